@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# Installs the libraries, their headers, a CMake package and a pkg-config file.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nopal)
+
+install(TARGETS nopal nopal_split EXPORT nopal_targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/nopal DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN *.h)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(EXPORT nopal_targets NAMESPACE nopal:: DESTINATION ${package_dir})
+
+configure_package_config_file(
+  ${PROJECT_SOURCE_DIR}/cmake/nopal-config.cmake.in ${PROJECT_BINARY_DIR}/nopal-config.cmake
+  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/nopal-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/nopal-config.cmake ${PROJECT_BINARY_DIR}/nopal-config-version.cmake
+  DESTINATION ${package_dir})
+
+# The .pc file finds its prefix from where it lies, so an installed tree may be moved.
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH NOPAL_PC_TO_PREFIX /prefix/${pkgconfig_dir} /prefix)
+string(REGEX REPLACE "/$" "" NOPAL_PC_TO_PREFIX "${NOPAL_PC_TO_PREFIX}")
+set(NOPAL_PC_REQUIRES "")
+if(NOPAL_HAVE_HWLOC)
+  set(NOPAL_PC_REQUIRES hwloc)
+endif()
+set(NOPAL_PC_CHECKS "")
+if(NOPAL_CHECKS)
+  set(NOPAL_PC_CHECKS " -DNOPAL_CHECKS=1")
+endif()
+foreach(name nopal nopal_split)
+  set(NOPAL_PC_NAME ${name})
+  set(NOPAL_PC_DEFINITIONS "${NOPAL_PC_CHECKS}")
+  if(name STREQUAL "nopal_split")
+    string(APPEND NOPAL_PC_DEFINITIONS " -DNOPAL_DEQUE_SPLIT=1")
+  endif()
+  configure_file(
+    ${PROJECT_SOURCE_DIR}/cmake/nopal.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig_dir})
+endforeach()

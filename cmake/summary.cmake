@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT
+# Collects one line per thing that was looked for, and prints them all when configuration ends.
+function(nopal_summary name text)
+  string(LENGTH "${name}" width)
+  math(EXPR pad "14 - ${width}")
+  string(REPEAT " " ${pad} spaces)
+  set_property(GLOBAL APPEND PROPERTY NOPAL_SUMMARY "${name}${spaces}${text}")
+endfunction()
+
+function(nopal_print_summary)
+  get_property(lines GLOBAL PROPERTY NOPAL_SUMMARY)
+  message(STATUS "Nopal ${PROJECT_VERSION}")
+  foreach(line IN LISTS lines)
+    message(STATUS "  ${line}")
+  endforeach()
+endfunction()
+
+nopal_summary(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+nopal_summary(build "${CMAKE_BUILD_TYPE}")
+nopal_summary(checks "${NOPAL_CHECKS}")
+if(NOPAL_SANITIZE)
+  nopal_summary(sanitizer "${NOPAL_SANITIZE}")
+else()
+  nopal_summary(sanitizer "none")
+endif()

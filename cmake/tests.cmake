@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+# How a test program is declared: nopal_add_test, nopal_add_model and nopal_add_test_family.
+include(GoogleTest)
+
+# Slow machines and sanitizers included; a test that needs longer hangs.
+set(NOPAL_TEST_TIMEOUT 300)
+set(NOPAL_LONG_TEST_TIMEOUT 3000)
+
+find_program(NOPAL_VALGRIND valgrind)
+if(NOPAL_SANITIZE)
+  set(NOPAL_VALGRIND "")
+endif()
+
+# nopal_add_test(NAME name SOURCE file LIBRARY target [LABELS label...] [VALGRIND])
+# One GoogleTest program; each of its tests becomes one ctest named program.suite.test. A source
+# *_long_test.cc is labelled long. VALGRIND also adds the program under valgrind, labelled long.
+function(nopal_add_test)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "VALGRIND" "NAME;SOURCE;LIBRARY" "LABELS")
+  set(labels ${arg_LABELS})
+  set(timeout ${NOPAL_TEST_TIMEOUT})
+  if(arg_SOURCE MATCHES "_long_test\\.cc$")
+    list(APPEND labels long)
+    set(timeout ${NOPAL_LONG_TEST_TIMEOUT})
+  endif()
+  add_executable(${arg_NAME} ${arg_SOURCE})
+  target_compile_definitions(${arg_NAME} PRIVATE
+    NOPAL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+  target_link_libraries(${arg_NAME} PRIVATE
+    nopal::${arg_LIBRARY} GTest::gtest_main nopal_warnings)
+  set_target_properties(${arg_NAME} PROPERTIES CROSSCOMPILING_EMULATOR "${NOPAL_TEST_LAUNCHER}")
+  gtest_discover_tests(${arg_NAME}
+    TEST_PREFIX ${arg_NAME}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+    PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
+  if(arg_VALGRIND AND NOPAL_VALGRIND)
+    add_test(NAME valgrind.${arg_NAME}
+      COMMAND ${NOPAL_VALGRIND} --error-exitcode=99 --leak-check=full --fair-sched=yes -q
+        $<TARGET_FILE:${arg_NAME}> --gtest_filter=-*Death*:*death* --gtest_brief=1)
+    set_tests_properties(valgrind.${arg_NAME} PROPERTIES
+      LABELS "${arg_LABELS};valgrind;long" TIMEOUT ${NOPAL_LONG_TEST_TIMEOUT})
+  endif()
+endfunction()
+
+# nopal_add_model(name source): a Relacy model. It is a program of headers only: it links nothing
+# of the library, and the atomics seam puts Relacy's atomics in the place of std::atomic.
+function(nopal_add_model name source)
+  add_executable(${name} ${source})
+  target_compile_definitions(${name} PRIVATE NOPAL_MODEL=1)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${name} SYSTEM PRIVATE ${NOPAL_RELACY_DIR})
+  target_link_libraries(${name} PRIVATE Threads::Threads nopal_warnings)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES LABELS model TIMEOUT ${NOPAL_TEST_TIMEOUT})
+endfunction()
+
+# nopal_add_test_family(family [VARIANTS] [VALGRIND]): every *_test.cc of tests/<family>, against
+# nopal and, with VARIANTS, a second time against nopal_split.
+function(nopal_add_test_family family)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "VARIANTS;VALGRIND" "" "")
+  set(valgrind "")
+  if(arg_VALGRIND)
+    set(valgrind VALGRIND)
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${family}/*_test.cc)
+  foreach(source IN LISTS sources)
+    cmake_path(GET source STEM stem)
+    nopal_add_test(NAME ${family}_${stem} SOURCE ${source} LIBRARY nopal
+      LABELS ${family} ${valgrind})
+    if(arg_VARIANTS)
+      nopal_add_test(NAME ${family}_${stem}_split SOURCE ${source} LIBRARY nopal_split
+        LABELS ${family} split ${valgrind})
+    endif()
+  endforeach()
+endfunction()
