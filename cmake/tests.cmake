@@ -13,7 +13,8 @@ endif()
 
 # nopal_add_test(NAME name SOURCE file LIBRARY target [LABELS label...] [VALGRIND])
 # One GoogleTest program; each of its tests becomes one ctest named program.suite.test. A source
-# *_long_test.cc is labelled long. VALGRIND also adds the program under valgrind, labelled long.
+# *_long_test.cc is labelled long. VALGRIND runs any other program under valgrind too, as a long
+# test.
 function(nopal_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "VALGRIND" "NAME;SOURCE;LIBRARY" "LABELS")
   set(labels ${arg_LABELS})
@@ -30,13 +31,21 @@ function(nopal_add_test)
   set_target_properties(${arg_NAME} PROPERTIES CROSSCOMPILING_EMULATOR "${NOPAL_TEST_LAUNCHER}")
   gtest_discover_tests(${arg_NAME}
     TEST_PREFIX ${arg_NAME}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
-    PROPERTIES LABELS "${labels}" TIMEOUT ${timeout})
-  if(arg_VALGRIND AND NOPAL_VALGRIND)
+    PROPERTIES TIMEOUT ${timeout})
+  # gtest_discover_tests flattens lists, so the labels are set by a file that ctest reads after its.
+  set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_labels.cmake)
+  file(CONFIGURE OUTPUT ${labels_file} @ONLY CONTENT [[
+if(@arg_NAME@_TESTS)
+  set_tests_properties(${@arg_NAME@_TESTS} PROPERTIES LABELS "@labels@")
+endif()
+]])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${labels_file})
+  if(arg_VALGRIND AND NOPAL_VALGRIND AND NOT "long" IN_LIST labels)
     add_test(NAME valgrind.${arg_NAME}
       COMMAND ${NOPAL_VALGRIND} --error-exitcode=99 --leak-check=full --fair-sched=yes -q
         $<TARGET_FILE:${arg_NAME}> --gtest_filter=-*Death*:*death* --gtest_brief=1)
     set_tests_properties(valgrind.${arg_NAME} PROPERTIES
-      LABELS "${arg_LABELS};valgrind;long" TIMEOUT ${NOPAL_LONG_TEST_TIMEOUT})
+      LABELS "${labels};valgrind;long" TIMEOUT ${NOPAL_LONG_TEST_TIMEOUT})
   endif()
 endfunction()
 
