@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// How many CPUs this process may use, and the reason in words.
+//
+// The answer is the smallest of three numbers: CPUs online, CPUs in the affinity mask (cpusets show
+// there), and the cgroup CPU quota rounded up to whole CPUs. A quota set on any ancestor binds all
+// that is below it, so the whole path is read, v1 and v2, through every mount that shows it: in a
+// container the mount may begin in the middle of the tree.
+#pragma once
+
+#include <optional>
+#include <sched.h>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nopal::base {
+
+// Where the numbers are read. Tests point `root` at a fixture tree.
+struct cpu_sources {
+  std::string root = "/";
+  unsigned affinity = 0; // CPUs in the affinity mask; 0 when it could not be read
+};
+
+// Which number was the smallest. When several are equal, the first of these.
+enum class cpu_limit : unsigned char { online, affinity, quota, unknown };
+
+struct cpu_count {
+  unsigned count = 1; // never below 1
+  cpu_limit winner = cpu_limit::unknown;
+  // The winner with file and value first, then what the others allow, then each thing that was
+  // ignored and why.
+  std::string why;
+};
+
+cpu_count available_cpus(const cpu_sources& sources);
+
+// The CPUs that the calling thread may run on, ascending; empty when the kernel does not say.
+// Grows its mask for machines with more than 1,024 CPUs. `get` is sched_getaffinity or, in tests,
+// a machine that one does not have.
+std::vector<int> affinity_cpus(int (*get)(pid_t, std::size_t, cpu_set_t*) = sched_getaffinity);
+
+// Parses the kernel's list format, "0-3,8": ascending, not empty. Nothing when the text is
+// anything else.
+std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
+
+} // namespace nopal::base

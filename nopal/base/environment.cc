@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Strict parsers and the reader of small kernel files.
+#include "nopal/base/environment.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <fcntl.h>
+#include <limits>
+#include <unistd.h>
+
+namespace nopal::base {
+namespace {
+
+constexpr std::array<std::string_view, 7> known_variables = {
+    "NOPAL_NUM_WORKERS", "NOPAL_STACK_SIZE", "NOPAL_STACK_POLICY", "NOPAL_BIND",
+    "NOPAL_STATS",       "NOPAL_SEED",       "NOPAL_VERBOSE"};
+
+std::optional<std::uint64_t> parse_whole(std::string_view text, int base) noexcept {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value, base);
+  if (error != std::errc{} || stop != end) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+} // namespace
+
+std::vector<std::string> unknown_variables(const char* const* environment) {
+  std::vector<std::string> sentences;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    const std::string_view name = entry.substr(0, entry.find('='));
+    if (!name.starts_with("NOPAL_") || std::ranges::count(known_variables, name) != 0) {
+      continue;
+    }
+    std::string sentence(name);
+    sentence += " is not a variable that Nopal knows and has no effect; it knows";
+    for (const std::string_view known : known_variables) {
+      sentence += known == known_variables.front() ? " " : ", ";
+      sentence += known;
+    }
+    sentences.push_back(std::move(sentence));
+  }
+  return sentences;
+}
+
+std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
+  return parse_whole(text, 10);
+}
+
+std::optional<std::uint64_t> parse_decimal_or_hex(std::string_view text) noexcept {
+  if (text.starts_with("0x") || text.starts_with("0X")) {
+    return parse_whole(text.substr(2), 16);
+  }
+  return parse_whole(text, 10);
+}
+
+std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept {
+  unsigned shift = 0;
+  if (!text.empty()) {
+    shift = text.back() == 'K' ? 10 : text.back() == 'M' ? 20 : text.back() == 'G' ? 30 : 0;
+  }
+  const auto number = parse_decimal(text.substr(0, text.size() - (shift != 0 ? 1 : 0)));
+  if (!number || *number > std::numeric_limits<std::uint64_t>::max() >> shift) {
+    return std::nullopt;
+  }
+  return *number << shift;
+}
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t length_max = 60;
+  std::string result = "\"";
+  for (const char c : text.substr(0, length_max)) {
+    const auto byte = static_cast<unsigned char>(c);
+    result += byte < 0x20 || byte == 0x7f ? '?' : c;
+  }
+  result += text.size() > length_max ? "...\"" : "\"";
+  return result;
+}
+
+file_text read_file(const std::string& root, const std::string& path) {
+  const std::string full = root == "/" ? path : root + path;
+  const int file = open(full.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) {
+    return {{}, errno};
+  }
+  file_text result;
+  std::array<char, 4096> buffer;
+  for (;;) {
+    const ssize_t got = read(file, buffer.data(), buffer.size());
+    if (got > 0) {
+      result.text.append(buffer.data(), static_cast<std::size_t>(got));
+    } else if (got == 0) {
+      break;
+    } else if (errno != EINTR) {
+      result = {{}, errno};
+      break;
+    }
+  }
+  close(file);
+  return result;
+}
+
+} // namespace nopal::base

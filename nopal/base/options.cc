@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// One rule per option, one function that applies a rule.
+#include "nopal/base/options.h"
+
+#include "nopal/base/die.h"
+
+#include <bit>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <unistd.h>
+#include <utility>
+
+namespace nopal::base {
+namespace {
+
+// How one option is called, read, checked and shown.
+template <class T> struct rule {
+  const char* variable;
+  const char* member;
+  const char* accepted;
+  const char* spelling; // what the text of the variable may be beyond that
+  std::optional<T> (*parse)(std::string_view text);
+  bool (*valid)(T value);
+  std::string (*show)(T value);
+};
+
+template <class Enum>
+std::optional<Enum> parse_either(std::string_view text, std::string_view first,
+                                 std::string_view second) {
+  if (text == first || text == second) {
+    return static_cast<Enum>(text == second);
+  }
+  return std::nullopt;
+}
+
+// A program may have cast any number to the type: then the number is shown.
+template <class Enum> std::string show_either(Enum value, const char* first, const char* second) {
+  const auto number = static_cast<unsigned>(value);
+  return number == 0 ? first : number == 1 ? second : std::to_string(number);
+}
+
+template <class Enum> bool is_either(Enum value) { return static_cast<unsigned>(value) <= 1; }
+
+template <class T> std::optional<T> narrowed(std::optional<std::uint64_t> number) {
+  if (!number || *number > std::numeric_limits<T>::max()) {
+    return std::nullopt;
+  }
+  return static_cast<T>(*number);
+}
+
+std::string show_bytes(std::size_t bytes) {
+  constexpr std::pair<unsigned, const char*> units[] = {{30, "G"}, {20, "M"}, {10, "K"}};
+  for (const auto& [shift, suffix] : units) {
+    if (bytes != 0 && bytes % (std::size_t{1} << shift) == 0) {
+      return std::to_string(bytes >> shift) + suffix;
+    }
+  }
+  return std::to_string(bytes);
+}
+
+constexpr rule<unsigned> num_workers_rule = {
+    "NOPAL_NUM_WORKERS",
+    "options::num_workers",
+    "a whole number from 1 to 1024",
+    "",
+    [](std::string_view text) { return narrowed<unsigned>(parse_decimal(text)); },
+    [](unsigned value) { return value >= 1 && value <= num_workers_max; },
+    [](unsigned value) { return std::to_string(value); },
+};
+
+constexpr rule<std::size_t> stack_size_rule = {
+    "NOPAL_STACK_SIZE",
+    "options::stack_size",
+    "a power of two from 64K to 1G",
+    ", in bytes or with a suffix K, M or G",
+    [](std::string_view text) { return narrowed<std::size_t>(parse_bytes(text)); },
+    [](std::size_t value) {
+      return value >= stack_size_min && value <= stack_size_max && std::has_single_bit(value);
+    },
+    show_bytes,
+};
+
+constexpr rule<stack_policy> policy_rule = {
+    "NOPAL_STACK_POLICY",
+    "options::policy",
+    "keep or dontneed",
+    "",
+    [](std::string_view text) { return parse_either<stack_policy>(text, "keep", "dontneed"); },
+    is_either<stack_policy>,
+    [](stack_policy value) { return show_either(value, "keep", "dontneed"); },
+};
+
+constexpr rule<bind> binding_rule = {
+    "NOPAL_BIND",
+    "options::binding",
+    "none or cores",
+    "",
+    [](std::string_view text) { return parse_either<bind>(text, "none", "cores"); },
+    is_either<bind>,
+    [](bind value) { return show_either(value, "none", "cores"); },
+};
+
+constexpr rule<bool> flag_rule(const char* variable, const char* member) {
+  return {variable,
+          member,
+          "0 or 1",
+          "",
+          [](std::string_view text) { return parse_either<bool>(text, "0", "1"); },
+          [](bool) { return true; },
+          [](bool value) { return std::string(value ? "1" : "0"); }};
+}
+
+constexpr rule<bool> stats_rule = flag_rule("NOPAL_STATS", "options::stats");
+constexpr rule<bool> verbose_rule = flag_rule("NOPAL_VERBOSE", "options::verbose");
+
+constexpr rule<std::uint64_t> seed_rule = {
+    "NOPAL_SEED",
+    "options::seed",
+    "an unsigned number of 64 bits",
+    ", decimal or hexadecimal after 0x",
+    parse_decimal_or_hex,
+    [](std::uint64_t) { return true; },
+    [](std::uint64_t value) { return std::to_string(value); },
+};
+
+// Applies rules and keeps the first complaint.
+class resolver {
+public:
+  explicit resolver(const variable_lookup& lookup) : lookup_(lookup) {}
+
+  template <class T>
+  setting<T> decide(const rule<T>& r, const std::optional<T>& asked, T fallback) {
+    const std::optional<T> from_environment = read_variable(r);
+    if (asked) {
+      if (!r.valid(*asked)) {
+        complain(std::string(r.member) + " is " + r.show(*asked) + ", but it must be " +
+                 r.accepted);
+      }
+      return {*asked, origin::program};
+    }
+    if (from_environment) {
+      return {*from_environment, origin::environment};
+    }
+    return {fallback, origin::fallback};
+  }
+
+  const std::string& complaint() const { return complaint_; }
+
+private:
+  template <class T> std::optional<T> read_variable(const rule<T>& r) {
+    const char* const text = lookup_(r.variable);
+    if (text == nullptr) {
+      return std::nullopt;
+    }
+    const std::optional<T> value = r.parse(text);
+    if (!value || !r.valid(*value)) {
+      complain(std::string(r.variable) + " is " + in_quotes(text) + ", but it must be " +
+               r.accepted + r.spelling);
+    }
+    return value;
+  }
+
+  void complain(std::string sentence) {
+    if (complaint_.empty()) {
+      complaint_ = std::move(sentence);
+    }
+  }
+
+  const variable_lookup& lookup_;
+  std::string complaint_;
+};
+
+template <class T> std::optional<T> unless_zero(T value) {
+  return value == 0 ? std::nullopt : std::optional(value);
+}
+
+template <class T>
+std::string explain_one(const char* what, const rule<T>& r, const setting<T>& s,
+                        const char* fallback) {
+  const char* const from = s.from == origin::program       ? "set by the program"
+                           : s.from == origin::environment ? r.variable
+                                                           : fallback;
+  return std::string(what) + " " + r.show(s.value) + " (" + from + ")";
+}
+
+std::string explain_workers(const resolved_options& resolved) {
+  const unsigned workers = resolved.num_workers.value;
+  const unsigned allowed = resolved.cpus.count;
+  const std::string cpus = std::to_string(allowed) + (allowed == 1 ? " CPU" : " CPUs");
+  std::string line = std::to_string(workers) + (workers == 1 ? " worker (" : " workers (");
+  if (resolved.num_workers.from == origin::fallback) {
+    line += workers < allowed ? "the most there can be, for " + cpus + ": " : "";
+  } else {
+    line += resolved.num_workers.from == origin::program ? "set by the program"
+                                                         : num_workers_rule.variable;
+    line += workers > allowed ? ", more than the " : ", of the ";
+    line += cpus + " allowed: ";
+  }
+  return line + resolved.cpus.why + ")";
+}
+
+std::uint64_t seed_from_clock() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  return static_cast<std::uint64_t>(now);
+}
+
+} // namespace
+
+std::variant<resolved_options, std::string> resolve(const options& asked,
+                                                    const variable_lookup& lookup,
+                                                    const cpu_count& cpus,
+                                                    std::uint64_t clock_seed) {
+  resolver r(lookup);
+  const unsigned workers = cpus.count < num_workers_max ? cpus.count : num_workers_max;
+  // Braces: evaluated in this order, so the first complaint is that of the first option.
+  const resolved_options resolved{
+      r.decide(num_workers_rule, unless_zero(asked.num_workers), workers),
+      r.decide(stack_size_rule, unless_zero(asked.stack_size), stack_size_default),
+      r.decide(policy_rule, asked.policy, stack_policy::keep),
+      r.decide(binding_rule, asked.binding, bind::none),
+      r.decide(stats_rule, asked.stats, false),
+      r.decide(verbose_rule, asked.verbose, false),
+      r.decide(seed_rule, asked.seed, clock_seed),
+      cpus,
+  };
+  if (!r.complaint().empty()) {
+    return r.complaint();
+  }
+  return resolved;
+}
+
+std::vector<std::string> explain(const resolved_options& resolved) {
+  return {
+      explain_workers(resolved),
+      explain_one("stack size", stack_size_rule, resolved.stack_size, "default"),
+      explain_one("stack policy", policy_rule, resolved.policy, "default"),
+      explain_one("binding", binding_rule, resolved.binding, "default"),
+      explain_one("seed", seed_rule, resolved.seed, "from the clock"),
+  };
+}
+
+resolved_options resolve_or_die(const options& asked) {
+  const auto affinity = static_cast<unsigned>(affinity_cpus().size());
+  auto outcome = resolve(
+      asked, [](const char* name) { return std::getenv(name); }, available_cpus({"/", affinity}),
+      seed_from_clock());
+  if (const auto* const complaint = std::get_if<std::string>(&outcome)) {
+    die("%s", complaint->c_str());
+  }
+  for (const std::string& warning : unknown_variables(environ)) {
+    say("%s", warning.c_str());
+  }
+  auto& resolved = std::get<resolved_options>(outcome);
+  if (resolved.verbose.value) {
+    for (const std::string& line : explain(resolved)) {
+      say("%s", line.c_str());
+    }
+  }
+  return std::move(resolved);
+}
+
+} // namespace nopal::base

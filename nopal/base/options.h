@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// What can be configured, and how program, environment and machine decide it together.
+//
+// The program's own options beat environment variables, which beat what the machine suggests. A
+// value that is not accepted, wherever it comes from and even where a stronger one hides it, is an
+// error: never a silent default.
+#pragma once
+
+#include "nopal/base/cpus.h"
+#include "nopal/base/environment.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace nopal::base {
+
+inline constexpr unsigned num_workers_max = 1024;
+inline constexpr std::size_t stack_size_min = std::size_t{64} << 10;
+inline constexpr std::size_t stack_size_max = std::size_t{1} << 30;
+inline constexpr std::size_t stack_size_default = std::size_t{1} << 20;
+
+// What happens to the pages of a stack that a thief left behind: kept for the next use, or given
+// back to the kernel.
+enum class stack_policy : unsigned char { keep, dontneed };
+
+// Whether workers are bound: not at all, or each to a CPU, physical cores first.
+enum class bind : unsigned char { none, cores };
+
+// What a program asks for. Zero or empty means "not given": then the environment decides, or else
+// the default.
+struct options {
+  unsigned num_workers = 0;   // NOPAL_NUM_WORKERS, 1 to 1024; default: the CPUs allowed
+  std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 1G; default 1M
+  std::optional<stack_policy> policy = {}; // NOPAL_STACK_POLICY, keep or dontneed; default keep
+  std::optional<bind> binding = {};        // NOPAL_BIND, none or cores; default none
+  std::optional<bool> stats = {};          // NOPAL_STATS, 0 or 1; default 0
+  std::optional<bool> verbose = {};        // NOPAL_VERBOSE, 0 or 1; default 0
+  std::optional<std::uint64_t> seed = {};  // NOPAL_SEED, decimal or 0x; default: from the clock
+};
+
+enum class origin : unsigned char { program, environment, fallback };
+
+template <class T> struct setting {
+  T value;
+  origin from;
+};
+
+// Options in force, each with the place it came from.
+struct resolved_options {
+  setting<unsigned> num_workers;
+  setting<std::size_t> stack_size;
+  setting<stack_policy> policy;
+  setting<bind> binding;
+  setting<bool> stats;
+  setting<bool> verbose;
+  setting<std::uint64_t> seed;
+  cpu_count cpus;
+};
+
+// The options, or the sentence that says which value is wrong and what is accepted. Depends on its
+// arguments only.
+std::variant<resolved_options, std::string> resolve(const options& asked,
+                                                    const variable_lookup& lookup,
+                                                    const cpu_count& cpus,
+                                                    std::uint64_t clock_seed);
+
+// One line for each option: its value and why; as said when NOPAL_VERBOSE=1.
+std::vector<std::string> explain(const resolved_options& resolved);
+
+// Resolves against the real environment and machine. Dies on a value that is not accepted; says
+// which NOPAL_ variables are unknown and, when verbose, what explain() tells. Reads the
+// environment: no other thread may be changing it.
+resolved_options resolve_or_die(const options& asked);
+
+} // namespace nopal::base

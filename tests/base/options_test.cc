@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+// Precedence, acceptance and refusal of every option, from the program and from the environment.
+#include "nopal/base/options.h"
+
+#include "nopal/base/die.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <variant>
+
+namespace {
+
+using namespace nopal::base;
+
+constexpr std::uint64_t clock_seed = 12345;
+const cpu_count four_cpus = {4, cpu_limit::affinity, "affinity mask allows 4; 8 CPUs online"};
+
+using variables = std::map<std::string, std::string>;
+using outcome = std::variant<resolved_options, std::string>;
+
+outcome resolve_with(const options& asked, const variables& environment,
+                     const cpu_count& cpus = four_cpus) {
+  const auto lookup = [&](const char* name) -> const char* {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+  };
+  return resolve(asked, lookup, cpus, clock_seed);
+}
+
+resolved_options accepted(const options& asked, const variables& environment,
+                          const cpu_count& cpus = four_cpus) {
+  const outcome result = resolve_with(asked, environment, cpus);
+  if (const auto* const complaint = std::get_if<std::string>(&result)) {
+    ADD_FAILURE() << *complaint;
+    return std::get<resolved_options>(resolve_with({}, {}));
+  }
+  return std::get<resolved_options>(result);
+}
+
+std::string refusal(const options& asked, const variables& environment) {
+  const outcome result = resolve_with(asked, environment);
+  const auto* const complaint = std::get_if<std::string>(&result);
+  return complaint != nullptr ? *complaint : "accepted";
+}
+
+TEST(resolve, defaults) {
+  const resolved_options r = accepted({}, {});
+  EXPECT_EQ(r.num_workers.value, 4u);
+  EXPECT_EQ(r.stack_size.value, std::size_t{1} << 20);
+  EXPECT_EQ(r.policy.value, stack_policy::keep);
+  EXPECT_EQ(r.binding.value, bind::none);
+  EXPECT_FALSE(r.stats.value);
+  EXPECT_FALSE(r.verbose.value);
+  EXPECT_EQ(r.seed.value, clock_seed);
+  EXPECT_EQ(r.num_workers.from, origin::fallback);
+  EXPECT_EQ(r.seed.from, origin::fallback);
+}
+
+const variables full_environment = {
+    {"NOPAL_NUM_WORKERS", "3"}, {"NOPAL_STACK_SIZE", "256K"}, {"NOPAL_STACK_POLICY", "dontneed"},
+    {"NOPAL_BIND", "cores"},    {"NOPAL_STATS", "1"},         {"NOPAL_VERBOSE", "1"},
+    {"NOPAL_SEED", "0xff"}};
+
+TEST(resolve, environment_beats_defaults) {
+  const resolved_options r = accepted({}, full_environment);
+  EXPECT_EQ(r.num_workers.value, 3u);
+  EXPECT_EQ(r.stack_size.value, 256u << 10);
+  EXPECT_EQ(r.policy.value, stack_policy::dontneed);
+  EXPECT_EQ(r.binding.value, bind::cores);
+  EXPECT_TRUE(r.stats.value);
+  EXPECT_TRUE(r.verbose.value);
+  EXPECT_EQ(r.seed.value, 255u);
+  EXPECT_EQ(r.num_workers.from, origin::environment);
+  EXPECT_EQ(r.binding.from, origin::environment);
+}
+
+TEST(resolve, program_beats_environment) {
+  const options asked = {.num_workers = 7,
+                         .stack_size = 128u << 10,
+                         .policy = stack_policy::keep,
+                         .binding = bind::none,
+                         .stats = false,
+                         .verbose = false,
+                         .seed = 0};
+  const resolved_options r = accepted(asked, full_environment);
+  EXPECT_EQ(r.num_workers.value, 7u);
+  EXPECT_EQ(r.stack_size.value, 128u << 10);
+  EXPECT_EQ(r.policy.value, stack_policy::keep);
+  EXPECT_EQ(r.binding.value, bind::none);
+  EXPECT_FALSE(r.stats.value);
+  EXPECT_FALSE(r.verbose.value);
+  EXPECT_EQ(r.seed.value, 0u);
+  EXPECT_EQ(r.num_workers.from, origin::program);
+  EXPECT_EQ(r.seed.from, origin::program);
+}
+
+TEST(resolve, limits_are_accepted) {
+  EXPECT_EQ(accepted({}, {{"NOPAL_NUM_WORKERS", "1"}}).num_workers.value, 1u);
+  EXPECT_EQ(accepted({}, {{"NOPAL_NUM_WORKERS", "1024"}}).num_workers.value, 1024u);
+  EXPECT_EQ(accepted({}, {{"NOPAL_STACK_SIZE", "64K"}}).stack_size.value, 65536u);
+  EXPECT_EQ(accepted({}, {{"NOPAL_STACK_SIZE", "1G"}}).stack_size.value, std::size_t{1} << 30);
+  EXPECT_EQ(accepted({}, {{"NOPAL_STACK_SIZE", "1048576"}}).stack_size.value, std::size_t{1} << 20);
+  EXPECT_EQ(accepted({}, {{"NOPAL_SEED", "18446744073709551615"}}).seed.value, UINT64_MAX);
+  EXPECT_EQ(accepted({.num_workers = 1024}, {}).num_workers.value, 1024u);
+}
+
+TEST(resolve, more_cpus_than_workers_there_can_be) {
+  const cpu_count many = {2000, cpu_limit::online, "2000 CPUs online"};
+  const resolved_options r = accepted({}, {}, many);
+  EXPECT_EQ(r.num_workers.value, 1024u);
+  EXPECT_EQ(explain(r)[0], "1024 workers (the most there can be, for 2000 CPUs: 2000 CPUs online)");
+}
+
+void expect_refused(const std::string& variable, const std::vector<std::string>& values,
+                    const std::string& accepts) {
+  for (const std::string& value : values) {
+    EXPECT_EQ(refusal({}, {{variable, value}}),
+              variable + " is \"" + value + "\", but it must be " + accepts);
+  }
+}
+
+TEST(resolve, refuses_what_does_not_parse) {
+  expect_refused("NOPAL_NUM_WORKERS",
+                 {"abc", "", "0", "1025", "-1", "+2", "2 ", " 2", "2x", "1.5", "0x2", "4294967297",
+                  "99999999999999999999"},
+                 "a whole number from 1 to 1024");
+  expect_refused("NOPAL_STACK_SIZE",
+                 {"", "big", "32K", "2G", "100000", "64k", "1MB", "-1M", "0", "3M", "17179869184G"},
+                 "a power of two from 64K to 1G, in bytes or with a suffix K, M or G");
+  expect_refused("NOPAL_STACK_POLICY", {"", "Keep", "keep ", "0", "free"}, "keep or dontneed");
+  expect_refused("NOPAL_BIND", {"", "core", "yes", "1"}, "none or cores");
+  expect_refused("NOPAL_STATS", {"", "2", "yes", "true", "01"}, "0 or 1");
+  expect_refused("NOPAL_VERBOSE", {"", "2", "on"}, "0 or 1");
+  expect_refused("NOPAL_SEED", {"", "-1", "0x", "seed", "18446744073709551616"},
+                 "an unsigned number of 64 bits, decimal or hexadecimal after 0x");
+}
+
+TEST(resolve, refuses_what_the_program_may_not_ask) {
+  EXPECT_EQ(refusal({.num_workers = 1025}, {}),
+            "options::num_workers is 1025, but it must be a whole number from 1 to 1024");
+  EXPECT_EQ(refusal({.stack_size = 100000}, {}),
+            "options::stack_size is 100000, but it must be a power of two from 64K to 1G");
+  EXPECT_EQ(refusal({.stack_size = 32u << 10}, {}),
+            "options::stack_size is 32K, but it must be a power of two from 64K to 1G");
+  EXPECT_EQ(refusal({.policy = static_cast<stack_policy>(7)}, {}),
+            "options::policy is 7, but it must be keep or dontneed");
+  EXPECT_EQ(refusal({.binding = static_cast<bind>(2)}, {}),
+            "options::binding is 2, but it must be none or cores");
+}
+
+TEST(resolve, a_hidden_bad_variable_is_refused_too) {
+  EXPECT_EQ(refusal({.num_workers = 2}, {{"NOPAL_NUM_WORKERS", "abc"}}),
+            "NOPAL_NUM_WORKERS is \"abc\", but it must be a whole number from 1 to 1024");
+}
+
+TEST(resolve, complains_of_the_first_option_only) {
+  const std::string sentence =
+      refusal({}, {{"NOPAL_SEED", "x"}, {"NOPAL_NUM_WORKERS", "0"}, {"NOPAL_BIND", "x"}});
+  EXPECT_EQ(sentence, "NOPAL_NUM_WORKERS is \"0\", but it must be a whole number from 1 to 1024");
+}
+
+TEST(explain, names_the_machine_when_nobody_asked) {
+  const auto lines = explain(accepted({}, {}));
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[0], "4 workers (affinity mask allows 4; 8 CPUs online)");
+  EXPECT_EQ(lines[1], "stack size 1M (default)");
+  EXPECT_EQ(lines[2], "stack policy keep (default)");
+  EXPECT_EQ(lines[3], "binding none (default)");
+  EXPECT_EQ(lines[4], "seed 12345 (from the clock)");
+}
+
+TEST(explain, names_the_variables) {
+  const auto lines = explain(accepted({}, full_environment));
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[0], "3 workers (NOPAL_NUM_WORKERS, of the 4 CPUs allowed: affinity mask allows "
+                      "4; 8 CPUs online)");
+  EXPECT_EQ(lines[1], "stack size 256K (NOPAL_STACK_SIZE)");
+  EXPECT_EQ(lines[2], "stack policy dontneed (NOPAL_STACK_POLICY)");
+  EXPECT_EQ(lines[3], "binding cores (NOPAL_BIND)");
+  EXPECT_EQ(lines[4], "seed 255 (NOPAL_SEED)");
+}
+
+TEST(explain, says_when_more_workers_are_asked_for_than_cpus_allowed) {
+  const auto lines = explain(accepted({.num_workers = 5, .seed = 1}, {}));
+  EXPECT_EQ(lines[0], "5 workers (set by the program, more than the 4 CPUs allowed: affinity mask "
+                      "allows 4; 8 CPUs online)");
+  EXPECT_EQ(lines[4], "seed 1 (set by the program)");
+  const cpu_count one = {1, cpu_limit::quota, "quota"};
+  EXPECT_EQ(explain(accepted({}, {{"NOPAL_NUM_WORKERS", "1"}}, one))[0],
+            "1 worker (NOPAL_NUM_WORKERS, of the 1 CPU allowed: quota)");
+}
+
+// Runs resolve_or_die in a fresh process whose NOPAL_ variables are only these, then exits with 0.
+[[noreturn]] void resolve_in(const variables& environment) {
+  for (const auto& [name, value] : full_environment) {
+    unsetenv(name.c_str());
+  }
+  for (const auto& [name, value] : environment) {
+    setenv(name.c_str(), value.c_str(), 1);
+  }
+  const resolved_options r = resolve_or_die({});
+  std::_Exit(r.num_workers.value == 3 ? 0 : 1);
+}
+
+TEST(resolve_or_die, dies_with_the_sentence) {
+  EXPECT_EXIT(resolve_in({{"NOPAL_NUM_WORKERS", "abc"}, {"NOPAL_VERBOSE", "1"}}),
+              testing::ExitedWithCode(exit_status_died),
+              "^nopal: NOPAL_NUM_WORKERS is \"abc\", but it must be a whole number from 1 to "
+              "1024\n$");
+}
+
+TEST(resolve_or_die, warns_of_unknown_variables_and_explains) {
+  EXPECT_EXIT(
+      resolve_in({{"NOPAL_NUM_WORKERS", "3"}, {"NOPAL_VERBOSE", "1"}, {"NOPAL_WORKER", "3"}}),
+      testing::ExitedWithCode(0),
+      "^nopal: NOPAL_WORKER is not a variable.*\nnopal: 3 workers \\(NOPAL_NUM_WORKERS, .*\n"
+      "nopal: stack size 1M .*\nnopal: stack policy .*\nnopal: binding .*\nnopal: seed .*\n$");
+}
+
+TEST(resolve_or_die, is_silent_by_default) {
+  EXPECT_EXIT(resolve_in({{"NOPAL_NUM_WORKERS", "3"}}), testing::ExitedWithCode(0), "^$");
+}
+
+} // namespace
