@@ -49,11 +49,19 @@ TEST(die, a_long_sentence_in_a_handler_is_cut_visibly) {
               "^nopal: x+\\.\\.\\.\n$");
 }
 
-TEST(say, prefixes_one_line_and_keeps_errno) {
+TEST(say, prefixes_one_line) {
+  EXPECT_EQ(stderr_of([] { say("%u workers", 2u); }), "nopal: 2 workers\n");
+}
+
+TEST(say, keeps_errno_even_when_it_cannot_write) {
+  const int saved = dup(STDERR_FILENO);
+  close(STDERR_FILENO);
   errno = ENOENT;
-  const std::string text = stderr_of([] { say("%u workers", 2u); });
-  EXPECT_EQ(errno, ENOENT);
-  EXPECT_EQ(text, "nopal: 2 workers\n");
+  say("nobody hears this");
+  const int after = errno;
+  dup2(saved, STDERR_FILENO);
+  close(saved);
+  EXPECT_EQ(after, ENOENT);
 }
 
 TEST(say, cuts_a_long_line_visibly) {
