@@ -57,6 +57,9 @@ function(nopal_add_model name source)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(${name} SYSTEM PRIVATE ${NOPAL_RELACY_DIR})
   target_link_libraries(${name} PRIVATE Threads::Threads nopal_warnings)
+  # Relacy's macro for "here" is called $.
+  target_compile_options(${name} PRIVATE
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-dollar-in-identifier-extension>)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES LABELS model TIMEOUT ${NOPAL_TEST_TIMEOUT})
 endfunction()
