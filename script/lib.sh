@@ -90,11 +90,11 @@ apt_failed() {
   die "$1 (all of its output: build/log/apt.log); missing: ${*:2}"
 }
 
-# follow LOG: shows the log's last line in place until killed. On a terminal only.
+# follow LOG: shows the log's last line in place until killed, or until the script is gone.
 follow() {
   local line columns
   columns=$(tput cols 2>/dev/null || echo 80)
-  while sleep 0.5; do
+  while sleep 0.5 && kill -0 $$ 2>/dev/null; do
     line=$(tail -n 1 "$1" | tr -cd '[:print:]')
     printf '\r\033[K  %s\r' "${line:0:$((columns - 4))}"
   done
