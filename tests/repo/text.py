@@ -14,7 +14,7 @@ _LICENCE = "SPDX-License-Identifier: MIT"
 # Written in pieces, so that this file passes its own check.
 _FORBIDDEN = (
     (r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b", "a note to self"),
-    (r"(?<![\w.~])/(work|home|root|Users)" r"/\w", "a path of one machine"),
+    (r"(?<![\w.~}>)])/(work|home|root|Users)" r"/\w", "a path of one machine"),
     (
         r"deb\.debian" r"\.org|pypi" r"\.org|pythonhosted" r"\.org|crates" r"\.io|npmjs"
         r"\.(org|com)|artif" r"actory|index" r"-url|PIP_INDEX" r"_URL|gop" r"roxy",
