@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// What Nopal's single steps cost: a fork and join nobody steals, a steal, a contended join, a
+// wake-up.
+//
+// usage: fork_cost [--workers N] [options of Google Benchmark]
+//
+// The first needs one worker, the others two, and a process has one number of workers; without
+// --workers the program runs itself once for each. The times of the others are between two
+// readings of the clock, which is part of them (`clock` says how much). `steals`, `suspensions`
+// and `wakeups` are per iteration: they show that the step happened.
+#include <benchmark/benchmark.h>
+#include <nopal/fork.h>
+#include <nopal/runtime.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
+
+[[gnu::noinline]] long leaf(long n) {
+  asm volatile("" : "+r"(n));
+  return n;
+}
+
+void call(benchmark::State& state) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(leaf(1));
+  }
+}
+
+[[gnu::noinline]] long fork_once() {
+  nopal::scope s;
+  long x = 0;
+  s.fork(x, leaf, 1L);
+  s.join();
+  return x;
+}
+
+void fork_and_join(benchmark::State& state) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(fork_once());
+  }
+}
+
+[[gnu::noinline]] long fork_many(int count) {
+  nopal::scope s;
+  long x = 0;
+  for (int i = 0; i < count; ++i) {
+    s.fork(x, leaf, 1L);
+  }
+  s.join();
+  return x;
+}
+
+void forks_under_one_join(benchmark::State& state) {
+  constexpr int count = 1000;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(fork_many(count));
+  }
+  state.SetItemsProcessed(state.iterations() * count);
+}
+
+void clock_reading(benchmark::State& state) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(clock_type::now());
+  }
+}
+
+// Per iteration, what all workers counted between construction and report().
+class counted {
+public:
+  explicit counted(benchmark::State& state) : state_(state), before_(nopal::stats()) {}
+
+  void report() {
+    const nopal::statistics after = nopal::stats();
+    const auto rate = [&](std::uint64_t now, std::uint64_t then) {
+      return benchmark::Counter(static_cast<double>(now - then),
+                                benchmark::Counter::kAvgIterations);
+    };
+    state_.counters["steals"] = rate(after.steals, before_.steals);
+    state_.counters["suspensions"] = rate(after.suspensions, before_.suspensions);
+    state_.counters["wakeups"] = rate(after.wakeups, before_.wakeups);
+  }
+
+private:
+  benchmark::State& state_;
+  nopal::statistics before_;
+};
+
+// Runs f on a thread of the pool, while main's thread is free to steal from it: the outermost
+// scope of a foreign thread has to come back to that thread, which is not what is measured.
+template <class F> void on_the_pool(F f) {
+  std::atomic<bool> there = false;
+  nopal::scope s;
+  s.fork([&there] {
+    while (!there) {
+    }
+  });
+  there = true;
+  f();
+  s.join();
+}
+
+// A continuation taken while the child forks on and on, as a busy worker does.
+clock_type::duration steal_from_forking() {
+  std::atomic<bool> stolen = false;
+  const auto from = clock_type::now();
+  clock_type::time_point to;
+  nopal::scope s;
+  s.fork([&stolen] {
+    while (!stolen) {
+      fork_once();
+    }
+  });
+  to = clock_type::now();
+  stolen = true;
+  s.join();
+  return to - from;
+}
+
+// The same when the child never forks, so that the thief gets no help.
+clock_type::duration steal_from_silent() {
+  std::atomic<bool> stolen = false;
+  const auto from = clock_type::now();
+  clock_type::time_point to;
+  nopal::scope s;
+  s.fork([&stolen] {
+    while (!stolen) {
+    }
+  });
+  to = clock_type::now();
+  stolen = true;
+  s.join();
+  return to - from;
+}
+
+// From the end of the last child to its parent, which waits, having passed the join.
+clock_type::duration join_contended() {
+  std::atomic<bool> stolen = false;
+  clock_type::time_point from;
+  const std::uint64_t suspensions = nopal::stats().suspensions;
+  nopal::scope s;
+  s.fork([&] {
+    while (!stolen || nopal::stats().suspensions == suspensions) {
+    }
+    from = clock_type::now();
+  });
+  stolen = true;
+  s.join();
+  return clock_type::now() - from;
+}
+
+template <clock_type::duration (*step)()> void with_two_workers(benchmark::State& state) {
+  on_the_pool([&state] {
+    counted counters(state);
+    for (auto _ : state) {
+      state.SetIterationTime(std::chrono::duration<double>(step()).count());
+    }
+    counters.report();
+  });
+}
+
+// From a fork to the start of its continuation on a worker that was asleep.
+void wake_up(benchmark::State& state) {
+  counted counters(state);
+  for (auto _ : state) {
+    const std::uint64_t slept = nopal::stats().sleeps;
+    while (nopal::stats().sleeps == slept) {
+    }
+    state.SetIterationTime(std::chrono::duration<double>(steal_from_forking()).count());
+  }
+  counters.report();
+}
+
+void register_for(unsigned workers) {
+  benchmark::RegisterBenchmark("clock", clock_reading);
+  if (workers == 1) {
+    benchmark::RegisterBenchmark("call", call);
+    benchmark::RegisterBenchmark("fork_and_join", fork_and_join);
+    benchmark::RegisterBenchmark("forks_under_one_join", forks_under_one_join);
+    return;
+  }
+  const auto add = [](const char* name, void (*function)(benchmark::State&)) {
+    benchmark::RegisterBenchmark(name, function)->UseManualTime()->MeasureProcessCPUTime();
+  };
+  add("steal/child_forks", with_two_workers<steal_from_forking>);
+  add("steal/child_is_silent", with_two_workers<steal_from_silent>);
+  add("contended_join", with_two_workers<join_contended>);
+  add("wake_up", wake_up);
+}
+
+int run_with(unsigned workers, int argc, char** argv) {
+  nopal::options asked;
+  asked.num_workers = workers;
+  nopal::configure(asked);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) {
+    return 2;
+  }
+  register_for(workers);
+  benchmark::RunSpecifiedBenchmarks();
+  return 0;
+}
+
+// Takes `--workers N` out of the arguments; nothing if it is not there, 0 if N is not accepted.
+std::optional<unsigned> take_workers(int& argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--workers") != 0) {
+      continue;
+    }
+    unsigned workers = 0;
+    if (i + 1 < argc) {
+      const char* const end = argv[i + 1] + std::strlen(argv[i + 1]);
+      const auto [stop, error] = std::from_chars(argv[i + 1], end, workers);
+      if (error != std::errc() || stop != end || workers > 2) {
+        workers = 0;
+      }
+      std::memmove(argv + i, argv + i + 2, sizeof(char*) * static_cast<std::size_t>(argc - i - 1));
+      argc -= 2;
+    }
+    return workers;
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const std::optional<unsigned> workers = take_workers(argc, argv);
+  if (workers == 0U) {
+    std::fprintf(stderr, "fork_cost: --workers needs a number, and accepts 1 or 2\n");
+    return 2;
+  }
+  if (workers) {
+    return run_with(*workers, argc, argv);
+  }
+  for (int i = 1; i < argc; ++i) {
+    if (std::strncmp(argv[i], "--benchmark_out=", 16) == 0) {
+      std::fprintf(stderr, "fork_cost: --benchmark_out needs --workers 1 or --workers 2, since "
+                           "each number of workers is a run of its own\n");
+      return 2;
+    }
+  }
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    std::exit(run_with(1, argc, argv));
+  }
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || status != 0) {
+    std::fprintf(stderr, "fork_cost: the run with one worker failed\n");
+    return 1;
+  }
+  return run_with(2, argc, argv);
+}

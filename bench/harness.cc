@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+// Measures one experiment: reads the options, times it, checks it, prints a JSON line.
+#include "bench/harness.h"
+
+#include <sys/resource.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+#include <string>
+
+namespace bench {
+namespace {
+
+constexpr unsigned workers_max = 1024;
+
+struct arguments {
+  std::string size_name = "test";
+  size chosen = size::test;
+  unsigned workers = 1;
+};
+
+const std::map<std::string, size> sizes{
+    {"test", size::test}, {"quick", size::quick}, {"paper", size::paper}};
+
+arguments parse(const program& what, int argc, char** argv) {
+  arguments a;
+  CLI::App app{std::string(what.problem) + " on " + std::string(what.runtime)};
+  app.add_option("--size", a.size_name, "input size: test, quick or paper")->capture_default_str();
+  app.add_option("--workers", a.workers, "number of workers")->capture_default_str();
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp& help) {
+    std::exit(app.exit(help));
+  } catch (const CLI::ParseError& e) {
+    throw std::invalid_argument(std::string(e.what()) +
+                                "; accepted are --size test|quick|paper and --workers N");
+  }
+  const auto found = sizes.find(a.size_name);
+  if (found == sizes.end()) {
+    throw std::invalid_argument("--size " + a.size_name +
+                                " is not known; accepted are test, quick and paper");
+  }
+  a.chosen = found->second;
+  const unsigned most = what.parallel ? workers_max : 1;
+  if (a.workers < 1 || a.workers > most) {
+    throw std::invalid_argument("--workers " + std::to_string(a.workers) +
+                                " is out of range; accepted are 1 to " + std::to_string(most));
+  }
+  return a;
+}
+
+// getrusage's ru_maxrss would be inherited from whoever launched the program; VmHWM is not.
+std::uint64_t peak_rss_kib() {
+  std::ifstream status("/proc/self/status");
+  std::string key;
+  while (status >> key) {
+    if (key == "VmHWM:") {
+      std::uint64_t kib = 0;
+      if (status >> kib)
+        return kib;
+      break;
+    }
+    std::getline(status, key);
+  }
+  throw std::runtime_error("/proc/self/status has no VmHWM line, so peak memory is unknown");
+}
+
+std::int64_t minor_faults() {
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0)
+    throw std::runtime_error("getrusage failed");
+  return usage.ru_minflt;
+}
+
+nlohmann::ordered_json figure(const std::optional<std::uint64_t>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+
+nlohmann::ordered_json difference(const std::optional<std::uint64_t>& after,
+                                  const std::optional<std::uint64_t>& before) {
+  if (!after || !before)
+    return nullptr;
+  return *after - *before;
+}
+
+nlohmann::ordered_json measure(const program& what, const arguments& a) {
+  using clock = std::chrono::steady_clock;
+  const auto subject = what.make(a.chosen, a.workers);
+  subject->prepare();
+  subject->warm_up();
+
+  const counters before = subject->read_counters();
+  const std::int64_t faults_before = minor_faults();
+  const auto begin = clock::now();
+  subject->compute();
+  const auto end = clock::now();
+  const std::int64_t faults = minor_faults() - faults_before;
+  const counters after = subject->read_counters();
+  // Before verification, which may use memory of its own.
+  const std::uint64_t rss = peak_rss_kib();
+
+  nlohmann::ordered_json line;
+  line["problem"] = what.problem;
+  line["runtime"] = what.runtime;
+  line["workers"] = a.workers;
+  line["size"] = a.size_name;
+  line["n"] = subject->n();
+  line["time_s"] = std::chrono::duration<double>(end - begin).count();
+  line["verified"] = subject->verify();
+  line["forks"] = subject->forks();
+  line["max_rss_kib"] = rss;
+  line["minor_faults"] = faults;
+  line["steals"] = difference(after.steals, before.steals);
+  line["suspensions"] = difference(after.suspensions, before.suspensions);
+  line["unmaps"] = difference(after.unmaps, before.unmaps);
+  line["stacks"] = figure(after.stacks);
+  line["stack_pages"] = figure(after.stack_pages);
+  return line;
+}
+
+} // namespace
+
+int run_program(const program& what, int argc, char** argv) {
+  const std::string name = std::string(what.problem) + "-" + std::string(what.runtime);
+  try {
+    const nlohmann::ordered_json line = measure(what, parse(what, argc, argv));
+    std::cout << line.dump() << std::endl;
+    return line["verified"].get<bool>() ? 0 : 1;
+  } catch (const std::invalid_argument& e) {
+    std::cerr << name << ": " << e.what() << "\n";
+    return 2;
+  } catch (const std::exception& e) {
+    std::cerr << name << ": " << e.what() << "\n";
+    return 1;
+  }
+}
+
+} // namespace bench

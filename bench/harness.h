@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What every benchmark program shares: options in, one measured run, one JSON line out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace bench {
+
+// `test` takes milliseconds, `quick` about a second on one core, `paper` is what the papers ran.
+enum class size { test, quick, paper };
+
+// What a runtime can tell of itself; empty where it has no such figure. The first three count
+// events since the program began, the last two are the largest so far.
+struct counters {
+  std::optional<std::uint64_t> steals;
+  std::optional<std::uint64_t> suspensions;
+  std::optional<std::uint64_t> unmaps;
+  std::optional<std::uint64_t> stacks;
+  std::optional<std::uint64_t> stack_pages;
+};
+
+// One problem of one size on one runtime. The harness calls prepare, warm_up, compute, verify in
+// this order, each once; compute alone is timed.
+class experiment {
+public:
+  virtual ~experiment() = default;
+
+  virtual long n() const = 0;
+  // Forks that one compute() executes.
+  virtual std::uint64_t forks() const = 0;
+  virtual void prepare() = 0;
+  virtual void warm_up() = 0;
+  virtual void compute() = 0;
+  virtual bool verify() = 0;
+  virtual counters read_counters() const = 0;
+};
+
+struct program {
+  std::string_view problem;
+  std::string_view runtime;
+  bool parallel;
+  std::function<std::unique_ptr<experiment>(size, unsigned workers)> make;
+};
+
+// The whole of main(): exit status 0 when the result verified, 1 when not, 2 for bad options.
+int run_program(const program& what, int argc, char** argv);
+
+} // namespace bench

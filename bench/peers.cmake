@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT
+# Runtimes of others, built elsewhere and given by path: -DNOPAL_PEER_<NAME>=dir, where dir holds
+# include/ and, but for libfork, lib/. Nothing is fetched.
+foreach(peer nowa fibril lace libfork)
+  string(TOUPPER NOPAL_PEER_${peer} variable)
+  set(${variable} "" CACHE PATH "where ${peer} is installed; empty: not measured")
+  set(peer_dir "${${variable}}")
+  if(NOT peer_dir)
+    bench_missing(${peer} "it is given by path, -D${variable}=dir")
+    continue()
+  endif()
+  if(NOT EXISTS ${peer_dir}/include)
+    message(FATAL_ERROR "${variable} is ${peer_dir}, but there is no ${peer_dir}/include: "
+      "it must name the directory where ${peer} is installed.")
+  endif()
+  if(NOT NOPAL_BENCH_GCC)
+    message(FATAL_ERROR "${variable} is given, but g++, which alone compiles ${peer} rightly, "
+      "was not found.")
+  endif()
+  set(flags -isystem ${peer_dir}/include -pthread)
+  set(library "")
+  if(peer STREQUAL "lace")
+    set(library ${peer_dir}/lib/liblace.a)
+  elseif(NOT peer STREQUAL "libfork")
+    set(library ${peer_dir}/lib/libfibril.a)
+  endif()
+  if(peer STREQUAL "libfork")
+    list(APPEND flags -std=c++23 -DNDEBUG -Wno-interference-size)
+  endif()
+  if(peer MATCHES "^(nowa|fibril)$")
+    bench_foreign_runtime(${peer} ${NOPAL_BENCH_GCC}
+      BACKEND ${peer} PROBLEMS ${problems} FLAGS ${flags} LIBRARIES ${library})
+  else()
+    bench_foreign_runtime(${peer} ${NOPAL_BENCH_GCC} OWN_PROBLEMS
+      BACKEND ${peer} PROBLEMS fib integrate nqueens FLAGS ${flags} LIBRARIES ${library})
+  endif()
+endforeach()

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// One benchmark program: the problem and the backend that the build names, put together.
+//
+// BENCH_BACKEND_HEADER and BENCH_PROBLEM_HEADER are the two files, BENCH_PROBLEM the problem's
+// class, BENCH_RUNTIME the runtime's name. The backend comes first: the problem is written in its
+// macros (see README.md).
+#include BENCH_BACKEND_HEADER
+#include BENCH_PROBLEM_HEADER
+
+#include <chrono>
+#include <memory>
+
+#include "bench/harness.h"
+
+namespace bench {
+namespace {
+
+BENCH_TASK int tree(int depth) {
+  if (depth == 0)
+    return 1;
+  int left = 0;
+  BENCH_SCOPE(s);
+  BENCH_FORK(s, left, tree, depth - 1);
+  const int right = tree(depth - 1);
+  BENCH_JOIN(s);
+  return left + right;
+}
+
+class on_runtime final : public experiment {
+public:
+  on_runtime(size chosen, unsigned workers) : problem_(chosen), runtime_(workers) {}
+
+  long n() const override { return problem_.n(); }
+  std::uint64_t forks() const override { return problem_.forks(); }
+  void prepare() override { problem_.prepare(); }
+
+  // Threads start with the first forks; forking for a while gives each time to arrive.
+  void warm_up() override {
+    using clock = std::chrono::steady_clock;
+    const auto until = clock::now() + std::chrono::milliseconds(10);
+    while (clock::now() < until) {
+      runtime_.run([] {
+        if (tree(8) != 256)
+          std::abort();
+      });
+    }
+  }
+
+  void compute() override {
+    runtime_.run([this] { problem_.compute(); });
+  }
+
+  bool verify() override { return problem_.verify(); }
+  counters read_counters() const override { return runtime_.read_counters(); }
+
+private:
+  BENCH_PROBLEM problem_;
+  runtime runtime_;
+};
+
+} // namespace
+} // namespace bench
+
+int main(int argc, char** argv) {
+  const bench::program what{bench::BENCH_PROBLEM::name, BENCH_RUNTIME, bench::runtime::parallel,
+                            [](bench::size chosen, unsigned workers) {
+                              return std::make_unique<bench::on_runtime>(chosen, workers);
+                            }};
+  return bench::run_program(what, argc, argv);
+}

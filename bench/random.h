@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Random numbers that are the same on every machine (splitmix64: Steele, Lea, Flood 2014).
+#pragma once
+
+#include <cstdint>
+
+namespace bench {
+
+constexpr std::uint64_t mixed(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+class random_numbers {
+public:
+  explicit constexpr random_numbers(std::uint64_t seed) : state_(seed) {}
+
+  constexpr std::uint64_t next() {
+    const std::uint64_t value = mixed(state_);
+    state_ += 0x9e3779b97f4a7c15;
+    return value;
+  }
+
+private:
+  std::uint64_t state_;
+};
+
+} // namespace bench

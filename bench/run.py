@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Measures the benchmark programs: problem x runtime x workers, interleaved, verified."""
+
+import argparse
+import json
+import pathlib
+import random
+import shlex
+import sys
+
+from runner import checks, measure, page, programs, report, summary
+from runner.programs import PROBLEMS, RUNTIMES, SIZES, UsageError
+
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one sentence, without the usage before it."""
+
+    def error(self, message):
+        raise UsageError(f"{message[:1].upper()}{message[1:]}; run.py --help lists what is "
+                         "accepted.")
+
+
+def positive(kind):
+    def parse(text):
+        value = kind(text)
+        if not 0 < value < 1e9:
+            raise ValueError
+        return value
+    parse.__name__ = "positive number"
+    return parse
+
+
+def arguments(words):
+    parser = Parser(
+        prog="bench/run.py", allow_abbrev=False,
+        description="Measures problem x runtime x workers. Every measurement is a fresh process; "
+        "in each round every configuration runs once, in random order. Only the number of workers "
+        "is set: nothing is pinned or tuned.")
+    parser.add_argument("action", nargs="?", choices=["list"],
+                        help="print problems, runtimes and sizes, and stop")
+    parser.add_argument("-b", default="all", metavar="P,...",
+                        help="problems: %s, or all" % ", ".join(PROBLEMS))
+    parser.add_argument("-r", default="all", metavar="R,...",
+                        help="runtimes: %s, or all that are built" % ", ".join(RUNTIMES))
+    parser.add_argument("-t", default="1,2", metavar="N,...",
+                        help="numbers of workers (default 1,2); serial runtimes always have one")
+    parser.add_argument("-s", default="quick", metavar="SIZE",
+                        help="size: %s (default quick)" % ", ".join(SIZES))
+    parser.add_argument("-n", type=positive(int), default=5, metavar="N",
+                        help="rounds (default 5)")
+    parser.add_argument("--json", metavar="FILE", help="write results and raw samples")
+    parser.add_argument("--csv", metavar="FILE", help="write results")
+    parser.add_argument("--html", metavar="FILE", help="write one page with plots and results")
+    parser.add_argument("--check", action="store_true",
+                        help="print the ratios that are promised, computed from this run")
+    parser.add_argument("--build", default=str(SOURCE / "build" / "release"), metavar="DIR",
+                        help="build directory (default build/release)")
+    parser.add_argument("--seed", type=int, metavar="N", help="of the random order")
+    parser.add_argument("--timeout", type=positive(float), default=600, metavar="S",
+                        help="a run that takes longer has failed (default 600)")
+    parser.add_argument("--at-most", type=positive(float), metavar="S",
+                        help="a run that takes longer is stopped, shown as slower than this and "
+                        "not repeated; that is no failure")
+    return parser.parse_args(words)
+
+
+def print_list(directory):
+    print("problems: " + ", ".join(PROBLEMS))
+    print("sizes:    " + ", ".join(SIZES))
+    print("runtimes:")
+    try:
+        build = programs.Build(directory)
+    except UsageError:
+        build = None
+    for name, about in RUNTIMES.items():
+        state = ""
+        if build and name not in build.built:
+            state = f" [not built: {build.missing.get(name, 'not part of this build')}]"
+        print(f"  {name:12} {about}{state}")
+
+
+def choose(options, build):
+    problems = programs.choose(options.b, PROBLEMS, "Problem", PROBLEMS)
+    runtimes = programs.choose(options.r, list(RUNTIMES), "Runtime", build.built)
+    if options.s not in SIZES:
+        raise UsageError(f"Size '{options.s}' is not known; accepted are {', '.join(SIZES)}.")
+    workers = programs.choose_workers(options.t)
+    build.require(runtimes)
+    return build.configurations(problems, runtimes, workers)
+
+
+def check_outputs(options):
+    """Finds out before measuring that a result could not be written."""
+    for path in (options.json, options.csv, options.html):
+        if path and not pathlib.Path(path).resolve().parent.is_dir():
+            raise UsageError(f"{path} cannot be written: its directory does not exist.")
+    if options.html:
+        try:
+            import matplotlib  # pylint: disable=unused-import
+        except ImportError as error:
+            raise UsageError("--html needs matplotlib (python3-matplotlib).") from error
+
+
+def write_outputs(options, measured, meta, left_out):
+    """Prints the tables, writes the files, returns the sentences about failures."""
+    rows = summary.results(measured)
+    failures = measured.failure_sentences()
+    notes = left_out + [f"{measure.words(c)} was stopped after {limit:g} s, as --at-most asked."
+                        for c, limit in measured.stopped.items()]
+    check_rows, lacking = checks.compute(measured, PROBLEMS) if options.check else ([], {})
+    check_lines = checks.show(check_rows, lacking) if options.check else []
+    print("\n".join(report.table(measured, rows)))
+    if check_lines:
+        print("\n" + "\n".join(check_lines))
+    if options.json:
+        document = {"meta": meta, "results": rows, "samples": summary.samples(measured),
+                    "stopped": summary.stopped(measured), "failures": failures}
+        if options.check:
+            document["checks"] = check_rows
+        pathlib.Path(options.json).write_text(json.dumps(document, indent=1) + "\n")
+    if options.csv:
+        report.write_csv(options.csv, rows)
+    if options.html:
+        page.write_html(options.html, meta, rows, failures, notes, check_lines)
+    for note in notes:
+        print(note, file=sys.stderr)
+    return failures
+
+
+def main(words):
+    options = arguments(words)
+    if options.action == "list":
+        print_list(options.build)
+        return 0
+    build = programs.Build(options.build)
+    configurations, left_out = choose(options, build)
+    check_outputs(options)
+    seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
+    command = shlex.join(["bench/run.py", *words])
+    meta = summary.machine(build, SOURCE, command, seed, options.n)
+    print(f"{len(configurations)} configurations, {options.n} rounds, seed {seed}",
+          file=sys.stderr)
+    measured = measure.measure(build, configurations, options.s, options.n, seed,
+                               options.timeout, options.at_most)
+    failures = write_outputs(options, measured, meta, left_out)
+    for sentence in failures:
+        print(sentence, file=sys.stderr)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except UsageError as usage:
+        print(f"run.py: {usage}", file=sys.stderr)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        print("\nrun.py: interrupted, nothing was written.", file=sys.stderr)
+        sys.exit(130)

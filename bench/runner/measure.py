@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""Runs every configuration once per round, each in a fresh process, in shuffled order."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+
+FIELDS = ["problem", "runtime", "workers", "size", "n", "time_s", "verified", "forks",
+          "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
+          "stack_pages"]
+
+
+class Failed(Exception):
+    """One run that gave no verified result."""
+
+
+class TooLong(Exception):
+    """One run that was stopped."""
+
+
+def words(configuration):
+    problem, runtime, workers = configuration
+    return f"{problem} on {runtime} with {workers} worker{'s' if workers > 1 else ''}"
+
+
+def run_once(program, configuration, size, limit_s):
+    """The JSON line of one process, or an exception that says why there is none."""
+    problem, runtime, workers = configuration
+    command = [str(program), "--size", size, "--workers", str(workers)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s,
+                              stdin=subprocess.DEVNULL, check=False)
+    except subprocess.TimeoutExpired as error:
+        raise TooLong() from error
+    except OSError as error:
+        raise Failed(f"it could not be started: {error.strerror}") from error
+    said = done.stderr.strip().splitlines()
+    because = f" ({said[-1]})" if said else ""
+    try:
+        line = json.loads(done.stdout)
+    except ValueError:
+        line = None
+    if isinstance(line, dict) and line.get("verified") is False:
+        raise Failed("its result is wrong")
+    if done.returncode < 0:
+        raise Failed(f"it was ended by signal {-done.returncode}{because}")
+    if done.returncode > 0:
+        raise Failed(f"it ended with status {done.returncode}{because}")
+    if not isinstance(line, dict) or sorted(line) != sorted(FIELDS):
+        raise Failed("it did not print one JSON line with the fields expected")
+    wanted = {"problem": problem, "runtime": runtime, "workers": workers, "size": size,
+              "verified": True}
+    for key, value in wanted.items():
+        if line[key] != value:
+            raise Failed(f"it says {key} {line[key]!r} where {value!r} was asked for")
+    return line
+
+
+class Progress:
+    """A bar with the time that remains, guessed from what each configuration took before."""
+
+    WIDTH = 30
+
+    def __init__(self, total):
+        self.total = total
+        self.done = 0
+        self.took = {}
+        self.spent = 0.0
+        self.on_terminal = sys.stderr.isatty()
+
+    def show(self, configuration, ahead):
+        if not self.on_terminal:
+            return
+        average = self.spent / self.done if self.done else 0.0
+        remaining = sum(self.took.get(c, average) for c in ahead)
+        filled = self.WIDTH * self.done // self.total
+        bar = "#" * filled + "." * (self.WIDTH - filled)
+        left = f"{int(remaining) // 60}:{int(remaining) % 60:02d} left" if self.done else ""
+        sys.stderr.write(f"\r\x1b[K[{bar}] {self.done}/{self.total} {left}  {words(configuration)}")
+        sys.stderr.flush()
+
+    def finished(self, configuration, seconds):
+        self.took[configuration] = seconds
+        self.spent += seconds
+        self.done += 1
+
+    def dropped(self, runs):
+        self.total -= runs
+
+    def round_over(self, number, rounds):
+        if self.on_terminal:
+            sys.stderr.write("\r\x1b[K")
+        else:
+            sys.stderr.write(f"round {number} of {rounds} done\n")
+        sys.stderr.flush()
+
+
+class Measurement:
+    """All samples of a run, what failed, and what was stopped for taking too long."""
+
+    def __init__(self, configurations, size, rounds):
+        self.configurations = configurations
+        self.size = size
+        self.rounds = rounds
+        self.samples = {c: {} for c in configurations}
+        self.failures = {}
+        self.stopped = {}
+
+    def fail(self, configuration, reason):
+        self.failures.setdefault(configuration, []).append(reason)
+
+    def failure_sentences(self):
+        sentences = []
+        for configuration, reasons in self.failures.items():
+            times = f"{len(reasons)} of {self.rounds} rounds"
+            sentences.append(f"{words(configuration)} failed in {times}: {reasons[0]}.")
+        return sentences
+
+    def times(self, configuration):
+        return {r: line["time_s"] for r, line in self.samples.get(configuration, {}).items()}
+
+
+def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s):
+    """`timeout_s` ends a run as a failure; `at_most_s` ends it as a known lower bound."""
+    order = random.Random(seed)
+    result = Measurement(configurations, size, rounds)
+    progress = Progress(len(configurations) * rounds)
+    limit_s = timeout_s if at_most_s is None else min(timeout_s, at_most_s)
+    still = list(configurations)
+    for number in range(1, rounds + 1):
+        queue = still[:]
+        order.shuffle(queue)
+        for position, configuration in enumerate(queue):
+            ahead = queue[position:] + [c for c in still for _ in range(rounds - number)]
+            progress.show(configuration, ahead)
+            begin = time.monotonic()
+            try:
+                program = build.program(configuration[0], configuration[1])
+                result.samples[configuration][number] = run_once(program, configuration, size,
+                                                                 limit_s)
+            except Failed as failed:
+                result.fail(configuration, str(failed))
+            except TooLong:
+                if at_most_s is not None and at_most_s <= timeout_s:
+                    result.stopped[configuration] = at_most_s
+                else:
+                    result.fail(configuration, f"it ran past the limit of {timeout_s:g} s and is "
+                                "not tried again")
+                still.remove(configuration)
+                progress.dropped(rounds - number)
+            progress.finished(configuration, time.monotonic() - begin)
+        progress.round_over(number, rounds)
+    return result

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// One question to every benchmark problem: does it verify itself, and fork as often as it says?
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "tests/bench/counting.h"
+
+// Written in the macros of counting.h.
+#include "bench/problems/fib.h"
+#include "bench/problems/heat.h"
+#include "bench/problems/integrate.h"
+#include "bench/problems/matmul.h"
+#include "bench/problems/nqueens.h"
+#include "bench/problems/quicksort.h"
+
+namespace bench {
+
+template <class Problem> void expect_true_to_its_word(size chosen) {
+  Problem problem(chosen);
+  problem.prepare();
+  EXPECT_FALSE(problem.verify()) << Problem::name << " verifies before it has run";
+  forks_counted = 0;
+  problem.compute();
+  EXPECT_TRUE(problem.verify()) << Problem::name;
+  EXPECT_EQ(forks_counted, problem.forks()) << Problem::name;
+}
+
+class forks : public testing::TestWithParam<size> {};
+
+TEST_P(forks, fib) { expect_true_to_its_word<fib_problem>(GetParam()); }
+TEST_P(forks, integrate) { expect_true_to_its_word<integrate_problem>(GetParam()); }
+TEST_P(forks, nqueens) { expect_true_to_its_word<nqueens_problem>(GetParam()); }
+TEST_P(forks, quicksort) { expect_true_to_its_word<quicksort_problem>(GetParam()); }
+TEST_P(forks, matmul) { expect_true_to_its_word<matmul_problem>(GetParam()); }
+TEST_P(forks, heat) { expect_true_to_its_word<heat_problem>(GetParam()); }
+
+} // namespace bench

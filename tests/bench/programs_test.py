@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""Every program that was built runs at size `test`, verifies, and reaches JSON, CSV and HTML.
+
+usage: programs_test.py BUILD_DIRECTORY
+"""
+
+import csv
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import harness
+
+BUILD = pathlib.Path(sys.argv.pop(1))
+BUILT = json.loads((BUILD / "bench" / "programs.json").read_text())["built"]
+SERIAL = ("serial", "serial_call")
+ROUNDS = 2
+
+
+class Programs(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.TemporaryDirectory()
+        cls.out = pathlib.Path(cls.directory.name)
+        cls.done = harness.run("--build", BUILD, "-r", ",".join(BUILT), "-t", "1,2", "-s", "test",
+                               "-n", ROUNDS, "--seed", 5, "--check", "--json", cls.out / "r.json",
+                               "--csv", cls.out / "r.csv", "--html", cls.out / "r.html")
+        cls.document = {}
+        if cls.done.returncode == 0:
+            cls.document = harness.read_json(cls.out / "r.json")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.directory.cleanup()
+
+    def setUp(self):
+        self.assertEqual(self.done.returncode, 0, self.done.stderr)
+
+    def expected(self):
+        return {(problem, runtime, workers) for runtime, about in BUILT.items()
+                for problem in about["problems"]
+                for workers in ((1,) if runtime in SERIAL else (1, 2))}
+
+    def test_each_program_is_measured_and_verified(self):
+        harness.check_document(self, self.document)
+        rows = {(r["problem"], r["runtime"], r["workers"]): r for r in self.document["results"]}
+        self.assertEqual(set(rows), self.expected())
+        for key, row in rows.items():
+            self.assertIs(row["verified"], True, key)
+        self.assertEqual(len(self.document["samples"]), ROUNDS * len(rows))
+
+    def test_all_runtimes_do_the_same_work(self):
+        for field in ("n", "forks"):
+            values = {}
+            for line in self.document["samples"]:
+                values.setdefault(line["problem"], set()).add(line[field])
+            for problem, seen in values.items():
+                self.assertEqual(len(seen), 1, f"{problem}: {field} {seen}")
+
+    def test_nopal_tells_its_counters_and_others_have_none(self):
+        for row in self.document["results"]:
+            for field in ("steals", "suspensions", "unmaps", "stacks", "stack_pages"):
+                if row["runtime"].startswith("nopal"):
+                    self.assertIsInstance(row[field], int, field)
+                else:
+                    self.assertIsNone(row[field], field)
+
+    def test_checks_hold_only_if_measured(self):
+        checks = self.document["checks"]
+        self.assertGreater(len(checks), 15)
+        for check in checks:
+            self.assertEqual(check["holds"] is None, check["value"] is None, check["name"])
+            if "fastest" in check["name"]:
+                self.assertIsNone(check["holds"], "two rounds are too few for this check")
+
+    def test_csv_has_the_rows_of_the_json(self):
+        with open(self.out / "r.csv", newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(list(rows[0]), harness.RESULT_FIELDS)
+        self.assertEqual([(r["problem"], r["runtime"], int(r["workers"])) for r in rows],
+                         [(r["problem"], r["runtime"], r["workers"])
+                          for r in self.document["results"]])
+        self.assertEqual([float(r["median_s"]) for r in rows],
+                         [r["median_s"] for r in self.document["results"]])
+
+    def test_html_stands_alone(self):
+        page = (self.out / "r.html").read_text()
+        self.assertEqual(page.count("<svg"), 3)
+        for outside in ("<script", "<link", "src=", "@import"):
+            self.assertNotIn(outside, page)
+        self.assertGreaterEqual(page.count("bench/run.py --build"), 4)
+
+    def test_programs_refuse_bad_options_in_a_sentence(self):
+        program = BUILD / "bench" / "fib-serial"
+        for words, told in ((["--size", "huge"], "accepted are test, quick and paper"),
+                            (["--workers", "0"], "accepted are 1 to 1"),
+                            (["--workers", "many"], "accepted are"),
+                            (["--frobnicate"], "accepted are")):
+            done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(told, done.stderr)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
