@@ -72,7 +72,7 @@ constexpr rule<unsigned> num_workers_rule = {
 constexpr rule<std::size_t> stack_size_rule = {
     "NOPAL_STACK_SIZE",
     "options::stack_size",
-    "a power of two from 64K to 1G",
+    "a power of two from 64K to 32M",
     ", in bytes or with a suffix K, M or G",
     [](std::string_view text) { return narrowed<std::size_t>(parse_bytes(text)); },
     [](std::size_t value) {

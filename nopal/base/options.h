@@ -20,7 +20,7 @@ namespace nopal::base {
 
 inline constexpr unsigned num_workers_max = 1024;
 inline constexpr std::size_t stack_size_min = std::size_t{64} << 10;
-inline constexpr std::size_t stack_size_max = std::size_t{1} << 30;
+inline constexpr std::size_t stack_size_max = std::size_t{32} << 20;
 inline constexpr std::size_t stack_size_default = std::size_t{1} << 20;
 
 // What happens to the pages of a stack that a thief left behind: kept for the next use, or given
@@ -34,7 +34,7 @@ enum class bind : unsigned char { none, cores };
 // the default.
 struct options {
   unsigned num_workers = 0;   // NOPAL_NUM_WORKERS, 1 to 1024; default: the CPUs allowed
-  std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 1G; default 1M
+  std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 32M; default 1M
   std::optional<stack_policy> policy = {}; // NOPAL_STACK_POLICY, keep or dontneed; default keep
   std::optional<bind> binding = {};        // NOPAL_BIND, none or cores; default none
   std::optional<bool> stats = {};          // NOPAL_STATS, 0 or 1; default 0

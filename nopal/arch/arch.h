@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+//
+// Saving, resuming and switching: everything that depends on the processor, for x86-64 (x86_64.S).
+//
+// A `context` is what a suspended strand needs to go on: where, on which stack, and the registers
+// that a call must preserve. It lies in the frame that declares a scope. Stack and frame pointer
+// are recorded once, when the scope is constructed: a later fork may run on a thief's stack, and
+// the join has to come back to this one. The rest is recorded by the call that suspends (a fork or
+// a join).
+//
+// Paper: fibril-spaa16, section 4.2.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nopal::vproc {
+struct worker;
+}
+
+namespace nopal::arch {
+
+struct context {
+  void* resume_at;
+  std::uintptr_t stack_pointer;
+  std::uintptr_t frame_pointer;
+  std::uintptr_t preserved[5]; // rbx, r12, r13, r14, r15
+};
+
+static_assert(offsetof(context, resume_at) == 0);
+static_assert(offsetof(context, frame_pointer) == 16);
+static_assert(offsetof(context, preserved) == 24);
+
+// Rounds of stack alignment that a new stack pointer keeps in step with the old one: the frame may
+// have aligned itself for vector registers.
+inline constexpr std::uintptr_t alignment = 256;
+
+// The worker that runs on this thread, or the guests' stand-in (vproc/worker.h). Read through
+// `current` only: a strand changes threads at forks and joins, and a compiler that remembered where
+// the variable lies would go on reading the old thread's.
+extern "C" {
+extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model("initial-exec")));
+}
+
+[[gnu::always_inline]] inline vproc::worker* current() noexcept {
+  vproc::worker* self;
+  asm volatile("movq nopal_self@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(self));
+  return self;
+}
+
+// In the constructor of a scope: makes the compiler address the function's locals through a
+// register that survives a change of the stack pointer, also where it realigns the frame for vector
+// registers. (GCC calls this clobber deprecated, and honours it.)
+#define NOPAL_PIN_FRAME                                                                            \
+  _Pragma("GCC diagnostic push")                                                                   \
+      _Pragma("GCC diagnostic ignored \"-Wdeprecated\"") asm volatile("" :: : "rsp");              \
+  _Pragma("GCC diagnostic pop")
+
+[[gnu::always_inline]] inline std::uintptr_t stack_pointer() noexcept {
+  std::uintptr_t value;
+  asm volatile("movq %%rsp, %0" : "=r"(value));
+  return value;
+}
+
+extern "C" {
+// Records the caller in the context (first argument) and goes on in the thunk (second argument)
+// with all arguments as they are; the thunk returns to the caller. Cast it to the thunk's own type
+// to call it. It leaves no frame behind, so an exception may pass.
+void nopal_arch_fork();
+
+// Records the caller in `at`, changes to this worker's scheduler stack and calls nopal_join_suspend
+// with the context and the stack pointer left. Returns when somebody resumes the context.
+void nopal_arch_suspend(context* at);
+
+// Goes on where the context was recorded, on the stack given.
+[[noreturn]] void nopal_arch_resume(const context* at, std::uintptr_t stack_pointer) noexcept;
+
+// Leaves the current stack for good and calls `f(argument)`, which must not return.
+[[noreturn]] void nopal_arch_leave(void (*f)(void*), void* argument,
+                                   std::uintptr_t stack_pointer) noexcept;
+
+// Calls `f(argument)` on another stack and comes back; no exception may leave `f`.
+void nopal_arch_call_on(void (*f)(void*), void* argument, std::uintptr_t stack_pointer) noexcept;
+}
+
+} // namespace nopal::arch

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// The only door to atomics. The runtime names `atomic` and the orders below; under the model
+// checker (NOPAL_MODEL) the same names stand for checked ones, so the text that ships is the text
+// that is checked.
+//
+// Barriers: `light_barrier` and `heavy_barrier` are the two halves of an asymmetric fence. If a
+// thread runs  store A; light_barrier; load B  and another  store B; heavy_barrier; load A,  at
+// least one of the two loads sees the other's store. The light half costs the processor nothing;
+// the heavy half is membarrier(2) and makes every running thread of the process pass a full fence
+// (barrier.cc).
+#pragma once
+
+#if defined(NOPAL_MODEL)
+#include "nopal/base/atomic_model.h"
+#else
+#include <atomic>
+#include <cstdint>
+
+namespace nopal::base {
+
+template <class T> using atomic = std::atomic<T>;
+
+// For plain data that one thread hands to another through an atomic: the model checker finds the
+// race.
+template <class T> using handed_over = T;
+
+inline constexpr std::memory_order relaxed = std::memory_order_relaxed;
+inline constexpr std::memory_order acquire = std::memory_order_acquire;
+inline constexpr std::memory_order release = std::memory_order_release;
+inline constexpr std::memory_order acq_rel = std::memory_order_acq_rel;
+inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
+
+#if defined(__SANITIZE_THREAD__)
+#define NOPAL_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define NOPAL_TSAN 1
+#endif
+#endif
+
+// ThreadSanitizer does not follow fences; a read-modify-write of one shared word orders at least as
+// much.
+#if defined(NOPAL_TSAN)
+inline std::atomic<unsigned> fence_word{0};
+inline void full_fence() noexcept { fence_word.fetch_add(1, std::memory_order_seq_cst); }
+#else
+inline void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_seq_cst); }
+#endif
+
+[[gnu::always_inline]] inline void light_barrier() noexcept {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+}
+
+void heavy_barrier() noexcept;
+
+// Whether eight adjacent, 8-aligned bytes are all zero, in one relaxed load.
+inline bool all_zero_8(const atomic<std::uint8_t>* first) noexcept {
+  return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(first), __ATOMIC_RELAXED) == 0;
+}
+
+inline void spin_pause() noexcept { __builtin_ia32_pause(); }
+
+// The n-th wait of somebody who spins: a pause at first, later the rest of the time slice.
+void wait_briefly(unsigned n) noexcept;
+
+} // namespace nopal::base
+#endif

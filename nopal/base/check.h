@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//
+// Two assertion levels. NOPAL_ASSERT is for the user's errors and is always on; NOPAL_CHECK is for
+// our own invariants and is compiled into check builds (NOPAL_CHECKS) and models only.
+#pragma once
+
+#include "nopal/base/die.h"
+
+#define NOPAL_ASSERT(condition, ...)                                                               \
+  do {                                                                                             \
+    if (!(condition)) [[unlikely]]                                                                 \
+      ::nopal::base::die(__VA_ARGS__);                                                             \
+  } while (false)
+
+#if defined(NOPAL_CHECKS)
+#define NOPAL_CHECK(condition)                                                                     \
+  NOPAL_ASSERT(condition, "broken invariant at %s:%d: %s (please report this)", __FILE__,          \
+               __LINE__, #condition)
+#else
+#define NOPAL_CHECK(condition)                                                                     \
+  do {                                                                                             \
+  } while (false)
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+//
+// Linux behind os.h.
+#include "nopal/base/os.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace nopal::base {
+
+namespace {
+constexpr int kGuardInstall = 102; // MADV_GUARD_INSTALL, newer than Debian 12's headers
+}
+
+std::size_t page_size() noexcept {
+  static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+void* reserve(std::size_t bytes, std::size_t alignment) noexcept {
+  const std::size_t span = bytes + alignment;
+  void* raw = mmap(nullptr, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (raw == MAP_FAILED)
+    return nullptr;
+  const auto start = reinterpret_cast<std::uintptr_t>(raw);
+  const std::uintptr_t aligned = (start + alignment - 1) & ~(alignment - 1);
+  if (aligned > start)
+    munmap(raw, aligned - start);
+  const std::uintptr_t rest = start + span - (aligned + bytes);
+  if (rest > 0)
+    munmap(reinterpret_cast<void*>(aligned + bytes), rest);
+  void* region = reinterpret_cast<void*>(aligned);
+  madvise(region, bytes, MADV_NOHUGEPAGE); // a huge page would make a shallow stack cost 2 MiB
+  return region;
+}
+
+bool commit(void* at, std::size_t bytes) noexcept {
+  return mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+void* map_zeroed(std::size_t bytes) noexcept {
+  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
+void unmap(void* at, std::size_t bytes) noexcept { munmap(at, bytes); }
+
+bool guard(void* at, std::size_t bytes) noexcept {
+  return madvise(at, bytes, kGuardInstall) == 0 || mprotect(at, bytes, PROT_NONE) == 0;
+}
+
+void discard(void* at, std::size_t bytes) noexcept { madvise(at, bytes, MADV_DONTNEED); }
+
+std::size_t resident_pages(void* at, std::size_t bytes) noexcept {
+  unsigned char resident[256];
+  const std::size_t page = page_size();
+  std::size_t count = 0;
+  auto* from = static_cast<std::byte*>(at);
+  for (std::size_t done = 0; done < bytes; done += sizeof resident * page) {
+    const std::size_t part = std::min(bytes - done, sizeof resident * page);
+    if (mincore(from + done, part, resident) != 0)
+      continue;
+    count += static_cast<std::size_t>(std::count_if(
+        resident, resident + part / page, [](unsigned char state) { return (state & 1) != 0; }));
+  }
+  return count;
+}
+
+void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+}
+
+void futex_wake_one(atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+}
+
+void yield_cpu() noexcept { sched_yield(); }
+
+void thread_stack_bounds(std::uintptr_t& low, std::uintptr_t& high) noexcept {
+  low = high = 0;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+    return;
+  void* at = nullptr;
+  std::size_t bytes = 0;
+  if (pthread_attr_getstack(&attributes, &at, &bytes) == 0) {
+    low = reinterpret_cast<std::uintptr_t>(at);
+    high = low + bytes;
+  }
+  pthread_attr_destroy(&attributes);
+}
+
+void wait_briefly(unsigned n) noexcept {
+  if (n % 64 == 0)
+    yield_cpu();
+  else
+    spin_pause();
+}
+
+} // namespace nopal::base

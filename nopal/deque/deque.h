@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+//
+// The work-stealing deque: what every variant promises.
+//
+// A fork offers the rest of its caller to thieves. The deque of a worker holds the open offers of
+// the stack that the worker runs on, oldest first. It has two parts:
+//
+//   oldest                                                          newest
+//   [ public: taken by thieves, one compare-and-swap each | private: plain loads and stores of the
+//   owner ]
+//                                                         ^ split
+//
+// The fast path touches the private part alone, without a fence. Offers move from private to
+// public, oldest first, in one of two ways:
+//   asked    a thief lowers `limit` (to its greatest value, so that every push sees it); the
+//   owner's next
+//            push takes the slow path and publishes.
+//   starved  the owner pushes nothing (a long serial strand): the thief writes a token into
+//   `split`, which
+//            sends every pop of the owner into the slow path; passes the heavy barrier; and then,
+//            under the deque's lock, publishes in the owner's name. See README.md for the argument.
+//
+// Offer, the type of what is offered, lives in the frame of the thunk that runs the child and is
+// gone when the child returns. It provides:
+//   frame()   what a thief resumes; valid as long as the offer is open
+//   floor()   the stack address below which the frame's further calls lie
+//   seal()    called once, before anybody but the owner can see the offer
+//
+// Owner means the worker that runs on the stack. All others are thieves.
+#pragma once
+
+#include "nopal/deque/public_ring.h"
+
+#include <concepts>
+#include <cstdint>
+
+namespace nopal::deque {
+
+// Lowered to this value, `limit` makes every push take its slow path.
+inline constexpr std::uintptr_t asked = ~std::uintptr_t{0};
+// `split` at this value or below makes every pop take its slow path; no stack lies so low.
+inline constexpr std::uintptr_t highest_token = std::uintptr_t{1} << 32;
+
+enum class attention : std::uint8_t {
+  none,     // the limit was not lowered: the stack is nearly full, or this thread is no worker
+  requested // somebody asked for work
+};
+
+template <class D, class Offer>
+concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* home,
+                              entry<Offer>& taken, bool fenced, std::uintptr_t address) {
+  // Owner. Opens an offer. False: somebody wants attention, or this is no worker; it may not be
+  // open.
+  { deque.push(offer) } noexcept -> std::same_as<bool>;
+  // Owner, after push said false: the offer is open from now on.
+  { deque.push_anyway(offer) } noexcept;
+  // Owner. Closes the newest offer. True: nobody has seen it. False: ask take_back.
+  { deque.pop(offer) } noexcept -> std::same_as<bool>;
+  // Owner, after pop said false. True: it is ours after all. False: a thief runs the continuation.
+  { deque.take_back(offer) } noexcept -> std::same_as<bool>;
+  // Owner. Restores the limit; says whether it had been lowered.
+  { deque.attend() } noexcept -> std::same_as<attention>;
+  // Owner. Publishes the oldest private offer unless something is public already; true if something
+  // is.
+  { deque.publish(home) } noexcept -> std::same_as<bool>;
+  // Owner. Publishes an offer whose thunk runs on a foreign stack; the private part is empty.
+  { deque.publish_foreign(offer, home) } noexcept;
+  // Owner. Closes such an offer; as take_back.
+  { deque.take_back_foreign(offer) } noexcept -> std::same_as<bool>;
+  // Owner. Goes on with a stack whose offers at or above `address` are all taken.
+  { deque.adopt(address, address) } noexcept;
+  // Thief. One attempt at the oldest public offer (of computation `home`, if not null).
+  { deque.steal(home, taken) } noexcept -> std::same_as<outcome>;
+  // Thief. Lowers the limit.
+  { deque.ask() } noexcept;
+  // Thief, starved. Publishes in the owner's name; true if something is public afterwards.
+  { deque.publish_for_owner(token) } noexcept -> std::same_as<bool>;
+  // Thief, before it sleeps, after asking and the heavy barrier: is there anything to take?
+  { deque.has_work(home) } noexcept -> std::same_as<bool>;
+  // Before use. Fenced: no heavy barrier on this kernel, so every push and pop takes the slow path.
+  { deque.open(fenced) } noexcept;
+};
+
+} // namespace nopal::deque

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+//
+// The public part of a deque: a small ring of offers that thieves take with one compare-and-swap.
+//
+//   word:  tag (32 bits) | head (16 bits) | tail (16 bits)      entries head .. tail-1 are public
+//
+// The tag grows with every change. Without it a thief's compare-and-swap succeeds on a position
+// that was taken back and offered anew in between (ABA), and it resumes the wrong frame.
+//
+// Roles:   pushing and taking back are done under the deque's lock; stealing by anybody, without
+// it. Invariant: 0 <= tail - head <= capacity; an entry's fields do not change while it is public.
+// Orders:
+//   P  push        word CAS release   pairs with S: whoever sees the entry sees the frame behind it
+//   S  steal       word load acquire  pairs with P; the thief's own CAS may be relaxed, since it
+//   carries
+//                  nothing to anybody, and a read-modify-write keeps P visible to the next thief
+//   B  take back   word CAS relaxed   the owner takes back what it published itself
+// Progress: an attempt to steal takes a bounded number of its own steps; it fails only if another
+// operation on the ring succeeded.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/check.h"
+
+#include <cstdint>
+
+namespace nopal::deque {
+
+template <class Offer> struct entry {
+  Offer* offer;
+  typename Offer::frame_type* frame;
+  void* home; // the computation it belongs to
+};
+
+enum class outcome : std::uint8_t {
+  got,
+  empty,
+  foreign, // there is one, but of another computation
+  lost     // another thief or the owner was faster
+};
+
+// The packed word and its transitions.
+struct ring_word {
+  std::uint64_t bits;
+
+  std::uint16_t head() const noexcept { return static_cast<std::uint16_t>(bits >> 16); }
+  std::uint16_t tail() const noexcept { return static_cast<std::uint16_t>(bits); }
+  std::uint16_t count() const noexcept { return static_cast<std::uint16_t>(tail() - head()); }
+
+  static ring_word next(std::uint64_t old, unsigned head, unsigned tail) noexcept {
+    return {(((old >> 32) + 1) << 32) | ((head & 0xffffu) << 16) | (tail & 0xffffu)};
+  }
+  ring_word pushed() const noexcept { return next(bits, head(), tail() + 1u); }
+  ring_word taken_back() const noexcept { return next(bits, head(), tail() - 1u); }
+  ring_word stolen() const noexcept { return next(bits, head() + 1u, tail()); }
+};
+
+template <class Offer, std::uint32_t Capacity> class public_ring {
+  static_assert((Capacity & (Capacity - 1)) == 0 && Capacity <= 0x8000);
+
+public:
+  bool empty() const noexcept { return ring_word{word_.load(base::relaxed)}.count() == 0; }
+
+  // Lock held. The ring must not be full.
+  void push(const entry<Offer>& item) noexcept {
+    ring_word word{word_.load(base::relaxed)};
+    NOPAL_CHECK(word.count() < Capacity);
+    slot& at = slots_[word.tail() % Capacity];
+    at.offer.store(item.offer, base::relaxed);
+    at.frame.store(item.frame, base::relaxed);
+    at.home.store(item.home, base::relaxed);
+    while (
+        !word_.compare_exchange_weak(word.bits, word.pushed().bits, base::release, base::relaxed)) {
+    }
+  }
+
+  // Lock held, owner. True: the offer was the newest public one and is private again.
+  bool take_back(const Offer* offer) noexcept {
+    ring_word word{word_.load(base::relaxed)};
+    while (word.count() != 0 &&
+           slots_[(word.tail() - 1u) % Capacity].offer.load(base::relaxed) == offer)
+      if (word_.compare_exchange_weak(word.bits, word.taken_back().bits, base::relaxed,
+                                      base::relaxed))
+        return true;
+    return false;
+  }
+
+  outcome steal(const void* home, entry<Offer>& taken) noexcept {
+    ring_word word{word_.load(base::acquire)};
+    if (word.count() == 0)
+      return outcome::empty;
+    const slot& at = slots_[word.head() % Capacity];
+    taken = {at.offer.load(base::relaxed), at.frame.load(base::relaxed),
+             at.home.load(base::relaxed)};
+    if (home != nullptr && taken.home != home)
+      return outcome::foreign;
+    return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::relaxed,
+                                         base::relaxed)
+               ? outcome::got
+               : outcome::lost;
+  }
+
+  bool holds(const void* home) const noexcept {
+    const ring_word word{word_.load(base::acquire)};
+    return word.count() != 0 &&
+           (home == nullptr || slots_[word.head() % Capacity].home.load(base::relaxed) == home);
+  }
+
+private:
+  struct slot {
+    base::atomic<Offer*> offer{nullptr};
+    base::atomic<typename Offer::frame_type*> frame{nullptr};
+    base::atomic<void*> home{nullptr};
+  };
+
+  base::atomic<std::uint64_t> word_{0};
+  slot slots_[Capacity];
+};
+
+} // namespace nopal::deque

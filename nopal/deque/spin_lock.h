@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// The lock of a deque's slow paths. Held for a bounded number of steps; a waiter gives its
+// processor away, since the holder may have been descheduled.
+#pragma once
+
+#include "nopal/base/atomic.h"
+
+#include <cstdint>
+
+namespace nopal::deque {
+
+class spin_lock {
+public:
+  bool try_lock() noexcept {
+    std::uint32_t expected = 0;
+    return word_.load(base::relaxed) == 0 &&
+           word_.compare_exchange_strong(expected, 1, base::acquire, base::relaxed);
+  }
+
+  void lock() noexcept {
+    for (unsigned tries = 1; !try_lock(); ++tries)
+      base::wait_briefly(tries);
+  }
+
+  void unlock() noexcept { word_.store(0, base::release); }
+
+private:
+  base::atomic<std::uint32_t> word_{0};
+};
+
+class locked {
+public:
+  explicit locked(spin_lock& lock) noexcept : lock_{lock} { lock_.lock(); }
+  ~locked() { lock_.unlock(); }
+  locked(const locked&) = delete;
+  locked& operator=(const locked&) = delete;
+
+private:
+  spin_lock& lock_;
+};
+
+} // namespace nopal::deque

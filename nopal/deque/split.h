@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+//
+// Deque variant `split`: an array of offers, oldest first, whose upper part is the owner's alone.
+//
+//   index:   0 ... settled-1   settled ... bottom-1   bottom ...
+//            public or taken   private                free
+//
+// The owner pushes and pops at `bottom` with plain loads and stores and compares with `split` on a
+// pop. Compared with `stack_map`, bottom is loaded and stored through memory at every fork.
+//
+// Invariant (under the lock, `split` restored):  offer i is private <=> split <= i < bottom;  split
+// = settled The array starts afresh when the owner goes on with a stack; the offers of the thunks
+// above are all taken, and popping one of those makes bottom -1, below every split.
+//
+// Ownership: limit   owner restores, anybody lowers          bottom, slots   owner
+//            split   owner; a starved thief (token)          settled         lock holder
+// Orders:
+//   B  push: bottom store release     pairs with the acquire load in `oldest_private`: offer and
+//   slot complete L  push: light barrier, then limit load: as in stack_map.h C  pop: bottom
+//   lowered, light barrier, split load; token + heavy barrier on the other side: either the
+//      owner sees the token or the thief sees the lowered bottom
+//   A  attend: limit exchange acq_rel
+// Paper: the private part is after wool's and lace's; the requests as in stack_map.h.
+#pragma once
+
+#include "nopal/base/check.h"
+#include "nopal/base/os.h"
+#include "nopal/deque/deque.h"
+#include "nopal/deque/spin_lock.h"
+#include "nopal/stack/stack.h"
+
+namespace nopal::deque {
+
+template <class Offer, class Stacks = stack::bounds, std::uint32_t RingCapacity = 8> class split {
+public:
+  constexpr split() noexcept = default;
+
+  void open(bool fenced) noexcept {
+    fenced_ = fenced;
+    const std::size_t capacity = Stacks::most_forks();
+    slots_ = static_cast<base::atomic<Offer*>*>(base::map_zeroed(capacity * sizeof(Offer*)));
+    NOPAL_ASSERT(slots_ != nullptr, "no memory for a deque of %zu entries", capacity);
+    capacity_ = static_cast<std::int64_t>(capacity);
+  }
+
+  [[gnu::always_inline]] bool push(Offer* offer) noexcept {
+    if (address(offer) < limit_.load(base::relaxed)) [[unlikely]]
+      return false;
+    const std::int64_t at = bottom_.load(base::relaxed);
+    slots_[at].store(offer, base::relaxed);
+    bottom_.store(at + 1, base::release); // B
+    base::light_barrier();                // L
+    if (address(offer) >= limit_.load(base::relaxed)) [[likely]]
+      return true;
+    bottom_.store(at, base::relaxed);
+    return false;
+  }
+
+  void push_anyway(Offer* offer) noexcept {
+    const std::int64_t at = bottom_.load(base::relaxed);
+    NOPAL_CHECK(at < capacity_);
+    slots_[at].store(offer, base::relaxed);
+    bottom_.store(at + 1, base::release); // B
+  }
+
+  [[gnu::always_inline]] bool pop(Offer*) noexcept {
+    const std::int64_t at = bottom_.load(base::relaxed) - 1;
+    bottom_.store(at, base::relaxed);
+    base::light_barrier(); // C
+    return at >= split_.load(base::relaxed);
+  }
+
+  bool take_back(Offer* offer) noexcept {
+    const locked guard{lock_};
+    const bool starved = !fenced_ && split_.load(base::relaxed) >= lowest_token;
+    const std::int64_t at = bottom_.load(base::relaxed);
+    bool ours = at >= settled_;
+    if (!ours && ring_.take_back(offer)) {
+      ours = true;
+      settled_ = at;
+    }
+    restore_split();
+    if (starved)
+      publish_oldest();
+    return ours;
+  }
+
+  bool take_back_foreign(Offer* offer) noexcept {
+    const locked guard{lock_};
+    return ring_.take_back(offer);
+  }
+
+  attention attend() noexcept {
+    const std::uintptr_t normal = fenced_ ? asked : Stacks::lowest_fork(stack_);
+    return limit_.exchange(normal, base::acq_rel) == asked ? attention::requested // A
+                                                           : attention::none;
+  }
+
+  bool publish(void* home) noexcept {
+    const locked guard{lock_};
+    home_ = home;
+    return publish_oldest();
+  }
+
+  void publish_foreign(Offer* offer, void* home) noexcept {
+    const locked guard{lock_};
+    home_ = home;
+    offer->seal();
+    ring_.push({offer, offer->frame(), home});
+  }
+
+  // Every offer of the stack is taken: the array starts afresh.
+  void adopt(stack::stack_id stack, std::uintptr_t) noexcept {
+    const locked guard{lock_};
+    stack_ = stack;
+    settled_ = 0;
+    bottom_.store(0, base::relaxed);
+    restore_split();
+    if (stack == stack::no_stack)
+      return;
+    std::uintptr_t limit = limit_.load(base::relaxed);
+    if (!fenced_ && limit != asked)
+      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
+                                     base::relaxed);
+  }
+
+  outcome steal(void* home, entry<Offer>& taken) noexcept { return ring_.steal(home, taken); }
+
+  void ask() noexcept {
+    if (limit_.load(base::relaxed) != asked)
+      limit_.store(asked, base::release);
+  }
+
+  bool publish_for_owner(std::uint32_t token) noexcept {
+    if (!looks_busy())
+      return !ring_.empty();
+    std::int64_t before = split_.load(base::relaxed);
+    if (before < lowest_token && split_.compare_exchange_strong(before, lowest_token + token,
+                                                                base::relaxed, base::relaxed)) {
+      base::heavy_barrier(); // C
+      const locked guard{lock_};
+      if (split_.load(base::relaxed) == lowest_token + token) {
+        publish_oldest();
+        restore_split();
+      }
+    }
+    return !ring_.empty();
+  }
+
+  bool has_work(void* home) noexcept {
+    const locked guard{lock_};
+    return ring_.holds(home) || (oldest_private() != nullptr && (home == nullptr || home == home_));
+  }
+
+private:
+  // At this value or above, every pop takes its slow path; no index is so high.
+  static constexpr std::int64_t lowest_token = std::int64_t{1} << 62;
+
+  static std::uintptr_t address(const Offer* offer) noexcept {
+    return reinterpret_cast<std::uintptr_t>(offer);
+  }
+
+  bool looks_busy() noexcept {
+    const locked guard{lock_};
+    return fenced_ ? !publish_oldest() : ring_.empty() && oldest_private() != nullptr;
+  }
+
+  void restore_split() noexcept { split_.store(fenced_ ? lowest_token : settled_, base::relaxed); }
+
+  bool publish_oldest() noexcept {
+    if (!ring_.empty())
+      return true;
+    Offer* oldest = oldest_private();
+    if (oldest == nullptr)
+      return false;
+    oldest->seal();
+    ring_.push({oldest, oldest->frame(), home_});
+    settled_ += 1;
+    restore_split();
+    return true;
+  }
+
+  // Lock held.
+  Offer* oldest_private() const noexcept {
+    return settled_ < bottom_.load(base::acquire) ? slots_[settled_].load(base::relaxed) // B
+                                                  : nullptr;
+  }
+
+  alignas(64) base::atomic<std::uintptr_t> limit_{asked};
+  base::atomic<std::int64_t> split_{0};
+  base::atomic<std::int64_t> bottom_{0};
+  base::atomic<Offer*>* slots_ = nullptr;
+  bool fenced_ = false;
+
+  alignas(64) spin_lock lock_;
+  stack::stack_id stack_ = stack::no_stack;
+  std::int64_t settled_ = 0;
+  std::int64_t capacity_ = 0;
+  void* home_ = nullptr;
+
+  alignas(64) public_ring<Offer, RingCapacity> ring_;
+};
+
+} // namespace nopal::deque

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+//
+// Fork and join.
+//
+//     long fib(int n) {
+//       if (n < 2) return n;
+//       nopal::scope s;                // joins before it dies
+//       long x;
+//       s.fork(x, fib, n - 1);         // may run in parallel with what follows
+//       long y = fib(n - 2);
+//       s.join();                      // waits for every child
+//       return x + y;
+//     }
+//
+// `fork` runs the child now, as a plain call, and offers the rest of the caller to thieves. If
+// nobody takes it, nothing has happened. Compiled with NOPAL_SERIAL, forks are calls and joins are
+// nothing: the serial elision, the meaning of the program.
+//
+// Rules. A scope is a local variable, and only the function that declares it forks and joins it;
+// scopes of one function join in the reverse order of their declaration; between a scope's
+// declaration and its last join the function does not change the size of its frame (alloca). After
+// a fork or join the function may run on another thread. Each misuse ends the program with a
+// sentence, at the latest when it would do harm.
+//
+// Exceptions. A child's exception is rethrown by the join, the serially first if there are several;
+// an exception between fork and join unwinds through the scope, which joins first. `invoke` gives
+// exactly the exception of the serial elision.
+//
+// Paper: fibril-spaa16, section 4.1.
+#pragma once
+
+#include "nopal/config.h"
+
+#if defined(NOPAL_SERIAL)
+#include "nopal/serial.h"
+#else
+
+#include "nopal/join/scope_frame.h"
+#include "nopal/sched/sched.h"
+#include "nopal/thunk.h"
+
+#include <type_traits>
+#include <utility>
+
+namespace nopal {
+
+class scope {
+public:
+  [[gnu::always_inline]] inline scope() noexcept {
+    NOPAL_PIN_FRAME
+    frame_.frame_pointer = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    frame_.stack_pointer = arch::stack_pointer();
+  }
+
+  // Joins. Children's exceptions are thrown unless another exception is unwinding the scope
+  // already: then they are counted (suppressed_exceptions in runtime.h).
+  [[gnu::always_inline]] inline ~scope() noexcept(false) {
+    if (frame_.join.contended()) [[unlikely]] {
+      wait();
+      sched::finish_join_in_destructor(&frame_);
+    }
+  }
+
+  scope(const scope&) = delete;
+  scope& operator=(const scope&) = delete;
+
+  // Runs `f()` as a child. `f` is moved or copied to the child before anything can run in parallel.
+  template <class F>
+    requires std::is_invocable_v<std::decay_t<F>&>
+  [[gnu::always_inline]] inline void fork(F&& f) {
+    check_frame();
+    detail::call_stub(&frame_, std::forward<F>(f));
+  }
+
+  // Runs `result = f(args...)` as a child, the arguments copied or moved to it likewise.
+  template <class R, class F, class... Args>
+    requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
+  [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
+    check_frame();
+    detail::call_stub(&frame_, &result, std::forward<F>(f), std::forward<Args>(args)...);
+  }
+
+  // Waits until every child forked so far is finished; rethrows the serially first exception of
+  // theirs. The scope can be used again.
+  [[gnu::always_inline]] inline void join() {
+    if (frame_.join.contended()) [[unlikely]] {
+      wait();
+      sched::finish_join(&frame_);
+    }
+  }
+
+private:
+  [[gnu::always_inline]] inline void check_frame() const noexcept {
+    if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) != frame_.frame_pointer)
+        [[unlikely]]
+      sched::scope_misused();
+  }
+
+  [[gnu::always_inline]] inline void wait() noexcept {
+    check_frame();
+    if (frame_.join.steals() != 0)
+      arch::nopal_arch_suspend(&frame_);
+  }
+
+  join::scope_frame frame_;
+};
+
+} // namespace nopal
+#endif
+
+#include "nopal/invoke.h"

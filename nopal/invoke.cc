@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+//
+// The end of invoke: which exception it throws.
+#include "nopal/invoke.h"
+
+#include "nopal/join/failure.h"
+
+#include <algorithm>
+
+namespace nopal::detail {
+
+void rethrow_first(const std::exception_ptr* thrown, std::size_t count) {
+  const auto* const end = thrown + count;
+  const auto* const first = std::find_if(thrown, end, [](const auto& what) { return bool(what); });
+  if (first == end)
+    return;
+  join::begin_suppressed_count();
+  join::count_suppressed(static_cast<std::uint64_t>(
+      std::count_if(first + 1, end, [](const auto& what) { return bool(what); })));
+  std::rethrow_exception(*first);
+}
+
+} // namespace nopal::detail

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+//
+// Failure lists, and the door to the C++ runtime's per-thread exception state.
+#include "nopal/join/failure.h"
+
+#include "nopal/base/check.h"
+#include "nopal/deque/spin_lock.h"
+#include "nopal/join/scope_frame.h"
+#include "nopal/stack/stack.h"
+
+#include <cxxabi.h>
+
+#include <new>
+#include <utility>
+
+namespace nopal::join {
+
+namespace {
+
+deque::spin_lock failures_lock;
+base::atomic<std::uint64_t> total_suppressed{0};
+thread_local std::uint64_t last_join_suppressed = 0;
+
+// The Itanium C++ ABI fixes these two fields (section 2.2.2).
+exception_state& thread_state() noexcept {
+  return *reinterpret_cast<exception_state*>(abi::__cxa_get_globals());
+}
+
+} // namespace
+
+exception_state take_exception_state() noexcept {
+  return std::exchange(thread_state(), exception_state{nullptr, 0});
+}
+
+void put_exception_state(exception_state state) noexcept { thread_state() = state; }
+
+void capture_failure(offer* of) noexcept {
+  of->failed = new (std::nothrow) failure{nullptr, 0, std::current_exception()};
+  NOPAL_ASSERT(of->failed != nullptr,
+               "out of memory while keeping a child's exception for its join");
+}
+
+void attach_failure(offer* of, bool detached) noexcept {
+  scope_frame* scope = of->scope;
+  const std::int64_t epoch = detached ? of->steals_before : scope->join.steals();
+  of->failed->place = 2 * epoch + (detached ? 1 : 0);
+  const deque::locked guard{failures_lock};
+  if (!detached && !scope->join.contended())
+    scope->failures = nullptr;
+  of->failed->next = scope->failures;
+  scope->failures = of->failed;
+  if (!detached)
+    scope->join.note_failure();
+}
+
+std::exception_ptr collect_failures(scope_frame* scope) noexcept {
+  std::exception_ptr first;
+  std::int64_t first_place = 0;
+  std::uint64_t count = 0;
+  for (failure* at = scope->failures; at != nullptr; ++count) {
+    if (first == nullptr || at->place <= first_place) {
+      first = at->what;
+      first_place = at->place;
+    }
+    delete std::exchange(at, at->next);
+  }
+  scope->failures = nullptr;
+  scope->join.forget_failure();
+  if (count > 0) {
+    begin_suppressed_count();
+    count_suppressed(count - 1);
+  }
+  return first;
+}
+
+void begin_suppressed_count() noexcept { last_join_suppressed = 0; }
+
+void count_suppressed(std::uint64_t number) noexcept {
+  last_join_suppressed += number;
+  total_suppressed.fetch_add(number, base::relaxed);
+}
+
+std::uint64_t suppressed_by_last_join() noexcept { return last_join_suppressed; }
+std::uint64_t suppressed_in_total() noexcept { return total_suppressed.load(base::relaxed); }
+
+void offer::seal() noexcept {
+  if (!scope->join.contended())
+    scope->failures = nullptr;
+  steals_before = scope->join.steals();
+  const std::uintptr_t at = scope->running_at();
+  if (!stack::is_ours(at))
+    return; // a guest's outermost scope
+  NOPAL_ASSERT(
+      stack::stack_of(at) == stack::stack_of(reinterpret_cast<std::uintptr_t>(this)),
+      "a scope was forked after another scope of the same function, declared before it, was "
+      "joined; scopes of one function must be joined in the reverse order of their declaration");
+}
+
+} // namespace nopal::join

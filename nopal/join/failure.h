@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+//
+// Exceptions of children, kept for the join, in serial order.
+//
+// A scope's steals cut its children into epochs: within an epoch children run one after another on
+// the main path; the last one of an epoch is the one whose continuation was stolen. So the serial
+// order is (steals before the child was forked, detached or not, order of arrival), and all three
+// are known without counting forks.
+//
+// Paper: manticore-icfp08, section 6 (exceptions in serial order).
+#pragma once
+
+#include <cstdint>
+#include <exception>
+
+namespace nopal::join {
+
+struct scope_frame;
+struct offer;
+
+struct failure {
+  failure* next; // newest first
+  std::int64_t place;
+  std::exception_ptr what;
+};
+
+// The C++ runtime's per-thread exception state; travels with a strand that suspends.
+struct exception_state {
+  void* caught;
+  unsigned uncaught;
+};
+exception_state take_exception_state() noexcept;
+void put_exception_state(exception_state state) noexcept;
+
+// In a handler: keeps the current exception with the offer. Ends the program if memory is
+// exhausted.
+void capture_failure(offer* of) noexcept;
+
+// The child of `of` failed and its continuation is (not) detached: hand the failure to the scope.
+void attach_failure(offer* of, bool detached) noexcept;
+
+// Main path after the join: removes all failures of the scope and returns the serially first (null
+// if none); the others are counted as suppressed.
+std::exception_ptr collect_failures(scope_frame* scope) noexcept;
+
+// Adds to the count of suppressed exceptions, of the process and of this thread's last join.
+void count_suppressed(std::uint64_t number) noexcept;
+void begin_suppressed_count() noexcept;
+std::uint64_t suppressed_by_last_join() noexcept;
+std::uint64_t suppressed_in_total() noexcept;
+
+} // namespace nopal::join

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+//
+// What a scope holds in its function's frame, and what a thunk holds in its own while its child
+// runs.
+//
+// Ownership of a scope_frame: the main path, that is, the strand that forks and joins; while an
+// offer of the frame is open, the owner of the deque that holds it (and a thief in its name, under
+// the deque's lock). Detached children touch `join` and, under the failures' lock, `failures`.
+//
+// Paper: fibril-spaa16, listing 2 (fibril_t); nowa-ipdps21, listing 4.
+#pragma once
+
+#include "nopal/arch/arch.h"
+#include "nopal/join/failure.h"
+#include "nopal/join/wait_free.h"
+
+#include <cstdint>
+
+namespace nopal::join {
+
+struct scope_frame : arch::context {
+  wait_free join;
+
+  // From here on set by slow paths only; the constructor leaves these alone, it runs on every call.
+  std::uintptr_t
+      stolen_at;     // the main path's stack pointer since the last steal; valid if steals() > 0
+  failure* failures; // valid if an offer was sealed or a failure noted
+  exception_state exceptions; // of the main path while it is suspended at a join
+
+  // The stack pointer with which the main path last ran in this frame.
+  std::uintptr_t running_at() const noexcept {
+    return join.steals() == 0 ? stack_pointer : stolen_at;
+  }
+};
+
+// An open offer: 56 bytes, so that two offers of one stack, with a return address between them, lie
+// at least 64 bytes apart (deque/stack_map.h).
+struct offer {
+  using frame_type = scope_frame;
+
+  scope_frame* scope;
+  std::int64_t steals_before; // set by seal: orders failures serially
+  failure* failed;            // set when the child throws
+  std::uintptr_t spacing[4];
+
+  [[gnu::always_inline]] explicit offer(scope_frame* of) noexcept : scope{of} {}
+
+  scope_frame* frame() const noexcept { return scope; }
+  std::uintptr_t floor() const noexcept { return scope->running_at(); }
+  // Ends the program with a sentence if the scope is misused in a way that a steal would turn into
+  // a crash.
+  void seal() noexcept;
+};
+
+static_assert(sizeof(offer) == 56);
+
+} // namespace nopal::join

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+//
+// runtime.h over the scheduler's pool.
+#include "nopal/runtime.h"
+
+#include "nopal/base/die.h"
+#include "nopal/join/failure.h"
+#include "nopal/sched/pool.h"
+#include "nopal/sched/sched.h"
+
+namespace nopal {
+
+void configure(const options& asked) { sched::set_options(asked); }
+
+unsigned num_workers() { return sched::options_in_force().num_workers.value; }
+
+statistics stats() {
+  statistics sum{};
+  for (std::uint32_t i = 0; i < sched::worker_count(); ++i) {
+    const vproc::counters& of = sched::worker_at(i)->count;
+    sum.steals += of.steals.get();
+    sum.suspensions += of.suspensions.get();
+    sum.resumptions += of.resumptions.get();
+    sum.sleeps += of.sleeps.get();
+    sum.wakeups += of.wakeups.get();
+    sum.unmaps += of.unmaps.get();
+    sum.pages_returned += of.pages_returned.get();
+  }
+  const stack::usage stacks = stack::measure();
+  sum.stacks = stacks.created;
+  sum.stack_pages = stacks.resident_pages;
+  sum.suppressed_exceptions = join::suppressed_in_total();
+  return sum;
+}
+
+std::uint64_t suppressed_exceptions() noexcept { return join::suppressed_by_last_join(); }
+
+} // namespace nopal
+
+void nopal::sched::print_statistics() {
+  const statistics all = stats();
+  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  base::say(
+      "%u workers, %llu steals, %llu suspensions, %llu resumptions, %llu sleeps, %llu wake-ups, "
+      "%llu stacks with %llu pages now, %llu pages returned in %llu calls, %llu exceptions "
+      "suppressed",
+      num_workers(), number(all.steals), number(all.suspensions), number(all.resumptions),
+      number(all.sleeps), number(all.wakeups), number(all.stacks), number(all.stack_pages),
+      number(all.pages_returned), number(all.unmaps), number(all.suppressed_exceptions));
+}

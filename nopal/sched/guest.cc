@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+//
+// Guests: threads that Nopal did not start. Such a thread becomes a worker at a fork on its own
+// stack and stops being one when that fork's scope goes on, always on the same thread (level L1).
+//
+//   fork on a foreign stack:  the child runs on a stack of ours, so that everything below it is
+//   ordinary;
+//                             the continuation, whose frame stays where it is, is public at once
+//   the child returns, the continuation was not stolen:  back to the foreign stack, a worker no
+//   more it was stolen:  the thread looks for work of its own computation, on its own stack below
+//   the frame;
+//                   whoever completes the scope's join hands the scope back (worker::finished)
+//
+// A frame too large for a thief's stack is not offered: its fork counts as stolen, and the main
+// path as having arrived at once, so that it goes on when the child is finished.
+#include "nopal/base/check.h"
+#include "nopal/base/sanitizer.h"
+#include "nopal/sched/sched.h"
+
+#include <signal.h>
+
+#include <cstdlib>
+
+namespace nopal::sched {
+
+namespace {
+
+constexpr std::uintptr_t kSchedulerGap = 1024; // between the guest's frames and its scheduler's
+constexpr std::size_t kSignalStackBytes = std::size_t{32} << 10;
+
+// This thread's slot, kept from its first fork to its end; and the signal stack on which a stack
+// overflow is reported, if the thread had none.
+class membership {
+public:
+  membership() noexcept : slot_{take_guest_slot()} {
+    stack_t old{};
+    sigaltstack(nullptr, &old);
+    if ((old.ss_flags & SS_DISABLE) == 0)
+      return;
+    signal_stack_ = std::malloc(kSignalStackBytes);
+    if (signal_stack_ == nullptr)
+      return;
+    const stack_t own{signal_stack_, 0, kSignalStackBytes};
+    sigaltstack(&own, nullptr);
+  }
+  ~membership() {
+    return_guest_slot(slot_);
+    if (signal_stack_ == nullptr)
+      return;
+    const stack_t none{nullptr, SS_DISABLE, 0};
+    sigaltstack(&none, nullptr);
+    std::free(signal_stack_);
+  }
+  membership(const membership&) = delete;
+  membership& operator=(const membership&) = delete;
+
+  worker* slot() const noexcept { return slot_; }
+
+private:
+  worker* slot_;
+  void* signal_stack_ = nullptr;
+};
+
+worker* slot_of_this_thread() noexcept {
+  static thread_local const membership here;
+  return here.slot();
+}
+
+struct child {
+  offer* of;
+  void (*run)(void*);
+  void* closure;
+  bool offered;
+};
+
+// On the child's stack.
+NOPAL_SWITCHES void run_child(void* argument) noexcept {
+  const auto* task = static_cast<const child*>(argument);
+  offer* of = task->of;
+  bool failed = false;
+  try {
+    task->run(task->closure);
+  } catch (...) {
+    join::capture_failure(of);
+    failed = true;
+  }
+  worker* self =
+      arch::current(); // perhaps not the one that called: the child may have been stolen from
+  const bool ours = task->offered && self->deque.take_back_foreign(of);
+  if (failed)
+    join::attach_failure(of, !ours);
+  if (!ours)
+    arch::nopal_arch_leave(child_done, of->scope, self->scheduler_stack);
+}
+
+NOPAL_SWITCHES void leave_worker(worker* self) noexcept {
+  self->deque.adopt(stack::no_stack, 0);
+  self->home = nullptr;
+  arch::nopal_self = &vproc::nobody;
+  note_thread_stack(self);
+}
+
+bool fits_a_thief(const scope_frame* scope) noexcept {
+  return scope->frame_pointer - scope->stack_pointer < stack::size() / 4;
+}
+
+} // namespace
+
+NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noexcept {
+  start();
+  worker* self = slot_of_this_thread();
+  scope_frame* scope = of->scope;
+  child task{of, run, closure, fits_a_thief(scope)};
+  self->scheduler_stack = (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63};
+  self->home = self;
+  self->thread_fiber = base::this_fiber();
+  if (self->thread_stack_high == 0)
+    base::thread_stack_bounds(self->thread_stack_low, self->thread_stack_high);
+  if (self->stack == stack::no_stack)
+    self->stack = stack::acquire();
+  arch::nopal_self = self;
+  self->deque.adopt(self->stack, stack::top(self->stack));
+  if (task.offered) {
+    self->deque.publish_foreign(of, self);
+    announce_work(self, self);
+  } else {
+    of->seal();
+    scope->exceptions = join::take_exception_state();
+    scope->join.count_steal();
+    scope->join.arrive();
+  }
+  const stack::stack_id on = self->stack;
+  base::enter_stack(stack::bottom(on), stack::top(on));
+  base::enter_fiber(stack::fiber_of(on));
+  arch::nopal_arch_call_on(run_child, &task, stack::top(on) - 64);
+  leave_worker(arch::current());
+}
+
+NOPAL_SWITCHES void guest_goes_on(worker* self, scope_frame* scope) noexcept {
+  leave_worker(self);
+  join::put_exception_state(scope->exceptions);
+  arch::nopal_arch_resume(scope, scope->stack_pointer);
+}
+
+} // namespace nopal::sched

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+//
+// Starting the pool, its options and what it counts: the part of the scheduler that runtime.h
+// shows.
+#pragma once
+
+#include "nopal/base/options.h"
+#include "nopal/vproc/worker.h"
+
+namespace nopal::sched {
+
+// Ends the program with a sentence if the pool has started.
+void set_options(const base::options& asked);
+// Resolves them when first asked for.
+const base::resolved_options& options_in_force();
+
+// The body of a pool thread; `scheduler_stack` lies below its caller's frame.
+[[noreturn]] void start_pool_thread(vproc::worker* self, std::uintptr_t scheduler_stack) noexcept;
+
+// A fault in the guard of one of our stacks ends the program with a sentence; any other goes to the
+// handler that was there before.
+void report_stack_overflows();
+
+// The line of NOPAL_STATS=1, on standard error.
+void print_statistics();
+
+} // namespace nopal::sched

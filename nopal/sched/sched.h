@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+//
+// The slow paths of fork and join, and the scheduler behind them: random stealing of continuations.
+#pragma once
+
+#include "nopal/join/scope_frame.h"
+#include "nopal/vproc/worker.h"
+
+namespace nopal::sched {
+
+using join::offer;
+using join::scope_frame;
+using vproc::worker;
+
+// Called by thunks (fork.h).
+// ---------------------------------------------------------------------------
+
+// The push found the limit lowered. True: the child `run(closure)` has run and is done with (a
+// guest's fork); the thunk returns. False: the thunk goes on as if nothing had happened.
+bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept;
+
+// The pop found the offer public, or could not tell. Returns if the continuation is still ours; if
+// not, the child is finished and the call does not return.
+void settle(offer* of) noexcept;
+// The same for a child that threw; its exception has been captured.
+void settle_failed(offer* of) noexcept;
+
+// Called by scopes (fork.h).
+// ---------------------------------------------------------------------------
+
+// After a contended join: rethrows the serially first failure, if any.
+void finish_join(scope_frame* scope);
+// The same in a destructor, which must not throw while another exception unwinds the scope.
+void finish_join_in_destructor(scope_frame* scope);
+[[noreturn]] void scope_misused() noexcept;
+
+// Within the scheduler.
+// --------------------------------------------------------------------------------
+
+// Makes the calling thread a worker for this fork: runs the child on a stack of ours, offers the
+// rest.
+void guest_fork(offer* of, void (*run)(void*), void* closure) noexcept;
+// The outermost scope of this guest may go on, on its own thread. Called on that thread.
+[[noreturn]] void guest_goes_on(worker* self, scope_frame* scope) noexcept;
+
+// A detached child of this scope is finished: counts it, and finds something else to do. On the
+// scheduler's stack.
+[[noreturn]] void child_done(void* scope) noexcept;
+// Looks for work and runs it; on the scheduler's stack.
+[[noreturn]] void schedule(worker* self) noexcept;
+// Makes the switch to this worker's own thread stack known to the tools.
+void note_thread_stack(worker* self) noexcept;
+
+struct found {
+  scope_frame* stolen;   // a continuation, or
+  scope_frame* finished; // a guest's own outermost scope
+  worker* home;
+};
+// Blocks until there is something to run.
+found search(worker* self) noexcept;
+// Something became public in the name of this computation: wakes a sleeper if nobody is looking.
+void announce_work(worker* self, worker* home) noexcept;
+void wake(worker* self, worker* sleeper) noexcept;
+
+// The table of workers.
+// --------------------------------------------------------------------------------
+
+// The number of slots ever used; slots keep their worker for good.
+std::uint32_t worker_count() noexcept;
+worker* worker_at(std::uint32_t number) noexcept;
+// Starts the pool if it does not run yet.
+void start() noexcept;
+// A slot for a guest, and its return.
+worker* take_guest_slot() noexcept;
+void return_guest_slot(worker* slot) noexcept;
+extern vproc::idle_count idle;
+bool fenced() noexcept; // no heavy barrier on this kernel
+
+} // namespace nopal::sched

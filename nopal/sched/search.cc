@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+//
+// Looking for work: random victims, requests, the starvation fallback, sleep. No stack is switched
+// here.
+//
+// One round: kTries random victims, each asked if it has nothing public; then, starved, one pass
+// over all workers publishing in their names (deque/README.md). After kRounds without success the
+// worker sleeps (vproc/README.md). So an awake thief takes the oldest continuation of a worker that
+// never forks again after at most kTries attempts and one pass over the workers.
+#include "nopal/base/os.h"
+#include "nopal/sched/sched.h"
+
+namespace nopal::sched {
+
+namespace {
+
+constexpr unsigned kTries = 128;
+constexpr unsigned kRounds = 6;
+
+using deque::outcome;
+using item = deque::entry<offer>;
+
+// A guest waits for its own computation, so it may run that one's strands only: anything else might
+// keep it arbitrarily long. Pool workers take whatever there is.
+worker* filter_of(const worker* self) noexcept { return self->pool ? nullptr : self->home; }
+
+bool steal_from_anybody(worker* self, item& taken) noexcept {
+  const std::uint32_t count = worker_count();
+  for (unsigned tries = 1; tries <= kTries; ++tries) {
+    worker* victim = worker_at(self->random.below(count));
+    if (victim != self) {
+      const outcome result = victim->deque.steal(filter_of(self), taken);
+      if (result == outcome::got)
+        return true;
+      if (result == outcome::empty)
+        victim->deque.ask();
+    }
+    if (self->finished.load(base::relaxed) != nullptr)
+      return false;
+    base::wait_briefly(tries);
+  }
+  return false;
+}
+
+bool steal_starved(worker* self, item& taken) noexcept {
+  const std::uint32_t count = worker_count();
+  const std::uint32_t first = self->random.below(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    worker* victim = worker_at((first + i) % count);
+    if (victim != self && victim->deque.publish_for_owner(self->number + 1) &&
+        victim->deque.steal(filter_of(self), taken) == outcome::got)
+      return true;
+  }
+  return false;
+}
+
+bool anything_left(worker* self) noexcept {
+  for (std::uint32_t i = 0; i < worker_count(); ++i)
+    if (worker_at(i) != self && worker_at(i)->deque.has_work(filter_of(self)))
+      return true;
+  return self->finished.load(base::acquire) != nullptr;
+}
+
+void sleep(worker* self) noexcept {
+  self->parking.announce(idle);
+  if (self->pool)
+    idle.searching.fetch_sub(1, base::seq_cst);
+  base::full_fence();
+  for (std::uint32_t i = 0; i < worker_count(); ++i)
+    worker_at(i)->deque.ask();
+  base::heavy_barrier();
+  if (anything_left(self)) {
+    self->parking.cancel(idle);
+  } else {
+    self->count.sleeps.add(1);
+    self->parking.wait();
+  }
+  if (self->pool)
+    idle.searching.fetch_add(1, base::seq_cst);
+}
+
+worker* sleeper_for(worker* self, worker* home) noexcept {
+  const std::uint32_t count = worker_count();
+  const std::uint32_t first = self->random.below(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    worker* candidate = worker_at((first + i) % count);
+    if ((candidate->pool || candidate == home) && candidate->parking.wake(idle))
+      return candidate;
+  }
+  return nullptr;
+}
+
+} // namespace
+
+void announce_work(worker* self, worker* home) noexcept {
+  if (idle.wants_wake() && sleeper_for(self, home) != nullptr)
+    self->count.wakeups.add(1);
+}
+
+void wake(worker* self, worker* sleeper) noexcept {
+  base::full_fence();
+  if (sleeper->parking.wake(idle))
+    self->count.wakeups.add(1);
+}
+
+found search(worker* self) noexcept {
+  if (self->pool)
+    idle.searching.fetch_add(1, base::seq_cst);
+  item taken{};
+  scope_frame* finished = nullptr;
+  for (unsigned round = 1;; ++round) {
+    finished = self->finished.load(base::acquire);
+    if (finished != nullptr || steal_from_anybody(self, taken))
+      break;
+    if (self->finished.load(base::relaxed) == nullptr && steal_starved(self, taken))
+      break;
+    if (round % kRounds == 0)
+      sleep(self);
+  }
+  // Whoever stops looking, as the last one, hands the task on: there may be more where this came
+  // from.
+  if (self->pool)
+    idle.searching.fetch_sub(1, base::seq_cst);
+  if (finished != nullptr) {
+    self->finished.store(nullptr, base::relaxed);
+    return {nullptr, finished, self};
+  }
+  auto* home = static_cast<worker*>(taken.home);
+  announce_work(self, home);
+  self->count.steals.add(1);
+  return {taken.frame, nullptr, home};
+}
+
+} // namespace nopal::sched

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+//
+// Work stealing: the slow paths of fork and join, and every change of stacks. No memory order is
+// named here; the protocols are deque/, join/ and vproc/parking.h.
+//
+// Where a strand leaves a stack it does so first, and only then tells anybody that it has: a child
+// whose continuation was stolen leaves its parent's stack before it counts itself down, and the
+// main path leaves the thief's stack before it arrives at the join, since whoever goes on may use
+// the stack at once.
+//
+// The functions marked NOPAL_SWITCHES do not return to their callers in the ordinary way.
+#include "nopal/base/check.h"
+#include "nopal/base/sanitizer.h"
+#include "nopal/sched/pool.h"
+#include "nopal/sched/sched.h"
+
+#include <algorithm>
+#include <exception>
+
+namespace nopal::sched {
+
+namespace {
+
+constexpr std::uintptr_t kTopMargin = 64;
+
+// Which of two tools' states belongs to the stack that the thread is about to run on.
+NOPAL_SWITCHES void enter(stack::stack_id stack) noexcept {
+  base::enter_stack(stack::bottom(stack), stack::top(stack));
+  base::enter_fiber(stack::fiber_of(stack));
+}
+
+// The thief's stack pointer: leaves the frame's outgoing-argument area free at the top of the new
+// stack (Cilk-M's linkage region) and keeps the alignment. The size of that area is not known, so
+// all that lies between the frame's stack pointer and its base is left: the frame pointer if that
+// is on the same stack, else (a scope constructed after an earlier steal of its frame) the top of
+// the stack it ran on.
+std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* scope) noexcept {
+  const std::uintptr_t at = scope->running_at();
+  const bool together =
+      !stack::is_ours(at) || (stack::is_ours(scope->frame_pointer) &&
+                              stack::stack_of(at) == stack::stack_of(scope->frame_pointer));
+  const std::uintptr_t base = together ? scope->frame_pointer : stack::top(stack::stack_of(at));
+  const std::uintptr_t area = base - at + kTopMargin;
+  NOPAL_ASSERT(
+      area + 2 * arch::alignment < stack::size() / 2 + kTopMargin,
+      "a function that forks has a frame of %zu KiB, but only half a stack (%zu KiB) can be "
+      "given to a thief for it; raise NOPAL_STACK_SIZE",
+      static_cast<std::size_t>(area >> 10), stack::size() >> 11);
+  const std::uintptr_t below = stack::top(stack) - area - arch::alignment;
+  return (below & ~(arch::alignment - 1)) | (at & (arch::alignment - 1));
+}
+
+[[noreturn]] NOPAL_SWITCHES void run_stolen(worker* self, scope_frame* scope) noexcept {
+  if (self->stack == stack::no_stack)
+    self->stack = stack::acquire();
+  const std::uintptr_t at = thief_stack_pointer(self->stack, scope);
+  scope->join.count_steal();
+  scope->stolen_at = at;
+  self->deque.adopt(self->stack, stack::top(self->stack));
+  enter(self->stack);
+  arch::nopal_arch_resume(scope, at);
+}
+
+// All strands of the scope have met: the main path goes on where it stopped, on the frame's own
+// stack.
+[[noreturn]] NOPAL_SWITCHES void resume_joined(worker* self, scope_frame* scope) noexcept {
+  scope->join.reset();
+  self->count.resumptions.add(1);
+  if (!stack::is_ours(scope->stack_pointer)) { // a guest's outermost scope
+    if (self->home == self)
+      guest_goes_on(self, scope);
+    worker* home = self->home;
+    home->finished.store(scope);
+    wake(self, home);
+    schedule(self);
+  }
+  const stack::stack_id own = stack::stack_of(scope->stack_pointer);
+  if (self->stack != own && self->stack != stack::no_stack)
+    stack::release(self->stack);
+  self->stack = own;
+  self->deque.adopt(own, scope->stack_pointer);
+  join::put_exception_state(scope->exceptions);
+  enter(own);
+  arch::nopal_arch_resume(scope, scope->stack_pointer);
+}
+
+[[noreturn]] NOPAL_SWITCHES void detach(worker* self, offer* of) noexcept {
+  arch::nopal_arch_leave(child_done, of->scope, self->scheduler_stack);
+}
+
+void give_pages_back(worker* self, std::uintptr_t below) noexcept {
+  const std::size_t pages = stack::retire_below(below);
+  if (pages == 0)
+    return;
+  self->count.pages_returned.add(pages);
+  self->count.unmaps.add(1);
+}
+
+} // namespace
+
+bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
+  worker* self = arch::current();
+  if (!vproc::is_worker(self)) {
+    guest_fork(of, run, closure);
+    return true;
+  }
+  const deque::attention why = self->deque.attend();
+  NOPAL_ASSERT(reinterpret_cast<std::uintptr_t>(of) >= stack::lowest_fork(self->stack),
+               "stack overflow: the recursion needs more than the %zu KiB of one stack; raise "
+               "NOPAL_STACK_SIZE (now %zuK)",
+               stack::size() >> 10, stack::size() >> 10);
+  self->deque.push_anyway(of);
+  if (why == deque::attention::requested && self->deque.publish(self->home))
+    announce_work(self, self->home);
+  return false;
+}
+
+NOPAL_SWITCHES void settle(offer* of) noexcept {
+  worker* self = arch::current();
+  if (!self->deque.take_back(of))
+    detach(self, of);
+}
+
+NOPAL_SWITCHES void settle_failed(offer* of) noexcept {
+  worker* self = arch::current();
+  const bool ours = self->deque.pop(of) || self->deque.take_back(of);
+  join::attach_failure(of, !ours);
+  if (!ours)
+    detach(self, of);
+}
+
+NOPAL_SWITCHES void child_done(void* argument) noexcept {
+  auto* scope = static_cast<scope_frame*>(argument);
+  worker* self = arch::current();
+  note_thread_stack(self);
+  self->deque.adopt(stack::no_stack, 0);
+  const std::uintptr_t at = scope->stack_pointer;
+  if (stack::is_ours(at) && stack::stack_of(at) == self->stack) {
+    // The frame lies on the stack just left: it stays with the frame.
+    if (!scope->join.last_child())
+      give_pages_back(self, at);
+    self->stack = stack::no_stack;
+  }
+  if (scope->join.child_finished())
+    resume_joined(self, scope);
+  schedule(self);
+}
+
+NOPAL_SWITCHES void schedule(worker* self) noexcept {
+  const found next = search(self);
+  if (next.finished != nullptr)
+    guest_goes_on(self, next.finished);
+  self->home = next.home;
+  run_stolen(self, next.stolen);
+}
+
+NOPAL_SWITCHES void start_pool_thread(worker* self, std::uintptr_t scheduler_stack) noexcept {
+  self->scheduler_stack = scheduler_stack;
+  self->thread_fiber = base::this_fiber();
+  base::thread_stack_bounds(self->thread_stack_low, self->thread_stack_high);
+  arch::nopal_self = self;
+  schedule(self);
+}
+
+NOPAL_SWITCHES void note_thread_stack(worker* self) noexcept {
+  base::enter_stack(self->thread_stack_low, self->thread_stack_high);
+  base::enter_fiber(self->thread_fiber);
+}
+
+void finish_join(scope_frame* scope) {
+  if (std::exception_ptr first = join::collect_failures(scope))
+    std::rethrow_exception(std::move(first));
+}
+
+void finish_join_in_destructor(scope_frame* scope) {
+  std::exception_ptr first = join::collect_failures(scope);
+  if (first == nullptr)
+    return;
+  if (std::uncaught_exceptions() == 0)
+    std::rethrow_exception(std::move(first));
+  join::count_suppressed(1);
+}
+
+void scope_misused() noexcept {
+  base::die(
+      "a scope was forked or joined by another function than the one that declares it (a lambda "
+      "is a function of its own); declare a scope where it is used");
+}
+
+} // namespace nopal::sched
+
+// Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
+// its stack at `left`.
+extern "C" [[noreturn]] NOPAL_SWITCHES void nopal_join_suspend(nopal::arch::context* at,
+                                                               std::uintptr_t left) noexcept {
+  using namespace nopal;
+  auto* scope = static_cast<join::scope_frame*>(at);
+  sched::worker* self = arch::current();
+  NOPAL_ASSERT(
+      left == scope->stolen_at,
+      "scopes of one function were joined out of order, or its frame changed size (alloca) "
+      "between a scope's declaration and its join; join scopes in the reverse order of their "
+      "declaration");
+  scope->exceptions = join::take_exception_state();
+  sched::note_thread_stack(self);
+  self->deque.adopt(stack::no_stack, 0);
+  if (scope->join.arrive())
+    sched::resume_joined(self, scope);
+  self->count.suspensions.add(1);
+  sched::schedule(self);
+}

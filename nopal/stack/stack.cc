@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+//
+// The range, the pool and the pages of stack.h.
+//
+// The pool is a list of stack numbers with a tag in its head, which makes the pop immune to a
+// number that went and came back (ABA). The links lie in a table beside the stacks, so pooled
+// stacks are not touched.
+//   head: tag (upper 32 bits) | number of the first stack + 1 (lower 32 bits), 0 = empty
+//
+// Orders: pushing publishes the link (release) to the pop that reads it (acquire).
+#include "nopal/stack/stack.h"
+
+#include "nopal/base/check.h"
+#include "nopal/base/os.h"
+#include "nopal/base/sanitizer.h"
+#include "nopal/stack/marks.h"
+
+#include <algorithm>
+
+namespace nopal::stack {
+
+namespace {
+
+constexpr std::size_t kMostStacks = 16384; // 1 TiB of addresses
+constexpr std::size_t kLeastStacks = 64;
+constexpr std::size_t kForkMargin = std::size_t{16} << 10; // left to the frames below the last fork
+
+struct range {
+  std::uintptr_t base = 0;
+  std::size_t stacks = 0;
+  std::size_t stack_bytes = 0;
+  page_policy policy = page_policy::keep;
+  base::atomic<std::uint32_t>* links = nullptr;
+  void** fibers = nullptr;
+};
+range the_range;
+
+alignas(64) base::atomic<std::uint64_t> pool_head{0};
+alignas(64) base::atomic<std::uint32_t> created{0};
+
+std::uint32_t number_of(stack_id stack) noexcept {
+  return static_cast<std::uint32_t>((stack - the_range.base) / slot_bytes);
+}
+
+stack_id stack_number(std::size_t number) noexcept { return the_range.base + number * slot_bytes; }
+
+void* pointer(std::uintptr_t address) noexcept { return reinterpret_cast<void*>(address); }
+
+stack_id pop_pool() noexcept {
+  std::uint64_t head = pool_head.load(base::acquire);
+  while (static_cast<std::uint32_t>(head) != 0) {
+    const std::uint32_t number = static_cast<std::uint32_t>(head) - 1;
+    const std::uint64_t next =
+        (((head >> 32) + 1) << 32) | the_range.links[number].load(base::relaxed);
+    if (pool_head.compare_exchange_weak(head, next, base::acquire, base::acquire))
+      return stack_number(number);
+  }
+  return no_stack;
+}
+
+void push_pool(stack_id stack) noexcept {
+  const std::uint32_t number = number_of(stack);
+  std::uint64_t head = pool_head.load(base::relaxed);
+  std::uint64_t next;
+  do {
+    the_range.links[number].store(static_cast<std::uint32_t>(head), base::relaxed);
+    next = (((head >> 32) + 1) << 32) | (number + 1);
+  } while (!pool_head.compare_exchange_weak(head, next, base::release, base::relaxed));
+}
+
+stack_id create() noexcept {
+  const std::uint32_t number = created.fetch_add(1, base::relaxed);
+  NOPAL_ASSERT(number < the_range.stacks,
+               "all %zu stacks are in use: more strands are suspended than the reserved address "
+               "space holds",
+               the_range.stacks);
+  const stack_id stack = stack_number(number);
+  NOPAL_ASSERT(base::commit(pointer(stack), map_bytes) &&
+                   base::commit(pointer(bottom(stack)), the_range.stack_bytes),
+               "the kernel refused memory for stack number %u of %zu KiB", number + 1,
+               the_range.stack_bytes >> 10);
+  base::announce_stack(bottom(stack), top(stack));
+  return stack;
+}
+
+} // namespace
+
+void open(std::size_t stack_bytes, page_policy policy) noexcept {
+  std::size_t stacks = kMostStacks;
+  void* at = base::reserve(stacks * slot_bytes, slot_bytes);
+  while (at == nullptr && stacks > kLeastStacks) {
+    stacks /= 2;
+    at = base::reserve(stacks * slot_bytes, slot_bytes);
+  }
+  void* links = base::map_zeroed(stacks * sizeof(std::uint32_t));
+  NOPAL_ASSERT(at != nullptr && links != nullptr,
+               "no address space for %zu stacks, %zu MiB each with what surrounds it: raise the "
+               "limit on virtual memory (ulimit -v)",
+               kLeastStacks, static_cast<std::size_t>(slot_bytes >> 20));
+  the_range.base = reinterpret_cast<std::uintptr_t>(at);
+  the_range.stacks = stacks;
+  the_range.stack_bytes = stack_bytes;
+  the_range.policy = policy;
+  the_range.links = static_cast<base::atomic<std::uint32_t>*>(links);
+  if (base::this_fiber() != nullptr)
+    the_range.fibers = static_cast<void**>(base::map_zeroed(stacks * sizeof(void*)));
+}
+
+stack_id acquire() noexcept {
+  const stack_id pooled = pop_pool();
+  return pooled != no_stack ? pooled : create();
+}
+
+void release(stack_id stack) noexcept {
+  NOPAL_CHECK(is_ours(stack) && stack_of(stack) == stack);
+  push_pool(stack);
+}
+
+bool is_ours(std::uintptr_t address) noexcept {
+  return address - the_range.base < the_range.stacks * slot_bytes;
+}
+
+bool in_guard(std::uintptr_t address) noexcept {
+  return is_ours(address) && address < bottom(stack_of(address)) &&
+         address >= stack_of(address) + map_bytes;
+}
+
+std::size_t size() noexcept { return the_range.stack_bytes; }
+
+stack_id stack_of(std::uintptr_t address) noexcept { return address & ~(slot_bytes - 1); }
+
+std::uintptr_t top(stack_id stack) noexcept { return stack + slot_bytes; }
+std::uintptr_t bottom(stack_id stack) noexcept { return top(stack) - the_range.stack_bytes; }
+std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }
+
+std::size_t retire_below(std::uintptr_t from) noexcept {
+  if (the_range.policy == page_policy::keep)
+    return 0;
+  const std::uintptr_t low = bottom(stack_of(from - 1));
+  const std::uintptr_t high = from & ~(base::page_size() - 1);
+  if (high <= low)
+    return 0;
+  const std::size_t resident = base::resident_pages(pointer(low), high - low);
+  if (resident > 0)
+    base::discard(pointer(low), high - low);
+  return resident;
+}
+
+void* fiber_of(stack_id stack) noexcept {
+  if (the_range.fibers == nullptr)
+    return nullptr;
+  void*& fiber = the_range.fibers[number_of(stack)];
+  if (fiber == nullptr)
+    fiber = base::new_fiber();
+  return fiber;
+}
+
+usage measure() noexcept {
+  const std::size_t count = std::min<std::size_t>(created.load(base::relaxed), the_range.stacks);
+  usage total{count, 0};
+  for (std::size_t number = 0; number < count; ++number)
+    total.resident_pages +=
+        base::resident_pages(pointer(bottom(stack_number(number))), the_range.stack_bytes);
+  return total;
+}
+
+} // namespace nopal::stack

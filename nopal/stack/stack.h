@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+//
+// The cactus stack's linear stacks: one reserved range of addresses, cut into slots of 64 MiB
+// (marks.h). The stack is the upper end of its slot; between it and the slot's mark map nothing may
+// be touched, so a frame of any size that does not fit faults.
+//
+// Because slots are aligned, the stack of any address in the range is found by masking, and whether
+// an address is ours at all by comparing it with the range: a foreign thread's stack is not.
+//
+// Thread rules: `open` once, before anything else; all else from any thread.
+// Paper: fibril-spaa16, section 4.2 (stacks), 4.4 (at most D*P*S1 of address space).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nopal::stack {
+
+// A stack is named by its slot's lowest address; 0 is no stack.
+using stack_id = std::uintptr_t;
+inline constexpr stack_id no_stack = 0;
+
+// What happens to the pages of a stack that holds no frame, or none below a suspended one.
+enum class page_policy : std::uint8_t {
+  keep,    // nothing (nowa-ipdps21, section V-B)
+  dontneed // given back at each suspension (fibril-spaa16, section 4.3)
+};
+
+// Reserves the range. Ends the program with a sentence when the address space has no room.
+void open(std::size_t stack_bytes, page_policy policy) noexcept;
+
+// A stack nobody uses, from the pool or new. Ends the program with a sentence when there is none.
+stack_id acquire() noexcept;
+
+// Back to the pool. The caller has left it.
+void release(stack_id stack) noexcept;
+
+bool is_ours(std::uintptr_t address) noexcept;
+// True when the address lies between a stack and its marks: an overflow.
+bool in_guard(std::uintptr_t address) noexcept;
+
+std::size_t size() noexcept;
+stack_id stack_of(std::uintptr_t address) noexcept; // the address must be ours
+std::uintptr_t top(stack_id stack) noexcept;
+std::uintptr_t bottom(stack_id stack) noexcept; // the lowest address that may be used
+// Below this address a fork must not go deeper: what is left is for the leaf's calls.
+std::uintptr_t lowest_fork(stack_id stack) noexcept;
+
+// The bounds a deque needs, as a type, so that a model can put others in their place.
+struct bounds {
+  // Open forks that one stack has room for: each takes a scope, an offer and two return addresses
+  // at least.
+  static std::size_t most_forks() noexcept { return size() / 128; }
+  static std::uintptr_t bottom(stack_id stack) noexcept { return stack::bottom(stack); }
+  static std::uintptr_t lowest_fork(stack_id stack) noexcept { return stack::lowest_fork(stack); }
+};
+
+// The frame at `from` and everything above it stay; what lies below is dead until the frame goes
+// on. Gives it back if the policy says so, and returns the number of pages that had memory (0 under
+// `keep`).
+std::size_t retire_below(std::uintptr_t from) noexcept;
+
+// ThreadSanitizer's state of this stack, made when first asked for; null without ThreadSanitizer.
+void* fiber_of(stack_id stack) noexcept;
+
+struct usage {
+  std::size_t created;        // stacks that exist
+  std::size_t resident_pages; // of all of them together, counted now (mincore)
+};
+usage measure() noexcept;
+
+} // namespace nopal::stack

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+//
+// Where a worker without work sleeps, and how it is found and woken. The protocol with those who
+// publish work is in README.md.
+//
+// Roles:     sleeper   the worker itself: announce, then cancel or wait
+//            waker     anybody: wake
+// States:    awake --announce--> parked --wake--> notified --wait/cancel--> awake
+//                                parked --cancel--> awake
+// Invariant: asleep = number of places in state parked, once no operation is under way.
+// Orders:
+//   P  announce   seq_cst store and fetch_add, then full fence   pairs with W: the sleeper's last
+//   look for W  publish    full fence before `anybody_asleep`            work and the publisher's
+//   look for sleepers
+//                                                               cannot both miss
+//   N  wake       CAS acq_rel                                   what the waker wrote is seen after
+//   wait
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/os.h"
+
+#include <cstdint>
+
+namespace nopal::vproc {
+
+// How many workers are asleep, and how many look for work; all of a runtime share one.
+struct alignas(64) idle_count {
+  base::atomic<std::uint32_t> asleep{0};
+  base::atomic<std::uint32_t> searching{0};
+
+  // A publisher, after it made work visible: must it wake somebody? Not if somebody is looking: who
+  // stops looking looks once more after it said so.
+  bool wants_wake() noexcept {
+    base::full_fence(); // W
+    return asleep.load(base::relaxed) != 0 && searching.load(base::relaxed) == 0;
+  }
+};
+
+class parking_place {
+public:
+  void announce(idle_count& count) noexcept {
+    state_.store(parked, base::seq_cst); // P
+    count.asleep.fetch_add(1, base::seq_cst);
+    base::full_fence();
+  }
+
+  // The sleeper found something after all.
+  void cancel(idle_count& count) noexcept {
+    std::uint32_t expected = parked;
+    if (state_.compare_exchange_strong(expected, awake, base::acq_rel, base::acquire))
+      count.asleep.fetch_sub(1, base::relaxed);
+    else
+      state_.store(awake, base::relaxed);
+  }
+
+  void wait() noexcept {
+    while (state_.load(base::acquire) == parked)
+      base::futex_wait(state_, parked);
+    state_.store(awake, base::relaxed);
+  }
+
+  // True: it slept (or was about to) and is being woken by this call.
+  bool wake(idle_count& count) noexcept {
+    std::uint32_t expected = parked;
+    if (!state_.compare_exchange_strong(expected, notified, base::acq_rel, base::relaxed)) // N
+      return false;
+    count.asleep.fetch_sub(1, base::relaxed);
+    base::futex_wake_one(state_);
+    return true;
+  }
+
+private:
+  static constexpr std::uint32_t awake = 0;
+  static constexpr std::uint32_t parked = 1;
+  static constexpr std::uint32_t notified = 2;
+
+  base::atomic<std::uint32_t> state_{awake};
+};
+
+} // namespace nopal::vproc

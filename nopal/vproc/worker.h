@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+//
+// A worker: a thread that runs strands, the stack it runs them on, and its deque.
+//
+// A pool worker has a thread of its own. A guest is a thread that Nopal did not start; it is a
+// worker from the fork on its own stack that enlists it until that fork's scope has gone on
+// (sched/guest.cc). All other threads have a stand-in for a worker, whose limit is lowered for
+// good: a fork there takes the slow path, so the fast path needs no test for them.
+//
+// Ownership: const after start: number, pool, scheduler fibers;  owner: everything marked so;
+//            shared: deque, parking, finished, counters (owner writes, anybody reads).
+#pragma once
+
+#include "nopal/base/random.h"
+#include "nopal/config.h"
+#include "nopal/join/scope_frame.h"
+#include "nopal/stack/stack.h"
+#include "nopal/vproc/parking.h"
+
+#if defined(NOPAL_DEQUE_SPLIT)
+#include "nopal/deque/split.h"
+#else
+#include "nopal/deque/stack_map.h"
+#endif
+
+#include <cstdint>
+
+namespace nopal::vproc {
+
+#if defined(NOPAL_DEQUE_SPLIT)
+using deque_type = deque::split<join::offer>;
+#else
+using deque_type = deque::stack_map<join::offer>;
+#endif
+static_assert(deque::work_deque<deque_type, join::offer>);
+
+// Counted by the owner, read by anybody.
+class counter {
+public:
+  void add(std::uint64_t number) noexcept {
+    value_.store(value_.load(base::relaxed) + number, base::relaxed);
+  }
+  std::uint64_t get() const noexcept { return value_.load(base::relaxed); }
+
+private:
+  base::atomic<std::uint64_t> value_{0};
+};
+
+struct counters {
+  counter steals;         // continuations taken
+  counter suspensions;    // strands that stopped at a join for their children
+  counter resumptions;    // strands that went on after a join that had to be waited for
+  counter sleeps;         // times it went to sleep
+  counter wakeups;        // workers it woke
+  counter pages_returned; // stack pages given back
+  counter unmaps;         // times it gave pages back
+};
+
+struct worker {
+  // Owner. The stack pointer on which its scheduler starts afresh; arch/x86_64.S reads it.
+  std::uintptr_t scheduler_stack = 0;
+
+  deque_type deque;
+
+  // Owner.
+  stack::stack_id stack = stack::no_stack; // the one it runs on, or an empty one for the next steal
+  worker* home = nullptr; // the guest whose computation it runs; itself for a guest
+  void* thread_fiber = nullptr;
+  std::uintptr_t thread_stack_low = 0;
+  std::uintptr_t thread_stack_high = 0;
+  base::random random;
+  std::uint32_t number = 0;
+  bool pool = false;
+  counters count;
+
+  // Shared.
+  alignas(64) parking_place parking;
+  base::atomic<join::scope_frame*> finished{nullptr}; // guest: its outermost scope may go on
+};
+
+static_assert(offsetof(worker, scheduler_stack) == 0, "arch/x86_64.S");
+
+// The stand-in, for every thread that is no worker.
+extern constinit worker nobody;
+
+inline bool is_worker(const worker* self) noexcept { return self != &nobody; }
+
+} // namespace nopal::vproc
