@@ -71,6 +71,8 @@ concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* 
   { deque.adopt(address, address) } noexcept;
   // Thief. One attempt at the oldest public offer (of computation `home`, if not null).
   { deque.steal(home, taken) } noexcept -> std::same_as<outcome>;
+  // Anybody.
+  { deque.anything_public() } noexcept -> std::same_as<bool>;
   // Thief. Lowers the limit.
   { deque.ask() } noexcept;
   // Thief, starved. Publishes in the owner's name; true if something is public afterwards.

@@ -125,6 +125,8 @@ public:
 
   outcome steal(void* home, entry<Offer>& taken) noexcept { return ring_.steal(home, taken); }
 
+  bool anything_public() const noexcept { return !ring_.empty(); }
+
   void ask() noexcept {
     if (limit_.load(base::relaxed) != asked)
       limit_.store(asked, base::release);

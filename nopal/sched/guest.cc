@@ -123,6 +123,7 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
   if (task.offered) {
     self->deque.publish_foreign(of, self);
     announce_work(self, self);
+    wait_for_thief(self);
   } else {
     of->seal();
     scope->exceptions = join::take_exception_state();

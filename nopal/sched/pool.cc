@@ -37,6 +37,7 @@ base::atomic<worker*> table[kSlots];
 base::atomic<std::uint32_t> slots{0};
 base::atomic<bool> started{false};
 bool without_barrier = false;
+bool forced = false;
 
 std::mutex lock; // of all below
 base::options wanted;
@@ -111,8 +112,8 @@ void start_locked() {
   stack::open(use.stack_size.value, use.policy.value == base::stack_policy::keep
                                         ? stack::page_policy::keep
                                         : stack::page_policy::dontneed);
-  without_barrier = !base::enable_heavy_barrier();
-  if (without_barrier && use.verbose.value)
+  without_barrier = !base::enable_heavy_barrier() || forced;
+  if (without_barrier && !forced && use.verbose.value)
     base::say("this kernel has no private expedited membarrier: every fork synchronises");
   report_stack_overflows();
   for (unsigned i = 1; i < use.num_workers.value; ++i)
@@ -141,6 +142,15 @@ void set_options(const base::options& asked) {
   wanted = asked;
 }
 
+void force_steals(std::uint64_t seed) {
+  const std::scoped_lock guard{lock};
+  NOPAL_ASSERT(!started.load(base::relaxed), "steals were forced after the first fork");
+  forced = true;
+  wanted.seed = seed;
+}
+
+bool steals_forced() noexcept { return forced; }
+
 const base::resolved_options& options_in_force() {
   const std::scoped_lock guard{lock};
   return settings();
@@ -148,7 +158,6 @@ const base::resolved_options& options_in_force() {
 
 std::uint32_t worker_count() noexcept { return slots.load(base::acquire); }
 worker* worker_at(std::uint32_t number) noexcept { return table[number].load(base::acquire); }
-bool fenced() noexcept { return without_barrier; }
 
 worker* take_guest_slot() noexcept {
   const std::scoped_lock guard{lock};

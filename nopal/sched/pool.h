@@ -14,6 +14,12 @@ void set_options(const base::options& asked);
 // Resolves them when first asked for.
 const base::resolved_options& options_in_force();
 
+// For tests, before the first fork: every fork publishes at once, and about three in four, chosen
+// with the seed, wait until a thief has taken the continuation (or nobody came for a while). Each
+// fork then also takes the path of kernels without the heavy barrier.
+void force_steals(std::uint64_t seed);
+bool steals_forced() noexcept;
+
 // The body of a pool thread; `scheduler_stack` lies below its caller's frame.
 [[noreturn]] void start_pool_thread(vproc::worker* self, std::uintptr_t scheduler_stack) noexcept;
 

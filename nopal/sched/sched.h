@@ -34,6 +34,9 @@ void finish_join(scope_frame* scope);
 void finish_join_in_destructor(scope_frame* scope);
 [[noreturn]] void scope_misused() noexcept;
 
+// When steals are forced: perhaps waits until a thief has taken what this worker has published.
+void wait_for_thief(worker* self) noexcept;
+
 // Within the scheduler.
 // --------------------------------------------------------------------------------
 
@@ -74,6 +77,5 @@ void start() noexcept;
 worker* take_guest_slot() noexcept;
 void return_guest_slot(worker* slot) noexcept;
 extern vproc::idle_count idle;
-bool fenced() noexcept; // no heavy barrier on this kernel
 
 } // namespace nopal::sched

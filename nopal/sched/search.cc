@@ -8,6 +8,7 @@
 // worker sleeps (vproc/README.md). So an awake thief takes the oldest continuation of a worker that
 // never forks again after at most kTries attempts and one pass over the workers.
 #include "nopal/base/os.h"
+#include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
 
 namespace nopal::sched {
@@ -95,6 +96,14 @@ worker* sleeper_for(worker* self, worker* home) noexcept {
 void announce_work(worker* self, worker* home) noexcept {
   if (idle.wants_wake() && sleeper_for(self, home) != nullptr)
     self->count.wakeups.add(1);
+}
+
+void wait_for_thief(worker* self) noexcept {
+  constexpr unsigned kPatience = 20000;
+  if (!steals_forced() || self->random.below(4) == 0)
+    return;
+  for (unsigned tries = 1; tries < kPatience && self->deque.anything_public(); ++tries)
+    base::wait_briefly(tries);
 }
 
 void wake(worker* self, worker* sleeper) noexcept {

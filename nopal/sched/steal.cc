@@ -112,6 +112,7 @@ bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
   self->deque.push_anyway(of);
   if (why == deque::attention::requested && self->deque.publish(self->home))
     announce_work(self, self->home);
+  wait_for_thief(self);
   return false;
 }
 
