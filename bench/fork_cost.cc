@@ -20,7 +20,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <string>
 
 namespace {
 
@@ -45,7 +48,7 @@ void call(benchmark::State& state) {
   return x;
 }
 
-void fork_and_join(benchmark::State& state) {
+void fork_and_join_loop(benchmark::State& state) {
   for (auto _ : state) {
     benchmark::DoNotOptimize(fork_once());
   }
@@ -61,12 +64,14 @@ void fork_and_join(benchmark::State& state) {
   return x;
 }
 
-void forks_under_one_join(benchmark::State& state) {
-  constexpr int count = 1000;
+constexpr int forks_per_join = 1000;
+
+void forks_under_one_join_loop(benchmark::State& state) {
   for (auto _ : state) {
-    benchmark::DoNotOptimize(fork_many(count));
+    benchmark::DoNotOptimize(fork_many(forks_per_join));
   }
-  state.SetItemsProcessed(state.iterations() * count);
+  state.counters["per_fork"] = benchmark::Counter(
+      forks_per_join, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 void clock_reading(benchmark::State& state) {
@@ -96,17 +101,11 @@ private:
   nopal::statistics before_;
 };
 
-// Runs f on a thread of the pool, while main's thread is free to steal from it: the outermost
-// scope of a foreign thread has to come back to that thread, which is not what is measured.
-template <class F> void on_the_pool(F f) {
-  std::atomic<bool> there = false;
+// Runs f as a strand like any other. A thread that Nopal did not start pays more for the forks of
+// its outermost scope, which `from_a_foreign_thread` measures.
+template <class F> void inside(F f) {
   nopal::scope s;
-  s.fork([&there] {
-    while (!there) {
-    }
-  });
-  there = true;
-  f();
+  s.fork([&f] { f(); });
   s.join();
 }
 
@@ -160,7 +159,7 @@ clock_type::duration join_contended() {
 }
 
 template <clock_type::duration (*step)()> void with_two_workers(benchmark::State& state) {
-  on_the_pool([&state] {
+  inside([&state] {
     counted counters(state);
     for (auto _ : state) {
       state.SetIterationTime(std::chrono::duration<double>(step()).count());
@@ -169,24 +168,40 @@ template <clock_type::duration (*step)()> void with_two_workers(benchmark::State
   });
 }
 
-// From a fork to the start of its continuation on a worker that was asleep.
-void wake_up(benchmark::State& state) {
-  counted counters(state);
-  for (auto _ : state) {
-    const std::uint64_t slept = nopal::stats().sleeps;
-    while (nopal::stats().sleeps == slept) {
+// Does every thread of this process but the calling one sleep, as the kernel sees it?
+bool others_sleep() {
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    if (task.path().filename() == std::to_string(gettid())) {
+      continue;
     }
-    state.SetIterationTime(std::chrono::duration<double>(steal_from_forking()).count());
+    std::ifstream stat(task.path() / "stat");
+    std::string line;
+    std::getline(stat, line);
+    const std::size_t name_end = line.rfind(')');
+    if (name_end == std::string::npos || line.compare(name_end, 3, ") S") != 0) {
+      return false;
+    }
   }
-  counters.report();
+  return true;
+}
+
+// From a fork to the start of its continuation on a worker that was asleep.
+clock_type::duration wake_up() {
+  while (!others_sleep()) {
+  }
+  return steal_from_forking();
 }
 
 void register_for(unsigned workers) {
   benchmark::RegisterBenchmark("clock", clock_reading);
   if (workers == 1) {
+    const auto inside_of = [](void (*loop)(benchmark::State&)) {
+      return [loop](benchmark::State& state) { inside([&] { loop(state); }); };
+    };
     benchmark::RegisterBenchmark("call", call);
-    benchmark::RegisterBenchmark("fork_and_join", fork_and_join);
-    benchmark::RegisterBenchmark("forks_under_one_join", forks_under_one_join);
+    benchmark::RegisterBenchmark("fork_and_join", inside_of(fork_and_join_loop));
+    benchmark::RegisterBenchmark("forks_under_one_join", inside_of(forks_under_one_join_loop));
+    benchmark::RegisterBenchmark("fork_and_join/from_a_foreign_thread", fork_and_join_loop);
     return;
   }
   const auto add = [](const char* name, void (*function)(benchmark::State&)) {
@@ -195,7 +210,7 @@ void register_for(unsigned workers) {
   add("steal/child_forks", with_two_workers<steal_from_forking>);
   add("steal/child_is_silent", with_two_workers<steal_from_silent>);
   add("contended_join", with_two_workers<join_contended>);
-  add("wake_up", wake_up);
+  add("wake_up", with_two_workers<wake_up>);
 }
 
 int run_with(unsigned workers, int argc, char** argv) {

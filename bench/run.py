@@ -62,8 +62,8 @@ def arguments(words):
     parser.add_argument("--timeout", type=positive(float), default=600, metavar="S",
                         help="a run that takes longer has failed (default 600)")
     parser.add_argument("--at-most", type=positive(float), metavar="S",
-                        help="a run that takes longer is stopped, shown as slower than this and "
-                        "not repeated; that is no failure")
+                        help="a run of another runtime than ours that takes longer is stopped, "
+                        "shown as slower than this and not repeated; that is no failure")
     return parser.parse_args(words)
 
 

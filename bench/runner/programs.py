@@ -7,6 +7,7 @@ import pathlib
 PROBLEMS = ["fib", "integrate", "nqueens", "quicksort", "matmul", "heat"]
 SIZES = ["test", "quick", "paper"]
 SERIAL_RUNTIMES = ["serial", "serial_call"]
+OWN_RUNTIMES = SERIAL_RUNTIMES + ["nopal", "nopal-split"]
 RUNTIMES = {
     "serial": "the serial elision, baseline of every ratio",
     "serial_call": "the elision with every fork left a call, baseline of the cost of a fork",

@@ -133,6 +133,14 @@ class Measuring(FakeBuild):
             {"problem": "fib", "runtime": "tbb", "workers": 1, "at_least_s": 0.5}])
         self.assertEqual([r["runtime"] for r in self.document["results"]], ["serial"])
 
+    def test_at_most_does_not_excuse_nopal(self):
+        self.program("nopal", "exec tail -f /dev/null")
+        done = self.run_py("--at-most", "0.2", "--timeout", "0.6")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("fib on nopal with 1 worker failed in 1 of 1 rounds: it ran past the limit "
+                      "of 0.6 s", done.stderr)
+        self.assertEqual(self.document["stopped"], [])
+
     def test_fork_cost_from_paired_rounds(self):
         # The medians alone would give 2 over 17; in each round nopal costs a tenth of tbb.
         self.counting("serial_call", [1, 2, 9])
