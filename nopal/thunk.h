@@ -27,7 +27,8 @@ using join::scope_frame;
 // stack pointer of the call.
 template <class T>
 inline constexpr bool fits_registers =
-    std::is_trivially_copyable_v<T> && std::is_trivially_destructible_v<T> &&
+    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
+    std::is_trivially_destructible_v<T> &&
     (std::is_scalar_v<T> ? sizeof(T) <= 8
                          : std::is_empty_v<T> || (alignof(T) == 8 && sizeof(T) <= 16));
 
@@ -75,7 +76,7 @@ template <class F> [[gnu::noinline]] void value_thunk(scope_frame* scope, void*,
 
 template <class R, class F, class... Args>
 [[gnu::noinline]] void call_thunk(scope_frame* scope, void*, R* result, F f, Args... args) {
-  auto child = [=]() mutable { *result = std::invoke(f, args...); };
+  auto child = [=]() mutable { *result = std::invoke(f, std::move(args)...); };
   run_child(scope, child);
 }
 
@@ -131,7 +132,7 @@ template <class R, class F, class... Args>
   } else {
     call_stub(scope, [result, own = function(std::forward<F>(f)),
                       ... copies = std::decay_t<Args>(std::forward<Args>(args))]() mutable {
-      *result = std::invoke(std::move(own), std::move(copies)...);
+      *result = std::invoke(own, std::move(copies)...);
     });
   }
 }
