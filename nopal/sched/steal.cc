@@ -33,9 +33,10 @@ NOPAL_SWITCHES void enter(stack::stack_id stack) noexcept {
 // stack (Cilk-M's linkage region) and keeps the alignment. The size of that area is not known, so
 // all that lies between the frame's stack pointer and its base is left: the frame pointer if that
 // is on the same stack, else (a scope constructed after an earlier steal of its frame) the top of
-// the stack it ran on.
+// the stack it ran on. Both as they were when the scope was constructed: measured from the last
+// thief's stack pointer, the area would grow with each steal of a scope.
 std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* scope) noexcept {
-  const std::uintptr_t at = scope->running_at();
+  const std::uintptr_t at = scope->stack_pointer;
   const bool together =
       !stack::is_ours(at) || (stack::is_ours(scope->frame_pointer) &&
                               stack::stack_of(at) == stack::stack_of(scope->frame_pointer));
