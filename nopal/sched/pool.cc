@@ -93,6 +93,8 @@ void start_threads(const base::resolved_options& use) {
   sigset_t all;
   sigset_t before;
   sigfillset(&all); // signals are for the program's own threads
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
+    sigdelset(&all, fault); // but a strand's own faults: blocked, they kill without a word
   pthread_sigmask(SIG_SETMASK, &all, &before);
   const std::uint32_t pool = slots.load(base::relaxed);
   for (std::uint32_t number = 0; number < pool; ++number) {
