@@ -1,0 +1,122 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# usage: check.sh CASE PROGRAM [ARGUMENT...]: runs an example and compares what it prints with what
+# the system's own program prints, or with what is known.
+set -u
+case=$1 program=$2
+shift 2
+scratch=$(mktemp -d) || exit 1
+trap 'chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
+# Four workers also where there are fewer CPUs: continuations are stolen then.
+export NOPAL_NUM_WORKERS=4 LC_ALL=C
+
+fail() {
+  echo "check.sh: $*" >&2
+  exit 1
+}
+
+same_output() { # PROGRAM ARGUMENT EXPECTED
+  local printed
+  printed=$("$1" "$2") || fail "$1 $2 ended with status $?"
+  [ "$printed" = "$3" ] || fail "$1 $2 printed '$printed', not '$3'"
+}
+
+# refuses STATUS WORDS ARGUMENT...: one line on standard error with these words, none elsewhere.
+refuses() {
+  local expected=$1 words=$2 status=0
+  shift 2
+  "$program" "$@" >"$scratch/out" 2>"$scratch/error" || status=$?
+  [ $status -eq "$expected" ] || fail "'$*' ended with status $status, not $expected"
+  [ ! -s "$scratch/out" ] || fail "'$*' printed something before it failed"
+  [ "$(wc -l <"$scratch/error")" -eq 1 ] || fail "'$*': not one line: $(cat "$scratch/error")"
+  grep -qF -- "$words" "$scratch/error" || fail "'$*': no '$words' in: $(cat "$scratch/error")"
+}
+
+nobody_runs() { "${nobody[@]}" "$@"; }
+
+same_as_sort() {
+  "$program" "$1" >"$scratch/ours" || fail "sort_lines $1 ended with status $?"
+  sort "$1" >"$scratch/theirs" || fail "sort $1 ended with status $?"
+  cmp "$scratch/ours" "$scratch/theirs" || fail "sort_lines and sort differ on $1"
+}
+
+# Others may change what is measured, so du runs before and after.
+same_as_du() {
+  local before ours after tries
+  for tries in 1 2 3 4 5; do
+    before=$(du -s "$1") || fail "du -s $1 ended with status $?"
+    ours=$("$program" "$1") || fail "disk_usage $1 ended with status $?"
+    after=$(du -s "$1")
+    [ "$before" = "$ours" ] && return 0
+    [ "$before" = "$after" ] && fail "disk_usage printed '$ours', du printed '$before'"
+  done
+  fail "$1 never stayed the same for long enough"
+}
+
+case $case in
+fib)
+  same_output "$program" 0 'fib(0) = 0'
+  same_output "$program" 1 'fib(1) = 1'
+  same_output "$program" 27 'fib(27) = 196418'
+  ;;
+fib_refuses)
+  refuses 2 'N is required'
+  refuses 2 '0' -- -1
+  refuses 2 '90' 91
+  refuses 2 'N' three
+  refuses 2 '4' 3 4
+  ;;
+sort)
+  find "$1" -type f -name '*.h*' -exec cat {} + >"$scratch/lines" || fail "no headers in $1"
+  [ "$(wc -l <"$scratch/lines")" -gt 1000 ] || fail "the headers in $1 have too few lines"
+  same_as_sort "$scratch/lines"
+  ;;
+sort_odd_files)
+  : >"$scratch/empty"
+  printf '\n' >"$scratch/blank"
+  printf 'b\na' >"$scratch/without_end"
+  printf 'a\0b\n\377\n\n a\nA\na\0a\n\200\na\na\n' >"$scratch/bytes"
+  head -c 3000000 "$program" >"$scratch/binary"
+  yes 'the same' | head -n 50000 >"$scratch/equal"
+  seq 60000 | tac >"$scratch/backwards"
+  for file in empty blank without_end bytes binary equal backwards; do
+    same_as_sort "$scratch/$file"
+  done
+  ;;
+sort_refuses)
+  refuses 2 'FILE is required'
+  refuses 1 "'$scratch/none': No such file" "$scratch/none"
+  refuses 1 "'$scratch': Is a directory" "$scratch"
+  ;;
+usage) same_as_du "$1" ;;
+usage_odd_tree)
+  mkdir -p "$scratch/tree/a/b" "$scratch/tree/c" "$scratch/tree/new
+line"
+  head -c 100000 /dev/zero >"$scratch/tree/a/file"
+  ln "$scratch/tree/a/file" "$scratch/tree/c/other_name"
+  ln "$scratch/tree/a/file" "$scratch/tree/a/b/third_name"
+  truncate -s 1G "$scratch/tree/c/sparse"
+  ln -s /usr "$scratch/tree/link"
+  ln -s nowhere "$scratch/tree/c/dangling"
+  deep=$scratch/tree/deep
+  mkdir -p "$deep/$(printf 'd/%.0s' {1..300})"
+  for i in {1..200}; do mkdir "$scratch/tree/c/$i" && echo "$i" >"$scratch/tree/c/$i/f"; done
+  for path in tree tree/ tree/link tree/a/file tree/c/sparse; do
+    same_as_du "$scratch/$path"
+  done
+  ;;
+usage_refuses)
+  refuses 2 'DIR is required'
+  refuses 1 "'$scratch/none': No such file" "$scratch/none"
+  mkdir -p "$scratch/tree/a/locked" "$scratch/tree/b"
+  chmod 0 "$scratch/tree/a/locked"
+  if [ -r "$scratch/tree/a/locked" ]; then # root reads everything, others do not
+    install -m 755 "$program" "$scratch/disk_usage"
+    chmod 755 "$scratch"
+    nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups "$scratch/disk_usage")
+    program=nobody_runs
+  fi
+  refuses 1 'Permission denied' "$scratch/tree"
+  ;;
+*) fail "unknown case '$case'" ;;
+esac

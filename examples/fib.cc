@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+//
+// fib N: the N-th Fibonacci number, with a fork at every call. Nothing else it does takes time, so
+// it shows what a fork costs.
+#include "command_line.h"
+
+#include <nopal/fork.h>
+
+#include <cstdint>
+
+namespace {
+
+std::int64_t fib(int n) {
+  if (n < 2)
+    return n;
+  nopal::scope s;
+  std::int64_t x;
+  s.fork(x, fib, n - 1);
+  const std::int64_t y = fib(n - 2);
+  s.join();
+  return x + y;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Computes the N-th Fibonacci number by forking at every call."};
+  int n = 0;
+  app.add_option("N", n, "a number from 0 to 90")->required()->check(CLI::Range(0, 90));
+  return run_program(app, argc, argv, [&] {
+    const auto result = static_cast<long long>(fib(n));
+    std::printf("fib(%d) = %lld\n", n, result);
+  });
+}
