@@ -21,6 +21,18 @@ deque::spin_lock failures_lock;
 base::atomic<std::uint64_t> total_suppressed{0};
 thread_local std::uint64_t last_join_suppressed = 0;
 
+// A scope lies between the stack pointer and the frame pointer of the frame that constructed it.
+// Where those are on different stacks (constructed after an earlier steal of the frame), the frame
+// has fitted half a stack, or it could not have been stolen.
+bool lies_in_its_frame(const scope_frame* scope) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(scope);
+  const std::uintptr_t low = scope->stack_pointer;
+  const std::uintptr_t high = scope->frame_pointer;
+  const bool together = stack::is_ours(low) == stack::is_ours(high) &&
+                        (!stack::is_ours(low) || stack::stack_of(low) == stack::stack_of(high));
+  return at < high && at >= (together ? low : high - stack::size() / 2);
+}
+
 // The Itanium C++ ABI fixes these two fields (section 2.2.2).
 exception_state& thread_state() noexcept {
   return *reinterpret_cast<exception_state*>(abi::__cxa_get_globals());
@@ -84,6 +96,9 @@ std::uint64_t suppressed_by_last_join() noexcept { return last_join_suppressed; 
 std::uint64_t suppressed_in_total() noexcept { return total_suppressed.load(base::relaxed); }
 
 void offer::seal() noexcept {
+  NOPAL_ASSERT(lies_in_its_frame(scope),
+               "a scope is not a local variable of the function that uses it, but lies on the heap "
+               "or in a coroutine's frame; declare it in an ordinary function's body");
   if (!scope->join.contended())
     scope->failures = nullptr;
   steals_before = scope->join.steals();

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// What the tests of the interface share: how a program starts, and steals that are certain.
+#pragma once
+
+#include "nopal/fork.h"
+#include "nopal/runtime.h"
+#include "nopal/sched/pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
+namespace nopal_test {
+
+// A static object of this type decides, before main, how the test program runs. More workers than
+// processors, so that thieves come at any instruction.
+struct start {
+  explicit start(unsigned workers) { nopal::configure({.num_workers = workers}); }
+  start(unsigned workers, std::uint64_t seed) : start(workers) { nopal::sched::force_steals(seed); }
+};
+
+// So many repetitions of something that waits for a thief when steals are forced.
+inline int repetitions(int count, int count_forced) {
+  return nopal::sched::steals_forced() ? count_forced : count;
+}
+
+// A child that waits on this ends only after a thief has run the parent's continuation as far as
+// the release.
+class gate {
+public:
+  void open() noexcept { open_.store(true, std::memory_order_release); }
+  void wait() const noexcept {
+    while (!open_.load(std::memory_order_acquire))
+      std::this_thread::yield();
+  }
+
+private:
+  std::atomic<bool> open_{false};
+};
+
+// A function whose continuation is certain to be stolen.
+inline void be_stolen() {
+  gate stolen;
+  nopal::scope s;
+  s.fork([&stolen] { stolen.wait(); });
+  stolen.open();
+  s.join();
+}
+
+inline long fib(int n) {
+  if (n < 2)
+    return n;
+  nopal::scope s;
+  long x;
+  s.fork(x, fib, n - 1);
+  const long y = fib(n - 2);
+  s.join();
+  return x + y;
+}
+
+// A death test of a program with threads starts the program anew.
+class death : public testing::Test {
+protected:
+  void SetUp() override { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+} // namespace nopal_test
