@@ -55,13 +55,11 @@ class Figures:
 
     def legend(self, figure, axes):
         """One legend for all panels, above them."""
-        handles = {}
-        for ax in axes:
-            for handle, label in zip(*ax.get_legend_handles_labels()):
-                handles.setdefault(label, handle)
-        figure.legend(handles.values(), handles.keys(), loc="lower center",
-                      ncols=min(len(handles), 8),
-                      bbox_to_anchor=(0.5, 1.0), frameon=False)
+        found = {label: handle for ax in axes
+                 for handle, label in zip(*ax.get_legend_handles_labels())}
+        labels = [label for label in RUNTIMES if label in found]
+        figure.legend([found[label] for label in labels], labels, loc="lower center",
+                      ncols=min(len(labels), 8), bbox_to_anchor=(0.5, 1.0), frameon=False)
 
     def speedup(self):
         """T_serial / T_P, a panel for each problem; None without a serial time."""
@@ -184,7 +182,7 @@ def write_html(path, meta, rows, failures, notes, check_lines):
             f"{meta['rounds']} rounds; each measurement is a fresh process.</p>"]
     drawn = [("Speed-up over the serial elision", figures.speedup()),
              ("Overhead with one worker", figures.overhead()),
-             (f"Memory with {figures.workers[-1] if figures.workers else 1} workers", figures.memory())]
+             (f"Memory, {max(figures.workers, default=1)} workers", figures.memory())]
     for title, svg in drawn:
         reason = "<p>Not measured in this run.</p>"
         body.append(f"<h2>{title}</h2>{svg or reason}{command}")

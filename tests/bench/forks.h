@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "tests/bench/counting.h"
 
 // Written in the macros of counting.h.
@@ -24,6 +26,11 @@ template <class Problem> void expect_true_to_its_word(size chosen) {
   problem.compute();
   EXPECT_TRUE(problem.verify()) << Problem::name;
   EXPECT_EQ(forks_counted, problem.forks()) << Problem::name;
+}
+
+// For the names of the tests.
+inline void PrintTo(size chosen, std::ostream* out) {
+  *out << (chosen == size::test ? "test" : chosen == size::quick ? "quick" : "paper");
 }
 
 class forks : public testing::TestWithParam<size> {};
