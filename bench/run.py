@@ -108,8 +108,7 @@ def write_outputs(options, measured, meta, left_out):
     """Prints the tables, writes the files, returns the sentences about failures."""
     rows = summary.results(measured)
     failures = measured.failure_sentences()
-    notes = left_out + [f"{measure.words(c)} was stopped after {limit:g} s, as --at-most asked."
-                        for c, limit in measured.stopped.items()]
+    notes = left_out + measured.notes()
     check_rows, lacking = checks.compute(measured, PROBLEMS) if options.check else ([], {})
     check_lines = checks.show(check_rows, lacking) if options.check else []
     print("\n".join(report.table(measured, rows)))

@@ -19,8 +19,11 @@ class Rounds:
         self.measurement = measurement
 
     def times(self, problem, runtime, workers):
-        found = self.measurement.times((problem, runtime, workers))
-        if not found or (problem, runtime, workers) in self.measurement.failures:
+        configuration = (problem, runtime, workers)
+        found = self.measurement.times(configuration)
+        if configuration in self.measurement.stopped:
+            raise NotMeasured(f"{runtime} was stopped, -t {workers}")
+        if not found or configuration in self.measurement.failures:
             raise NotMeasured(f"needs {problem} on {runtime}, -t {workers}")
         return found
 

@@ -18,6 +18,10 @@ class Failed(Exception):
     """One run that gave no verified result."""
 
 
+class Refused(Exception):
+    """A runtime that cannot do what was asked, such as run more workers than processors."""
+
+
 class TooLong(Exception):
     """One run that was stopped."""
 
@@ -46,6 +50,8 @@ def run_once(program, configuration, size, limit_s):
         line = None
     if isinstance(line, dict) and line.get("verified") is False:
         raise Failed("its result is wrong")
+    if done.returncode == 2 and said and runtime not in OWN_RUNTIMES:
+        raise Refused(said[-1])
     if done.returncode < 0:
         raise Failed(f"it was ended by signal {-done.returncode}{because}")
     if done.returncode > 0:
@@ -100,7 +106,7 @@ class Progress:
 
 
 class Measurement:
-    """All samples of a run, what failed, and what was stopped for taking too long."""
+    """All samples of a run, what failed, what was stopped as too slow, what was refused."""
 
     def __init__(self, configurations, size, rounds):
         self.configurations = configurations
@@ -109,6 +115,7 @@ class Measurement:
         self.samples = {c: {} for c in configurations}
         self.failures = {}
         self.stopped = {}
+        self.refused = {}
 
     def fail(self, configuration, reason):
         self.failures.setdefault(configuration, []).append(reason)
@@ -119,6 +126,12 @@ class Measurement:
             times = f"{len(reasons)} of {self.rounds} rounds"
             sentences.append(f"{words(configuration)} failed in {times}: {reasons[0]}.")
         return sentences
+
+    def notes(self):
+        """Sentences about what has no figures, though it did not fail."""
+        return [f"{words(c)} was stopped after {limit:g} s, as --at-most asked."
+                for c, limit in self.stopped.items()] + [
+                    f"{words(c)} was left out: {said}." for c, said in self.refused.items()]
 
     def times(self, configuration):
         return {r: line["time_s"] for r, line in self.samples.get(configuration, {}).items()}
@@ -148,6 +161,10 @@ def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s):
                     program, configuration, size, at_most_s if bounded else timeout_s)
             except Failed as failed:
                 result.fail(configuration, str(failed))
+            except Refused as refused:
+                result.refused[configuration] = str(refused)
+                still.remove(configuration)
+                progress.dropped(rounds - number)
             except TooLong:
                 if bounded:
                     result.stopped[configuration] = at_most_s

@@ -41,7 +41,7 @@ def cell(measurement, row, configuration, base):
     problem, runtime, workers = configuration
     if configuration in measurement.stopped:
         return f"> {measurement.stopped[configuration]:g} s"
-    if configuration not in measurement.samples:
+    if configuration not in measurement.samples or configuration in measurement.refused:
         return ""
     if not row["verified"]:
         return "FAILED"

@@ -45,9 +45,10 @@ def summarise(measurement, configuration):
 
 
 def results(measurement):
-    """Rows for all that was measured or failed; what was stopped has no figures to give."""
+    """Rows for all that was measured or failed; stopped or refused runs have no figures."""
+    silent = {*measurement.stopped, *measurement.refused}
     return [summarise(measurement, c) for c in measurement.configurations
-            if c not in measurement.stopped or measurement.samples[c]]
+            if c not in silent or measurement.samples[c]]
 
 
 def samples(measurement):

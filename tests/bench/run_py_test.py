@@ -133,6 +133,18 @@ class Measuring(FakeBuild):
             {"problem": "fib", "runtime": "tbb", "workers": 1, "at_least_s": 0.5}])
         self.assertEqual([r["runtime"] for r in self.document["results"]], ["serial"])
 
+    def test_what_was_once_stopped_holds_no_check(self):
+        self.counting("nopal", [0.5, 0.5])
+        self.counting("serial_call", [0.4, 0.4])
+        line = json.dumps({**LINE, "time_s": 9})
+        self.program("tbb", 'test -e "$0.ran" && exec tail -f /dev/null; : >"$0.ran"\n'
+                     f"printf '%s' '{line}'")
+        done = self.run_py("-n", 2, "--check", "--at-most", "0.5")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.row("tbb")["median_s"], 9)
+        check = next(c for c in self.document["checks"] if "oneTBB's" in c["name"])
+        self.assertEqual((check["value"], check["holds"]), (None, None))
+
     def test_at_most_does_not_excuse_nopal(self):
         self.program("nopal", "exec tail -f /dev/null")
         done = self.run_py("--at-most", "0.2", "--timeout", "0.6")
@@ -140,6 +152,19 @@ class Measuring(FakeBuild):
         self.assertIn("fib on nopal with 1 worker failed in 1 of 1 rounds: it ran past the limit "
                       "of 0.6 s", done.stderr)
         self.assertEqual(self.document["stopped"], [])
+
+    def test_what_another_runtime_refuses_is_left_out(self):
+        self.good("serial")
+        self.program("tbb", "echo fib-tbb: too many workers >&2; exit 2")
+        done = self.run_py()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("fib on tbb with 1 worker was left out: fib-tbb: too many workers.",
+                      done.stderr)
+        self.assertEqual([r["runtime"] for r in self.document["results"]], ["serial"])
+
+    def test_what_nopal_refuses_has_failed(self):
+        self.program("nopal", "echo no >&2; exit 2")
+        self.assertEqual(self.run_py().returncode, 1)
 
     def test_fork_cost_from_paired_rounds(self):
         # The medians alone would give 2 over 17; in each round nopal costs a tenth of tbb.
