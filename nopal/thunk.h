@@ -46,7 +46,8 @@ template <class Body> void run_body(void* body) { (*static_cast<Body*>(body))();
 // so that its parts stay in registers on the fast one.
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
   offer of{scope};
-  if (!arch::current()->deque.push(&of)) [[unlikely]] {
+  vproc::worker* const self = arch::current();
+  if (self->exceptions->alive() || !self->deque.push(&of)) [[unlikely]] {
     if constexpr (std::is_trivially_copyable_v<Body>) {
       Body copy{body};
       if (sched::fork_slow(&of, run_body<Body>, std::addressof(copy)))

@@ -40,11 +40,25 @@ exception_state& thread_state() noexcept {
 
 } // namespace
 
+const exception_state* this_threads_exceptions() noexcept { return &thread_state(); }
+
 exception_state take_exception_state() noexcept {
   return std::exchange(thread_state(), exception_state{nullptr, 0});
 }
 
 void put_exception_state(exception_state state) noexcept { thread_state() = state; }
+
+void set_exceptions_aside(scope_frame* scope) noexcept {
+  if (!scope->join.contended())
+    scope->failures = nullptr;
+  scope->exceptions = take_exception_state();
+  scope->join.note_exceptions();
+}
+
+void bring_exceptions_back(scope_frame* scope) noexcept {
+  scope->join.forget_exceptions();
+  put_exception_state(scope->exceptions);
+}
 
 void capture_failure(offer* of) noexcept {
   of->failed = new (std::nothrow) failure{nullptr, 0, std::current_exception()};

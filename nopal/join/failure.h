@@ -24,13 +24,25 @@ struct failure {
   std::exception_ptr what;
 };
 
-// The C++ runtime's per-thread exception state; travels with a strand that suspends.
+// The C++ runtime's per-thread exception state; travels with a strand that suspends or is stolen.
 struct exception_state {
   void* caught;
   unsigned uncaught;
+
+  // Somebody is in a handler, or exceptions are on their way through destructors.
+  bool alive() const noexcept { return caught != nullptr || uncaught != 0; }
 };
+inline constexpr exception_state no_exceptions{nullptr, 0};
+
+const exception_state* this_threads_exceptions() noexcept;
 exception_state take_exception_state() noexcept;
 void put_exception_state(exception_state state) noexcept;
+
+// A thief cannot read its victim's exception state. So a fork amid exceptions sets them aside in
+// the scope before it offers the continuation; whoever goes on with that brings them back. The
+// child starts without.
+void set_exceptions_aside(scope_frame* scope) noexcept;
+void bring_exceptions_back(scope_frame* scope) noexcept;
 
 // In a handler: keeps the current exception with the offer. Ends the program if memory is
 // exhausted.

@@ -113,6 +113,7 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
   child task{of, run, closure, fits_a_thief(scope)};
   self->scheduler_stack = (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63};
   self->home = self;
+  self->exceptions = join::this_threads_exceptions();
   self->thread_fiber = base::this_fiber();
   if (self->thread_stack_high == 0)
     base::thread_stack_bounds(self->thread_stack_low, self->thread_stack_high);
@@ -120,7 +121,10 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
     self->stack = stack::acquire();
   arch::nopal_self = self;
   self->deque.adopt(self->stack, stack::top(self->stack));
+  const bool amid_exceptions = self->exceptions->alive();
   if (task.offered) {
+    if (amid_exceptions)
+      join::set_exceptions_aside(scope);
     self->deque.publish_foreign(of, self);
     announce_work(self, self);
     wait_for_thief(self);
@@ -134,6 +138,8 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
   base::enter_stack(stack::bottom(on), stack::top(on));
   base::enter_fiber(stack::fiber_of(on));
   arch::nopal_arch_call_on(run_child, &task, stack::top(on) - 64);
+  if (amid_exceptions)
+    join::bring_exceptions_back(scope);
   leave_worker(arch::current());
 }
 

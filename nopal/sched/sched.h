@@ -15,8 +15,9 @@ using vproc::worker;
 // Called by thunks (fork.h).
 // ---------------------------------------------------------------------------
 
-// The push found the limit lowered. True: the child `run(closure)` has run and is done with (a
-// guest's fork); the thunk returns. False: the thunk goes on as if nothing had happened.
+// The push found the limit lowered, or was not tried amid exceptions. True: the child
+// `run(closure)` has run and is done with (a guest's fork, or one amid exceptions); the thunk
+// returns. False: the thunk goes on as if nothing had happened.
 bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept;
 
 // The pop found the offer public, or could not tell. Returns if the continuation is still ours; if

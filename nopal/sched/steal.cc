@@ -57,6 +57,8 @@ std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* sco
   const std::uintptr_t at = thief_stack_pointer(self->stack, scope);
   scope->join.count_steal();
   scope->stolen_at = at;
+  if (scope->join.exceptions_noted())
+    join::bring_exceptions_back(scope);
   self->deque.adopt(self->stack, stack::top(self->stack));
   enter(self->stack);
   arch::nopal_arch_resume(scope, at);
@@ -97,14 +99,7 @@ void give_pages_back(worker* self, std::uintptr_t below) noexcept {
   self->count.unmaps.add(1);
 }
 
-} // namespace
-
-bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
-  worker* self = arch::current();
-  if (!vproc::is_worker(self)) {
-    guest_fork(of, run, closure);
-    return true;
-  }
+void push_slow(worker* self, offer* of) noexcept {
   const deque::attention why = self->deque.attend();
   NOPAL_ASSERT(reinterpret_cast<std::uintptr_t>(of) >= stack::lowest_fork(self->stack),
                "stack overflow: the recursion needs more than the %zu KiB of one stack; raise "
@@ -114,6 +109,41 @@ bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
   if (why == deque::attention::requested && self->deque.publish(self->home))
     announce_work(self, self->home);
   wait_for_thief(self);
+}
+
+// The whole of a thunk.
+NOPAL_SWITCHES void fork_amid_exceptions(offer* of, void (*run)(void*), void* closure) noexcept {
+  join::set_exceptions_aside(of->scope);
+  worker* const self = arch::current();
+  if (!self->deque.push(of))
+    push_slow(self, of);
+  bool failed = false;
+  try {
+    run(closure);
+  } catch (...) {
+    join::capture_failure(of);
+    failed = true;
+  }
+  if (failed)
+    settle_failed(of);
+  else if (!arch::current()->deque.pop(of))
+    settle(of);
+  join::bring_exceptions_back(of->scope);
+}
+
+} // namespace
+
+NOPAL_SWITCHES bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
+  worker* self = arch::current();
+  if (!vproc::is_worker(self)) {
+    guest_fork(of, run, closure);
+    return true;
+  }
+  if (self->exceptions->alive()) {
+    fork_amid_exceptions(of, run, closure);
+    return true;
+  }
+  push_slow(self, of);
   return false;
 }
 
@@ -160,6 +190,7 @@ NOPAL_SWITCHES void start_pool_thread(worker* self, std::uintptr_t scheduler_sta
   self->scheduler_stack = scheduler_stack;
   self->thread_fiber = base::this_fiber();
   base::thread_stack_bounds(self->thread_stack_low, self->thread_stack_high);
+  self->exceptions = join::this_threads_exceptions();
   arch::nopal_self = self;
   schedule(self);
 }

@@ -60,6 +60,9 @@ struct worker {
   // Owner. The stack pointer on which its scheduler starts afresh; arch/x86_64.S reads it.
   std::uintptr_t scheduler_stack = 0;
 
+  // Owner. Its thread's exceptions, for every fork to look at.
+  const join::exception_state* exceptions = &join::no_exceptions;
+
   deque_type deque;
 
   // Owner.
