@@ -69,6 +69,8 @@ concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* 
   { deque.take_back_foreign(offer) } noexcept -> std::same_as<bool>;
   // Owner. Goes on with a stack whose offers at or above `address` are all taken.
   { deque.adopt(address, address) } noexcept;
+  // The same with a stack of computation `home`: whatever a starved thief publishes there is of it.
+  { deque.adopt(address, address, home) } noexcept;
   // Thief. One attempt at the oldest public offer (of computation `home`, if not null).
   { deque.steal(home, taken) } noexcept -> std::same_as<outcome>;
   // Anybody.

@@ -110,18 +110,15 @@ public:
   }
 
   // Every offer of the stack is taken: the array starts afresh.
+  // `home`: the computation of all that is offered from now on, also by a starved thief.
+  void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
+    const locked guard{lock_};
+    home_ = home;
+    go_on(stack);
+  }
   void adopt(stack::stack_id stack, std::uintptr_t) noexcept {
     const locked guard{lock_};
-    stack_ = stack;
-    settled_ = 0;
-    bottom_.store(0, base::relaxed);
-    restore_split();
-    if (stack == stack::no_stack)
-      return;
-    std::uintptr_t limit = limit_.load(base::relaxed);
-    if (!fenced_ && limit != asked)
-      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
-                                     base::relaxed);
+    go_on(stack);
   }
 
   outcome steal(void* home, entry<Offer>& taken) noexcept { return ring_.steal(home, taken); }
@@ -155,6 +152,20 @@ public:
   }
 
 private:
+  // Lock held.
+  void go_on(stack::stack_id stack) noexcept {
+    stack_ = stack;
+    settled_ = 0;
+    bottom_.store(0, base::relaxed);
+    restore_split();
+    if (stack == stack::no_stack)
+      return;
+    std::uintptr_t limit = limit_.load(base::relaxed);
+    if (!fenced_ && limit != asked)
+      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
+                                     base::relaxed);
+  }
+
   // At this value or above, every pop takes its slow path; no index is so high.
   static constexpr std::int64_t lowest_token = std::int64_t{1} << 62;
 

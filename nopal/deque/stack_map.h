@@ -31,6 +31,7 @@
 // requests.
 #pragma once
 
+#include "nopal/arch/arch.h"
 #include "nopal/deque/deque.h"
 #include "nopal/deque/spin_lock.h"
 #include "nopal/stack/marks.h"
@@ -53,11 +54,11 @@ public:
 
   [[gnu::always_inline]] bool push(Offer* offer) noexcept {
     const std::uintptr_t at = address(offer);
-    if (at < limit_.load(base::relaxed)) [[unlikely]]
+    if (arch::below(at, limit_)) [[unlikely]]
       return false;
     Marks::set(at);
     base::light_barrier(); // L
-    return at >= limit_.load(base::relaxed);
+    return !arch::below(at, limit_);
   }
 
   void push_anyway(Offer* offer) noexcept { Marks::set(address(offer)); }
@@ -66,7 +67,7 @@ public:
     const std::uintptr_t at = address(offer);
     Marks::clear(at);
     base::light_barrier(); // C
-    return at < split_.load(base::relaxed);
+    return arch::below(at, split_);
   }
 
   bool take_back(Offer* offer) noexcept {
@@ -110,17 +111,15 @@ public:
 
   // `split`: all offers at or above it are taken. `stack` may be none: then there is nothing to
   // offer.
+  // `home`: the computation of all that is offered from now on, also by a starved thief.
+  void adopt(stack::stack_id stack, std::uintptr_t split, void* home) noexcept {
+    const locked guard{lock_};
+    home_ = home;
+    go_on(stack, split);
+  }
   void adopt(stack::stack_id stack, std::uintptr_t split) noexcept {
     const locked guard{lock_};
-    stack_ = stack;
-    settled_ = split;
-    restore_split();
-    if (stack == stack::no_stack)
-      return;
-    std::uintptr_t limit = limit_.load(base::relaxed);
-    if (!fenced_ && limit != asked) // a request that arrives meanwhile stays
-      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
-                                     base::relaxed);
+    go_on(stack, split);
   }
 
   outcome steal(void* home, entry<Offer>& taken) noexcept { return ring_.steal(home, taken); }
@@ -154,6 +153,19 @@ public:
   }
 
 private:
+  // Lock held.
+  void go_on(stack::stack_id stack, std::uintptr_t split) noexcept {
+    stack_ = stack;
+    settled_ = split;
+    restore_split();
+    if (stack == stack::no_stack)
+      return;
+    std::uintptr_t limit = limit_.load(base::relaxed);
+    if (!fenced_ && limit != asked) // a request that arrives meanwhile stays
+      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
+                                     base::relaxed);
+  }
+
   // Without a barrier: what it misses, the next attempt or the sleeper's check finds. Fenced owners
   // pop under the lock, so there the lock is enough to publish at once.
   bool looks_busy() noexcept {
@@ -185,7 +197,10 @@ private:
   Offer* oldest_private() const noexcept {
     if (stack_ == stack::no_stack)
       return nullptr;
-    return reinterpret_cast<Offer*>(Marks::highest(Stacks::bottom(stack_), settled_));
+    const std::uintptr_t found = Marks::highest(Stacks::bottom(stack_), settled_);
+    // The search goes down while the owner may push: what it finds may lie below an older offer
+    // that was pushed behind it. That one was marked first (M), so a second search sees it.
+    return reinterpret_cast<Offer*>(found == 0 ? 0 : Marks::highest(found, settled_));
   }
 
   // Read at every fork; written by whoever wants the owner's attention.

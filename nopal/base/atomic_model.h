@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+//
+// The atomics seam under the model checker: the names of atomic.h, standing for Relacy's.
+//
+// Included by atomic.h when NOPAL_MODEL is defined; empty otherwise. Each operation is a point at
+// which Relacy may run another thread, and carries the place in the checked header that made it, so
+// that a failing execution reads like the source. docs/model_checking.md says what is checked.
+#pragma once
+
+#if defined(NOPAL_MODEL)
+
+// Relacy renames these for programs written in its own dialect; ours are not.
+#include <cassert>
+#include <cerrno>
+#pragma push_macro("assert")
+#pragma push_macro("errno")
+#define RL_DO_ASSERT 1
+#include <relacy/relacy.hpp>
+#undef $
+#undef new
+#undef delete
+#undef malloc
+#undef calloc
+#undef realloc
+#undef free
+#undef memory_order_relaxed
+#undef memory_order_consume
+#undef memory_order_acquire
+#undef memory_order_release
+#undef memory_order_acq_rel
+#undef memory_order_seq_cst
+#pragma pop_macro("errno")
+#pragma pop_macro("assert")
+
+#include <cstdint>
+#include <source_location>
+
+namespace nopal::base {
+
+using order = rl::memory_order;
+inline constexpr order relaxed = rl::mo_relaxed;
+inline constexpr order acquire = rl::mo_acquire;
+inline constexpr order release = rl::mo_release;
+inline constexpr order acq_rel = rl::mo_acq_rel;
+inline constexpr order seq_cst = rl::mo_seq_cst;
+
+using place = std::source_location;
+
+inline rl::debug_info model_info(const place& at) noexcept {
+  return {at.function_name(), at.file_name(), at.line()};
+}
+
+template <class T> class atomic {
+  using difference = typename rl::atomic_add_type<T>::type;
+
+public:
+  atomic() : value_{T{}} {}
+  atomic(T value) : value_{value} {}
+  atomic(const atomic&) = delete;
+  atomic& operator=(const atomic&) = delete;
+
+  T load(order how = seq_cst, place at = place::current()) const noexcept {
+    return value_.load(how, model_info(at));
+  }
+  void store(T value, order how = seq_cst, place at = place::current()) noexcept {
+    value_.store(value, how, model_info(at));
+  }
+  T exchange(T value, order how = seq_cst, place at = place::current()) noexcept {
+    return value_.exchange(value, how, model_info(at));
+  }
+  T fetch_add(difference value, order how = seq_cst, place at = place::current()) noexcept {
+    return value_.fetch_add(value, how, model_info(at));
+  }
+  T fetch_sub(difference value, order how = seq_cst, place at = place::current()) noexcept {
+    return value_.fetch_sub(value, how, model_info(at));
+  }
+  bool compare_exchange_weak(T& expected, T desired, order success, order failure,
+                             place at = place::current()) noexcept {
+    return compare_exchange(rl::bool_t<true>{}, expected, desired, success, failure, at);
+  }
+  bool compare_exchange_strong(T& expected, T desired, order success, order failure,
+                               place at = place::current()) noexcept {
+    return compare_exchange(rl::bool_t<false>{}, expected, desired, success, failure, at);
+  }
+
+  // The newest value, without a step of the model: what the kernel reads.
+  T newest() const noexcept { return value_.debug_value(); }
+
+private:
+  // Relacy knows no failure order above the success order, as C++ does since C++17: there a fence
+  // after the failure makes up for it.
+  template <bool Spurious>
+  bool compare_exchange(rl::bool_t<Spurious> spurious, T& expected, T desired, order success,
+                        order failure, const place& at) noexcept {
+    const rl::debug_info info = model_info(at);
+    const bool above = (success == relaxed || success == release) && failure == acquire;
+    const bool done = value_.compare_exchange(spurious, expected, desired, success,
+                                              above ? relaxed : failure, info);
+    if (!done && above)
+      rl::atomic_thread_fence(acquire, info);
+    return done;
+  }
+
+  rl::atomic<T> value_;
+};
+
+// Plain data: reading or writing it concurrently with a write is reported as a data race.
+template <class T> class handed_over {
+public:
+  // A value with the place it is assigned at: assignment operators take no further arguments.
+  struct placed {
+    T value;
+    place at;
+    placed(T of, place where = place::current()) noexcept : value{of}, at{where} {}
+  };
+
+  handed_over() : value_{T{}} {}
+  explicit handed_over(T value) : value_{value} {}
+  handed_over(const handed_over&) = delete;
+
+  handed_over& operator=(placed from) noexcept {
+    value_(model_info(from.at)).store(from.value);
+    return *this;
+  }
+  handed_over& operator=(const handed_over&) = delete;
+  handed_over& operator+=(placed amount) noexcept {
+    return *this = placed{static_cast<T>(*this + amount.value), amount.at};
+  }
+
+  operator T() const noexcept { return value_(model_info(place::current())).load(); }
+
+private:
+  rl::var<T> value_;
+};
+
+inline void full_fence(place at = place::current()) noexcept {
+  rl::atomic_thread_fence(seq_cst, model_info(at));
+}
+
+// The halves of an asymmetric fence promise what two full fences do, and no more.
+inline void light_barrier(place at = place::current()) noexcept {
+  rl::atomic_thread_fence(seq_cst, model_info(at));
+}
+inline void heavy_barrier(place at = place::current()) noexcept {
+  rl::atomic_thread_fence(seq_cst, model_info(at));
+}
+
+inline void spin_pause(place at = place::current()) noexcept { rl::yield(1, model_info(at)); }
+inline void wait_briefly(unsigned, place at = place::current()) noexcept { spin_pause(at); }
+
+} // namespace nopal::base
+
+#endif
