@@ -4,7 +4,6 @@
 #include "nopal/base/os.h"
 
 #include <linux/futex.h>
-#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -82,20 +81,6 @@ void futex_wake_one(atomic<std::uint32_t>& word) noexcept {
 }
 
 void yield_cpu() noexcept { sched_yield(); }
-
-void thread_stack_bounds(std::uintptr_t& low, std::uintptr_t& high) noexcept {
-  low = high = 0;
-  pthread_attr_t attributes;
-  if (pthread_getattr_np(pthread_self(), &attributes) != 0)
-    return;
-  void* at = nullptr;
-  std::size_t bytes = 0;
-  if (pthread_attr_getstack(&attributes, &at, &bytes) == 0) {
-    low = reinterpret_cast<std::uintptr_t>(at);
-    high = low + bytes;
-  }
-  pthread_attr_destroy(&attributes);
-}
 
 void wait_briefly(unsigned n) noexcept {
   if (n % 64 == 0)

@@ -40,7 +40,4 @@ void futex_wake_one(atomic<std::uint32_t>& word) noexcept;
 
 void yield_cpu() noexcept;
 
-// The stack that the calling thread was born with; both 0 when it cannot be found out.
-void thread_stack_bounds(std::uintptr_t& low, std::uintptr_t& high) noexcept;
-
 } // namespace nopal::base

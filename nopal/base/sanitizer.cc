@@ -3,8 +3,8 @@
 // The sanitizers' own entry points behind sanitizer.h.
 #include "nopal/base/sanitizer.h"
 
-#if __has_include(<valgrind/valgrind.h>)
-#include <valgrind/valgrind.h>
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
 #endif
 
 extern "C" {
@@ -12,10 +12,16 @@ extern "C" {
                                                   std::size_t bytes);
 [[gnu::weak]] void __sanitizer_finish_switch_fiber(void* fake_stack, const void** old_low,
                                                    std::size_t* old_bytes);
+[[gnu::weak]] extern int __asan_option_detect_stack_use_after_return;
+[[gnu::weak]] void __lsan_register_root_region(const void* low, std::size_t bytes);
+[[gnu::weak]] void __lsan_unregister_root_region(const void* low, std::size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* low, std::size_t bytes);
+[[gnu::weak]] void __asan_handle_no_return(void);
 [[gnu::weak]] void* __tsan_get_current_fiber(void);
 [[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
 [[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+[[gnu::weak]] void __tsan_acquire(void* key);
+[[gnu::weak]] void __tsan_release(void* key);
 }
 
 namespace nopal::base {
@@ -35,18 +41,22 @@ void* this_fiber() noexcept {
   return __tsan_get_current_fiber != nullptr ? __tsan_get_current_fiber() : nullptr;
 }
 
-void enter_fiber(void* fiber) noexcept {
+NOPAL_SWITCHES void enter_fiber(void* fiber) noexcept {
   if (fiber != nullptr && __tsan_switch_to_fiber != nullptr)
-    __tsan_switch_to_fiber(fiber, 1); // 1: the switch itself orders nothing; our atomics must
+    __tsan_switch_to_fiber(fiber, 0);
 }
 
-// The pair is called at once, still on the old stack: only the bounds matter, since the runtime
-// keeps fake stacks off (a fake frame belongs to one thread, a stolen frame does not).
-void enter_stack(std::uintptr_t low, std::uintptr_t high) noexcept {
+// The pair is called at once, still on the old stack: only the bounds matter, since fake stacks are
+// off (below).
+stack_bounds enter_stack(std::uintptr_t low, std::uintptr_t high) noexcept {
   if (__sanitizer_start_switch_fiber == nullptr)
-    return;
+    return {0, 0};
+  const void* left = nullptr;
+  std::size_t bytes = 0;
   __sanitizer_start_switch_fiber(nullptr, reinterpret_cast<const void*>(low), high - low);
-  __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+  __sanitizer_finish_switch_fiber(nullptr, &left, &bytes);
+  const auto from = reinterpret_cast<std::uintptr_t>(left);
+  return {from, from + bytes};
 }
 
 void forget_frames(std::uintptr_t low, std::uintptr_t high) noexcept {
@@ -54,10 +64,51 @@ void forget_frames(std::uintptr_t low, std::uintptr_t high) noexcept {
     __asan_unpoison_memory_region(reinterpret_cast<const void*>(low), high - low);
 }
 
-} // namespace nopal::base
-
-// Stolen frames return on other threads than they began on, which AddressSanitizer's fake frames do
-// not allow. A program that defines this function itself must ask for the same.
-extern "C" [[gnu::weak, gnu::used]] const char* __asan_default_options() {
-  return "detect_stack_use_after_return=0";
+void forget_unwound_frames() noexcept {
+  if (__asan_handle_no_return != nullptr)
+    __asan_handle_no_return();
 }
+
+void add_roots(std::uintptr_t low, std::uintptr_t high) noexcept {
+  if (__lsan_register_root_region != nullptr && low < high)
+    __lsan_register_root_region(reinterpret_cast<const void*>(low), high - low);
+}
+
+void remove_roots(std::uintptr_t low, std::uintptr_t high) noexcept {
+  if (__lsan_unregister_root_region != nullptr && low < high)
+    __lsan_unregister_root_region(reinterpret_cast<const void*>(low), high - low);
+}
+
+void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept {
+  // Memcheck knows the stack's old depth alone: the next frames may begin below it.
+#if defined(VALGRIND_MAKE_MEM_UNDEFINED)
+  (void)VALGRIND_MAKE_MEM_UNDEFINED(low, high - low);
+#endif
+  add_roots(low, high);
+}
+
+void end_use(std::uintptr_t low, std::uintptr_t high) noexcept { remove_roots(low, high); }
+
+void happens_before(const void* key) noexcept {
+  if (__tsan_release != nullptr)
+    __tsan_release(const_cast<void*>(key));
+}
+
+void happens_after(const void* key) noexcept {
+  if (__tsan_acquire != nullptr)
+    __tsan_acquire(const_cast<void*>(key));
+}
+
+namespace {
+
+// Stolen frames return on other threads than they began on, which AddressSanitizer's fake frames
+// do not allow. Neither its default options (the program may define those) nor its variable's
+// default are ours to rely on: instrumented functions read this word at each entry.
+[[gnu::constructor(101)]] void keep_frames_on_the_stack() noexcept {
+  if (&__asan_option_detect_stack_use_after_return != nullptr)
+    __asan_option_detect_stack_use_after_return = 0;
+}
+
+} // namespace
+
+} // namespace nopal::base

@@ -89,11 +89,14 @@ NOPAL_SWITCHES void run_child(void* argument) noexcept {
   const bool ours = task->offered && self->deque.take_back_foreign(of);
   if (failed)
     join::attach_failure(of, !ours);
-  if (!ours)
+  if (!ours) {
+    base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
     arch::nopal_arch_leave(child_done, of->scope, self->scheduler_stack);
+  }
 }
 
-NOPAL_SWITCHES void leave_worker(worker* self) noexcept {
+NOPAL_SWITCHES void leave_worker(worker* self, const scope_frame* scope) noexcept {
+  base::remove_roots(scope->stack_pointer, self->thread_stack.high);
   self->deque.adopt(stack::no_stack, 0);
   self->home = nullptr;
   arch::nopal_self = &vproc::nobody;
@@ -115,8 +118,6 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
   self->home = self;
   self->exceptions = join::this_threads_exceptions();
   self->thread_fiber = base::this_fiber();
-  if (self->thread_stack_high == 0)
-    base::thread_stack_bounds(self->thread_stack_low, self->thread_stack_high);
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
   arch::nopal_self = self;
@@ -134,17 +135,21 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
     scope->join.count_steal();
     scope->join.arrive();
   }
-  const stack::stack_id on = self->stack;
-  base::enter_stack(stack::bottom(on), stack::top(on));
-  base::enter_fiber(stack::fiber_of(on));
-  arch::nopal_arch_call_on(run_child, &task, stack::top(on) - 64);
+  base::begin_use(stack::bottom(self->stack), stack::top(self->stack));
+  note_stack(self);
+  base::add_roots(scope->stack_pointer, self->thread_stack.high);
+  arch::nopal_arch_call_on(run_child, &task, stack::top(self->stack) - 64);
+  self = arch::current();
+  base::end_use(stack::bottom(self->stack), stack::top(self->stack));
   if (amid_exceptions)
     join::bring_exceptions_back(scope);
-  leave_worker(arch::current());
+  leave_worker(self, scope);
 }
 
 NOPAL_SWITCHES void guest_goes_on(worker* self, scope_frame* scope) noexcept {
-  leave_worker(self);
+  base::forget_frames(arch::stack_pointer(), scope->stack_pointer);
+  leave_worker(self, scope);
+  base::happens_after(&scope->join);
   join::put_exception_state(scope->exceptions);
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }

@@ -174,7 +174,6 @@ void return_guest_slot(worker* slot) noexcept {
   if (slot->stack != stack::no_stack)
     stack::release(slot->stack);
   slot->stack = stack::no_stack;
-  slot->thread_stack_high = 0;
   const std::scoped_lock guard{lock};
   free_guest_slots.push_back(slot);
 }

@@ -52,7 +52,8 @@ void guest_fork(offer* of, void (*run)(void*), void* closure) noexcept;
 [[noreturn]] void child_done(void* scope) noexcept;
 // Looks for work and runs it; on the scheduler's stack.
 [[noreturn]] void schedule(worker* self) noexcept;
-// Makes the switch to this worker's own thread stack known to the tools.
+// Make a switch known to the tools: from this worker's own thread stack to worker::stack, and back.
+void note_stack(worker* self) noexcept;
 void note_thread_stack(worker* self) noexcept;
 
 struct found {

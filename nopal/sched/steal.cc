@@ -23,12 +23,6 @@ namespace {
 
 constexpr std::uintptr_t kTopMargin = 64;
 
-// Which of two tools' states belongs to the stack that the thread is about to run on.
-NOPAL_SWITCHES void enter(stack::stack_id stack) noexcept {
-  base::enter_stack(stack::bottom(stack), stack::top(stack));
-  base::enter_fiber(stack::fiber_of(stack));
-}
-
 // The thief's stack pointer: leaves the frame's outgoing-argument area free at the top of the new
 // stack (Cilk-M's linkage region) and keeps the alignment. The size of that area is not known, so
 // all that lies between the frame's stack pointer and its base is left: the frame pointer if that
@@ -55,18 +49,21 @@ std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* sco
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
   const std::uintptr_t at = thief_stack_pointer(self->stack, scope);
+  base::begin_use(stack::bottom(self->stack), stack::top(self->stack));
+  base::happens_after(scope);
   scope->join.count_steal();
   scope->stolen_at = at;
   if (scope->join.exceptions_noted())
     join::bring_exceptions_back(scope);
   self->deque.adopt(self->stack, stack::top(self->stack));
-  enter(self->stack);
+  note_stack(self);
   arch::nopal_arch_resume(scope, at);
 }
 
 // All strands of the scope have met: the main path goes on where it stopped, on the frame's own
 // stack.
 [[noreturn]] NOPAL_SWITCHES void resume_joined(worker* self, scope_frame* scope) noexcept {
+  base::happens_after(&scope->join);
   scope->join.reset();
   self->count.resumptions.add(1);
   if (!stack::is_ours(scope->stack_pointer)) { // a guest's outermost scope
@@ -83,11 +80,21 @@ std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* sco
   self->stack = own;
   self->deque.adopt(own, scope->stack_pointer);
   join::put_exception_state(scope->exceptions);
-  enter(own);
+  note_stack(self);
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
 
+// Whether the scope's frame lies on this stack; else the child was the first to use it.
+bool frame_on(stack::stack_id stack, const scope_frame* scope) noexcept {
+  const std::uintptr_t at = scope->stack_pointer;
+  return stack::is_ours(at) && stack::stack_of(at) == stack;
+}
+
 [[noreturn]] NOPAL_SWITCHES void detach(worker* self, offer* of) noexcept {
+  const scope_frame* scope = of->scope;
+  const bool below = frame_on(self->stack, scope);
+  base::forget_frames(arch::stack_pointer(),
+                      below ? scope->stack_pointer : stack::top(self->stack));
   arch::nopal_arch_leave(child_done, of->scope, self->scheduler_stack);
 }
 
@@ -166,13 +173,15 @@ NOPAL_SWITCHES void child_done(void* argument) noexcept {
   worker* self = arch::current();
   note_thread_stack(self);
   self->deque.adopt(stack::no_stack, 0);
-  const std::uintptr_t at = scope->stack_pointer;
-  if (stack::is_ours(at) && stack::stack_of(at) == self->stack) {
+  if (frame_on(self->stack, scope)) {
     // The frame lies on the stack just left: it stays with the frame.
     if (!scope->join.last_child())
-      give_pages_back(self, at);
+      give_pages_back(self, scope->stack_pointer);
     self->stack = stack::no_stack;
+  } else {
+    base::end_use(stack::bottom(self->stack), stack::top(self->stack));
   }
+  base::happens_before(&scope->join);
   if (scope->join.child_finished())
     resume_joined(self, scope);
   schedule(self);
@@ -189,14 +198,19 @@ NOPAL_SWITCHES void schedule(worker* self) noexcept {
 NOPAL_SWITCHES void start_pool_thread(worker* self, std::uintptr_t scheduler_stack) noexcept {
   self->scheduler_stack = scheduler_stack;
   self->thread_fiber = base::this_fiber();
-  base::thread_stack_bounds(self->thread_stack_low, self->thread_stack_high);
   self->exceptions = join::this_threads_exceptions();
   arch::nopal_self = self;
   schedule(self);
 }
 
+NOPAL_SWITCHES void note_stack(worker* self) noexcept {
+  const stack::stack_id on = self->stack;
+  self->thread_stack = base::enter_stack(stack::bottom(on), stack::top(on));
+  base::enter_fiber(stack::fiber_of(on));
+}
+
 NOPAL_SWITCHES void note_thread_stack(worker* self) noexcept {
-  base::enter_stack(self->thread_stack_low, self->thread_stack_high);
+  base::enter_stack(self->thread_stack.low, self->thread_stack.high);
   base::enter_fiber(self->thread_fiber);
 }
 
@@ -206,6 +220,8 @@ void finish_join(scope_frame* scope) {
 }
 
 void finish_join_in_destructor(scope_frame* scope) {
+  if (std::uncaught_exceptions() != 0)
+    base::forget_unwound_frames(); // the throw may have run on another stack than this
   std::exception_ptr first = join::collect_failures(scope);
   if (first == nullptr)
     return;
@@ -236,6 +252,8 @@ extern "C" [[noreturn]] NOPAL_SWITCHES void nopal_join_suspend(nopal::arch::cont
       "declaration");
   scope->exceptions = join::take_exception_state();
   sched::note_thread_stack(self);
+  base::end_use(stack::bottom(self->stack), stack::top(self->stack));
+  base::happens_before(&scope->join);
   self->deque.adopt(stack::no_stack, 0);
   if (scope->join.arrive())
     sched::resume_joined(self, scope);

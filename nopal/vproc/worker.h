@@ -12,6 +12,7 @@
 #pragma once
 
 #include "nopal/base/random.h"
+#include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/scope_frame.h"
 #include "nopal/stack/stack.h"
@@ -69,8 +70,7 @@ struct worker {
   stack::stack_id stack = stack::no_stack; // the one it runs on, or an empty one for the next steal
   worker* home = nullptr; // the guest whose computation it runs; itself for a guest
   void* thread_fiber = nullptr;
-  std::uintptr_t thread_stack_low = 0;
-  std::uintptr_t thread_stack_high = 0;
+  base::stack_bounds thread_stack{0, 0}; // as AddressSanitizer knows it
   base::random random;
   std::uint32_t number = 0;
   bool pool = false;
