@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+//
+// A stack of a few offers, for deques that find their offers by address.
+//
+// The shipped mark map keeps a byte per 64 bytes of a 64 MiB slot, at an address computed from the
+// marked one; a checked atomic has no room there. This one keeps a mark per place for an offer. Its
+// orders are the shipped ones (stack/marks.h): order M is transcribed, all else is the shipped
+// text.
+#pragma once
+
+#include "strand.h"
+
+#include "nopal/stack/stack.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nopal::model {
+
+struct fake_stack {
+  static constexpr int depth = 3;
+  static constexpr stack::stack_id id = 1;
+
+  // The outermost offer lies highest.
+  offer places[depth];
+  base::atomic<std::uint8_t> marks[depth];
+  base::atomic<offer*> slots[4];
+
+  fake_stack() noexcept { current = this; }
+
+  offer& at(int level) noexcept { return places[depth - 1 - level]; }
+  std::uintptr_t bottom() const noexcept { return reinterpret_cast<std::uintptr_t>(places); }
+  std::uintptr_t top() const noexcept { return reinterpret_cast<std::uintptr_t>(places + depth); }
+
+  // The one of the execution under way: deques know their stack by functions of a type.
+  static inline fake_stack* current = nullptr;
+};
+
+struct fake_bounds {
+  static std::size_t most_forks() noexcept { return std::size(fake_stack::current->slots); }
+  static std::uintptr_t bottom(stack::stack_id) noexcept { return fake_stack::current->bottom(); }
+  static std::uintptr_t lowest_fork(stack::stack_id) noexcept {
+    return fake_stack::current->bottom();
+  }
+};
+
+struct fake_marks {
+  static void set(std::uintptr_t at) noexcept { of(at).store(1, base::release); } // M
+  static void clear(std::uintptr_t at) noexcept { of(at).store(0, base::relaxed); }
+
+  static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept {
+    for (std::uintptr_t at = to; at > from;) {
+      at -= sizeof(offer);
+      if (of(at).load(base::acquire) != 0) // M
+        return at;
+    }
+    return 0;
+  }
+
+private:
+  static base::atomic<std::uint8_t>& of(std::uintptr_t at) noexcept {
+    fake_stack& here = *fake_stack::current;
+    const std::uintptr_t offset = at - here.bottom();
+    check(offset % sizeof(offer) == 0 && offset / sizeof(offer) < fake_stack::depth,
+          "a mark of an address that holds no offer");
+    return here.marks[offset / sizeof(offer)];
+  }
+};
+
+} // namespace nopal::model
+
+namespace nopal::arch {
+
+// What the shipped instruction does.
+template <class T> bool below(std::uintptr_t at, const base::atomic<T>& word) noexcept {
+  return at < word.load(base::relaxed);
+}
+
+} // namespace nopal::arch
+
+namespace nopal::base {
+
+// The array of the deque variant `split`.
+inline void* map_zeroed(std::size_t bytes) noexcept {
+  auto& slots = model::fake_stack::current->slots;
+  model::check(bytes == std::size(slots) * sizeof(void*), "a map of another size");
+  return slots;
+}
+
+} // namespace nopal::base

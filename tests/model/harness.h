@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+//
+// What the models share: running a scenario under Relacy's schedulers, and the system calls and the
+// last words of the runtime as a model sees them.
+//
+// A scenario is a struct derived from `scenario`: its data members are the shared state, made anew
+// for each execution; `thread(i)` is what thread i does; `after()` checks the end. Data races,
+// deadlocks, livelocks, uninitialised reads and failed checks end a run.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/die.h"
+#include "nopal/base/os.h"
+
+#include <charconv>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <ostream>
+#include <streambuf>
+
+namespace nopal::model {
+
+inline constexpr int max_threads = 4;
+
+// Who sleeps on which futex. Sleeping and waking order no memory: what a sleeper may read after it
+// was woken is up to the word's own orders.
+class futex_table {
+public:
+  void clear() noexcept { count_ = 0; }
+
+  void wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+    const rl::debug_info here = base::model_info(base::place::current());
+    if (word.newest() != expected) {
+      rl::yield(1, here); // the change is seen some time: without it the caller could loop for ever
+      return;
+    }
+    rl::context& context = rl::ctx();
+    const int self = context.current_thread();
+    sleepers_[count_++] = {&word, self};
+    if (context.park_current_thread(false, true, false, here) != rl::unpark_reason_normal)
+      remove(index_of(self));
+  }
+
+  void wake_one(const base::atomic<std::uint32_t>& word) noexcept {
+    for (int i = 0; i < count_; ++i) {
+      if (sleepers_[i].word != &word)
+        continue;
+      const int thread = sleepers_[i].thread;
+      remove(i);
+      rl::ctx().unpark_thread(thread, false, base::model_info(base::place::current()));
+      return;
+    }
+  }
+
+private:
+  struct sleeper {
+    const void* word;
+    int thread;
+  };
+
+  int index_of(int thread) const noexcept {
+    int i = 0;
+    while (i < count_ && sleepers_[i].thread != thread)
+      ++i;
+    return i;
+  }
+  void remove(int at) noexcept {
+    for (int i = at + 1; i < count_; ++i)
+      sleepers_[i - 1] = sleepers_[i];
+    --count_;
+  }
+
+  sleeper sleepers_[max_threads]{};
+  int count_ = 0;
+};
+
+inline futex_table futexes;
+
+template <class Derived, int Threads, rl::test_result_e Expected = rl::test_result_success>
+struct scenario : rl::test_suite<Derived, Threads, Expected> {
+  static_assert(Threads <= max_threads);
+  scenario() { futexes.clear(); }
+};
+
+inline void check(bool condition, const char* what,
+                  base::place at = base::place::current()) noexcept {
+  if (!condition)
+    rl::ctx().fail_test(what, rl::test_result_user_assert_failed, base::model_info(at));
+}
+
+// Relacy's report, kept until it is known whether anybody wants to read it. It is written while
+// allocations are counted as the model's, so it must not allocate.
+class report final : public std::streambuf {
+public:
+  report() noexcept { clear(); }
+  void clear() noexcept { setp(text_, text_ + sizeof text_); }
+  void print() const {
+    std::fwrite(pbase(), 1, static_cast<std::size_t>(pptr() - pbase()), stdout);
+  }
+
+private:
+  static inline char text_[1 << 22];
+};
+
+class runner {
+public:
+  // The one argument a model takes: the number of random executions of each scenario.
+  runner(int argc, char** argv) noexcept {
+    if (argc == 1)
+      return;
+    const char* end = argv[1] + std::strlen(argv[1]);
+    const auto [stop, error] = std::from_chars(argv[1], end, executions_);
+    if (argc == 2 && error == std::errc{} && stop == end && executions_ > 0)
+      return;
+    std::fprintf(stderr, "usage: %s [EXECUTIONS]: one positive number is accepted\n", argv[0]);
+    std::exit(2);
+  }
+
+  // Random schedules, `share` times as many as asked for.
+  template <class Scenario> void random(const char* name, double share = 1) {
+    rl::test_params params;
+    params.search_type = rl::sched_random;
+    params.iteration_count = static_cast<rl::iteration_t>(static_cast<double>(executions_) * share);
+    run<Scenario>(name, "random", params);
+  }
+
+  // Every schedule with at most `switches` preemptions, and every value a load may return.
+  template <class Scenario> void bounded(const char* name, unsigned switches) {
+    rl::test_params params;
+    params.search_type = rl::sched_bound;
+    params.context_bound = switches;
+    char how[32];
+    std::snprintf(how, sizeof how, "all, %u preempt.", switches);
+    run<Scenario>(name, how, params);
+  }
+
+  // Every schedule.
+  template <class Scenario> void full(const char* name) {
+    rl::test_params params;
+    params.search_type = rl::sched_full;
+    run<Scenario>(name, "all", params);
+  }
+
+  int result() const noexcept {
+    std::printf("%d runs, %llu executions, %d failed\n", runs_,
+                static_cast<unsigned long long>(executed_), failed_);
+    return failed_ == 0 && runs_ > 0 ? 0 : 1;
+  }
+
+private:
+  template <class Scenario> void run(const char* name, const char* how, rl::test_params& params) {
+    report_.clear();
+    std::ostream out{&report_};
+    params.output_stream = &out;
+    params.progress_stream = &out;
+    params.execution_depth_limit = 4000;
+    const bool good = rl::simulate<Scenario>(params);
+    ++runs_;
+    executed_ += params.stop_iteration;
+    std::printf("%-44s %-16s %9llu executions  %s\n", name, how,
+                static_cast<unsigned long long>(params.stop_iteration),
+                good ? "as expected" : "FAILED");
+    std::fflush(stdout);
+    if (good)
+      return;
+    ++failed_;
+    report_.print();
+  }
+
+  std::uint64_t executions_ = 20000;
+  std::uint64_t executed_ = 0;
+  int runs_ = 0;
+  int failed_ = 0;
+  report report_;
+};
+
+} // namespace nopal::model
+
+namespace nopal::base {
+
+inline void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+  model::futexes.wait(word, expected);
+}
+
+inline void futex_wake_one(atomic<std::uint32_t>& word) noexcept { model::futexes.wake_one(word); }
+
+// NOPAL_ASSERT and NOPAL_CHECK end here.
+inline void die(const char* format, ...) noexcept {
+  rl::ctx().fail_test(format, rl::test_result_user_assert_failed, model_info(place::current()));
+  std::abort(); // a failed test does not come back
+}
+
+} // namespace nopal::base

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+//
+// Models of the wait-free join: one strand goes on, once, and sees what all others wrote.
+#include "strand.h"
+
+#include "nopal/deque/public_ring.h"
+#include "nopal/join/wait_free.h"
+
+namespace nopal::model {
+namespace {
+
+using deque::entry;
+using deque::outcome;
+
+// A scope with `Children` children, joined `Rounds` times. As in sched/steal.cc: who runs the main
+// path offers it and runs the child; a thief takes the main path from the ring and only then counts
+// its steal, perhaps long after the child has finished.
+template <int Children, int Rounds, int Threads>
+struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
+  deque::public_ring<offer, 4> ring;
+  join::wait_free join;
+  base::atomic<bool> over{false};
+
+  // Plain data. The main path's: its own locals. A child's: its result, read after the join.
+  base::handed_over<int> locals{0};
+  base::handed_over<int> results[Children];
+  strand rest;
+  offer places[Children];
+
+  // The model's own notes.
+  int round = 0;
+  int joins = 0;
+  bool joined[Rounds]{};
+
+  void thread(unsigned self) {
+    if (self == 0)
+      main_path(0);
+    while (!over.load(base::relaxed)) {
+      entry<offer> taken{};
+      if (ring.steal(nullptr, taken) == outcome::got) {
+        const int child = static_cast<int>(taken.offer - places);
+        join.count_steal();
+        main_path(child + 1);
+      } else {
+        base::spin_pause();
+      }
+    }
+  }
+
+  // From the fork of `child` on; returns when this thread has left the main path.
+  void main_path(int child) noexcept {
+    for (; child < Children; ++child) {
+      const int now = round;
+      ring.push({&places[child], &rest, nullptr});
+      results[child] = now + 1;
+      if (ring.take_back(&places[child]))
+        continue; // not detached: the same strand goes on
+      if (!join.child_finished())
+        return;
+      go_on();
+      child = -1;
+      if (over.load(base::relaxed))
+        return;
+    }
+    locals = round + 1;
+    if (join.contended() && !join.arrive())
+      return;
+    go_on();
+    if (!over.load(base::relaxed))
+      main_path(0);
+  }
+
+  // After the join, whoever was the last.
+  void go_on() noexcept {
+    check(!joined[round], "two strands go on after one join");
+    joined[round] = true;
+    check(locals == round + 1, "a strand went on before the main path was at the join");
+    for (int i = 0; i < Children; ++i)
+      check(results[i] == round + 1, "a strand went on before a child had finished");
+    if (join.contended())
+      join.reset();
+    check(!join.contended() && join.steals() == 0, "steals are left after a join");
+    ++joins;
+    if (++round == Rounds)
+      over.store(true, base::relaxed);
+  }
+
+  void after() { check(joins == Rounds, "nobody went on after a join"); }
+};
+
+// Children that are all detached and finish in any order around the main path's arrival; the hand
+// over of the main path is left out, so that nothing but the counter orders anything.
+template <int Children> struct all_detached : scenario<all_detached<Children>, Children + 1> {
+  join::wait_free join;
+  base::handed_over<int> results[Children];
+  base::handed_over<int> exceptions{0};
+  int joins = 0;
+
+  void thread(unsigned self) {
+    if (self < Children) {
+      results[self] = 1;
+      if (join.child_finished())
+        go_on();
+      else if (rl::rand(2) == 0)
+        join.last_child(); // a hint at any time
+      return;
+    }
+    for (int i = 0; i < Children; ++i)
+      join.count_steal();
+    exceptions = 1;
+    if (join.arrive())
+      go_on();
+  }
+
+  void go_on() noexcept {
+    ++joins;
+    check(exceptions == 1, "a strand went on before the main path was at the join");
+    for (int i = 0; i < Children; ++i)
+      check(results[i] == 1, "a strand went on before a child had finished");
+    join.reset();
+  }
+
+  void after() {
+    check(joins == 1, joins == 0 ? "nobody goes on after a join" : "two strands go on");
+  }
+};
+
+} // namespace
+} // namespace nopal::model
+
+int main(int argc, char** argv) {
+  using namespace nopal::model;
+  runner models{argc, argv};
+  models.full<all_detached<1>>("join: one detached child");
+  models.full<all_detached<2>>("join: two detached children");
+  models.random<all_detached<3>>("join: three detached children");
+  models.random<scope_of<1, 2, 2>>("join: one child, two rounds, two threads");
+  models.bounded<scope_of<1, 2, 2>>("join: one child, two rounds, two threads", 2);
+  models.random<scope_of<2, 2, 3>>("join: two children, two rounds, three threads");
+  models.random<scope_of<3, 2, 3>>("join: three children, two rounds, three threads");
+  models.random<scope_of<3, 1, 4>>("join: three children, four threads");
+  return models.result();
+}

@@ -1,0 +1,196 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Weakens each memory order of the checked headers, one at a time, and runs the models.
+
+Each order, fence and barrier is there for a reason, so some model must fail without it (the mutant
+is killed). A mutant that no model kills must be listed in survivors.py with the reason. A mutant
+that is listed and killed, or listed and gone, is an error too: the list would be wrong.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import survivors
+
+HEADERS = (
+    "nopal/deque/public_ring.h",
+    "nopal/deque/spin_lock.h",
+    "nopal/deque/stack_map.h",
+    "nopal/deque/split.h",
+    "nopal/join/wait_free.h",
+    "nopal/vproc/parking.h",
+    "tests/model/fake_stack.h",  # order M, transcribed
+)
+FLAGS = "-std=c++20 -O1 -w -DNOPAL_MODEL=1 -DNOPAL_CHECKS=1".split()
+TIME_LIMIT_S = 300
+
+_ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
+_FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
+# Without the tag a position that was taken back and offered anew looks unchanged (ABA).
+_TAG = re.compile(r"\(\(\(old >> 32\) \+ 1\) << 32\)")
+_LABEL = re.compile(r"//\s*([A-Z])(?![A-Za-z])")
+
+
+class Mutant:
+    """One change of one line of one header."""
+
+    def __init__(self, header, number, line, span, replacement):
+        self.header = header
+        self.number = number
+        self.before = line[span[0] : span[1]]
+        self.replacement = replacement
+        self.text = line[: span[0]] + replacement + line[span[1] :]
+        code = line.split("//")[0].strip()
+        self.column = len(_ORDER.findall(line[: span[0]]))
+        self.key = (header, code, self.column, replacement.replace("base::", ""))
+        label = _LABEL.search(line)
+        self.label = label[1] if label else ""
+
+    def describe(self):
+        to = self.replacement or "removed"
+        return f"{self.header}:{self.number} {self.label:1} {self.before} -> {to}"
+
+
+def weaker(order, code):
+    """The orders below `order` that the operation may be given."""
+    if order == "seq_cst":
+        if "fetch_" in code or "exchange" in code:
+            return ["acq_rel", "relaxed"]
+        return ["acquire", "relaxed"] if ".load(" in code else ["release", "relaxed"]
+    return ["acquire", "release", "relaxed"] if order == "acq_rel" else ["relaxed"]
+
+
+def mutants_of(root, header):
+    found = []
+    with open(os.path.join(root, header), encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    for number, line in enumerate(lines, 1):
+        code = line.split("//")[0]
+        for match in _ORDER.finditer(code):
+            for order in weaker(match[1], code):
+                found.append(Mutant(header, number, line, match.span(), f"base::{order}"))
+        for match in _FENCE.finditer(code):
+            found.append(Mutant(header, number, line, match.span(), ""))
+        for match in _TAG.finditer(code):
+            found.append(Mutant(header, number, line, match.span(), "((old >> 32) << 32)"))
+    return found
+
+
+class Checker:
+    """Builds and runs models against a copy of the tree."""
+
+    def __init__(self, root, compiler, includes):
+        self.root = root
+        self.compiler = compiler
+        self.includes = [flag for folder in includes for flag in ("-isystem", folder)]
+        folder = os.path.join(root, "tests/model")
+        names = sorted(name for name in os.listdir(folder) if name.endswith("_model.cc"))
+        self.models = [(name, self.included(name)) for name in names]
+        # Those that include least are the fastest and the most pointed.
+        self.models.sort(key=lambda model: len(model[1]))
+
+    def command(self, tree, name):
+        source = os.path.join(tree, "tests/model", name)
+        return [self.compiler, *FLAGS, "-I", tree, *self.includes, source]
+
+    def included(self, name):
+        command = [*self.command(self.root, name), "-MM"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        return {os.path.relpath(path, self.root) for path in done.stdout.split()[1:] if path != "\\"}
+
+    def run(self, tree, name):
+        """Whether the model passes; raises if it cannot be told."""
+        program = os.path.join(tree, name + ".out")
+        subprocess.run([*self.command(tree, name), "-o", program], check=True)
+        done = subprocess.run([program], capture_output=True, timeout=TIME_LIMIT_S, check=False)
+        if done.returncode == 0:
+            return True
+        if done.returncode == 1 and b" failed\n" in done.stdout and b"INTERNAL" not in done.stdout:
+            return False
+        raise RuntimeError(f"{name} ended with status {done.returncode} and no verdict")
+
+    def killer(self, mutant):
+        """The first model that fails, or None."""
+        with tempfile.TemporaryDirectory(prefix="nopal-mutant-") as tree:
+            for folder in ("nopal", "tests/model"):
+                shutil.copytree(os.path.join(self.root, folder), os.path.join(tree, folder))
+            path = os.path.join(tree, mutant.header)
+            with open(path, encoding="utf-8") as file:
+                lines = file.read().split("\n")
+            lines[mutant.number - 1] = mutant.text
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("\n".join(lines))
+            for name, included in self.models:
+                if mutant.header in included and not self.run(tree, name):
+                    return name.removesuffix(".cc")
+        return None
+
+
+def judge(mutant, killer):
+    """What the table says of a mutant, and whether that is as it should be."""
+    reason = survivors.REASONS.get(mutant.key)
+    if killer:
+        verdict = f"killed by {killer}"
+        return verdict + (", but listed as a survivor" if reason else ""), not reason
+    return f"survived: {reason or 'no reason is listed'}", bool(reason)
+
+
+def labels_without_a_kill(results):
+    """Labels of orders none of whose mutants was killed or is explained."""
+    labelled = {(mutant.header, mutant.label) for mutant, _ in results if mutant.label}
+    fine = {
+        (mutant.header, mutant.label)
+        for mutant, killer in results
+        if killer or mutant.key in survivors.REASONS
+    }
+    return sorted(labelled - fine)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", help="the repository's root")
+    parser.add_argument("compiler", help="the C++ compiler")
+    parser.add_argument("-I", dest="includes", action="append", default=[], help="Relacy's folder")
+    parser.add_argument("-j", dest="jobs", type=int, default=2, help="mutants at a time")
+    parser.add_argument("-k", dest="only", default="", help="only mutants whose line says this")
+    options = parser.parse_args()
+
+    checker = Checker(options.root, options.compiler, options.includes)
+    mutants = [
+        mutant
+        for header in HEADERS
+        for mutant in mutants_of(options.root, header)
+        if options.only in mutant.describe()
+    ]
+    if not mutants:
+        sys.exit("no order to weaken was found")
+    good = True
+    results = []
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for mutant, killer in zip(mutants, pool.map(checker.killer, mutants)):
+            verdict, fine = judge(mutant, killer)
+            good &= fine
+            results.append((mutant, killer))
+            print(f"{'ok ' if fine else 'BAD'} {mutant.describe():82} {verdict}", flush=True)
+            if not fine:
+                print(f"    key: {mutant.key!r}", flush=True)
+    for header, label in labels_without_a_kill(results):
+        good = False
+        print(f"BAD {header}: no mutant of order {label} was killed")
+    if not options.only:
+        for key in sorted(set(survivors.REASONS) - {mutant.key for mutant in mutants}):
+            good = False
+            print(f"BAD listed as a survivor, but no such mutant exists: {key!r}")
+    killed = sum(killer is not None for _, killer in results)
+    print(f"{killed} of {len(results)} mutants killed, {len(results) - killed} survived")
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+//
+// Scenarios of one deque, the same for each variant: the owner nests forks while thieves take what
+// they can get. Each strand goes on exactly once, and whoever resumes it sees all of it.
+//
+// The calls and their order are those of nopal/thunk.h and sched/steal.cc (owner), sched/search.cc
+// (thieves) and sched/guest.cc (foreign offers).
+#pragma once
+
+#include "fake_stack.h"
+
+#include "nopal/deque/deque.h"
+
+namespace nopal::model {
+
+using deque::attention;
+using deque::entry;
+using deque::outcome;
+
+// How often the owner forks at each level of nesting.
+struct shape {
+  int outer;
+  int inner;
+  bool rejoins = false; // after an inner strand was stolen, this worker completes its join
+};
+
+template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
+  static constexpr int most = Shape.outer * (1 + Shape.inner + (Shape.rejoins ? 1 : 0));
+  fake_stack place;
+  Deque deque;
+  strand work[most];
+  int forked = 0;
+  bool rejoined = false;
+  int home = 0;
+
+  void before() noexcept {
+    check(place.bottom() > deque::highest_token, "a stack lies where tokens are told apart");
+    deque.open(Fenced);
+    deque.adopt(fake_stack::id, place.top(), &home);
+    deque.attend();
+  }
+
+  // The slow path of a fork: nobody need be woken here.
+  void fork_slow(offer* of) noexcept {
+    const attention why = deque.attend();
+    deque.push_anyway(of);
+    if (why == attention::requested)
+      deque.publish(&home);
+  }
+
+  // The worker goes on with the inner function on its own stack, below `outer`, which is taken: an
+  // inner strand was, and thieves take the oldest first.
+  void go_on_after_join(offer& outer) noexcept {
+    deque.adopt(fake_stack::id, reinterpret_cast<std::uintptr_t>(&outer), &home);
+    rejoined = true;
+    fork(1);
+  }
+
+  // One fork. False: the continuation was stolen, and this worker has left the stack.
+  bool fork(int level) noexcept {
+    strand& rest = work[forked++];
+    offer& of = place.at(level);
+    rest.prepare();
+    of.of = &rest;
+    if (!deque.push(&of))
+      fork_slow(&of);
+    if (level == 0)
+      for (int i = 0; i < Shape.inner; ++i)
+        if (!fork(1)) {
+          if (!Shape.rejoins)
+            return false;
+          go_on_after_join(of);
+          break;
+        }
+    if (deque.pop(&of) || deque.take_back(&of)) {
+      check(level != 0 || !rejoined, "a strand that was stolen was taken back");
+      rest.resume();
+      return true;
+    }
+    deque.adopt(stack::no_stack, 0);
+    return false;
+  }
+
+  void own() noexcept {
+    for (int i = 0; i < Shape.outer; ++i)
+      if (!fork(0))
+        return;
+  }
+
+  bool steal(void* wanted = nullptr) noexcept {
+    entry<offer> taken{};
+    const outcome result = deque.steal(wanted, taken);
+    if (result == outcome::empty)
+      deque.ask();
+    if (result != outcome::got)
+      return false;
+    taken.frame->resume();
+    check(taken.frame->was_sealed(), "an offer was public before it was sealed");
+    check(taken.home == &home, "an offer without its computation was public");
+    return true;
+  }
+
+  void ask_and_steal(int tries) noexcept {
+    while (tries-- > 0 && !steal())
+      base::spin_pause();
+  }
+
+  void starve_and_steal(std::uint32_t token, int tries) noexcept {
+    while (tries-- > 0 && !(deque.publish_for_owner(token) && steal()))
+      base::spin_pause();
+  }
+
+  // What was forked went on once; nothing is left to take.
+  void after() {
+    for (int i = 0; i < forked; ++i)
+      work[i].check_resumed_once();
+    check(!deque.anything_public(), "an offer is left that nobody will take");
+  }
+};
+
+template <class Deque, shape Shape>
+struct asked_for : scenario<asked_for<Deque, Shape>, 2>, deque_state<Deque, Shape> {
+  void before() { deque_state<Deque, Shape>::before(); }
+  void after() { deque_state<Deque, Shape>::after(); }
+  void thread(unsigned self) { self == 0 ? this->own() : this->ask_and_steal(4); }
+};
+
+template <class Deque, shape Shape>
+struct starved : scenario<starved<Deque, Shape>, 2>, deque_state<Deque, Shape> {
+  void before() { deque_state<Deque, Shape>::before(); }
+  void after() { deque_state<Deque, Shape>::after(); }
+  void thread(unsigned self) { self == 0 ? this->own() : this->starve_and_steal(self, 2); }
+};
+
+template <class Deque, shape Shape>
+struct asked_and_starved : scenario<asked_and_starved<Deque, Shape>, 3>, deque_state<Deque, Shape> {
+  void before() { deque_state<Deque, Shape>::before(); }
+  void after() { deque_state<Deque, Shape>::after(); }
+  void thread(unsigned self) {
+    if (self == 0)
+      this->own();
+    else if (self == 1)
+      this->ask_and_steal(3);
+    else
+      this->starve_and_steal(self, 2);
+  }
+};
+
+template <class Deque, shape Shape>
+struct two_starved : scenario<two_starved<Deque, Shape>, 3>, deque_state<Deque, Shape> {
+  void before() { deque_state<Deque, Shape>::before(); }
+  void after() { deque_state<Deque, Shape>::after(); }
+  void thread(unsigned self) { self == 0 ? this->own() : this->starve_and_steal(self, 2); }
+};
+
+// Without a heavy barrier every push and pop takes the slow path.
+template <class Deque, shape Shape>
+struct fenced : scenario<fenced<Deque, Shape>, 3>, deque_state<Deque, Shape, true> {
+  void before() { deque_state<Deque, Shape, true>::before(); }
+  void after() { deque_state<Deque, Shape, true>::after(); }
+  void thread(unsigned self) {
+    if (self == 0)
+      this->own();
+    else if (self == 1)
+      this->ask_and_steal(3);
+    else
+      this->starve_and_steal(self, 2);
+  }
+};
+
+// A guest's outermost fork: its offer is public at once, and only its computation's thieves take
+// it.
+template <class Deque>
+struct foreign : scenario<foreign<Deque>, 3>, deque_state<Deque, shape{3, 0}> {
+  int other_home = 0;
+  void before() { deque_state<Deque, shape{3, 0}>::before(); }
+  void after() { deque_state<Deque, shape{3, 0}>::after(); }
+  void thread(unsigned self) {
+    if (self == 0)
+      this->visit();
+    else if (self == 1)
+      this->steal(&this->home);
+    else
+      check(!this->steal(&other_home), "another computation's offer was taken");
+  }
+
+  void visit() noexcept {
+    strand& outermost = this->work[this->forked++];
+    offer of;
+    outermost.prepare();
+    of.of = &outermost;
+    this->deque.publish_foreign(&of, &this->home);
+    if (!this->fork(1)) // the child's own fork, on a stack of ours
+      return;
+    if (this->deque.take_back_foreign(&of))
+      outermost.resume();
+  }
+};
+
+template <class Deque> void run_deque_models(runner& models) {
+  models.random<asked_for<Deque, shape{3, 0}>>("three forks, a thief asks");
+  models.bounded<asked_for<Deque, shape{2, 0}>>("two forks, a thief asks", 2);
+  models.random<asked_for<Deque, shape{1, 2}>>("nested forks, a thief asks");
+  models.random<starved<Deque, shape{2, 0}>>("two forks, a thief starves", 2);
+  models.bounded<starved<Deque, shape{2, 0}>>("two forks, a thief starves", 2);
+  models.random<starved<Deque, shape{1, 2}>>("nested forks, a thief starves", 2);
+  models.random<starved<Deque, shape{2, 1}>>("nested forks twice, a thief starves", 2);
+  models.random<two_starved<Deque, shape{1, 2}>>("nested forks, two thieves starve", 2);
+  models.random<asked_and_starved<Deque, shape{1, 2}>>("nested forks, one asks, one starves", 2);
+  models.random<asked_and_starved<Deque, shape{2, 1}>>("the same, twice", 2);
+  models.random<asked_and_starved<Deque, shape{1, 1, true}>>("an inner join completed, two thieves",
+                                                             2);
+  models.random<fenced<Deque, shape{1, 2}>>("fenced: nested forks, two thieves");
+  models.random<foreign<Deque>>("a guest's outermost fork, two thieves", 2);
+}
+
+} // namespace nopal::model

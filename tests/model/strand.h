@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+//
+// A fork as a model sees it: the strand that is offered, and the offer in its place on the stack.
+#pragma once
+
+#include "harness.h"
+
+#include <cstdint>
+
+namespace nopal::model {
+
+// What goes on after a fork: the frame of the function that forked. Its data is plain, so whoever
+// resumes it without being entitled to, or too early, is a data race; resuming it twice is an
+// error.
+class strand {
+public:
+  // Owner, before the offer is made.
+  void prepare() noexcept { locals_ = prepared; }
+
+  // Once, before anybody but the owner can see the offer.
+  void seal() noexcept {
+    check(sealed_ == 0, "an offer was sealed twice");
+    sealed_ = 1;
+  }
+
+  // Whoever goes on with it; a thief finds it sealed.
+  void resume() noexcept {
+    check(locals_ == prepared, "a strand was resumed that was not prepared, or twice");
+    locals_ = resumed;
+    was_sealed_ = sealed_ != 0;
+    ++times_;
+  }
+  bool was_sealed() const noexcept { return was_sealed_; }
+  int times_resumed() const noexcept { return times_; }
+
+  // At the end.
+  void check_resumed_once() const noexcept {
+    check(times_ == 1, times_ == 0 ? "a strand was never resumed" : "a strand was resumed twice");
+  }
+
+private:
+  static constexpr int prepared = 1;
+  static constexpr int resumed = 2;
+
+  base::handed_over<int> locals_{0};
+  base::handed_over<int> sealed_{0};
+  // The model's own notes, no part of what is checked for races.
+  int times_ = 0;
+  bool was_sealed_ = false;
+};
+
+struct offer {
+  using frame_type = strand;
+
+  // Written when the offer is made; the place is used again and again.
+  alignas(8) base::handed_over<strand*> of{nullptr};
+
+  strand* frame() const noexcept { return of; }
+  std::uintptr_t floor() const noexcept { return reinterpret_cast<std::uintptr_t>(this + 1); }
+  void seal() noexcept { frame()->seal(); }
+};
+
+} // namespace nopal::model
