@@ -49,7 +49,7 @@ public:
   [[gnu::always_inline]] inline scope() noexcept {
     NOPAL_PIN_FRAME
     frame_.frame_pointer = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    frame_.stack_pointer = arch::stack_pointer();
+    NOPAL_STORE_STACK_POINTER(frame_.stack_pointer);
   }
 
   // Joins. Children's exceptions are thrown unless another exception is unwinding the scope

@@ -9,6 +9,7 @@
 // once.
 #pragma once
 
+#include "nopal/base/sanitizer.h"
 #include "nopal/join/scope_frame.h"
 #include "nopal/sched/sched.h"
 
@@ -42,41 +43,51 @@ inline constexpr bool travel_in_registers =
 
 template <class Body> void run_body(void* body) { (*static_cast<Body*>(body))(); }
 
-// The child of one fork, and what follows it: `body` runs it. Body is copied only on the slow path,
-// so that its parts stay in registers on the fast one.
-template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
-  offer of{scope};
-  vproc::worker* const self = arch::current();
-  if (self->exceptions->alive() || !self->deque.push(&of)) [[unlikely]] {
-    if constexpr (std::is_trivially_copyable_v<Body>) {
-      Body copy{body};
-      if (sched::fork_slow(&of, run_body<Body>, std::addressof(copy)))
-        return;
-    } else {
-      if (sched::fork_slow(&of, run_body<Body>, std::addressof(body)))
-        return;
-    }
-  }
+// The child of one fork, and what follows it. The slow path begins anew, so that the fast one keeps
+// nothing for it.
+template <class Body> [[gnu::always_inline]] inline void run_opened(offer& of, Body& body) {
   try {
-    body();
+    base::call_body(body);
   } catch (...) {
     join::capture_failure(&of);
     goto failed;
   }
-  if (!arch::current()->deque.pop(&of)) [[unlikely]]
+  if (!arch::current()->deque.pop(arch::anew(&of))) [[unlikely]]
     sched::settle(&of);
   return;
 failed:
   sched::settle_failed(&of);
 }
 
-template <class F> [[gnu::noinline]] void value_thunk(scope_frame* scope, void*, F f) {
+template <class Body>
+[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(scope_frame* scope, Body& body) {
+  offer of{scope};
+  if (!sched::fork_slow(&of, run_body<Body>, std::addressof(body)))
+    run_opened(of, body);
+}
+
+template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
+  offer of{scope};
+  base::note_fork(scope);
+  vproc::worker* const self = arch::current();
+  if (!self->exceptions->alive() && self->deque.push(&of)) [[likely]]
+    return run_opened(of, body);
+  if constexpr (std::is_trivially_copyable_v<Body>) {
+    Body copy{body}; // on the slow path only, so that the parts of the body stay in registers
+    run_child_slow(scope, copy);
+  } else {
+    run_child_slow(scope, body);
+  }
+}
+
+template <class F> [[gnu::noinline]] NOPAL_THUNK void value_thunk(scope_frame* scope, void*, F f) {
   auto child = [f]() mutable { std::invoke(f); };
   run_child(scope, child);
 }
 
 template <class R, class F, class... Args>
-[[gnu::noinline]] void call_thunk(scope_frame* scope, void*, R* result, F f, Args... args) {
+[[gnu::noinline]] NOPAL_THUNK void call_thunk(scope_frame* scope, void*, R* result, F f,
+                                              Args... args) {
   auto child = [=]() mutable { *result = std::invoke(f, std::move(args)...); };
   run_child(scope, child);
 }
@@ -101,7 +112,7 @@ template <class F> struct run_and_destroy {
   }
 };
 
-template <class F> [[gnu::noinline]] void moved_thunk(scope_frame* scope, void*, F* f) {
+template <class F> [[gnu::noinline]] NOPAL_THUNK void moved_thunk(scope_frame* scope, void*, F* f) {
   run_and_destroy<F> child{std::move(*f)};
   run_child(scope, child);
 }

@@ -54,9 +54,12 @@ inline void full_fence() noexcept { std::atomic_thread_fence(std::memory_order_s
 
 void heavy_barrier() noexcept;
 
-// Whether eight adjacent, 8-aligned bytes are all zero, in one relaxed load.
-inline bool all_zero_8(const atomic<std::uint8_t>* first) noexcept {
-  return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(first), __ATOMIC_RELAXED) == 0;
+// One word of memory that others may be writing, and the acquire that makes it good to follow it.
+[[gnu::always_inline]] inline std::uintptr_t load_relaxed_word(std::uintptr_t at) noexcept {
+  return *reinterpret_cast<const volatile std::uintptr_t*>(at);
+}
+[[gnu::always_inline]] inline void acquire_what_was_read() noexcept {
+  std::atomic_signal_fence(std::memory_order_acquire); // loads are not reordered on x86-64
 }
 
 inline void spin_pause() noexcept { __builtin_ia32_pause(); }

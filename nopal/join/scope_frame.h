@@ -14,6 +14,7 @@
 #include "nopal/join/failure.h"
 #include "nopal/join/wait_free.h"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace nopal::join {
@@ -33,15 +34,14 @@ struct scope_frame : arch::context {
   }
 };
 
-// An open offer: 56 bytes, so that two offers of one stack, with a return address between them, lie
-// at least 64 bytes apart (deque/stack_map.h).
+// An open offer. Its first word belongs to the deque while it is open (stack/marks.h).
 struct offer {
   using frame_type = scope_frame;
 
+  std::uintptr_t mark;
   scope_frame* scope;
   std::int64_t steals_before; // set by seal: orders failures serially
   failure* failed;            // set when the child throws
-  std::uintptr_t spacing[4];
 
   [[gnu::always_inline]] explicit offer(scope_frame* of) noexcept : scope{of} {}
 
@@ -52,6 +52,6 @@ struct offer {
   void seal() noexcept;
 };
 
-static_assert(sizeof(offer) == 56);
+static_assert(offsetof(offer, mark) == 0);
 
 } // namespace nopal::join

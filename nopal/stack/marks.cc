@@ -1,26 +1,49 @@
 // SPDX-License-Identifier: MIT
 //
-// Searching the mark map, eight marks at a time where none is set.
+// The walk over a stack's words.
 #include "nopal/stack/marks.h"
+
+#include "nopal/base/os.h"
+#include "nopal/base/sanitizer.h"
+
+#include <algorithm>
 
 namespace nopal::stack {
 
-std::uintptr_t marks::highest(std::uintptr_t from, std::uintptr_t to) noexcept {
-  const std::uintptr_t slot = from & ~(slot_bytes - 1);
-  const mark* const map = reinterpret_cast<const mark*>(slot);
-  const std::size_t begin = (from - slot) >> mark_shift;
-  std::size_t end = ((to - 1 - slot) >> mark_shift) + 1;
-  while (end > begin) {
-    if (end % 8 == 0 && end - begin >= 8 && base::all_zero_8(map + end - 8)) {
-      end -= 8;
-      continue;
+namespace {
+
+using word = std::uintptr_t;
+
+// Below so much of a stack, pages are asked for before they are read: deeper frames have long
+// returned or were never there, and reading would give every page of the stack a mapping.
+constexpr word kAlwaysThere = word{16} << 10;
+constexpr word kPagesAtOnce = word{64} << 10;
+
+NOPAL_READS_FRAMES word highest_in(word from, word to) noexcept {
+  while (to > from) {
+    to -= sizeof(word);
+    if (base::load_relaxed_word(to) == to + marks::distance) [[unlikely]] {
+      base::acquire_what_was_read(); // M
+      return to;
     }
-    const std::uint8_t value = map[--end].load(base::acquire); // M
-    const std::uintptr_t at = slot + (end << mark_shift) + (value & 0x38u);
-    if (value != 0 && at < to)
-      return at;
   }
   return 0;
+}
+
+} // namespace
+
+word marks::highest(word from, word to) noexcept {
+  word low = to - std::min(to - from, kAlwaysThere);
+  word found = highest_in(low, to);
+  while (found == 0 && low > from) {
+    to = low;
+    low = to - std::min(to - from, kPagesAtOnce);
+    const word page = low & ~(base::page_size() - 1);
+    if (base::resident_pages(reinterpret_cast<void*>(page), to - page) == 0)
+      break; // nothing was ever so deep
+    found = highest_in(low, to);
+  }
+  return found;
 }
 
 } // namespace nopal::stack

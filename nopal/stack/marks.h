@@ -1,50 +1,40 @@
 // SPDX-License-Identifier: MIT
 //
-// The mark map of a stack: one byte per 64 bytes of stack, at the low end of the stack's own slot.
+// Finding the open offers of a stack in the stack itself.
 //
-//   slot (64 MiB of addresses, aligned)
-//   | marks 1 MiB | no access: the guard ...                      | the stack, growing downwards |
-//   low                                                            low + slot - stack size     low
-//   + slot
+// An open offer begins with a word that only it has: its own address plus a constant. Opening
+// stores the word, closing stores zero, both at an address known from the stack pointer alone. Who
+// looks for offers walks the stack from the oldest frames downwards and compares each word with its
+// own address; a stack that runs deep is walked only as far as the first offer, which is the
+// oldest. An ordinary word never has that value: it would be an odd address just beside itself.
 //
-// The mark of an address is found by arithmetic on the address alone. That matters: a byte is
-// stored at every fork, and a store whose address had to be loaded holds up every later load on
-// processors that do not speculate past it (measured: 3 ns a fork; docs/decisions.md).
+// The walk reads words that belong to running frames. It compares and forgets them; only what lies
+// behind a tag is used.
 //
-// A mark holds the low byte of the marked address | 1, so that the address can be told from it; 0:
-// none. At most one address in 64 bytes may be marked at a time. Orders: M  set (release) pairs
-// with the search (acquire): what lies at the marked address is complete.
+// Orders: M  set (release) pairs with the walk (acquire): what lies behind the tag is complete.
 #pragma once
 
 #include "nopal/base/atomic.h"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace nopal::stack {
 
-inline constexpr std::uintptr_t slot_bytes = std::uintptr_t{64} << 20;
-inline constexpr unsigned mark_shift = 6;
-inline constexpr std::size_t map_bytes = slot_bytes >> mark_shift;
-
 struct marks {
-  using mark = base::atomic<std::uint8_t>;
+  // Small enough for an address displacement, odd so that the sum is no aligned pointer.
+  static constexpr std::uintptr_t distance = 0x4e6f7061;
+
+  using mark = base::atomic<std::uintptr_t>;
 
   [[gnu::always_inline]] static void set(std::uintptr_t at) noexcept {
-    of(at)->store(static_cast<std::uint8_t>(at | 1), base::release); // M
+    reinterpret_cast<mark*>(at)->store(at + distance, base::release); // M
   }
   [[gnu::always_inline]] static void clear(std::uintptr_t at) noexcept {
-    of(at)->store(0, base::relaxed);
+    reinterpret_cast<mark*>(at)->store(0, base::relaxed);
   }
 
-  // The highest marked address in [from, to), or 0. Marks are 8-aligned addresses of one slot.
+  // The highest marked address in [from, to), or 0; both 8-aligned, in one stack.
   static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept;
-
-private:
-  [[gnu::always_inline]] static mark* of(std::uintptr_t at) noexcept {
-    return reinterpret_cast<mark*>((at & ~(slot_bytes - 1)) +
-                                   ((at & (slot_bytes - 1)) >> mark_shift));
-  }
 };
 
 } // namespace nopal::stack

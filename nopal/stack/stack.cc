@@ -13,7 +13,6 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
-#include "nopal/stack/marks.h"
 
 #include <algorithm>
 
@@ -75,8 +74,7 @@ stack_id create() noexcept {
                "space holds",
                the_range.stacks);
   const stack_id stack = stack_number(number);
-  NOPAL_ASSERT(base::commit(pointer(stack), map_bytes) &&
-                   base::commit(pointer(bottom(stack)), the_range.stack_bytes),
+  NOPAL_ASSERT(base::commit(pointer(bottom(stack)), the_range.stack_bytes),
                "the kernel refused memory for stack number %u of %zu KiB", number + 1,
                the_range.stack_bytes >> 10);
   base::announce_stack(bottom(stack), top(stack));
@@ -121,8 +119,7 @@ bool is_ours(std::uintptr_t address) noexcept {
 }
 
 bool in_guard(std::uintptr_t address) noexcept {
-  return is_ours(address) && address < bottom(stack_of(address)) &&
-         address >= stack_of(address) + map_bytes;
+  return is_ours(address) && address < bottom(stack_of(address));
 }
 
 std::size_t size() noexcept { return the_range.stack_bytes; }

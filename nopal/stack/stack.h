@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// The cactus stack's linear stacks: one reserved range of addresses, cut into slots of 64 MiB
-// (marks.h). The stack is the upper end of its slot; between it and the slot's mark map nothing may
-// be touched, so a frame of any size that does not fit faults.
+// The cactus stack's linear stacks: one reserved range of addresses, cut into slots of 64 MiB. The
+// stack is the upper end of its slot; nothing below it may be touched, so a frame of any size that
+// does not fit faults.
+//
+//   slot   | no access: the guard ...                       | the stack, growing downwards |
+//          low                                              bottom                      top
 //
 // Because slots are aligned, the stack of any address in the range is found by masking, and whether
 // an address is ours at all by comparing it with the range: a foreign thread's stack is not.
@@ -18,6 +21,7 @@ namespace nopal::stack {
 
 // A stack is named by its slot's lowest address; 0 is no stack.
 using stack_id = std::uintptr_t;
+inline constexpr std::uintptr_t slot_bytes = std::uintptr_t{64} << 20;
 inline constexpr stack_id no_stack = 0;
 
 // What happens to the pages of a stack that holds no frame, or none below a suspended one.
@@ -36,7 +40,7 @@ stack_id acquire() noexcept;
 void release(stack_id stack) noexcept;
 
 bool is_ours(std::uintptr_t address) noexcept;
-// True when the address lies between a stack and its marks: an overflow.
+// True when the address lies below a stack in its slot: an overflow.
 bool in_guard(std::uintptr_t address) noexcept;
 
 std::size_t size() noexcept;
