@@ -4,6 +4,7 @@
 #include "nopal/join/failure.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/sanitizer.h"
 #include "nopal/deque/spin_lock.h"
 #include "nopal/join/scope_frame.h"
 #include "nopal/stack/stack.h"
@@ -109,13 +110,16 @@ void count_suppressed(std::uint64_t number) noexcept {
 std::uint64_t suppressed_by_last_join() noexcept { return last_join_suppressed; }
 std::uint64_t suppressed_in_total() noexcept { return total_suppressed.load(base::relaxed); }
 
-void offer::seal() noexcept {
+void offer::seal(std::uintptr_t taken_above) noexcept {
+  base::happens_after(scope); // as the deque has found this offer; ThreadSanitizer did not see how
   NOPAL_ASSERT(lies_in_its_frame(scope),
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");
   if (!scope->join.contended())
     scope->failures = nullptr;
   steals_before = scope->join.steals();
+  if (steals_before == 0) // later ones lie on a thief's stack
+    scope->taken_above = taken_above;
   const std::uintptr_t at = scope->running_at();
   if (!stack::is_ours(at))
     return; // a guest's outermost scope
