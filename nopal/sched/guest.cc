@@ -28,6 +28,10 @@ namespace {
 constexpr std::uintptr_t kSchedulerGap = 1024; // between the guest's frames and its scheduler's
 constexpr std::size_t kSignalStackBytes = std::size_t{32} << 10;
 
+// Set when this thread's membership has died, which thread-local objects that fork may outlive; as
+// may static ones on the main thread. Such a late fork has a slot to itself while it lasts.
+thread_local bool membership_ended = false;
+
 // This thread's slot, kept from its first fork to its end; and the signal stack on which a stack
 // overflow is reported, if the thread had none.
 class membership {
@@ -44,6 +48,7 @@ public:
     sigaltstack(&own, nullptr);
   }
   ~membership() {
+    membership_ended = true;
     return_guest_slot(slot_);
     if (signal_stack_ == nullptr)
       return;
@@ -62,6 +67,8 @@ private:
 };
 
 worker* slot_of_this_thread() noexcept {
+  if (membership_ended)
+    return take_guest_slot();
   static thread_local const membership here;
   return here.slot();
 }
@@ -101,6 +108,8 @@ NOPAL_SWITCHES void leave_worker(worker* self, const scope_frame* scope) noexcep
   self->home = nullptr;
   arch::nopal_self = &vproc::nobody;
   note_thread_stack(self);
+  if (membership_ended)
+    return_guest_slot(self);
 }
 
 bool fits_a_thief(const scope_frame* scope) noexcept {

@@ -41,11 +41,16 @@ bool forced = false;
 
 std::mutex lock; // of all below
 base::options wanted;
-std::vector<worker*> free_guest_slots;
+
+// Neither of these is ever destroyed: forks may come as late as from the last static destructor.
+std::vector<worker*>& free_guest_slots() {
+  static auto* const slots_to_reuse = new std::vector<worker*>;
+  return *slots_to_reuse;
+}
 
 base::resolved_options& settings() {
-  static base::resolved_options resolved = base::resolve_or_die(wanted);
-  return resolved;
+  static auto* const resolved = new base::resolved_options(base::resolve_or_die(wanted));
+  return *resolved;
 }
 
 // Lock held.
@@ -163,10 +168,11 @@ worker* worker_at(std::uint32_t number) noexcept { return table[number].load(bas
 
 worker* take_guest_slot() noexcept {
   const std::scoped_lock guard{lock};
-  if (free_guest_slots.empty())
+  std::vector<worker*>& unused = free_guest_slots();
+  if (unused.empty())
     return add_worker(false);
-  worker* slot = free_guest_slots.back();
-  free_guest_slots.pop_back();
+  worker* slot = unused.back();
+  unused.pop_back();
   return slot;
 }
 
@@ -175,7 +181,7 @@ void return_guest_slot(worker* slot) noexcept {
     stack::release(slot->stack);
   slot->stack = stack::no_stack;
   const std::scoped_lock guard{lock};
-  free_guest_slots.push_back(slot);
+  free_guest_slots().push_back(slot);
 }
 
 } // namespace nopal::sched
