@@ -22,9 +22,9 @@
 //
 // Offer, the type of what is offered, lives in the frame of the thunk that runs the child and is
 // gone when the child returns. It provides:
-//   frame()   what a thief resumes; valid as long as the offer is open
-//   floor()   the stack address below which the frame's further calls lie
-//   seal()    called once, before anybody but the owner can see the offer
+//   frame()      what a thief resumes; valid as long as the offer is open
+//   seal(above)  called once, before anybody but the owner can see the offer; `above` is what adopt
+//                must be told when the frame, stolen, goes on with the stack it lies on
 //
 // Owner means the worker that runs on the stack. All others are thieves.
 #pragma once

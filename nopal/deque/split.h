@@ -105,7 +105,7 @@ public:
   void publish_foreign(Offer* offer, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    offer->seal();
+    offer->seal(0);
     ring_.push({offer, offer->frame(), home});
   }
 
@@ -186,7 +186,7 @@ private:
     Offer* oldest = oldest_private();
     if (oldest == nullptr)
       return false;
-    oldest->seal();
+    oldest->seal(0);
     ring_.push({oldest, oldest->frame(), home_});
     settled_ += 1;
     restore_split();

@@ -76,7 +76,7 @@ public:
     bool ours = address(offer) < settled_;
     if (!ours && ring_.take_back(offer)) {
       ours = true;
-      settled_ = offer->floor();
+      settled_ = settled_before_;
     }
     restore_split();
     if (starved) // the thief that waits need not wait for its barrier
@@ -105,7 +105,7 @@ public:
   void publish_foreign(Offer* offer, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    offer->seal();
+    offer->seal(0);
     ring_.push({offer, offer->frame(), home});
   }
 
@@ -185,8 +185,9 @@ private:
     Offer* oldest = oldest_private();
     if (oldest == nullptr)
       return false;
-    oldest->seal();
+    oldest->seal(settled_);
     ring_.push({oldest, oldest->frame(), home_});
+    settled_before_ = settled_;
     settled_ = address(oldest);
     restore_split();
     return true;
@@ -212,6 +213,7 @@ private:
   alignas(64) spin_lock lock_;
   stack::stack_id stack_ = stack::no_stack;
   std::uintptr_t settled_ = 0;
+  std::uintptr_t settled_before_ = 0; // its value before the one that is public was published
   void* home_ = nullptr;
 
   alignas(64) public_ring<Offer, RingCapacity> ring_;

@@ -23,9 +23,10 @@ struct scope_frame : arch::context {
   wait_free join;
 
   // From here on set by slow paths only; the constructor leaves these alone, it runs on every call.
-  std::uintptr_t
-      stolen_at;     // the main path's stack pointer since the last steal; valid if steals() > 0
-  failure* failures; // valid if an offer was sealed or a failure noted
+  std::uintptr_t stolen_at;   // the main path's stack pointer since the last steal
+  std::uintptr_t taken_above; // the lowest offer above the frame on its own stack that is taken
+                              // (both valid if steals() > 0)
+  failure* failures;          // valid if an offer was sealed or a failure noted
   exception_state exceptions; // of the main path while it is suspended at a join
 
   // The stack pointer with which the main path last ran in this frame.
@@ -46,10 +47,9 @@ struct offer {
   [[gnu::always_inline]] explicit offer(scope_frame* of) noexcept : scope{of} {}
 
   scope_frame* frame() const noexcept { return scope; }
-  std::uintptr_t floor() const noexcept { return scope->running_at(); }
   // Ends the program with a sentence if the scope is misused in a way that a steal would turn into
   // a crash.
-  void seal() noexcept;
+  void seal(std::uintptr_t taken_above) noexcept;
 };
 
 static_assert(offsetof(offer, mark) == 0);

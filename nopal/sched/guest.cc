@@ -139,7 +139,7 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
     announce_work(self, self);
     wait_for_thief(self);
   } else {
-    of->seal();
+    of->seal(0);
     scope->exceptions = join::take_exception_state();
     scope->join.count_steal();
     scope->join.arrive();

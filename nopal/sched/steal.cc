@@ -78,7 +78,7 @@ std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* sco
   if (self->stack != own && self->stack != stack::no_stack)
     stack::release(self->stack);
   self->stack = own;
-  self->deque.adopt(own, scope->stack_pointer);
+  self->deque.adopt(own, scope->taken_above);
   join::put_exception_state(scope->exceptions);
   note_stack(self);
   arch::nopal_arch_resume(scope, scope->stack_pointer);

@@ -56,8 +56,7 @@ struct offer {
   alignas(8) base::handed_over<strand*> of{nullptr};
 
   strand* frame() const noexcept { return of; }
-  std::uintptr_t floor() const noexcept { return reinterpret_cast<std::uintptr_t>(this + 1); }
-  void seal() noexcept { frame()->seal(); }
+  void seal(std::uintptr_t) noexcept { frame()->seal(); }
 };
 
 } // namespace nopal::model
