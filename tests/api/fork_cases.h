@@ -24,7 +24,10 @@ TEST(fork, lambda) {
   EXPECT_EQ(result, 42);
 }
 
-TEST(fork, result_and_arguments) { EXPECT_EQ(fib(18), 2584); }
+TEST(fork, result_and_arguments) {
+  const int n = repetitions(20, 9);
+  EXPECT_EQ(fib(n), n == 20 ? 6765 : 34);
+}
 
 int called = 0;
 void count_call() { ++called; }
@@ -126,7 +129,7 @@ struct last_will {
 };
 
 TEST(fork, closure_is_destroyed_before_the_join_returns) {
-  for (int i = 0; i < repetitions(1000, 50); ++i) {
+  for (int i = 0; i < repetitions(1000, 3); ++i) {
     int mark = 0;
     nopal::scope s;
     s.fork([will = last_will(&mark)] { ASSERT_EQ(*will.mark_, 0); });
@@ -227,7 +230,7 @@ TEST(fork, arguments_are_copied_before_the_continuation_runs) {
 }
 
 TEST(fork, several_scopes_in_one_function) {
-  for (int i = 0; i < repetitions(1000, 50); ++i) {
+  for (int i = 0; i < repetitions(1000, 3); ++i) {
     long a = 0;
     long b = 0;
     long c = 0;
@@ -247,7 +250,7 @@ TEST(fork, several_scopes_in_one_function) {
 }
 
 TEST(fork, nested_blocks) {
-  for (int i = 0; i < repetitions(1000, 50); ++i) {
+  for (int i = 0; i < repetitions(1000, 3); ++i) {
     long total = 0;
     nopal::scope outer;
     long first = 0;
@@ -266,7 +269,7 @@ TEST(fork, nested_blocks) {
 }
 
 TEST(fork, scope_joins_where_it_dies) {
-  for (int i = 0; i < repetitions(1000, 50); ++i) {
+  for (int i = 0; i < repetitions(1000, 3); ++i) {
     long x = 0;
     {
       nopal::scope s;

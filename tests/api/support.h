@@ -7,9 +7,12 @@
 #include "nopal/sched/pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <thread>
 
 namespace nopal_test {
@@ -20,6 +23,26 @@ struct start {
   explicit start(unsigned workers) { nopal::configure({.num_workers = workers}); }
   start(unsigned workers, std::uint64_t seed) : start(workers) { nopal::sched::force_steals(seed); }
 };
+
+// Runs `compute` in a process of its own, made while this one has no pool yet, and returns the
+// number it computed; nothing if the process did not end well.
+template <class Compute> std::optional<std::uint64_t> apart(Compute compute) {
+  int ends[2];
+  if (pipe(ends) != 0)
+    return std::nullopt;
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::uint64_t result = compute();
+    _exit(write(ends[1], &result, sizeof result) == sizeof result ? 0 : 1);
+  }
+  close(ends[1]);
+  std::uint64_t result = 0;
+  const bool complete = read(ends[0], &result, sizeof result) == sizeof result;
+  close(ends[0]);
+  int status = -1;
+  waitpid(child, &status, 0);
+  return complete && status == 0 ? std::optional{result} : std::nullopt;
+}
 
 // So many repetitions of something that waits for a thief when steals are forced.
 inline int repetitions(int count, int count_forced) {
