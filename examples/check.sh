@@ -67,7 +67,8 @@ fib_refuses)
   refuses 2 '4' 3 4
   ;;
 sort)
-  find "$1" -type f -name '*.h*' -exec cat {} + 2>"$scratch/error" | head -c 20000000 >"$scratch/lines"
+  find "$1" -type f -name "*.h*" -exec cat {} + 2>"$scratch/error" |
+    head -c 20000000 >"$scratch/lines"
   [ "$(wc -l <"$scratch/lines")" -gt 1000 ] || fail "the headers in $1 have too few lines"
   same_as_sort "$scratch/lines"
   ;;
