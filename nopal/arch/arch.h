@@ -56,6 +56,7 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
 // decided how to lay out a realigned frame.
 #if defined(__clang__)
 #define NOPAL_PIN_FRAME asm volatile("" ::: "rsp");
+#define NOPAL_STORE_STACK_POINTER(word) asm volatile("movq %%rsp, %0" : "=m"(word))
 #else
 // clang-format off
 #define NOPAL_PIN_FRAME                                                                            \
@@ -64,10 +65,14 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
   if (__builtin_frame_address(0) == nullptr)                                                       \
     asm volatile("" ::: "rsp");                                                                    \
   _Pragma("GCC diagnostic pop")
+// The stack pointer is an operand, or GCC would move the pushes of a later call's arguments in front.
+#define NOPAL_STORE_STACK_POINTER(word)                                                            \
+  {                                                                                                \
+    register std::uintptr_t nopal_stack_pointer asm("rsp");                                        \
+    asm volatile("movq %1, %0" : "=m"(word) : "r"(nopal_stack_pointer));                           \
+  }
 // clang-format on
 #endif
-
-#define NOPAL_STORE_STACK_POINTER(word) asm volatile("movq %%rsp, %0" : "=m"(word))
 
 // at < word, as one instruction: compilers do not fold an atomic load into a comparison.
 template <class Word>
