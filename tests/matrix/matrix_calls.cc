@@ -161,6 +161,58 @@ void run_variadic(const char* name, int round) {
   expect(child == r + 4.5 && few == r + 3 && many == 6 * r + 21, name, "a variadic call is wrong");
 }
 
+[[gnu::noinline]] long seven(long a, long b, long c, long d, long e, long f, long g) {
+  return a + b + c + d + e + f + opaque(g);
+}
+
+[[gnu::noinline]] long nine(long a, long b, long c, long d, long e, long f, long g, long h,
+                            long i) {
+  return seven(a, b, c, d, e, f, g) + opaque(h) + i;
+}
+
+// Compilers push such arguments, and may leave them there for a while: the stack pointer is not the
+// same at the scope's construction, at the forks and at the join. Straight-line code on purpose.
+[[gnu::noinline]] long pushes(long a) {
+  long x = 0;
+  const long b = seven(a, 1, 1, 1, 1, 1, 1);
+  nopal::scope s;
+  const long c = nine(b, 1, 1, 1, 1, 1, 1, 1, 1);
+  s.fork(x, fib, kBusy);
+  const long d = seven(c, 1, 1, 1, 1, 1, 1);
+  s.fork([] { fib(kBusy); });
+  const long e = nine(d, 1, 1, 1, 1, 1, 1, 1, 1);
+  s.join();
+  return seven(e, x, 0, 0, 0, 0, 0);
+}
+
+[[gnu::noinline]] long pushes_first(long a) {
+  long x = 0;
+  long y = 0;
+  nopal::scope s;
+  s.fork(x, seven, a, 1L, 1L, 1L, 1L, 1L, 1L);
+  const long b = seven(a, seven(a, 0, 0, 0, 0, 0, 0), 0, 0, 0, 0, nine(a, 0, 0, 0, 0, 0, 0, 0, 0));
+  s.fork(y, fib, kBusy);
+  s.join();
+  return nine(x, y, b, 0, 0, 0, 0, 0, 0);
+}
+
+void run_pushes(const char* name, int round) {
+  const long r = opaque(long{round});
+  expect(pushes(r) == r + 28 + kBusyResult, name, "an argument on the stack is wrong");
+  expect(pushes_first(r) == 4 * r + 6 + kBusyResult, name, "an argument on the stack is wrong");
+  const big_aligned wide = {{r}};
+  const big narrow = {{r}};
+  long x = 0;
+  nopal::scope s;
+  const long before = sum_of(wide, 0, narrow);
+  s.fork(x, fib, kBusy);
+  const long between = sum_of(wide, 1, narrow);
+  s.join();
+  const long after = sum_of(wide, 2, narrow);
+  expect(before == 2 * r && between == 2 * r + 1 && after == 2 * r + 2 && x == kBusyResult, name,
+         "a struct on the stack is wrong");
+}
+
 // The function's own arguments lie on the stack of its caller.
 [[gnu::noinline]] long own_arguments(long a, long b, long c, long d, long e, long f, long g, long h,
                                      big i, double j) {
@@ -306,6 +358,7 @@ const program call_programs[] = {
     {"structs_by_value", run_structs_by_value},
     {"hidden_pointer", run_hidden_pointer},
     {"variadic", run_variadic},
+    {"pushes", run_pushes},
     {"own_arguments", run_own_arguments},
     {"tail_positions", run_tail_positions},
     {"closures", run_closures},
