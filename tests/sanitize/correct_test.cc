@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Correct programs whose continuations are stolen, under a sanitizer: each must pass, and the
-// sanitizer must have nothing to say. Every test is a process of its own, so that what it leaves
-// behind is looked at too.
+// sanitizer must have nothing to say.
 #include <nopal/fork.h>
 #include <nopal/loop.h>
 #include <nopal/runtime.h>
@@ -26,7 +25,7 @@ namespace {
 
 class sanitized : public testing::Test {
 protected:
-  sanitized() {
+  static void SetUpTestSuite() {
     nopal::options asked;
     asked.num_workers = 4;
     nopal::configure(asked);

@@ -44,7 +44,7 @@ private:
 };
 
 // Reads and writes that the compiler must leave where they are.
-[[gnu::noinline]] void increment(int& number) {
+[[gnu::noinline, maybe_unused]] void increment(int& number) {
   number = number + 1;
   asm volatile("" ::: "memory");
 }
