@@ -65,7 +65,7 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
   if (__builtin_frame_address(0) == nullptr)                                                       \
     asm volatile("" ::: "rsp");                                                                    \
   _Pragma("GCC diagnostic pop")
-// The stack pointer is an operand, or GCC would move the pushes of a later call's arguments in front.
+// The stack pointer is an operand, or GCC would move pushes for a later call in front of this.
 #define NOPAL_STORE_STACK_POINTER(word)                                                            \
   {                                                                                                \
     register std::uintptr_t nopal_stack_pointer asm("rsp");                                        \
