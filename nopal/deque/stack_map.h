@@ -99,7 +99,10 @@ public:
   bool publish(void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    return publish_oldest();
+    if (publish_oldest())
+      return true;
+    ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
+    return false;
   }
 
   void publish_foreign(Offer* offer, void* home) noexcept {
