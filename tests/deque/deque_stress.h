@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// The common stress set of the deques: one owner, who opens and closes offers as nested frames do,
+// and thieves who ask, steal and publish in its name. Every continuation is run exactly once.
+#pragma once
+
+#include "nopal/base/barrier.h"
+#include "nopal/base/random.h"
+#include "nopal/deque/split.h"
+#include "nopal/deque/stack_map.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace nopal_test {
+
+// One continuation: what its owner and the thieves made of it.
+struct continuation {
+  std::uint8_t kept = 0;                  // by the owner
+  std::atomic<std::uint8_t> stolen{0};    // by thieves
+  std::atomic<std::uint8_t> published{0}; // times sealed since it was last private
+  std::uintptr_t taken_above = 0;
+};
+
+struct offer {
+  using frame_type = continuation;
+
+  std::uintptr_t mark = 0;
+  continuation* of = nullptr;
+
+  continuation* frame() const noexcept { return of; }
+  void seal(std::uintptr_t above) noexcept {
+    of->taken_above = above;
+    of->published.fetch_add(1, std::memory_order_relaxed);
+  }
+};
+
+// A stack of so many frames, the oldest at the highest address.
+struct frames {
+  static constexpr std::size_t depth = 12;
+  static constexpr std::size_t spacing = 8; // words between two offers
+  static constexpr nopal::stack::stack_id id = 1;
+
+  static inline std::uintptr_t words[(depth + 1) * spacing];
+
+  static offer* at(std::size_t depth_of_frame) noexcept {
+    return reinterpret_cast<offer*>(words + (depth - depth_of_frame) * spacing);
+  }
+  static std::uintptr_t top() noexcept {
+    return reinterpret_cast<std::uintptr_t>(words + (depth + 1) * spacing);
+  }
+  static std::size_t most_forks() noexcept { return depth + 2; }
+  static std::uintptr_t bottom(nopal::stack::stack_id) noexcept {
+    return reinterpret_cast<std::uintptr_t>(words);
+  }
+  static std::uintptr_t lowest_fork(nopal::stack::stack_id) noexcept { return bottom(id); }
+};
+
+template <class Deque> class owner {
+public:
+  owner(Deque& deque, std::uint64_t seed, std::size_t count)
+      : deque_{deque}, continuations_(count) {
+    random_.reseed(seed, 0);
+  }
+
+  void run() {
+    deque_.adopt(frames::id, frames::top(), this);
+    while (used_ < continuations_.size())
+      frame(0);
+    deque_.adopt(nopal::stack::no_stack, 0, nullptr);
+  }
+
+  const std::vector<continuation>& continuations() const { return continuations_; }
+  std::uint64_t taken_back() const { return taken_back_; }
+
+private:
+  // A function that forks some children, each of which is such a function.
+  void frame(std::size_t depth) {
+    for (unsigned forks = 1 + random_.below(3); forks > 0 && used_ < continuations_.size();
+         --forks) {
+      offer* const open = new (frames::at(depth)) offer{0, &continuations_[used_++]};
+      push(open);
+      if (depth + 1 < frames::depth && random_.below(3) != 0)
+        frame(depth + 1);
+      else
+        idle();
+      close(open);
+    }
+  }
+
+  void push(offer* open) {
+    if (deque_.push(open)) {
+      if (deque_.called(open) && deque_.attend() == nopal::deque::attention::requested)
+        deque_.publish(this);
+      return;
+    }
+    const bool requested = deque_.attend() == nopal::deque::attention::requested;
+    deque_.push_anyway(open);
+    if (requested)
+      deque_.publish(this);
+  }
+
+  void close(offer* open) {
+    continuation* const of = open->of;
+    if (deque_.pop(open)) {
+      of->kept += 1;
+      return;
+    }
+    if (deque_.take_back(open)) {
+      of->kept += 1;
+      taken_back_ += of->published.load(std::memory_order_relaxed) != 0 ? 1 : 0;
+      return;
+    }
+    // Stolen: this strand ends, and the frame goes on here after its join.
+    deque_.adopt(nopal::stack::no_stack, 0, nullptr);
+    while (of->stolen.load(std::memory_order_acquire) == 0)
+      std::this_thread::yield();
+    deque_.adopt(frames::id, of->taken_above, this);
+  }
+
+  // A strand that forks nothing: only the starved get something now.
+  void idle() {
+    if (random_.below(512) == 0)
+      for (int i = 0; i < 50 && !deque_.anything_public(); ++i)
+        std::this_thread::yield();
+  }
+
+  Deque& deque_;
+  nopal::base::random random_;
+  std::vector<continuation> continuations_;
+  std::size_t used_ = 0;
+  std::uint64_t taken_back_ = 0;
+};
+
+template <class Deque>
+void thief(Deque& deque, void* home, std::uint32_t number, std::uint64_t seed,
+           const std::atomic<bool>& ended) {
+  nopal::base::random random;
+  random.reseed(seed, number);
+  while (!ended.load(std::memory_order_acquire)) {
+    nopal::deque::entry<offer> taken{};
+    switch (deque.steal(random.below(2) == 0 ? nullptr : home, taken)) {
+    case nopal::deque::outcome::got:
+      ASSERT_EQ(taken.home, home);
+      taken.frame->stolen.fetch_add(1, std::memory_order_acq_rel);
+      break;
+    case nopal::deque::outcome::empty:
+      if (random.below(4) == 0)
+        deque.publish_for_owner(number);
+      else
+        deque.ask();
+      break;
+    case nopal::deque::outcome::foreign:
+      FAIL() << "the offer of another computation";
+    case nopal::deque::outcome::lost:
+      break;
+    }
+    if (random.below(64) == 0)
+      std::this_thread::yield();
+  }
+}
+
+template <class Deque>
+void stress(bool fenced, int thieves, std::uint64_t seed, std::size_t count) {
+  nopal::base::enable_heavy_barrier();
+  const auto deque = std::make_unique<Deque>();
+  deque->open(fenced);
+  owner<Deque> works(*deque, seed, count);
+  std::atomic<bool> ended{false};
+  std::vector<std::thread> threads;
+  for (int i = 1; i <= thieves; ++i)
+    threads.emplace_back(
+        [&, i] { thief(*deque, &works, static_cast<std::uint32_t>(i), seed, ended); });
+  works.run();
+  ended.store(true, std::memory_order_release);
+  for (std::thread& thread : threads)
+    thread.join();
+  std::size_t stolen = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const continuation& of = works.continuations()[i];
+    ASSERT_EQ(of.kept + of.stolen.load(), 1) << "continuation " << i;
+    stolen += of.stolen.load();
+  }
+  EXPECT_GT(stolen, 0u);
+  EXPECT_LT(stolen, count);
+}
+
+using map_deque = nopal::deque::stack_map<offer, nopal::stack::marks, frames>;
+using split_deque = nopal::deque::split<offer, frames>;
+
+template <class Deque> class deques : public testing::Test {};
+using both_deques = testing::Types<map_deque, split_deque>;
+TYPED_TEST_SUITE(deques, both_deques);
+
+} // namespace nopal_test

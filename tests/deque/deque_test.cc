@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+// What the deques promise, step by step on one thread; the packed word and the ring below them.
+#include "tests/deque/deque_stress.h"
+
+namespace nopal_test {
+
+using nopal::deque::attention;
+using nopal::deque::entry;
+using nopal::deque::outcome;
+using nopal::deque::ring_word;
+
+template <class Deque> struct opened {
+  explicit opened(bool fenced = false) {
+    nopal::base::enable_heavy_barrier();
+    deque.open(fenced);
+    deque.adopt(frames::id, frames::top(), this);
+    deque.attend();
+  }
+  offer* make(std::size_t depth) { return new (frames::at(depth)) offer{0, &continuations[depth]}; }
+  // The continuation a thief gets; null if none.
+  continuation* steal(void* home = nullptr) {
+    entry<offer> taken{};
+    return deque.steal(home, taken) == outcome::got ? taken.frame : nullptr;
+  }
+
+  Deque deque;
+  continuation continuations[frames::depth];
+};
+
+TYPED_TEST(deques, as_constructed_takes_no_offer) {
+  TypeParam fresh;
+  offer* const open = new (frames::at(0)) offer{};
+  EXPECT_FALSE(fresh.push(open));
+}
+
+TYPED_TEST(deques, unseen_offers_close_one_after_another) {
+  opened<TypeParam> with;
+  for (std::size_t depth = 0; depth < frames::depth; ++depth)
+    ASSERT_TRUE(with.deque.push(with.make(depth)) && !with.deque.called(frames::at(depth)));
+  EXPECT_EQ(with.steal(), nullptr);
+  for (std::size_t depth = frames::depth; depth-- > 0;)
+    ASSERT_TRUE(with.deque.pop(frames::at(depth)));
+  EXPECT_FALSE(with.deque.has_work(nullptr));
+}
+
+TYPED_TEST(deques, a_request_reaches_the_next_push_and_publishes_the_oldest) {
+  opened<TypeParam> with;
+  ASSERT_TRUE(with.deque.push(with.make(0)));
+  with.deque.ask();
+  EXPECT_TRUE(with.deque.called(frames::at(0)));
+  ASSERT_FALSE(with.deque.push(with.make(1)));
+  EXPECT_EQ(with.deque.attend(), attention::requested);
+  with.deque.push_anyway(frames::at(1));
+  EXPECT_TRUE(with.deque.publish(&with));
+  EXPECT_TRUE(with.deque.anything_public());
+  EXPECT_EQ(with.steal(), &with.continuations[0]);
+  EXPECT_FALSE(with.deque.anything_public());
+  EXPECT_TRUE(with.deque.pop(frames::at(1)));
+  EXPECT_FALSE(with.deque.pop(frames::at(0)));
+  EXPECT_FALSE(with.deque.take_back(frames::at(0)));
+}
+
+TYPED_TEST(deques, what_nobody_took_is_taken_back) {
+  opened<TypeParam> with;
+  ASSERT_TRUE(with.deque.push(with.make(0)));
+  ASSERT_TRUE(with.deque.publish(&with));
+  EXPECT_FALSE(with.deque.pop(frames::at(0)));
+  EXPECT_TRUE(with.deque.take_back(frames::at(0)));
+  EXPECT_EQ(with.steal(), nullptr);
+  ASSERT_TRUE(with.deque.push(with.make(0))) << "and the place is private again";
+  EXPECT_TRUE(with.deque.pop(frames::at(0)));
+}
+
+// The frames above one that took its offer back are still to be had.
+TYPED_TEST(deques, older_offers_stay_private_when_a_newer_is_taken_back) {
+  opened<TypeParam> with;
+  ASSERT_TRUE(with.deque.push(with.make(0)));
+  ASSERT_TRUE(with.deque.publish(&with));
+  ASSERT_EQ(with.steal(), &with.continuations[0]);
+  ASSERT_TRUE(with.deque.push(with.make(1)));
+  ASSERT_TRUE(with.deque.push(with.make(2)));
+  ASSERT_TRUE(with.deque.pop(frames::at(2)));
+  ASSERT_TRUE(with.deque.publish(&with));
+  EXPECT_FALSE(with.deque.pop(frames::at(1)));
+  EXPECT_TRUE(with.deque.take_back(frames::at(1)));
+  ASSERT_TRUE(with.deque.push(with.make(1)));
+  EXPECT_TRUE(with.deque.pop(frames::at(1))) << "nobody has seen this one";
+  EXPECT_FALSE(with.deque.pop(frames::at(0)));
+  EXPECT_FALSE(with.deque.take_back(frames::at(0)));
+}
+
+TYPED_TEST(deques, the_starved_publish_for_an_owner_that_pushes_nothing) {
+  opened<TypeParam> with;
+  EXPECT_FALSE(with.deque.publish_for_owner(3));
+  ASSERT_TRUE(with.deque.push(with.make(0)));
+  ASSERT_TRUE(with.deque.push(with.make(1)));
+  EXPECT_TRUE(with.deque.has_work(nullptr));
+  EXPECT_TRUE(with.deque.publish_for_owner(3));
+  EXPECT_EQ(with.steal(), &with.continuations[0]);
+  EXPECT_TRUE(with.deque.publish_for_owner(3));
+  EXPECT_EQ(with.steal(), &with.continuations[1]);
+  EXPECT_FALSE(with.deque.publish_for_owner(3));
+  EXPECT_FALSE(with.deque.has_work(nullptr));
+}
+
+TYPED_TEST(deques, what_the_starved_publish_belongs_to_the_owners_computation) {
+  opened<TypeParam> with;
+  int other = 0;
+  with.deque.adopt(frames::id, frames::top(), &other);
+  ASSERT_TRUE(with.deque.push(with.make(0)));
+  EXPECT_FALSE(with.deque.has_work(&with));
+  EXPECT_TRUE(with.deque.has_work(&other));
+  ASSERT_TRUE(with.deque.publish_for_owner(1));
+  EXPECT_EQ(with.steal(&with), nullptr);
+  EXPECT_EQ(with.steal(&other), &with.continuations[0]);
+}
+
+TYPED_TEST(deques, without_the_heavy_barrier_every_push_attends) {
+  opened<TypeParam> with(true);
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_FALSE(with.deque.push(with.make(0)));
+    EXPECT_EQ(with.deque.attend(), attention::requested);
+    with.deque.push_anyway(frames::at(0));
+    EXPECT_FALSE(with.deque.pop(frames::at(0)));
+    EXPECT_TRUE(with.deque.take_back(frames::at(0)));
+  }
+}
+
+TYPED_TEST(deques, a_foreign_offer_is_public_at_once) {
+  opened<TypeParam> with;
+  continuation of;
+  offer foreign{0, &of};
+  with.deque.publish_foreign(&foreign, &with);
+  EXPECT_TRUE(with.deque.take_back_foreign(&foreign));
+  with.deque.publish_foreign(&foreign, &with);
+  EXPECT_EQ(with.steal(), &of);
+  EXPECT_FALSE(with.deque.take_back_foreign(&foreign));
+}
+
+TEST(ring_word, counts_and_never_repeats) {
+  ring_word word{0};
+  EXPECT_EQ(word.count(), 0);
+  const ring_word one = word.pushed();
+  EXPECT_EQ(one.count(), 1);
+  EXPECT_EQ(one.stolen().count(), 0);
+  EXPECT_EQ(one.taken_back().count(), 0);
+  EXPECT_NE(one.stolen().bits, word.bits);
+  EXPECT_NE(one.taken_back().bits, word.bits)
+      << "a word that came back would let a thief win (ABA)";
+  EXPECT_EQ(one.stolen().head(), 1);
+  EXPECT_EQ(one.taken_back().tail(), 0);
+}
+
+TEST(ring_word, positions_wrap_without_touching_their_neighbours) {
+  ring_word word{(std::uint64_t{7} << 32) | 0xffffffffu};
+  EXPECT_EQ(word.count(), 0);
+  const ring_word pushed = word.pushed();
+  EXPECT_EQ(pushed.tail(), 0);
+  EXPECT_EQ(pushed.head(), 0xffff);
+  EXPECT_EQ(pushed.count(), 1);
+  EXPECT_EQ(pushed.bits >> 32, 8u);
+  EXPECT_EQ(pushed.stolen().head(), 0);
+  EXPECT_EQ(pushed.stolen().bits >> 32, 9u);
+}
+
+TEST(public_ring, is_first_in_first_out_for_thieves_and_last_in_for_the_owner) {
+  nopal::deque::public_ring<offer, 4> ring;
+  offer offers[4];
+  continuation of[4];
+  int home = 0;
+  for (int round = 0; round < 100'000; ++round) { // positions wrap after 65,536
+    for (int i = 0; i < 4; ++i)
+      ring.push({&offers[i], &of[i], &home});
+    entry<offer> taken{};
+    ASSERT_EQ(ring.steal(&offers, taken), outcome::foreign);
+    ASSERT_TRUE(ring.holds(&home) && ring.holds(nullptr) && !ring.holds(&offers));
+    ASSERT_FALSE(ring.take_back(&offers[0]));
+    ASSERT_EQ(ring.steal(&home, taken), outcome::got);
+    ASSERT_EQ(taken.frame, &of[0]);
+    ASSERT_TRUE(ring.take_back(&offers[3]));
+    ASSERT_FALSE(ring.take_back(&offers[3]));
+    ASSERT_EQ(ring.steal(nullptr, taken), outcome::got);
+    ASSERT_EQ(taken.offer, &offers[1]);
+    ASSERT_TRUE(ring.take_back(&offers[2]));
+    ASSERT_TRUE(ring.empty());
+    ASSERT_EQ(ring.steal(nullptr, taken), outcome::empty);
+  }
+}
+
+} // namespace nopal_test
