@@ -70,8 +70,11 @@ template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* 
   offer of{scope};
   base::note_fork(scope);
   vproc::worker* const self = arch::current();
-  if (!self->exceptions->alive() && self->deque.push(&of)) [[likely]]
+  if (!self->exceptions->alive() && self->deque.push(&of)) [[likely]] {
+    if (self->deque.called(&of)) [[unlikely]]
+      sched::attend();
     return run_opened(of, body);
+  }
   if constexpr (std::is_trivially_copyable_v<Body>) {
     Body copy{body}; // on the slow path only, so that the parts of the body stay in registers
     run_child_slow(scope, copy);

@@ -69,6 +69,25 @@ void forget_unwound_frames() noexcept {
     __asan_handle_no_return();
 }
 
+void allow_frames([[maybe_unused]] std::uintptr_t low,
+                  [[maybe_unused]] std::uintptr_t high) noexcept {
+#if defined(VALGRIND_MAKE_MEM_UNDEFINED)
+  (void)VALGRIND_MAKE_MEM_UNDEFINED(low, high - low);
+#endif
+}
+
+reading_frames::reading_frames() noexcept {
+#if defined(VALGRIND_DISABLE_ERROR_REPORTING)
+  VALGRIND_DISABLE_ERROR_REPORTING;
+#endif
+}
+
+reading_frames::~reading_frames() {
+#if defined(VALGRIND_DISABLE_ERROR_REPORTING)
+  VALGRIND_ENABLE_ERROR_REPORTING;
+#endif
+}
+
 void add_roots(std::uintptr_t low, std::uintptr_t high) noexcept {
   if (__lsan_register_root_region != nullptr && low < high)
     __lsan_register_root_region(reinterpret_cast<const void*>(low), high - low);
@@ -80,10 +99,7 @@ void remove_roots(std::uintptr_t low, std::uintptr_t high) noexcept {
 }
 
 void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept {
-  // Memcheck knows the stack's old depth alone: the next frames may begin below it.
-#if defined(VALGRIND_MAKE_MEM_UNDEFINED)
-  (void)VALGRIND_MAKE_MEM_UNDEFINED(low, high - low);
-#endif
+  allow_frames(low, high);
   add_roots(low, high);
 }
 

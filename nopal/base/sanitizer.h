@@ -73,6 +73,18 @@ void forget_frames(std::uintptr_t low, std::uintptr_t high) noexcept;
 // the stack where it runs.
 void forget_unwound_frames() noexcept;
 
+// Memcheck: frames may begin anywhere in [low, high), though no stack pointer grew to there.
+void allow_frames(std::uintptr_t low, std::uintptr_t high) noexcept;
+
+// Memcheck: while this lives, the thread may read whatever frames hold, or held (stack/marks.cc).
+class reading_frames {
+public:
+  reading_frames() noexcept;
+  ~reading_frames();
+  reading_frames(const reading_frames&) = delete;
+  reading_frames& operator=(const reading_frames&) = delete;
+};
+
 // LeakSanitizer looks for pointers in [low, high) too, or no more. Both 0 < low < high, or no-ops.
 void add_roots(std::uintptr_t low, std::uintptr_t high) noexcept;
 void remove_roots(std::uintptr_t low, std::uintptr_t high) noexcept;

@@ -49,9 +49,11 @@ enum class attention : std::uint8_t {
 template <class D, class Offer>
 concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* home,
                               entry<Offer>& taken, bool fenced, std::uintptr_t address) {
-  // Owner. Opens an offer. False: somebody wants attention, or this is no worker; it may not be
-  // open.
+  // Owner. Opens an offer. False: somebody wants attention, or this is no worker; it is not open.
   { deque.push(offer) } noexcept -> std::same_as<bool>;
+  // Owner, after push said true: did somebody ask meanwhile? The same offer stays open, since a
+  // starved thief may have published it already, and the owner attends.
+  { deque.called(offer) } noexcept -> std::same_as<bool>;
   // Owner, after push said false: the offer is open from now on.
   { deque.push_anyway(offer) } noexcept;
   // Owner. Closes the newest offer. True: nobody has seen it. False: ask take_back.
@@ -67,9 +69,8 @@ concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* 
   { deque.publish_foreign(offer, home) } noexcept;
   // Owner. Closes such an offer; as take_back.
   { deque.take_back_foreign(offer) } noexcept -> std::same_as<bool>;
-  // Owner. Goes on with a stack whose offers at or above `address` are all taken.
-  { deque.adopt(address, address) } noexcept;
-  // The same with a stack of computation `home`: whatever a starved thief publishes there is of it.
+  // Owner. Goes on with a stack whose offers at or above `address` are all taken, or with none; all
+  // that is offered from now on, also by a starved thief, is of computation `home`.
   { deque.adopt(address, address, home) } noexcept;
   // Thief. One attempt at the oldest public offer (of computation `home`, if not null).
   { deque.steal(home, taken) } noexcept -> std::same_as<outcome>;

@@ -49,11 +49,12 @@ public:
     const std::int64_t at = bottom_.load(base::relaxed);
     slots_[at].store(offer, base::relaxed);
     bottom_.store(at + 1, base::release); // B
-    base::light_barrier();                // L
-    if (address(offer) >= limit_.load(base::relaxed)) [[likely]]
-      return true;
-    bottom_.store(at, base::relaxed);
-    return false;
+    return true;
+  }
+
+  [[gnu::always_inline]] bool called(const Offer* offer) const noexcept {
+    base::light_barrier(); // L
+    return address(offer) < limit_.load(base::relaxed);
   }
 
   void push_anyway(Offer* offer) noexcept {
@@ -117,10 +118,6 @@ public:
   void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    go_on(stack);
-  }
-  void adopt(stack::stack_id stack, std::uintptr_t) noexcept {
-    const locked guard{lock_};
     go_on(stack);
   }
 

@@ -57,8 +57,12 @@ public:
     if (arch::below(at, limit_)) [[unlikely]]
       return false;
     Marks::set(at);
+    return true;
+  }
+
+  [[gnu::always_inline]] bool called(const Offer* offer) const noexcept {
     base::light_barrier(); // L
-    return !arch::below(at, limit_);
+    return arch::below(address(offer), limit_);
   }
 
   void push_anyway(Offer* offer) noexcept { Marks::set(address(offer)); }
@@ -118,10 +122,6 @@ public:
   void adopt(stack::stack_id stack, std::uintptr_t split, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    go_on(stack, split);
-  }
-  void adopt(stack::stack_id stack, std::uintptr_t split) noexcept {
-    const locked guard{lock_};
     go_on(stack, split);
   }
 

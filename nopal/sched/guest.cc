@@ -104,7 +104,7 @@ NOPAL_SWITCHES void run_child(void* argument) noexcept {
 
 NOPAL_SWITCHES void leave_worker(worker* self, const scope_frame* scope) noexcept {
   base::remove_roots(scope->stack_pointer, self->thread_stack.high);
-  self->deque.adopt(stack::no_stack, 0);
+  self->deque.adopt(stack::no_stack, 0, nullptr);
   self->home = nullptr;
   arch::nopal_self = &vproc::nobody;
   note_thread_stack(self);
@@ -130,7 +130,7 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
   arch::nopal_self = self;
-  self->deque.adopt(self->stack, stack::top(self->stack));
+  self->deque.adopt(self->stack, stack::top(self->stack), self->home);
   const bool amid_exceptions = self->exceptions->alive();
   if (task.offered) {
     if (amid_exceptions)
@@ -147,6 +147,7 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
   base::begin_use(stack::bottom(self->stack), stack::top(self->stack));
   note_stack(self);
   base::add_roots(scope->stack_pointer, self->thread_stack.high);
+  base::allow_frames(self->scheduler_stack - 64, self->scheduler_stack);
   arch::nopal_arch_call_on(run_child, &task, stack::top(self->stack) - 64);
   self = arch::current();
   base::end_use(stack::bottom(self->stack), stack::top(self->stack));

@@ -20,6 +20,9 @@ using vproc::worker;
 // returns. False: the thunk goes on as if nothing had happened.
 bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept;
 
+// The push went through, but somebody asked at the same time.
+void attend() noexcept;
+
 // The pop found the offer public, or could not tell. Returns if the continuation is still ours; if
 // not, the child is finished and the call does not return.
 void settle(offer* of) noexcept;

@@ -94,7 +94,10 @@ worker* sleeper_for(worker* self, worker* home) noexcept {
 } // namespace
 
 void announce_work(worker* self, worker* home) noexcept {
-  if (idle.wants_wake() && sleeper_for(self, home) != nullptr)
+  if (!idle.anybody_asleep())
+    return;
+  // A guest can be served by nobody who searches for work of any kind: it may run its own only.
+  if (home->parking.wake(idle) || (idle.wants_wake() && sleeper_for(self, home) != nullptr))
     self->count.wakeups.add(1);
 }
 

@@ -55,7 +55,7 @@ std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* sco
   scope->stolen_at = at;
   if (scope->join.exceptions_noted())
     join::bring_exceptions_back(scope);
-  self->deque.adopt(self->stack, stack::top(self->stack));
+  self->deque.adopt(self->stack, stack::top(self->stack), self->home);
   note_stack(self);
   arch::nopal_arch_resume(scope, at);
 }
@@ -78,7 +78,7 @@ std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* sco
   if (self->stack != own && self->stack != stack::no_stack)
     stack::release(self->stack);
   self->stack = own;
-  self->deque.adopt(own, scope->taken_above);
+  self->deque.adopt(own, scope->taken_above, self->home);
   join::put_exception_state(scope->exceptions);
   note_stack(self);
   arch::nopal_arch_resume(scope, scope->stack_pointer);
@@ -106,6 +106,12 @@ void give_pages_back(worker* self, std::uintptr_t below) noexcept {
   self->count.unmaps.add(1);
 }
 
+void publish_if(deque::attention why, worker* self) noexcept {
+  if (why == deque::attention::requested && self->deque.publish(self->home))
+    announce_work(self, self->home);
+  wait_for_thief(self);
+}
+
 void push_slow(worker* self, offer* of) noexcept {
   const deque::attention why = self->deque.attend();
   NOPAL_ASSERT(reinterpret_cast<std::uintptr_t>(of) >= stack::lowest_fork(self->stack),
@@ -113,9 +119,7 @@ void push_slow(worker* self, offer* of) noexcept {
                "NOPAL_STACK_SIZE (now %zuK)",
                stack::size() >> 10, stack::size() >> 10);
   self->deque.push_anyway(of);
-  if (why == deque::attention::requested && self->deque.publish(self->home))
-    announce_work(self, self->home);
-  wait_for_thief(self);
+  publish_if(why, self);
 }
 
 // The whole of a thunk.
@@ -124,6 +128,8 @@ NOPAL_SWITCHES void fork_amid_exceptions(offer* of, void (*run)(void*), void* cl
   worker* const self = arch::current();
   if (!self->deque.push(of))
     push_slow(self, of);
+  else if (self->deque.called(of))
+    attend();
   bool failed = false;
   try {
     run(closure);
@@ -139,6 +145,11 @@ NOPAL_SWITCHES void fork_amid_exceptions(offer* of, void (*run)(void*), void* cl
 }
 
 } // namespace
+
+void attend() noexcept {
+  worker* const self = arch::current();
+  publish_if(self->deque.attend(), self);
+}
 
 NOPAL_SWITCHES bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
   worker* self = arch::current();
@@ -172,7 +183,7 @@ NOPAL_SWITCHES void child_done(void* argument) noexcept {
   auto* scope = static_cast<scope_frame*>(argument);
   worker* self = arch::current();
   note_thread_stack(self);
-  self->deque.adopt(stack::no_stack, 0);
+  self->deque.adopt(stack::no_stack, 0, nullptr);
   if (frame_on(self->stack, scope)) {
     // The frame lies on the stack just left: it stays with the frame.
     if (!scope->join.last_child())
@@ -197,6 +208,7 @@ NOPAL_SWITCHES void schedule(worker* self) noexcept {
 
 NOPAL_SWITCHES void start_pool_thread(worker* self, std::uintptr_t scheduler_stack) noexcept {
   self->scheduler_stack = scheduler_stack;
+  base::allow_frames(scheduler_stack - 64, scheduler_stack);
   self->thread_fiber = base::this_fiber();
   self->exceptions = join::this_threads_exceptions();
   arch::nopal_self = self;
@@ -254,7 +266,7 @@ extern "C" [[noreturn]] NOPAL_SWITCHES void nopal_join_suspend(nopal::arch::cont
   sched::note_thread_stack(self);
   base::end_use(stack::bottom(self->stack), stack::top(self->stack));
   base::happens_before(&scope->join);
-  self->deque.adopt(stack::no_stack, 0);
+  self->deque.adopt(stack::no_stack, 0, nullptr);
   if (scope->join.arrive())
     sched::resume_joined(self, scope);
   self->count.suspensions.add(1);

@@ -19,6 +19,13 @@ using word = std::uintptr_t;
 constexpr word kAlwaysThere = word{16} << 10;
 constexpr word kPagesAtOnce = word{64} << 10;
 
+bool any_memory(word from, word to) noexcept {
+  const word page = base::page_size();
+  const word low = from & ~(page - 1);
+  const word high = (to + page - 1) & ~(page - 1);
+  return base::resident_pages(reinterpret_cast<void*>(low), high - low) != 0;
+}
+
 NOPAL_READS_FRAMES word highest_in(word from, word to) noexcept {
   while (to > from) {
     to -= sizeof(word);
@@ -33,15 +40,16 @@ NOPAL_READS_FRAMES word highest_in(word from, word to) noexcept {
 } // namespace
 
 word marks::highest(word from, word to) noexcept {
+  const base::reading_frames reading;
   word low = to - std::min(to - from, kAlwaysThere);
   word found = highest_in(low, to);
   while (found == 0 && low > from) {
     to = low;
     low = to - std::min(to - from, kPagesAtOnce);
-    const word page = low & ~(base::page_size() - 1);
-    if (base::resident_pages(reinterpret_cast<void*>(page), to - page) == 0)
-      break; // nothing was ever so deep
-    found = highest_in(low, to);
+    if (any_memory(low, to))
+      found = highest_in(low, to);
+    else if (!any_memory(from, to))
+      break; // nothing was ever so deep; else it is the untouched middle of a large frame
   }
   return found;
 }

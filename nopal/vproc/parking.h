@@ -31,9 +31,10 @@ struct alignas(64) idle_count {
 
   // A publisher, after it made work visible: must it wake somebody? Not if somebody is looking: who
   // stops looking looks once more after it said so.
-  bool wants_wake() noexcept {
+  bool wants_wake() noexcept { return anybody_asleep() && searching.load(base::relaxed) == 0; }
+  bool anybody_asleep() noexcept {
     base::full_fence(); // W
-    return asleep.load(base::relaxed) != 0 && searching.load(base::relaxed) == 0;
+    return asleep.load(base::relaxed) != 0;
   }
 };
 

@@ -122,7 +122,7 @@ public:
     rl::test_params params;
     params.search_type = rl::sched_random;
     params.iteration_count = static_cast<rl::iteration_t>(static_cast<double>(executions_) * share);
-    run<Scenario>(name, "random", params);
+    run<Scenario, rl::random_scheduler>(name, "random", params);
   }
 
   // Every schedule with at most `switches` preemptions, and every value a load may return.
@@ -132,14 +132,14 @@ public:
     params.context_bound = switches;
     char how[32];
     std::snprintf(how, sizeof how, "all, %u preempt.", switches);
-    run<Scenario>(name, how, params);
+    run<Scenario, rl::context_bound_scheduler>(name, how, params);
   }
 
   // Every schedule.
   template <class Scenario> void full(const char* name) {
     rl::test_params params;
     params.search_type = rl::sched_full;
-    run<Scenario>(name, "all", params);
+    run<Scenario, rl::full_search_scheduler>(name, "all", params);
   }
 
   int result() const noexcept {
@@ -149,13 +149,19 @@ public:
   }
 
 private:
-  template <class Scenario> void run(const char* name, const char* how, rl::test_params& params) {
+  template <class Scenario, template <rl::thread_id_t> class Scheduler>
+  void run(const char* name, const char* how, rl::test_params& params) {
+    if (failed_ != 0) // one report is enough to read
+      return;
+    using scheduler = Scheduler<Scenario::params::thread_count>;
     report_.clear();
     std::ostream out{&report_};
     params.output_stream = &out;
     params.progress_stream = &out;
     params.execution_depth_limit = 4000;
-    const bool good = rl::simulate<Scenario>(params);
+    rl::ostringstream state;
+    const rl::test_result_e result = rl::run_test<Scenario, scheduler>(params, state, false);
+    const bool good = result == Scenario::params::expected_result;
     ++runs_;
     executed_ += params.stop_iteration;
     std::printf("%-44s %-16s %9llu executions  %s\n", name, how,
@@ -165,6 +171,9 @@ private:
     if (good)
       return;
     ++failed_;
+    params.initial_state = state.str(); // the same execution again, written down
+    params.collect_history = true;
+    rl::run_test<Scenario, scheduler>(params, state, true);
     report_.print();
   }
 

@@ -51,8 +51,13 @@ struct handed_to_sleeper : scenario<handed_to_sleeper, 2> {
   void after() { check(idle.asleep.load(base::relaxed) == 0, "asleep does not count sleepers"); }
 };
 
-// One owner with `Thieves` pool workers around it; thread 0 is the owner.
-template <class Deque, int Thieves, int Forks> struct pool_state {
+// One owner with `Thieves` workers around it; thread 0 is the owner. Workers of the pool take
+// whatever there is; a guest takes strands of its own computation only, and somebody else is
+// searching all the time.
+enum class who { pool, guest };
+
+template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_state {
+  static constexpr bool pool = Who == who::pool;
   vproc::idle_count idle;
   vproc::parking_place parking[Thieves + 1];
   fake_stack place;
@@ -64,10 +69,12 @@ template <class Deque, int Thieves, int Forks> struct pool_state {
     deque.open(false);
     deque.adopt(fake_stack::id, place.top(), &home);
     deque.attend();
+    idle.searching.store(pool ? 0 : 1, base::relaxed);
   }
+  void* wanted() noexcept { return pool ? nullptr : &home; }
 
   void announce_work() noexcept {
-    if (!idle.wants_wake())
+    if (!idle.anybody_asleep() || (!pool && parking[1].wake(idle)) || !idle.wants_wake())
       return;
     const unsigned first = rl::rand(Thieves);
     for (unsigned i = 0; i < Thieves; ++i)
@@ -79,9 +86,11 @@ template <class Deque, int Thieves, int Forks> struct pool_state {
     offer& of = place.at(level);
     work[number].prepare();
     of.of = &work[number];
-    if (!deque.push(&of)) {
+    const bool pushed = deque.push(&of);
+    if (!pushed || deque.called(&of)) {
       const attention why = deque.attend();
-      deque.push_anyway(&of);
+      if (!pushed)
+        deque.push_anyway(&of);
       if (why == attention::requested && deque.publish(&home))
         announce_work();
     }
@@ -90,33 +99,37 @@ template <class Deque, int Thieves, int Forks> struct pool_state {
 
   void sleep(unsigned self) noexcept {
     parking[self].announce(idle);
-    idle.searching.fetch_sub(1, base::seq_cst);
+    if (pool)
+      idle.searching.fetch_sub(1, base::seq_cst);
     base::full_fence();
     deque.ask();
     base::heavy_barrier();
-    if (deque.has_work(nullptr))
+    if (deque.has_work(wanted()))
       parking[self].cancel(idle);
     else
       parking[self].wait();
-    idle.searching.fetch_add(1, base::seq_cst);
+    if (pool)
+      idle.searching.fetch_add(1, base::seq_cst);
   }
 
   // Until it has taken one strand.
   void search(unsigned self) noexcept {
-    idle.searching.fetch_add(1, base::seq_cst);
+    if (pool)
+      idle.searching.fetch_add(1, base::seq_cst);
     entry<offer> taken{};
     for (;;) {
-      const outcome result = deque.steal(nullptr, taken);
+      const outcome result = deque.steal(wanted(), taken);
       if (result == outcome::got)
         break;
       if (result == outcome::empty)
         deque.ask();
       base::spin_pause();
-      if (deque.publish_for_owner(self) && deque.steal(nullptr, taken) == outcome::got)
+      if (deque.publish_for_owner(self) && deque.steal(wanted(), taken) == outcome::got)
         break;
       sleep(self);
     }
-    idle.searching.fetch_sub(1, base::seq_cst);
+    if (pool)
+      idle.searching.fetch_sub(1, base::seq_cst);
     announce_work();
     taken.frame->resume();
   }
@@ -125,16 +138,17 @@ template <class Deque, int Thieves, int Forks> struct pool_state {
     for (const strand& rest : work)
       rest.check_resumed_once();
     check(idle.asleep.load(base::relaxed) == 0, "asleep does not count sleepers");
-    check(idle.searching.load(base::relaxed) == 0, "searching does not count searchers");
+    check(idle.searching.load(base::relaxed) == (pool ? 0 : 1),
+          "searching does not count searchers");
   }
 };
 
 // The owner forks and then computes for ever: every offer must be taken by somebody else.
-template <class Deque, int Thieves, int Forks>
-struct never_returns : scenario<never_returns<Deque, Thieves, Forks>, Thieves + 1>,
-                       pool_state<Deque, Thieves, Forks> {
-  void before() { pool_state<Deque, Thieves, Forks>::before(); }
-  void after() { pool_state<Deque, Thieves, Forks>::after(); }
+template <class Deque, int Thieves, int Forks, who Who = who::pool>
+struct never_returns : scenario<never_returns<Deque, Thieves, Forks, Who>, Thieves + 1>,
+                       pool_state<Deque, Thieves, Forks, Who> {
+  void before() { pool_state<Deque, Thieves, Forks, Who>::before(); }
+  void after() { pool_state<Deque, Thieves, Forks, Who>::after(); }
   void thread(unsigned self) {
     if (self == 0) {
       for (int i = 0; i < Forks; ++i)
@@ -205,7 +219,8 @@ template <class Deque> void run_pool_models(runner& models) {
   models.random<never_returns<Deque, 1, 1>>("one fork, one thief", 2);
   models.bounded<never_returns<Deque, 1, 1>>("one fork, one thief", 2);
   models.random<never_returns<Deque, 1, 2>>("two forks, one thief", 2);
-  models.random<never_returns<Deque, 2, 2>>("two forks, two thieves", 2);
+  models.random<never_returns<Deque, 2, 2>>("two forks, two thieves", 5);
+  models.random<never_returns<Deque, 1, 2, who::guest>>("two forks, their guest", 2);
   models.random<forks_again<Deque>>("a fork closed and made anew, one thief", 2);
 }
 

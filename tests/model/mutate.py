@@ -88,7 +88,7 @@ class Checker:
     def __init__(self, root, compiler, includes):
         self.root = root
         self.compiler = compiler
-        self.includes = [flag for folder in includes for flag in ("-isystem", folder)]
+        self.includes = [flag for folder in includes for flag in ("-I", folder)]
         folder = os.path.join(root, "tests/model")
         names = sorted(name for name in os.listdir(folder) if name.endswith("_model.cc"))
         self.models = [(name, self.included(name)) for name in names]

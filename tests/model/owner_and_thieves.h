@@ -41,17 +41,18 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
   }
 
   // The slow path of a fork: nobody need be woken here.
-  void fork_slow(offer* of) noexcept {
+  void fork_slow(offer* of, bool pushed) noexcept {
     const attention why = deque.attend();
-    deque.push_anyway(of);
+    if (!pushed)
+      deque.push_anyway(of);
     if (why == attention::requested)
       deque.publish(&home);
   }
 
-  // The worker goes on with the inner function on its own stack, below `outer`, which is taken: an
-  // inner strand was, and thieves take the oldest first.
-  void go_on_after_join(offer& outer) noexcept {
-    deque.adopt(fake_stack::id, reinterpret_cast<std::uintptr_t>(&outer), &home);
+  // The worker goes on with the inner function on its own stack: everything at or above what was
+  // noted when the stolen strand was published is taken, the outer strand with it.
+  void go_on_after_join(const strand& stolen) noexcept {
+    deque.adopt(fake_stack::id, stolen.above(), &home);
     rejoined = true;
     fork(1);
   }
@@ -62,14 +63,15 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     offer& of = place.at(level);
     rest.prepare();
     of.of = &rest;
-    if (!deque.push(&of))
-      fork_slow(&of);
+    const bool pushed = deque.push(&of);
+    if (!pushed || deque.called(&of))
+      fork_slow(&of, pushed);
     if (level == 0)
       for (int i = 0; i < Shape.inner; ++i)
         if (!fork(1)) {
           if (!Shape.rejoins)
             return false;
-          go_on_after_join(of);
+          go_on_after_join(work[forked - 1]);
           break;
         }
     if (deque.pop(&of) || deque.take_back(&of)) {
@@ -77,7 +79,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
       rest.resume();
       return true;
     }
-    deque.adopt(stack::no_stack, 0);
+    deque.adopt(stack::no_stack, 0, nullptr);
     return false;
   }
 

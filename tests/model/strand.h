@@ -18,10 +18,13 @@ public:
   void prepare() noexcept { locals_ = prepared; }
 
   // Once, before anybody but the owner can see the offer.
-  void seal() noexcept {
+  void seal(std::uintptr_t above) noexcept {
     check(sealed_ == 0, "an offer was sealed twice");
     sealed_ = 1;
+    above_ = above;
   }
+  // For whoever goes on with the stack after the strand was stolen.
+  std::uintptr_t above() const noexcept { return above_; }
 
   // Whoever goes on with it; a thief finds it sealed.
   void resume() noexcept {
@@ -44,6 +47,7 @@ private:
 
   base::handed_over<int> locals_{0};
   base::handed_over<int> sealed_{0};
+  base::handed_over<std::uintptr_t> above_{0};
   // The model's own notes, no part of what is checked for races.
   int times_ = 0;
   bool was_sealed_ = false;
@@ -56,7 +60,7 @@ struct offer {
   alignas(8) base::handed_over<strand*> of{nullptr};
 
   strand* frame() const noexcept { return of; }
-  void seal(std::uintptr_t) noexcept { frame()->seal(); }
+  void seal(std::uintptr_t above) noexcept { frame()->seal(above); }
 };
 
 } // namespace nopal::model
