@@ -69,10 +69,9 @@ void forget_unwound_frames() noexcept {
     __asan_handle_no_return();
 }
 
-void allow_frames([[maybe_unused]] std::uintptr_t low,
-                  [[maybe_unused]] std::uintptr_t high) noexcept {
-#if defined(VALGRIND_MAKE_MEM_UNDEFINED)
-  (void)VALGRIND_MAKE_MEM_UNDEFINED(low, high - low);
+void allow_call([[maybe_unused]] std::uintptr_t stack_pointer) noexcept {
+#if defined(VALGRIND_MAKE_MEM_DEFINED)
+  (void)VALGRIND_MAKE_MEM_DEFINED(stack_pointer - sizeof(void*), sizeof(void*));
 #endif
 }
 
@@ -99,7 +98,10 @@ void remove_roots(std::uintptr_t low, std::uintptr_t high) noexcept {
 }
 
 void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept {
-  allow_frames(low, high);
+  // Memcheck knows the stack's old depth alone: the next frames may begin below it.
+#if defined(VALGRIND_MAKE_MEM_UNDEFINED)
+  (void)VALGRIND_MAKE_MEM_UNDEFINED(low, high - low);
+#endif
   add_roots(low, high);
 }
 

@@ -73,8 +73,8 @@ void forget_frames(std::uintptr_t low, std::uintptr_t high) noexcept;
 // the stack where it runs.
 void forget_unwound_frames() noexcept;
 
-// Memcheck: frames may begin anywhere in [low, high), though no stack pointer grew to there.
-void allow_frames(std::uintptr_t low, std::uintptr_t high) noexcept;
+// Memcheck: the thread will come back to this stack pointer by a jump, and call.
+void allow_call(std::uintptr_t stack_pointer) noexcept;
 
 // Memcheck: while this lives, the thread may read whatever frames hold, or held (stack/marks.cc).
 class reading_frames {

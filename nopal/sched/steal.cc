@@ -217,6 +217,7 @@ NOPAL_SWITCHES void start_pool_thread(worker* self, std::uintptr_t scheduler_sta
 
 NOPAL_SWITCHES void note_stack(worker* self) noexcept {
   const stack::stack_id on = self->stack;
+  base::allow_call(self->scheduler_stack);
   self->thread_stack = base::enter_stack(stack::bottom(on), stack::top(on));
   base::enter_fiber(stack::fiber_of(on));
 }
