@@ -13,10 +13,6 @@
 
 namespace nopal::base {
 
-namespace {
-constexpr int kGuardInstall = 102; // MADV_GUARD_INSTALL, newer than Debian 12's headers
-}
-
 std::size_t page_size() noexcept {
   static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   return size;
@@ -47,12 +43,6 @@ void* map_zeroed(std::size_t bytes) noexcept {
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? nullptr : at;
-}
-
-void unmap(void* at, std::size_t bytes) noexcept { munmap(at, bytes); }
-
-bool guard(void* at, std::size_t bytes) noexcept {
-  return madvise(at, bytes, kGuardInstall) == 0 || mprotect(at, bytes, PROT_NONE) == 0;
 }
 
 void discard(void* at, std::size_t bytes) noexcept { madvise(at, bytes, MADV_DONTNEED); }

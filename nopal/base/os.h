@@ -21,11 +21,6 @@ bool commit(void* at, std::size_t bytes) noexcept;
 
 // Reserved memory that is usable at once, whole pages, zeroed, not counted until touched.
 void* map_zeroed(std::size_t bytes) noexcept;
-void unmap(void* at, std::size_t bytes) noexcept;
-
-// Makes every access to these pages fault: by a guard marker where the kernel has it (6.13), which
-// needs no mapping of its own, else by taking the protection away.
-bool guard(void* at, std::size_t bytes) noexcept;
 
 // Gives the pages' memory back; the addresses stay valid and read as zero.
 void discard(void* at, std::size_t bytes) noexcept;

@@ -18,7 +18,10 @@ using vproc::worker;
 // The push found the limit lowered, or was not tried amid exceptions. True: the child
 // `run(closure)` has run and is done with (a guest's fork, or one amid exceptions); the thunk
 // returns. False: the thunk goes on as if nothing had happened.
+// In the namespace that names the variant: a program and a library that disagree do not link.
+inline namespace NOPAL_ABI {
 bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept;
+}
 
 // The push went through, but somebody asked at the same time.
 void attend() noexcept;
