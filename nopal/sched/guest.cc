@@ -147,7 +147,6 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
   base::begin_use(stack::bottom(self->stack), stack::top(self->stack));
   note_stack(self);
   base::add_roots(scope->stack_pointer, self->thread_stack.high);
-  base::allow_frames(self->scheduler_stack - 64, self->scheduler_stack);
   arch::nopal_arch_call_on(run_child, &task, stack::top(self->stack) - 64);
   self = arch::current();
   base::end_use(stack::bottom(self->stack), stack::top(self->stack));

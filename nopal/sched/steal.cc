@@ -151,7 +151,7 @@ void attend() noexcept {
   publish_if(self->deque.attend(), self);
 }
 
-NOPAL_SWITCHES bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
+NOPAL_SWITCHES bool NOPAL_ABI::fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
   worker* self = arch::current();
   if (!vproc::is_worker(self)) {
     guest_fork(of, run, closure);
@@ -208,7 +208,6 @@ NOPAL_SWITCHES void schedule(worker* self) noexcept {
 
 NOPAL_SWITCHES void start_pool_thread(worker* self, std::uintptr_t scheduler_stack) noexcept {
   self->scheduler_stack = scheduler_stack;
-  base::allow_frames(scheduler_stack - 64, scheduler_stack);
   self->thread_fiber = base::this_fiber();
   self->exceptions = join::this_threads_exceptions();
   arch::nopal_self = self;
