@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// One source with one meaning, whether forks are forks or calls: the results are stated.
+#pragma once
+
+#include <nopal/loop.h>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+namespace {
+
+long fib(int n) {
+  if (n < 2)
+    return n;
+  nopal::scope s;
+  long x;
+  s.fork(x, fib, n - 1);
+  const long y = fib(n - 2);
+  s.join();
+  return x + y;
+}
+
+TEST(elision, forks) {
+  long number = 0;
+  std::string text;
+  {
+    nopal::scope s;
+    s.fork(number, fib, 15);
+    s.fork([&text] { text = "cactus"; });
+  }
+  EXPECT_EQ(number, 610);
+  EXPECT_EQ(text, "cactus");
+}
+
+TEST(elision, arguments) {
+  std::unique_ptr<int> owned;
+  int added = 0;
+  nopal::scope s;
+  s.fork(owned, [](std::unique_ptr<int> given) { return given; }, std::make_unique<int>(3));
+  s.fork(added, std::plus<>{}, 4, 5);
+  s.join();
+  EXPECT_EQ(*owned, 3);
+  EXPECT_EQ(added, 9);
+}
+
+TEST(elision, invoke) {
+  const auto [half, nothing, word] =
+      nopal::invoke([] { return 0.5; }, [] {}, [] { return std::string("pad"); });
+  static_assert(std::is_same_v<decltype(nothing), const std::monostate>);
+  EXPECT_EQ(half, 0.5);
+  EXPECT_EQ(word, "pad");
+}
+
+TEST(elision, loops) {
+  std::vector<int> values(1000);
+  nopal::for_index(0, 1000, [&values](int i) { values[static_cast<std::size_t>(i)] = i; });
+  nopal::for_each(values, [](int& value) { value *= 2; });
+  const auto add = [&values](std::size_t i) { return values[i]; };
+  EXPECT_EQ(nopal::reduce(std::size_t{0}, values.size(), 0, add, std::plus<>{}), 999000);
+  const auto digit = [](int i) { return std::to_string(i % 10); };
+  EXPECT_EQ(nopal::reduce(0, 12, std::string{}, digit, std::plus<>{}), "012345678901");
+}
+
+// The bits of this sum depend on the bracketing, which is the same both ways.
+TEST(elision, rounding) {
+  const double sum = nopal::reduce(1, 100001, 0.0, [](int i) { return 1.0 / i; }, std::plus<>{});
+  double blocks = 0.0;
+  EXPECT_NEAR(sum, 12.090146129863428, 1e-12);
+  for (int i = 1; i < 100001; ++i)
+    blocks += 1.0 / i;
+  EXPECT_NE(sum, blocks) << "a sum that cannot tell brackets apart";
+  EXPECT_EQ(sum, 0x1.82e27a22f3fb2p+3);
+}
+
+TEST(elision, the_serially_first_exception) {
+  std::string caught;
+  try {
+    nopal::invoke([] { return 1; }, []() -> int { throw std::runtime_error("first"); },
+                  []() -> int { throw std::runtime_error("second"); });
+  } catch (const std::runtime_error& error) {
+    caught = error.what();
+  }
+  EXPECT_EQ(caught, "first");
+  try {
+    nopal::for_index(0, 100, [](int i) {
+      if (i % 30 == 29)
+        throw std::runtime_error(std::to_string(i));
+    });
+  } catch (const std::runtime_error& error) {
+    caught = error.what();
+  }
+  EXPECT_EQ(caught, "29");
+}
+
+} // namespace

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// Options, their precedence and their sentences; counters; what happens to unused pages. Each test
+// runs what it tests in a process of its own.
+#include "nopal/base/die.h"
+#include "tests/api/support.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+
+namespace nopal_test {
+namespace {
+
+class runtime_death : public death {
+protected:
+  void SetUp() override {
+    death::SetUp();
+    for (const char* name : {"NOPAL_NUM_WORKERS", "NOPAL_STACK_SIZE", "NOPAL_STACK_POLICY",
+                             "NOPAL_BIND", "NOPAL_STATS", "NOPAL_SEED", "NOPAL_VERBOSE"})
+      unsetenv(name);
+  }
+};
+using runtime = runtime_death;
+
+const auto died = testing::ExitedWithCode(nopal::base::exit_status_died);
+const auto ended = testing::ExitedWithCode(0);
+
+TEST_F(runtime, number_of_workers_from_the_environment) {
+  EXPECT_EQ(apart([] {
+              setenv("NOPAL_NUM_WORKERS", "7", 1);
+              return fib(10) == 55 ? nopal::num_workers() : 0u;
+            }),
+            7u);
+}
+
+TEST_F(runtime, program_beats_environment) {
+  EXPECT_EQ(apart([] {
+              setenv("NOPAL_NUM_WORKERS", "7", 1);
+              nopal::configure({.num_workers = 3});
+              return fib(10) == 55 ? nopal::num_workers() : 0u;
+            }),
+            3u);
+}
+
+TEST_F(runtime, stack_size_from_the_environment) {
+  // Recursion that needs four megabytes.
+  EXPECT_EQ(apart([] {
+              setenv("NOPAL_STACK_SIZE", "16M", 1);
+              nopal::scope s;
+              long sum = 0;
+              s.fork([&sum] {
+                volatile char large[4 << 20];
+                large[0] = 1;
+                large[sizeof large - 1] = 2;
+                sum = large[0] + large[sizeof large - 1] + fib(10);
+              });
+              s.join();
+              return sum;
+            }),
+            58u);
+}
+
+TEST_F(runtime, one_worker_computes_alone) {
+  EXPECT_EQ(apart([] {
+              nopal::configure({.num_workers = 1});
+              const bool right = fib(15) == 610;
+              return right && nopal::stats().steals == 0 ? nopal::num_workers() : 0u;
+            }),
+            1u);
+}
+
+TEST_F(runtime_death, value_that_is_no_number) {
+  EXPECT_EXIT(
+      {
+        setenv("NOPAL_NUM_WORKERS", "abc", 1);
+        fib(5);
+      },
+      died, "^nopal: .*NOPAL_NUM_WORKERS.*abc.*1.*1024.*\n$");
+}
+
+TEST_F(runtime_death, value_that_the_program_gives) {
+  EXPECT_EXIT(
+      {
+        nopal::configure({.num_workers = 100'000});
+        fib(5);
+      },
+      died, "^nopal: .*100000.*1.*1024.*\n$");
+}
+
+TEST_F(runtime_death, options_after_the_first_fork) {
+  EXPECT_EXIT(
+      {
+        fib(5);
+        nopal::configure({.num_workers = 2});
+      },
+      died, "^nopal: nopal::configure was called after the first fork; call it before\n$");
+}
+
+TEST_F(runtime_death, statistics_at_the_end) {
+  EXPECT_EXIT(
+      {
+        setenv("NOPAL_STATS", "1", 1);
+        setenv("NOPAL_NUM_WORKERS", "3", 1);
+        be_stolen();
+        std::exit(0);
+      },
+      ended,
+      "^nopal: 3 workers, [1-9][0-9]* steals, [0-9]+ suspensions, [1-9][0-9]* resumptions, .*\n$");
+}
+
+TEST_F(runtime_death, statistics_only_if_asked_for) {
+  EXPECT_EXIT(
+      {
+        be_stolen();
+        std::exit(0);
+      },
+      ended, "^$");
+}
+
+// At rest every suspended strand has been resumed, and each resumption belongs to a steal.
+TEST_F(runtime, counters_agree) {
+  EXPECT_EQ(apart([] {
+              nopal::configure({.num_workers = 4});
+              nopal::sched::force_steals(9);
+              for (int i = 0; i < 20; ++i)
+                be_stolen();
+              if (fib(9) != 34)
+                return 1;
+              const nopal::statistics all = nopal::stats();
+              if (all.steals < 20)
+                return 2;
+              if (all.suspensions > all.resumptions)
+                return 3;
+              if (all.resumptions > all.steals || all.resumptions < 20)
+                return 4;
+              if (all.stacks == 0 || all.stack_pages == 0)
+                return 5;
+              return all.pages_returned == 0 && all.unmaps == 0 ? 0 : 6;
+            }),
+            0u);
+}
+
+[[gnu::noinline]] long touch_deeply(int seed) {
+  char deep[300 << 10];
+  std::memset(deep, seed, sizeof deep);
+  asm volatile("" : : "r"(deep) : "memory");
+  return deep[12345];
+}
+
+// A child whose parent was stolen, deep in its stack, ends before the parent joins: the pages below
+// the parent's frame hold nothing then.
+long waste_pages(bool wait_for_their_return) {
+  gate stolen;
+  long deep = 0;
+  nopal::scope s;
+  s.fork([&] {
+    stolen.wait();
+    deep = touch_deeply(7);
+  });
+  stolen.open();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (wait_for_their_return && nopal::stats().pages_returned == 0 &&
+         std::chrono::steady_clock::now() < deadline)
+    std::this_thread::yield();
+  s.join();
+  return deep;
+}
+
+std::uint64_t pages_returned(nopal::stack_policy policy) {
+  nopal::configure({.num_workers = 4, .policy = policy});
+  long deep = 0;
+  nopal::scope s;
+  s.fork(deep, waste_pages, policy == nopal::stack_policy::dontneed);
+  s.join();
+  for (int i = 0; i < 50; ++i) {
+    s.fork(deep, waste_pages, false);
+    s.join();
+    if (deep != 7)
+      return 1;
+  }
+  return nopal::stats().pages_returned;
+}
+
+TEST_F(runtime, unused_pages_go_back_where_the_policy_says_so) {
+  const auto returned = apart([] { return pages_returned(nopal::stack_policy::dontneed); });
+  ASSERT_TRUE(returned.has_value());
+  EXPECT_GE(*returned, 70u); // 300 KiB are 75 pages, of which a page or two hold frames
+  EXPECT_EQ(apart([] { return pages_returned(nopal::stack_policy::keep); }), 0u);
+}
+
+TEST_F(runtime, results_stay_right_where_pages_go_back) {
+  EXPECT_EQ(apart([] {
+              nopal::configure({.num_workers = 5, .policy = nopal::stack_policy::dontneed});
+              nopal::sched::force_steals(3);
+              return fib(11);
+            }),
+            89u);
+}
+
+} // namespace
+} // namespace nopal_test
