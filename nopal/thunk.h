@@ -33,13 +33,19 @@ inline constexpr bool fits_registers =
     (std::is_scalar_v<T> ? sizeof(T) <= 8
                          : std::is_empty_v<T> || (alignof(T) == 8 && sizeof(T) <= 16));
 
+template <class T> inline constexpr bool in_vector_register = std::is_floating_point_v<T>;
 template <class T>
-inline constexpr std::size_t registers_of = std::is_empty_v<T> ? 1 : (sizeof(T) + 7) / 8;
+inline constexpr std::size_t registers_of =
+    std::is_empty_v<T> || in_vector_register<T> ? 0 : (sizeof(T) + 7) / 8;
 
-// Two of the six registers hold the scope and the thunk.
+// Two of the six general registers hold the scope and the thunk; a class may need vector registers
+// as well as general ones, so it counts as both.
 template <class... T>
 inline constexpr bool travel_in_registers =
-    (fits_registers<T> && ...) && (registers_of<T> + ... + 0) <= 4;
+    (fits_registers<T> && ...) && (registers_of<T> + ... + 0) <= 4 &&
+    (std::size_t{in_vector_register<T>} + ... + 0) +
+            2 * (std::size_t{std::is_class_v<T>} + ... + 0) <=
+        8;
 
 template <class Body> void run_body(void* body) { (*static_cast<Body*>(body))(); }
 
@@ -116,8 +122,14 @@ template <class F> struct run_and_destroy {
 };
 
 template <class F> [[gnu::noinline]] NOPAL_THUNK void moved_thunk(scope_frame* scope, void*, F* f) {
-  run_and_destroy<F> child{std::move(*f)};
-  run_child(scope, child);
+  if constexpr (std::is_class_v<F> && std::is_trivially_copyable_v<F> &&
+                std::is_copy_constructible_v<F>) {
+    F child{*f};
+    run_child(scope, child);
+  } else {
+    run_and_destroy<F> child{std::move(*f)};
+    run_child(scope, child);
+  }
 }
 
 // One cast each: the stub has the thunk's type as far as its caller is concerned.

@@ -5,6 +5,9 @@
 #include <nopal/fork.h>
 
 #define BENCH_SCOPE(s) nopal::scope s
-#define BENCH_FORK(s, result, fn, ...) s.fork(result, fn, __VA_ARGS__)
+// The function is named by a type, so that the child calls it directly, as the macros of the other
+// systems do.
+#define BENCH_FORK(s, result, fn, ...)                                                             \
+  s.fork(result, [](auto... arguments) { return fn(arguments...); }, __VA_ARGS__)
 #define BENCH_FORK_VOID(s, fn, ...) s.fork([=] { fn(__VA_ARGS__); })
 #define BENCH_JOIN(s) s.join()

@@ -4,8 +4,8 @@
 //
 //   context:   0 resume_at   8 rsp   16 rbp   24 rbx   32 r12   40 r13   48 r14   56 r15
 //
-// The caller of nopal_arch_fork and nopal_arch_suspend sees an ordinary call that clobbers what calls
-// clobber. Its frame, before and after a thief has taken it over:
+// The caller of nopal_arch_fork and nopal_arch_suspend sees an ordinary call that clobbers what
+// calls clobber. Its frame, before and after a thief has taken it over:
 //
 //      original stack                          thief's stack
 //      +---------------------+ <- rbp          +---------------------+ top

@@ -5,20 +5,18 @@
 // A fork offers the rest of its caller to thieves. The deque of a worker holds the open offers of
 // the stack that the worker runs on, oldest first. It has two parts:
 //
-//   oldest                                                          newest
-//   [ public: taken by thieves, one compare-and-swap each | private: plain loads and stores of the
-//   owner ]
-//                                                         ^ split
+//   oldest                                                            newest
+//   [ public: thieves take them, one CAS each | private: the owner's plain loads and stores ]
+//                                             ^ split
 //
 // The fast path touches the private part alone, without a fence. Offers move from private to
 // public, oldest first, in one of two ways:
-//   asked    a thief lowers `limit` (to its greatest value, so that every push sees it); the
-//   owner's next
-//            push takes the slow path and publishes.
-//   starved  the owner pushes nothing (a long serial strand): the thief writes a token into
-//   `split`, which
-//            sends every pop of the owner into the slow path; passes the heavy barrier; and then,
-//            under the deque's lock, publishes in the owner's name. See README.md for the argument.
+//   asked    A thief lowers `limit` (to its greatest value, so that every push sees it); the
+//            owner's next push takes the slow path and publishes.
+//   starved  The owner pushes nothing (a long serial strand). The thief writes a token into
+//            `split`, which sends every pop of the owner into the slow path; passes the heavy
+//            barrier; and then, under the deque's lock, publishes in the owner's name.
+//            README.md has the argument.
 //
 // Offer, the type of what is offered, lives in the frame of the thunk that runs the child and is
 // gone when the child returns. It provides:

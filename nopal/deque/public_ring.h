@@ -7,14 +7,13 @@
 // The tag grows with every change. Without it a thief's compare-and-swap succeeds on a position
 // that was taken back and offered anew in between (ABA), and it resumes the wrong frame.
 //
-// Roles:   pushing and taking back are done under the deque's lock; stealing by anybody, without
-// it. Invariant: 0 <= tail - head <= capacity; an entry's fields do not change while it is public.
+// Roles: pushing and taking back are done under the deque's lock; stealing by anybody, without it.
+// Invariant: 0 <= tail - head <= capacity; an entry's fields do not change while it is public.
 // Orders:
-//   P  push        word CAS release   pairs with S: whoever sees the entry sees the frame behind it
-//   S  steal       word load acquire  pairs with P; the thief's own CAS may be relaxed, since it
-//   carries
-//                  nothing to anybody, and a read-modify-write keeps P visible to the next thief
-//   B  take back   word CAS relaxed   the owner takes back what it published itself
+//   P  push: word CAS release. Partner: S. Whoever sees the entry sees the frame behind it.
+//   S  steal: word load acquire. Partner: P. The thief's own CAS may be relaxed: it carries nothing
+//      to anybody, and a read-modify-write keeps P visible to the next thief.
+//   B  take back: word CAS relaxed. The owner takes back what it published itself.
 // Progress: an attempt to steal takes a bounded number of its own steps; it fails only if another
 // operation on the ring succeeded.
 #pragma once

@@ -8,18 +8,23 @@
 // The owner pushes and pops at `bottom` with plain loads and stores and compares with `split` on a
 // pop. Compared with `stack_map`, bottom is loaded and stored through memory at every fork.
 //
-// Invariant (under the lock, `split` restored):  offer i is private <=> split <= i < bottom;  split
-// = settled The array starts afresh when the owner goes on with a stack; the offers of the thunks
-// above are all taken, and popping one of those makes bottom -1, below every split.
+// Invariant (under the lock, `split` restored):
+//   offer i is private  <=>  split <= i < bottom;    split = settled
+// The array starts afresh when the owner goes on with a stack; the offers of the thunks above are
+// all taken, and popping one of those makes bottom -1, below every split.
 //
-// Ownership: limit   owner restores, anybody lowers          bottom, slots   owner
-//            split   owner; a starved thief (token)          settled         lock holder
+// Ownership:
+//   limit            owner restores, anybody lowers
+//   split            owner; a starved thief, which writes a token
+//   settled_         lock holder
+//   bottom_, slots_  owner
 // Orders:
-//   B  push: bottom store release     pairs with the acquire load in `oldest_private`: offer and
-//   slot complete L  push: light barrier, then limit load: as in stack_map.h C  pop: bottom
-//   lowered, light barrier, split load; token + heavy barrier on the other side: either the
-//      owner sees the token or the thief sees the lowered bottom
-//   A  attend: limit exchange acq_rel
+//   B  push: bottom store release. Partner: the acquire load in `oldest_private`: offer and slot are
+//      complete.
+//   L  as in stack_map.h, with bottom in the place of the mark.
+//   C  pop: bottom lowered, light barrier, split load. Partner: token, then the heavy barrier. Either
+//      the owner sees the token or the thief sees the lowered bottom.
+//   A  attend: limit exchange acq_rel, as in stack_map.h.
 // Paper: the private part is after wool's and lace's; the requests as in stack_map.h.
 #pragma once
 

@@ -3,30 +3,28 @@
 // Deque variant `stack_map`: the stack itself is the owner's half of the deque.
 //
 // Open offers are nested as frames are, so all that is needed is to find them when somebody asks.
-// An offer sets one byte in the mark map of its stack (stack/marks.h) and clears it when the child
+// An offer marks itself while it is open (stack/marks.h) and clears the mark when the child
 // returns; no index is loaded and stored, so forks do not wait for one another through memory. The
 // key is the offer's own address: the thunk that holds it always lies on the stack its worker is
 // using, while the scope of a stolen frame lies on another.
 //
 // Invariant (under the lock, `split` restored):
-//   an open offer o on this stack is private  <=>  address(o) < split      (published or stolen
-//   otherwise) marks of private offers are exact; marks at or above split mean nothing
-// Two offers never share a mark: an offer is 56 bytes and a return address lies between two of
-// them.
+//   an open offer o of this stack is private  <=>  address(o) < split
+//   (the others are public or stolen); marks of private offers are exact
 //
-// Ownership: limit   owner restores, anybody lowers          marks     owner
-//            split   owner; a starved thief (token)          settled   lock holder: the true split
-//            stack   owner under the lock
+// Ownership:
+//   limit        owner restores, anybody lowers
+//   split        owner; a starved thief, which writes a token
+//   settled_     lock holder: the true split
+//   stack_       owner under the lock
+//   marks        owner
 // Orders:
-//   L  push: mark set, light barrier, limit load; `ask` + heavy barrier on the other side: either
-//   the owner
-//      sees the request or the thief sees the mark (README.md, "sleeping"). The limit is loaded
-//      before the mark is set as well: a thread that is no worker stands on a stack that has no
-//      marks.
-//   C  pop: mark cleared, light barrier, split load; token + heavy barrier on the other side:
-//   either the
-//      owner sees the token or the thief sees the cleared mark (README.md, "starved")
-//   A  attend: limit exchange acq_rel   takes the request and what the asker wrote before it
+//   L  push: limit load, mark set, light barrier, limit load. Partner: `ask`, then the heavy barrier.
+//      Either the owner sees the request or the thief sees the mark (README.md, "sleeping"). The
+//      first load keeps threads that are no workers from marking stacks that are not ours.
+//   C  pop: mark cleared, light barrier, split load. Partner: token, then the heavy barrier. Either
+//      the owner sees the token or the thief sees the cleared mark (README.md, "starved").
+//   A  attend: limit exchange acq_rel takes the request and what the asker wrote before it.
 // Paper: ours; the private part with a movable split is after manticore-icfp08's heap-limit
 // requests.
 #pragma once

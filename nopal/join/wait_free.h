@@ -7,17 +7,17 @@
 //   counter  -omega before the main path arrives at the join, alpha - omega afterwards
 //
 // Invariant: running children N = alpha - omega >= 0.
-//   Before the join  counter = -omega <= 0, and a finishing child leaves counter <= -1: nobody sees
-//   zero, so it does not matter that a thief counts its steal (alpha) after the child may have
-//   finished (omega). At the join alpha no longer changes, since only the main path forks; adding
-//   it makes counter = N. From then on whoever brings the counter to zero goes on after the join:
-//   the last child, or the main path itself when N is zero already. Exactly one of them does. The
-//   paper starts at I_max - omega and subtracts I_max - alpha; the signed form says the same with
-//   I_max = 0 and needs no constant.
+// Before the join, counter = -omega <= 0, and a finishing child leaves counter <= -1: nobody sees
+// zero, so it does not matter that a thief counts its steal (alpha) after the child may have finished
+// (omega). At the join alpha no longer changes, since only the main path forks; adding it makes
+// counter = N. From then on whoever brings the counter to zero goes on after the join: the last
+// child, or the main path itself when N is zero already. Exactly one of them does.
+// The paper starts at I_max - omega and subtracts I_max - alpha; the signed form says the same with
+// I_max = 0 and needs no constant.
 //
 // Orders:
-//   D  child_finished  fetch_sub acq_rel   release: what the child wrote is seen by whoever goes
-//   on; J  arrive          fetch_add acq_rel   acquire: whoever goes on sees what all others wrote
+//   D  child_finished: fetch_sub acq_rel. Release: what the child wrote is seen by whoever goes on.
+//   J  arrive: fetch_add acq_rel. Acquire: whoever goes on sees what all others wrote.
 // Wait-free: each operation is one atomic instruction. Overflow: counters have 61 bits.
 // Paper: nowa-ipdps21, section IV, equations 1 to 5.
 #pragma once

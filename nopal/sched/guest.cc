@@ -3,13 +3,11 @@
 // Guests: threads that Nopal did not start. Such a thread becomes a worker at a fork on its own
 // stack and stops being one when that fork's scope goes on, always on the same thread (level L1).
 //
-//   fork on a foreign stack:  the child runs on a stack of ours, so that everything below it is
-//   ordinary;
-//                             the continuation, whose frame stays where it is, is public at once
-//   the child returns, the continuation was not stolen:  back to the foreign stack, a worker no
-//   more it was stolen:  the thread looks for work of its own computation, on its own stack below
-//   the frame;
-//                   whoever completes the scope's join hands the scope back (worker::finished)
+//   forks       The child runs on a stack of ours, so that everything below it is ordinary; the
+//               continuation, whose frame stays where it is, is public at once.
+//   not stolen  The child returns to the foreign stack; the thread is a worker no more.
+//   stolen      The thread looks for work of its own computation, on its own stack below the frame.
+//               Whoever completes the scope's join hands the scope back (worker::finished).
 //
 // A frame too large for a thief's stack is not offered: its fork counts as stolen, and the main
 // path as having arrived at once, so that it goes on when the child is finished.

@@ -9,12 +9,10 @@
 //                                parked --cancel--> awake
 // Invariant: asleep = number of places in state parked, once no operation is under way.
 // Orders:
-//   P  announce   seq_cst store and fetch_add, then full fence   pairs with W: the sleeper's last
-//   look for W  publish    full fence before `anybody_asleep`            work and the publisher's
-//   look for sleepers
-//                                                               cannot both miss
-//   N  wake       CAS acq_rel                                   what the waker wrote is seen after
-//   wait
+//   P  announce: seq_cst store and fetch_add, then a full fence. Partner: W.
+//   W  publish: full fence before `anybody_asleep`. Partner: P. The sleeper's last look for work and
+//      the publisher's look for sleepers cannot both miss.
+//   N  wake: CAS acq_rel. What the waker wrote is seen after `wait`.
 #pragma once
 
 #include "nopal/base/atomic.h"
