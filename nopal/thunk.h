@@ -58,7 +58,7 @@ template <class Body> [[gnu::always_inline]] inline void run_opened(offer& of, B
     join::capture_failure(&of);
     goto failed;
   }
-  if (!arch::current()->deque.pop(arch::anew(&of))) [[unlikely]]
+  if (!arch::current()->deque.pop(arch::address_of(of))) [[unlikely]]
     sched::settle(&of);
   return;
 failed:
@@ -72,21 +72,35 @@ template <class Body>
     run_opened(of, body);
 }
 
+template <class Body>
+[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_called(offer& of, Body& body) {
+  sched::attend();
+  run_opened(of, body);
+}
+
+// Slow paths take a body by its address: of a copy, so that on the fast path its parts can stay in
+// registers.
+template <class Body, class Use>
+[[gnu::always_inline]] inline void with_own(Body& body, const Use& use) {
+  if constexpr (std::is_trivially_copyable_v<Body>) {
+    Body copy{body};
+    use(copy);
+  } else {
+    use(body);
+  }
+}
+
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
   offer of{scope};
   base::note_fork(scope);
   vproc::worker* const self = arch::current();
-  if (!self->exceptions->alive() && self->deque.push(&of)) [[likely]] {
-    if (self->deque.called(&of)) [[unlikely]]
-      sched::attend();
-    return run_opened(of, body);
+  offer* const here = arch::address_of(of);
+  if (!self->exceptions->alive() && self->deque.push(here)) [[likely]] {
+    if (!self->deque.called(here)) [[likely]]
+      return run_opened(of, body);
+    return with_own(body, [&of](Body& own) { run_child_called(of, own); });
   }
-  if constexpr (std::is_trivially_copyable_v<Body>) {
-    Body copy{body}; // on the slow path only, so that the parts of the body stay in registers
-    run_child_slow(scope, copy);
-  } else {
-    run_child_slow(scope, body);
-  }
+  with_own(body, [scope](Body& own) { run_child_slow(scope, own); });
 }
 
 template <class F> [[gnu::noinline]] NOPAL_THUNK void value_thunk(scope_frame* scope, void*, F f) {

@@ -83,11 +83,12 @@ template <class Word>
   return result;
 }
 
-// The same address, but the compiler computes it anew instead of keeping it across calls in a
-// register that must be saved for it.
-template <class T> [[gnu::always_inline]] inline T* anew(T* at) noexcept {
-  asm("" : "+r"(at));
-  return at;
+// The address of a local variable, computed where it is needed: a compiler would keep it in a register
+// that must be saved for it.
+template <class T> [[gnu::always_inline]] inline T* address_of(T& local) noexcept {
+  T* address;
+  asm volatile("leaq %1, %0" : "=r"(address) : "m"(local));
+  return address;
 }
 
 [[gnu::always_inline]] inline std::uintptr_t stack_pointer() noexcept {

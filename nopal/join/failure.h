@@ -30,7 +30,10 @@ struct exception_state {
   unsigned uncaught;
 
   // Somebody is in a handler, or exceptions are on their way through destructors.
-  bool alive() const noexcept { return caught != nullptr || uncaught != 0; }
+  // One test for both.
+  bool alive() const noexcept {
+    return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) != 0;
+  }
 };
 inline constexpr exception_state no_exceptions{nullptr, 0};
 
