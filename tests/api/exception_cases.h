@@ -42,7 +42,7 @@ template <class Action> int thrown_by(Action action) {
   return number;
 }
 
-inline int rounds() { return repetitions(200, 30); }
+inline int rounds() { return repetitions(200, 6); }
 
 TEST(exception, of_a_child) {
   for (int i = 0; i < rounds(); ++i)
@@ -207,7 +207,7 @@ int climb(int depth) {
 }
 
 TEST(exception, climbs_through_many_frames) {
-  for (int i = 0; i < repetitions(50, 5); ++i)
+  for (int i = 0; i < repetitions(50, 1); ++i)
     ASSERT_EQ(thrown_by([] { climb(60); }), 99);
 }
 
@@ -402,7 +402,7 @@ long handle_many(int depth) {
 }
 
 TEST(exception, many_at_once) {
-  for (int i = 0; i < repetitions(20, 3); ++i)
+  for (int i = 0; i < repetitions(20, 1); ++i)
     ASSERT_EQ(thrown_by([] { EXPECT_EQ(handle_many(8), 256); }), 0);
 }
 

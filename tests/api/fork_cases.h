@@ -333,7 +333,7 @@ long dive(int depth) {
 
 TEST(fork, recursion_to_the_end_of_the_stack) {
   const long depth = dive(repetitions(1 << 20, 5000));
-  EXPECT_GT(depth, 1000);
+  EXPECT_GT(depth, 500);
   EXPECT_EQ(dive(100), 101); // and nothing is left behind
 }
 

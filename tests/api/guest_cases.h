@@ -28,7 +28,7 @@ template <class Body> void on_threads(int count, Body body) {
 }
 
 TEST(guest, thousands_of_short_lived_threads) {
-  for (int round = 0; round < repetitions(500, 30); ++round)
+  for (int round = 0; round < repetitions(500, 10); ++round)
     on_threads(4, [](int i) {
       ASSERT_EQ(fib(5 + i), (std::array{5, 8, 13, 21}[static_cast<std::size_t>(i)]));
     });
