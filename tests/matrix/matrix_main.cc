@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Runs all programs of the compiler matrix: in one process for each number of workers, with steals
-// forced (the seed decides which) and without.
+// Runs all programs of the compiler matrix: in one process without forced steals, and in one more
+// for each seed that decides which steals are forced.
 //
-// usage: matrix [PROGRAM]   only the programs whose name begins so
+// usage: matrix SEEDS [PROGRAM]   seeds 1 to SEEDS; only the programs whose name begins so
 #include "matrix.h"
 
 #include "nopal/runtime.h"
@@ -27,8 +27,9 @@ struct setting {
   std::uint64_t seed; // 0: steals are not forced
 };
 
-constexpr setting kSettings[] = {{2, 0}, {4, 0}, {2, 1}, {2, 2}, {3, 3}, {4, 4}};
-constexpr int kRounds = 4;
+constexpr int kRounds = 2;
+constexpr int kSkipped = 77;
+constexpr unsigned kPatienceSeconds = 120; // a process that takes longer hangs
 
 constexpr const program* kLists[] = {frame_programs,   register_programs,  call_programs,
                                      control_programs, exception_programs, avx512_programs};
@@ -46,6 +47,7 @@ void run_one(const program& which, int round) {
 }
 
 int run_all(const setting& use, const char* only) {
+  alarm(kPatienceSeconds);
   nopal::options options;
   options.num_workers = use.workers;
   nopal::configure(options);
@@ -68,6 +70,16 @@ int run_all(const setting& use, const char* only) {
   expect(tracked.load() == 0, "all", "an object was not destroyed, or twice");
   expect(use.seed == 0 || did.steals > 0, "all", "steals were forced, but there were none");
   return failures.load() == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+bool processor_can_run_this() {
+#if defined(__AVX512F__)
+  return __builtin_cpu_supports("avx512f") != 0;
+#elif defined(__AVX2__)
+  return __builtin_cpu_supports("avx2") != 0;
+#else
+  return true;
+#endif
 }
 
 bool run_in_child(const setting& use, const char* only) {
@@ -125,8 +137,21 @@ long fib(int n) {
 } // namespace matrix
 
 int main(int count, char** words) {
+  char* end = nullptr;
+  const unsigned long seeds = count > 1 ? std::strtoul(words[1], &end, 10) : 0;
+  if (count < 2 || count > 3 || end == words[1] || *end != '\0') {
+    std::fprintf(stderr, "usage: matrix SEEDS [PROGRAM], SEEDS a number\n");
+    return EXIT_FAILURE;
+  }
+  if (!matrix::processor_can_run_this()) {
+    std::fprintf(stderr,
+                 "skipped: this processor lacks instructions the program is compiled for\n");
+    return matrix::kSkipped;
+  }
   int failed = 0;
-  for (const matrix::setting& use : matrix::kSettings)
-    failed += matrix::run_in_child(use, count > 1 ? words[1] : "") ? 0 : 1;
+  for (unsigned long seed = 0; seed <= seeds; ++seed) {
+    const matrix::setting use{static_cast<unsigned>(2 + seed % 3), seed};
+    failed += matrix::run_in_child(use, count > 2 ? words[2] : "") ? 0 : 1;
+  }
   return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT
+# Compiles the programs of the matrix with one compiler and one set of flags, and runs them.
+#
+# cmake -DCOMPILER=path -DFLAGS=list -DROOT=repository -DDEFINITIONS=list -DLIBRARY=path,list
+#       -DSEEDS=number -DOUT=directory [-DONLY_LIBRARY=ON] -P run.cmake
+#
+# With ONLY_LIBRARY it compiles libnopal.a into OUT instead, with -DARCHIVER=path.
+cmake_minimum_required(VERSION 3.25)
+foreach(name COMPILER ROOT OUT)
+  if(NOT DEFINED ${name})
+    message(FATAL_ERROR "run.cmake: -D${name}=... is missing")
+  endif()
+endforeach()
+
+function(run)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${OUT} RESULT_VARIABLE result)
+  if(NOT result EQUAL 0)
+    string(REPLACE ";" " " words "${ARGN}")
+    message(FATAL_ERROR "failed (${result}): ${words}")
+  endif()
+endfunction()
+
+list(REMOVE_ITEM DEFINITIONS "")
+list(TRANSFORM DEFINITIONS PREPEND -D)
+set(compile ${COMPILER} -std=c++20 ${FLAGS} ${DEFINITIONS} -I${ROOT})
+file(MAKE_DIRECTORY ${OUT})
+
+if(ONLY_LIBRARY)
+  file(GLOB_RECURSE sources RELATIVE ${ROOT} ${ROOT}/nopal/*.cc ${ROOT}/nopal/*.S)
+  set(objects "")
+  foreach(source IN LISTS sources)
+    string(REPLACE "/" "_" object ${source}.o)
+    run(${compile} -c ${ROOT}/${source} -o ${object})
+    list(APPEND objects ${object})
+  endforeach()
+  file(REMOVE ${OUT}/libnopal.a)
+  run(${ARCHIVER} rcs libnopal.a ${objects})
+  return()
+endif()
+
+# One translation unit: half the time, and what is not marked noinline may be inlined.
+file(GLOB sources ${CMAKE_CURRENT_LIST_DIR}/matrix_*.cc)
+list(TRANSFORM sources REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE includes)
+string(CONCAT text ${includes})
+file(WRITE ${OUT}/matrix.cc "${text}")
+set(warnings -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-psabi)
+if("-flto" IN_LIST FLAGS)
+  list(APPEND warnings -Wno-deprecated) # GCC forgets at link time where the library says so itself
+endif()
+run(${compile} ${warnings} matrix.cc ${LIBRARY} -pthread -o matrix)
+execute_process(COMMAND ${OUT}/matrix ${SEEDS} RESULT_VARIABLE result)
+if(result EQUAL 77)
+  message(STATUS "matrix: skipped")
+elseif(NOT result EQUAL 0)
+  message(FATAL_ERROR "matrix: failed (${result})")
+endif()
