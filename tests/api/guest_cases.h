@@ -162,7 +162,7 @@ TEST(guest, thread_local_destructors_fork) {
 }
 
 // Before main, where the constructors of static objects run.
-inline const long before_main = [] {
+const long before_main = [] {
   be_stolen();
   return fib(10);
 }();

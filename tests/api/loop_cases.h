@@ -53,7 +53,7 @@ TYPED_TEST(integral, each_index_once) {
   for (const int count : {1, 2, 3, 7, 100}) {
     const std::vector<int> once(static_cast<std::size_t>(count), 1);
     const auto upper = static_cast<TypeParam>(count);
-    for (const std::size_t grain : {0, 1, 3, 1000}) {
+    for (const std::size_t grain : {0u, 1u, 3u, 1000u}) {
       EXPECT_EQ(visits<TypeParam>(0, upper, grain), once);
       EXPECT_EQ(
           visits<TypeParam>(static_cast<TypeParam>(limits::max() - upper), limits::max(), grain),
@@ -123,7 +123,7 @@ TEST(reduce, keeps_the_order) {
   std::string expected;
   for (int i = 0; i < 700; ++i)
     expected += static_cast<char>('a' + i % 26);
-  for (const std::size_t grain : {0, 1, 2, 50, 5000})
+  for (const std::size_t grain : {0u, 1u, 2u, 50u, 5000u})
     ASSERT_EQ(letters(700, grain), expected) << "grain " << grain;
   EXPECT_EQ(letters(0, 0), "");
   EXPECT_EQ(letters(1, 0), "a");

@@ -32,7 +32,7 @@ template <class Compute> std::optional<std::uint64_t> apart(Compute compute) {
     return std::nullopt;
   const pid_t child = fork();
   if (child == 0) {
-    const std::uint64_t result = compute();
+    const auto result = static_cast<std::uint64_t>(compute());
     _exit(write(ends[1], &result, sizeof result) == sizeof result ? 0 : 1);
   }
   close(ends[1]);
