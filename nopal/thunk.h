@@ -92,15 +92,14 @@ template <class Body, class Use>
 
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
   offer of{scope};
-  base::note_fork(scope);
   vproc::worker* const self = arch::current();
   offer* const here = arch::address_of(of);
   if (!self->exceptions->alive() && self->deque.push(here)) [[likely]] {
     if (!self->deque.called(here)) [[likely]]
       return run_opened(of, body);
-    return with_own(body, [&of](Body& own) { run_child_called(of, own); });
+    return with_own(body, [&of](Body& own) NOPAL_IN_THUNK { run_child_called(of, own); });
   }
-  with_own(body, [scope](Body& own) { run_child_slow(scope, own); });
+  with_own(body, [scope](Body& own) NOPAL_IN_THUNK { run_child_slow(scope, own); });
 }
 
 template <class F> [[gnu::noinline]] NOPAL_THUNK void value_thunk(scope_frame* scope, void*, F f) {

@@ -83,8 +83,8 @@ template <class Word>
   return result;
 }
 
-// The address of a local variable, computed where it is needed: a compiler would keep it in a register
-// that must be saved for it.
+// The address of a local variable, computed where it is needed: a compiler would keep it in a
+// register that must be saved for it.
 template <class T> [[gnu::always_inline]] inline T* address_of(T& local) noexcept {
   T* address;
   asm volatile("leaq %1, %0" : "=r"(address) : "m"(local));

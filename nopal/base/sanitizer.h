@@ -41,6 +41,9 @@
 #define NOPAL_READS_FRAMES __attribute__((no_sanitize("address", "thread", "undefined")))
 #endif
 
+// For what a thunk calls by another name: part of the thunk, with its instrumentation or none.
+#define NOPAL_IN_THUNK __attribute__((always_inline))
+
 #if defined(NOPAL_TSAN)
 #define NOPAL_THUNK NOPAL_SWITCHES
 #else
@@ -98,9 +101,11 @@ void end_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 void happens_before(const void* key) noexcept;
 void happens_after(const void* key) noexcept;
 
-// A fork's edge to its continuation starts before anything of the child.
-[[gnu::always_inline]] inline void note_fork([[maybe_unused]] const void* scope) noexcept {
+// A fork's edges, to whoever finds the offer and to the continuation, start before the child.
+[[gnu::always_inline]] inline void note_fork([[maybe_unused]] const void* offer,
+                                             [[maybe_unused]] const void* scope) noexcept {
 #if defined(NOPAL_TSAN)
+  happens_before(offer);
   happens_before(scope);
 #endif
 }

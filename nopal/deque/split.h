@@ -19,11 +19,11 @@
 //   settled_         lock holder
 //   bottom_, slots_  owner
 // Orders:
-//   B  push: bottom store release. Partner: the acquire load in `oldest_private`: offer and slot are
-//      complete.
+//   B  push: bottom store release. Partner: the acquire load in `oldest_private`: offer and slot
+//      are complete.
 //   L  as in stack_map.h, with bottom in the place of the mark.
-//   C  pop: bottom lowered, light barrier, split load. Partner: token, then the heavy barrier. Either
-//      the owner sees the token or the thief sees the lowered bottom.
+//   C  pop: bottom lowered, light barrier, split load. Partner: token, then the heavy barrier.
+//      Either the owner sees the token or the thief sees the lowered bottom.
 //   A  attend: limit exchange acq_rel, as in stack_map.h.
 // Paper: the private part is after wool's and lace's; the requests as in stack_map.h.
 #pragma once

@@ -111,7 +111,7 @@ std::uint64_t suppressed_by_last_join() noexcept { return last_join_suppressed; 
 std::uint64_t suppressed_in_total() noexcept { return total_suppressed.load(base::relaxed); }
 
 void offer::seal(std::uintptr_t taken_above) noexcept {
-  base::happens_after(scope); // as the deque has found this offer; ThreadSanitizer did not see how
+  base::happens_after(this); // the deque has found this offer; ThreadSanitizer did not see how
   NOPAL_ASSERT(lies_in_its_frame(scope),
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");

@@ -31,9 +31,7 @@ struct exception_state {
 
   // Somebody is in a handler, or exceptions are on their way through destructors.
   // One test for both.
-  bool alive() const noexcept {
-    return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) != 0;
-  }
+  bool alive() const noexcept { return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) != 0; }
 };
 inline constexpr exception_state no_exceptions{nullptr, 0};
 

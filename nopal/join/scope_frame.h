@@ -11,6 +11,7 @@
 #pragma once
 
 #include "nopal/arch/arch.h"
+#include "nopal/base/sanitizer.h"
 #include "nopal/join/failure.h"
 #include "nopal/join/wait_free.h"
 
@@ -44,7 +45,9 @@ struct offer {
   std::int64_t steals_before; // set by seal: orders failures serially
   failure* failed;            // set when the child throws
 
-  [[gnu::always_inline]] explicit offer(scope_frame* of) noexcept : scope{of} {}
+  [[gnu::always_inline]] explicit offer(scope_frame* of) noexcept : scope{of} {
+    base::note_fork(this, of);
+  }
 
   scope_frame* frame() const noexcept { return scope; }
   // Ends the program with a sentence if the scope is misused in a way that a steal would turn into

@@ -10,8 +10,8 @@
 // Invariant: asleep = number of places in state parked, once no operation is under way.
 // Orders:
 //   P  announce: seq_cst store and fetch_add, then a full fence. Partner: W.
-//   W  publish: full fence before `anybody_asleep`. Partner: P. The sleeper's last look for work and
-//      the publisher's look for sleepers cannot both miss.
+//   W  publish: full fence before `anybody_asleep`. Partner: P. The sleeper's last look for work
+//      and the publisher's look for sleepers cannot both miss.
 //   N  wake: CAS acq_rel. What the waker wrote is seen after `wait`.
 #pragma once
 

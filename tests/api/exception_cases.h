@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/loop.h"
+#include "tests/api/numbered.h"
 #include "tests/api/support.h"
 
 #include <atomic>
@@ -13,19 +14,8 @@
 
 namespace nopal_test {
 
-// An exception that knows its number and how many of its kind are alive.
-class numbered {
-public:
-  explicit numbered(int number) noexcept : number_{number} { alive += 1; }
-  numbered(const numbered& other) noexcept : number_{other.number_} { alive += 1; }
-  numbered& operator=(const numbered&) = delete;
-  ~numbered() { alive -= 1; }
-  int number() const noexcept { return number_; }
-
-  static inline std::atomic<int> alive{0};
-
 private:
-  int number_;
+int number_;
 };
 
 // The number of what `action` throws; 0 if nothing. Afterwards no exception is alive.

@@ -34,8 +34,6 @@ foreach(compiler GCC CLANG)
     matrix_test(${compiler} lto FLAGS -O2 -flto)
   endif()
 endforeach()
-# Room for arguments that is part of the frame instead of pushes.
-matrix_test(GCC accumulate FLAGS -O2 -mavx2 -maccumulate-outgoing-args)
 
 # The library by other compilers and flags than its callers.
 matrix_library(GCC gcc_O0 FLAGS -O0)

@@ -102,7 +102,8 @@ class Checker:
     def included(self, name):
         command = [*self.command(self.root, name), "-MM"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        return {os.path.relpath(path, self.root) for path in done.stdout.split()[1:] if path != "\\"}
+        paths = done.stdout.split()[1:]
+        return {os.path.relpath(path, self.root) for path in paths if path != "\\"}
 
     def run(self, tree, name):
         """Whether the model passes; raises if it cannot be told."""

@@ -50,8 +50,8 @@ TEST_F(sanitized, TreeOfForks) {
 }
 
 // Entries that are not matched by exits add up to a tool's limit only after tens of thousands.
-TEST_F(sanitized, TwoHundredThousandStolenForks) {
-  constexpr std::uint64_t wanted = 200000;
+TEST_F(sanitized, SeventyThousandStolenForks) {
+  constexpr std::uint64_t wanted = 70000;
   std::uint64_t forks = 0;
   while (nopal::stats().steals < wanted) {
     long parts[64] = {};
