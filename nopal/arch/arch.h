@@ -65,11 +65,24 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
   if (__builtin_frame_address(0) == nullptr)                                                       \
     asm volatile("" ::: "rsp");                                                                    \
   _Pragma("GCC diagnostic pop")
+// With -maccumulate-outgoing-args GCC addresses a realigned frame through the stack pointer all the
+// same. Then the assembler refuses: no other register has an s followed by a p.
+#define NOPAL_REFUSE_STACK_POINTER(operand)                                                        \
+  "\n\t.set .Lnopal_s, 0"                                                                          \
+  "\n\t.irpc c, " operand                                                                          \
+  "\n\t.ifc \\c, p\n\t.if .Lnopal_s"                                                               \
+  "\n\t.error \"nopal: a function with a scope addresses its over-aligned frame through the stack"  \
+  " pointer; compile it with -mno-accumulate-outgoing-args\""                                      \
+  "\n\t.endif\n\t.endif"                                                                           \
+  "\n\t.set .Lnopal_s, 0"                                                                          \
+  "\n\t.ifc \\c, s\n\t.set .Lnopal_s, 1\n\t.endif"                                                 \
+  "\n\t.endr"
 // The stack pointer is an operand, or GCC would move pushes for a later call in front of this.
 #define NOPAL_STORE_STACK_POINTER(word)                                                            \
   {                                                                                                \
     register std::uintptr_t nopal_stack_pointer asm("rsp");                                        \
-    asm volatile("movq %1, %0" : "=m"(word) : "r"(nopal_stack_pointer));                           \
+    asm volatile inline("movq %1, %0" NOPAL_REFUSE_STACK_POINTER("%0")                             \
+                        : "=m"(word) : "r"(nopal_stack_pointer));                                  \
   }
 // clang-format on
 #endif

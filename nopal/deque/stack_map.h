@@ -21,7 +21,8 @@
 // Orders:
 //   L  push: limit load, mark set, light barrier, limit load. Partner: `ask`, then the heavy
 //      barrier. Either the owner sees the request or the thief sees the mark (README.md,
-//      "sleeping"). The first load keeps threads that are no workers from marking stacks that are not ours.
+//      "sleeping"). The first load keeps threads that are no workers from marking stacks that are
+//      not ours.
 //   C  pop: mark cleared, light barrier, split load. Partner: token, then the heavy barrier. Either
 //      the owner sees the token or the thief sees the cleared mark (README.md, "starved").
 //   A  attend: limit exchange acq_rel takes the request and what the asker wrote before it.

@@ -10,8 +10,8 @@
 // Before the join, counter = -omega <= 0, and a finishing child leaves counter <= -1: nobody sees
 // zero, so it does not matter that a thief counts its steal (alpha) after the child may have
 // finished (omega). At the join alpha no longer changes, since only the main path forks; adding it
-// makes counter = N. From then on whoever brings the counter to zero goes on after the join: the last
-// child, or the main path itself when N is zero already. Exactly one of them does.
+// makes counter = N. From then on whoever brings the counter to zero goes on after the join: the
+// last child, or the main path itself when N is zero already. Exactly one of them does.
 // The paper starts at I_max - omega and subtracts I_max - alpha; the signed form says the same with
 // I_max = 0 and needs no constant.
 //

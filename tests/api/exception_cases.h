@@ -14,10 +14,6 @@
 
 namespace nopal_test {
 
-private:
-int number_;
-};
-
 // The number of what `action` throws; 0 if nothing. Afterwards no exception is alive.
 template <class Action> int thrown_by(Action action) {
   int number = 0;

@@ -17,4 +17,8 @@ public:
 
   static inline std::atomic<int> alive{0};
 
+private:
+  int number_;
+};
+
 } // namespace nopal_test
