@@ -71,7 +71,7 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
   "\n\t.set .Lnopal_s, 0"                                                                          \
   "\n\t.irpc c, " operand                                                                          \
   "\n\t.ifc \\c, p\n\t.if .Lnopal_s"                                                               \
-  "\n\t.error \"nopal: a function with a scope addresses its over-aligned frame through the stack"  \
+  "\n\t.error \"nopal: a function with a scope addresses its over-aligned frame through the stack" \
   " pointer; compile it with -mno-accumulate-outgoing-args\""                                      \
   "\n\t.endif\n\t.endif"                                                                           \
   "\n\t.set .Lnopal_s, 0"                                                                          \
