@@ -27,9 +27,10 @@ struct start {
 // Runs `compute` in a process of its own, made while this one has no pool yet, and returns the
 // number it computed; nothing if the process did not end well.
 template <class Compute> std::optional<std::uint64_t> apart(Compute compute) {
+  std::optional<std::uint64_t> computed;
   int ends[2];
   if (pipe(ends) != 0)
-    return std::nullopt;
+    return computed;
   const pid_t child = fork();
   if (child == 0) {
     const auto result = static_cast<std::uint64_t>(compute());
@@ -41,7 +42,9 @@ template <class Compute> std::optional<std::uint64_t> apart(Compute compute) {
   close(ends[0]);
   int status = -1;
   waitpid(child, &status, 0);
-  return complete && status == 0 ? std::optional{result} : std::nullopt;
+  if (complete && status == 0)
+    computed = result;
+  return computed;
 }
 
 // So many repetitions of something that waits for a thief when steals are forced.
