@@ -5,6 +5,7 @@
 
 #include "nopal/base/barrier.h"
 #include "nopal/base/random.h"
+#include "nopal/base/sanitizer.h"
 #include "nopal/deque/split.h"
 #include "nopal/deque/stack_map.h"
 
@@ -34,6 +35,7 @@ struct offer {
 
   continuation* frame() const noexcept { return of; }
   void seal(std::uintptr_t above) noexcept {
+    nopal::base::happens_after(this); // ThreadSanitizer did not see how the offer was found
     of->taken_above = above;
     of->published.fetch_add(1, std::memory_order_relaxed);
   }
