@@ -19,9 +19,10 @@ constexpr unsigned kWorkers = 4;
 const start with{kWorkers};
 
 // The processor time that all threads but this one have used so far, in ticks; and how many of them
-// wait for something.
+// there are, and wait for something. A sanitizer may have a thread of its own, which mostly sleeps.
 struct others {
   unsigned long ticks = 0;
+  unsigned threads = 0;
   unsigned asleep = 0;
   bool operator==(const others&) const = default;
 };
@@ -45,12 +46,14 @@ others other_threads() {
       fields >> skipped;
     fields >> user >> system;
     sum.ticks += user + system;
+    sum.threads += 1;
     sum.asleep += state == "S" ? 1 : 0;
   }
   return sum;
 }
 
-// Waits until all pool threads have been asleep for a while; false if that does not happen.
+// Waits until the pool's and all other threads have been asleep for a while; false if that does not
+// happen.
 bool all_asleep() {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
   others before;
@@ -59,7 +62,8 @@ bool all_asleep() {
       return false;
     usleep(20'000);
     const others now = other_threads();
-    quiet = now == before && now.asleep == kWorkers - 1 ? quiet + 1 : 0;
+    const bool quiet_now = now.threads >= kWorkers - 1 && now.asleep == now.threads;
+    quiet = now == before && quiet_now ? quiet + 1 : 0;
     before = now;
   }
   return true;
