@@ -125,6 +125,7 @@ void push_slow(worker* self, offer* of) noexcept {
 // The whole of a thunk.
 NOPAL_SWITCHES void fork_amid_exceptions(offer* of, void (*run)(void*), void* closure) noexcept {
   join::set_exceptions_aside(of->scope);
+  base::note_fork(of, of->scope); // what was set aside goes with the continuation
   worker* const self = arch::current();
   if (!self->deque.push(of))
     push_slow(self, of);
