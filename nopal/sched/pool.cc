@@ -69,7 +69,8 @@ worker* add_worker(bool pool) {
 
 void* pool_thread(void* argument) noexcept {
   auto* self = static_cast<worker*>(argument);
-  static thread_local char signal_stack[16 << 10];
+  // AddressSanitizer unpoisons it in units of 8 bytes.
+  alignas(16) static thread_local char signal_stack[16 << 10];
   const stack_t own{signal_stack, 0, sizeof signal_stack};
   sigaltstack(&own, nullptr);
   start_pool_thread(self, (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63});
