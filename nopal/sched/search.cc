@@ -80,15 +80,25 @@ void sleep(worker* self) noexcept {
     idle.searching.fetch_add(1, base::seq_cst);
 }
 
-worker* sleeper_for(worker* self, worker* home) noexcept {
+bool wake_pool_worker(worker* self) noexcept {
   const std::uint32_t count = worker_count();
   const std::uint32_t first = self->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     worker* candidate = worker_at((first + i) % count);
-    if ((candidate->pool || candidate == home) && candidate->parking.wake(idle))
-      return candidate;
+    if (candidate->pool && candidate->parking.wake(idle))
+      return true;
   }
-  return nullptr;
+  return false;
+}
+
+// Whoever stops looking, as the last one, hands the task on: there may be more where this came
+// from, or of any other computation, whose publisher relied on us. So not to a guest if a pool
+// worker sleeps: the guest would look for its own computation's work only.
+void hand_over(worker* self, worker* home) noexcept {
+  if (!idle.anybody_asleep())
+    return;
+  if ((idle.wants_wake() && wake_pool_worker(self)) || home->parking.wake(idle))
+    self->count.wakeups.add(1);
 }
 
 } // namespace
@@ -97,7 +107,7 @@ void announce_work(worker* self, worker* home) noexcept {
   if (!idle.anybody_asleep())
     return;
   // A guest can be served by nobody who searches for work of any kind: it may run its own only.
-  if (home->parking.wake(idle) || (idle.wants_wake() && sleeper_for(self, home) != nullptr))
+  if (home->parking.wake(idle) || (idle.wants_wake() && wake_pool_worker(self)))
     self->count.wakeups.add(1);
 }
 
@@ -129,8 +139,6 @@ found search(worker* self) noexcept {
     if (round % kRounds == 0)
       sleep(self);
   }
-  // Whoever stops looking, as the last one, hands the task on: there may be more where this came
-  // from.
   if (self->pool)
     idle.searching.fetch_sub(1, base::seq_cst);
   if (finished != nullptr) {
@@ -138,7 +146,7 @@ found search(worker* self) noexcept {
     return {nullptr, finished, self};
   }
   auto* home = static_cast<worker*>(taken.home);
-  announce_work(self, home);
+  hand_over(self, home);
   self->count.steals.add(1);
   return {taken.frame, nullptr, home};
 }

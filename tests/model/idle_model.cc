@@ -2,8 +2,8 @@
 //
 // Models of sleeping: no worker sleeps for good while there is something for it to take.
 //
-// The calls and their order are those of sched/search.cc (search, sleep, announce_work, wake) and
-// sched/steal.cc (fork_slow). A lost wake-up shows as a deadlock.
+// The calls and their order are those of sched/search.cc (search, sleep, announce_work, hand_over,
+// wake) and sched/steal.cc (fork_slow). A lost wake-up shows as a deadlock.
 #include "fake_stack.h"
 
 #include "nopal/deque/split.h"
@@ -130,7 +130,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
     }
     if (pool)
       idle.searching.fetch_sub(1, base::seq_cst);
-    announce_work();
+    announce_work(); // as hand_over: nobody else's guest sleeps
     taken.frame->resume();
   }
 
@@ -215,6 +215,94 @@ struct finished_scope : scenario<finished_scope, 2> {
   void after() { scope.check_resumed_once(); }
 };
 
+// Two computations: what is public of one must not wait for the pool worker that took the other's.
+// Thread 0 and the guest publish, each of its own; each pool worker takes one strand, for ever.
+struct two_computations : scenario<two_computations, 4> {
+  static constexpr unsigned guest = 3;
+
+  vproc::idle_count idle;
+  vproc::parking_place parking[4];
+  deque::public_ring<offer, 4> rings[2];
+  offer offers[3];
+  strand work[3];
+  int homes[2] = {};
+
+  // nopal/sched/search.cc: wake_pool_worker, announce_work, hand_over
+  bool wake_pool_worker() noexcept {
+    const unsigned first = rl::rand(2);
+    return parking[1 + first].wake(idle) || parking[2 - first].wake(idle);
+  }
+  bool wake_guest(const void* home) noexcept {
+    return home == &homes[0] && parking[guest].wake(idle);
+  }
+  void announce_work(const void* home) noexcept {
+    if (idle.anybody_asleep() && !wake_guest(home) && idle.wants_wake())
+      wake_pool_worker();
+  }
+  void hand_over(const void* home) noexcept {
+    if (idle.anybody_asleep() && !(idle.wants_wake() && wake_pool_worker()))
+      wake_guest(home);
+  }
+
+  void publish(int number, int computation) noexcept {
+    work[number].prepare();
+    offers[number].of = &work[number];
+    work[number].seal(0);
+    rings[computation].push({&offers[number], &work[number], &homes[computation]});
+    announce_work(&homes[computation]);
+  }
+
+  bool take(entry<offer>& taken) noexcept {
+    return rings[0].steal(nullptr, taken) == outcome::got ||
+           rings[1].steal(nullptr, taken) == outcome::got;
+  }
+  bool anything_left() const noexcept { return rings[0].holds(nullptr) || rings[1].holds(nullptr); }
+
+  void search(unsigned self) noexcept {
+    idle.searching.fetch_add(1, base::seq_cst);
+    entry<offer> taken{};
+    while (!take(taken)) {
+      parking[self].announce(idle);
+      idle.searching.fetch_sub(1, base::seq_cst);
+      base::full_fence();
+      if (anything_left())
+        parking[self].cancel(idle);
+      else
+        parking[self].wait();
+      idle.searching.fetch_add(1, base::seq_cst);
+    }
+    idle.searching.fetch_sub(1, base::seq_cst);
+    hand_over(taken.home);
+    taken.frame->resume();
+  }
+
+  // Its child returns, and the strand goes on and forks again; or it was taken, and the guest has
+  // nothing more to do.
+  void run_guest() noexcept {
+    publish(0, 0);
+    if (rings[0].take_back(&offers[0])) {
+      work[0].resume();
+      publish(2, 0);
+    } else {
+      parking[guest].announce(idle);
+    }
+  }
+
+  void thread(unsigned self) {
+    if (self == 0)
+      publish(1, 1);
+    else if (self == guest)
+      run_guest();
+    else
+      search(self);
+  }
+  void after() {
+    work[0].check_resumed_once();
+    work[1].check_resumed_once();
+    check(idle.searching.load(base::relaxed) == 0, "searching does not count searchers");
+  }
+};
+
 template <class Deque> void run_pool_models(runner& models) {
   models.random<never_returns<Deque, 1, 1>>("one fork, one thief", 2);
   models.bounded<never_returns<Deque, 1, 1>>("one fork, one thief", 2);
@@ -234,6 +322,7 @@ int main(int argc, char** argv) {
   models.full<handed_to_sleeper>("parking: what the waker wrote");
   models.random<finished_scope>("a finished scope wakes its guest");
   models.full<finished_scope>("a finished scope wakes its guest");
+  models.random<two_computations>("two computations, one guest asleep", 10);
   run_pool_models<map_deque>(models);
   run_pool_models<split_deque>(models);
   return models.result();
