@@ -57,27 +57,30 @@ public:
   [[gnu::always_inline]] inline ~scope() noexcept(false) {
     if (frame_.join.contended()) [[unlikely]] {
       wait();
-      sched::finish_join_in_destructor(&frame_);
+      sched::finish_join_in_destructor(arch::address_of(frame_));
     }
   }
 
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
 
-  // Runs `f()` as a child. `f` is moved or copied to the child before anything can run in parallel.
-  template <class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
-  [[gnu::always_inline]] inline void fork(F&& f) {
+  // Runs `f(args...)` as a child. Function and arguments are moved or copied to the child before
+  // anything can run in parallel.
+  template <class F, class... Args>
+    requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
+  [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
     check_frame();
-    detail::call_stub(&frame_, std::forward<F>(f));
+    detail::call_stub(&frame_, std::forward<F>(f), std::forward<Args>(args)...);
   }
 
-  // Runs `result = f(args...)` as a child, the arguments copied or moved to it likewise.
+  // Runs `result = f(args...)` as a child, function and arguments moved or copied likewise.
   template <class R, class F, class... Args>
     requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     check_frame();
-    detail::call_stub(&frame_, &result, std::forward<F>(f), std::forward<Args>(args)...);
+    detail::call_stub(
+        &frame_, detail::into<R, std::decay_t<F>>{&result, std::decay_t<F>(std::forward<F>(f))},
+        std::forward<Args>(args)...);
   }
 
   // Waits until every child forked so far is finished; rethrows the serially first exception of
@@ -85,7 +88,9 @@ public:
   [[gnu::always_inline]] inline void join() {
     if (frame_.join.contended()) [[unlikely]] {
       wait();
-      sched::finish_join(&frame_);
+      sched::finish_join(arch::address_of(frame_));
+      if (frame_.join.contended())
+        __builtin_unreachable(); // so the destructor's join needs no look
     }
   }
 
@@ -99,7 +104,7 @@ private:
   [[gnu::always_inline]] inline void wait() noexcept {
     check_frame();
     if (frame_.join.steals() != 0)
-      arch::nopal_arch_suspend(&frame_);
+      arch::nopal_arch_suspend(arch::address_of(frame_));
   }
 
   join::scope_frame frame_;

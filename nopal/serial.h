@@ -15,10 +15,10 @@ public:
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
 
-  template <class F>
-    requires std::is_invocable_v<std::decay_t<F>&>
-  [[gnu::always_inline]] inline void fork(F&& f) {
-    std::invoke(std::forward<F>(f));
+  template <class F, class... Args>
+    requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
+  [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
+    std::invoke(std::forward<F>(f), std::forward<Args>(args)...);
   }
 
   template <class R, class F, class... Args>

@@ -2,17 +2,21 @@
 //
 // Behind scope::fork: the thunks that run children.
 //
-// A fork is an ordinary call of nopal_arch_fork with the scope, the thunk and the child's closure.
-// A small trivially copyable closure, or a function with such arguments, travels in registers;
-// anything else by address, and the thunk moves it into its own frame. Either way the child has its
-// copy before the continuation is offered, since a thief may overwrite the parent's temporaries at
-// once.
+// A fork is an ordinary call, with the scope and the child's closure, of a stub that records the
+// caller and goes on in the thunk.
+// A small trivially copyable closure, or a function with such arguments, travels in registers, if
+// need be cut into words; anything else by address, and the thunk moves it into its own frame.
+// Either way the child has its copy before the continuation is offered, since a thief may overwrite
+// the parent's temporaries at once.
 #pragma once
 
 #include "nopal/base/sanitizer.h"
 #include "nopal/join/scope_frame.h"
 #include "nopal/sched/sched.h"
 
+#include <array>
+#include <cstdint>
+#include <cstring>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -38,11 +42,11 @@ template <class T>
 inline constexpr std::size_t registers_of =
     std::is_empty_v<T> || in_vector_register<T> ? 0 : (sizeof(T) + 7) / 8;
 
-// Two of the six general registers hold the scope and the thunk; a class may need vector registers
-// as well as general ones, so it counts as both.
+// One of the six general registers holds the scope; a class may need vector registers as well as
+// general ones, so it counts as both.
 template <class... T>
 inline constexpr bool travel_in_registers =
-    (fits_registers<T> && ...) && (registers_of<T> + ... + 0) <= 4 &&
+    (fits_registers<T> && ...) && (registers_of<T> + ... + 0) <= 5 &&
     (std::size_t{in_vector_register<T>} + ... + 0) +
             2 * (std::size_t{std::is_class_v<T>} + ... + 0) <=
         8;
@@ -102,16 +106,47 @@ template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* 
   with_own(body, [scope](Body& own) NOPAL_IN_THUNK { run_child_slow(scope, own); });
 }
 
-template <class F> [[gnu::noinline]] NOPAL_THUNK void value_thunk(scope_frame* scope, void*, F f) {
-  auto child = [f]() mutable { std::invoke(f); };
+// Hidden, so that position-independent stubs may jump to it.
+#define NOPAL_THUNK_FUNCTION [[gnu::noinline, gnu::visibility("hidden")]] NOPAL_THUNK
+
+template <class F, class... Args>
+NOPAL_THUNK_FUNCTION void call_thunk(scope_frame* scope, F f, Args... args) {
+  auto child = [=]() mutable { std::invoke(f, std::move(args)...); };
   run_child(scope, child);
 }
 
-template <class R, class F, class... Args>
-[[gnu::noinline]] NOPAL_THUNK void call_thunk(scope_frame* scope, void*, R* result, F f,
-                                              Args... args) {
-  auto child = [=]() mutable { *result = std::invoke(f, std::move(args)...); };
-  run_child(scope, child);
+// A function whose result goes to the parent's variable.
+template <class R, class F> struct into {
+  R* result;
+  [[no_unique_address]] F f;
+  template <class... Args> void operator()(Args&&... args) {
+    *result = std::invoke(f, std::forward<Args>(args)...);
+  }
+};
+
+// A closure cut into words. One word is copied at a time, or GCC would copy through memory.
+template <class F> inline constexpr std::size_t words_of = (sizeof(F) + 7) / 8;
+template <class F>
+inline constexpr bool travels_in_words =
+    std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F> &&
+    std::is_trivially_destructible_v<F> && alignof(F) <= 8 && words_of<F> <= 5;
+
+template <class F> union cut {
+  F f;
+  std::array<std::uint64_t, words_of<F>> words;
+
+  [[gnu::always_inline]] cut() noexcept {}
+  [[gnu::always_inline]] explicit cut(const F& from) noexcept : words{} {
+    std::memcpy(&words, &from, sizeof from);
+  }
+};
+
+template <class F, class... Words>
+NOPAL_THUNK_FUNCTION void words_thunk(scope_frame* scope, Words... words) {
+  cut<F> child;
+  std::size_t at = 0;
+  (std::memcpy(&child.words[at++], &words, sizeof words), ...);
+  run_child(scope, child.f);
 }
 
 // The closure must be gone before the child counts as finished, so it is destroyed by the call that
@@ -134,7 +169,7 @@ template <class F> struct run_and_destroy {
   }
 };
 
-template <class F> [[gnu::noinline]] NOPAL_THUNK void moved_thunk(scope_frame* scope, void*, F* f) {
+template <class F> NOPAL_THUNK_FUNCTION void moved_thunk(scope_frame* scope, F* f) {
   if constexpr (std::is_class_v<F> && std::is_trivially_copyable_v<F> &&
                 std::is_copy_constructible_v<F>) {
     F child{*f};
@@ -145,35 +180,42 @@ template <class F> [[gnu::noinline]] NOPAL_THUNK void moved_thunk(scope_frame* s
   }
 }
 
-// One cast each: the stub has the thunk's type as far as its caller is concerned.
-template <class Thunk, class... Args>
-[[gnu::always_inline]] inline void through_stub(scope_frame* scope, Thunk* thunk, Args... args) {
-  reinterpret_cast<Thunk*>(&arch::nopal_arch_fork)(scope, reinterpret_cast<void*>(thunk), args...);
+// Records its caller and goes on in the thunk. It has no parameters of its own, or GCC would move
+// them about first.
+template <auto Thunk> NOPAL_FORK_STUB NOPAL_SWITCHES void stub() {
+  NOPAL_RECORD_CALLER_AND_GO_TO(Thunk);
 }
 
-template <class F> [[gnu::always_inline]] inline void call_stub(scope_frame* scope, F&& f) {
-  using closure = std::decay_t<F>;
-  if constexpr (travel_in_registers<closure>) {
-    through_stub<void(scope_frame*, void*, closure)>(scope, value_thunk<closure>, f);
-  } else {
-    closure own{std::forward<F>(f)};
-    through_stub<void(scope_frame*, void*, closure*)>(scope, moved_thunk<closure>,
-                                                      std::addressof(own));
-  }
+template <auto Thunk, class... Args>
+[[gnu::always_inline]] inline void through_stub(scope_frame* scope, Args... args) {
+  reinterpret_cast<decltype(Thunk)>(&stub<Thunk>)(scope, args...);
 }
 
-template <class R, class F, class... Args>
-[[gnu::always_inline]] inline void call_stub(scope_frame* scope, R* result, F&& f, Args&&... args) {
+template <std::size_t> using word = std::uint64_t;
+
+template <class F, std::size_t... I>
+[[gnu::always_inline]] inline void send_words(scope_frame* scope, const F& f,
+                                              std::index_sequence<I...>) {
+  const cut<F> own{f};
+  through_stub<words_thunk<F, word<I>...>>(scope, own.words[I]...);
+}
+
+template <class F, class... Args>
+[[gnu::always_inline]] inline void call_stub(scope_frame* scope, F&& f, Args&&... args) {
   using function = std::decay_t<F>;
-  if constexpr (travel_in_registers<R*, function, std::decay_t<Args>...>) {
-    through_stub<void(scope_frame*, void*, R*, function, std::decay_t<Args>...)>(
-        scope, call_thunk<R, function, std::decay_t<Args>...>, result, function(f),
-        std::decay_t<Args>(args)...);
-  } else {
-    call_stub(scope, [result, own = function(std::forward<F>(f)),
+  if constexpr (travel_in_registers<function, std::decay_t<Args>...>) {
+    through_stub<call_thunk<function, std::decay_t<Args>...>>(scope, function(f),
+                                                              std::decay_t<Args>(args)...);
+  } else if constexpr (sizeof...(Args) > 0) {
+    call_stub(scope, [own = function(std::forward<F>(f)),
                       ... copies = std::decay_t<Args>(std::forward<Args>(args))]() mutable {
-      *result = std::invoke(own, std::move(copies)...);
+      std::invoke(own, std::move(copies)...);
     });
+  } else if constexpr (travels_in_words<function>) {
+    send_words<function>(scope, f, std::make_index_sequence<words_of<function>>{});
+  } else {
+    function own{std::forward<F>(f)};
+    through_stub<moved_thunk<function>>(scope, std::addressof(own));
   }
 }
 

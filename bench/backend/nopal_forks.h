@@ -9,5 +9,5 @@
 // systems do.
 #define BENCH_FORK(s, result, fn, ...)                                                             \
   s.fork(result, [](auto... arguments) { return fn(arguments...); }, __VA_ARGS__)
-#define BENCH_FORK_VOID(s, fn, ...) s.fork([=] { fn(__VA_ARGS__); })
+#define BENCH_FORK_VOID(s, fn, ...) s.fork([](auto... arguments) { fn(arguments...); }, __VA_ARGS__)
 #define BENCH_JOIN(s) s.join()

@@ -53,7 +53,10 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
 // registers. The clobber does it. (GCC calls it deprecated, and honours it.) GCC would then also
 // distrust the stack pointer in the epilogue, and every return would wait for a load, 1.5 ns a
 // fork; so for GCC the clobber stands in a branch that it can tell is never taken only after it has
-// decided how to lay out a realigned frame.
+// decided how to lay out a realigned frame. The second clobber is to the same end: a function that
+// saves one register alone would take the stack pointer from the frame pointer, itself just loaded.
+// Last, GCC knows that an alloca's address is the stack pointer, and might use one for the other
+// after a fork; it forgets that where two paths meet.
 #if defined(__clang__)
 #define NOPAL_PIN_FRAME asm volatile("" ::: "rsp");
 #define NOPAL_STORE_STACK_POINTER(word) asm volatile("movq %%rsp, %0" : "=m"(word))
@@ -64,7 +67,11 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
   _Pragma("GCC diagnostic ignored \"-Wdeprecated\"")                                               \
   if (__builtin_frame_address(0) == nullptr)                                                       \
     asm volatile("" ::: "rsp");                                                                    \
-  _Pragma("GCC diagnostic pop")
+  _Pragma("GCC diagnostic pop")                                                                    \
+  asm volatile("" ::: "r12");                                                                      \
+  asm goto("" : : : : nopal_stack_pointer_changed);                                                \
+  asm volatile("");                                                                                \
+  nopal_stack_pointer_changed:
 // With -maccumulate-outgoing-args GCC addresses a realigned frame through the stack pointer all the
 // same. Then the assembler refuses: no other register has an s followed by a p.
 #define NOPAL_REFUSE_STACK_POINTER(operand)                                                        \
@@ -86,6 +93,32 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
   }
 // clang-format on
 #endif
+
+// A fork's stub: a function marked so, whose one statement is NOPAL_RECORD_CALLER_AND_GO_TO. It
+// records its caller in the context that is its first argument and goes on in the thunk with all
+// arguments as they are; the thunk returns to the caller. It leaves no frame behind, so exceptions
+// may pass. Compilers must conclude nothing from its body: what the thunk does, it does.
+#if defined(__clang__)
+#define NOPAL_FORK_STUB                                                                            \
+  __attribute__((naked, noinline, visibility("hidden"), no_instrument_function,                    \
+                 no_profile_instrument_function, no_stack_protector, no_sanitize("function")))
+#else
+#define NOPAL_FORK_STUB                                                                            \
+  __attribute__((naked, noipa, visibility("hidden"), no_instrument_function,                       \
+                 no_profile_instrument_function, no_stack_protector))
+#endif
+#define NOPAL_RECORD_CALLER_AND_GO_TO(thunk)                                                       \
+  asm volatile("movq (%%rsp), %%rax\n\t"                                                           \
+               "movq %%rax, 0(%%rdi)\n\t"                                                          \
+               "movq %%rbx, 24(%%rdi)\n\t"                                                         \
+               "movq %%r12, 32(%%rdi)\n\t"                                                         \
+               "movq %%r13, 40(%%rdi)\n\t"                                                         \
+               "movq %%r14, 48(%%rdi)\n\t"                                                         \
+               "movq %%r15, 56(%%rdi)\n\t"                                                         \
+               "jmp %P0"                                                                           \
+               :                                                                                   \
+               : "i"(thunk)                                                                        \
+               : "rax", "memory")
 
 // at < word, as one instruction: compilers do not fold an atomic load into a comparison.
 template <class Word>
@@ -111,11 +144,6 @@ template <class T> [[gnu::always_inline]] inline T* address_of(T& local) noexcep
 }
 
 extern "C" {
-// Records the caller in the context (first argument) and goes on in the thunk (second argument)
-// with all arguments as they are; the thunk returns to the caller. Cast it to the thunk's own type
-// to call it. It leaves no frame behind, so an exception may pass.
-void nopal_arch_fork();
-
 // Records the caller in `at`, changes to this worker's scheduler stack and calls nopal_join_suspend
 // with the context and the stack pointer left. Returns when somebody resumes the context.
 void nopal_arch_suspend(context* at);

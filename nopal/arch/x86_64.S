@@ -4,8 +4,8 @@
 //
 //   context:   0 resume_at   8 rsp   16 rbp   24 rbx   32 r12   40 r13   48 r14   56 r15
 //
-// The caller of nopal_arch_fork and nopal_arch_suspend sees an ordinary call that clobbers what
-// calls clobber. Its frame, before and after a thief has taken it over:
+// The caller of a fork's stub (arch.h) and of nopal_arch_suspend sees an ordinary call, which
+// clobbers what calls clobber. Its frame, before and after a thief has taken it over:
 //
 //      original stack                          thief's stack
 //      +---------------------+ <- rbp          +---------------------+ top
@@ -19,22 +19,6 @@
 #define SCHEDULER_STACK 0 /* offset of worker::scheduler_stack */
 
     .text
-
-    .globl nopal_arch_fork
-    .type nopal_arch_fork, @function
-    .p2align 4
-nopal_arch_fork:
-    .cfi_startproc
-    movq (%rsp), %rax
-    movq %rax, 0(%rdi)
-    movq %rbx, 24(%rdi)
-    movq %r12, 32(%rdi)
-    movq %r13, 40(%rdi)
-    movq %r14, 48(%rdi)
-    movq %r15, 56(%rdi)
-    jmp *%rsi
-    .cfi_endproc
-    .size nopal_arch_fork, .-nopal_arch_fork
 
     .globl nopal_arch_suspend
     .type nopal_arch_suspend, @function

@@ -162,6 +162,61 @@ TEST(fork, more_arguments_than_registers) {
   EXPECT_EQ(result, weigh(1, 0.5, 3, 0.25f, 5, 1.5, 7, 2.5L, std::string(20, 'i')));
 }
 
+template <class... Words> long polynomial(Words... words) {
+  long value = 0;
+  ((value = 10 * value + words), ...);
+  return value;
+}
+
+// With the scope and the address of the result, four words fill the registers.
+TEST(fork, words_up_to_and_beyond_the_registers) {
+  std::array<long, 6> values{};
+  nopal::scope s;
+  s.fork(values[0], polynomial<long>, 1L);
+  s.fork(values[1], polynomial<long, long>, 1L, 2L);
+  s.fork(values[2], polynomial<long, long, long>, 1L, 2L, 3L);
+  s.fork(values[3], [](auto... words) { return polynomial(words...); }, 1L, 2L, 3L, 4L);
+  s.fork(values[4], [](auto... words) { return polynomial(words...); }, 1L, 2L, 3L, 4L, 5L);
+  s.fork(values[5], [](auto... words) { return polynomial(words...); }, 1L, 2L, 3L, 4L, 5L, 6L);
+  s.join();
+  EXPECT_EQ(values, (std::array<long, 6>{1, 12, 123, 1234, 12345, 123456}));
+}
+
+TEST(fork, arguments_without_a_result) {
+  std::array<long, 3> seen{};
+  nopal::scope s;
+  s.fork([](long* to) { *to = 1; }, &seen[0]);
+  s.fork([](long* to, char a, short b, float c) { *to = a + b + static_cast<long>(c); }, &seen[1],
+         char{1}, short{2}, 4.0f);
+  s.fork([](long* to, const std::string& text) { *to = static_cast<long>(text.size()); }, &seen[2],
+         std::string(50, 'x'));
+  s.join();
+  EXPECT_EQ(seen, (std::array<long, 3>{1, 7, 50}));
+}
+
+template <std::size_t Bytes> void fork_a_closure_of() {
+  std::array<unsigned char, Bytes> values{};
+  std::iota(values.begin(), values.end(), static_cast<unsigned char>(1));
+  std::array<unsigned char, Bytes> seen{};
+  nopal::scope s;
+  s.fork([values, &seen] { seen = values; });
+  const std::array<unsigned char, Bytes> expected = values;
+  values.fill(0);
+  s.join();
+  EXPECT_EQ(seen, expected);
+}
+
+TEST(fork, closures_of_every_number_of_words) {
+  fork_a_closure_of<1>();
+  fork_a_closure_of<8>();
+  fork_a_closure_of<11>();
+  fork_a_closure_of<16>();
+  fork_a_closure_of<20>();
+  fork_a_closure_of<32>();
+  fork_a_closure_of<33>();
+  fork_a_closure_of<40>();
+}
+
 struct pair_of_doubles {
   double a;
   double b;

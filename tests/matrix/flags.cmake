@@ -28,12 +28,15 @@ foreach(compiler GCC CLANG)
   matrix_test(${compiler} avx2 FLAGS -O3 -mavx2)
   matrix_test(${compiler} pic FLAGS -O2 -fPIC)
   matrix_test(${compiler} stack_protector FLAGS -O2 -fstack-protector-strong)
+  matrix_test(${compiler} coverage FLAGS -O1 --coverage)
   matrix_test(${compiler} split FLAGS -O2 -mavx2 SPLIT)
   matrix_links(${compiler} has_lto -flto)
   if(has_lto)
     matrix_test(${compiler} lto FLAGS -O2 -flto)
   endif()
 endforeach()
+# Clang's own calls of the C++ library do not link with this.
+matrix_test(GCC instrumented FLAGS -O0 -finstrument-functions)
 # The one way known to make GCC address a realigned frame through the stack pointer.
 matrix_test(GCC accumulate REFUSED "nopal: a function with a scope addresses"
   FLAGS -O2 -maccumulate-outgoing-args)
