@@ -54,6 +54,7 @@ def arguments(words):
     parser.add_argument("--json", metavar="FILE", help="write results and raw samples")
     parser.add_argument("--csv", metavar="FILE", help="write results")
     parser.add_argument("--html", metavar="FILE", help="write one page with plots and results")
+    parser.add_argument("--svg", metavar="DIR", help="write each plot as a file of its own")
     parser.add_argument("--check", action="store_true",
                         help="print the ratios that are promised, computed from this run")
     parser.add_argument("--build", default=str(SOURCE / "build" / "release"), metavar="DIR",
@@ -97,11 +98,13 @@ def check_outputs(options):
     for path in (options.json, options.csv, options.html):
         if path and not pathlib.Path(path).resolve().parent.is_dir():
             raise UsageError(f"{path} cannot be written: its directory does not exist.")
-    if options.html:
+    if options.svg and not pathlib.Path(options.svg).is_dir():
+        raise UsageError(f"{options.svg} is not a directory, which --svg needs.")
+    if options.html or options.svg:
         try:
             import matplotlib  # pylint: disable=unused-import
         except ImportError as error:
-            raise UsageError("--html needs matplotlib (python3-matplotlib).") from error
+            raise UsageError("--html and --svg need matplotlib (python3-matplotlib).") from error
 
 
 def write_outputs(options, measured, meta, left_out):
@@ -124,6 +127,8 @@ def write_outputs(options, measured, meta, left_out):
         report.write_csv(options.csv, rows)
     if options.html:
         page.write_html(options.html, meta, rows, failures, notes, check_lines)
+    if options.svg:
+        page.write_svg(pathlib.Path(options.svg), rows)
     for note in notes:
         print(note, file=sys.stderr)
     return failures

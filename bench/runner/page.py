@@ -171,8 +171,21 @@ def remarks(title, sentences):
     return [f"<h2>{title}</h2><ul>{listed}</ul>"]
 
 
-def write_html(path, meta, rows, failures, notes, check_lines):
+def drawings(rows):
+    """(file name, title, SVG or None if this was not measured) of each figure."""
     figures = Figures(rows)
+    return [("speed_up", "Speed-up over the serial elision", figures.speedup()),
+            ("overhead", "Overhead with one worker", figures.overhead()),
+            ("memory", f"Memory, {max(figures.workers, default=1)} workers", figures.memory())]
+
+
+def write_svg(directory, rows):
+    for name, _, svg in drawings(rows):
+        if svg:
+            (directory / f"{name}.svg").write_text(svg, encoding="utf-8")
+
+
+def write_html(path, meta, rows, failures, notes, check_lines):
     command = f"<pre>{html.escape(meta['command'])}</pre>"
     size = rows[0]["size"] if rows else ""
     body = [f"<h1>Nopal benchmarks, size {size}</h1>",
@@ -180,10 +193,7 @@ def write_html(path, meta, rows, failures, notes, check_lines):
             f"{html.escape(meta['kernel'])}, {html.escape(meta['date'])}, commit "
             f"{html.escape(str(meta['commit'])[:12])}, seed {meta['seed']}. Medians of "
             f"{meta['rounds']} rounds; each measurement is a fresh process.</p>"]
-    drawn = [("Speed-up over the serial elision", figures.speedup()),
-             ("Overhead with one worker", figures.overhead()),
-             (f"Memory, {max(figures.workers, default=1)} workers", figures.memory())]
-    for title, svg in drawn:
+    for _, title, svg in drawings(rows):
         reason = "<p>Not measured in this run.</p>"
         body.append(f"<h2>{title}</h2>{svg or reason}{command}")
     body += remarks("Failed", failures)

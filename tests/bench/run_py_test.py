@@ -57,6 +57,27 @@ class FakeBuild(unittest.TestCase):
         return rows[0]
 
 
+class Plots(FakeBuild):
+    def test_each_plot_is_a_file(self):
+        self.good("serial")
+        self.good("tbb", time_s=0.25)
+        self.assertEqual(self.run_py("--svg", self.build).returncode, 0)
+        for name in ("speed_up", "overhead", "memory"):
+            text = (self.build / f"{name}.svg").read_text()
+            self.assertTrue(text.startswith("<svg") and ">tbb<" in text, name)
+
+    def test_what_was_not_measured_is_not_drawn(self):
+        self.good("tbb")
+        self.assertEqual(self.run_py("--svg", self.build).returncode, 0)
+        self.assertEqual(list(self.build.glob("*.svg")), [])
+
+    def test_missing_directory(self):
+        self.good("serial")
+        done = self.run_py("--svg", self.build / "absent")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("absent is not a directory, which --svg needs.", done.stderr)
+
+
 class Failures(FakeBuild):
     def expect_failure(self, sentence, *words):
         """One program fails, the other is kept."""
