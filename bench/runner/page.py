@@ -51,7 +51,7 @@ class Figures:
         figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
         self.pyplot.close(figure)
         text = buffer.getvalue()
-        return text[text.index("<svg"):]
+        return "\n".join(line.rstrip() for line in text[text.index("<svg"):].splitlines()) + "\n"
 
     def legend(self, figure, axes):
         """One legend for all panels, above them."""
