@@ -28,12 +28,17 @@ namespace nopal::detail {
 using join::offer;
 using join::scope_frame;
 
+// A copy of its bytes is a copy of it.
+template <class T>
+inline constexpr bool copied_as_bytes =
+    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
+    std::is_trivially_destructible_v<T>;
+
 // The System V convention passes such a value in registers; what it passes in memory would move the
 // stack pointer of the call.
 template <class T>
 inline constexpr bool fits_registers =
-    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
-    std::is_trivially_destructible_v<T> &&
+    copied_as_bytes<T> &&
     (std::is_scalar_v<T> ? sizeof(T) <= 8
                          : std::is_empty_v<T> || (alignof(T) == 8 && sizeof(T) <= 16));
 
@@ -127,9 +132,7 @@ template <class R, class F> struct into {
 // A closure cut into words. One word is copied at a time, or GCC would copy through memory.
 template <class F> inline constexpr std::size_t words_of = (sizeof(F) + 7) / 8;
 template <class F>
-inline constexpr bool travels_in_words =
-    std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F> &&
-    std::is_trivially_destructible_v<F> && alignof(F) <= 8 && words_of<F> <= 5;
+inline constexpr bool travels_in_words = copied_as_bytes<F> && alignof(F) <= 8 && words_of<F> <= 5;
 
 template <class F> union cut {
   F f;
@@ -170,8 +173,7 @@ template <class F> struct run_and_destroy {
 };
 
 template <class F> NOPAL_THUNK_FUNCTION void moved_thunk(scope_frame* scope, F* f) {
-  if constexpr (std::is_class_v<F> && std::is_trivially_copyable_v<F> &&
-                std::is_copy_constructible_v<F>) {
+  if constexpr (copied_as_bytes<F>) {
     F child{*f};
     run_child(scope, child);
   } else {
