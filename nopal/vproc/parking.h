@@ -7,12 +7,21 @@
 //            waker     anybody: wake
 // States:    awake --announce--> parked --wake--> notified --wait/cancel--> awake
 //                                parked --cancel--> awake
-// Invariant: asleep = number of places in state parked, once no operation is under way.
+// Contract:  what a waker wrote before the `wake` that ended a sleep is seen after that sleep's
+//            `wait`, or its `cancel` that came too late. The waker needs no fence for it.
+// Invariant: asleep >= number of places in state parked; equal once no operation is under way.
 // Orders:
-//   P  announce: seq_cst store and fetch_add, then a full fence. Partner: W.
-//   W  publish: full fence before `anybody_asleep`. Partner: P. The sleeper's last look for work
-//      and the publisher's look for sleepers cannot both miss.
-//   N  wake: CAS acq_rel. What the waker wrote is seen after `wait`.
+//   F  announce: full fence after the place is parked and counted. Partner: W.
+//   W  publish: full fence before `anybody_asleep`. Partner: F. The sleeper's last look for work
+//      and the publisher's look for sleepers cannot both miss. The operations on either side of
+//      the two fences are relaxed, or acquire and release for other reasons.
+//   P  announce: store release, after the fetch_add. Partner: the acquire of N, before the
+//      fetch_sub. So no place is counted out before it was counted in, which would hide another
+//      sleeper.
+//   N  wake: CAS acq_rel. Partners: its acquire P, its release E.
+//   E  end of a sleep: load acquire in wait, failing CAS acquire in cancel. Partner: the release
+//      of N. This is the contract. A cancel that succeeds reads the sleeper's own store and needs
+//      no order.
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -39,22 +48,22 @@ struct alignas(64) idle_count {
 class parking_place {
 public:
   void announce(idle_count& count) noexcept {
-    state_.store(parked, base::seq_cst); // P
-    count.asleep.fetch_add(1, base::seq_cst);
-    base::full_fence();
+    count.asleep.fetch_add(1, base::relaxed);
+    state_.store(parked, base::release); // P
+    base::full_fence();                  // F
   }
 
   // The sleeper found something after all.
   void cancel(idle_count& count) noexcept {
     std::uint32_t expected = parked;
-    if (state_.compare_exchange_strong(expected, awake, base::acq_rel, base::acquire))
+    if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire)) // E
       count.asleep.fetch_sub(1, base::relaxed);
     else
       state_.store(awake, base::relaxed);
   }
 
   void wait() noexcept {
-    while (state_.load(base::acquire) == parked)
+    while (state_.load(base::acquire) == parked) // E
       base::futex_wait(state_, parked);
     state_.store(awake, base::relaxed);
   }
