@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Runs every configuration once per round, each in a fresh process, in shuffled order."""
+"""Runs every configuration once per round, each in a fresh process, in shuffled order.
+
+The runs of one problem follow each other, so that what is compared was measured closely together.
+"""
 
 import json
 import random
@@ -137,6 +140,18 @@ class Measurement:
         return {r: line["time_s"] for r, line in self.samples.get(configuration, {}).items()}
 
 
+def shuffled(configurations, order):
+    """Problems in random order, and in random order the configurations of each."""
+    problems = sorted({configuration[0] for configuration in configurations})
+    order.shuffle(problems)
+    queue = []
+    for problem in problems:
+        block = [c for c in configurations if c[0] == problem]
+        order.shuffle(block)
+        queue += block
+    return queue
+
+
 def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s):
     """`timeout_s` ends a run as a failure; `at_most_s` ends it as a known lower bound.
 
@@ -147,8 +162,7 @@ def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s):
     progress = Progress(len(configurations) * rounds)
     still = list(configurations)
     for number in range(1, rounds + 1):
-        queue = still[:]
-        order.shuffle(queue)
+        queue = shuffled(still, order)
         for position, configuration in enumerate(queue):
             ahead = queue[position:] + [c for c in still for _ in range(rounds - number)]
             progress.show(configuration, ahead)
