@@ -2,7 +2,8 @@
 // The serial elision whose every fork stays a call: what a fork's cost is measured against.
 //
 // A compiler inlines several levels of an elided recursion into one another, which no forking
-// program allows; the difference would be charged to the fork.
+// program allows; the difference would be charged to the fork. It may still make a loop of the call
+// that follows the forks.
 #pragma once
 
 #include "bench/backend/serial.h"

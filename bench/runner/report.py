@@ -5,8 +5,8 @@ import csv
 import shutil
 import statistics
 
-from runner.checks import NotMeasured, Rounds
-from runner.programs import PROBLEMS, RUNTIMES
+from runner.checks import FORKING, NotMeasured, Rounds
+from runner.programs import PROBLEMS, RUNTIMES, SERIAL_RUNTIMES
 
 COLUMNS = ["problem", "runtime", "workers", "size", "n", "median_s", "p10_s", "p90_s",
            "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
@@ -28,8 +28,8 @@ def seconds(value):
 
 
 def fork_cost(measurement, problem, runtime):
-    """Median over the rounds, or None where it was not measured."""
-    if runtime in ("serial", "serial_call"):
+    """Median over the rounds, or None where it was not measured or forks are a small part."""
+    if runtime in SERIAL_RUNTIMES or problem not in FORKING:
         return None
     try:
         return statistics.median(Rounds(measurement).ns_per_fork(problem, runtime).values())
