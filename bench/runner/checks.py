@@ -1,8 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The ratios that Nopal promises, each from the paired rounds of one measurement."""
+"""The ratios that Nopal promises, each from the paired rounds of one measurement.
+
+A round gives one value: the quotient (or difference) of its own runs, which followed each other
+closely. The median of these values is judged.
+"""
 
 import statistics
 
+from runner.summary import percentile
+
+# Their time is mostly that of their forks.
 FORKING = ["fib", "integrate", "nqueens"]
 OTHERS = ["openmp-gcc", "openmp-llvm", "tbb"]
 PAIRED_ROUNDS_MIN = 15
@@ -12,97 +19,121 @@ class NotMeasured(Exception):
     """What a check lacks."""
 
 
+class Bounded(Exception):
+    """All that is known of a value: it lies beyond `value`, in the direction of `side`."""
+
+    def __init__(self, side, value, why):
+        super().__init__(why)
+        self.side = side
+        self.value = value
+
+
 class Rounds:
     """Answers questions about one measurement, round by round."""
 
     def __init__(self, measurement):
         self.measurement = measurement
 
-    def times(self, problem, runtime, workers):
+    def column(self, problem, runtime, workers, field="time_s"):
+        """Round -> field, of a configuration that ran through."""
         configuration = (problem, runtime, workers)
-        found = self.measurement.times(configuration)
         if configuration in self.measurement.stopped:
             raise NotMeasured(f"{runtime} was stopped, -t {workers}")
-        if not found or configuration in self.measurement.failures:
+        lines = self.measurement.samples.get(configuration, {})
+        if not lines or configuration in self.measurement.failures:
             raise NotMeasured(f"needs {problem} on {runtime}, -t {workers}")
-        return found
+        return {r: line[field] for r, line in lines.items()}
 
-    def paired(self, *columns):
-        """For each round that all columns have, their values."""
-        shared = set(columns[0]).intersection(*columns[1:])
-        if not shared:
-            raise NotMeasured("no round has all of its runs")
-        return [tuple(column[r] for column in columns) for r in sorted(shared)]
+    def stopped_at(self, problem, runtime, workers):
+        """The limit that ended a run of this configuration, or None."""
+        return self.measurement.stopped.get((problem, runtime, workers))
 
-    def median_ratio(self, above, below):
-        return statistics.median(a / b for a, b in self.paired(above, below))
-
-    def forks(self, problem, runtime):
-        lines = self.measurement.samples[(problem, runtime, 1)]
-        return next(iter(lines.values()))["forks"]
+    def at_least(self, problem, runtime, workers):
+        """What a configuration that was stopped takes at least: once it may have been faster."""
+        configuration = (problem, runtime, workers)
+        return min([self.measurement.stopped[configuration],
+                    *self.measurement.times(configuration).values()])
 
     def ns_per_fork(self, problem, runtime):
         """Round -> (T1 - T_serial not inlined) / forks."""
-        one = self.times(problem, runtime, 1)
-        base = self.times(problem, "serial_call", 1)
         forks = self.forks(problem, runtime)
-        shared = set(one).intersection(base)
-        return {r: (one[r] - base[r]) * 1e9 / forks for r in shared}
+        rows = paired(self.column(problem, runtime, 1), self.column(problem, "serial_call", 1))
+        return {r: (one - base) * 1e9 / forks for r, (one, base) in rows.items()}
 
-    def rss_kib(self, problem, runtime, workers):
-        self.times(problem, runtime, workers)
-        lines = self.measurement.samples[(problem, runtime, workers)].values()
-        return statistics.median(line["max_rss_kib"] for line in lines)
+    def forks(self, problem, runtime):
+        return next(iter(self.column(problem, runtime, 1, "forks").values()))
+
+
+def paired(*columns):
+    """Round -> the values of all columns, for each round that all have."""
+    shared = set(columns[0]).intersection(*columns[1:])
+    if not shared:
+        raise NotMeasured("no round has all of its runs")
+    return {r: tuple(column[r] for column in columns) for r in sorted(shared)}
+
+
+def ratios(above, below):
+    return [a / b for a, b in paired(above, below).values()]
 
 
 def fork_cost_against(rounds, runtime):
     ours = rounds.ns_per_fork("fib", "nopal")
-    theirs = rounds.ns_per_fork("fib", runtime)
-    return rounds.median_ratio(ours, theirs)
+    limit = rounds.stopped_at("fib", runtime, 1)
+    if limit is None:
+        return ratios(ours, rounds.ns_per_fork("fib", runtime))
+    base = rounds.column("fib", "serial_call", 1)
+    forks = rounds.forks("fib", "nopal")
+    least = {r: (rounds.at_least("fib", runtime, 1) - base[r]) * 1e9 / forks for r in base}
+    if min(least.values()) <= 0:
+        raise NotMeasured(f"{runtime} was stopped before the serial program's own time")
+    raise Bounded("<", statistics.median(ratios(ours, least)),
+                  f"{runtime} was stopped at {limit:g} s")
 
 
 def scaling(rounds, problem, more, fewer):
-    return rounds.median_ratio(rounds.times(problem, "nopal", more),
-                               rounds.times(problem, "nopal", fewer))
+    return ratios(rounds.column(problem, "nopal", more), rounds.column(problem, "nopal", fewer))
 
 
 def against_fastest(rounds, problem):
     """Speed of nopal over that of the fastest other, two workers."""
-    ours = rounds.times(problem, "nopal", 2)
+    ours = rounds.column(problem, "nopal", 2)
     if len(ours) < PAIRED_ROUNDS_MIN:
         raise NotMeasured(f"needs -n {PAIRED_ROUNDS_MIN}")
-    medians = {}
-    for runtime in OTHERS:
-        limit = rounds.measurement.stopped.get((problem, runtime, 2))
-        if limit is None:
-            medians[runtime] = statistics.median(rounds.times(problem, runtime, 2).values())
-        elif limit < statistics.median(ours.values()):
-            raise NotMeasured(f"{runtime} was stopped before nopal's own time")
+    stopped = {r: rounds.at_least(problem, r, 2) for r in OTHERS
+               if rounds.stopped_at(problem, r, 2) is not None}
+    medians = {r: statistics.median(rounds.column(problem, r, 2).values())
+               for r in OTHERS if r not in stopped}
     if not medians:
-        raise NotMeasured("every other runtime was stopped (--at-most)")
+        limit = rounds.stopped_at(problem, OTHERS[0], 2)
+        least = min(stopped.values())
+        raise Bounded(">", statistics.median(least / t for t in ours.values()),
+                      f"all competitors were stopped at {limit:g} s")
     fastest = min(medians, key=medians.get)
-    theirs = rounds.times(problem, fastest, 2)
-    if len(rounds.paired(ours, theirs)) < PAIRED_ROUNDS_MIN:
+    for runtime, least in stopped.items():
+        if least < medians[fastest]:
+            raise NotMeasured(f"{runtime} was stopped in one round and fastest in another")
+    theirs = rounds.column(problem, fastest, 2)
+    if len(paired(ours, theirs)) < PAIRED_ROUNDS_MIN:
         raise NotMeasured(f"needs {PAIRED_ROUNDS_MIN} rounds of {fastest}")
-    return rounds.median_ratio(theirs, ours)
+    return ratios(theirs, ours)
 
 
 def one_worker(rounds, problem):
-    """T1 over its bound; fork-dominated problems are held against the elision not inlined."""
-    ours = rounds.times(problem, "nopal", 1)
-    base = rounds.times(problem, "serial_call" if problem in FORKING else "serial", 1)
-    per_fork = rounds.ns_per_fork("fib", "nopal")
+    """T1 over its bound. T_serial is that of the elision whose forks stay calls, for all alike."""
     forks = rounds.forks(problem, "nopal")
-    rows = rounds.paired(ours, base, per_fork)
-    return statistics.median(t / (s + 1.2 * forks * ns * 1e-9) for t, s, ns in rows)
+    rows = paired(rounds.column(problem, "nopal", 1), rounds.column(problem, "serial_call", 1),
+                  rounds.ns_per_fork("fib", "nopal"))
+    return [t / (s + 1.2 * forks * ns * 1e-9) for t, s, ns in rows.values()]
 
 
 def memory(rounds):
-    return rounds.rss_kib("fib", "nopal", 2) - rounds.rss_kib("fib", "serial", 1)
+    rows = paired(rounds.column("fib", "nopal", 2, "max_rss_kib"),
+                  rounds.column("fib", "serial", 1, "max_rss_kib"))
+    return [ours - base for ours, base in rows.values()]
 
 
 def listed(problems):
-    """(name, relation, limit, how to compute it)."""
+    """(name, relation, limit, how to compute its values)."""
     rows = [("fib: ns per fork over Nowa's", "<=", 0.33, lambda r: fork_cost_against(r, "nowa")),
             ("fib: ns per fork over oneTBB's", "<=", 1 / 30,
              lambda r: fork_cost_against(r, "tbb"))]
@@ -112,43 +143,62 @@ def listed(problems):
         rows.append((f"{p}: speed over the fastest of OpenMP and oneTBB, 2 workers", ">=", 0.95,
                      lambda r, p=p: against_fastest(r, p)))
     for p in problems:
-        rows.append((f"{p}: T1 over T_serial + 1.2 x forks x ns per fork", "<=", 1.0,
-                     lambda r, p=p: one_worker(r, p)))
+        # fib gives the ns per fork, so its own T1 could not exceed this bound.
+        if p != "fib":
+            rows.append((f"{p}: T1 over T_serial + 1.2 x forks x ns per fork", "<=", 1.0,
+                         lambda r, p=p: one_worker(r, p)))
     rows.append(("fib: peak RSS with 2 workers above serial's, KiB", "<=", 1024, memory))
     rows.append(("fib: T64 / T2", "<=", 1.2, lambda r: scaling(r, "fib", 64, 2)))
     return rows
 
 
-def compute(measurement, problems):
-    """The checks as they go into the JSON, and for those not measured what they lack.
+def meets(value, relation, limit):
+    return value <= limit if relation == "<=" else value >= limit
 
-    What was not measured has neither a value nor a verdict: both are None.
+
+def compute(measurement, problems):
+    """The checks as they go into the JSON.
+
+    What was not measured has neither a value nor a verdict: both are None, and `note` says what is
+    lacking. Where `bound` is > or <, the true value lies on that side of `value`; that is a verdict
+    only if the bound itself shows that the promise holds.
     """
     rounds = Rounds(measurement)
     rows = []
-    lacking = {}
-    for name, relation, limit, value_of in listed(problems):
-        row = {"name": f"{name} ({relation})", "value": None, "limit": limit, "holds": None}
+    for name, relation, limit, values_of in listed(problems):
+        row = {"name": f"{name} ({relation})", "value": None, "p10": None, "p90": None,
+               "bound": None, "limit": limit, "holds": None, "note": None}
         try:
-            value = value_of(rounds)
-            row["value"] = value
-            row["holds"] = value <= limit if relation == "<=" else value >= limit
+            values = values_of(rounds)
+            row["value"] = statistics.median(values)
+            row["p10"], row["p90"] = percentile(values, 0.1), percentile(values, 0.9)
+            row["holds"] = meets(row["value"], relation, limit)
+        except Bounded as known:
+            row["value"], row["bound"], row["note"] = known.value, known.side, str(known)
+            if (known.side == "<") == (relation == "<=") and meets(known.value, relation, limit):
+                row["holds"] = True
         except NotMeasured as reason:
-            lacking[row["name"]] = str(reason)
+            row["note"] = str(reason)
         rows.append(row)
-    return rows, lacking
+    return rows
 
 
-def show(rows, lacking):
+def verdict(row):
+    if row["value"] is None:
+        return f"not measured ({row['note']})"
+    word = {True: "yes", False: "NO", None: "not known"}[row["holds"]]
+    return f"{word} ({row['note']})" if row["note"] else word
+
+
+def show(rows):
     """The checks as lines of text."""
     width = max(len(row["name"]) for row in rows)
-    lines = [f"{'check':{width}}  {'value':>9}  {'limit':>9}  holds"]
+    lines = [f"{'check':{width}}  {'median':>9}  {'p10..p90':>15}  {'limit':>7}  holds"]
     for row in rows:
-        limit = f"{row['limit']:.4g}"
-        if row["holds"] is None:
-            lines.append(f"{row['name']:{width}}  {'-':>9}  {limit:>9}  "
-                         f"not measured ({lacking[row['name']]})")
-        else:
-            lines.append(f"{row['name']:{width}}  {row['value']:9.4g}  {limit:>9}  "
-                         f"{'yes' if row['holds'] else 'NO'}")
+        value = "-" if row["value"] is None else f"{row['value']:.4g}"
+        if row["bound"]:
+            value = f"{row['bound']} {value}"
+        spread = "-" if row["p10"] is None else f"{row['p10']:.3g}..{row['p90']:.3g}"
+        lines.append(f"{row['name']:{width}}  {value:>9}  {spread:>15}  {row['limit']:7.4g}  "
+                     f"{verdict(row)}")
     return lines

@@ -12,6 +12,7 @@ RUN_PY = pathlib.Path(__file__).resolve().parents[2] / "bench" / "run.py"
 RESULT_FIELDS = ["problem", "runtime", "workers", "size", "n", "median_s", "p10_s", "p90_s",
                  "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
                  "stack_pages", "verified"]
+CHECK_FIELDS = ["name", "value", "p10", "p90", "bound", "limit", "holds", "note"]
 META_FIELDS = {"host": str, "cpu": str, "kernel": str, "cores": int, "compilers": dict,
                "command": str, "date": str, "seed": int, "load": list}
 
@@ -39,4 +40,9 @@ def check_document(case, document):
             case.assertLessEqual(row["median_s"], row["p90_s"])
             case.assertGreater(row["max_rss_kib"], 0)
     for check in document.get("checks", []):
-        case.assertEqual(list(check), ["name", "value", "limit", "holds"])
+        case.assertEqual(list(check), CHECK_FIELDS)
+        case.assertIn(check["bound"], (None, "<", ">"))
+        # Only a median of rounds has percentiles.
+        measured = check["value"] is not None and check["bound"] is None
+        for field in ("p10", "p90"):
+            case.assertEqual(check[field] is not None, measured, check["name"])

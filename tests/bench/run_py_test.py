@@ -56,6 +56,11 @@ class FakeBuild(unittest.TestCase):
         self.assertEqual(len(rows), 1)
         return rows[0]
 
+    def check(self, words):
+        rows = [c for c in self.document["checks"] if words in c["name"]]
+        self.assertEqual(len(rows), 1, words)
+        return rows[0]
+
 
 class Plots(FakeBuild):
     def test_each_plot_is_a_file(self):
@@ -127,8 +132,7 @@ class Failures(FakeBuild):
         self.good("serial_call", time_s=0.4)
         done = self.run_py("--check")
         self.assertEqual(done.returncode, 1)
-        against = [c for c in self.document["checks"] if "oneTBB's" in c["name"]]
-        self.assertEqual([c["holds"] for c in against], [None])
+        self.assertIsNone(self.check("oneTBB's")["holds"])
 
 
 class Measuring(FakeBuild):
@@ -157,14 +161,13 @@ class Measuring(FakeBuild):
     def test_what_was_once_stopped_holds_no_check(self):
         self.counting("nopal", [0.5, 0.5])
         self.counting("serial_call", [0.4, 0.4])
-        line = json.dumps({**LINE, "time_s": 9})
+        line = json.dumps({**LINE, "time_s": 0.45})
         self.program("tbb", 'test -e "$0.ran" && exec tail -f /dev/null; : >"$0.ran"\n'
                      f"printf '%s' '{line}'")
         done = self.run_py("-n", 2, "--check", "--at-most", "0.5")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.row("tbb")["median_s"], 9)
-        check = next(c for c in self.document["checks"] if "oneTBB's" in c["name"])
-        self.assertEqual((check["value"], check["holds"]), (None, None))
+        self.assertEqual(self.row("tbb")["median_s"], 0.45)
+        self.assertIsNone(self.check("oneTBB's")["holds"])
 
     def test_at_most_does_not_excuse_nopal(self):
         self.program("nopal", "exec tail -f /dev/null")
@@ -194,9 +197,57 @@ class Measuring(FakeBuild):
         self.counting("tbb", [11, 22, 19])
         done = self.run_py("-n", 3, "--check")
         self.assertEqual(done.returncode, 0, done.stderr)
-        check = next(c for c in self.document["checks"] if "oneTBB's" in c["name"])
+        check = self.check("oneTBB's")
         self.assertAlmostEqual(check["value"], 0.1)
         self.assertIs(check["holds"], False)
+
+    def test_a_check_tells_its_spread(self):
+        self.counting("serial_call", [1, 1, 1])
+        self.counting("nopal", [2, 3, 4])
+        self.counting("tbb", [11, 11, 11])
+        done = self.run_py("-n", 3, "--check")
+        check = self.check("oneTBB's")
+        self.assertAlmostEqual(check["value"], 0.2)
+        self.assertAlmostEqual(check["p10"], 0.12)
+        self.assertAlmostEqual(check["p90"], 0.28)
+        self.assertIn("0.12..0.28", done.stdout)
+
+    def test_one_worker_is_held_against_forks_left_as_calls(self):
+        # 0.1 s for the forks of fib, and as many in quicksort: 0.4 + 1.2 x 0.1 are allowed.
+        for problem, serial, called, nopal in (("fib", 0.05, 0.1, 0.2),
+                                               ("quicksort", 0.1, 0.4, 0.26)):
+            self.good("serial", problem, time_s=serial)
+            self.good("serial_call", problem, time_s=called)
+            self.good("nopal", problem, time_s=nopal)
+        self.run_py("-b", "fib,quicksort", "--check")
+        self.assertAlmostEqual(self.check("quicksort: T1")["value"], 0.5)
+        self.assertEqual([c for c in self.document["checks"] if "fib: T1" in c["name"]], [],
+                         "fib defines the cost of a fork: its row could not fail")
+
+    def test_only_forking_problems_tell_what_a_fork_costs(self):
+        for problem in ("fib", "heat"):
+            self.good("serial_call", problem, time_s=0.4)
+            self.good("nopal", problem, time_s=0.5)
+        lines = self.run_py("-b", "fib,heat").stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in lines if line.endswith("ns")], ["fib"])
+
+    def test_runs_of_one_problem_follow_each_other(self):
+        for problem in ("fib", "heat"):
+            for runtime in ("serial", "nopal", "tbb"):
+                line = json.dumps({**LINE, "problem": problem, "runtime": runtime})
+                self.program(runtime, f'echo {problem} {runtime} >>"$(dirname "$0")/order"\n'
+                             f"printf '%s' '{line}'", problem)
+        self.run_py("-b", "fib,heat", "-n", 8, "--seed", 1)
+        ran = [tuple(line.split()) for line in
+               (self.build / "bench" / "order").read_text().splitlines()]
+        rounds = [ran[at:at + 6] for at in range(0, len(ran), 6)]
+        self.assertEqual(len(rounds), 8)
+        for configurations in rounds:
+            self.assertEqual(len(set(configurations)), 6)
+            self.assertEqual(len({problem for problem, _ in configurations[:3]}), 1)
+        self.assertEqual({configurations[0][0] for configurations in rounds}, {"fib", "heat"})
+        self.assertEqual({configurations[0][1] for configurations in rounds},
+                         {"serial", "nopal", "tbb"})
 
     def test_the_seed_is_kept(self):
         self.good("serial")
@@ -210,6 +261,80 @@ class Measuring(FakeBuild):
         self.assertEqual(done.returncode, 0)
         for name in ("quicksort", "openmp-llvm", "paper", "not built: it is given by path"):
             self.assertIn(name, done.stdout)
+
+
+class Bounds(FakeBuild):
+    """Checks of what was stopped by --at-most."""
+
+    HANGS = "exec tail -f /dev/null"
+    OTHERS = ("openmp-gcc", "openmp-llvm", "tbb")
+
+    def against_others(self, nopal_s, at_most, **scripts):
+        """The row of fib with two workers; other runtimes hang unless they have a script."""
+        self.good("nopal", workers=2, time_s=nopal_s)
+        for runtime in self.OTHERS:
+            self.program(runtime, scripts.get(runtime, self.HANGS))
+        self.done = self.run_py("-t", 2, "-n", 15, "--check", "--at-most", at_most)
+        self.assertEqual(self.done.returncode, 0, self.done.stderr)
+        harness.check_document(self, self.document)
+        return self.check("fib: speed over the fastest")
+
+    def test_the_bound_is_told_and_proves_the_promise(self):
+        check = self.against_others(0.1, 0.4)
+        self.assertAlmostEqual(check["value"], 4)
+        self.assertEqual((check["bound"], check["holds"]), (">", True))
+        row = next(line for line in self.done.stdout.splitlines() if "fib: speed over" in line)
+        self.assertIn("> 4 ", row)
+        self.assertTrue(row.endswith("yes (all competitors were stopped at 0.4 s)"), row)
+
+    def test_a_bound_that_proves_nothing_holds_nothing(self):
+        check = self.against_others(0.5, 0.4)
+        self.assertAlmostEqual(check["value"], 0.8)
+        self.assertEqual((check["bound"], check["holds"]), (">", None))
+        self.assertIn("not known (all competitors were stopped at 0.4 s)", self.done.stdout)
+
+    def finishes_once(self, runtime, seconds):
+        line = json.dumps({**LINE, "runtime": runtime, "workers": 2, "time_s": seconds})
+        return f'test -e "$0.ran" && {self.HANGS}; : >"$0.ran"\nprintf "%s" \'{line}\''
+
+    def test_the_bound_counts_the_rounds_before_the_stop(self):
+        check = self.against_others(0.1, 1, tbb=self.finishes_once("tbb", 0.05))
+        self.assertAlmostEqual(check["value"], 0.5)
+        self.assertIsNone(check["holds"])
+
+    def test_one_that_was_measured_beats_those_stopped(self):
+        line = json.dumps({**LINE, "workers": 2, "time_s": 0.2})
+        check = self.against_others(0.1, 1, tbb=f"printf '%s' '{line}'")
+        self.assertAlmostEqual(check["value"], 2)
+        self.assertEqual((check["bound"], check["holds"], check["note"]), (None, True, None))
+
+    def test_who_is_fastest_may_stay_open(self):
+        line = json.dumps({**LINE, "workers": 2, "time_s": 0.2})
+        check = self.against_others(0.1, 1, tbb=f"printf '%s' '{line}'",
+                                    **{"openmp-gcc": self.finishes_once("openmp-gcc", 0.15)})
+        self.assertEqual((check["value"], check["holds"]), (None, None))
+        self.assertIn("openmp-gcc was stopped in one round", check["note"])
+
+    def fork_cost(self, nopal_s, serial_s):
+        self.good("nopal", time_s=nopal_s)
+        self.good("serial_call", time_s=serial_s)
+        self.program("tbb", self.HANGS)
+        done = self.run_py("--check", "--at-most", 0.3)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.check("oneTBB's")
+
+    def test_the_cost_of_a_fork_has_a_bound(self):
+        check = self.fork_cost(0.101, 0.1)
+        self.assertAlmostEqual(check["value"], 0.001 / 0.2)
+        self.assertEqual((check["bound"], check["holds"]), ("<", True))
+
+    def test_a_bound_on_the_cost_may_prove_nothing(self):
+        check = self.fork_cost(0.2, 0.1)
+        self.assertAlmostEqual(check["value"], 0.1 / 0.2)
+        self.assertEqual((check["bound"], check["holds"]), ("<", None))
+
+    def test_a_stop_before_the_serial_time_tells_nothing(self):
+        self.assertEqual(self.fork_cost(0.5, 0.4)["value"], None)
 
 
 class Usage(FakeBuild):
