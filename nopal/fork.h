@@ -48,14 +48,14 @@ class scope {
 public:
   [[gnu::always_inline]] inline scope() noexcept {
     NOPAL_PIN_FRAME
-    frame_.frame_pointer = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     NOPAL_STORE_STACK_POINTER(frame_.stack_pointer);
+    frame_.frame_pointer = this_frame();
   }
 
   // Joins. Children's exceptions are thrown unless another exception is unwinding the scope
   // already: then they are counted (suppressed_exceptions in runtime.h).
   [[gnu::always_inline]] inline ~scope() noexcept(false) {
-    if (frame_.join.contended()) [[unlikely]] {
+    if (frame_.noted()) [[unlikely]] {
       wait();
       sched::finish_join_in_destructor(arch::address_of(frame_));
     }
@@ -86,18 +86,22 @@ public:
   // Waits until every child forked so far is finished; rethrows the serially first exception of
   // theirs. The scope can be used again.
   [[gnu::always_inline]] inline void join() {
-    if (frame_.join.contended()) [[unlikely]] {
+    if (frame_.noted()) [[unlikely]] {
       wait();
       sched::finish_join(arch::address_of(frame_));
-      if (frame_.join.contended())
+      if (frame_.noted())
         __builtin_unreachable(); // so the destructor's join needs no look
     }
   }
 
 private:
+  [[gnu::always_inline]] static inline std::uintptr_t this_frame() noexcept {
+    return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  }
+
   [[gnu::always_inline]] inline void check_frame() const noexcept {
-    if (reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) != frame_.frame_pointer)
-        [[unlikely]]
+    // Compilers see through the first comparison, at a scope's first fork.
+    if (frame_.frame_pointer != this_frame() && !frame_.is_of(this_frame())) [[unlikely]]
       sched::scope_misused();
   }
 

@@ -58,8 +58,7 @@ inline constexpr bool travel_in_registers =
 
 template <class Body> void run_body(void* body) { (*static_cast<Body*>(body))(); }
 
-// The child of one fork, and what follows it. The slow path begins anew, so that the fast one keeps
-// nothing for it.
+// The child of one fork, and what follows it.
 template <class Body> [[gnu::always_inline]] inline void run_opened(offer& of, Body& body) {
   try {
     base::call_body(body);
@@ -67,7 +66,7 @@ template <class Body> [[gnu::always_inline]] inline void run_opened(offer& of, B
     join::capture_failure(&of);
     goto failed;
   }
-  if (!arch::current()->deque.pop(arch::address_of(of))) [[unlikely]]
+  if (!vproc::pop(&of)) [[unlikely]]
     sched::settle(&of);
   return;
 failed:
@@ -75,20 +74,13 @@ failed:
 }
 
 template <class Body>
-[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(scope_frame* scope, Body& body) {
-  offer of{scope};
+[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(offer& of, Body& body) {
   if (!sched::fork_slow(&of, run_body<Body>, std::addressof(body)))
     run_opened(of, body);
 }
 
-template <class Body>
-[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_called(offer& of, Body& body) {
-  sched::attend();
-  run_opened(of, body);
-}
-
-// Slow paths take a body by its address: of a copy, so that on the fast path its parts can stay in
-// registers.
+// The slow path takes a body by its address: of a copy, so that on the fast path its parts can stay
+// in registers.
 template <class Body, class Use>
 [[gnu::always_inline]] inline void with_own(Body& body, const Use& use) {
   if constexpr (std::is_trivially_copyable_v<Body>) {
@@ -102,13 +94,9 @@ template <class Body, class Use>
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
   offer of{scope};
   vproc::worker* const self = arch::current();
-  offer* const here = arch::address_of(of);
-  if (!self->exceptions->alive() && self->deque.push(here)) [[likely]] {
-    if (!self->deque.called(here)) [[likely]]
-      return run_opened(of, body);
-    return with_own(body, [&of](Body& own) NOPAL_IN_THUNK { run_child_called(of, own); });
-  }
-  with_own(body, [scope](Body& own) NOPAL_IN_THUNK { run_child_slow(scope, own); });
+  if (!self->exceptions->alive() && self->deque.push(arch::address_of(of))) [[likely]]
+    return run_opened(of, body);
+  with_own(body, [&of](Body& own) NOPAL_IN_THUNK { run_child_slow(of, own); });
 }
 
 // Hidden, so that position-independent stubs may jump to it.

@@ -5,8 +5,9 @@
 // A `context` is what a suspended strand needs to go on: where, on which stack, and the registers
 // that a call must preserve. It lies in the frame that declares a scope. Stack and frame pointer
 // are recorded once, when the scope is constructed: a later fork may run on a thief's stack, and
-// the join has to come back to this one. The rest is recorded by the call that suspends (a fork or
-// a join).
+// the join has to come back to this one. The preserved registers are recorded by the call that
+// suspends (a fork or a join). So is the place to go on at by a join; a fork leaves it where calls
+// do, below its stack pointer, and whoever offers the continuation copies it from there.
 //
 // Paper: fibril-spaa16, section 4.2.
 #pragma once
@@ -23,9 +24,11 @@ namespace nopal::arch {
 struct context {
   void* resume_at;
   std::uintptr_t stack_pointer;
-  std::uintptr_t frame_pointer;
-  std::uintptr_t preserved[5]; // rbx, r12, r13, r14, r15
+  std::uintptr_t frame_pointer; // its low bits, frame_flags, are others' to use
+  std::uintptr_t preserved[5];  // rbx, r12, r13, r14, r15
 };
+
+inline constexpr std::uintptr_t frame_flags = 3;
 
 static_assert(offsetof(context, resume_at) == 0);
 static_assert(offsetof(context, frame_pointer) == 16);
@@ -95,9 +98,10 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
 #endif
 
 // A fork's stub: a function marked so, whose one statement is NOPAL_RECORD_CALLER_AND_GO_TO. It
-// records its caller in the context that is its first argument and goes on in the thunk with all
-// arguments as they are; the thunk returns to the caller. It leaves no frame behind, so exceptions
-// may pass. Compilers must conclude nothing from its body: what the thunk does, it does.
+// records its caller's preserved registers in the context that is its first argument and goes on in
+// the thunk with all arguments as they are; the thunk returns to the caller. It leaves no frame
+// behind, so exceptions may pass. Compilers must conclude nothing from its body: what the thunk
+// does, it does.
 #if defined(__clang__)
 #define NOPAL_FORK_STUB                                                                            \
   __attribute__((naked, noinline, visibility("hidden"), no_instrument_function,                    \
@@ -108,9 +112,7 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
                  no_profile_instrument_function, no_stack_protector))
 #endif
 #define NOPAL_RECORD_CALLER_AND_GO_TO(thunk)                                                       \
-  asm volatile("movq (%%rsp), %%rax\n\t"                                                           \
-               "movq %%rax, 0(%%rdi)\n\t"                                                          \
-               "movq %%rbx, 24(%%rdi)\n\t"                                                         \
+  asm volatile("movq %%rbx, 24(%%rdi)\n\t"                                                         \
                "movq %%r12, 32(%%rdi)\n\t"                                                         \
                "movq %%r13, 40(%%rdi)\n\t"                                                         \
                "movq %%r14, 48(%%rdi)\n\t"                                                         \
@@ -118,7 +120,7 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
                "jmp %P0"                                                                           \
                :                                                                                   \
                : "i"(thunk)                                                                        \
-               : "rax", "memory")
+               : "memory")
 
 // at < word, as one instruction: compilers do not fold an atomic load into a comparison.
 template <class Word>
@@ -127,6 +129,16 @@ template <class Word>
   bool result;
   asm volatile("cmpq %2, %1" : "=@ccb"(result) : "r"(at), "m"(word));
   return result;
+}
+
+// word -= amount, as one instruction but not atomically: an interrupt finds it done or not begun,
+// another processor may write in between. True: the result is zero.
+template <class Word>
+[[gnu::always_inline]] inline bool subtract_at_once(Word& word, std::uintptr_t amount) noexcept {
+  static_assert(sizeof(Word) == 8);
+  bool zero;
+  asm volatile("subq %2, %1" : "=@ccz"(zero), "+m"(word) : "r"(amount) : "memory");
+  return zero;
 }
 
 // The address of a local variable, computed where it is needed: a compiler would keep it in a

@@ -2,7 +2,7 @@
 //
 // Context operations for x86-64, System V calling convention.
 //
-//   context:   0 resume_at   8 rsp   16 rbp   24 rbx   32 r12   40 r13   48 r14   56 r15
+//   context:   0 resume_at   8 rsp   16 rbp, flags   24 rbx   32 r12   40 r13   48 r14   56 r15
 //
 // The caller of a fork's stub (arch.h) and of nopal_arch_suspend sees an ordinary call, which
 // clobbers what calls clobber. Its frame, before and after a thief has taken it over:
@@ -17,6 +17,7 @@
 // rsp and rbp of a context are recorded by the scope's constructor, not here.
 
 #define SCHEDULER_STACK 0 /* offset of worker::scheduler_stack */
+#define FRAME_FLAGS 3 /* arch::frame_flags */
 
     .text
 
@@ -51,6 +52,7 @@ nopal_arch_resume:
     movq %rsi, %rsp
     .cfi_undefined rip
     movq 16(%rdi), %rbp
+    andq $~FRAME_FLAGS, %rbp
     movq 24(%rdi), %rbx
     movq 32(%rdi), %r12
     movq 40(%rdi), %r13

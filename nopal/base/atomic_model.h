@@ -137,15 +137,44 @@ inline void full_fence(place at = place::current()) noexcept {
   rl::atomic_thread_fence(seq_cst, model_info(at));
 }
 
-// The halves of an asymmetric fence promise what two full fences do, and no more.
+inline void spin_pause(place at = place::current()) noexcept { rl::yield(1, model_info(at)); }
+
+// The halves of an asymmetric fence promise what two full fences do, and no more; but the heavy one
+// finds other threads between two instructions.
 inline void light_barrier(place at = place::current()) noexcept {
   rl::atomic_thread_fence(seq_cst, model_info(at));
 }
+
+// What a thread does while this lives is one instruction of its: done or not begun, for the heavy
+// barrier; for other threads' accesses, a sequence like any.
+class one_instruction {
+public:
+  explicit one_instruction(place at = place::current()) noexcept : at_{at} {
+    ++under_way;
+    light_barrier(at_);
+  }
+  ~one_instruction() {
+    light_barrier(at_);
+    --under_way;
+  }
+  one_instruction(const one_instruction&) = delete;
+  one_instruction& operator=(const one_instruction&) = delete;
+
+  static inline int under_way = 0; // the model's threads take turns on one
+
+private:
+  place at_;
+};
+
 inline void heavy_barrier(place at = place::current()) noexcept {
-  rl::atomic_thread_fence(seq_cst, model_info(at));
+  for (;;) {
+    rl::atomic_thread_fence(seq_cst, model_info(at));
+    if (one_instruction::under_way == 0) // others run before a step of the model, not after it
+      return;
+    spin_pause(at);
+  }
 }
 
-inline void spin_pause(place at = place::current()) noexcept { rl::yield(1, model_info(at)); }
 inline void wait_briefly(unsigned, place at = place::current()) noexcept { spin_pause(at); }
 
 } // namespace nopal::base

@@ -13,10 +13,9 @@
 // public, oldest first, in one of two ways:
 //   asked    A thief lowers `limit` (to its greatest value, so that every push sees it); the
 //            owner's next push takes the slow path and publishes.
-//   starved  The owner pushes nothing (a long serial strand). The thief writes a token into
-//            `split`, which sends every pop of the owner into the slow path; passes the heavy
-//            barrier; and then, under the deque's lock, publishes in the owner's name.
-//            README.md has the argument.
+//   starved  The owner pushes nothing (a long serial strand). The thief claims the oldest offer,
+//            which sends its pop into the slow path; passes the heavy barrier; and then, under the
+//            deque's lock, publishes it in the owner's name. README.md has the argument.
 //
 // Offer, the type of what is offered, lives in the frame of the thunk that runs the child and is
 // gone when the child returns. It provides:
@@ -36,8 +35,6 @@ namespace nopal::deque {
 
 // Lowered to this value, `limit` makes every push take its slow path.
 inline constexpr std::uintptr_t asked = ~std::uintptr_t{0};
-// `split` at this value or below makes every pop take its slow path; no stack lies so low.
-inline constexpr std::uintptr_t highest_token = std::uintptr_t{1} << 32;
 
 enum class attention : std::uint8_t {
   none,     // the limit was not lowered: the stack is nearly full, or this thread is no worker
@@ -47,12 +44,11 @@ enum class attention : std::uint8_t {
 template <class D, class Offer>
 concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* home,
                               entry<Offer>& taken, bool fenced, std::uintptr_t address) {
-  // Owner. Opens an offer. False: somebody wants attention, or this is no worker; it is not open.
+  // Owner. Opens an offer. False: somebody wants attention, or this is no worker, or the stack is
+  // nearly full; whether the offer is open is not said.
   { deque.push(offer) } noexcept -> std::same_as<bool>;
-  // Owner, after push said true: did somebody ask meanwhile? The same offer stays open, since a
-  // starved thief may have published it already, and the owner attends.
-  { deque.called(offer) } noexcept -> std::same_as<bool>;
-  // Owner, after push said false: the offer is open from now on.
+  // Owner, after push said false and attend: the offer is open from now on. The same offer, since a
+  // starved thief may have published it already.
   { deque.push_anyway(offer) } noexcept;
   // Owner. Closes the newest offer. True: nobody has seen it. False: ask take_back.
   { deque.pop(offer) } noexcept -> std::same_as<bool>;
@@ -76,7 +72,8 @@ concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* 
   { deque.anything_public() } noexcept -> std::same_as<bool>;
   // Thief. Lowers the limit.
   { deque.ask() } noexcept;
-  // Thief, starved. Publishes in the owner's name; true if something is public afterwards.
+  // Thief, starved. Publishes in the owner's name; true if something is public afterwards. `token`
+  // is the thief's own.
   { deque.publish_for_owner(token) } noexcept -> std::same_as<bool>;
   // Thief, before it sleeps, after asking and the heavy barrier: is there anything to take?
   { deque.has_work(home) } noexcept -> std::same_as<bool>;

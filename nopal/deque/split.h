@@ -48,25 +48,21 @@ public:
     capacity_ = static_cast<std::int64_t>(capacity);
   }
 
+  // The first look keeps threads that are no workers from an array that is not there.
   [[gnu::always_inline]] bool push(Offer* offer) noexcept {
     if (address(offer) < limit_.load(base::relaxed)) [[unlikely]]
       return false;
-    const std::int64_t at = bottom_.load(base::relaxed);
-    slots_[at].store(offer, base::relaxed);
-    bottom_.store(at + 1, base::release); // B
-    return true;
-  }
-
-  [[gnu::always_inline]] bool called(const Offer* offer) const noexcept {
+    put(offer);
     base::light_barrier(); // L
-    return address(offer) < limit_.load(base::relaxed);
+    return address(offer) >= limit_.load(base::relaxed);
   }
 
   void push_anyway(Offer* offer) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed);
+    if (at > 0 && slots_[at - 1].load(base::relaxed) == offer)
+      return; // it was the second look that said no
     NOPAL_CHECK(at < capacity_);
-    slots_[at].store(offer, base::relaxed);
-    bottom_.store(at + 1, base::release); // B
+    put(offer);
   }
 
   [[gnu::always_inline]] bool pop(Offer*) noexcept {
@@ -173,6 +169,12 @@ private:
 
   // At this value or above, every pop takes its slow path; no index is so high.
   static constexpr std::int64_t lowest_token = std::int64_t{1} << 62;
+
+  [[gnu::always_inline]] void put(Offer* offer) noexcept {
+    const std::int64_t at = bottom_.load(base::relaxed);
+    slots_[at].store(offer, base::relaxed);
+    bottom_.store(at + 1, base::release); // B
+  }
 
   static std::uintptr_t address(const Offer* offer) noexcept {
     return reinterpret_cast<std::uintptr_t>(offer);

@@ -3,28 +3,25 @@
 // Deque variant `stack_map`: the stack itself is the owner's half of the deque.
 //
 // Open offers are nested as frames are, so all that is needed is to find them when somebody asks.
-// An offer marks itself while it is open (stack/marks.h) and clears the mark when the child
-// returns; no index is loaded and stored, so forks do not wait for one another through memory. The
-// key is the offer's own address: the thunk that holds it always lies on the stack its worker is
-// using, while the scope of a stolen frame lies on another.
+// An offer marks itself while it is open (stack/marks.h) and unmarks itself when the child returns;
+// no index is loaded and stored, so forks do not wait for one another through memory. The key is
+// the offer's own address: the thunk that holds it always lies on the stack its worker is using,
+// while the scope of a stolen frame lies on another.
 //
-// Invariant (under the lock, `split` restored):
-//   an open offer o of this stack is private  <=>  address(o) < split
-//   (the others are public or stolen); marks of private offers are exact
+// Invariant (under the lock):
+//   an open offer o of this stack is private  <=>  address(o) < settled
+//   (the others are public or stolen, and claimed: their pops take the slow path)
 //
 // Ownership:
 //   limit        owner restores, anybody lowers
-//   split        owner; a starved thief, which writes a token
-//   settled_     lock holder: the true split
+//   settled_     lock holder
 //   stack_       owner under the lock
-//   marks        owner
+//   marks        owner; a starved thief claims one
 // Orders:
-//   L  push: limit load, mark set, light barrier, limit load. Partner: `ask`, then the heavy
-//      barrier. Either the owner sees the request or the thief sees the mark (README.md,
-//      "sleeping"). The first load keeps threads that are no workers from marking stacks that are
-//      not ours.
-//   C  pop: mark cleared, light barrier, split load. Partner: token, then the heavy barrier. Either
-//      the owner sees the token or the thief sees the cleared mark (README.md, "starved").
+//   L  push: mark set, light barrier, limit load. Partner: `ask`, then the heavy barrier. Either
+//      the owner sees the request or the thief sees the mark (README.md, "sleeping").
+//   C  pop: one instruction reads and changes the mark. Partner: the claim, then the heavy barrier.
+//      Either the owner sees the claim or the thief sees the changed mark (README.md, "starved").
 //   A  attend: limit exchange acq_rel takes the request and what the asker wrote before it.
 // Paper: ours; the private part with a movable split is after manticore-icfp08's heap-limit
 // requests.
@@ -52,39 +49,29 @@ public:
   void open(bool fenced) noexcept { fenced_ = fenced; }
 
   [[gnu::always_inline]] bool push(Offer* offer) noexcept {
-    const std::uintptr_t at = address(offer);
-    if (arch::below(at, limit_)) [[unlikely]]
-      return false;
-    Marks::set(at);
-    return true;
-  }
-
-  [[gnu::always_inline]] bool called(const Offer* offer) const noexcept {
+    Marks::open(address(offer));
     base::light_barrier(); // L
-    return arch::below(address(offer), limit_);
+    return !arch::below(address(offer), limit_);
   }
 
-  void push_anyway(Offer* offer) noexcept { Marks::set(address(offer)); }
+  // It is open already. Without the heavy barrier every pop must take the slow path.
+  void push_anyway(Offer* offer) noexcept {
+    if (fenced_)
+      Marks::claim(address(offer));
+  }
 
-  [[gnu::always_inline]] bool pop(Offer* offer) noexcept {
-    const std::uintptr_t at = address(offer);
-    Marks::clear(at);
-    base::light_barrier(); // C
-    return arch::below(at, split_);
+  [[gnu::always_inline]] static bool pop(Offer* offer) noexcept {
+    return Marks::close(offer); // C
   }
 
   bool take_back(Offer* offer) noexcept {
     const locked guard{lock_};
-    const bool starved = !fenced_ && split_.load(base::relaxed) <= highest_token;
-    bool ours = address(offer) < settled_;
-    if (!ours && ring_.take_back(offer)) {
-      ours = true;
-      settled_ = settled_before_;
-    }
-    restore_split();
-    if (starved) // the thief that waits need not wait for its barrier
-      publish_oldest();
-    return ours;
+    if (address(offer) < settled_)
+      return true;
+    if (!ring_.take_back(offer))
+      return false;
+    settled_ = settled_before_;
+    return true;
   }
 
   // For an offer made with publish_foreign: it was never private.
@@ -115,13 +102,19 @@ public:
     ring_.push({offer, offer->frame(), home});
   }
 
-  // `split`: all offers at or above it are taken. `stack` may be none: then there is nothing to
-  // offer.
+  // All offers at or above `settled` are taken. `stack` may be none: nothing is to be offered then.
   // `home`: the computation of all that is offered from now on, also by a starved thief.
-  void adopt(stack::stack_id stack, std::uintptr_t split, void* home) noexcept {
+  void adopt(stack::stack_id stack, std::uintptr_t settled, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    go_on(stack, split);
+    stack_ = stack;
+    settled_ = settled;
+    if (stack == stack::no_stack)
+      return;
+    std::uintptr_t limit = limit_.load(base::relaxed);
+    if (!fenced_ && limit != asked) // a request that arrives meanwhile stays
+      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
+                                     base::relaxed);
   }
 
   outcome steal(void* home, entry<Offer>& taken) noexcept { return ring_.steal(home, taken); }
@@ -133,19 +126,23 @@ public:
       limit_.store(asked, base::release);
   }
 
-  bool publish_for_owner(std::uint32_t token) noexcept {
-    if (!looks_busy())
-      return !ring_.empty();
-    std::uintptr_t before = split_.load(base::relaxed);
-    if (before > highest_token &&
-        split_.compare_exchange_strong(before, token, base::relaxed, base::relaxed)) {
-      base::heavy_barrier(); // C
+  bool publish_for_owner(std::uint32_t) noexcept {
+    {
       const locked guard{lock_};
-      if (split_.load(base::relaxed) == token) {
-        publish_oldest();
-        restore_split();
-      }
+      if (!ring_.empty() || (fenced_ && publish_oldest())) // fenced owners pop under the lock
+        return true;
+      // Without a barrier: what this misses, the next attempt or the sleeper's check finds.
+      Offer* oldest = oldest_private();
+      if (claiming_ || oldest == nullptr || !Marks::claim(address(oldest)))
+        return false;
+      claiming_ = true;
     }
+    base::heavy_barrier(); // C
+    const locked guard{lock_};
+    claiming_ = false;
+    Offer* oldest = oldest_private();
+    if (oldest != nullptr && Marks::claimed(address(oldest)))
+      publish_claimed(oldest);
     return !ring_.empty();
   }
 
@@ -155,47 +152,31 @@ public:
   }
 
 private:
-  // Lock held.
-  void go_on(stack::stack_id stack, std::uintptr_t split) noexcept {
-    stack_ = stack;
-    settled_ = split;
-    restore_split();
-    if (stack == stack::no_stack)
-      return;
-    std::uintptr_t limit = limit_.load(base::relaxed);
-    if (!fenced_ && limit != asked) // a request that arrives meanwhile stays
-      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
-                                     base::relaxed);
-  }
-
-  // Without a barrier: what it misses, the next attempt or the sleeper's check finds. Fenced owners
-  // pop under the lock, so there the lock is enough to publish at once.
-  bool looks_busy() noexcept {
-    const locked guard{lock_};
-    return fenced_ ? !publish_oldest() : ring_.empty() && oldest_private() != nullptr;
-  }
-
   static std::uintptr_t address(const Offer* offer) noexcept {
     return reinterpret_cast<std::uintptr_t>(offer);
   }
 
-  void restore_split() noexcept { split_.store(fenced_ ? 0 : settled_, base::relaxed); }
-
+  // Lock held, by the owner or, if fenced, by anybody: nothing is popped meanwhile.
   bool publish_oldest() noexcept {
     if (!ring_.empty())
       return true;
     Offer* oldest = oldest_private();
     if (oldest == nullptr)
       return false;
+    Marks::claim(address(oldest));
+    publish_claimed(oldest);
+    return true;
+  }
+
+  // Lock held; the ring is empty.
+  void publish_claimed(Offer* oldest) noexcept {
     oldest->seal(settled_);
     ring_.push({oldest, oldest->frame(), home_});
     settled_before_ = settled_;
     settled_ = address(oldest);
-    restore_split();
-    return true;
   }
 
-  // Lock held. Offers above the split have left the private part; the highest below it is the
+  // Lock held. Offers at settled and above have left the private part; the highest below is the
   // oldest.
   Offer* oldest_private() const noexcept {
     if (stack_ == stack::no_stack)
@@ -208,11 +189,11 @@ private:
 
   // Read at every fork; written by whoever wants the owner's attention.
   alignas(64) base::atomic<std::uintptr_t> limit_{asked};
-  base::atomic<std::uintptr_t> split_{0};
   bool fenced_ = false;
 
   // Slow paths, under the lock.
   alignas(64) spin_lock lock_;
+  bool claiming_ = false; // a starved thief has claimed an offer and not come back yet
   stack::stack_id stack_ = stack::no_stack;
   std::uintptr_t settled_ = 0;
   std::uintptr_t settled_before_ = 0; // its value before the one that is public was published

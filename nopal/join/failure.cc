@@ -28,10 +28,15 @@ thread_local std::uint64_t last_join_suppressed = 0;
 bool lies_in_its_frame(const scope_frame* scope) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(scope);
   const std::uintptr_t low = scope->stack_pointer;
-  const std::uintptr_t high = scope->frame_pointer;
+  const std::uintptr_t high = scope->base_of_frame();
   const bool together = stack::is_ours(low) == stack::is_ours(high) &&
                         (!stack::is_ours(low) || stack::stack_of(low) == stack::stack_of(high));
   return at < high && at >= (together ? low : high - stack::size() / 2);
+}
+
+// The fork under way, a call, has left it there.
+NOPAL_READS_FRAMES void* return_address_below(std::uintptr_t stack_pointer) noexcept {
+  return reinterpret_cast<void*>(base::load_relaxed_word(stack_pointer - sizeof(void*)));
 }
 
 // The Itanium C++ ABI fixes these two fields (section 2.2.2).
@@ -50,14 +55,13 @@ exception_state take_exception_state() noexcept {
 void put_exception_state(exception_state state) noexcept { thread_state() = state; }
 
 void set_exceptions_aside(scope_frame* scope) noexcept {
-  if (!scope->join.contended())
-    scope->failures = nullptr;
+  scope->touch();
   scope->exceptions = take_exception_state();
-  scope->join.note_exceptions();
+  scope->note_exceptions_aside();
 }
 
 void bring_exceptions_back(scope_frame* scope) noexcept {
-  scope->join.forget_exceptions();
+  scope->forget_exceptions_aside();
   put_exception_state(scope->exceptions);
 }
 
@@ -69,15 +73,13 @@ void capture_failure(offer* of) noexcept {
 
 void attach_failure(offer* of, bool detached) noexcept {
   scope_frame* scope = of->scope;
-  const std::int64_t epoch = detached ? of->steals_before : scope->join.steals();
+  if (!detached)
+    scope->touch(); // else it is, since the offer was sealed
+  const std::int64_t epoch = detached ? of->steals_before : scope->steals();
   of->failed->place = 2 * epoch + (detached ? 1 : 0);
   const deque::locked guard{failures_lock};
-  if (!detached && !scope->join.contended())
-    scope->failures = nullptr;
   of->failed->next = scope->failures;
   scope->failures = of->failed;
-  if (!detached)
-    scope->join.note_failure();
 }
 
 std::exception_ptr collect_failures(scope_frame* scope) noexcept {
@@ -91,8 +93,7 @@ std::exception_ptr collect_failures(scope_frame* scope) noexcept {
     }
     delete std::exchange(at, at->next);
   }
-  scope->failures = nullptr;
-  scope->join.forget_failure();
+  scope->untouch();
   if (count > 0) {
     begin_suppressed_count();
     count_suppressed(count - 1);
@@ -115,12 +116,12 @@ void offer::seal(std::uintptr_t taken_above) noexcept {
   NOPAL_ASSERT(lies_in_its_frame(scope),
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");
-  if (!scope->join.contended())
-    scope->failures = nullptr;
-  steals_before = scope->join.steals();
+  scope->touch();
+  steals_before = scope->steals();
   if (steals_before == 0) // later ones lie on a thief's stack
     scope->taken_above = taken_above;
   const std::uintptr_t at = scope->running_at();
+  scope->resume_at = return_address_below(at);
   if (!stack::is_ours(at))
     return; // a guest's outermost scope
   NOPAL_ASSERT(

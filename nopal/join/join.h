@@ -15,7 +15,6 @@ namespace nopal::join {
 
 template <class J>
 concept strand_counter = requires(J join, const J seen) {
-  { seen.contended() } noexcept -> std::same_as<bool>;
   { join.count_steal() } noexcept;
   { seen.steals() } noexcept -> std::same_as<std::int64_t>;
   { join.child_finished() } noexcept -> std::same_as<bool>;

@@ -7,6 +7,10 @@
 // offer of the frame is open, the owner of the deque that holds it (and a thief in its name, under
 // the deque's lock). Detached children touch `join` and, under the failures' lock, `failures`.
 //
+// A scope is plain until a slow path has to do with it: until an offer of it becomes public, or a
+// child fails. Then it is touched: the low bits of its frame pointer say so, and all the fields
+// behind the context are valid.
+//
 // Paper: fibril-spaa16, listing 2 (fibril_t); nowa-ipdps21, listing 4.
 #pragma once
 
@@ -17,23 +21,55 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <new>
 
 namespace nopal::join {
 
 struct scope_frame : arch::context {
-  wait_free join;
+  // Leaves alone what touch() sets: this runs on every call of a function with a scope.
+  [[gnu::always_inline]] scope_frame() noexcept {}
 
-  // From here on set by slow paths only; the constructor leaves these alone, it runs on every call.
+  union {
+    wait_free join;
+  };
   std::uintptr_t stolen_at;   // the main path's stack pointer since the last steal
   std::uintptr_t taken_above; // the lowest offer above the frame on its own stack that is taken
                               // (both valid if steals() > 0)
-  failure* failures;          // valid if an offer was sealed or a failure noted
-  exception_state exceptions; // of the main path while it is suspended at a join
+  failure* failures;
+  exception_state exceptions; // of the main path while it is suspended at a join or set aside
+
+  // The frame pointer of the function that declares the scope.
+  std::uintptr_t base_of_frame() const noexcept { return frame_pointer & ~arch::frame_flags; }
+  bool is_of(std::uintptr_t frame) const noexcept { return base_of_frame() == frame; }
+
+  // The join has something to do. The fast path of a join is this test and one branch.
+  bool noted() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
+  bool touched() const noexcept { return (frame_pointer & kTouched) != 0; }
+  void touch() noexcept {
+    if (touched())
+      return;
+    new (&join) wait_free;
+    failures = nullptr;
+    frame_pointer |= kTouched;
+  }
+  // After a join: no child is left, nor a failure of one.
+  void untouch() noexcept { frame_pointer &= ~kTouched; }
+
+  // The main path's exceptions are set aside while its continuation is offered (failure.h).
+  bool exceptions_aside() const noexcept { return (frame_pointer & kExceptionsAside) != 0; }
+  void note_exceptions_aside() noexcept { frame_pointer |= kExceptionsAside; }
+  void forget_exceptions_aside() noexcept { frame_pointer &= ~kExceptionsAside; }
+
+  // How often the main path was stolen since the last join.
+  std::int64_t steals() const noexcept { return touched() ? join.steals() : 0; }
 
   // The stack pointer with which the main path last ran in this frame.
-  std::uintptr_t running_at() const noexcept {
-    return join.steals() == 0 ? stack_pointer : stolen_at;
-  }
+  std::uintptr_t running_at() const noexcept { return steals() == 0 ? stack_pointer : stolen_at; }
+
+private:
+  static constexpr std::uintptr_t kTouched = 1;
+  static constexpr std::uintptr_t kExceptionsAside = 2;
+  static_assert((kTouched | kExceptionsAside) == arch::frame_flags);
 };
 
 // An open offer. Its first word belongs to the deque while it is open (stack/marks.h).
@@ -50,8 +86,8 @@ struct offer {
   }
 
   scope_frame* frame() const noexcept { return scope; }
-  // Ends the program with a sentence if the scope is misused in a way that a steal would turn into
-  // a crash.
+  // Makes the frame ready to be resumed. Ends the program with a sentence if the scope is misused
+  // in a way that a steal would turn into a crash.
   void seal(std::uintptr_t taken_above) noexcept;
 };
 

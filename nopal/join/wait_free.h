@@ -18,7 +18,7 @@
 // Orders:
 //   D  child_finished: fetch_sub acq_rel. Release: what the child wrote is seen by whoever goes on.
 //   J  arrive: fetch_add acq_rel. Acquire: whoever goes on sees what all others wrote.
-// Wait-free: each operation is one atomic instruction. Overflow: counters have 61 bits.
+// Wait-free: each operation is one atomic instruction. Overflow: counters have 63 bits.
 // Paper: nowa-ipdps21, section IV, equations 1 to 5.
 #pragma once
 
@@ -31,21 +31,9 @@ namespace nopal::join {
 
 class wait_free {
 public:
-  // True: the join has something to do. The fast path of a join is this load and one branch.
-  [[gnu::always_inline]] bool contended() const noexcept { return alpha_ != 0; }
-
   // Main path, which just was stolen.
   void count_steal() noexcept { alpha_ = alpha_ + 1; }
-  std::int64_t steals() const noexcept { return alpha_ & ~(kFailed | kExceptions); }
-
-  // Main path: a child that was not detached failed; the join has to look.
-  void note_failure() noexcept { alpha_ = alpha_ | kFailed; }
-  bool failure_noted() const noexcept { return (alpha_ & kFailed) != 0; }
-
-  // Main path: its exceptions are set aside while its continuation is offered (failure.h).
-  void note_exceptions() noexcept { alpha_ = alpha_ | kExceptions; }
-  bool exceptions_noted() const noexcept { return (alpha_ & kExceptions) != 0; }
-  void forget_exceptions() noexcept { alpha_ = alpha_ & ~kExceptions; }
+  std::int64_t steals() const noexcept { return alpha_; }
 
   // A detached child, as its very last access to the scope unless it is true: then it goes on after
   // the join.
@@ -62,15 +50,11 @@ public:
 
   // Whoever goes on after the join.
   void reset() noexcept {
-    alpha_ = alpha_ & kFailed;
+    alpha_ = 0;
     counter_.store(0, base::relaxed);
   }
-  void forget_failure() noexcept { alpha_ = 0; }
 
 private:
-  static constexpr std::int64_t kFailed = std::int64_t{1} << 62;
-  static constexpr std::int64_t kExceptions = std::int64_t{1} << 61;
-
   base::handed_over<std::int64_t> alpha_{0};
   base::atomic<std::int64_t> counter_{0};
 };

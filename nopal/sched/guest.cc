@@ -111,7 +111,7 @@ NOPAL_SWITCHES void leave_worker(worker* self, const scope_frame* scope) noexcep
 }
 
 bool fits_a_thief(const scope_frame* scope) noexcept {
-  return scope->frame_pointer - scope->stack_pointer < stack::size() / 4;
+  return scope->base_of_frame() - scope->stack_pointer < stack::size() / 4;
 }
 
 } // namespace

@@ -15,16 +15,13 @@ using vproc::worker;
 // Called by thunks (fork.h).
 // ---------------------------------------------------------------------------
 
-// The push found the limit lowered, or was not tried amid exceptions. True: the child
+// The push found the limit lowered, or was not tried, amid exceptions. True: the child
 // `run(closure)` has run and is done with (a guest's fork, or one amid exceptions); the thunk
 // returns. False: the thunk goes on as if nothing had happened.
 // In the namespace that names the variant: a program and a library that disagree do not link.
 inline namespace NOPAL_ABI {
 bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept;
 }
-
-// The push went through, but somebody asked at the same time.
-void attend() noexcept;
 
 // The pop found the offer public, or could not tell. Returns if the continuation is still ours; if
 // not, the child is finished and the call does not return.
@@ -35,7 +32,7 @@ void settle_failed(offer* of) noexcept;
 // Called by scopes (fork.h).
 // ---------------------------------------------------------------------------
 
-// After a contended join: rethrows the serially first failure, if any.
+// After the join of a touched scope: rethrows the serially first failure, if any.
 void finish_join(scope_frame* scope);
 // The same in a destructor, which must not throw while another exception unwinds the scope.
 void finish_join_in_destructor(scope_frame* scope);

@@ -34,7 +34,7 @@ std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* sco
   const bool together =
       !stack::is_ours(at) || (stack::is_ours(scope->frame_pointer) &&
                               stack::stack_of(at) == stack::stack_of(scope->frame_pointer));
-  const std::uintptr_t base = together ? scope->frame_pointer : stack::top(stack::stack_of(at));
+  const std::uintptr_t base = together ? scope->base_of_frame() : stack::top(stack::stack_of(at));
   const std::uintptr_t area = base - at + kTopMargin;
   NOPAL_ASSERT(
       area + 2 * arch::alignment < stack::size() / 2 + kTopMargin,
@@ -53,7 +53,7 @@ std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* sco
   base::happens_after(scope);
   scope->join.count_steal();
   scope->stolen_at = at;
-  if (scope->join.exceptions_noted())
+  if (scope->exceptions_aside())
     join::bring_exceptions_back(scope);
   self->deque.adopt(self->stack, stack::top(self->stack), self->home);
   note_stack(self);
@@ -129,8 +129,6 @@ NOPAL_SWITCHES void fork_amid_exceptions(offer* of, void (*run)(void*), void* cl
   worker* const self = arch::current();
   if (!self->deque.push(of))
     push_slow(self, of);
-  else if (self->deque.called(of))
-    attend();
   bool failed = false;
   try {
     run(closure);
@@ -140,17 +138,12 @@ NOPAL_SWITCHES void fork_amid_exceptions(offer* of, void (*run)(void*), void* cl
   }
   if (failed)
     settle_failed(of);
-  else if (!arch::current()->deque.pop(of))
+  else if (!vproc::pop(of))
     settle(of);
   join::bring_exceptions_back(of->scope);
 }
 
 } // namespace
-
-void attend() noexcept {
-  worker* const self = arch::current();
-  publish_if(self->deque.attend(), self);
-}
 
 NOPAL_SWITCHES bool NOPAL_ABI::fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
   worker* self = arch::current();
@@ -174,7 +167,7 @@ NOPAL_SWITCHES void settle(offer* of) noexcept {
 
 NOPAL_SWITCHES void settle_failed(offer* of) noexcept {
   worker* self = arch::current();
-  const bool ours = self->deque.pop(of) || self->deque.take_back(of);
+  const bool ours = vproc::pop(of) || self->deque.take_back(of);
   join::attach_failure(of, !ours);
   if (!ours)
     detach(self, of);

@@ -26,10 +26,12 @@ bool any_memory(word from, word to) noexcept {
   return base::resident_pages(reinterpret_cast<void*>(low), high - low) != 0;
 }
 
-NOPAL_READS_FRAMES word highest_in(word from, word to) noexcept {
+} // namespace
+
+NOPAL_READS_FRAMES word marks::highest_in(word from, word to) noexcept {
   while (to > from) {
     to -= sizeof(word);
-    if (base::load_relaxed_word(to) == to + marks::distance) [[unlikely]] {
+    if (is_mark(to, base::load_relaxed_word(to))) [[unlikely]] {
       base::acquire_what_was_read(); // M
       return to;
     }
@@ -37,7 +39,15 @@ NOPAL_READS_FRAMES word highest_in(word from, word to) noexcept {
   return 0;
 }
 
-} // namespace
+NOPAL_READS_FRAMES bool marks::claim(word at) noexcept {
+  const word claimed = open_mark(at) + kClaim;
+  word found = open_mark(at);
+  return base::replace_word(at, found, claimed) || found == claimed; // M
+}
+
+NOPAL_READS_FRAMES bool marks::claimed(word at) noexcept {
+  return base::load_relaxed_word(at) == open_mark(at) + kClaim;
+}
 
 word marks::highest(word from, word to) noexcept {
   const base::reading_frames reading;

@@ -2,18 +2,28 @@
 //
 // Finding the open offers of a stack in the stack itself.
 //
-// An open offer begins with a word that only it has: its own address plus a constant. Opening
-// stores the word, closing stores zero, both at an address known from the stack pointer alone. Who
-// looks for offers walks the stack from the oldest frames downwards and compares each word with its
-// own address; a stack that runs deep is walked only as far as the first offer, which is the
-// oldest. An ordinary word never has that value: it would be an odd address just beside itself.
+// An open offer begins with a word that only it has: twice its own address, and one. Opening stores
+// the word, closing changes it, both at an address known from the stack pointer alone. Who looks
+// for offers walks the stack from the oldest frames downwards and compares each word with its own
+// address; a stack that runs deep is walked only as far as the first offer, which is the oldest. An
+// ordinary word never has that value. It is no pointer: stacks lie in the upper half of the
+// addresses that programs have. (A pointer to a byte of itself, say, would not do: dead words of a
+// frame, and references to empty objects, are just that.)
 //
 // The walk reads words that belong to running frames. It compares and forgets them; only what lies
-// behind a tag is used.
+// behind a mark is used.
 //
-// Orders: M  set (release) pairs with the walk (acquire): what lies behind the tag is complete.
+// A thief may claim an offer, from outside, so that its owner cannot close it unnoticed. Claiming
+// is a compare-and-swap, so a word that has become something else is left alone. Closing is one
+// instruction that reads and writes the word, but not atomically: it can overwrite a claim that it
+// has not seen, if both happen at the same time. After the heavy barrier that is over, since the
+// barrier finds the instruction done or not begun: a claim that still stands then will be seen.
+//
+// Orders: M  open (release) pairs with the walk and with claim (acquire): what lies behind the mark
+//            is complete.
 #pragma once
 
+#include "nopal/arch/arch.h"
 #include "nopal/base/atomic.h"
 
 #include <cstdint>
@@ -21,20 +31,38 @@
 namespace nopal::stack {
 
 struct marks {
-  // Small enough for an address displacement, odd so that the sum is no aligned pointer.
-  static constexpr std::uintptr_t distance = 0x4e6f7061;
-
   using mark = base::atomic<std::uintptr_t>;
 
-  [[gnu::always_inline]] static void set(std::uintptr_t at) noexcept {
-    reinterpret_cast<mark*>(at)->store(at + distance, base::release); // M
-  }
-  [[gnu::always_inline]] static void clear(std::uintptr_t at) noexcept {
-    reinterpret_cast<mark*>(at)->store(0, base::relaxed);
+  // Owner.
+  [[gnu::always_inline]] static void open(std::uintptr_t at) noexcept {
+    reinterpret_cast<mark*>(at)->store(open_mark(at), base::release); // M
   }
 
-  // The highest marked address in [from, to), or 0; both 8-aligned, in one stack.
+  // Owner. True: the offer is closed. False: it is closed, but somebody has claimed it before.
+  [[gnu::always_inline]] static bool close(void* at) noexcept {
+    auto& word = *static_cast<std::uintptr_t*>(at);
+    return arch::subtract_at_once(
+        word, open_mark(reinterpret_cast<std::uintptr_t>(arch::address_of(word))));
+  }
+
+  // Anybody. True: the offer is open, and claimed.
+  static bool claim(std::uintptr_t at) noexcept;
+
+  static bool claimed(std::uintptr_t at) noexcept;
+
+  // The highest address in [from, to) of an open offer, or 0; both 8-aligned, in one stack.
   static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept;
+
+private:
+  static constexpr std::uintptr_t kClaim = 2;
+
+  [[gnu::always_inline]] static std::uintptr_t open_mark(std::uintptr_t at) noexcept {
+    return 2 * at + 1;
+  }
+  static bool is_mark(std::uintptr_t at, std::uintptr_t word) noexcept {
+    return ((word - open_mark(at)) & ~kClaim) == 0;
+  }
+  static std::uintptr_t highest_in(std::uintptr_t from, std::uintptr_t to) noexcept;
 };
 
 } // namespace nopal::stack

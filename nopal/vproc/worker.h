@@ -83,6 +83,16 @@ struct worker {
 
 static_assert(offsetof(worker, scheduler_stack) == 0, "arch/x86_64.S");
 
+// Pops from the current worker's deque. Where an offer can be closed without its deque, that is not
+// looked for.
+template <class Deque = deque_type>
+[[gnu::always_inline]] inline bool pop(join::offer* of) noexcept {
+  if constexpr (requires { Deque::pop(of); })
+    return Deque::pop(of);
+  else
+    return arch::current()->deque.pop(of);
+}
+
 // The stand-in, for every thread that is no worker.
 extern constinit worker nobody;
 

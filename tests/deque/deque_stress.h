@@ -95,11 +95,8 @@ private:
   }
 
   void push(offer* open) {
-    if (deque_.push(open)) {
-      if (deque_.called(open) && deque_.attend() == nopal::deque::attention::requested)
-        deque_.publish(this);
+    if (deque_.push(open))
       return;
-    }
     const bool requested = deque_.attend() == nopal::deque::attention::requested;
     deque_.push_anyway(open);
     if (requested)

@@ -19,35 +19,8 @@ using nopal::join::wait_free;
 
 TEST(wait_free, is_quiet_without_steals) {
   wait_free join;
-  EXPECT_FALSE(join.contended());
   EXPECT_EQ(join.steals(), 0);
   EXPECT_TRUE(join.arrive());
-}
-
-TEST(wait_free, a_noted_failure_is_contended_but_no_steal) {
-  wait_free join;
-  join.note_failure();
-  EXPECT_TRUE(join.contended());
-  EXPECT_TRUE(join.failure_noted());
-  EXPECT_EQ(join.steals(), 0);
-  join.count_steal();
-  EXPECT_EQ(join.steals(), 1);
-  join.reset();
-  EXPECT_TRUE(join.failure_noted()) << "the join has still to rethrow it";
-  join.forget_failure();
-  EXPECT_FALSE(join.contended());
-}
-
-TEST(wait_free, noted_exceptions_are_no_steal) {
-  wait_free join;
-  join.note_exceptions();
-  join.count_steal();
-  EXPECT_TRUE(join.exceptions_noted());
-  EXPECT_FALSE(join.failure_noted());
-  EXPECT_EQ(join.steals(), 1);
-  join.forget_exceptions();
-  EXPECT_FALSE(join.exceptions_noted());
-  EXPECT_EQ(join.steals(), 1);
 }
 
 TEST(wait_free, tells_the_last_child) {
@@ -109,7 +82,7 @@ private:
       }
       ASSERT_EQ(join.steals(), children_);
       join.reset();
-      ASSERT_FALSE(join.contended());
+      ASSERT_EQ(join.steals(), 0);
     }
   }
 

@@ -2,10 +2,9 @@
 //
 // A stack of a few offers, for deques that find their offers by address.
 //
-// The shipped mark map keeps a byte per 64 bytes of a 64 MiB slot, at an address computed from the
-// marked one; a checked atomic has no room there. This one keeps a mark per place for an offer. Its
-// orders are the shipped ones (stack/marks.h): order M is transcribed, all else is the shipped
-// text.
+// The shipped marks lie in the offers themselves, where a checked atomic has no room. This one
+// keeps a mark per place for an offer. Its orders are the shipped ones (stack/marks.h),
+// transcribed; all else is the shipped text.
 #pragma once
 
 #include "strand.h"
@@ -26,7 +25,10 @@ struct fake_stack {
   base::atomic<std::uint8_t> marks[depth];
   base::atomic<offer*> slots[4];
 
-  fake_stack() noexcept { current = this; }
+  fake_stack() noexcept {
+    current = this;
+    base::one_instruction::under_way = 0;
+  }
 
   offer& at(int level) noexcept { return places[depth - 1 - level]; }
   std::uintptr_t bottom() const noexcept { return reinterpret_cast<std::uintptr_t>(places); }
@@ -45,19 +47,41 @@ struct fake_bounds {
 };
 
 struct fake_marks {
-  static void set(std::uintptr_t at) noexcept { of(at).store(1, base::release); } // M
-  static void clear(std::uintptr_t at) noexcept { of(at).store(0, base::relaxed); }
+  static void open(std::uintptr_t at) noexcept { of(at).store(kOpen, base::release); } // M
+
+  // Reads and writes, not atomically; but no heavy barrier comes in between.
+  static bool close(void* offer) noexcept {
+    base::atomic<std::uint8_t>& mark = of(reinterpret_cast<std::uintptr_t>(offer));
+    const base::one_instruction whole;
+    const bool unclaimed = mark.load(base::relaxed) == kOpen;
+    mark.store(unclaimed ? kClosed : kClosedLate, base::relaxed);
+    return unclaimed;
+  }
+
+  static bool claim(std::uintptr_t at) noexcept {
+    std::uint8_t found = kOpen;
+    return of(at).compare_exchange_strong(found, kClaimed, base::acq_rel, base::acquire) || // M
+           found == kClaimed;
+  }
+
+  static bool claimed(std::uintptr_t at) noexcept { return of(at).load(base::relaxed) == kClaimed; }
 
   static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept {
     for (std::uintptr_t at = to; at > from;) {
       at -= sizeof(offer);
-      if (of(at).load(base::acquire) != 0) // M
+      const std::uint8_t mark = of(at).load(base::acquire); // M
+      if (mark == kOpen || mark == kClaimed)
         return at;
     }
     return 0;
   }
 
 private:
+  static constexpr std::uint8_t kClosed = 0;
+  static constexpr std::uint8_t kOpen = 1;
+  static constexpr std::uint8_t kClosedLate = 2;
+  static constexpr std::uint8_t kClaimed = 3;
+
   static base::atomic<std::uint8_t>& of(std::uintptr_t at) noexcept {
     fake_stack& here = *fake_stack::current;
     const std::uintptr_t offset = at - here.bottom();

@@ -86,11 +86,9 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
     offer& of = place.at(level);
     work[number].prepare();
     of.of = &work[number];
-    const bool pushed = deque.push(&of);
-    if (!pushed || deque.called(&of)) {
+    if (!deque.push(&of)) {
       const attention why = deque.attend();
-      if (!pushed)
-        deque.push_anyway(&of);
+      deque.push_anyway(&of);
       if (why == attention::requested && deque.publish(&home))
         announce_work();
     }

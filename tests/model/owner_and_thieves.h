@@ -34,17 +34,15 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
   int home = 0;
 
   void before() noexcept {
-    check(place.bottom() > deque::highest_token, "a stack lies where tokens are told apart");
     deque.open(Fenced);
     deque.adopt(fake_stack::id, place.top(), &home);
     deque.attend();
   }
 
   // The slow path of a fork: nobody need be woken here.
-  void fork_slow(offer* of, bool pushed) noexcept {
+  void fork_slow(offer* of) noexcept {
     const attention why = deque.attend();
-    if (!pushed)
-      deque.push_anyway(of);
+    deque.push_anyway(of);
     if (why == attention::requested)
       deque.publish(&home);
   }
@@ -63,9 +61,8 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     offer& of = place.at(level);
     rest.prepare();
     of.of = &rest;
-    const bool pushed = deque.push(&of);
-    if (!pushed || deque.called(&of))
-      fork_slow(&of, pushed);
+    if (!deque.push(&of))
+      fork_slow(&of);
     if (level == 0)
       for (int i = 0; i < Shape.inner; ++i)
         if (!fork(1)) {

@@ -124,6 +124,7 @@ protected:
     stack::release(at_);
   }
   std::uintptr_t word(std::size_t index) const { return stack::bottom(at_) + 8 * index; }
+  static void* pointer(std::uintptr_t at) { return reinterpret_cast<void*>(at); }
   static constexpr std::size_t kWords = kBytes / 8;
 
   stack_id at_ = stack::no_stack;
@@ -142,15 +143,21 @@ TEST_F(marked, the_highest_is_found_among_random_ones) {
   nopal::base::random random;
   random.reseed(5, 1);
   std::set<std::uintptr_t> places;
+  std::set<std::uintptr_t> claimed;
   for (int i = 0; i < 4000; ++i) {
     const std::uintptr_t at = word(random.below(kWords));
     if (random.below(3) != 0) {
-      stack::marks::set(at);
+      stack::marks::open(at);
+      claimed.erase(at);
       places.insert(at);
+      if (random.below(3) == 0) {
+        EXPECT_TRUE(stack::marks::claim(at));
+        claimed.insert(at);
+      }
     } else if (!places.empty()) {
       const auto some = places.lower_bound(at);
       const std::uintptr_t gone = some == places.end() ? *places.begin() : *some;
-      stack::marks::clear(gone);
+      EXPECT_EQ(stack::marks::close(pointer(gone)), claimed.erase(gone) == 0);
       places.erase(gone);
     }
     const std::uintptr_t a = word(random.below(kWords));
@@ -164,12 +171,12 @@ TEST_F(marked, the_highest_is_found_among_random_ones) {
 TEST_F(marked, one_is_found_wherever_it_lies) {
   EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), 0u);
   for (std::size_t index = 0; index < kWords; index += 61) {
-    stack::marks::set(word(index));
+    stack::marks::open(word(index));
     for (const std::size_t end : {index + 1, std::min(index + 3000, kWords), kWords})
       ASSERT_EQ(stack::marks::highest(word(0), word(end)), word(index)) << index << " of " << end;
     ASSERT_EQ(stack::marks::highest(word(0), word(index)), 0u);
     ASSERT_EQ(stack::marks::highest(word(index + 1), stack::top(at_)), 0u);
-    stack::marks::clear(word(index));
+    EXPECT_TRUE(stack::marks::close(pointer(word(index))));
     // So that most of the stack has no memory, as below a frame that nobody has filled.
     stack::retire_below(stack::top(at_));
   }
@@ -180,18 +187,36 @@ TEST_F(marked, one_is_found_at_the_lower_end_of_what_has_memory) {
   for (std::size_t unaligned = 8; unaligned < kPage; unaligned += 200 & ~std::size_t{7}) {
     const std::uintptr_t to = stack::top(at_) - unaligned;
     const std::uintptr_t lowest_page = (to - (std::size_t{16} << 10)) & ~(kPage - 1);
-    stack::marks::set(lowest_page);
+    stack::marks::open(lowest_page);
     ASSERT_EQ(stack::marks::highest(word(0), to), lowest_page) << unaligned;
-    stack::marks::clear(lowest_page);
+    EXPECT_TRUE(stack::marks::close(pointer(lowest_page)));
     stack::retire_below(stack::top(at_));
   }
+}
+
+TEST_F(marked, only_what_is_open_can_be_claimed) {
+  const std::uintptr_t at = word(100);
+  EXPECT_FALSE(stack::marks::claim(at));
+  EXPECT_EQ(*static_cast<std::uintptr_t*>(pointer(at)), 0u) << "a word of somebody else's";
+  stack::marks::open(at);
+  EXPECT_FALSE(stack::marks::claimed(at));
+  EXPECT_TRUE(stack::marks::claim(at) && stack::marks::claim(at));
+  EXPECT_TRUE(stack::marks::claimed(at));
+  EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), at);
+  EXPECT_FALSE(stack::marks::close(pointer(at)));
+  EXPECT_FALSE(stack::marks::claim(at) || stack::marks::claimed(at));
+  EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), 0u);
 }
 
 TEST_F(marked, other_words_are_no_marks) {
   std::memset(reinterpret_cast<void*>(stack::bottom(at_)), 0xff, kBytes);
   EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), 0u);
+  // Pointers into and around themselves.
+  for (std::size_t offset = 0; offset < 4096; ++offset)
+    *static_cast<std::uintptr_t*>(pointer(word(8 * offset))) = word(8 * offset) + offset - 2048;
+  EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), 0u);
   // A mark that was copied elsewhere, as by a frame that saves an offer.
-  stack::marks::set(word(100));
+  stack::marks::open(word(100));
   *reinterpret_cast<std::uintptr_t*>(word(200)) = *reinterpret_cast<std::uintptr_t*>(word(100));
   EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), word(100));
 }

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// A scope's frame before and after a slow path has touched it.
+#include "nopal/join/scope_frame.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+
+namespace nopal_test {
+namespace {
+
+using nopal::join::scope_frame;
+
+// As a scope's constructor leaves it: what touch() sets holds whatever was there.
+class scope_frames : public testing::Test {
+protected:
+  void SetUp() override {
+    std::memset(memory_, 0x5a, sizeof memory_);
+    frame_ = new (memory_) scope_frame;
+    frame_->frame_pointer = kFrame;
+    frame_->stack_pointer = kFrame - 128;
+  }
+  static constexpr std::uintptr_t kFrame = 0x7f0000001230;
+  alignas(scope_frame) unsigned char memory_[sizeof(scope_frame)];
+  scope_frame* frame_ = nullptr;
+};
+
+TEST_F(scope_frames, is_plain_until_it_is_touched) {
+  EXPECT_FALSE(frame_->touched() || frame_->noted());
+  EXPECT_TRUE(frame_->is_of(kFrame));
+  EXPECT_FALSE(frame_->is_of(kFrame + 16));
+  EXPECT_EQ(frame_->steals(), 0);
+  EXPECT_EQ(frame_->running_at(), kFrame - 128);
+}
+
+TEST_F(scope_frames, touching_it_once_makes_its_fields_valid) {
+  frame_->touch();
+  EXPECT_TRUE(frame_->noted()) << "the fast path of a join would not look";
+  EXPECT_TRUE(frame_->is_of(kFrame));
+  EXPECT_EQ(frame_->failures, nullptr);
+  EXPECT_EQ(frame_->steals(), 0);
+  frame_->join.count_steal();
+  frame_->stolen_at = 42;
+  frame_->touch();
+  EXPECT_EQ(frame_->steals(), 1) << "touched again, it loses nothing";
+  EXPECT_EQ(frame_->running_at(), 42u);
+  frame_->untouch();
+  EXPECT_EQ(frame_->frame_pointer, kFrame);
+  EXPECT_EQ(frame_->running_at(), kFrame - 128);
+}
+
+TEST_F(scope_frames, exceptions_set_aside_are_a_note_of_their_own) {
+  frame_->note_exceptions_aside();
+  EXPECT_TRUE(frame_->exceptions_aside());
+  EXPECT_FALSE(frame_->touched());
+  EXPECT_TRUE(frame_->is_of(kFrame));
+  frame_->touch();
+  frame_->forget_exceptions_aside();
+  EXPECT_FALSE(frame_->exceptions_aside());
+  EXPECT_TRUE(frame_->touched());
+}
+
+} // namespace
+} // namespace nopal_test
