@@ -5,9 +5,9 @@
 // A `context` is what a suspended strand needs to go on: where, on which stack, and the registers
 // that a call must preserve. It lies in the frame that declares a scope. Stack and frame pointer
 // are recorded once, when the scope is constructed: a later fork may run on a thief's stack, and
-// the join has to come back to this one. The preserved registers are recorded by the call that
-// suspends (a fork or a join). So is the place to go on at by a join; a fork leaves it where calls
-// do, below its stack pointer, and whoever offers the continuation copies it from there.
+// the join has to come back to this one. The rest is recorded by the call that suspends (a fork or a
+// join). A fork records where its return address lies, rather than load it for a steal that hardly
+// ever comes; whoever offers the continuation does that.
 //
 // Paper: fibril-spaa16, section 4.2.
 #pragma once
@@ -22,7 +22,7 @@ struct worker;
 namespace nopal::arch {
 
 struct context {
-  void* resume_at;
+  void* resume_at; // at first, by a fork: where its return address lies
   std::uintptr_t stack_pointer;
   std::uintptr_t frame_pointer; // its low bits, frame_flags, are others' to use
   std::uintptr_t preserved[5];  // rbx, r12, r13, r14, r15
@@ -98,21 +98,29 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
 #endif
 
 // A fork's stub: a function marked so, whose one statement is NOPAL_RECORD_CALLER_AND_GO_TO. It
-// records its caller's preserved registers in the context that is its first argument and goes on in
-// the thunk with all arguments as they are; the thunk returns to the caller. It leaves no frame
-// behind, so exceptions may pass. Compilers must conclude nothing from its body: what the thunk
-// does, it does.
+// records its caller in the context that is its first argument and goes on in the thunk with all
+// arguments as they are; the thunk returns to the caller. It leaves no frame behind, so exceptions
+// may pass. Compilers must conclude nothing from its body: what the thunk does, it does. That may be
+// to throw before the child begins, when a closure cannot be moved.
 #if defined(__clang__)
+#define NOPAL_MAY_THROW , "unwind"
+#define NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW
 #define NOPAL_FORK_STUB                                                                            \
   __attribute__((naked, noinline, visibility("hidden"), no_instrument_function,                    \
                  no_profile_instrument_function, no_stack_protector, no_sanitize("function")))
 #else
+#define NOPAL_MAY_THROW
+#define NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW                                                          \
+  if (false)                                                                                       \
+    throw 0;
 #define NOPAL_FORK_STUB                                                                            \
   __attribute__((naked, noipa, visibility("hidden"), no_instrument_function,                       \
                  no_profile_instrument_function, no_stack_protector))
 #endif
 #define NOPAL_RECORD_CALLER_AND_GO_TO(thunk)                                                       \
-  asm volatile("movq %%rbx, 24(%%rdi)\n\t"                                                         \
+  NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW                                                                \
+  asm volatile("movq %%rsp, 0(%%rdi)\n\t"                                                          \
+               "movq %%rbx, 24(%%rdi)\n\t"                                                         \
                "movq %%r12, 32(%%rdi)\n\t"                                                         \
                "movq %%r13, 40(%%rdi)\n\t"                                                         \
                "movq %%r14, 48(%%rdi)\n\t"                                                         \
@@ -120,7 +128,7 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
                "jmp %P0"                                                                           \
                :                                                                                   \
                : "i"(thunk)                                                                        \
-               : "memory")
+               : "memory" NOPAL_MAY_THROW)
 
 // at < word, as one instruction: compilers do not fold an atomic load into a comparison.
 template <class Word>

@@ -58,14 +58,14 @@ void heavy_barrier() noexcept;
 [[gnu::always_inline]] inline std::uintptr_t load_relaxed_word(std::uintptr_t at) noexcept {
   return *reinterpret_cast<const volatile std::uintptr_t*>(at);
 }
-// If it is `expected`, replaces it; else says in `expected` what it is. Acquires what was read.
+[[gnu::always_inline]] inline void acquire_what_was_read() noexcept {
+  std::atomic_signal_fence(std::memory_order_acquire); // loads are not reordered on x86-64
+}
+// Atomically and relaxed: if it is `expected`, replaces it; else says in `expected` what it is.
 [[gnu::always_inline]] inline bool replace_word(std::uintptr_t at, std::uintptr_t& expected,
                                                 std::uintptr_t desired) noexcept {
   return __atomic_compare_exchange_n(reinterpret_cast<std::uintptr_t*>(at), &expected, desired,
-                                     false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-}
-[[gnu::always_inline]] inline void acquire_what_was_read() noexcept {
-  std::atomic_signal_fence(std::memory_order_acquire); // loads are not reordered on x86-64
+                                     false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
 inline void spin_pause() noexcept { __builtin_ia32_pause(); }

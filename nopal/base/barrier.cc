@@ -4,10 +4,14 @@
 #include "nopal/base/barrier.h"
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/check.h"
 
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 
 namespace nopal::base {
 
@@ -21,7 +25,10 @@ bool enable_heavy_barrier() noexcept {
 
 void heavy_barrier() noexcept {
   full_fence();
-  membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+  NOPAL_ASSERT(membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0,
+               "membarrier(2) worked when the runtime started and fails now (%s); allow it in the "
+               "sandbox, or forbid it before the first fork: then Nopal does without",
+               std::strerror(errno));
   full_fence();
 }
 

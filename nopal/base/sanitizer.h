@@ -34,7 +34,7 @@
 #define NOPAL_SWITCHES
 #endif
 
-// For the one function that reads other strands' frames (stack/marks.cc).
+// For functions that read or mark other strands' frames.
 #if defined(__clang__)
 #define NOPAL_READS_FRAMES __attribute__((disable_sanitizer_instrumentation))
 #else
@@ -79,7 +79,7 @@ void forget_unwound_frames() noexcept;
 // Memcheck: the thread will come back to this stack pointer by a jump, and call.
 void allow_call(std::uintptr_t stack_pointer) noexcept;
 
-// Memcheck: while this lives, the thread may read whatever frames hold, or held (stack/marks.cc).
+// Memcheck: while this lives, the thread may read whatever frames hold, or held.
 class reading_frames {
 public:
   reading_frames() noexcept;

@@ -24,7 +24,6 @@
 //   L  as in stack_map.h, with bottom in the place of the mark.
 //   C  pop: bottom lowered, light barrier, split load. Partner: token, then the heavy barrier.
 //      Either the owner sees the token or the thief sees the lowered bottom.
-//   A  attend: limit exchange acq_rel, as in stack_map.h.
 // Paper: the private part is after wool's and lace's; the requests as in stack_map.h.
 #pragma once
 
@@ -94,8 +93,7 @@ public:
 
   attention attend() noexcept {
     const std::uintptr_t normal = fenced_ ? asked : Stacks::lowest_fork(stack_);
-    return limit_.exchange(normal, base::acq_rel) == asked ? attention::requested // A
-                                                           : attention::none;
+    return limit_.exchange(normal, base::relaxed) == asked ? attention::requested : attention::none;
   }
 
   bool publish(void* home) noexcept {
@@ -128,7 +126,7 @@ public:
 
   void ask() noexcept {
     if (limit_.load(base::relaxed) != asked)
-      limit_.store(asked, base::release);
+      limit_.store(asked, base::relaxed);
   }
 
   bool publish_for_owner(std::uint32_t token) noexcept {

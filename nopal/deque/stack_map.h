@@ -22,7 +22,7 @@
 //      the owner sees the request or the thief sees the mark (README.md, "sleeping").
 //   C  pop: one instruction reads and changes the mark. Partner: the claim, then the heavy barrier.
 //      Either the owner sees the claim or the thief sees the changed mark (README.md, "starved").
-//   A  attend: limit exchange acq_rel takes the request and what the asker wrote before it.
+// A request carries nothing: `limit` is relaxed throughout.
 // Paper: ours; the private part with a movable split is after manticore-icfp08's heap-limit
 // requests.
 #pragma once
@@ -82,8 +82,7 @@ public:
 
   attention attend() noexcept {
     const std::uintptr_t normal = fenced_ ? asked : Stacks::lowest_fork(stack_);
-    return limit_.exchange(normal, base::acq_rel) == asked ? attention::requested // A
-                                                           : attention::none;
+    return limit_.exchange(normal, base::relaxed) == asked ? attention::requested : attention::none;
   }
 
   bool publish(void* home) noexcept {
@@ -123,13 +122,15 @@ public:
 
   void ask() noexcept {
     if (limit_.load(base::relaxed) != asked)
-      limit_.store(asked, base::release);
+      limit_.store(asked, base::relaxed);
   }
 
   bool publish_for_owner(std::uint32_t) noexcept {
     {
       const locked guard{lock_};
-      if (!ring_.empty() || (fenced_ && publish_oldest())) // fenced owners pop under the lock
+      if (fenced_)
+        return publish_oldest();
+      if (!ring_.empty())
         return true;
       // Without a barrier: what this misses, the next attempt or the sleeper's check finds.
       Offer* oldest = oldest_private();
@@ -156,7 +157,7 @@ private:
     return reinterpret_cast<std::uintptr_t>(offer);
   }
 
-  // Lock held, by the owner or, if fenced, by anybody: nothing is popped meanwhile.
+  // Lock held, by the owner or, if fenced, by anybody: no pop gets past the lock meanwhile.
   bool publish_oldest() noexcept {
     if (!ring_.empty())
       return true;

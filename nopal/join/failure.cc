@@ -22,6 +22,12 @@ deque::spin_lock failures_lock;
 base::atomic<std::uint64_t> total_suppressed{0};
 thread_local std::uint64_t last_join_suppressed = 0;
 
+// On the same stack of ours, or both on none.
+bool together(std::uintptr_t a, std::uintptr_t b) noexcept {
+  return stack::is_ours(a) == stack::is_ours(b) &&
+         (!stack::is_ours(a) || stack::stack_of(a) == stack::stack_of(b));
+}
+
 // A scope lies between the stack pointer and the frame pointer of the frame that constructed it.
 // Where those are on different stacks (constructed after an earlier steal of the frame), the frame
 // has fitted half a stack, or it could not have been stolen.
@@ -29,14 +35,12 @@ bool lies_in_its_frame(const scope_frame* scope) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(scope);
   const std::uintptr_t low = scope->stack_pointer;
   const std::uintptr_t high = scope->base_of_frame();
-  const bool together = stack::is_ours(low) == stack::is_ours(high) &&
-                        (!stack::is_ours(low) || stack::stack_of(low) == stack::stack_of(high));
-  return at < high && at >= (together ? low : high - stack::size() / 2);
+  return at < high && at >= (together(low, high) ? low : high - stack::size() / 2);
 }
 
-// The fork under way, a call, has left it there.
-NOPAL_READS_FRAMES void* return_address_below(std::uintptr_t stack_pointer) noexcept {
-  return reinterpret_cast<void*>(base::load_relaxed_word(stack_pointer - sizeof(void*)));
+NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
+  const base::reading_frames reading;
+  return reinterpret_cast<void*>(base::load_relaxed_word(reinterpret_cast<std::uintptr_t>(where)));
 }
 
 // The Itanium C++ ABI fixes these two fields (section 2.2.2).
@@ -116,18 +120,16 @@ void offer::seal(std::uintptr_t taken_above) noexcept {
   NOPAL_ASSERT(lies_in_its_frame(scope),
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");
+  scope->resume_at = return_address(scope->resume_at);
   scope->touch();
   steals_before = scope->steals();
   if (steals_before == 0) // later ones lie on a thief's stack
     scope->taken_above = taken_above;
   const std::uintptr_t at = scope->running_at();
-  scope->resume_at = return_address_below(at);
-  if (!stack::is_ours(at))
-    return; // a guest's outermost scope
-  NOPAL_ASSERT(
-      stack::stack_of(at) == stack::stack_of(reinterpret_cast<std::uintptr_t>(this)),
-      "a scope was forked after another scope of the same function, declared before it, was "
-      "joined; scopes of one function must be joined in the reverse order of their declaration");
+  NOPAL_ASSERT(together(at, reinterpret_cast<std::uintptr_t>(this)),
+               "a scope was forked while one declared after it had children, or after one declared "
+               "before it was joined; the scopes of a function must be forked and joined like "
+               "nested blocks");
 }
 
 } // namespace nopal::join

@@ -31,10 +31,10 @@ constexpr std::uintptr_t kTopMargin = 64;
 // thief's stack pointer, the area would grow with each steal of a scope.
 std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* scope) noexcept {
   const std::uintptr_t at = scope->stack_pointer;
-  const bool together =
-      !stack::is_ours(at) || (stack::is_ours(scope->frame_pointer) &&
-                              stack::stack_of(at) == stack::stack_of(scope->frame_pointer));
-  const std::uintptr_t base = together ? scope->base_of_frame() : stack::top(stack::stack_of(at));
+  const std::uintptr_t frame = scope->base_of_frame();
+  const bool together = !stack::is_ours(at) ||
+                        (stack::is_ours(frame) && stack::stack_of(at) == stack::stack_of(frame));
+  const std::uintptr_t base = together ? frame : stack::top(stack::stack_of(at));
   const std::uintptr_t area = base - at + kTopMargin;
   NOPAL_ASSERT(
       area + 2 * arch::alignment < stack::size() / 2 + kTopMargin,

@@ -40,13 +40,15 @@ NOPAL_READS_FRAMES word marks::highest_in(word from, word to) noexcept {
 }
 
 NOPAL_READS_FRAMES bool marks::claim(word at) noexcept {
-  const word claimed = open_mark(at) + kClaim;
+  const base::reading_frames reading;
+  const word claimed = open_mark(at) & ~kClaim;
   word found = open_mark(at);
-  return base::replace_word(at, found, claimed) || found == claimed; // M
+  return base::replace_word(at, found, claimed) || found == claimed;
 }
 
 NOPAL_READS_FRAMES bool marks::claimed(word at) noexcept {
-  return base::load_relaxed_word(at) == open_mark(at) + kClaim;
+  const base::reading_frames reading;
+  return base::load_relaxed_word(at) == (open_mark(at) & ~kClaim);
 }
 
 word marks::highest(word from, word to) noexcept {

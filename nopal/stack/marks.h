@@ -2,13 +2,12 @@
 //
 // Finding the open offers of a stack in the stack itself.
 //
-// An open offer begins with a word that only it has: twice its own address, and one. Opening stores
+// An open offer begins with a word that only it has: its own address inverted. Opening stores
 // the word, closing changes it, both at an address known from the stack pointer alone. Who looks
 // for offers walks the stack from the oldest frames downwards and compares each word with its own
 // address; a stack that runs deep is walked only as far as the first offer, which is the oldest. An
-// ordinary word never has that value. It is no pointer: stacks lie in the upper half of the
-// addresses that programs have. (A pointer to a byte of itself, say, would not do: dead words of a
-// frame, and references to empty objects, are just that.)
+// ordinary word never has that value: as an address it would be the kernel's. (A pointer to a byte of
+// itself, say, would not do: dead words of a frame, and references to empty objects, are just that.)
 //
 // The walk reads words that belong to running frames. It compares and forgets them; only what lies
 // behind a mark is used.
@@ -19,8 +18,8 @@
 // has not seen, if both happen at the same time. After the heavy barrier that is over, since the
 // barrier finds the instruction done or not begun: a claim that still stands then will be seen.
 //
-// Orders: M  open (release) pairs with the walk and with claim (acquire): what lies behind the mark
-//            is complete.
+// Orders: M  open (release) pairs with the walk (acquire): what lies behind the mark is complete.
+//            Who claims has walked before, and walks again before it uses what it has claimed.
 #pragma once
 
 #include "nopal/arch/arch.h"
@@ -56,11 +55,9 @@ struct marks {
 private:
   static constexpr std::uintptr_t kClaim = 2;
 
-  [[gnu::always_inline]] static std::uintptr_t open_mark(std::uintptr_t at) noexcept {
-    return 2 * at + 1;
-  }
+  [[gnu::always_inline]] static std::uintptr_t open_mark(std::uintptr_t at) noexcept { return ~at; }
   static bool is_mark(std::uintptr_t at, std::uintptr_t word) noexcept {
-    return ((word - open_mark(at)) & ~kClaim) == 0;
+    return (word | kClaim) == open_mark(at);
   }
   static std::uintptr_t highest_in(std::uintptr_t from, std::uintptr_t to) noexcept;
 };

@@ -137,6 +137,35 @@ TEST_F(misuse_death, joined_out_of_order_by_a_worker) {
       died, out_of_order);
 }
 
+// The continuation of a's fork lies on the stack of whoever took that of b's.
+[[gnu::noinline]] void fork_an_earlier_scope() {
+  gate first_stolen;
+  gate second_stolen;
+  nopal::scope a;
+  nopal::scope b;
+  b.fork([&first_stolen] { first_stolen.wait(); });
+  first_stolen.open();
+  a.fork([&second_stolen] { second_stolen.wait(); });
+  second_stolen.open();
+  b.join();
+  a.join();
+}
+
+TEST_F(misuse_death, forked_while_a_later_scope_has_children) {
+  EXPECT_EXIT(fork_an_earlier_scope(), died,
+              "^nopal: a scope was forked while one declared after it had children.*\n$");
+}
+
+TEST_F(misuse_death, forked_while_a_later_scope_has_children_by_a_worker) {
+  EXPECT_EXIT(
+      {
+        nopal::scope s;
+        s.fork(fork_an_earlier_scope);
+        s.join();
+      },
+      died, "^nopal: a scope was forked while one declared after it had children.*\n$");
+}
+
 [[gnu::noinline]] void fork_after_the_outer_join() {
   gate first_stolen;
   gate second_stolen;
@@ -157,7 +186,7 @@ TEST_F(misuse_death, forked_after_an_outer_scope_was_joined) {
         s.fork(fork_after_the_outer_join);
         s.join();
       },
-      died, "^nopal: a scope was forked after another scope of the same function.*\n$");
+      died, "^nopal: a scope was forked while one declared after it had children.*\n$");
 }
 
 const char* const no_local =

@@ -248,6 +248,72 @@ void run_many_failures(const char* name, int round) {
   expect(caught == 50 * round + 10, name, "an exception is not a child's");
 }
 
+// In a frame of dynamic size compilers leave the stack pointer where it was when the exception was
+// thrown: a fork then calls from below where its scope was constructed.
+struct by_value {
+  long words[6];
+};
+
+[[gnu::noinline]] long fails_if(by_value value, long code) {
+  if (opaque(code) != 0)
+    throw failure{code};
+  return value.words[3];
+}
+
+[[gnu::noinline]] long first_of(const char* text, long code) {
+  return fails_if(by_value{{0, 0, 0, text[0], 0, 0}}, code);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wvla"
+inline long through_an_array(long size, long code) {
+  char text[opaque(size)];
+  text[0] = 3;
+  return first_of(text, code);
+}
+#pragma GCC diagnostic pop
+
+[[gnu::noinline]] long forks_after_inlined_array(long code) {
+  long x = 0;
+  long sum = 0;
+  nopal::scope s;
+  try {
+    sum += through_an_array(40 + code, code);
+  } catch (const failure& what) {
+    sum += 10 * what.code;
+  }
+  s.fork(x, fib, kBusy);
+  scribble();
+  s.join();
+  return sum + x;
+}
+
+[[gnu::noinline]] long forks_after_argument_by_value(long code) {
+  auto* const below = static_cast<char*>(__builtin_alloca(static_cast<std::size_t>(opaque(50L))));
+  below[0] = 3;
+  long x = 0;
+  long sum = 0;
+  nopal::scope s;
+  try {
+    sum += fails_if(by_value{{0, 0, 0, below[0], 0, 0}}, code);
+  } catch (const failure& what) {
+    sum += 10 * what.code;
+  }
+  s.fork(x, fib, kBusy);
+  scribble();
+  s.join();
+  return sum + x;
+}
+
+void run_dynamic_frames(const char* name, int) {
+  for (long code = 0; code < 3; ++code) {
+    const long expected = kBusyResult + (code == 0 ? 3 : 10 * code);
+    expect(forks_after_inlined_array(code) == expected, name, "a fork lost its way");
+    expect(forks_after_argument_by_value(code) == expected, name, "a fork lost its frame");
+  }
+}
+
 } // namespace
 
 const program exception_programs[] = {
@@ -259,6 +325,7 @@ const program exception_programs[] = {
     {"throw_child_handles", run_child_handles},
     {"throw_bodies", run_bodies},
     {"throw_many", run_many_failures},
+    {"throw_dynamic_frames", run_dynamic_frames},
     {nullptr, nullptr},
 };
 

@@ -60,7 +60,7 @@ struct fake_marks {
 
   static bool claim(std::uintptr_t at) noexcept {
     std::uint8_t found = kOpen;
-    return of(at).compare_exchange_strong(found, kClaimed, base::acq_rel, base::acquire) || // M
+    return of(at).compare_exchange_strong(found, kClaimed, base::relaxed, base::relaxed) ||
            found == kClaimed;
   }
 

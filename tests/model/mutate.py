@@ -32,6 +32,8 @@ TIME_LIMIT_S = 300
 
 _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
+# Others' barriers may then fall between the load and the store of a pop.
+_WHOLE = re.compile(r"const base::one_instruction whole;")
 # Without the tag a position that was taken back and offered anew looks unchanged (ABA).
 _TAG = re.compile(r"\(\(\(old >> 32\) \+ 1\) << 32\)")
 _LABEL = re.compile(r"//\s*([A-Z])(?![A-Za-z])")
@@ -75,7 +77,7 @@ def mutants_of(root, header):
         for match in _ORDER.finditer(code):
             for order in weaker(match[1], code):
                 found.append(Mutant(header, number, line, match.span(), f"base::{order}"))
-        for match in _FENCE.finditer(code):
+        for match in [*_FENCE.finditer(code), *_WHOLE.finditer(code)]:
             found.append(Mutant(header, number, line, match.span(), ""))
         for match in _TAG.finditer(code):
             found.append(Mutant(header, number, line, match.span(), "((old >> 32) << 32)"))

@@ -4,32 +4,19 @@
 A key is (header, line without its comment, number of orders before it on the line, replacement).
 """
 
-_STACK_MAP = "nopal/deque/stack_map.h"
-_SPLIT = "nopal/deque/split.h"
 _RING = "nopal/deque/public_ring.h"
 _PARKING = "nopal/vproc/parking.h"
 
-_EXCHANGE = "return limit_.exchange(normal, base::acq_rel) == asked ? attention::requested"
-_ASK = "limit_.store(asked, base::release);"
 _CANCEL = "if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire))"
 _WAKE = "if (!state_.compare_exchange_strong(expected, notified, base::acq_rel, base::relaxed))"
 _PARK = "state_.store(parked, base::release);"
 
-_FENCES = "a request carries nothing; sleepers and publishers are ordered by their fences (F, W)"
 _LOCK = "called under the lock, which every push to the ring holds"
 _COUNT_FIRST = "keeps fetch_sub after fetch_add; the checker never lets two updates change places"
 _OWN_STORE = "a success reads the own store; GCC 12 wants its order not below the failure's"
 
 REASONS = {
     (_RING, "const ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _LOCK,
-    (_STACK_MAP, _EXCHANGE, 0, "acquire"): _FENCES,
-    (_STACK_MAP, _EXCHANGE, 0, "release"): _FENCES,
-    (_STACK_MAP, _EXCHANGE, 0, "relaxed"): _FENCES,
-    (_STACK_MAP, _ASK, 0, "relaxed"): _FENCES,
-    (_SPLIT, _EXCHANGE, 0, "acquire"): _FENCES,
-    (_SPLIT, _EXCHANGE, 0, "release"): _FENCES,
-    (_SPLIT, _EXCHANGE, 0, "relaxed"): _FENCES,
-    (_SPLIT, _ASK, 0, "relaxed"): _FENCES,
     (_PARKING, _PARK, 0, "relaxed"): _COUNT_FIRST,
     (_PARKING, _CANCEL, 0, "relaxed"): _OWN_STORE,
     (_PARKING, _WAKE, 0, "release"): _COUNT_FIRST,
