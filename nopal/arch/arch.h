@@ -5,9 +5,9 @@
 // A `context` is what a suspended strand needs to go on: where, on which stack, and the registers
 // that a call must preserve. It lies in the frame that declares a scope. Stack and frame pointer
 // are recorded once, when the scope is constructed: a later fork may run on a thief's stack, and
-// the join has to come back to this one. The rest is recorded by the call that suspends (a fork or a
-// join). A fork records where its return address lies, rather than load it for a steal that hardly
-// ever comes; whoever offers the continuation does that.
+// the join has to come back to this one. The rest is recorded by the call that suspends (a fork or
+// a join). A fork records where its return address lies, rather than load it for a steal that
+// hardly ever comes; whoever offers the continuation does that.
 //
 // Paper: fibril-spaa16, section 4.2.
 #pragma once
@@ -100,8 +100,8 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
 // A fork's stub: a function marked so, whose one statement is NOPAL_RECORD_CALLER_AND_GO_TO. It
 // records its caller in the context that is its first argument and goes on in the thunk with all
 // arguments as they are; the thunk returns to the caller. It leaves no frame behind, so exceptions
-// may pass. Compilers must conclude nothing from its body: what the thunk does, it does. That may be
-// to throw before the child begins, when a closure cannot be moved.
+// may pass. Compilers must conclude nothing from its body: what the thunk does, it does. That may
+// be to throw before the child begins, when a closure cannot be moved.
 #if defined(__clang__)
 #define NOPAL_MAY_THROW , "unwind"
 #define NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW

@@ -6,8 +6,9 @@
 // the word, closing changes it, both at an address known from the stack pointer alone. Who looks
 // for offers walks the stack from the oldest frames downwards and compares each word with its own
 // address; a stack that runs deep is walked only as far as the first offer, which is the oldest. An
-// ordinary word never has that value: as an address it would be the kernel's. (A pointer to a byte of
-// itself, say, would not do: dead words of a frame, and references to empty objects, are just that.)
+// ordinary word never has that value: as an address it would be the kernel's. (A pointer to a byte
+// of itself, say, would not do: dead words of a frame, and references to empty objects, are just
+// that.)
 //
 // The walk reads words that belong to running frames. It compares and forgets them; only what lies
 // behind a mark is used.

@@ -40,41 +40,6 @@ TEST(exception, of_a_child) {
               1);
 }
 
-// Its move constructor throws when the fork's thunk moves it, before there is a child.
-class moved_with_difficulty {
-public:
-  explicit moved_with_difficulty(int moves) : moves_{moves} {}
-  moved_with_difficulty(moved_with_difficulty&& from) : moves_{from.moves_ - 1} {
-    if (moves_ < 0)
-      throw numbered(7);
-  }
-  void operator()() const {}
-
-private:
-  int moves_;
-  char too_large_for_registers_[64] = {};
-};
-
-TEST(exception, of_a_closure_that_cannot_be_moved) {
-  int forked = 0;
-  for (int moves = 0; moves < 2; ++moves)
-    EXPECT_EQ(thrown_by([moves, &forked] {
-                nopal::scope s;
-                s.fork(moved_with_difficulty(moves));
-                ++forked;
-                s.join();
-              }),
-              7)
-        << moves;
-  EXPECT_EQ(forked, 0);
-  EXPECT_EQ(thrown_by([] {
-              nopal::scope s;
-              s.fork(moved_with_difficulty(2));
-              s.join();
-            }),
-            0);
-}
-
 TEST(exception, of_a_child_with_a_stolen_parent) {
   EXPECT_EQ(thrown_by([] {
               gate stolen;
