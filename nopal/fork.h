@@ -17,10 +17,10 @@
 // nothing: the serial elision, the meaning of the program.
 //
 // Rules. A scope is a local variable, and only the function that declares it forks and joins it;
-// scopes of one function join in the reverse order of their declaration; between a scope's
-// declaration and its last join the function does not change the size of its frame (alloca). After
-// a fork or join the function may run on another thread. Each misuse ends the program with a
-// sentence, at the latest when it would do harm.
+// scopes of one function fork and join like nested blocks, in the reverse order of their
+// declaration; between a scope's declaration and its last join the function does not change the
+// size of its frame (alloca). After a fork or join the function may run on another thread. Each
+// misuse ends the program with a sentence, at the latest when it would do harm.
 //
 // Exceptions. A child's exception is rethrown by the join, the serially first if there are several;
 // an exception between fork and join unwinds through the scope, which joins first. `invoke` gives
