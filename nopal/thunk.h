@@ -79,24 +79,19 @@ template <class Body>
     run_opened(of, body);
 }
 
-// The slow path takes a body by its address: of a copy, so that on the fast path its parts can stay
-// in registers.
-template <class Body, class Use>
-[[gnu::always_inline]] inline void with_own(Body& body, const Use& use) {
-  if constexpr (std::is_trivially_copyable_v<Body>) {
-    Body copy{body};
-    use(copy);
-  } else {
-    use(body);
-  }
-}
-
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
   offer of{scope};
   vproc::worker* const self = arch::current();
   if (!self->exceptions->alive() && self->deque.push(arch::address_of(of))) [[likely]]
     return run_opened(of, body);
-  with_own(body, [&of](Body& own) NOPAL_IN_THUNK { run_child_slow(of, own); });
+  // By its address the slow path gets a copy, so that on the fast path the body's parts can stay in
+  // registers.
+  if constexpr (std::is_trivially_copyable_v<Body>) {
+    Body own{body};
+    run_child_slow(of, own);
+  } else {
+    run_child_slow(of, body);
+  }
 }
 
 // Hidden, so that position-independent stubs may jump to it.

@@ -22,6 +22,7 @@ packages=(
   "demo test all|libomp-19-dev|LLVM's OpenMP, to compare with"
   "demo test all|python3-matplotlib|plots"
   "test all|relacy-dev|Relacy, the model checker"
+  "test all|libclang-rt-19-dev|Clang's coverage runtime, for the tests"
   "test all format|clang-format-19|the format check"
   "all|valgrind|the valgrind tests"
 )

@@ -41,9 +41,6 @@
 #define NOPAL_READS_FRAMES __attribute__((no_sanitize("address", "thread", "undefined")))
 #endif
 
-// For what a thunk calls by another name: part of the thunk, with its instrumentation or none.
-#define NOPAL_IN_THUNK __attribute__((always_inline))
-
 #if defined(NOPAL_TSAN)
 #define NOPAL_THUNK NOPAL_SWITCHES
 #else
