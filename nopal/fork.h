@@ -106,9 +106,11 @@ private:
   }
 
   [[gnu::always_inline]] inline void wait() noexcept {
-    check_frame();
-    if (frame_.join.steals() != 0)
-      arch::nopal_arch_suspend(arch::address_of(frame_));
+    join::scope_frame* const frame = arch::address_of(frame_);
+    if (!frame->is_of(this_frame()))
+      sched::scope_misused();
+    if (frame->join.steals() != 0)
+      arch::nopal_arch_suspend(frame);
   }
 
   join::scope_frame frame_;

@@ -63,14 +63,14 @@ template <class Body> [[gnu::always_inline]] inline void run_opened(offer& of, B
   try {
     base::call_body(body);
   } catch (...) {
-    join::capture_failure(&of);
+    join::capture_failure(arch::address_of(of));
     goto failed;
   }
   if (!vproc::pop(&of)) [[unlikely]]
-    sched::settle(&of);
+    sched::settle(arch::address_of(of));
   return;
 failed:
-  sched::settle_failed(&of);
+  sched::settle_failed(arch::address_of(of));
 }
 
 template <class Body>
@@ -82,7 +82,7 @@ template <class Body>
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
   offer of{scope};
   vproc::worker* const self = arch::current();
-  if (!self->exceptions->alive() && self->deque.push(arch::address_of(of))) [[likely]]
+  if (!self->exceptions->alive() && self->deque.push(&of)) [[likely]]
     return run_opened(of, body);
   // By its address the slow path gets a copy, so that on the fast path the body's parts can stay in
   // registers.

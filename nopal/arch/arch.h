@@ -130,12 +130,12 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
                : "i"(thunk)                                                                        \
                : "memory" NOPAL_MAY_THROW)
 
-// at < word, as one instruction: compilers do not fold an atomic load into a comparison.
-template <class Word>
-[[gnu::always_inline]] inline bool below(std::uintptr_t at, const Word& word) noexcept {
+// Whether the stack has grown below the address that `word` holds. One instruction: compilers do
+// not fold an atomic load into a comparison.
+template <class Word> [[gnu::always_inline]] inline bool stack_below(const Word& word) noexcept {
   static_assert(sizeof(Word) == 8);
   bool result;
-  asm volatile("cmpq %2, %1" : "=@ccb"(result) : "r"(at), "m"(word));
+  asm volatile("cmpq %1, %%rsp" : "=@ccb"(result) : "m"(word));
   return result;
 }
 

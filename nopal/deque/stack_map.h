@@ -49,9 +49,9 @@ public:
   void open(bool fenced) noexcept { fenced_ = fenced; }
 
   [[gnu::always_inline]] bool push(Offer* offer) noexcept {
-    Marks::open(address(offer));
+    Marks::open(offer);
     base::light_barrier(); // L
-    return !arch::below(address(offer), limit_);
+    return !arch::stack_below(limit_);
   }
 
   // It is open already. Without the heavy barrier every pop must take the slow path.

@@ -34,15 +34,13 @@ struct marks {
   using mark = base::atomic<std::uintptr_t>;
 
   // Owner.
-  [[gnu::always_inline]] static void open(std::uintptr_t at) noexcept {
-    reinterpret_cast<mark*>(at)->store(open_mark(at), base::release); // M
+  [[gnu::always_inline]] static void open(void* at) noexcept {
+    static_cast<mark*>(at)->store(open_mark_of(at), base::release); // M
   }
 
   // Owner. True: the offer is closed. False: it is closed, but somebody has claimed it before.
   [[gnu::always_inline]] static bool close(void* at) noexcept {
-    auto& word = *static_cast<std::uintptr_t*>(at);
-    return arch::subtract_at_once(
-        word, open_mark(reinterpret_cast<std::uintptr_t>(arch::address_of(word))));
+    return arch::subtract_at_once(*static_cast<std::uintptr_t*>(at), open_mark_of(at));
   }
 
   // Anybody. True: the offer is open, and claimed.
@@ -57,6 +55,10 @@ private:
   static constexpr std::uintptr_t kClaim = 2;
 
   [[gnu::always_inline]] static std::uintptr_t open_mark(std::uintptr_t at) noexcept { return ~at; }
+  [[gnu::always_inline]] static std::uintptr_t open_mark_of(void* at) noexcept {
+    auto& word = *static_cast<std::uintptr_t*>(at);
+    return open_mark(reinterpret_cast<std::uintptr_t>(arch::address_of(word)));
+  }
   static bool is_mark(std::uintptr_t at, std::uintptr_t word) noexcept {
     return (word | kClaim) == open_mark(at);
   }

@@ -47,7 +47,9 @@ struct fake_bounds {
 };
 
 struct fake_marks {
-  static void open(std::uintptr_t at) noexcept { of(at).store(kOpen, base::release); } // M
+  static void open(void* offer) noexcept {
+    of(reinterpret_cast<std::uintptr_t>(offer)).store(kOpen, base::release); // M
+  }
 
   // Reads and writes, not atomically; but no heavy barrier comes in between.
   static bool close(void* offer) noexcept {
@@ -96,8 +98,8 @@ private:
 namespace nopal::arch {
 
 // What the shipped instruction does.
-template <class T> bool below(std::uintptr_t at, const base::atomic<T>& word) noexcept {
-  return at < word.load(base::relaxed);
+template <class T> bool stack_below(const base::atomic<T>& word) noexcept {
+  return model::fake_stack::current->bottom() < word.load(base::relaxed);
 }
 
 } // namespace nopal::arch

@@ -147,7 +147,7 @@ TEST_F(marked, the_highest_is_found_among_random_ones) {
   for (int i = 0; i < 4000; ++i) {
     const std::uintptr_t at = word(random.below(kWords));
     if (random.below(3) != 0) {
-      stack::marks::open(at);
+      stack::marks::open(pointer(at));
       claimed.erase(at);
       places.insert(at);
       if (random.below(3) == 0) {
@@ -171,7 +171,7 @@ TEST_F(marked, the_highest_is_found_among_random_ones) {
 TEST_F(marked, one_is_found_wherever_it_lies) {
   EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), 0u);
   for (std::size_t index = 0; index < kWords; index += 61) {
-    stack::marks::open(word(index));
+    stack::marks::open(pointer(word(index)));
     for (const std::size_t end : {index + 1, std::min(index + 3000, kWords), kWords})
       ASSERT_EQ(stack::marks::highest(word(0), word(end)), word(index)) << index << " of " << end;
     ASSERT_EQ(stack::marks::highest(word(0), word(index)), 0u);
@@ -187,7 +187,7 @@ TEST_F(marked, one_is_found_at_the_lower_end_of_what_has_memory) {
   for (std::size_t unaligned = 8; unaligned < kPage; unaligned += 200 & ~std::size_t{7}) {
     const std::uintptr_t to = stack::top(at_) - unaligned;
     const std::uintptr_t lowest_page = (to - (std::size_t{16} << 10)) & ~(kPage - 1);
-    stack::marks::open(lowest_page);
+    stack::marks::open(pointer(lowest_page));
     ASSERT_EQ(stack::marks::highest(word(0), to), lowest_page) << unaligned;
     EXPECT_TRUE(stack::marks::close(pointer(lowest_page)));
     stack::retire_below(stack::top(at_));
@@ -198,7 +198,7 @@ TEST_F(marked, only_what_is_open_can_be_claimed) {
   const std::uintptr_t at = word(100);
   EXPECT_FALSE(stack::marks::claim(at));
   EXPECT_EQ(*static_cast<std::uintptr_t*>(pointer(at)), 0u) << "a word of somebody else's";
-  stack::marks::open(at);
+  stack::marks::open(pointer(at));
   EXPECT_FALSE(stack::marks::claimed(at));
   EXPECT_TRUE(stack::marks::claim(at) && stack::marks::claim(at));
   EXPECT_TRUE(stack::marks::claimed(at));
@@ -216,7 +216,7 @@ TEST_F(marked, other_words_are_no_marks) {
     *static_cast<std::uintptr_t*>(pointer(word(8 * offset))) = word(8 * offset) + offset - 2048;
   EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), 0u);
   // A mark that was copied elsewhere, as by a frame that saves an offer.
-  stack::marks::open(word(100));
+  stack::marks::open(pointer(word(100)));
   *reinterpret_cast<std::uintptr_t*>(word(200)) = *reinterpret_cast<std::uintptr_t*>(word(100));
   EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), word(100));
 }
