@@ -119,9 +119,14 @@ def against_fastest(rounds, problem):
 
 
 def one_worker(rounds, problem):
-    """T1 over its bound. T_serial is that of the elision, the baseline of all but fork costs."""
+    """T1 over its bound.
+
+    Where forks are most of the time, T_serial is without inlining, as for the ns per fork: what a
+    compiler gains by unrolling a recursion is no cost of a fork.
+    """
     forks = rounds.forks(problem, "nopal")
-    rows = paired(rounds.column(problem, "nopal", 1), rounds.column(problem, "serial", 1),
+    base = "serial_call" if problem in FORKING else "serial"
+    rows = paired(rounds.column(problem, "nopal", 1), rounds.column(problem, base, 1),
                   rounds.ns_per_fork("fib", "nopal"))
     return [t / (s + 1.2 * forks * ns * 1e-9) for t, s, ns in rows.values()]
 
