@@ -22,7 +22,8 @@ packages=(
   "demo test all|libomp-19-dev|LLVM's OpenMP, to compare with"
   "demo test all|python3-matplotlib|plots"
   "test all|relacy-dev|Relacy, the model checker"
-  "test all|libclang-rt-19-dev|Clang's coverage runtime, for the tests"
+  "test all|libclang-rt-19-dev|Clang's runtimes for sanitizers and coverage, for the tests"
+  "test all|llvm-19|names in the reports of Clang's sanitizers"
   "test all format|clang-format-19|the format check"
   "all|valgrind|the valgrind tests"
 )
