@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT
+"""Studies: the comparisons that a paper or a design question asks for, each one command.
+
+A study is a module of this folder whose name has no leading underscore; `bench/run.py --study NAME`
+finds it by that name. It defines
+
+    ABOUT       what it answers, one line without a full stop
+    PROBLEMS    the problems it measures, in the order in which it shows them; -b narrows them
+    ROUNDS      its number of rounds, unless -n says otherwise
+    SIZE        its size, unless -s says otherwise
+    workers(cores)
+                its numbers of workers on a machine with so many cores, unless -t says otherwise
+    configurations(wish)
+                the (problem, runtime, workers) it wants measured, in any order and with repetitions.
+                What is not built is left out and said. A runtime of ours may carry a page policy,
+                nopal:dontneed. A problem may carry a number, tree@1024: its program is then run with
+                `--n 1024`. A problem need not be one of PROBLEMS: any name that programs.json lists
+                for the runtime will do.
+    checks(result)
+                the rows of the JSON's `checks`, best made by runner.checks.evaluate
+    tables(result), figures(result)
+                lists of Table and of Figure for the page, also where little was measured
+
+and, if it runs programs that are no problems,
+
+    extra(build, wish)
+                runs them, after everything else was measured, and returns a dictionary that JSON can
+                hold; it comes back as result.extra, also from a file
+
+`checks`, `tables` and `figures` must follow from `result` alone, which may have been read from files:
+they are called again when files are merged. Nothing in them may name a path or a host.
+"""
+
+import dataclasses
+import importlib
+import pkgutil
+
+from runner.programs import UsageError
+
+
+@dataclasses.dataclass(frozen=True)
+class Wish:
+    """What the command line asks of a study, its defaults filled in."""
+
+    problems: list
+    workers: list
+    size: str
+    rounds: int
+    cores: int
+    # Whether -t was given.
+    workers_asked: bool
+
+    def narrow(self, counts):
+        """A figure's own numbers of workers; what -t asks for takes the place of the defaults."""
+        if not self.workers_asked:
+            return list(counts)
+        return [count for count in self.workers if min(counts) <= count <= max(counts)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """Cells are text, numbers, or None for what was not measured."""
+
+    title: str
+    head: list
+    rows: list
+    note: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class Figure:
+    """`svg` is None where nothing of it was measured."""
+
+    title: str
+    svg: str | None
+    note: str = ""
+
+
+class Result:
+    """What was measured, for `checks`, `tables` and `figures`."""
+
+    def __init__(self, measurement, wish, extra):
+        self.measurement = measurement
+        self.wish = wish
+        self.extra = extra
+
+
+def names():
+    return sorted(found.name for found in pkgutil.iter_modules(__path__)
+                  if not found.name.startswith("_"))
+
+
+def find(name):
+    """The module of a study."""
+    if name not in names():
+        raise UsageError(f"Study '{name}' is not known; accepted are {', '.join(names())}.")
+    return importlib.import_module(f"{__name__}.{name}")
