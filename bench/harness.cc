@@ -21,7 +21,7 @@ constexpr unsigned workers_max = 1024;
 
 struct arguments {
   std::string size_name = "test";
-  size chosen = size::test;
+  input in;
   unsigned workers = 1;
 };
 
@@ -33,20 +33,26 @@ arguments parse(const program& what, int argc, char** argv) {
   CLI::App app{std::string(what.problem) + " on " + std::string(what.runtime)};
   app.add_option("--size", a.size_name, "input size: test, quick or paper")->capture_default_str();
   app.add_option("--workers", a.workers, "number of workers")->capture_default_str();
+  if (what.any_n)
+    app.add_option("--n", a.in.n, "the input itself, in place of that of the size");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
     std::exit(app.exit(help));
   } catch (const CLI::ParseError& e) {
     throw std::invalid_argument(std::string(e.what()) +
-                                "; accepted are --size test|quick|paper and --workers N");
+                                "; accepted are --size test|quick|paper and --workers N" +
+                                (what.any_n ? " and --n N" : ""));
   }
   const auto found = sizes.find(a.size_name);
   if (found == sizes.end()) {
     throw std::invalid_argument("--size " + a.size_name +
                                 " is not known; accepted are test, quick and paper");
   }
-  a.chosen = found->second;
+  a.in.chosen = found->second;
+  if (a.in.n && *a.in.n < 1)
+    throw std::invalid_argument("--n " + std::to_string(*a.in.n) +
+                                " is out of range; accepted are numbers from 1");
   const unsigned most = what.parallel ? workers_max : 1;
   if (a.workers < 1 || a.workers > most) {
     throw std::invalid_argument("--workers " + std::to_string(a.workers) +
@@ -55,12 +61,13 @@ arguments parse(const program& what, int argc, char** argv) {
   return a;
 }
 
-// getrusage's ru_maxrss would be inherited from whoever launched the program; VmHWM is not.
-std::uint64_t peak_rss_kib() {
+// VmRSS or VmHWM, its peak. getrusage's ru_maxrss would be inherited from whoever launched the
+// program; VmHWM is not.
+std::uint64_t rss_kib(std::string_view which) {
   std::ifstream status("/proc/self/status");
   std::string key;
   while (status >> key) {
-    if (key == "VmHWM:") {
+    if (key == which) {
       std::uint64_t kib = 0;
       if (status >> kib)
         return kib;
@@ -68,7 +75,8 @@ std::uint64_t peak_rss_kib() {
     }
     std::getline(status, key);
   }
-  throw std::runtime_error("/proc/self/status has no VmHWM line, so peak memory is unknown");
+  throw std::runtime_error("/proc/self/status has no line " + std::string(which) +
+                           ", so memory use is unknown");
 }
 
 std::int64_t minor_faults() {
@@ -91,10 +99,11 @@ nlohmann::ordered_json difference(const std::optional<std::uint64_t>& after,
 
 nlohmann::ordered_json measure(const program& what, const arguments& a) {
   using clock = std::chrono::steady_clock;
-  const auto subject = what.make(a.chosen, a.workers);
+  const auto subject = what.make(a.in, a.workers);
   subject->prepare();
   subject->warm_up();
 
+  const std::uint64_t rss_before = rss_kib("VmRSS:");
   const counters before = subject->read_counters();
   const std::int64_t faults_before = minor_faults();
   const auto begin = clock::now();
@@ -103,7 +112,7 @@ nlohmann::ordered_json measure(const program& what, const arguments& a) {
   const std::int64_t faults = minor_faults() - faults_before;
   const counters after = subject->read_counters();
   // Before verification, which may use memory of its own.
-  const std::uint64_t rss = peak_rss_kib();
+  const std::uint64_t rss = rss_kib("VmHWM:");
 
   nlohmann::ordered_json line;
   line["problem"] = what.problem;
@@ -121,6 +130,9 @@ nlohmann::ordered_json measure(const program& what, const arguments& a) {
   line["unmaps"] = difference(after.unmaps, before.unmaps);
   line["stacks"] = figure(after.stacks);
   line["stack_pages"] = figure(after.stack_pages);
+  line["rss_before_kib"] = rss_before;
+  line["depth"] = figure(after.depth);
+  line["serial_pages"] = figure(after.serial_pages);
   return line;
 }
 

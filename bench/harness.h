@@ -13,14 +13,22 @@ namespace bench {
 // `test` takes milliseconds, `quick` about a second on one core, `paper` is what the papers ran.
 enum class size { test, quick, paper };
 
+struct input {
+  size chosen = size::test;
+  std::optional<long> n; // in place of the size's own
+};
+
 // What a runtime can tell of itself; empty where it has no such figure. The first three count
-// events since the program began, the last two are the largest so far.
+// events since the program began, stacks and their pages are the largest so far, the last two tell
+// of the last run.
 struct counters {
-  std::optional<std::uint64_t> steals;
-  std::optional<std::uint64_t> suspensions;
-  std::optional<std::uint64_t> unmaps;
-  std::optional<std::uint64_t> stacks;
-  std::optional<std::uint64_t> stack_pages;
+  std::optional<std::uint64_t> steals = {};
+  std::optional<std::uint64_t> suspensions = {};
+  std::optional<std::uint64_t> unmaps = {};
+  std::optional<std::uint64_t> stacks = {};
+  std::optional<std::uint64_t> stack_pages = {};
+  std::optional<std::uint64_t> depth = {};        // forking frames on the longest path
+  std::optional<std::uint64_t> serial_pages = {}; // pages of stack that a serial run touches
 };
 
 // One problem of one size on one runtime. The harness calls prepare, warm_up, compute, verify in
@@ -43,7 +51,9 @@ struct program {
   std::string_view problem;
   std::string_view runtime;
   bool parallel;
-  std::function<std::unique_ptr<experiment>(size, unsigned workers)> make;
+  // Whether --n may choose the input in place of the size's own.
+  bool any_n;
+  std::function<std::unique_ptr<experiment>(const input&, unsigned workers)> make;
 };
 
 // The whole of main(): exit status 0 when the result verified, 1 when not, 2 for bad options.

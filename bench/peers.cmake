@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Runtimes of others, built elsewhere and given by path: -DNOPAL_PEER_<NAME>=dir, where dir holds
-# include/ and, but for libfork, lib/. Nothing is fetched.
-foreach(peer nowa fibril lace libfork)
+# include/ and, but for libfork and Taskflow, lib/. Nothing is fetched.
+foreach(peer nowa fibril lace libfork taskflow)
   string(TOUPPER NOPAL_PEER_${peer} variable)
   set(${variable} "" CACHE PATH "where ${peer} is installed; empty: not measured")
   set(peer_dir "${${variable}}")
@@ -21,13 +21,13 @@ foreach(peer nowa fibril lace libfork)
   set(library "")
   if(peer STREQUAL "lace")
     set(library ${peer_dir}/lib/liblace.a)
-  elseif(NOT peer STREQUAL "libfork")
+  elseif(peer MATCHES "^(nowa|fibril)$")
     set(library ${peer_dir}/lib/libfibril.a)
   endif()
   if(peer STREQUAL "libfork")
     list(APPEND flags -std=c++23 -DNDEBUG -Wno-interference-size)
   endif()
-  if(peer MATCHES "^(nowa|fibril)$")
+  if(peer MATCHES "^(nowa|fibril|taskflow)$")
     bench_foreign_runtime(${peer} ${NOPAL_BENCH_GCC}
       BACKEND ${peer} PROBLEMS ${problems} FLAGS ${flags} LIBRARIES ${library})
   else()

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <type_traits>
 
 #include "bench/harness.h"
 
@@ -26,9 +27,24 @@ BENCH_TASK int tree(int depth) {
   return left + right;
 }
 
+using problem = BENCH_PROBLEM;
+
+// A problem whose constructor takes an n besides the size accepts --n.
+constexpr bool any_n = std::is_constructible_v<problem, size, long>;
+
+// In a template, so that what a problem lacks is not looked at.
+template <class Problem> Problem make_problem(const input& in) {
+  if constexpr (any_n) {
+    if (in.n)
+      return Problem(in.chosen, *in.n);
+  }
+  return Problem(in.chosen);
+}
+
 class on_runtime final : public experiment {
 public:
-  on_runtime(size chosen, unsigned workers) : problem_(chosen), runtime_(workers) {}
+  on_runtime(const input& in, unsigned workers)
+      : problem_(make_problem<problem>(in)), runtime_(workers) {}
 
   long n() const override { return problem_.n(); }
   std::uint64_t forks() const override { return problem_.forks(); }
@@ -54,7 +70,7 @@ public:
   counters read_counters() const override { return runtime_.read_counters(); }
 
 private:
-  BENCH_PROBLEM problem_;
+  problem problem_;
   runtime runtime_;
 };
 
@@ -63,8 +79,8 @@ private:
 
 int main(int argc, char** argv) {
   const bench::program what{bench::BENCH_PROBLEM::name, BENCH_RUNTIME, bench::runtime::parallel,
-                            [](bench::size chosen, unsigned workers) {
-                              return std::make_unique<bench::on_runtime>(chosen, workers);
+                            bench::any_n, [](const bench::input& in, unsigned workers) {
+                              return std::make_unique<bench::on_runtime>(in, workers);
                             }};
   return bench::run_program(what, argc, argv);
 }

@@ -44,7 +44,10 @@ def arguments(words):
     parser.add_argument("-b", default="all", metavar="P,...",
                         help="problems: %s, or all" % ", ".join(PROBLEMS))
     parser.add_argument("-r", default="all", metavar="R,...",
-                        help="runtimes: %s, or all that are built" % ", ".join(RUNTIMES))
+                        help="runtimes: %s, or all: those built, less %s; one of ours with another "
+                        "page policy (%s) is written RUNTIME:POLICY" % (
+                            ", ".join(RUNTIMES), ", ".join(programs.NOT_IN_ALL),
+                            ", ".join(programs.POLICIES)))
     parser.add_argument("-t", default="1,2", metavar="N,...",
                         help="numbers of workers (default 1,2); serial runtimes always have one")
     parser.add_argument("-s", default="quick", metavar="SIZE",
@@ -86,7 +89,7 @@ def print_list(directory):
 
 def choose(options, build):
     problems = programs.choose(options.b, PROBLEMS, "Problem", PROBLEMS)
-    runtimes = programs.choose(options.r, list(RUNTIMES), "Runtime", build.built)
+    runtimes = programs.choose_runtimes(options.r, build.built)
     if options.s not in SIZES:
         raise UsageError(f"Size '{options.s}' is not known; accepted are {', '.join(SIZES)}.")
     workers = programs.choose_workers(options.t)
@@ -113,7 +116,7 @@ def write_outputs(options, measured, meta, left_out):
     rows = summary.results(measured)
     failures = measured.failure_sentences()
     notes = left_out + measured.notes()
-    check_rows = checks.compute(measured, PROBLEMS) if options.check else []
+    check_rows = checks.evaluate(measured, checks.listed(PROBLEMS)) if options.check else []
     check_lines = checks.show(check_rows) if options.check else []
     print("\n".join(report.table(measured, rows)))
     if check_lines:

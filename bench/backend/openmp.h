@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // OpenMP tasks, for GCC's libgomp and LLVM's libomp.
 //
-// Tied tasks: Nowa's Table III finds them faster than untied ones where a task is small. In a task
+// Tied tasks, unless BENCH_OPENMP_UNTIED is defined; Nowa's Table III compares the two. In a task
 // the locals it names are firstprivate, so arguments are copied when the task is made.
 #pragma once
 
@@ -9,16 +9,28 @@
 
 #include "bench/harness.h"
 
+// What every task's directive says besides.
+#if defined(BENCH_OPENMP_UNTIED)
+#define BENCH_OPENMP_CLAUSE untied
+#else
+#define BENCH_OPENMP_CLAUSE
+#endif
+// In two steps, so that macros in the text are replaced before it becomes a string.
+#define BENCH_OPENMP_TEXT(...) _Pragma(#__VA_ARGS__)
+#define BENCH_OPENMP(...) BENCH_OPENMP_TEXT(__VA_ARGS__)
+
 #define BENCH_TASK static
 #define BENCH_SCOPE(s)
 #define BENCH_FORK(s, result, fn, ...)                                                             \
   do {                                                                                             \
     auto* const bench_result = &(result);                                                          \
-    _Pragma("omp task firstprivate(bench_result)") { *bench_result = fn(__VA_ARGS__); }            \
+    BENCH_OPENMP(omp task BENCH_OPENMP_CLAUSE firstprivate(bench_result)) {                        \
+      *bench_result = fn(__VA_ARGS__);                                                             \
+    }                                                                                              \
   } while (0)
 #define BENCH_FORK_VOID(s, fn, ...)                                                                \
   do {                                                                                             \
-    _Pragma("omp task") { fn(__VA_ARGS__); }                                                       \
+    BENCH_OPENMP(omp task BENCH_OPENMP_CLAUSE) { fn(__VA_ARGS__); }                                \
   } while (0)
 #define BENCH_JOIN(s) _Pragma("omp taskwait")
 

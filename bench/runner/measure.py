@@ -5,16 +5,18 @@ The runs of one problem follow each other, so that what is compared was measured
 """
 
 import json
+import os
 import random
 import subprocess
 import sys
 import time
 
-from runner.programs import OWN_RUNTIMES
+from runner.programs import OWN_RUNTIMES, base, policy
 
 FIELDS = ["problem", "runtime", "workers", "size", "n", "time_s", "verified", "forks",
           "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
-          "stack_pages"]
+          "stack_pages", "rss_before_kib", "depth", "serial_pages"]
+POLICY_VARIABLE = "NOPAL_STACK_POLICY"
 
 
 class Failed(Exception):
@@ -37,10 +39,16 @@ def words(configuration):
 def run_once(program, configuration, size, limit_s):
     """The JSON line of one process, or an exception that says why there is none."""
     problem, runtime, workers = configuration
+    problem, _, number = problem.partition("@")
     command = [str(program), "--size", size, "--workers", str(workers)]
+    if number:
+        command += ["--n", number]
+    environment = dict(os.environ)
+    if policy(runtime):
+        environment[POLICY_VARIABLE] = policy(runtime)
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s,
-                              stdin=subprocess.DEVNULL, check=False)
+                              stdin=subprocess.DEVNULL, check=False, env=environment)
     except subprocess.TimeoutExpired as error:
         raise TooLong() from error
     except OSError as error:
@@ -53,7 +61,7 @@ def run_once(program, configuration, size, limit_s):
         line = None
     if isinstance(line, dict) and line.get("verified") is False:
         raise Failed("its result is wrong")
-    if done.returncode == 2 and said and runtime not in OWN_RUNTIMES:
+    if done.returncode == 2 and said and base(runtime) not in OWN_RUNTIMES:
         raise Refused(said[-1])
     if done.returncode < 0:
         raise Failed(f"it was ended by signal {-done.returncode}{because}")
@@ -61,12 +69,14 @@ def run_once(program, configuration, size, limit_s):
         raise Failed(f"it ended with status {done.returncode}{because}")
     if not isinstance(line, dict) or sorted(line) != sorted(FIELDS):
         raise Failed("it did not print one JSON line with the fields expected")
-    wanted = {"problem": problem, "runtime": runtime, "workers": workers, "size": size,
+    wanted = {"problem": problem, "runtime": base(runtime), "workers": workers, "size": size,
               "verified": True}
+    if number:
+        wanted["n"] = int(number)
     for key, value in wanted.items():
         if line[key] != value:
             raise Failed(f"it says {key} {line[key]!r} where {value!r} was asked for")
-    return line
+    return {**line, "problem": configuration[0], "runtime": runtime}
 
 
 class Progress:
@@ -167,7 +177,7 @@ def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s):
             ahead = queue[position:] + [c for c in still for _ in range(rounds - number)]
             progress.show(configuration, ahead)
             bounded = (at_most_s is not None and at_most_s < timeout_s and
-                       configuration[1] not in OWN_RUNTIMES)
+                       base(configuration[1]) not in OWN_RUNTIMES)
             begin = time.monotonic()
             try:
                 program = build.program(configuration[0], configuration[1])

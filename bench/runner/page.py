@@ -2,15 +2,11 @@
 """One self-contained HTML file: speed-up, overhead and memory, as inline SVG."""
 
 import html
-import io
 
-from runner.programs import PROBLEMS, RUNTIMES
+from runner import draw
+from runner.programs import PROBLEMS, SERIAL_RUNTIMES, in_order
 from runner.report import seconds
 
-COLOURS = {"serial": "#444444", "serial_call": "#999999", "nopal": "#1b7f3b",
-           "nopal-split": "#7cc68d", "openmp-gcc": "#c23b22", "openmp-llvm": "#f0a07c",
-           "tbb": "#1f5fa8", "nowa": "#8e44ad", "fibril": "#c9a0dc", "lace": "#d4a017",
-           "libfork": "#17a2a2"}
 # Bars farther apart than this go on a logarithmic axis.
 LINEAR_RANGE = 40
 
@@ -30,36 +26,15 @@ class Figures:
     """Draws from the rows that verified."""
 
     def __init__(self, rows):
-        import matplotlib
-        matplotlib.use("Agg")
-        matplotlib.rcParams.update({
-            "svg.fonttype": "none", "svg.hashsalt": "nopal", "font.size": 9,
-            "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10})
-        from matplotlib import pyplot
-        self.pyplot = pyplot
+        self.pyplot = draw.pyplot()
         self.rows = {(r["problem"], r["runtime"], r["workers"]): r for r in rows if r["verified"]}
         self.problems = [p for p in PROBLEMS if any(k[0] == p for k in self.rows)]
-        self.runtimes = [r for r in RUNTIMES if any(k[1] == r for k in self.rows)]
-        self.workers = sorted({k[2] for k in self.rows if k[1] not in ("serial", "serial_call")})
+        self.runtimes = in_order({k[1] for k in self.rows})
+        self.workers = sorted({k[2] for k in self.rows if k[1] not in SERIAL_RUNTIMES})
 
     def value(self, key, field):
         row = self.rows.get(key)
         return row[field] if row else None
-
-    def svg(self, figure):
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})
-        self.pyplot.close(figure)
-        text = buffer.getvalue()
-        return "\n".join(line.rstrip() for line in text[text.index("<svg"):].splitlines()) + "\n"
-
-    def legend(self, figure, axes):
-        """One legend for all panels, above them."""
-        found = {label: handle for ax in axes
-                 for handle, label in zip(*ax.get_legend_handles_labels())}
-        labels = [label for label in RUNTIMES if label in found]
-        figure.legend([found[label] for label in labels], labels, loc="lower center",
-                      ncols=min(len(labels), 8), bbox_to_anchor=(0.5, 1.0), frameon=False)
 
     def speedup(self):
         """T_serial / T_P, a panel for each problem; None without a serial time."""
@@ -77,19 +52,20 @@ class Figures:
             for runtime in self.runtimes:
                 points = [(w, base / self.rows[(problem, runtime, w)]["median_s"])
                           for w in self.workers if (problem, runtime, w) in self.rows]
-                if points and runtime not in ("serial", "serial_call"):
+                if points and runtime not in SERIAL_RUNTIMES:
                     highest = max(highest, *(y for _, y in points))
-                    ax.plot(*zip(*points), "o-", ms=3.5, lw=1.4, label=runtime,
-                            color=COLOURS[runtime], zorder=3 if runtime == "nopal" else 2)
-            ax.axhline(1, color=COLOURS["serial"], lw=0.8, ls=":", label="serial")
+                    ax.plot(*zip(*points), marker="o", ms=3.5, lw=1.4, label=runtime,
+                            color=draw.colour(runtime), ls=draw.line_style(runtime),
+                            zorder=3 if runtime == "nopal" else 2)
+            ax.axhline(1, color=draw.COLOURS["serial"], lw=0.8, ls=":", label="serial")
             ax.set(title=problem, xticks=self.workers, ylim=(0, highest * 1.1), xlabel="workers")
             ax.margins(x=0.08)
         for ax in axes[len(with_base):]:
             ax.set_visible(False)
         for line in grid:
             line[0].set_ylabel("speed-up over serial")
-        self.legend(figure, axes)
-        return self.svg(figure)
+        draw.legend(figure, axes)
+        return draw.svg(figure)
 
     def bars(self, value_of, label, runtimes, line_at=None):
         """Grouped bars, a group for each problem; logarithmic where one would hide the others."""
@@ -104,10 +80,10 @@ class Figures:
             for index, runtime in enumerate(present):
                 place = group + (index - (len(present) - 1) / 2) * width
                 value = values[(problem, runtime)]
-                bar = ax.bar(place, value, width * 0.9, color=COLOURS[runtime], label=runtime)
+                bar = ax.bar(place, value, width * 0.9, color=draw.colour(runtime), label=runtime)
                 ax.bar_label(bar, [f"{value:.3g}"], fontsize=6, rotation=90, padding=2)
         if line_at is not None:
-            ax.axhline(line_at, color=COLOURS["serial"], lw=0.8, ls=":")
+            ax.axhline(line_at, color=draw.COLOURS["serial"], lw=0.8, ls=":")
         if min(known) > 0 and max(known) > LINEAR_RANGE * min(known):
             ax.set_yscale("log")
             ax.set_ylim(min(known) / 2, max(known) * 3)
@@ -117,15 +93,15 @@ class Figures:
         ax.set_xticks(range(len(self.problems)), self.problems)
         ax.tick_params(axis="x", length=0)
         ax.set_ylabel(label)
-        self.legend(figure, [ax])
-        return self.svg(figure)
+        draw.legend(figure, [ax])
+        return draw.svg(figure)
 
     def overhead(self):
         def ratio(problem, runtime):
             base = self.value((problem, "serial", 1), "median_s")
             time = self.value((problem, runtime, 1), "median_s")
             return time / base if time and base else None
-        runtimes = [r for r in self.runtimes if r != "serial"]
+        runtimes = [r for r in self.runtimes if r not in ("serial", "profile")]
         return self.bars(ratio, "T1 / T serial", runtimes, 1) if runtimes else None
 
     def memory(self):
@@ -134,7 +110,7 @@ class Figures:
             base = self.value((problem, "serial", 1), "max_rss_kib")
             kib = self.value((problem, runtime, self.workers[-1]), "max_rss_kib")
             return (kib - base) / 1024 if kib and base else None
-        runtimes = [r for r in self.runtimes if r not in ("serial", "serial_call")]
+        runtimes = [r for r in self.runtimes if r not in SERIAL_RUNTIMES]
         if not runtimes:
             return None
         return self.bars(mib, "peak RSS above serial, MiB", runtimes)

@@ -6,21 +6,39 @@ import pathlib
 
 PROBLEMS = ["fib", "integrate", "nqueens", "quicksort", "matmul", "heat"]
 SIZES = ["test", "quick", "paper"]
-SERIAL_RUNTIMES = ["serial", "serial_call"]
-OWN_RUNTIMES = SERIAL_RUNTIMES + ["nopal", "nopal-split"]
+# They have one worker. `profile` is no competitor: it tells fork depth and stack pages.
+SERIAL_RUNTIMES = ["serial", "serial_call", "profile"]
+PRESETS = ["nopal", "nopal-split", "nopal-nowa", "nopal-nowa-the", "nopal-fibril", "nopal-cilkplus",
+           "nopal-depth-restricted", "nopal-reuse-ancestors"]
+OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS
 RUNTIMES = {
     "serial": "the serial elision, baseline of every ratio",
     "serial_call": "the elision with every fork left a call, baseline of the cost of a fork",
+    "profile": "the elision that tells its fork depth and its stack pages",
     "nopal": "Nopal, the stack is the deque",
     "nopal-split": "Nopal with the split deque",
+    "nopal-nowa": "Nopal's preset nowa: Chase-Lev deque, wait-free join",
+    "nopal-nowa-the": "Nopal's preset nowa-the: THE deque, wait-free join",
+    "nopal-fibril": "Nopal's preset fibril: THE deque, locked join, unmaps",
+    "nopal-cilkplus": "Nopal's preset cilkplus: THE deque, locked join, a bound on stacks",
+    "nopal-depth-restricted": "Nopal, thieves steal only deeper than where they wait",
+    "nopal-reuse-ancestors": "Nopal, thieves run on the stacks of those who wait",
     "openmp-gcc": "OpenMP tasks of GCC",
     "openmp-llvm": "OpenMP tasks of LLVM",
+    "openmp-gcc-untied": "untied OpenMP tasks of GCC",
+    "openmp-llvm-untied": "untied OpenMP tasks of LLVM",
     "tbb": "oneTBB's task_group",
     "nowa": "Nowa, by path",
     "fibril": "Fibril, by path",
     "lace": "Lace, by path",
     "libfork": "libfork, by path",
+    "taskflow": "Taskflow, by path",
 }
+# What a comparison of everything leaves out: they answer questions that only a study asks.
+NOT_IN_ALL = ["profile", "nopal-depth-restricted", "nopal-reuse-ancestors", "openmp-gcc-untied",
+              "openmp-llvm-untied"]
+POLICIES = ["keep", "dontneed", "free", "remap", "bounded"]
+STACKS_MAX = 10**6
 WORKERS_MAX = 1024
 
 
@@ -38,6 +56,51 @@ def choose(text, accepted, what, everything):
             raise UsageError(
                 f"{what} '{name}' is not known; accepted are {', '.join(accepted)} and all.")
     return [name for name in accepted if name in names]
+
+
+def base(runtime):
+    """The runtime of RUNTIME or RUNTIME:POLICY."""
+    return runtime.partition(":")[0]
+
+
+def policy(runtime):
+    """The page policy of RUNTIME:POLICY; empty for the runtime's default."""
+    return runtime.partition(":")[2]
+
+
+def in_order(runtimes):
+    """As RUNTIMES has them, each with its policies after it."""
+    place = list(RUNTIMES).index
+    return sorted(runtimes, key=lambda runtime: (place(base(runtime)), policy(runtime)))
+
+
+def is_policy(text):
+    kind, colon, number = text.partition(":")
+    if not colon:
+        return kind in POLICIES
+    return (kind == "bounded" and number.isascii() and number.isdigit() and
+            1 <= int(number) <= STACKS_MAX)
+
+
+def choose_runtimes(text, built):
+    """The runtimes in a comma-separated list; ours may carry a page policy."""
+    names = [name.strip() for name in text.split(",")]
+    everything = [name for name in built if name not in NOT_IN_ALL]
+    choose(",".join(map(base, names)), list(RUNTIMES), "Runtime", everything)
+    chosen = set()
+    for name in names:
+        if ":" not in name:
+            chosen.update(everything if name == "all" else [name])
+            continue
+        if base(name) not in PRESETS:
+            raise UsageError(f"Runtime '{name}' is not accepted: a page policy can be named for "
+                             f"{', '.join(PRESETS)} alone.")
+        if not is_policy(policy(name)):
+            raise UsageError(
+                f"Page policy '{policy(name)}' is not known; accepted are {', '.join(POLICIES)} "
+                f"and bounded:N with N from 1 to {STACKS_MAX}.")
+        chosen.add(name)
+    return in_order(chosen)
 
 
 def choose_workers(text):
@@ -68,17 +131,28 @@ class Build:
         self.missing = listed["missing"]
 
     def program(self, problem, runtime):
-        return self.bench / f"{problem}-{runtime}"
+        return self.bench / f"{problem.partition('@')[0]}-{base(runtime)}"
 
     def has(self, problem, runtime):
-        return runtime in self.built and problem in self.built[runtime]["problems"]
+        about = self.built.get(base(runtime))
+        return about is not None and problem.partition("@")[0] in about["problems"]
+
+    def why_not(self, runtime):
+        """The reason why this runtime was not built."""
+        return self.missing.get(base(runtime), "it is not part of this build")
 
     def require(self, runtimes):
         """Every runtime asked for must have been built."""
-        for runtime in runtimes:
+        for runtime in map(base, runtimes):
             if runtime not in self.built:
-                reason = self.missing.get(runtime, "it is not part of this build")
-                raise UsageError(f"Runtime '{runtime}' was not built: {reason}.")
+                raise UsageError(f"Runtime '{runtime}' was not built: {self.why_not(runtime)}.")
+
+    def require_program(self, problem, runtime):
+        """What programs.json lists must lie there."""
+        program = self.program(problem, runtime)
+        if not program.exists():
+            raise UsageError(f"{program} does not exist; build it first (cmake --build "
+                             f"{self.bench.parent}).")
 
     def configurations(self, problems, runtimes, workers):
         """(problem, runtime, workers) for all that exist, and a sentence for each left out."""
@@ -92,10 +166,30 @@ class Build:
             for problem in problems:
                 if problem in without:
                     continue
-                if not self.program(problem, runtime).exists():
-                    raise UsageError(f"{self.program(problem, runtime)} does not exist; build "
-                                     f"it first (cmake --build {self.bench.parent}).")
+                self.require_program(problem, runtime)
                 chosen += [(problem, runtime, count) for count in counts]
+        if not chosen:
+            raise UsageError("Nothing is left to measure: " + " ".join(left_out))
+        return chosen, left_out
+
+    def split(self, wanted):
+        """Those of the configurations wanted that can run, and a sentence for each runtime that
+        was not built or has not all of the programs."""
+        chosen = []
+        absent = {}
+        for configuration in dict.fromkeys(wanted):
+            problem, runtime, _ = configuration
+            if self.has(problem, runtime):
+                self.require_program(problem, runtime)
+                chosen.append(configuration)
+            else:
+                absent.setdefault(base(runtime), {})[problem] = None
+        left_out = []
+        for runtime, problems in absent.items():
+            if runtime not in self.built:
+                left_out.append(f"{runtime} was not built: {self.why_not(runtime)}.")
+            else:
+                left_out.append(f"{runtime} has no program for {', '.join(problems)}.")
         if not chosen:
             raise UsageError("Nothing is left to measure: " + " ".join(left_out))
         return chosen, left_out

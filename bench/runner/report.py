@@ -5,12 +5,13 @@ import csv
 import shutil
 import statistics
 
-from runner.checks import FORKING, NotMeasured, Rounds
-from runner.programs import PROBLEMS, RUNTIMES, SERIAL_RUNTIMES
+from runner.checks import FORKING
+from runner.programs import PROBLEMS, SERIAL_RUNTIMES, in_order
+from runner.rounds import NotMeasured, Rounds
 
 COLUMNS = ["problem", "runtime", "workers", "size", "n", "median_s", "p10_s", "p90_s",
            "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
-           "stack_pages", "verified"]
+           "stack_pages", "rss_before_kib", "depth", "serial_pages", "verified"]
 
 
 def write_csv(path, rows):
@@ -80,9 +81,7 @@ def table(measurement, rows):
     room = shutil.get_terminal_size((120, 24)).columns
     for workers in sorted({c[2] for c in configurations}):
         columns = [[f"{workers} worker{'s' if workers > 1 else ''}"] + problems]
-        for runtime in RUNTIMES:
-            if not any(c[1:] == (runtime, workers) for c in configurations):
-                continue
+        for runtime in in_order({c[1] for c in configurations if c[2] == workers}):
             column = [runtime]
             for problem in problems:
                 base_row = by_key.get((problem, "serial", 1))

@@ -16,7 +16,7 @@ import harness
 
 BUILD = pathlib.Path(sys.argv.pop(1))
 BUILT = json.loads((BUILD / "bench" / "programs.json").read_text())["built"]
-SERIAL = ("serial", "serial_call")
+SERIAL = ("serial", "serial_call", "profile")
 ROUNDS = 2
 
 
@@ -67,6 +67,19 @@ class Programs(unittest.TestCase):
                     self.assertIsInstance(row[field], int, field)
                 else:
                     self.assertIsNone(row[field], field)
+
+    def test_profile_tells_the_depth_and_the_pages_of_a_serial_run(self):
+        for row in self.document["results"]:
+            for field in ("depth", "serial_pages"):
+                if row["runtime"] == "profile":
+                    self.assertGreaterEqual(row[field], 1, row["problem"])
+                else:
+                    self.assertIsNone(row[field], field)
+        depth = {r["problem"]: (r["n"], r["depth"]) for r in self.document["results"]
+                 if r["runtime"] == "profile"}
+        # fib(n) forks down to fib(2); each row of the board forks.
+        self.assertEqual(depth["fib"][1], depth["fib"][0] - 1)
+        self.assertEqual(depth["nqueens"][1], depth["nqueens"][0])
 
     def test_checks_hold_only_if_measured(self):
         checks = self.document["checks"]

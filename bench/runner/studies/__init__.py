@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Studies: the comparisons that a paper or a design question asks for, each one command.
 
-A study is a module of this folder whose name has no leading underscore; `bench/run.py --study NAME`
-finds it by that name. It defines
+A study is a module of this folder whose name has no leading underscore; `bench/run.py --study
+NAME` finds it by that name. It defines
 
     ABOUT       what it answers, one line without a full stop
     PROBLEMS    the problems it measures, in the order in which it shows them; -b narrows them
@@ -11,11 +11,11 @@ finds it by that name. It defines
     workers(cores)
                 its numbers of workers on a machine with so many cores, unless -t says otherwise
     configurations(wish)
-                the (problem, runtime, workers) it wants measured, in any order and with repetitions.
-                What is not built is left out and said. A runtime of ours may carry a page policy,
-                nopal:dontneed. A problem may carry a number, tree@1024: its program is then run with
-                `--n 1024`. A problem need not be one of PROBLEMS: any name that programs.json lists
-                for the runtime will do.
+                the (problem, runtime, workers) it wants measured, in any order, repetitions
+                allowed. What is not built is left out and said. A runtime of ours may carry a page
+                policy, nopal:dontneed. A problem may carry a number, tree@1024: its program is then
+                run with `--n 1024`. A problem need not be one of PROBLEMS: any name that
+                programs.json lists for the runtime will do.
     checks(result)
                 the rows of the JSON's `checks`, best made by runner.checks.evaluate
     tables(result), figures(result)
@@ -24,11 +24,11 @@ finds it by that name. It defines
 and, if it runs programs that are no problems,
 
     extra(build, wish)
-                runs them, after everything else was measured, and returns a dictionary that JSON can
-                hold; it comes back as result.extra, also from a file
+                runs them, after everything else was measured, and returns a dictionary that JSON
+                can hold; it comes back as result.extra, also from a file
 
-`checks`, `tables` and `figures` must follow from `result` alone, which may have been read from files:
-they are called again when files are merged. Nothing in them may name a path or a host.
+`checks`, `tables` and `figures` must follow from `result` alone, which may have been read from
+files: they are called again when files are merged. Nothing in them may name a path or a host.
 """
 
 import dataclasses

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT
+"""bench/run.py: runtimes with a page policy, and problems with a number."""
+
+import contextlib
+import io
+import json
+import pathlib
+import sys
+import unittest
+
+from fake_build import LINE, FakeBuild
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+
+from runner import measure, programs  # pylint: disable=wrong-import-position
+
+
+class Policies(FakeBuild):
+    def tells_policy(self, runtime):
+        """A program whose number of stacks tells which policy it was given."""
+        line = json.dumps({**LINE, "runtime": runtime, "stacks": 0}).replace(
+            '"stacks": 0', '"stacks": %s')
+        self.program(runtime, 'case "$NOPAL_STACK_POLICY" in "") n=1;; dontneed) n=2;; '
+                     f"bounded:8) n=3;; *) n=4;; esac; printf '{line}' $n")
+
+    def test_the_policy_reaches_the_program_and_the_results(self):
+        self.tells_policy("nopal")
+        done = self.run_py("-r", "nopal,nopal:dontneed,nopal:bounded:8", "-n", 2)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({r["runtime"]: r["stacks"] for r in self.document["results"]},
+                         {"nopal": 1, "nopal:dontneed": 2, "nopal:bounded:8": 3})
+        self.assertEqual({s["runtime"] for s in self.document["samples"]},
+                         {"nopal", "nopal:dontneed", "nopal:bounded:8"})
+        self.assertIn("nopal:dontneed", done.stdout)
+
+    def test_a_page_draws_them_apart(self):
+        self.good("serial")
+        self.tells_policy("nopal")
+        page = self.build / "page.html"
+        done = self.run_py("-r", "serial,nopal,nopal:dontneed", "--html", page)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(">nopal:dontneed<", page.read_text())
+
+    def test_one_of_ours_with_a_policy_is_still_ours(self):
+        self.program("nopal", "exec tail -f /dev/null")
+        done = self.run_py("-r", "nopal:keep", "--at-most", "0.2", "--timeout", "0.5")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("fib on nopal:keep with 1 worker failed", done.stderr)
+
+    def refusal(self, runtime):
+        self.good("tbb")
+        self.good("nopal")
+        done = self.run_py("-r", runtime)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.assertIsNone(self.document)
+        return done.stderr
+
+    def test_others_take_no_policy(self):
+        self.assertIn("Runtime 'tbb:keep' is not accepted: a page policy can be named for nopal,",
+                      self.refusal("tbb:keep"))
+        self.assertIn("Runtime 'serial:keep' is not accepted", self.refusal("serial:keep"))
+
+    def test_unknown_policies(self):
+        for policy in ("often", "bounded:", "bounded:0", "bounded:many", "keep:3", ""):
+            self.assertIn(f"Page policy '{policy}' is not known; accepted are keep, dontneed, "
+                          "free, remap, bounded and bounded:N", self.refusal(f"nopal:{policy}"))
+
+    def test_unknown_runtime_with_a_policy(self):
+        self.assertIn("Runtime 'cilk' is not known", self.refusal("cilk:keep"))
+
+    def test_a_runtime_that_is_not_built_with_a_policy(self):
+        self.listing["missing"]["nopal-nowa"] = "the library nopal_nowa is not built"
+        self.assertIn("Runtime 'nopal-nowa' was not built: the library nopal_nowa is not built.",
+                      self.refusal("nopal-nowa:free"))
+
+    def test_all_leaves_out_what_only_studies_compare(self):
+        for runtime in ("serial", "nopal", "profile", "openmp-gcc-untied"):
+            self.good(runtime)
+        done = self.run_py("-r", "all,nopal:keep")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([r["runtime"] for r in self.document["results"]],
+                         ["serial", "nopal", "nopal:keep"])
+
+
+class Numbers(FakeBuild):
+    def measure(self, problem):
+        with contextlib.redirect_stderr(io.StringIO()):
+            return measure.measure(programs.Build(self.build), [(problem, "nopal", 1)], "test", 1,
+                                   1, 10, None)
+
+    def test_a_number_after_the_problem_is_given_to_the_program(self):
+        line = json.dumps({**LINE, "runtime": "nopal", "n": 0}).replace('"n": 0', '"n": %s')
+        self.program("nopal", f"test \"$5\" = --n && printf '{line}' \"$6\"")
+        measured = self.measure("fib@7")
+        self.assertEqual(measured.failures, {})
+        sample = measured.samples["fib@7", "nopal", 1][1]
+        self.assertEqual((sample["problem"], sample["n"]), ("fib@7", 7))
+
+    def test_another_number_than_asked_is_a_failure(self):
+        self.good("nopal", n=24)
+        self.assertIn("it says n 24 where 7 was asked for",
+                      self.measure("fib@7").failure_sentences()[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
