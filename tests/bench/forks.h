@@ -9,12 +9,16 @@
 #include "tests/bench/counting.h"
 
 // Written in the macros of counting.h.
+#include "bench/problems/cilksort.h"
 #include "bench/problems/fib.h"
+#include "bench/problems/fibx.h"
 #include "bench/problems/heat.h"
 #include "bench/problems/integrate.h"
+#include "bench/problems/knapsack.h"
 #include "bench/problems/matmul.h"
 #include "bench/problems/nqueens.h"
 #include "bench/problems/quicksort.h"
+#include "bench/problems/rectmul.h"
 
 namespace bench {
 
@@ -41,5 +45,10 @@ TEST_P(forks, nqueens) { expect_true_to_its_word<nqueens_problem>(GetParam()); }
 TEST_P(forks, quicksort) { expect_true_to_its_word<quicksort_problem>(GetParam()); }
 TEST_P(forks, matmul) { expect_true_to_its_word<matmul_problem>(GetParam()); }
 TEST_P(forks, heat) { expect_true_to_its_word<heat_problem>(GetParam()); }
+TEST_P(forks, knapsack) { expect_true_to_its_word<knapsack_problem>(GetParam()); }
+TEST_P(forks, knapsack_swapped) { expect_true_to_its_word<knapsack_swapped_problem>(GetParam()); }
+TEST_P(forks, rectmul) { expect_true_to_its_word<rectmul_problem>(GetParam()); }
+TEST_P(forks, fibx) { expect_true_to_its_word<fibx_problem>(GetParam()); }
+TEST_P(forks, cilksort) { expect_true_to_its_word<cilksort_problem>(GetParam()); }
 
 } // namespace bench
