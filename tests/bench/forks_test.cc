@@ -2,10 +2,30 @@
 // Each benchmark problem verifies itself, notices a wrong result, and states its forks exactly.
 #include "tests/bench/forks.h"
 
+#include "bench/problems/strassen.h"
+
 namespace bench {
 
 INSTANTIATE_TEST_SUITE_P(test, forks, testing::Values(size::test));
 INSTANTIATE_TEST_SUITE_P(quick, forks, testing::Values(size::quick));
+
+// Not at the size of the papers, which takes 11 GiB of memory.
+TEST(strassen, verifies_and_states_its_forks) {
+  for (const auto chosen : {size::test, size::quick})
+    expect_true_to_its_word<strassen_problem>(chosen);
+}
+
+// The bound that a search leaves behind would end the next one at its root.
+TEST(knapsack, searches_anew_each_time) {
+  knapsack_problem problem(size::test);
+  problem.prepare();
+  for (int time = 0; time < 2; ++time) {
+    forks_counted = 0;
+    problem.compute();
+    EXPECT_TRUE(problem.verify());
+    EXPECT_EQ(forks_counted, problem.forks());
+  }
+}
 
 // A strand that is lost leaves one element, one row or one entry as it was.
 class damaged_sort : public quicksort_problem {
@@ -71,6 +91,73 @@ TEST(verification, heat_notices_a_row_missed_in_one_step) {
     problem.compute_missing_a_row(50);
     EXPECT_FALSE(problem.verify());
   }
+}
+
+class damaged_cilksort : public cilksort_problem {
+public:
+  damaged_cilksort() : cilksort_problem(size::test) {}
+  void duplicate_one() { values_[1] = values_[0]; }
+  void swap_two() { std::swap(values_.front(), values_.back()); }
+};
+
+TEST(verification, cilksort_notices_a_lost_element_and_a_wrong_order) {
+  damaged_cilksort problem;
+  problem.prepare();
+  problem.compute();
+  ASSERT_TRUE(problem.verify());
+  problem.swap_two();
+  EXPECT_FALSE(problem.verify());
+  problem.swap_two();
+  ASSERT_TRUE(problem.verify());
+  problem.duplicate_one();
+  EXPECT_FALSE(problem.verify());
+}
+
+class damaged_rectmul : public rectmul_problem {
+public:
+  damaged_rectmul() : rectmul_problem(size::test) {}
+  void compute_without_the_last_row() {
+    rectmul(a_.data(), b_.data(), c_.data(), shape_.rows - 1, shape_.inner, shape_.columns,
+            shape_.inner * rectmul_area, shape_.columns * rectmul_area);
+  }
+};
+
+TEST(verification, rectmul_notices_a_missing_row_of_blocks) {
+  damaged_rectmul problem;
+  problem.prepare();
+  problem.compute_without_the_last_row();
+  EXPECT_FALSE(problem.verify());
+}
+
+class damaged_strassen : public strassen_problem {
+public:
+  damaged_strassen() : strassen_problem(size::test) {}
+  void change_one() { c_[77] += 1; }
+};
+
+TEST(verification, strassen_notices_one_wrong_entry) {
+  damaged_strassen problem;
+  problem.prepare();
+  problem.compute();
+  ASSERT_TRUE(problem.verify());
+  problem.change_one();
+  EXPECT_FALSE(problem.verify());
+}
+
+class damaged_knapsack : public knapsack_problem {
+public:
+  damaged_knapsack() : knapsack_problem(size::test) {}
+  void search_without_the_first_item() {
+    sack_.end = items_.data() + items_.size();
+    result_ = knapsack_search<false>::explore(&sack_, items_.data() + 1, capacity_, 0);
+  }
+};
+
+TEST(verification, knapsack_notices_a_branch_not_searched) {
+  damaged_knapsack problem;
+  problem.prepare();
+  problem.search_without_the_first_item();
+  EXPECT_FALSE(problem.verify());
 }
 
 } // namespace bench
