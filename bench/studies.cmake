@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT
+# Programs that a study alone runs: computations of known work and span, and those that tell apart
+# the strategies for a cactus stack. Each is built for the serial elision, for the profile, and for
+# every preset of ours.
+enable_language(C)
+add_library(bench_foreign STATIC foreign.c)
+set_target_properties(bench_foreign PROPERTIES C_STANDARD 11)
+
+# bench_study_programs(runtime BACKEND header [LIBRARIES ...]): adds them to a runtime's problems.
+function(bench_study_programs runtime)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "BACKEND" "LIBRARIES")
+  set(added known_span reciprocity captives suspended)
+  if(runtime STREQUAL "serial")
+    list(APPEND added side_by_side)
+  endif()
+  string(JSON problems_json GET "${programs_json}" built "${runtime}" problems)
+  foreach(problem IN LISTS added)
+    set(target ${problem}-${runtime})
+    bench_definitions(definitions ${problem} ${runtime} ${arg_BACKEND} OFF)
+    add_executable(${target} program.cc)
+    target_compile_definitions(${target} PRIVATE ${definitions})
+    target_compile_options(${target} PRIVATE ${bench_flags})
+    target_link_libraries(${target} PRIVATE bench_harness bench_foreign nopal_warnings
+      Threads::Threads ${arg_LIBRARIES})
+    string(JSON count LENGTH "${problems_json}")
+    string(JSON problems_json SET "${problems_json}" ${count} "\"${problem}\"")
+  endforeach()
+  string(JSON programs_json SET "${programs_json}" built "${runtime}" problems "${problems_json}")
+  set(programs_json "${programs_json}" PARENT_SCOPE)
+endfunction()
+
+find_package(Threads REQUIRED)
+bench_study_programs(serial BACKEND serial)
+bench_study_programs(profile BACKEND profile)
+foreach(runtime nopal nopal-split nopal-nowa nopal-nowa-the nopal-fibril nopal-cilkplus
+    nopal-depth-restricted nopal-reuse-ancestors)
+  string(REPLACE - _ target ${runtime})
+  if(TARGET ${target})
+    bench_study_programs(${runtime} BACKEND nopal LIBRARIES nopal::${target})
+  endif()
+endforeach()
+
+add_executable(known_span_cases known_span_cases.cc)
+target_include_directories(known_span_cases PRIVATE ${PROJECT_SOURCE_DIR})
+target_link_libraries(known_span_cases
+  PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json nopal_warnings)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The problems that only studies run verify themselves and state their forks exactly.
+#include "tests/bench/counting.h"
+
+#include "bench/problems/captives.h"
+#include "bench/problems/reciprocity.h"
+#include "bench/problems/side_by_side.h"
+#include "bench/problems/suspended.h"
+
+#include <gtest/gtest.h>
+
+namespace {
+bool walk_is_wrong = false;
+}
+
+extern "C" long foreign_walk(long first, long last, long (*visit)(long, long, void*),
+                             void* context) {
+  return visit(first, last, context) + (walk_is_wrong && last - first == 1 && first == 7);
+}
+
+namespace bench {
+
+template <class Problem> static bool verifies(Problem& problem) {
+  problem.prepare();
+  EXPECT_FALSE(problem.verify()) << Problem::name << " verifies before it has run";
+  forks_counted = 0;
+  problem.compute();
+  EXPECT_EQ(forks_counted, problem.forks()) << Problem::name;
+  return problem.verify();
+}
+
+TEST(study_problems, captives) {
+  captives_problem problem(size::test);
+  EXPECT_TRUE(verifies(problem));
+}
+
+TEST(study_problems, suspended) {
+  suspended_problem problem(size::test);
+  EXPECT_TRUE(verifies(problem));
+}
+
+TEST(study_problems, reciprocity) {
+  walk_is_wrong = false;
+  reciprocity_problem problem(size::test);
+  EXPECT_TRUE(verifies(problem));
+}
+
+TEST(study_problems, reciprocity_notices_a_foreign_frame_that_was_overwritten) {
+  walk_is_wrong = true;
+  reciprocity_problem problem(size::test);
+  EXPECT_FALSE(verifies(problem));
+}
+
+TEST(study_problems, side_by_side_runs_as_many_threads_as_asked) {
+  for (const long threads : {1L, 2L, 5L}) {
+    side_by_side_problem problem(size::test, threads);
+    EXPECT_EQ(problem.n(), threads);
+    EXPECT_TRUE(verifies(problem));
+  }
+  EXPECT_THROW(side_by_side_problem(size::test, 0), std::invalid_argument);
+  EXPECT_THROW(side_by_side_problem(size::test, 1025), std::invalid_argument);
+}
+
+} // namespace bench

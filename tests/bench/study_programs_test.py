@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: MIT
+"""Every program that only a study runs does so at size `test`, and verifies.
+
+usage: study_programs_test.py BUILD_DIRECTORY
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import harness
+
+sys.path.insert(0, str(harness.RUN_PY.parent))
+from runner.measure import FIELDS  # pylint: disable=wrong-import-position
+
+BENCH = pathlib.Path(sys.argv.pop(1)) / "bench"
+BUILT = json.loads((BENCH / "programs.json").read_text())["built"]
+STUDIED = ["known_span", "reciprocity", "captives", "suspended", "side_by_side"]
+
+
+def start(name, *words):
+    return subprocess.run([BENCH / name, *map(str, words)], capture_output=True, text=True,
+                          check=False, timeout=120)
+
+
+def cases():
+    return json.loads(start("known_span_cases", "--size", "test").stdout)["cases"]
+
+
+class StudyPrograms(unittest.TestCase):
+    def line(self, problem, runtime, *words):
+        done = start(f"{problem}-{runtime}", "--size", "test", *words)
+        self.assertEqual(done.returncode, 0, (problem, runtime, words, done.stderr))
+        line = json.loads(done.stdout)
+        self.assertEqual(sorted(line), sorted(FIELDS))
+        self.assertIs(line["verified"], True)
+        return line
+
+    def test_each_runtime_of_ours_has_them(self):
+        for runtime in BUILT:
+            if runtime.startswith("nopal") or runtime in ("serial", "profile"):
+                for problem in STUDIED[:4]:
+                    self.assertIn(problem, BUILT[runtime]["problems"], runtime)
+        self.assertIn("side_by_side", BUILT["serial"]["problems"])
+
+    def test_each_verifies_on_each_runtime(self):
+        for runtime, about in BUILT.items():
+            workers = ("--workers", 3) if runtime.startswith("nopal") else ()
+            for problem in set(STUDIED).intersection(about["problems"]):
+                self.line(problem, runtime, *workers)
+
+    def test_the_cases_are_what_known_span_runs(self):
+        listed = cases()
+        self.assertGreater(len(listed), 12)
+        for case in listed:
+            for runtime in ("serial", "nopal"):
+                line = self.line("known_span", runtime, "--n", case["n"])
+                self.assertEqual((line["n"], line["forks"]), (case["n"], case["forks"]))
+
+    def test_the_profile_tells_how_deep_a_case_forks(self):
+        depths = {c["n"]: {"comb": 1, "skewed": c["levels"] - 1}.get(c["family"], c["levels"])
+                  for c in cases()}
+        for n, depth in depths.items():
+            self.assertEqual(self.line("known_span", "profile", "--n", n)["depth"], depth, n)
+
+    def test_what_is_not_accepted_is_said_in_a_sentence(self):
+        for program, words, told in (
+                ("known_span-serial", ["--n", 1000], "accepted are --n 1 to"),
+                ("side_by_side-serial", ["--n", 5000], "accepted are --n 1 to"),
+                ("captives-serial", ["--n", 3], "accepted are --size"),
+                ("known_span_cases", ["--size", "huge"], "accepted are test, quick and paper"),
+                ("known_span_cases", ["--frobnicate"], "accepted is --size")):
+            done = start(program, *words)
+            self.assertEqual(done.returncode, 2, (program, words))
+            self.assertIn(told, done.stderr)
+            self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1))
+
+
+if __name__ == "__main__":
+    unittest.main()
