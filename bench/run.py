@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Measures the benchmark programs: problem x runtime x workers, interleaved, verified."""
+"""Measures the benchmark programs: problem x runtime x workers, interleaved, verified; studies."""
 
 import argparse
 import json
@@ -9,7 +9,7 @@ import random
 import shlex
 import sys
 
-from runner import checks, measure, page, programs, report, summary
+from runner import checks, measure, page, programs, report, studies, study, summary
 from runner.programs import PROBLEMS, RUNTIMES, SIZES, UsageError
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
@@ -41,24 +41,29 @@ def arguments(words):
         "Only the number of workers is set: nothing is pinned or tuned.")
     parser.add_argument("action", nargs="?", choices=["list"],
                         help="print problems, runtimes and sizes, and stop")
-    parser.add_argument("-b", default="all", metavar="P,...",
-                        help="problems: %s, or all" % ", ".join(PROBLEMS))
-    parser.add_argument("-r", default="all", metavar="R,...",
+    parser.add_argument("-b", metavar="P,...",
+                        help="problems: %s, or all (default all)" % ", ".join(PROBLEMS))
+    parser.add_argument("-r", metavar="R,...",
                         help="runtimes: %s, or all: those built, less %s; one of ours with another "
                         "page policy (%s) is written RUNTIME:POLICY" % (
                             ", ".join(RUNTIMES), ", ".join(programs.NOT_IN_ALL),
                             ", ".join(programs.POLICIES)))
-    parser.add_argument("-t", default="1,2", metavar="N,...",
+    parser.add_argument("-t", metavar="N,...",
                         help="numbers of workers (default 1,2); serial runtimes always have one")
-    parser.add_argument("-s", default="quick", metavar="SIZE",
+    parser.add_argument("-s", metavar="SIZE",
                         help="size: %s (default quick)" % ", ".join(SIZES))
-    parser.add_argument("-n", type=positive(int), default=5, metavar="N",
+    parser.add_argument("-n", type=positive(int), metavar="N",
                         help="rounds (default 5)")
     parser.add_argument("--json", metavar="FILE", help="write results and raw samples")
     parser.add_argument("--csv", metavar="FILE", help="write results")
     parser.add_argument("--html", metavar="FILE", help="write one page with plots and results")
     parser.add_argument("--svg", metavar="DIR",
                         help="write speed_up.svg, overhead.svg and memory.svg")
+    parser.add_argument("--study", metavar="NAME",
+                        help="run a comparison with its own problems, runtimes, workers, rounds "
+                        "and checks: %s" % ", ".join(studies.names()))
+    parser.add_argument("--merge", nargs="+", metavar="FILE",
+                        help="with --study: measure nothing, join the JSON of several of its runs")
     parser.add_argument("--check", action="store_true",
                         help="print the ratios that are promised, computed from this run")
     parser.add_argument("--build", default=str(SOURCE / "build" / "release"), metavar="DIR",
@@ -84,7 +89,17 @@ def print_list(directory):
         state = ""
         if build and name not in build.built:
             state = f" [not built: {build.missing.get(name, 'not part of this build')}]"
-        print(f"  {name:12} {about}{state}")
+        print(f"  {name:22} {about}{state}")
+    print("studies:")
+    for name in studies.names():
+        print(f"  {name:22} {studies.find(name).ABOUT}")
+
+
+def fill_in(options):
+    """What an ordinary run takes where nothing is asked for; a study has its own."""
+    for name, usual in (("b", "all"), ("r", "all"), ("t", "1,2"), ("s", "quick"), ("n", 5)):
+        if getattr(options, name) is None:
+            setattr(options, name, usual)
 
 
 def choose(options, build):
@@ -138,11 +153,8 @@ def write_outputs(options, measured, meta, left_out):
     return failures
 
 
-def main(words):
-    options = arguments(words)
-    if options.action == "list":
-        print_list(options.build)
-        return 0
+def ordinary_run(options, words):
+    fill_in(options)
     build = programs.Build(options.build)
     configurations, left_out = choose(options, build)
     check_outputs(options)
@@ -153,7 +165,22 @@ def main(words):
           file=sys.stderr)
     measured = measure.measure(build, configurations, options.s, options.n, seed,
                                options.timeout, options.at_most)
-    failures = write_outputs(options, measured, meta, left_out)
+    return write_outputs(options, measured, meta, left_out)
+
+
+def main(words):
+    options = arguments(words)
+    if options.action == "list":
+        print_list(options.build)
+        return 0
+    if options.merge and not options.study:
+        raise UsageError("--merge needs --study NAME, the study that the files are of.")
+    if options.study:
+        studies.find(options.study)
+        check_outputs(options)
+        failures = study.run(options, SOURCE)
+    else:
+        failures = ordinary_run(options, words)
     for sentence in failures:
         print(sentence, file=sys.stderr)
     return 1 if failures else 0

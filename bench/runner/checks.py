@@ -7,13 +7,13 @@ closely. The median of these values is judged.
 
 import statistics
 
-from runner.rounds import Bounded, NotMeasured, Rounds, paired, ratios
+from runner.rounds import (PAIRED_ROUNDS_MIN, Bounded, NotMeasured, Rounds, paired,
+                           ratios)
 from runner.summary import percentile
 
 # Their time is mostly that of their forks.
 FORKING = ["fib", "integrate", "nqueens"]
 OTHERS = ["openmp-gcc", "openmp-llvm", "tbb"]
-PAIRED_ROUNDS_MIN = 15
 
 
 def fork_cost_against(rounds, runtime):

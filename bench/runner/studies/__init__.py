@@ -36,6 +36,7 @@ import importlib
 import pkgutil
 
 from runner.programs import UsageError
+from runner.rounds import Rounds
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,12 +78,17 @@ class Figure:
 
 
 class Result:
-    """What was measured, for `checks`, `tables` and `figures`."""
+    """What was measured, for `checks`, `tables` and `figures`.
+
+    `rounds` answers through runner.rounds: value(speed_up, result.rounds, "fib", "nopal", 2) is a
+    Value to be drawn or shown, also a bound, or None.
+    """
 
     def __init__(self, measurement, wish, extra):
         self.measurement = measurement
         self.wish = wish
         self.extra = extra
+        self.rounds = Rounds(measurement)
 
 
 def names():

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: MIT
+"""The two kinds of drawing that the studies use: grouped bars, and curves in small panels.
+
+Both draw runner.rounds.Value: its median, its p10..p90 as a thin line, a bound as a hollow mark.
+"""
+
+from runner import draw
+from runner.draw import colour, line_style
+
+# Worker counts farther apart than this go on a logarithmic axis.
+LINEAR_WORKERS = 8
+GREY = draw.COLOURS["serial"]
+
+
+def label_of(value):
+    return f"{value.side}{value.median:.2g}"
+
+
+def ceiling(values):
+    """Just above the highest mark."""
+    return max(v.p90 or v.median for v in values) * 1.12
+
+
+def bars(groups, ylabel, line_at=None, log=False):
+    """A group of bars for each name: {name: {runtime: Value}}; None if there is no value."""
+    groups = {name: group for name, group in groups.items() if group}
+    known = [value for group in groups.values() for value in group.values()]
+    if not known:
+        return None
+    plots = draw.pyplot()
+    most = max(map(len, groups.values()))
+    wide = max(5.0, min(12.0, 1.0 + 0.14 * sum(len(g) + 1.5 for g in groups.values())))
+    figure, ax = plots.subplots(figsize=(wide, 3.2), layout="constrained")
+    width = 0.86 / most
+    for place, group in enumerate(groups.values()):
+        for index, (runtime, value) in enumerate(group.items()):
+            at = place + (index - (len(group) - 1) / 2) * width
+            hollow = {"fill": False, "edgecolor": colour(runtime)} if value.side else {}
+            bar = ax.bar(at, value.median, width * 0.92, color=colour(runtime), label=runtime,
+                         hatch=hatch(runtime), **hollow)
+            high = value.median
+            if value.p10 is not None:
+                ax.vlines(at, value.p10, value.p90, color="#222222", lw=0.6)
+                high = value.p90
+            ax.annotate(label_of(value), (at, high), xytext=(0, 2), textcoords="offset points",
+                        rotation=90, fontsize=6, ha="center", va="bottom")
+    if line_at is not None:
+        ax.axhline(line_at, color=GREY, lw=0.8, ls=":")
+    if log:
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.set_ylim(min(v.median for v in known) / 2, ceiling(known) * 2)
+    else:
+        ax.set_ylim(0, ceiling(known) * 1.08)
+    ax.set_xticks(range(len(groups)), list(groups))
+    ax.set_xlim(-0.6, len(groups) - 0.4)
+    ax.tick_params(axis="x", length=0)
+    ax.set_ylabel(ylabel)
+    draw.legend(figure, [ax])
+    return draw.svg(figure)
+
+
+def hatch(runtime):
+    return "////" if draw.policy(runtime) else None
+
+
+def curves(panels, ylabel, line_at=None, log=False):
+    """A panel for each name: {name: {runtime: {workers: Value}}}; None if there is no value."""
+    panels = {name: {r: points for r, points in panel.items() if points}
+              for name, panel in panels.items()}
+    panels = {name: panel for name, panel in panels.items() if panel}
+    if not panels:
+        return None
+    plots = draw.pyplot()
+    columns = min(4, len(panels))
+    lines = -(-len(panels) // columns)
+    figure, grid = plots.subplots(lines, columns, squeeze=False, layout="constrained",
+                                  figsize=(max(5.0, 2.6 * columns), 2.3 * lines))
+    axes = [ax for line in grid for ax in line]
+    for ax, (name, panel) in zip(axes, panels.items()):
+        one_panel(ax, panel, log)
+        ax.set_title(name)
+        ax.set_xlabel("workers")
+        if line_at is not None:
+            ax.axhline(line_at, color=GREY, lw=0.8, ls=":")
+    for ax in axes[len(panels):]:
+        ax.set_visible(False)
+    for line in grid:
+        line[0].set_ylabel(ylabel)
+    draw.legend(figure, axes)
+    return draw.svg(figure)
+
+
+def one_panel(ax, panel, log):
+    counts = sorted({count for points in panel.values() for count in points})
+    for runtime, points in panel.items():
+        place = sorted(points)
+        values = [points[count] for count in place]
+        ax.plot(place, [v.median for v in values], lw=1.3, color=colour(runtime),
+                ls=line_style(runtime), zorder=3 if runtime == "nopal" else 2)
+        for count, v in points.items():
+            ax.plot([count], [v.median], marker="v" if v.side == "<" else "^" if v.side else "o",
+                    ms=4, mfc="white" if v.side else colour(runtime), color=colour(runtime),
+                    ls="none", zorder=3)
+            if v.p10 is not None:
+                ax.vlines(count, v.p10, v.p90, color=colour(runtime), lw=0.8)
+        # What the legend shows.
+        ax.plot([], [], marker="o", ms=4, lw=1.3, color=colour(runtime), ls=line_style(runtime),
+                label=runtime)
+    if max(counts) > LINEAR_WORKERS:
+        ax.set_xscale("log", base=2)
+    ax.set_xticks(counts, [str(count) for count in counts])
+    ax.minorticks_off()
+    ax.margins(x=0.1)
+    known = [v for points in panel.values() for v in points.values()]
+    if log:
+        ax.set_yscale("log")
+        ax.yaxis.set_major_formatter("{x:g}")
+    else:
+        ax.set_ylim(0, ceiling(known))

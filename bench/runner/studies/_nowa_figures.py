@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: MIT
+"""The figures and tables of the study of Nowa."""
+
+from runner import panels
+from runner.rounds import geometric_mean, value
+from runner.studies import Figure, Table
+from runner.studies import _nowa_paper as paper
+from runner.studies import _nowa_parts as parts
+from runner.studies._common import ratio, speed_ups, typical
+
+MEAN = "mean without knapsack"
+
+
+def most(result):
+    return max(result.wish.workers)
+
+
+def figures(result):
+    problems = result.wish.problems
+    workers = result.wish.workers
+    many = result.wish.narrow(parts.MANY)
+    speed_up = "T_serial / T_P"
+    both = [("lock against wait-free join", "Locked and wait-free join, both with THE",
+             [p for p in parts.JOIN_PROBLEMS if p in problems], parts.JOINS),
+            ("pool", "The pool of stacks under stress",
+             [p for p in [parts.STRESS_PROBLEM] if p in problems], parts.STRESS)]
+    return [
+        Figure("Figure 7: speed-up", panels.curves(
+            speed_ups(result, problems, parts.FIGURE_7, workers), speed_up, line_at=1),
+            f"The paper draws 1 to {paper.THREADS} threads. As there, Fibril does not unmap "
+            f"here ({parts.LOCKED}); the original by path always does."),
+        Figure("Figure 8: what madvise() costs", panels.curves(
+            speed_ups(result, problems, parts.FIGURE_8, workers), speed_up, line_at=1),
+            f"{parts.OURS} keeps its pages; :free and :dontneed name the advice given at each "
+            "suspension."),
+        Figure("Figure 9: Chase-Lev deque against THE", panels.curves(
+            speed_ups(result, problems, parts.FIGURE_9, workers), speed_up, line_at=1),
+            f"Both with the wait-free join; {parts.LOCKED} has THE and the locked join."),
+        *(Figure(f"{title}, {many[0]} to {many[-1]} workers" if many else title, panels.curves(
+            speed_ups(result, chosen, runtimes, many), speed_up, line_at=1),
+            f"On {result.wish.cores} cores.") for _, title, chosen, runtimes in both),
+        Figure("Figure 10: OpenMP tasks", panels.curves(
+            speed_ups(result, problems, parts.FIGURE_10, workers), speed_up, line_at=1, log=True),
+            "A hollow mark that points down: at most so fast, the run was stopped."),
+    ]
+
+
+def mean(result, problems, first, second, workers):
+    steady = [problem for problem in problems if problem != parts.UNSTEADY]
+    return value(geometric_mean, result.rounds, steady, (first, workers), (second, workers))
+
+
+def ratios(result, title, columns, note):
+    """A line for each problem and their mean; columns are (name, paper's numbers, first, second).
+    """
+    count = most(result)
+    problems = result.wish.problems
+    rows = []
+    for problem in [*problems, "mean"]:
+        row = [MEAN if problem == "mean" else problem]
+        for _, theirs, first, second in columns:
+            ours = (mean(result, problems, first, second, count) if problem == "mean" else
+                    ratio(result, problem, first, second, count))
+            row += [theirs.get(problem), ours]
+        rows.append(row)
+    head = ["problem"]
+    for name, *_ in columns:
+        head += [f"paper: {name}", "here"]
+    return Table(title, head, rows, f"{note} Paired medians with {count} workers; the paper's are "
+                 f"with {paper.THREADS} threads, its means over twelve problems less knapsack, "
+                 "ours over all that is measured but knapsack.")
+
+
+def comparison(result):
+    return ratios(result, "Speed of Nowa over the others", [
+        ("Fibril", paper.OVER_FIBRIL, parts.OURS, parts.LOCKED),
+        ("Cilk Plus", paper.OVER_CILKPLUS, parts.OURS, "nopal-cilkplus"),
+        ("TBB", paper.OVER_TBB, parts.OURS, "tbb")],
+        f"Here: {parts.OURS} over {parts.LOCKED}, nopal-cilkplus and oneTBB.")
+
+
+def presets(result):
+    columns = [(runtime, {}, parts.PLAIN, runtime) for runtime in [*parts.PRESETS, "tbb"]]
+    count = most(result)
+    rows = []
+    for problem in result.wish.problems:
+        rows.append([problem, *(ratio(result, problem, first, second, count)
+                                for _, _, first, second in columns)])
+    rows.append([MEAN, *(mean(result, result.wish.problems, first, second, count)
+                         for _, _, first, second in columns)])
+    return Table(f"Speed of nopal over its presets and oneTBB, {count} workers",
+                 ["problem", *(name for name, *_ in columns)], rows)
+
+
+def madvise(result):
+    return ratios(result, "Speed with madvise() over that without", [
+        ("Nowa, MADV_FREE", paper.MADVISE, parts.FREE, parts.OURS),
+        ("Nowa, MADV_DONTNEED", {}, parts.DONTNEED, parts.OURS),
+        ("Fibril", paper.MADVISE_FIBRIL, "nopal-fibril", parts.LOCKED)],
+        f"Here: {parts.FREE} and {parts.DONTNEED} over {parts.OURS}, nopal-fibril over "
+        f"{parts.LOCKED}.")
+
+
+def deques(result):
+    return ratios(result, "Speed with the Chase-Lev deque over that with THE", [
+        ("Nowa", paper.CHASE_LEV, parts.OURS, parts.THE)],
+        f"Here: {parts.OURS} over {parts.THE}.")
+
+
+def rss_table(result):
+    count = most(result)
+    rows = []
+    for problem in result.wish.problems:
+        ours = [typical(result, problem, runtime, count, "max_rss_kib")
+                for runtime in (parts.OURS, parts.FREE, parts.DONTNEED)]
+        theirs = paper.RSS.get(problem, (None, None))
+        rows.append([problem, *theirs, *(None if kib is None else f"{kib / 1024:.1f}"
+                                         for kib in ours)])
+    return Table(f"Table II: peak RSS in MiB with {count} workers",
+                 ["problem", "paper: without madvise()", "paper: with", "here: without",
+                  "here: MADV_FREE", "here: MADV_DONTNEED"], rows,
+                 "The paper's last line names fft a second time, for fib it seems; it is left out. "
+                 "Pages advised with MADV_FREE stay resident until memory is short.")
+
+
+def joins(result):
+    """Wait-free over locked, at each number of workers."""
+    many = result.wish.narrow(parts.MANY)
+    rows = [[problem, *(ratio(result, problem, parts.THE, parts.LOCKED, count)
+                        for count in many)]
+            for problem in parts.JOIN_PROBLEMS if problem in result.wish.problems]
+    return Table("Speed with the wait-free join over that with the lock, both with THE",
+                 ["problem", *(f"{count} workers" for count in many)], rows,
+                 f"{parts.THE} over {parts.LOCKED}, on {result.wish.cores} cores.")
+
+
+def stress(result):
+    many = result.wish.narrow(parts.MANY)
+    rows = []
+    if parts.STRESS_PROBLEM in result.wish.problems:
+        for runtime in parts.STRESS:
+            for what, field in (("seconds", "time_s"), ("stacks", "stacks")):
+                rows.append([f"{runtime}, {what}",
+                             *(typical(result, parts.STRESS_PROBLEM, runtime, count, field)
+                               for count in many)])
+    return Table(f"The pool of stacks under stress ({parts.STRESS_PROBLEM})",
+                 ["", *(f"{count} workers" for count in many)], rows,
+                 f"On {result.wish.cores} cores. In the paper Nowa's speed-up falls from 28 with "
+                 f"128 threads to 20 with {paper.THREADS}, which it lays to the pool.")
+
+
+def openmp_times(result):
+    count = most(result)
+
+    def time(problem, runtime):
+        limit = result.rounds.stopped_at(problem, runtime, count)
+        if limit is not None:
+            return f"> {limit:g}"
+        return typical(result, problem, runtime, count, "time_s")
+    rows = []
+    ours = [parts.OURS, "openmp-llvm-untied", "openmp-llvm", "openmp-gcc-untied", "openmp-gcc"]
+    for problem in result.wish.problems:
+        theirs = paper.OPENMP.get(problem, (None,) * 3)
+        rows.append([problem, *theirs, *(time(problem, runtime) for runtime in ours)])
+    return Table(f"Table III: seconds, {count} workers here, {paper.THREADS} threads in the paper",
+                 ["problem", "paper: Nowa", "paper: libomp untied", "paper: libomp tied",
+                  *(f"here: {runtime}" for runtime in ours)], rows,
+                 f"> : stopped. The paper ran its own sizes; this run's size is "
+                 f"{result.wish.size}.")
+
+
+def openmp(result):
+    return ratios(result, "Speed of Nowa over OpenMP tasks", [
+        ("libgomp untied", paper.OVER_LIBGOMP, parts.OURS, "openmp-gcc-untied"),
+        ("libgomp tied", {}, parts.OURS, "openmp-gcc"),
+        ("libomp untied", paper.OVER_LIBOMP_UNTIED, parts.OURS, "openmp-llvm-untied"),
+        ("libomp tied", paper.OVER_LIBOMP_TIED, parts.OURS, "openmp-llvm")],
+        f"Here: {parts.OURS}.")
+
+
+def openmp_nopal(result):
+    return ratios(result, "Speed of nopal over OpenMP tasks", [
+        (runtime, {}, parts.PLAIN, runtime) for runtime in parts.OPENMP], "")
+
+
+def tables(result):
+    return [comparison(result), presets(result), madvise(result), rss_table(result),
+            deques(result), joins(result), stress(result), openmp_times(result), openmp(result),
+            openmp_nopal(result)]

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""What the study of Nowa measures: the runtimes, problems and workers of each of its figures."""
+
+from runner.studies._common import TWELVE, every
+
+# The papers' twelve, and two of cilk-m-pact10, Figure 7.
+FOURTEEN = sorted([*TWELVE, "fibx", "cilksort"])
+PLAIN, OURS = "nopal", "nopal-nowa"
+THE, LOCKED = "nopal-nowa-the", "nopal-fibril:keep"
+PRESETS = [OURS, THE, "nopal-fibril", "nopal-cilkplus"]
+
+FIGURE_7 = [PLAIN, OURS, LOCKED, "nopal-cilkplus", "tbb", "nowa", "fibril"]
+FREE, DONTNEED = f"{OURS}:free", f"{OURS}:dontneed"
+FIGURE_8 = [OURS, FREE, DONTNEED, "nopal-cilkplus"]
+FIGURE_9 = [OURS, THE, LOCKED]
+OPENMP = ["openmp-gcc-untied", "openmp-gcc", "openmp-llvm-untied", "openmp-llvm"]
+FIGURE_10 = [PLAIN, OURS, "tbb", *OPENMP]
+
+# More workers than cores: what then waits for a lock waits long.
+MANY = [2, 4, 8, 16, 32, 64]
+JOINS = [LOCKED, THE]
+JOIN_PROBLEMS = ["fib", "integrate", "nqueens", "cholesky"]
+STRESS = [PLAIN, OURS]
+STRESS_PROBLEM = "cholesky"
+
+# Where most of the time is that of forks.
+FINE = ["fib", "integrate", "nqueens", "matmul", "fibx", "cilksort"]
+# Its work depends on the order in which branches are tried.
+UNSTEADY = "knapsack"
+# The checks are for so many workers.
+CHECKED = 2
+
+
+def configurations(wish):
+    runtimes = list(dict.fromkeys(FIGURE_7 + FIGURE_8 + FIGURE_9 + FIGURE_10 + PRESETS))
+    wanted = every(wish.problems, ["serial"], [1]) + every(wish.problems, runtimes, wish.workers)
+    many = wish.narrow(MANY)
+    wanted += every([p for p in JOIN_PROBLEMS if p in wish.problems], JOINS, many)
+    wanted += every([p for p in [STRESS_PROBLEM] if p in wish.problems], STRESS, many)
+    return wanted

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""Runs or merges a study, and writes what came of it."""
+
+import os
+import pathlib
+import random
+import shlex
+import sys
+
+from runner import checks, document, measure, programs, report, studies, study_page, summary
+from runner.programs import UsageError
+
+# A run of another runtime that takes longer is stopped and shown as a bound.
+AT_MOST_S = {"test": 10.0, "quick": 10.0, "paper": 60.0}
+
+
+def wish_of(module, options):
+    """The command line's wish; whatever it does not say, the study does."""
+    cores = len(os.sched_getaffinity(0))
+    size = options.s or module.SIZE
+    if size not in programs.SIZES:
+        raise UsageError(f"Size '{size}' is not known; accepted are {', '.join(programs.SIZES)}.")
+    return studies.Wish(
+        problems=programs.choose(options.b or "all", module.PROBLEMS, "Problem", module.PROBLEMS),
+        workers=programs.choose_workers(options.t) if options.t else module.workers(cores),
+        size=size, rounds=options.n or module.ROUNDS, cores=cores,
+        workers_asked=options.t is not None)
+
+
+def command_of(name, wish, seed, at_most_s):
+    """What repeats this run; where it wrote to says nothing about it."""
+    words = ["bench/run.py", "--study", name, "-b", ",".join(wish.problems)]
+    if wish.workers_asked:
+        words += ["-t", ",".join(map(str, wish.workers))]
+    return shlex.join(words + ["-s", wish.size, "-n", str(wish.rounds), "--seed", str(seed),
+                               "--at-most", f"{at_most_s:g}"])
+
+
+def refuse(options, names, why):
+    for name in names:
+        given = getattr(options, name)
+        if given is not None and given is not False:
+            dashes = "-" if len(name) == 1 else "--"
+            raise UsageError(f"{dashes}{name.replace('_', '-')} {why}.")
+
+
+def require_plain_environment():
+    for name in sorted(os.environ):
+        if name.startswith("NOPAL_"):
+            raise UsageError(f"{name} is set in the environment; a study compares the runtimes as "
+                             "they are: unset it.")
+
+
+def without_paths(measured, build):
+    """Sentences of programs may name where they lie, which is nobody's business later."""
+    def clean(text):
+        return text.replace(str(build.bench.resolve()) + "/", "").replace(f"{build.bench}/", "")
+    measured.failures = {c: [clean(said) for said in reasons]
+                         for c, reasons in measured.failures.items()}
+    measured.refused = {c: clean(said) for c, said in measured.refused.items()}
+
+
+def perform(module, options, source):
+    """Measures the study; returns its document."""
+    require_plain_environment()
+    wish = wish_of(module, options)
+    build = programs.Build(options.build)
+    configurations, left_out = build.split(module.configurations(wish))
+    seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
+    at_most_s = options.at_most or AT_MOST_S[wish.size]
+    machine = summary.machine(build, source, command_of(options.study, wish, seed, at_most_s),
+                              seed, wish.rounds)
+    print(f"{len(configurations)} configurations, {wish.rounds} rounds, seed {seed}",
+          file=sys.stderr)
+    measured = measure.measure(build, configurations, wish.size, wish.rounds, seed,
+                               options.timeout, at_most_s)
+    without_paths(measured, build)
+    extra = module.extra(build, wish) if hasattr(module, "extra") else {}
+    used = {programs.base(runtime) for _, runtime, _ in configurations}
+    host = {name: machine[name] for name in document.HOST} | {
+        "compilers": {r: c for r, c in machine["compilers"].items() if r in used}}
+    return document.Study(options.study, studies.Result(measured, wish, extra), host,
+                          [{name: machine[name] for name in document.RUN}], left_out)
+
+
+def write(module, study, options):
+    """Prints checks and figures, writes the files, returns the sentences about failures."""
+    result = study.result
+    measured = result.measurement
+    rows = summary.results(measured)
+    check_rows = module.checks(result)
+    print("\n".join(report.table(measured, rows)))
+    if check_rows:
+        print("\n" + "\n".join(checks.show(check_rows)))
+    if options.json:
+        pathlib.Path(options.json).write_text(document.to_json(study, rows, check_rows),
+                                              encoding="utf-8")
+    if options.html:
+        study_page.write(options.html, module, study, check_rows)
+    for note in study.left_out + measured.notes():
+        print(note, file=sys.stderr)
+    return measured.failure_sentences()
+
+
+def run(options, source):
+    """The whole of `run.py --study`; the sentences about what failed."""
+    module = studies.find(options.study)
+    refuse(options, ["r", "csv", "svg", "check"],
+           "cannot be given with --study, which says itself what is measured and shown")
+    if options.merge:
+        refuse(options, ["b", "t", "s", "n", "seed", "at_most"],
+               "cannot be given with --merge, which measures nothing")
+        study = document.merged(options.merge, module)
+        if study.name != options.study:
+            raise UsageError(f"{options.merge[0]} is of the study '{study.name}', not of "
+                             f"'{options.study}'.")
+    else:
+        study = perform(module, options, source)
+    return write(module, study, options)
