@@ -183,15 +183,16 @@ def checks(result):
         said = many(result, count)
         try:
             c = measured.constant()
+            stated = f"c = {c:.3g}"
             most = max(p.t1 / p.span for p in measured.typical_points())
         except NotMeasured:
-            c, most = float("nan"), 1e6
+            c, stated, most = 0.0, "c not known", 1e6
         listed.append((f"c fitted, s per s of span, {said}; at most the least S1 + D", "<=",
                        least_space(result), lambda _, m=measured: m.constants()))
         listed.append((f"c that every program obeys, {said}; finite: below the parallelism", "<=",
                        most, lambda _, m=measured: [smallest(m.typical_points(), by_seconds)[0]]))
         for known in programs(result):
-            listed.append((f"{label(known)}: T_P over T1/P + c Tinf, c = {c:.3g}, {said}", "<=",
+            listed.append((f"{label(known)}: T_P over T1/P + c Tinf, {stated}, {said}", "<=",
                            1 + TOLERANCE, lambda _, m=measured, k=known, c=c:
                            over_bound(m, k["n"], c)))
     return checking.evaluate(result.measurement, listed)
@@ -298,8 +299,9 @@ def draw_bounds(ax, measured, points):
             label="no schedule is faster: T1/P, Tinf")
     try:
         machine = count / statistics.median(measured.effective_workers().values())
-        ax.axhline(machine, ls="--", lw=1.0, color="#c23b22",
-                   label="plain threads side by side")
+        theirs = measured.constant(effective=True)
+        ax.plot(xs, [machine + theirs * count / x for x in xs], "--", lw=1.0, color="#c23b22",
+                label="the same with P effective")
     except NotMeasured:
         pass
     ax.set_xscale("log")
