@@ -97,8 +97,8 @@ class StrategiesStudy(fake_study.FakeStudy):
                                                            "stacks": 4 * D + 1}
         self.build_all()
         self.run_problems()
-        for words in ("suspended: stack pages of nopal-fibril", "suspended: stacks of nopal-fibril"):
-            self.assertIs(self.only(words)["holds"], False)
+        for what in ("stack pages", "stacks"):
+            self.assertIs(self.only(f"suspended: {what} of nopal-fibril")["holds"], False)
         self.assertIs(self.only("suspended: stacks of nopal over")["holds"], True)
 
     def test_presets_that_were_not_built_are_said(self):
