@@ -13,7 +13,8 @@ GREY = draw.COLOURS["serial"]
 
 
 def label_of(value):
-    return f"{value.side}{value.median:.2g}"
+    digits = ".0f" if value.median >= 100 else ".2g"
+    return f"{value.side}{value.median:{digits}}"
 
 
 def ceiling(values):
