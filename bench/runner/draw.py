@@ -3,7 +3,7 @@
 
 import io
 
-from runner.programs import RUNTIMES, base, in_order, policy
+from runner.programs import OWN_RUNTIMES, RUNTIMES, base, in_order, policy
 
 COLOURS = {
     "serial": "#444444", "serial_call": "#999999", "profile": "#bbbbbb",
@@ -11,23 +11,38 @@ COLOURS = {
     "nopal-nowa-the": "#d65fb4", "nopal-fibril": "#b5651d", "nopal-cilkplus": "#d4a017",
     "nopal-depth-restricted": "#5b7083", "nopal-reuse-ancestors": "#94a9bb",
     "openmp-gcc": "#c23b22", "openmp-llvm": "#f0a07c", "openmp-gcc-untied": "#7d1f10",
-    "openmp-llvm-untied": "#e5604d", "tbb": "#1f5fa8", "nowa": "#c39bd9", "fibril": "#e0b48a",
+    "openmp-llvm-untied": "#e5604d", "tbb": "#1f5fa8", "nowa": "#4a235a", "fibril": "#5e3008",
     "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9"}
+LEGEND_COLUMNS = 6
 POLICY_STYLES = {"": "-", "keep": "--", "dontneed": ":", "free": "-.", "remap": (0, (1, 3)),
                  "bounded": (0, (5, 1, 1, 1))}
 
 
+# A policy mixes the runtime's colour with its own.
+POLICY_TINTS = {"keep": "#ffffff", "dontneed": "#000000", "free": "#ffa500", "remap": "#00a0ff",
+                "bounded": "#b0b0b0"}
+
+
+def parts(code):
+    return [int(code[at:at + 2], 16) for at in (1, 3, 5)]
+
+
 def colour(runtime):
-    """Of a runtime; with a policy the same, nearer to white."""
     code = COLOURS[base(runtime)]
-    if not policy(runtime):
+    kind = policy(runtime).partition(":")[0]
+    if not kind:
         return code
-    parts = [int(code[at:at + 2], 16) for at in (1, 3, 5)]
-    return "#" + "".join(f"{(part + 255) // 2:02x}" for part in parts)
+    return "#" + "".join(f"{(a + b) // 2:02x}"
+                         for a, b in zip(parts(code), parts(POLICY_TINTS[kind])))
 
 
 def line_style(runtime):
     return POLICY_STYLES[policy(runtime).partition(":")[0]]
+
+
+def marker(runtime):
+    """The papers' own code and other systems are square, ours are round."""
+    return "o" if base(runtime) in OWN_RUNTIMES else "s"
 
 
 def pyplot():
@@ -54,5 +69,6 @@ def legend(figure, axes):
              for handle, label in zip(*ax.get_legend_handles_labels())}
     runtimes = [label for label in found if base(label) in RUNTIMES]
     labels = in_order(runtimes) + [label for label in found if label not in runtimes]
+    rows = -(-len(labels) // LEGEND_COLUMNS)
     figure.legend([found[label] for label in labels], labels, loc="lower center",
-                  ncols=min(len(labels), 6), bbox_to_anchor=(0.5, 1.0), frameon=False)
+                  ncols=-(-len(labels) // max(1, rows)), bbox_to_anchor=(0.5, 1.0), frameon=False)

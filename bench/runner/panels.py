@@ -5,7 +5,7 @@ Both draw runner.rounds.Value: its median, its p10..p90 as a thin line, a bound 
 """
 
 from runner import draw
-from runner.draw import colour, line_style
+from runner.draw import colour, line_style, marker
 
 # Worker counts farther apart than this go on a logarithmic axis.
 LINEAR_WORKERS = 8
@@ -77,6 +77,7 @@ def curves(panels, ylabel, line_at=None, log=False):
     lines = -(-len(panels) // columns)
     figure, grid = plots.subplots(lines, columns, squeeze=False, layout="constrained",
                                   figsize=(max(5.0, 2.6 * columns), 2.3 * lines))
+    figure.get_layout_engine().set(h_pad=0.09)
     axes = [ax for line in grid for ax in line]
     for ax, (name, panel) in zip(axes, panels.items()):
         one_panel(ax, panel, log)
@@ -100,14 +101,14 @@ def one_panel(ax, panel, log):
         ax.plot(place, [v.median for v in values], lw=1.3, color=colour(runtime),
                 ls=line_style(runtime), zorder=3 if runtime == "nopal" else 2)
         for count, v in points.items():
-            ax.plot([count], [v.median], marker="v" if v.side == "<" else "^" if v.side else "o",
+            ax.plot([count], [v.median], marker={"<": "v", ">": "^"}.get(v.side, marker(runtime)),
                     ms=4, mfc="white" if v.side else colour(runtime), color=colour(runtime),
                     ls="none", zorder=3)
             if v.p10 is not None:
                 ax.vlines(count, v.p10, v.p90, color=colour(runtime), lw=0.8)
         # What the legend shows.
-        ax.plot([], [], marker="o", ms=4, lw=1.3, color=colour(runtime), ls=line_style(runtime),
-                label=runtime)
+        ax.plot([], [], marker=marker(runtime), ms=4, lw=1.3, color=colour(runtime),
+                ls=line_style(runtime), label=runtime)
     if max(counts) > LINEAR_WORKERS:
         ax.set_xscale("log", base=2)
     ax.set_xticks(counts, [str(count) for count in counts])

@@ -126,6 +126,8 @@ def speed_up(rounds, problem, runtime, workers):
 
 def geometric_mean(rounds, problems, first, second):
     """Of speed() over all these problems, round by round."""
+    if not problems:
+        raise NotMeasured("no problem has both")
     columns = []
     bounds = []
     for problem in problems:

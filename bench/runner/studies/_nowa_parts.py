@@ -27,6 +27,8 @@ STRESS_PROBLEM = "cholesky"
 FINE = ["fib", "integrate", "nqueens", "matmul", "fibx", "cilksort"]
 # Its work depends on the order in which branches are tried.
 UNSTEADY = "knapsack"
+# The same with its forks in the other order.
+SWAPPED = "knapsack_swapped"
 # The checks are for so many workers.
 CHECKED = 2
 
@@ -37,4 +39,7 @@ def configurations(wish):
     many = wish.narrow(MANY)
     wanted += every([p for p in JOIN_PROBLEMS if p in wish.problems], JOINS, many)
     wanted += every([p for p in [STRESS_PROBLEM] if p in wish.problems], STRESS, many)
+    if UNSTEADY in wish.problems:
+        wanted += every([SWAPPED], ["serial"], [1])
+        wanted += every([SWAPPED], FIGURE_7, [max(wish.workers)])
     return wanted
