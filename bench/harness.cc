@@ -31,10 +31,14 @@ const std::map<std::string, size> sizes{
 arguments parse(const program& what, int argc, char** argv) {
   arguments a;
   CLI::App app{std::string(what.problem) + " on " + std::string(what.runtime)};
-  app.add_option("--size", a.size_name, "input size: test, quick or paper")->capture_default_str();
+  CLI::Option* const size_option =
+      app.add_option("--size", a.size_name, "input size: test, quick or paper");
+  size_option->capture_default_str();
   app.add_option("--workers", a.workers, "number of workers")->capture_default_str();
   if (what.any_n)
     app.add_option("--n", a.in.n, "the input itself, in place of that of the size");
+  if (what.any_file)
+    app.add_option("--input", a.in.file, "a file to read the input from")->excludes(size_option);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp& help) {
@@ -42,7 +46,8 @@ arguments parse(const program& what, int argc, char** argv) {
   } catch (const CLI::ParseError& e) {
     throw std::invalid_argument(std::string(e.what()) +
                                 "; accepted are --size test|quick|paper and --workers N" +
-                                (what.any_n ? " and --n N" : ""));
+                                (what.any_n ? " and --n N" : "") +
+                                (what.any_file ? ", or --input FILE in place of --size" : ""));
   }
   const auto found = sizes.find(a.size_name);
   if (found == sizes.end()) {
@@ -118,7 +123,7 @@ nlohmann::ordered_json measure(const program& what, const arguments& a) {
   line["problem"] = what.problem;
   line["runtime"] = what.runtime;
   line["workers"] = a.workers;
-  line["size"] = a.size_name;
+  line["size"] = a.in.file ? "input" : a.size_name;
   line["n"] = subject->n();
   line["time_s"] = std::chrono::duration<double>(end - begin).count();
   line["verified"] = subject->verify();

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace bench {
@@ -15,7 +16,8 @@ enum class size { test, quick, paper };
 
 struct input {
   size chosen = size::test;
-  std::optional<long> n; // in place of the size's own
+  std::optional<long> n = {};           // in place of the size's own
+  std::optional<std::string> file = {}; // read in place of any size
 };
 
 // What a runtime can tell of itself; empty where it has no such figure. The first three count
@@ -53,6 +55,8 @@ struct program {
   bool parallel;
   // Whether --n may choose the input in place of the size's own.
   bool any_n;
+  // Whether --input may name a file to read.
+  bool any_file;
   std::function<std::unique_ptr<experiment>(const input&, unsigned workers)> make;
 };
 

@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "bench/harness.h"
@@ -31,12 +32,18 @@ using problem = BENCH_PROBLEM;
 
 // A problem whose constructor takes an n besides the size accepts --n.
 constexpr bool any_n = std::is_constructible_v<problem, size, long>;
+// One that can be made of the name of a file accepts --input.
+constexpr bool any_file = std::is_constructible_v<problem, const std::string&>;
 
 // In a template, so that what a problem lacks is not looked at.
 template <class Problem> Problem make_problem(const input& in) {
   if constexpr (any_n) {
     if (in.n)
       return Problem(in.chosen, *in.n);
+  }
+  if constexpr (any_file) {
+    if (in.file)
+      return Problem(*in.file);
   }
   return Problem(in.chosen);
 }
@@ -78,8 +85,12 @@ private:
 } // namespace bench
 
 int main(int argc, char** argv) {
-  const bench::program what{bench::BENCH_PROBLEM::name, BENCH_RUNTIME, bench::runtime::parallel,
-                            bench::any_n, [](const bench::input& in, unsigned workers) {
+  const bench::program what{bench::BENCH_PROBLEM::name,
+                            BENCH_RUNTIME,
+                            bench::runtime::parallel,
+                            bench::any_n,
+                            bench::any_file,
+                            [](const bench::input& in, unsigned workers) {
                               return std::make_unique<bench::on_runtime>(in, workers);
                             }};
   return bench::run_program(what, argc, argv);
