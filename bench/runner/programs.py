@@ -5,7 +5,8 @@ import json
 import pathlib
 
 PROBLEMS = ["fib", "integrate", "nqueens", "quicksort", "matmul", "heat",
-            "knapsack", "knapsack_swapped", "rectmul", "strassen", "fibx", "cilksort"]
+            "knapsack", "knapsack_swapped", "rectmul", "strassen", "fibx", "cilksort",
+            "fft", "lu", "cholesky"]
 SIZES = ["test", "quick", "paper"]
 # They have one worker. `profile` is no competitor: it tells fork depth and stack pages.
 SERIAL_RUNTIMES = ["serial", "serial_call", "profile"]

@@ -9,12 +9,15 @@
 #include "tests/bench/counting.h"
 
 // Written in the macros of counting.h.
+#include "bench/problems/cholesky.h"
 #include "bench/problems/cilksort.h"
+#include "bench/problems/fft.h"
 #include "bench/problems/fib.h"
 #include "bench/problems/fibx.h"
 #include "bench/problems/heat.h"
 #include "bench/problems/integrate.h"
 #include "bench/problems/knapsack.h"
+#include "bench/problems/lu.h"
 #include "bench/problems/matmul.h"
 #include "bench/problems/nqueens.h"
 #include "bench/problems/quicksort.h"
@@ -50,5 +53,8 @@ TEST_P(forks, knapsack_swapped) { expect_true_to_its_word<knapsack_swapped_probl
 TEST_P(forks, rectmul) { expect_true_to_its_word<rectmul_problem>(GetParam()); }
 TEST_P(forks, fibx) { expect_true_to_its_word<fibx_problem>(GetParam()); }
 TEST_P(forks, cilksort) { expect_true_to_its_word<cilksort_problem>(GetParam()); }
+TEST_P(forks, fft) { expect_true_to_its_word<fft_problem>(GetParam()); }
+TEST_P(forks, lu) { expect_true_to_its_word<lu_problem>(GetParam()); }
+TEST_P(forks, cholesky) { expect_true_to_its_word<cholesky_problem>(GetParam()); }
 
 } // namespace bench
