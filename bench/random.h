@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace bench {
 
@@ -11,6 +12,14 @@ constexpr std::uint64_t mixed(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
+}
+
+// The same for every order of the same values.
+inline std::uint64_t sum_of_hashes(const std::vector<std::int32_t>& values) {
+  std::uint64_t sum = 0;
+  for (const std::int32_t v : values)
+    sum += mixed(static_cast<std::uint32_t>(v));
+  return sum;
 }
 
 class random_numbers {

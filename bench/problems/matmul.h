@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bench/freivalds.h"
 #include "bench/harness.h"
 #include "bench/random.h"
 
@@ -90,29 +91,14 @@ public:
     matmul(a_.data(), b_.data(), c_.data(), n, n);
   }
 
-  // Freivalds: C r = A (B r), here modulo 2^64 with a random r, so a wrong C passes with a
-  // probability below 2^-60.
   bool verify() const {
-    random_numbers random(1977);
-    std::vector<std::uint64_t> r(n_);
-    for (std::uint64_t& x : r)
-      x = random.next();
-    return times(c_, r) == times(a_, times(b_, r));
+    const auto entry_of = [n = n_](const std::vector<float>& matrix) {
+      return [n, &matrix](std::size_t i, std::size_t j) { return matrix[i * n + j]; };
+    };
+    return is_product(n_, n_, n_, entry_of(a_), entry_of(b_), entry_of(c_));
   }
 
 protected:
-  using vector = std::vector<std::uint64_t>;
-
-  vector times(const std::vector<float>& matrix, const vector& x) const {
-    vector y(n_, 0);
-    for (std::size_t i = 0; i < n_; ++i) {
-      for (std::size_t j = 0; j < n_; ++j) {
-        y[i] += static_cast<std::uint64_t>(static_cast<std::int64_t>(matrix[i * n_ + j])) * x[j];
-      }
-    }
-    return y;
-  }
-
   std::size_t n_;
   std::vector<float> a_;
   std::vector<float> b_;
