@@ -74,7 +74,9 @@ def table(measurement, rows):
     """Blocks of lines for each number of workers."""
     by_key = {(r["problem"], r["runtime"], r["workers"]): r for r in rows}
     configurations = measurement.configurations
-    problems = [p for p in PROBLEMS if any(c[0] == p for c in configurations)]
+    measured = dict.fromkeys(c[0] for c in configurations)
+    problems = [p for p in PROBLEMS if p in measured]
+    problems += [p for p in measured if p not in PROBLEMS]
     lines = [f"Size {measurement.size}, medians of {measurement.rounds} "
              f"round{'s' if measurement.rounds > 1 else ''}. x: time over that of the serial "
              "elision.", "ns: per fork, (T1 - T_serial not inlined) / forks."]
