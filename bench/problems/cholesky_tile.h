@@ -21,8 +21,8 @@ union alignas(64) tile {
 };
 
 // New tiles come from one array, counted out by an atomic: the pattern tells how many there will
-// be, so what is timed neither meets an allocator's locks nor touches fresh memory, whichever worker
-// a strand is on.
+// be, so what is timed neither meets an allocator's locks nor touches fresh memory, whichever
+// worker a strand is on.
 class tile_pool {
 public:
   void reserve(std::size_t count) {

@@ -126,6 +126,34 @@ class Programs(unittest.TestCase):
             self.assertEqual(done.stdout, "")
             self.assertEqual(len(done.stderr.splitlines()), 1)
 
+    def test_cholesky_reads_a_file(self):
+        good = self.out / "good.mtx"
+        good.write_text("%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n"
+                        "1 1 4\n2 2 4\n3 3 4\n3 1 -1\n")
+        program = BUILD / "bench" / "cholesky-nopal"
+        done = subprocess.run([program, "--input", good, "--workers", "2"], capture_output=True,
+                              text=True, check=True)
+        line = json.loads(done.stdout)
+        self.assertEqual((line["size"], line["n"], line["verified"]), ("input", 3, True))
+
+    def test_programs_refuse_bad_files_in_a_sentence(self):
+        indefinite = self.out / "indefinite.mtx"
+        indefinite.write_text("%%MatrixMarket matrix coordinate real symmetric\n1 1 1\n1 1 -4\n")
+        short = self.out / "short.mtx"
+        short.write_text("%%MatrixMarket matrix coordinate real symmetric\n1 1 1\n")
+        for problem, words, told in (
+                ("cholesky", ["--input", indefinite], "indefinite.mtx: the matrix is not positive"),
+                ("cholesky", ["--input", short], "short.mtx:2: the file ends after 0 of the 1"),
+                ("cholesky", ["--input", self.out / "none"], "none cannot be opened"),
+                ("cholesky", ["--input", short, "--size", "test"], "--input excludes --size"),
+                ("fib", ["--input", short], "accepted are --size test|quick|paper")):
+            done = subprocess.run([BUILD / "bench" / f"{problem}-serial", *words],
+                                  capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(told, done.stderr)
+            self.assertEqual(done.stdout, "")
+            self.assertEqual(len(done.stderr.splitlines()), 1)
+
 
 if __name__ == "__main__":
     unittest.main()
