@@ -193,5 +193,6 @@ if __name__ == "__main__":
         print(f"run.py: {usage}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
-        print("\nrun.py: interrupted, nothing was written.", file=sys.stderr)
+        print("\nrun.py: interrupted; nothing was written but the finished rounds of a study.",
+              file=sys.stderr)
         sys.exit(130)

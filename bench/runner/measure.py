@@ -162,10 +162,11 @@ def shuffled(configurations, order):
     return queue
 
 
-def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s):
+def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, after_round=None):
     """`timeout_s` ends a run as a failure; `at_most_s` ends it as a known lower bound.
 
     The bound is for runtimes of others alone: one of ours that takes too long may hang.
+    `after_round` is given the measurement so far.
     """
     order = random.Random(seed)
     result = Measurement(configurations, size, rounds)
@@ -199,4 +200,6 @@ def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s):
                 progress.dropped(rounds - number)
             progress.finished(configuration, time.monotonic() - begin)
         progress.round_over(number, rounds)
+        if after_round:
+            after_round(result)
     return result

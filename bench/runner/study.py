@@ -72,15 +72,32 @@ def perform(module, options, source):
                               seed, wish.rounds)
     print(f"{len(configurations)} configurations, {wish.rounds} rounds, seed {seed}",
           file=sys.stderr)
-    measured = measure.measure(build, configurations, wish.size, wish.rounds, seed,
-                               options.timeout, at_most_s)
-    without_paths(measured, build)
-    extra = module.extra(build, wish) if hasattr(module, "extra") else {}
     used = {programs.base(runtime) for _, runtime, _ in configurations}
     host = {name: machine[name] for name in document.HOST} | {
         "compilers": {r: c for r, c in machine["compilers"].items() if r in used}}
-    return document.Study(options.study, studies.Result(measured, wish, extra), host,
-                          [{name: machine[name] for name in document.RUN}], left_out)
+
+    extra = module.extra(build, wish) if hasattr(module, "extra") else {}
+
+    def as_study(measured):
+        without_paths(measured, build)
+        return document.Study(options.study, studies.Result(measured, wish, extra), host,
+                              [{name: machine[name] for name in document.RUN}], left_out)
+
+    def keep(measured):
+        """A long study that is interrupted has at least the rounds before."""
+        if options.json:
+            write_json(options.json, module, as_study(measured))
+
+    return as_study(measure.measure(build, configurations, wish.size, wish.rounds, seed,
+                                    options.timeout, at_most_s, keep))
+
+
+def write_json(path, module, study):
+    text = document.to_json(study, summary.results(study.result.measurement),
+                            module.checks(study.result))
+    part = pathlib.Path(f"{path}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)
 
 
 def write(module, study, options):
@@ -93,8 +110,7 @@ def write(module, study, options):
     if check_rows:
         print("\n" + "\n".join(checks.show(check_rows)))
     if options.json:
-        pathlib.Path(options.json).write_text(document.to_json(study, rows, check_rows),
-                                              encoding="utf-8")
+        write_json(options.json, module, study)
     if options.html:
         study_page.write(options.html, module, study, check_rows)
     for note in study.left_out + measured.notes():

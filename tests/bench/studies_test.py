@@ -114,6 +114,15 @@ class Fibril(TimedStudy):
         for outside in ("<script", "<link", "src=", "@import"):
             self.assertTrue(outside not in page, outside)
 
+    def test_what_was_measured_is_kept_round_by_round(self):
+        self.timed("serial")
+        self.program("tbb", 'test -e "$(dirname "$0")/../study.json" && '
+                     'cp "$(dirname "$0")/../study.json" "$(dirname "$0")/../before.json"; exit 3')
+        self.study("fibril", "-b", "fib", "-t", "1", "-n", 2)
+        before = harness.read_json(self.build / "before.json")
+        self.assertEqual([s["round"] for s in before["samples"]], [[1]])
+        self.assertEqual([s["round"] for s in self.document["samples"]], [[1, 2]])
+
     def test_a_failure_is_told_without_paths(self):
         self.programs()
         self.program("tbb", 'echo "$0: out of luck" >&2; exit 3')

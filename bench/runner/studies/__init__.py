@@ -24,7 +24,7 @@ NAME` finds it by that name. It defines
 and, if it runs programs that are no problems,
 
     extra(build, wish)
-                runs them, after everything else was measured, and returns a dictionary that JSON
+                runs them, before anything is measured, and returns a dictionary that JSON
                 can hold; it comes back as result.extra, also from a file
 
 `checks`, `tables` and `figures` must follow from `result` alone, which may have been read from

@@ -14,8 +14,8 @@ PROBLEMS = TWELVE
 ROUNDS = 15
 SIZE = "quick"
 OURS, BOUNDED, PLAIN = "nopal-fibril", "nopal-cilkplus", "nopal"
-ONE_WORKER = [OURS, BOUNDED, PLAIN, "tbb", "fibril"]
-SPEED_UP = [OURS, f"{OURS}:keep", BOUNDED, PLAIN, "tbb", "fibril"]
+ONE_WORKER = [PLAIN, OURS, BOUNDED, "tbb", "fibril"]
+SPEED_UP = [PLAIN, OURS, f"{OURS}:keep", BOUNDED, "tbb", "fibril"]
 # A stack is 1 MiB unless asked otherwise, as in the paper.
 PAGES_RESERVED = 256
 
