@@ -59,20 +59,22 @@ class BoundStudy(fake_study.FakeStudy):
         return [cell.split("</td>")[0].split(">", 1)[1] for cell in row.split("<td")[1:]]
 
     def programs_over(self):
-        return [c for c in self.document["checks"] if "T_P over" in c["name"] and not c["holds"]]
+        return [c for c in self.document["checks"]
+                if "T_P over T1/P" in c["name"] and not c["holds"]]
 
     def test_the_constant_of_the_programs_is_found_and_the_bound_holds(self):
         self.build_all()
         done = self.run_study("-n", 2, "-t", "1,2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("nopal-fibril was not built", done.stderr)
-        self.assertEqual(len(self.document["checks"]), 2 + CASES - 1)
+        self.assertEqual(len(self.document["checks"]), 3 + CASES - 1)
         for words in ("c fitted", "c that every program obeys"):
             self.assertAlmostEqual(self.only(words)["value"], C, places=6)
             self.assertIs(self.only(words)["holds"], True)
         self.assertEqual(self.programs_over(), [])
         for check in self.document["checks"][2:]:
             self.assertAlmostEqual(check["value"], 1, places=6)
+        for check in self.document["checks"][3:]:
             self.assertIn("c = 0.8", check["name"])
         self.assertEqual(self.page.count("<svg"), 1)
         self.assertIn("The constant", self.page)
@@ -84,6 +86,8 @@ class BoundStudy(fake_study.FakeStudy):
         over = self.programs_over()
         self.assertEqual([c["name"].split(",")[0] for c in over], ["balanced 12"])
         self.assertAlmostEqual(over[0]["value"], 1.2, places=2)
+        self.assertAlmostEqual(self.only("worst program")["value"], 1.2, places=2)
+        self.assertIs(self.only("worst program")["holds"], False)
         # The excess of 20 % is so many times that program's span.
         needed = (1.2 * (t1_of(12) / 2 + C * span_of(12)) - t1_of(12) / 2) / span_of(12)
         self.assertAlmostEqual(self.only("every program")["value"] / needed, 1, places=6)
@@ -112,6 +116,8 @@ class BoundStudy(fake_study.FakeStudy):
         # P effective is 2 / 1.25, and held against that nothing is over the bound.
         self.assertAlmostEqual(float(from_page[-3]), 1.6)
         self.assertAlmostEqual(float(from_page[-2]), 1.25 * C, places=2)
+        self.assertAlmostEqual(self.only("worst program")["value"], 1, places=2)
+        self.assertIs(self.only("worst program")["holds"], True)
 
     def test_more_workers_than_cores_are_called_so(self):
         self.build_all(workers=(2, 4))
@@ -124,7 +130,7 @@ class BoundStudy(fake_study.FakeStudy):
         names = [c["name"] for c in harness.read_json(merged)["checks"]]
         for name in names:
             self.assertEqual("oversubscribed: 2 cores" in name, "4 workers" in name, name)
-        self.assertEqual(len(names), 2 * (CASES + 1))
+        self.assertEqual(len(names), 2 * (CASES + 2))
 
     def test_runtimes_that_were_not_built_are_said(self):
         self.build_all(runtimes=("nopal-nowa",))

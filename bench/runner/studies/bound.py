@@ -165,6 +165,16 @@ def over_bound(measured, number, c):
     return values
 
 
+def most_over_machine(measured):
+    """The program that exceeds most what the machine's own limit lets the bound be, by how much."""
+    c = measured.constant(effective=True)
+    by_number = {}
+    for points in measured.points(effective=True).values():
+        for p in points:
+            by_number.setdefault(p.number, []).append(p.over_bound(c))
+    return [max(statistics.median(values) for values in by_number.values())]
+
+
 def least_space(result):
     """The smallest S1 + D of the programs, in pages: what the theorem lets c be."""
     found = []
@@ -191,6 +201,8 @@ def checks(result):
                        least_space(result), lambda _, m=measured: m.constants()))
         listed.append((f"c that every program obeys, {said}; finite: below the parallelism", "<=",
                        most, lambda _, m=measured: [smallest(m.typical_points(), by_seconds)[0]]))
+        listed.append((f"the worst program: T_P over T1/(P effective) + c Tinf, {said}", "<=",
+                       1 + TOLERANCE, lambda _, m=measured: most_over_machine(m)))
         for known in programs(result):
             listed.append((f"{label(known)}: T_P over T1/P + c Tinf, {stated}, {said}", "<=",
                            1 + TOLERANCE, lambda _, m=measured, k=known, c=c:
@@ -318,7 +330,7 @@ def figures(result):
     if not counts:
         return [Figure(title, None)]
     figure, grid = plots.subplots(1, len(counts), squeeze=False, layout="constrained",
-                                  figsize=(max(6.5, 4.2 * len(counts)), 3.6))
+                                  figsize=(max(8.5, 4.2 * len(counts)), 3.8))
     drawn = [draw_panel(ax, result, count) for ax, count in zip(grid[0], counts)]
     for ax, count in zip(grid[0], counts):
         ax.set_title(many(result, count))
