@@ -4,8 +4,9 @@
 //
 // By quadrants: factor the first, solve for the two beside it (a fork and a call), subtract their
 // product from the last and factor that. A solution forks for half of its columns or rows; a
-// product forks three of its quadrants, joins, and does so again for the second half of the sum. The
-// matrix lies in blocks of 16 x 16, each contiguous, row by row of blocks; a block is the base case.
+// product forks three of its quadrants, joins, and does so again for the second half of the sum.
+// The matrix lies in blocks of 16 x 16, each contiguous, row by row of blocks; a block is the base
+// case.
 #pragma once
 
 #include <cmath>

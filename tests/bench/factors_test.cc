@@ -146,7 +146,7 @@ void expect_foretold(std::int32_t order, const places& below) {
   EXPECT_EQ(tiles, problem.tiles_foretold());
 }
 
-// The pattern foretells what is computed, for orders that fill their last leaf and ones that do not.
+// The pattern foretells what is computed, for orders that fill their last leaf and others.
 constexpr std::int32_t orders[] = {1, 3, 4, 5, 8, 17, 64, 100, 131};
 
 TEST(cholesky, foretells_forks_of_a_diagonal) {
