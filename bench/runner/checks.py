@@ -7,7 +7,7 @@ closely. The median of these values is judged.
 
 import statistics
 
-from runner.rounds import (PAIRED_ROUNDS_MIN, Bounded, NotMeasured, Rounds, paired,
+from runner.rounds import (PAIRED_ROUNDS_MIN, Bounded, NotMeasured, Rounds, TooFew, paired,
                            ratios)
 from runner.summary import percentile
 
@@ -99,14 +99,20 @@ def meets(value, relation, limit):
     return value <= limit if relation == "<=" else value >= limit
 
 
+def spread(row, values):
+    row["value"] = statistics.median(values)
+    row["p10"], row["p90"] = percentile(values, 0.1), percentile(values, 0.9)
+
+
 def evaluate(measurement, listed_checks):
     """The checks as they go into the JSON, from (name, relation, limit, how to compute values).
 
     `how` is given the measurement's Rounds and returns the values whose median is judged.
 
     What was not measured has neither a value nor a verdict: both are None, and `note` says what is
-    lacking. Where `bound` is > or <, the true value lies on that side of `value`; that is a verdict
-    only if the bound itself shows that the promise holds.
+    lacking; too few rounds give a value without a verdict. Where `bound` is > or <, the true value
+    lies on that side of `value`; that is a verdict only if the bound itself shows that the promise
+    holds.
     """
     rounds = Rounds(measurement)
     rows = []
@@ -114,10 +120,11 @@ def evaluate(measurement, listed_checks):
         row = {"name": f"{name} ({relation})", "value": None, "p10": None, "p90": None,
                "bound": None, "limit": limit, "holds": None, "note": None}
         try:
-            values = values_of(rounds)
-            row["value"] = statistics.median(values)
-            row["p10"], row["p90"] = percentile(values, 0.1), percentile(values, 0.9)
+            spread(row, values_of(rounds))
             row["holds"] = meets(row["value"], relation, limit)
+        except TooFew as few:
+            spread(row, few.values)
+            row["note"] = str(few)
         except Bounded as known:
             row["value"], row["bound"], row["note"] = known.value, known.side, str(known)
             if (known.side == "<") == (relation == "<=") and meets(known.value, relation, limit):

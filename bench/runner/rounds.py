@@ -19,6 +19,14 @@ class NotMeasured(Exception):
     """What a check lacks."""
 
 
+class TooFew(Exception):
+    """Values that are too few to be judged."""
+
+    def __init__(self, values):
+        super().__init__(f"needs -n {PAIRED_ROUNDS_MIN}")
+        self.values = values
+
+
 class Bounded(Exception):
     """All that is known of a value: it lies beyond `value`, in the direction of `side`."""
 
@@ -151,5 +159,5 @@ def geometric_mean(rounds, problems, first, second):
 def enough(values):
     """The same values, if there are as many as a ratio of times needs to be judged."""
     if len(values) < PAIRED_ROUNDS_MIN:
-        raise NotMeasured(f"needs -n {PAIRED_ROUNDS_MIN}")
+        raise TooFew(values)
     return values

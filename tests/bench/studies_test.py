@@ -87,6 +87,7 @@ class Fibril(TimedStudy):
         self.programs()
         self.study("fibril", "-b", "fib", "-t", "1", "-n", 2)
         check = self.check("T1 of nopal-fibril over that of fibril")
+        self.assertAlmostEqual(check["value"], 0.8)
         self.assertEqual((check["holds"], check["note"]), (None, "needs -n 15"))
 
     def test_what_is_not_built_is_said_and_the_rest_is_shown(self):
