@@ -47,7 +47,7 @@ class reader {
 public:
   explicit reader(const std::string& path) : path_(path), file_(path) {
     if (!file_)
-      throw std::invalid_argument(path_ + " cannot be opened for reading");
+      throw std::invalid_argument("'" + path_ + "' cannot be opened for reading");
   }
 
   symmetric_matrix read() {
@@ -82,14 +82,14 @@ private:
         return words;
     }
     if (file_.bad())
-      throw std::invalid_argument(path_ + " cannot be read");
+      throw std::invalid_argument("'" + path_ + "' cannot be read");
     return {};
   }
 
   void read_header() {
     std::string text;
     if (!std::getline(file_, text) && file_.bad())
-      throw std::invalid_argument(path_ + " cannot be read");
+      throw std::invalid_argument("'" + path_ + "' cannot be read");
     line_ = 1;
     const std::vector<std::string> words = words_of(lower_case(text));
     if (words.size() != 5 || words[0] != "%%matrixmarket" || words[1] != "matrix")

@@ -160,8 +160,8 @@ TEST(matrix_market, names_a_file_that_cannot_be_read) {
     }
     return "it was accepted";
   };
-  EXPECT_EQ(told("/nowhere/at/all.mtx"), "/nowhere/at/all.mtx cannot be opened for reading");
-  EXPECT_EQ(told(testing::TempDir()), testing::TempDir() + " cannot be read");
+  EXPECT_EQ(told("/nowhere/at/all.mtx"), "'/nowhere/at/all.mtx' cannot be opened for reading");
+  EXPECT_EQ(told(testing::TempDir()), "'" + testing::TempDir() + "' cannot be read");
 }
 
 } // namespace

@@ -144,8 +144,8 @@ class Programs(unittest.TestCase):
         for problem, words, told in (
                 ("cholesky", ["--input", indefinite], "indefinite.mtx: the matrix is not positive"),
                 ("cholesky", ["--input", short], "short.mtx:2: the file ends after 0 of the 1"),
-                ("cholesky", ["--input", self.out / "none"], "none cannot be opened"),
-                ("cholesky", ["--input", short, "--size", "test"], "--input excludes --size"),
+                ("cholesky", ["--input", self.out / "none"], "none' cannot be opened"),
+                ("cholesky", ["--input", short, "--size", "test"], "excludes --"),
                 ("fib", ["--input", short], "accepted are --size test|quick|paper")):
             done = subprocess.run([BUILD / "bench" / f"{problem}-serial", *words],
                                   capture_output=True, text=True, check=False)
