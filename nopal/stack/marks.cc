@@ -53,7 +53,9 @@ NOPAL_READS_FRAMES bool marks::claimed(word at) noexcept {
 
 word marks::highest(word from, word to) noexcept {
   const base::reading_frames reading;
-  word low = to - std::min(to - from, kAlwaysThere);
+  // Whole pages, or the one that was just read would count as memory of the part below.
+  const word page = base::page_size();
+  word low = std::max(from, (to - std::min(to - from, kAlwaysThere)) & ~(page - 1));
   word found = highest_in(low, to);
   while (found == 0 && low > from) {
     to = low;
