@@ -35,7 +35,7 @@ foreach(name nopal nopal_split)
   set(NOPAL_PC_NAME ${name})
   set(NOPAL_PC_DEFINITIONS "${NOPAL_PC_CHECKS}")
   if(name STREQUAL "nopal_split")
-    string(APPEND NOPAL_PC_DEFINITIONS " -DNOPAL_DEQUE_SPLIT=1")
+    string(APPEND NOPAL_PC_DEFINITIONS " -DNOPAL_PRESET=split")
   endif()
   configure_file(
     ${PROJECT_SOURCE_DIR}/cmake/nopal.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)

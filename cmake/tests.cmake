@@ -65,7 +65,8 @@ function(nopal_add_model name source)
 endfunction()
 
 # nopal_add_test_family(family [VARIANTS] [VALGRIND]): every *_test.cc of tests/<family>, against
-# nopal and, with VARIANTS, a second time against nopal_split.
+# nopal and, with VARIANTS, again against the `variants` that are built, unless it is listed in
+# `one_variant_is_enough`.
 function(nopal_add_test_family family)
   cmake_parse_arguments(PARSE_ARGV 1 arg "VARIANTS;VALGRIND" "" "")
   set(valgrind "")
@@ -77,9 +78,14 @@ function(nopal_add_test_family family)
     cmake_path(GET source STEM stem)
     nopal_add_test(NAME ${family}_${stem} SOURCE ${source} LIBRARY nopal
       LABELS ${family} ${valgrind})
-    if(arg_VARIANTS)
-      nopal_add_test(NAME ${family}_${stem}_split SOURCE ${source} LIBRARY nopal_split
-        LABELS ${family} split ${valgrind})
+    if(NOT arg_VARIANTS OR stem IN_LIST one_variant_is_enough)
+      continue()
     endif()
+    foreach(variant IN LISTS variants)
+      if(TARGET nopal_${variant})
+        nopal_add_test(NAME ${family}_${stem}_${variant} SOURCE ${source}
+          LIBRARY nopal_${variant} LABELS ${family} ${variant} ${valgrind})
+      endif()
+    endforeach()
   endforeach()
 endfunction()

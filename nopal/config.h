@@ -4,14 +4,74 @@
 // its headers must agree; the inline namespace makes a mismatch fail at link time.
 //
 //   NOPAL_SERIAL        the serial elision: no library, no threads, same source
-//   NOPAL_DEQUE_SPLIT   deque `split` instead of `stack_map`
+//   NOPAL_PRESET=name   one of the presets below; default: nopal
 //   NOPAL_CHECKS        our own invariants are asserted (check builds)
+//
+// Presets. All but the first two are for comparison: they are built from the same parts as the
+// systems they are named after.
+//
+//   name              deque      join       stealing              pages     source
+//   nopal             stack_map  wait_free  anything              keep
+//   split             split      wait_free  anything              keep
+//   nowa              chase_lev  wait_free  anything              keep      nowa-ipdps21
+//   nowa_the          the        wait_free  anything              keep      the same, figure 9
+//   fibril            the        locked     anything              dontneed  fibril-spaa16
+//   cilkplus          the        locked     anything              bounded   the same, section 5
+//   depth_restricted  the        wait_free  nothing shallower     keep      cilk-m-pact10, nr. 3
+//   reuse_ancestors   the        wait_free  to ancestors' stacks  keep      the same, nr. 6
+//
+// What happens to pages can be set otherwise when a program starts (stack_policy in runtime.h).
 #pragma once
+
+#if !defined(NOPAL_PRESET)
+#define NOPAL_PRESET nopal
+#endif
+
+#define NOPAL_PRESET_IS_nopal 1
+#define NOPAL_PRESET_IS_split 2
+#define NOPAL_PRESET_IS_nowa 3
+#define NOPAL_PRESET_IS_nowa_the 4
+#define NOPAL_PRESET_IS_fibril 5
+#define NOPAL_PRESET_IS_cilkplus 6
+#define NOPAL_PRESET_IS_depth_restricted 7
+#define NOPAL_PRESET_IS_reuse_ancestors 8
+
+#define NOPAL_JOINED_NAME(a, b) a##b
+#define NOPAL_JOIN_NAMES(a, b) NOPAL_JOINED_NAME(a, b)
+#define NOPAL_PRESET_NUMBER NOPAL_JOIN_NAMES(NOPAL_PRESET_IS_, NOPAL_PRESET)
+
+#if NOPAL_PRESET_NUMBER == 0
+#error                                                                                             \
+    "NOPAL_PRESET names no preset; accepted are nopal, split, nowa, nowa_the, fibril, cilkplus, \
+depth_restricted and reuse_ancestors"
+#endif
 
 #if defined(NOPAL_SERIAL)
 #define NOPAL_ABI serial
-#elif defined(NOPAL_DEQUE_SPLIT)
-#define NOPAL_ABI with_split
 #else
-#define NOPAL_ABI with_stack_map
+#define NOPAL_ABI NOPAL_JOIN_NAMES(preset_, NOPAL_PRESET)
+#endif
+
+// Which deque.
+#define NOPAL_DEQUE_STACK_MAP (NOPAL_PRESET_NUMBER == 1)
+#define NOPAL_DEQUE_SPLIT (NOPAL_PRESET_NUMBER == 2)
+#define NOPAL_DEQUE_CHASE_LEV (NOPAL_PRESET_NUMBER == 3)
+#define NOPAL_DEQUE_THE (NOPAL_PRESET_NUMBER >= 4)
+
+// Offers are public as soon as they are made, so thieves ask for nothing.
+#define NOPAL_OFFERS_ARE_PUBLIC (NOPAL_PRESET_NUMBER >= 3)
+
+#define NOPAL_JOIN_LOCKED (NOPAL_PRESET_NUMBER == 5 || NOPAL_PRESET_NUMBER == 6)
+
+#define NOPAL_DEPTH_RESTRICTED (NOPAL_PRESET_NUMBER == 7)
+#define NOPAL_REUSE_ANCESTORS (NOPAL_PRESET_NUMBER == 8)
+#define NOPAL_TRACK_ANCESTORS (NOPAL_PRESET_NUMBER >= 7)
+
+// What happens to unused pages, a value of stack_policy (base/options.h).
+#if NOPAL_PRESET_NUMBER == 5
+#define NOPAL_DEFAULT_STACK_POLICY dontneed
+#elif NOPAL_PRESET_NUMBER == 6
+#define NOPAL_DEFAULT_STACK_POLICY bounded
+#else
+#define NOPAL_DEFAULT_STACK_POLICY keep
 #endif

@@ -13,6 +13,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/join/scope_frame.h"
 #include "nopal/sched/sched.h"
+#include "nopal/vproc/nesting.h"
 
 #include <array>
 #include <cstdint>
@@ -82,6 +83,7 @@ template <class Body>
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
   offer of{scope};
   vproc::worker* const self = arch::current();
+  [[maybe_unused]] const vproc::nesting nested{self, scope};
   if (!self->exceptions->alive() && self->deque.push(&of)) [[likely]]
     return run_opened(of, body);
   // By its address the slow path gets a copy, so that on the fast path the body's parts can stay in

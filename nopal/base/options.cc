@@ -3,6 +3,7 @@
 #include "nopal/base/options.h"
 
 #include "nopal/base/die.h"
+#include "nopal/config.h"
 
 #include <bit>
 #include <chrono>
@@ -81,15 +82,54 @@ constexpr rule<std::size_t> stack_size_rule = {
     show_bytes,
 };
 
-constexpr rule<stack_policy> policy_rule = {
+constexpr const char* policy_names[] = {"keep", "dontneed", "free", "remap", "bounded"};
+
+std::optional<stack_rule> parse_policy(std::string_view text) {
+  unsigned number = 0;
+  for (const std::string_view name : policy_names) {
+    const auto policy = static_cast<stack_policy>(number++);
+    if (text == name) {
+      return stack_rule{policy, max_stacks_default};
+    }
+    if (policy == stack_policy::bounded && text.starts_with(std::string(name) + ":")) {
+      const auto stacks = narrowed<unsigned>(parse_decimal(text.substr(name.size() + 1)));
+      return stacks ? std::optional(stack_rule{policy, *stacks}) : std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+bool valid_policy(stack_rule value) {
+  return static_cast<unsigned>(value.policy) < std::size(policy_names) && value.max_stacks >= 1 &&
+         value.max_stacks <= max_stacks_max;
+}
+
+std::string show_policy(stack_rule value) {
+  const auto number = static_cast<unsigned>(value.policy);
+  std::string text =
+      number < std::size(policy_names) ? policy_names[number] : std::to_string(number);
+  return value.policy == stack_policy::bounded ? text + ":" + std::to_string(value.max_stacks)
+                                               : text;
+}
+
+constexpr rule<stack_rule> policy_rule = {
     "NOPAL_STACK_POLICY",
     "options::policy",
-    "keep or dontneed",
+    "keep, dontneed, free, remap, bounded or bounded:N with N from 1 to 16384",
     "",
-    [](std::string_view text) { return parse_either<stack_policy>(text, "keep", "dontneed"); },
-    is_either<stack_policy>,
-    [](stack_policy value) { return show_either(value, "keep", "dontneed"); },
+    parse_policy,
+    valid_policy,
+    show_policy,
 };
+
+// A number of stacks asks for the policy that counts them, if it does not contradict another.
+std::optional<stack_rule> asked_policy(const options& asked) {
+  if (!asked.policy && asked.max_stacks == 0) {
+    return std::nullopt;
+  }
+  return stack_rule{asked.policy.value_or(stack_policy::bounded),
+                    asked.max_stacks == 0 ? max_stacks_default : asked.max_stacks};
+}
 
 constexpr rule<bind> binding_rule = {
     "NOPAL_BIND",
@@ -217,7 +257,8 @@ std::variant<resolved_options, std::string> resolve(const options& asked,
   const resolved_options resolved{
       r.decide(num_workers_rule, unless_zero(asked.num_workers), workers),
       r.decide(stack_size_rule, unless_zero(asked.stack_size), stack_size_default),
-      r.decide(policy_rule, asked.policy, stack_policy::keep),
+      r.decide(policy_rule, asked_policy(asked),
+               {stack_policy::NOPAL_DEFAULT_STACK_POLICY, max_stacks_default}),
       r.decide(binding_rule, asked.binding, bind::none),
       r.decide(stats_rule, asked.stats, false),
       r.decide(verbose_rule, asked.verbose, false),
@@ -226,6 +267,10 @@ std::variant<resolved_options, std::string> resolve(const options& asked,
   };
   if (!r.complaint().empty()) {
     return r.complaint();
+  }
+  if (asked.max_stacks != 0 && resolved.policy.value.policy != stack_policy::bounded) {
+    return "options::max_stacks is " + std::to_string(asked.max_stacks) + ", but the policy is " +
+           show_policy(resolved.policy.value) + "; it goes with options::policy bounded only";
   }
   return resolved;
 }

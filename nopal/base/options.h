@@ -8,6 +8,7 @@
 
 #include "nopal/base/cpus.h"
 #include "nopal/base/environment.h"
+#include "nopal/base/stack_policy.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,10 +24,6 @@ inline constexpr std::size_t stack_size_min = std::size_t{64} << 10;
 inline constexpr std::size_t stack_size_max = std::size_t{32} << 20;
 inline constexpr std::size_t stack_size_default = std::size_t{1} << 20;
 
-// What happens to the pages of a stack that a thief left behind: kept for the next use, or given
-// back to the kernel.
-enum class stack_policy : unsigned char { keep, dontneed };
-
 // Whether workers are bound: not at all, or each to a CPU, physical cores first.
 enum class bind : unsigned char { none, cores };
 
@@ -35,11 +32,13 @@ enum class bind : unsigned char { none, cores };
 struct options {
   unsigned num_workers = 0;   // NOPAL_NUM_WORKERS, 1 to 1024; default: the CPUs allowed
   std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 32M; default 1M
-  std::optional<stack_policy> policy = {}; // NOPAL_STACK_POLICY, keep or dontneed; default keep
-  std::optional<bind> binding = {};        // NOPAL_BIND, none or cores; default none
-  std::optional<bool> stats = {};          // NOPAL_STATS, 0 or 1; default 0
-  std::optional<bool> verbose = {};        // NOPAL_VERBOSE, 0 or 1; default 0
-  std::optional<std::uint64_t> seed = {};  // NOPAL_SEED, decimal or 0x; default: from the clock
+  // NOPAL_STACK_POLICY: keep, dontneed, free, remap, bounded; default keep, or the preset's
+  std::optional<stack_policy> policy = {};
+  unsigned max_stacks = 0; // with bounded, 1 to 16384; NOPAL_STACK_POLICY=bounded:64; default 2400
+  std::optional<bind> binding = {};       // NOPAL_BIND, none or cores; default none
+  std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
+  std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0
+  std::optional<std::uint64_t> seed = {}; // NOPAL_SEED, decimal or 0x; default: from the clock
 };
 
 enum class origin : unsigned char { program, environment, fallback };
@@ -53,7 +52,7 @@ template <class T> struct setting {
 struct resolved_options {
   setting<unsigned> num_workers;
   setting<std::size_t> stack_size;
-  setting<stack_policy> policy;
+  setting<stack_rule> policy;
   setting<bind> binding;
   setting<bool> stats;
   setting<bool> verbose;

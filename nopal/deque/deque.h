@@ -17,11 +17,18 @@
 //            which sends its pop into the slow path; passes the heavy barrier; and then, under the
 //            deque's lock, publishes it in the owner's name. README.md has the argument.
 //
+// In the classic deques (`the`, `chase_lev`; offers_are_public) there is no private part: an offer
+// is public as soon as it is made, and each pop pays a full fence for it. There a lowered limit
+// says only that somebody may be asleep.
+//
 // Offer, the type of what is offered, lives in the frame of the thunk that runs the child and is
 // gone when the child returns. It provides:
 //   frame()      what a thief resumes; valid as long as the offer is open
-//   seal(above)  called once, before anybody but the owner can see the offer; `above` is what adopt
-//                must be told when the frame, stolen, goes on with the stack it lies on
+//   seal(above)  called once, before an offer becomes public, unless offers are public at once;
+//                `above` is what adopt must be told when the frame, stolen, goes on with the stack
+//                it lies on
+//   taken(frame) static; called by a thief for what it gets, under the deque's lock, if the deque
+//                steals under one (steals_under_lock)
 //
 // Owner means the worker that runs on the stack. All others are thieves.
 #pragma once
@@ -44,6 +51,8 @@ enum class attention : std::uint8_t {
 template <class D, class Offer>
 concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* home,
                               entry<Offer>& taken, bool fenced, std::uintptr_t address) {
+  { D::offers_are_public } -> std::convertible_to<bool>;
+  { D::steals_under_lock } -> std::convertible_to<bool>;
   // Owner. Opens an offer. False: somebody wants attention, or this is no worker, or the stack is
   // nearly full; whether the offer is open is not said.
   { deque.push(offer) } noexcept -> std::same_as<bool>;

@@ -37,6 +37,9 @@ namespace nopal::deque {
 
 template <class Offer, class Stacks = stack::bounds, std::uint32_t RingCapacity = 8> class split {
 public:
+  static constexpr bool steals_under_lock = false;
+  static constexpr bool offers_are_public = false;
+
   constexpr split() noexcept = default;
 
   void open(bool fenced) noexcept {

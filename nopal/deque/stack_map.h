@@ -43,6 +43,9 @@ class stack_map {
   static_assert(alignof(Offer) == 8);
 
 public:
+  static constexpr bool steals_under_lock = false;
+  static constexpr bool offers_are_public = false;
+
   // As constructed, every push fails: also the stand-in of threads that are no workers.
   constexpr stack_map() noexcept = default;
 

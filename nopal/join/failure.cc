@@ -97,6 +97,7 @@ std::exception_ptr collect_failures(scope_frame* scope) noexcept {
     }
     delete std::exchange(at, at->next);
   }
+  scope->failures = nullptr;
   scope->untouch();
   if (count > 0) {
     begin_suppressed_count();
@@ -117,15 +118,24 @@ std::uint64_t suppressed_in_total() noexcept { return total_suppressed.load(base
 
 void offer::seal(std::uintptr_t taken_above) noexcept {
   base::happens_after(this); // the deque has found this offer; ThreadSanitizer did not see how
-  NOPAL_ASSERT(lies_in_its_frame(scope),
-               "a scope is not a local variable of the function that uses it, but lies on the heap "
-               "or in a coroutine's frame; declare it in an ordinary function's body");
-  scope->resume_at = return_address(scope->resume_at);
+  check_place(scope);
+  if constexpr (!offers_are_public)
+    scope->resume_at = return_address(scope->resume_at);
   scope->touch();
   steals_before = scope->steals();
   if (steals_before == 0) // later ones lie on a thief's stack
     scope->taken_above = taken_above;
-  const std::uintptr_t at = scope->running_at();
+  check_nesting();
+}
+
+void check_place(const scope_frame* scope) noexcept {
+  NOPAL_ASSERT(lies_in_its_frame(scope),
+               "a scope is not a local variable of the function that uses it, but lies on the heap "
+               "or in a coroutine's frame; declare it in an ordinary function's body");
+}
+
+void offer::check_nesting() const noexcept {
+  const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : scope->stolen_at;
   NOPAL_ASSERT(together(at, reinterpret_cast<std::uintptr_t>(this)),
                "a scope was forked while one declared after it had children, or after one declared "
                "before it was joined; the scopes of a function must be forked and joined like "

@@ -15,6 +15,9 @@ namespace nopal::join {
 
 template <class J>
 concept strand_counter = requires(J join, const J seen) {
+  // True: the thief counts while it holds the deque's lock. False: it may do so later, as the main
+  // path.
+  { J::counts_under_deque_lock } -> std::convertible_to<bool>;
   { join.count_steal() } noexcept;
   { seen.steals() } noexcept -> std::same_as<std::int64_t>;
   { join.child_finished() } noexcept -> std::same_as<bool>;

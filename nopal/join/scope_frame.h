@@ -16,8 +16,13 @@
 
 #include "nopal/arch/arch.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/config.h"
 #include "nopal/join/failure.h"
+#if NOPAL_JOIN_LOCKED
+#include "nopal/join/locked.h"
+#else
 #include "nopal/join/wait_free.h"
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -25,31 +30,61 @@
 
 namespace nopal::join {
 
+#if NOPAL_JOIN_LOCKED
+using join_type = locked;
+#else
+using join_type = wait_free;
+#endif
+
+// Where every offer is public at once, no slow path comes before a thief does: the join's state is
+// set by the scope's constructor, and each fork says where to go on.
+inline constexpr bool offers_are_public = NOPAL_OFFERS_ARE_PUBLIC;
+
+#if NOPAL_TRACK_ANCESTORS
+// What the strategies of sched/strategy.h know of a scope.
+struct ancestry {
+  scope_frame* parent;          // the scope whose child, or stolen main path, runs this one's code
+  std::uint64_t depth;          // number of parents
+  std::uintptr_t floor;         // of the segment on which its stolen main path runs
+  scope_frame* next;            // in a list of its stack or its worker
+  void* waiter;                 // the worker on whose stack it waits for its children
+  base::atomic<bool> completed; // they are finished, and the waiter may go on with it
+};
+#endif
+
 struct scope_frame : arch::context {
-  // Leaves alone what touch() sets: this runs on every call of a function with a scope.
-  [[gnu::always_inline]] scope_frame() noexcept {}
+  // Else leaves alone what touch() sets: this runs on every call of a function with a scope.
+  [[gnu::always_inline]] scope_frame() noexcept {
+    if constexpr (offers_are_public)
+      begin();
+  }
 
   union {
-    wait_free join;
+    join_type join;
   };
   std::uintptr_t stolen_at;   // the main path's stack pointer since the last steal
   std::uintptr_t taken_above; // the lowest offer above the frame on its own stack that is taken
                               // (both valid if steals() > 0)
   failure* failures;
   exception_state exceptions; // of the main path while it is suspended at a join or set aside
+#if NOPAL_TRACK_ANCESTORS
+  ancestry above; // valid from the scope's first fork on
+#endif
 
   // The frame pointer of the function that declares the scope.
   std::uintptr_t base_of_frame() const noexcept { return frame_pointer & ~arch::frame_flags; }
   bool is_of(std::uintptr_t frame) const noexcept { return base_of_frame() == frame; }
 
   // The join has something to do. The fast path of a join is this test and one branch.
-  bool noted() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
+  bool noted() const noexcept {
+    return (frame_pointer & arch::frame_flags) != 0 || (offers_are_public && join.steals() != 0);
+  }
   bool touched() const noexcept { return (frame_pointer & kTouched) != 0; }
   void touch() noexcept {
     if (touched())
       return;
-    new (&join) wait_free;
-    failures = nullptr;
+    if constexpr (!offers_are_public)
+      begin();
     frame_pointer |= kTouched;
   }
   // After a join: no child is left, nor a failure of one.
@@ -61,12 +96,16 @@ struct scope_frame : arch::context {
   void forget_exceptions_aside() noexcept { frame_pointer &= ~kExceptionsAside; }
 
   // How often the main path was stolen since the last join.
-  std::int64_t steals() const noexcept { return touched() ? join.steals() : 0; }
-
-  // The stack pointer with which the main path last ran in this frame.
-  std::uintptr_t running_at() const noexcept { return steals() == 0 ? stack_pointer : stolen_at; }
+  std::int64_t steals() const noexcept {
+    return offers_are_public || touched() ? join.steals() : 0;
+  }
 
 private:
+  [[gnu::always_inline]] void begin() noexcept {
+    new (&join) join_type;
+    failures = nullptr;
+  }
+
   static constexpr std::uintptr_t kTouched = 1;
   static constexpr std::uintptr_t kExceptionsAside = 2;
   static_assert((kTouched | kExceptionsAside) == arch::frame_flags);
@@ -78,19 +117,34 @@ struct offer {
 
   std::uintptr_t mark;
   scope_frame* scope;
-  std::int64_t steals_before; // set by seal: orders failures serially
+  std::int64_t steals_before; // set before it is public: orders failures serially
   failure* failed;            // set when the child throws
 
   [[gnu::always_inline]] explicit offer(scope_frame* of) noexcept : scope{of} {
     base::note_fork(this, of);
+    if constexpr (offers_are_public) {
+      of->resume_at = *static_cast<void**>(of->resume_at); // the stub left its place
+      steals_before = of->join.steals();
+    }
   }
 
   scope_frame* frame() const noexcept { return scope; }
   // Makes the frame ready to be resumed. Ends the program with a sentence if the scope is misused
   // in a way that a steal would turn into a crash.
   void seal(std::uintptr_t taken_above) noexcept;
+  // The same for a scope that is forked while it is not its turn. As long as the main path is not
+  // stolen, or never was before.
+  void check_nesting() const noexcept;
+  // Called by the thief under the deque's lock, if that steals under one.
+  static void taken(scope_frame* frame) noexcept {
+    if constexpr (join_type::counts_under_deque_lock)
+      frame->join.count_steal();
+  }
 };
 
 static_assert(offsetof(offer, mark) == 0);
+
+// Ends the program with a sentence if the scope does not lie in the frame that uses it.
+void check_place(const scope_frame* scope) noexcept;
 
 } // namespace nopal::join

@@ -31,6 +31,8 @@ namespace nopal::join {
 
 class wait_free {
 public:
+  static constexpr bool counts_under_deque_lock = false;
+
   // Main path, which just was stolen.
   void count_steal() noexcept { alpha_ = alpha_ + 1; }
   std::int64_t steals() const noexcept { return alpha_; }

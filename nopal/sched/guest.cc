@@ -127,6 +127,9 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
   self->thread_fiber = base::this_fiber();
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
+#if NOPAL_TRACK_ANCESTORS
+  self->innermost = scope;
+#endif
   arch::nopal_self = self;
   self->deque.adopt(self->stack, stack::top(self->stack), self->home);
   const bool amid_exceptions = self->exceptions->alive();

@@ -117,9 +117,7 @@ void start_threads(const base::resolved_options& use) {
 
 void start_locked() {
   const base::resolved_options& use = settings();
-  stack::open(use.stack_size.value, use.policy.value == base::stack_policy::keep
-                                        ? stack::page_policy::keep
-                                        : stack::page_policy::dontneed);
+  stack::open(use.stack_size.value, use.policy.value);
   without_barrier = !base::enable_heavy_barrier() || forced;
   if (without_barrier && !forced && use.verbose.value)
     base::say("this kernel has no private expedited membarrier: every fork synchronises");

@@ -61,7 +61,8 @@ void note_thread_stack(worker* self) noexcept;
 
 struct found {
   scope_frame* stolen;   // a continuation, or
-  scope_frame* finished; // a guest's own outermost scope
+  scope_frame* finished; // a guest's own outermost scope, or
+  scope_frame* joined;   // one that nobody else may go on with (strategy.h)
   worker* home;
 };
 // Blocks until there is something to run.

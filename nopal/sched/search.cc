@@ -10,6 +10,7 @@
 #include "nopal/base/os.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
+#include "nopal/sched/strategy.h"
 
 namespace nopal::sched {
 
@@ -21,22 +22,40 @@ constexpr unsigned kRounds = 6;
 using deque::outcome;
 using item = deque::entry<offer>;
 
-// A guest waits for its own computation, so it may run that one's strands only: anything else might
-// keep it arbitrarily long. Pool workers take whatever there is.
-worker* filter_of(const worker* self) noexcept { return self->pool ? nullptr : self->home; }
+// Whether this worker has something to go on with, and need not steal.
+bool may_go_on(const worker* self) noexcept {
+  return self->finished.load(base::relaxed) != nullptr || strategy::ready(self) != nullptr;
+}
+
+template <class Strategy = strategy>
+outcome steal_from(worker* victim, worker* self, item& taken) noexcept {
+  if constexpr (Strategy::restricts)
+    return victim->deque.steal(Strategy::home(self), taken, [self](const scope_frame* scope) {
+      return Strategy::may_take(self, scope);
+    });
+  else
+    return victim->deque.steal(Strategy::home(self), taken);
+}
+
+// Where stacks may run out, a thief takes nothing before it has one to run it on.
+bool has_stack(worker* self) noexcept {
+  if (self->stack == stack::no_stack && stack::may_run_out())
+    self->stack = stack::acquire_for_thief();
+  return self->stack != stack::no_stack || !stack::may_run_out();
+}
 
 bool steal_from_anybody(worker* self, item& taken) noexcept {
   const std::uint32_t count = worker_count();
   for (unsigned tries = 1; tries <= kTries; ++tries) {
     worker* victim = worker_at(self->random.below(count));
-    if (victim != self) {
-      const outcome result = victim->deque.steal(filter_of(self), taken);
+    if (victim != self && has_stack(self)) {
+      const outcome result = steal_from(victim, self, taken);
       if (result == outcome::got)
         return true;
-      if (result == outcome::empty)
+      if (result == outcome::empty && !vproc::deque_type::offers_are_public)
         victim->deque.ask();
     }
-    if (self->finished.load(base::relaxed) != nullptr)
+    if (may_go_on(self))
       return false;
     base::wait_briefly(tries);
   }
@@ -46,10 +65,10 @@ bool steal_from_anybody(worker* self, item& taken) noexcept {
 bool steal_starved(worker* self, item& taken) noexcept {
   const std::uint32_t count = worker_count();
   const std::uint32_t first = self->random.below(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
+  for (std::uint32_t i = 0; i < count && has_stack(self); ++i) {
     worker* victim = worker_at((first + i) % count);
     if (victim != self && victim->deque.publish_for_owner(self->number + 1) &&
-        victim->deque.steal(filter_of(self), taken) == outcome::got)
+        steal_from(victim, self, taken) == outcome::got)
       return true;
   }
   return false;
@@ -57,9 +76,9 @@ bool steal_starved(worker* self, item& taken) noexcept {
 
 bool anything_left(worker* self) noexcept {
   for (std::uint32_t i = 0; i < worker_count(); ++i)
-    if (worker_at(i) != self && worker_at(i)->deque.has_work(filter_of(self)))
+    if (worker_at(i) != self && worker_at(i)->deque.has_work(strategy::home(self)))
       return true;
-  return self->finished.load(base::acquire) != nullptr;
+  return may_go_on(self);
 }
 
 void sleep(worker* self) noexcept {
@@ -130,11 +149,13 @@ found search(worker* self) noexcept {
     idle.searching.fetch_add(1, base::seq_cst);
   item taken{};
   scope_frame* finished = nullptr;
+  scope_frame* joined = nullptr;
   for (unsigned round = 1;; ++round) {
     finished = self->finished.load(base::acquire);
-    if (finished != nullptr || steal_from_anybody(self, taken))
+    joined = strategy::ready(self);
+    if (finished != nullptr || joined != nullptr || steal_from_anybody(self, taken))
       break;
-    if (self->finished.load(base::relaxed) == nullptr && steal_starved(self, taken))
+    if (!may_go_on(self) && steal_starved(self, taken))
       break;
     if (round % kRounds == 0)
       sleep(self);
@@ -143,12 +164,14 @@ found search(worker* self) noexcept {
     idle.searching.fetch_sub(1, base::seq_cst);
   if (finished != nullptr) {
     self->finished.store(nullptr, base::relaxed);
-    return {nullptr, finished, self};
+    return {nullptr, finished, nullptr, self};
   }
+  if (joined != nullptr)
+    return {nullptr, nullptr, joined, self->home};
   auto* home = static_cast<worker*>(taken.home);
   hand_over(self, home);
   self->count.steals.add(1);
-  return {taken.frame, nullptr, home};
+  return {taken.frame, nullptr, nullptr, home};
 }
 
 } // namespace nopal::sched

@@ -13,6 +13,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
+#include "nopal/sched/strategy.h"
 
 #include <algorithm>
 #include <exception>
@@ -23,35 +24,37 @@ namespace {
 
 constexpr std::uintptr_t kTopMargin = 64;
 
-// The thief's stack pointer: leaves the frame's outgoing-argument area free at the top of the new
-// stack (Cilk-M's linkage region) and keeps the alignment. The size of that area is not known, so
-// all that lies between the frame's stack pointer and its base is left: the frame pointer if that
-// is on the same stack, else (a scope constructed after an earlier steal of its frame) the top of
-// the stack it ran on. Both as they were when the scope was constructed: measured from the last
-// thief's stack pointer, the area would grow with each steal of a scope.
-std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* scope) noexcept {
+// The thief's stack pointer: leaves the frame's outgoing-argument area free below the floor of the
+// thief's segment (Cilk-M's linkage region) and keeps the alignment. The size of that area is not
+// known, so all that lies between the frame's stack pointer and its base is left: the frame pointer
+// if that is on the same stack, else (a scope constructed after an earlier steal of its frame) the
+// top of the segment it ran on. Both as they were when the scope was constructed: measured from the
+// last thief's stack pointer, the area would grow with each steal of a scope.
+std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scope) noexcept {
   const std::uintptr_t at = scope->stack_pointer;
   const std::uintptr_t frame = scope->base_of_frame();
   const bool together = !stack::is_ours(at) ||
                         (stack::is_ours(frame) && stack::stack_of(at) == stack::stack_of(frame));
-  const std::uintptr_t base = together ? frame : stack::top(stack::stack_of(at));
+  const std::uintptr_t base = together ? frame : strategy::base_of_segment(scope);
   const std::uintptr_t area = base - at + kTopMargin;
   NOPAL_ASSERT(
       area + 2 * arch::alignment < stack::size() / 2 + kTopMargin,
       "a function that forks has a frame of %zu KiB, but only half a stack (%zu KiB) can be "
       "given to a thief for it; raise NOPAL_STACK_SIZE",
       static_cast<std::size_t>(area >> 10), stack::size() >> 11);
-  const std::uintptr_t below = stack::top(stack) - area - arch::alignment;
+  const std::uintptr_t below = floor - area - arch::alignment;
   return (below & ~(arch::alignment - 1)) | (at & (arch::alignment - 1));
 }
 
 [[noreturn]] NOPAL_SWITCHES void run_stolen(worker* self, scope_frame* scope) noexcept {
-  if (self->stack == stack::no_stack)
-    self->stack = stack::acquire();
-  const std::uintptr_t at = thief_stack_pointer(self->stack, scope);
-  base::begin_use(stack::bottom(self->stack), stack::top(self->stack));
+  const std::uintptr_t floor = strategy::choose_stack(self, scope);
+  const std::uintptr_t at = thief_stack_pointer(floor, scope);
+  base::begin_use(stack::bottom(self->stack), floor);
   base::happens_after(scope);
-  scope->join.count_steal();
+  if constexpr (join::offers_are_public)
+    join::check_place(scope);
+  if constexpr (!join::join_type::counts_under_deque_lock)
+    scope->join.count_steal();
   scope->stolen_at = at;
   if (scope->exceptions_aside())
     join::bring_exceptions_back(scope);
@@ -64,9 +67,12 @@ std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* sco
 // stack.
 [[noreturn]] NOPAL_SWITCHES void resume_joined(worker* self, scope_frame* scope) noexcept {
   base::happens_after(&scope->join);
+  const bool ours = stack::is_ours(scope->stack_pointer);
+  if (ours && !strategy::goes_on_here(self, scope))
+    schedule(self);
   scope->join.reset();
   self->count.resumptions.add(1);
-  if (!stack::is_ours(scope->stack_pointer)) { // a guest's outermost scope
+  if (!ours) { // a guest's outermost scope
     if (self->home == self)
       guest_goes_on(self, scope);
     worker* home = self->home;
@@ -78,23 +84,27 @@ std::uintptr_t thief_stack_pointer(stack::stack_id stack, const scope_frame* sco
   if (self->stack != own && self->stack != stack::no_stack)
     stack::release(self->stack);
   self->stack = own;
+  stack::reuse(own);
   self->deque.adopt(own, scope->taken_above, self->home);
   join::put_exception_state(scope->exceptions);
   note_stack(self);
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
 
-// Whether the scope's frame lies on this stack; else the child was the first to use it.
-bool frame_on(stack::stack_id stack, const scope_frame* scope) noexcept {
+// Whether the scope's frame lies in the segment of its child that ran here; else the child was the
+// first to use the segment.
+bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
   const std::uintptr_t at = scope->stack_pointer;
-  return stack::is_ours(at) && stack::stack_of(at) == stack;
+  return stack::is_ours(at) && stack::stack_of(at) == self->stack &&
+         !strategy::waits_above(self, scope);
 }
 
 [[noreturn]] NOPAL_SWITCHES void detach(worker* self, offer* of) noexcept {
   const scope_frame* scope = of->scope;
-  const bool below = frame_on(self->stack, scope);
-  base::forget_frames(arch::stack_pointer(),
-                      below ? scope->stack_pointer : stack::top(self->stack));
+  if (join::offers_are_public && of->steals_before == 0) // else it was sealed
+    of->check_nesting();
+  const bool below = frame_is_here(self, scope);
+  base::forget_frames(arch::stack_pointer(), below ? scope->stack_pointer : strategy::floor(self));
   arch::nopal_arch_leave(child_done, of->scope, self->scheduler_stack);
 }
 
@@ -118,6 +128,8 @@ void push_slow(worker* self, offer* of) noexcept {
                "stack overflow: the recursion needs more than the %zu KiB of one stack; raise "
                "NOPAL_STACK_SIZE (now %zuK)",
                stack::size() >> 10, stack::size() >> 10);
+  if constexpr (join::offers_are_public)
+    of->check_nesting();
   self->deque.push_anyway(of);
   publish_if(why, self);
 }
@@ -178,13 +190,14 @@ NOPAL_SWITCHES void child_done(void* argument) noexcept {
   worker* self = arch::current();
   note_thread_stack(self);
   self->deque.adopt(stack::no_stack, 0, nullptr);
-  if (frame_on(self->stack, scope)) {
+  if (frame_is_here(self, scope)) {
     // The frame lies on the stack just left: it stays with the frame.
     if (!scope->join.last_child())
       give_pages_back(self, scope->stack_pointer);
-    self->stack = stack::no_stack;
+    strategy::leave_with_frame(self, scope);
   } else {
-    base::end_use(stack::bottom(self->stack), stack::top(self->stack));
+    base::end_use(stack::bottom(self->stack), strategy::floor(self));
+    strategy::leave_empty(self);
   }
   base::happens_before(&scope->join);
   if (scope->join.child_finished())
@@ -196,6 +209,8 @@ NOPAL_SWITCHES void schedule(worker* self) noexcept {
   const found next = search(self);
   if (next.finished != nullptr)
     guest_goes_on(self, next.finished);
+  if (next.joined != nullptr)
+    resume_joined(self, next.joined);
   self->home = next.home;
   run_stolen(self, next.stolen);
 }
@@ -258,9 +273,10 @@ extern "C" [[noreturn]] NOPAL_SWITCHES void nopal_join_suspend(nopal::arch::cont
       "declaration");
   scope->exceptions = join::take_exception_state();
   sched::note_thread_stack(self);
-  base::end_use(stack::bottom(self->stack), stack::top(self->stack));
+  base::end_use(stack::bottom(self->stack), sched::strategy::floor(self));
   base::happens_before(&scope->join);
   self->deque.adopt(stack::no_stack, 0, nullptr);
+  sched::strategy::leave_empty(self);
   if (scope->join.arrive())
     sched::resume_joined(self, scope);
   self->count.suspensions.add(1);

@@ -20,7 +20,6 @@ namespace nopal::stack {
 
 namespace {
 
-constexpr std::size_t kMostStacks = 16384; // 1 TiB of addresses
 constexpr std::size_t kLeastStacks = 64;
 constexpr std::size_t kForkMargin = std::size_t{16} << 10; // left to the frames below the last fork
 
@@ -28,18 +27,16 @@ struct range {
   std::uintptr_t base = 0;
   std::size_t stacks = 0;
   std::size_t stack_bytes = 0;
-  page_policy policy = page_policy::keep;
+  base::stack_policy policy = base::stack_policy::keep;
+  std::size_t thieves_stacks = 0; // under `bounded`: thieves make no more than so many
   base::atomic<std::uint32_t>* links = nullptr;
   void** fibers = nullptr;
+  std::uintptr_t* remapped = nullptr; // by stack: its pages below this address are the empty file's
 };
 range the_range;
 
 alignas(64) base::atomic<std::uint64_t> pool_head{0};
 alignas(64) base::atomic<std::uint32_t> created{0};
-
-std::uint32_t number_of(stack_id stack) noexcept {
-  return static_cast<std::uint32_t>((stack - the_range.base) / slot_bytes);
-}
 
 stack_id stack_number(std::size_t number) noexcept { return the_range.base + number * slot_bytes; }
 
@@ -67,8 +64,7 @@ void push_pool(stack_id stack) noexcept {
   } while (!pool_head.compare_exchange_weak(head, next, base::release, base::relaxed));
 }
 
-stack_id create() noexcept {
-  const std::uint32_t number = created.fetch_add(1, base::relaxed);
+stack_id create(std::uint32_t number) noexcept {
   NOPAL_ASSERT(number < the_range.stacks,
                "all %zu stacks are in use: more strands are suspended than the reserved address "
                "space holds",
@@ -83,8 +79,8 @@ stack_id create() noexcept {
 
 } // namespace
 
-void open(std::size_t stack_bytes, page_policy policy) noexcept {
-  std::size_t stacks = kMostStacks;
+void open(std::size_t stack_bytes, base::stack_rule rule) noexcept {
+  std::size_t stacks = most_stacks;
   void* at = base::reserve(stacks * slot_bytes, slot_bytes);
   while (at == nullptr && stacks > kLeastStacks) {
     stacks /= 2;
@@ -98,20 +94,42 @@ void open(std::size_t stack_bytes, page_policy policy) noexcept {
   the_range.base = reinterpret_cast<std::uintptr_t>(at);
   the_range.stacks = stacks;
   the_range.stack_bytes = stack_bytes;
-  the_range.policy = policy;
+  the_range.policy = rule.policy;
+  the_range.thieves_stacks = rule.max_stacks;
   the_range.links = static_cast<base::atomic<std::uint32_t>*>(links);
   if (base::this_fiber() != nullptr)
     the_range.fibers = static_cast<void**>(base::map_zeroed(stacks * sizeof(void*)));
+  if (rule.policy == base::stack_policy::remap)
+    the_range.remapped =
+        static_cast<std::uintptr_t*>(base::map_zeroed(stacks * sizeof(std::uintptr_t)));
 }
+
+bool may_run_out() noexcept { return the_range.policy == base::stack_policy::bounded; }
 
 stack_id acquire() noexcept {
   const stack_id pooled = pop_pool();
-  return pooled != no_stack ? pooled : create();
+  return pooled != no_stack ? pooled : create(created.fetch_add(1, base::relaxed));
+}
+
+stack_id acquire_for_thief() noexcept {
+  const stack_id pooled = pop_pool();
+  if (pooled != no_stack)
+    return pooled;
+  std::uint32_t number = created.load(base::relaxed);
+  do {
+    if (may_run_out() && number >= the_range.thieves_stacks)
+      return no_stack;
+  } while (!created.compare_exchange_weak(number, number + 1, base::relaxed, base::relaxed));
+  return create(number);
 }
 
 void release(stack_id stack) noexcept {
   NOPAL_CHECK(is_ours(stack) && stack_of(stack) == stack);
   push_pool(stack);
+}
+
+std::uint32_t number_of(stack_id stack) noexcept {
+  return static_cast<std::uint32_t>((stack - the_range.base) / slot_bytes);
 }
 
 bool is_ours(std::uintptr_t address) noexcept {
@@ -131,16 +149,38 @@ std::uintptr_t bottom(stack_id stack) noexcept { return top(stack) - the_range.s
 std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }
 
 std::size_t retire_below(std::uintptr_t from) noexcept {
-  if (the_range.policy == page_policy::keep)
+  using enum base::stack_policy;
+  if (the_range.policy == keep || the_range.policy == bounded)
     return 0;
   const std::uintptr_t low = bottom(stack_of(from - 1));
   const std::uintptr_t high = from & ~(base::page_size() - 1);
   if (high <= low)
     return 0;
   const std::size_t resident = base::resident_pages(pointer(low), high - low);
-  if (resident > 0)
+  if (resident == 0)
+    return 0;
+  if (the_range.policy == dontneed) {
     base::discard(pointer(low), high - low);
+  } else if (the_range.policy == free) {
+    base::offer_to_kernel(pointer(low), high - low);
+  } else {
+    NOPAL_ASSERT(base::map_empty_file(pointer(low), high - low),
+                 "the kernel refused to map an empty file over unused stack pages: raise "
+                 "vm.max_map_count, or choose another NOPAL_STACK_POLICY than remap");
+    the_range.remapped[number_of(stack_of(low))] = high;
+  }
   return resident;
+}
+
+void reuse(stack_id stack) noexcept {
+  if (the_range.remapped == nullptr)
+    return;
+  std::uintptr_t& high = the_range.remapped[number_of(stack)];
+  if (high == 0)
+    return;
+  NOPAL_ASSERT(base::map_fresh(pointer(bottom(stack)), high - bottom(stack)),
+               "the kernel refused memory for a stack that goes on");
+  high = 0;
 }
 
 void* fiber_of(stack_id stack) noexcept {

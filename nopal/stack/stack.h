@@ -14,6 +14,8 @@
 // Paper: fibril-spaa16, section 4.2 (stacks), 4.4 (at most D*P*S1 of address space).
 #pragma once
 
+#include "nopal/base/stack_policy.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -24,20 +26,21 @@ using stack_id = std::uintptr_t;
 inline constexpr std::uintptr_t slot_bytes = std::uintptr_t{64} << 20;
 inline constexpr stack_id no_stack = 0;
 
-// What happens to the pages of a stack that holds no frame, or none below a suspended one.
-enum class page_policy : std::uint8_t {
-  keep,    // nothing (nowa-ipdps21, section V-B)
-  dontneed // given back at each suspension (fibril-spaa16, section 4.3)
-};
-
 // Reserves the range. Ends the program with a sentence when the address space has no room.
-void open(std::size_t stack_bytes, page_policy policy) noexcept;
+void open(std::size_t stack_bytes, base::stack_rule rule) noexcept;
 
 // A stack nobody uses, from the pool or new. Ends the program with a sentence when there is none.
 stack_id acquire() noexcept;
+// The same for a thief, who gets none under the policy `bounded` while there are as many as there
+// may be: it must wait. (Guests need not: one may be what a strand of ours waits for.)
+stack_id acquire_for_thief() noexcept;
+bool may_run_out() noexcept;
 
 // Back to the pool. The caller has left it.
 void release(stack_id stack) noexcept;
+
+inline constexpr std::size_t most_stacks = 16384; // 1 TiB of addresses
+std::uint32_t number_of(stack_id stack) noexcept; // below most_stacks
 
 bool is_ours(std::uintptr_t address) noexcept;
 // True when the address lies below a stack in its slot: an overflow.
@@ -60,9 +63,11 @@ struct bounds {
 };
 
 // The frame at `from` and everything above it stay; what lies below is dead until the frame goes
-// on. Gives it back if the policy says so, and returns the number of pages that had memory (0 under
-// `keep`).
+// on. Gives it back if the policy says so, and returns the number of pages that had memory (0 if
+// pages are kept).
 std::size_t retire_below(std::uintptr_t from) noexcept;
+// Before such a frame goes on: what lies below it can be used again.
+void reuse(stack_id stack) noexcept;
 
 // ThreadSanitizer's state of this stack, made when first asked for; null without ThreadSanitizer.
 void* fiber_of(stack_id stack) noexcept;

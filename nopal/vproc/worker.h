@@ -18,22 +18,33 @@
 #include "nopal/stack/stack.h"
 #include "nopal/vproc/parking.h"
 
-#if defined(NOPAL_DEQUE_SPLIT)
-#include "nopal/deque/split.h"
-#else
+#if NOPAL_DEQUE_STACK_MAP
 #include "nopal/deque/stack_map.h"
+#elif NOPAL_DEQUE_SPLIT
+#include "nopal/deque/split.h"
+#elif NOPAL_DEQUE_CHASE_LEV
+#include "nopal/deque/chase_lev.h"
+#else
+#include "nopal/deque/the.h"
 #endif
 
 #include <cstdint>
 
 namespace nopal::vproc {
 
-#if defined(NOPAL_DEQUE_SPLIT)
-using deque_type = deque::split<join::offer>;
-#else
+#if NOPAL_DEQUE_STACK_MAP
 using deque_type = deque::stack_map<join::offer>;
+#elif NOPAL_DEQUE_SPLIT
+using deque_type = deque::split<join::offer>;
+#elif NOPAL_DEQUE_CHASE_LEV
+using deque_type = deque::chase_lev<join::offer>;
+#else
+using deque_type = deque::the<join::offer>;
 #endif
 static_assert(deque::work_deque<deque_type, join::offer>);
+static_assert(deque_type::offers_are_public == join::offers_are_public);
+static_assert(deque_type::steals_under_lock || !join::join_type::counts_under_deque_lock,
+              "a join that counts steals under the deque's lock needs a deque that has one");
 
 // Counted by the owner, read by anybody.
 class counter {
@@ -75,6 +86,12 @@ struct worker {
   std::uint32_t number = 0;
   bool pool = false;
   counters count;
+
+#if NOPAL_TRACK_ANCESTORS
+  join::scope_frame* innermost = nullptr; // nesting.h
+  join::scope_frame* waiting = nullptr; // scopes on its stack that wait for their children, newest
+                                        // first (sched/strategy.h)
+#endif
 
   // Shared.
   alignas(64) parking_place parking;

@@ -50,7 +50,7 @@ TEST(resolve, defaults) {
   const resolved_options r = accepted({}, {});
   EXPECT_EQ(r.num_workers.value, 4u);
   EXPECT_EQ(r.stack_size.value, std::size_t{1} << 20);
-  EXPECT_EQ(r.policy.value, stack_policy::keep);
+  EXPECT_EQ(r.policy.value.policy, stack_policy::keep);
   EXPECT_EQ(r.binding.value, bind::none);
   EXPECT_FALSE(r.stats.value);
   EXPECT_FALSE(r.verbose.value);
@@ -68,7 +68,7 @@ TEST(resolve, environment_beats_defaults) {
   const resolved_options r = accepted({}, full_environment);
   EXPECT_EQ(r.num_workers.value, 3u);
   EXPECT_EQ(r.stack_size.value, 256u << 10);
-  EXPECT_EQ(r.policy.value, stack_policy::dontneed);
+  EXPECT_EQ(r.policy.value.policy, stack_policy::dontneed);
   EXPECT_EQ(r.binding.value, bind::cores);
   EXPECT_TRUE(r.stats.value);
   EXPECT_TRUE(r.verbose.value);
@@ -88,7 +88,7 @@ TEST(resolve, program_beats_environment) {
   const resolved_options r = accepted(asked, full_environment);
   EXPECT_EQ(r.num_workers.value, 7u);
   EXPECT_EQ(r.stack_size.value, 128u << 10);
-  EXPECT_EQ(r.policy.value, stack_policy::keep);
+  EXPECT_EQ(r.policy.value.policy, stack_policy::keep);
   EXPECT_EQ(r.binding.value, bind::none);
   EXPECT_FALSE(r.stats.value);
   EXPECT_FALSE(r.verbose.value);
@@ -130,7 +130,6 @@ TEST(resolve, refuses_what_does_not_parse) {
   expect_refused("NOPAL_STACK_SIZE",
                  {"", "big", "32K", "2G", "100000", "64k", "1MB", "-1M", "0", "3M", "17179869184G"},
                  "a power of two from 64K to 32M, in bytes or with a suffix K, M or G");
-  expect_refused("NOPAL_STACK_POLICY", {"", "Keep", "keep ", "0", "free"}, "keep or dontneed");
   expect_refused("NOPAL_BIND", {"", "core", "yes", "1"}, "none or cores");
   expect_refused("NOPAL_STATS", {"", "2", "yes", "true", "01"}, "0 or 1");
   expect_refused("NOPAL_VERBOSE", {"", "2", "on"}, "0 or 1");
@@ -145,10 +144,38 @@ TEST(resolve, refuses_what_the_program_may_not_ask) {
             "options::stack_size is 100000, but it must be a power of two from 64K to 32M");
   EXPECT_EQ(refusal({.stack_size = 32u << 10}, {}),
             "options::stack_size is 32K, but it must be a power of two from 64K to 32M");
-  EXPECT_EQ(refusal({.policy = static_cast<stack_policy>(7)}, {}),
-            "options::policy is 7, but it must be keep or dontneed");
+  EXPECT_EQ(
+      refusal({.policy = static_cast<stack_policy>(7)}, {}),
+      "options::policy is 7, but it must be keep, dontneed, free, remap, bounded or bounded:N "
+      "with N from 1 to 16384");
+  EXPECT_EQ(refusal({.max_stacks = 16385}, {}),
+            "options::policy is bounded:16385, but it must be keep, dontneed, free, remap, bounded "
+            "or bounded:N with N from 1 to 16384");
+  EXPECT_EQ(
+      refusal({.policy = stack_policy::keep, .max_stacks = 3}, {}),
+      "options::max_stacks is 3, but the policy is keep; it goes with options::policy bounded "
+      "only");
   EXPECT_EQ(refusal({.binding = static_cast<bind>(2)}, {}),
             "options::binding is 2, but it must be none or cores");
+}
+
+TEST(resolve, stack_policies) {
+  for (const auto& [text, policy] : {std::pair{"keep", stack_policy::keep},
+                                     {"dontneed", stack_policy::dontneed},
+                                     {"free", stack_policy::free},
+                                     {"remap", stack_policy::remap},
+                                     {"bounded", stack_policy::bounded}}) {
+    const auto r = accepted({}, {{"NOPAL_STACK_POLICY", text}});
+    EXPECT_EQ(r.policy.value.policy, policy) << text;
+    EXPECT_EQ(r.policy.value.max_stacks, 2400u) << text;
+  }
+  EXPECT_EQ(accepted({}, {{"NOPAL_STACK_POLICY", "bounded:7"}}).policy.value.max_stacks, 7u);
+  EXPECT_EQ(accepted({.max_stacks = 5}, {}).policy.value.policy, stack_policy::bounded);
+  EXPECT_EQ(accepted({.max_stacks = 5}, {{"NOPAL_STACK_POLICY", "free"}}).policy.value.max_stacks,
+            5u);
+  expect_refused("NOPAL_STACK_POLICY",
+                 {"", "Keep", "budget", "bounded:", "bounded:0", "bounded:16385", "keep:3"},
+                 "keep, dontneed, free, remap, bounded or bounded:N with N from 1 to 16384");
 }
 
 TEST(resolve, a_hidden_bad_variable_is_refused_too) {

@@ -6,8 +6,10 @@
 #include "nopal/base/barrier.h"
 #include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/deque/chase_lev.h"
 #include "nopal/deque/split.h"
 #include "nopal/deque/stack_map.h"
+#include "nopal/deque/the.h"
 
 #include <gtest/gtest.h>
 
@@ -25,6 +27,7 @@ struct continuation {
   std::atomic<std::uint8_t> stolen{0};    // by thieves
   std::atomic<std::uint8_t> published{0}; // times sealed since it was last private
   std::uintptr_t taken_above = 0;
+  std::uint8_t taken_under_lock = 0; // told by the deque, while the thief had its lock
 };
 
 struct offer {
@@ -39,6 +42,7 @@ struct offer {
     of->taken_above = above;
     of->published.fetch_add(1, std::memory_order_relaxed);
   }
+  static void taken(continuation* of) noexcept { of->taken_under_lock += 1; }
 };
 
 // A stack of so many frames, the oldest at the highest address.
@@ -146,6 +150,7 @@ void thief(Deque& deque, void* home, std::uint32_t number, std::uint64_t seed,
     switch (deque.steal(random.below(2) == 0 ? nullptr : home, taken)) {
     case nopal::deque::outcome::got:
       ASSERT_EQ(taken.home, home);
+      ASSERT_EQ(taken.frame->taken_under_lock, Deque::steals_under_lock ? 1 : 0);
       taken.frame->stolen.fetch_add(1, std::memory_order_acq_rel);
       break;
     case nopal::deque::outcome::empty:
@@ -201,9 +206,21 @@ void stress(bool fenced, int thieves, std::uint64_t seed, std::size_t count) {
 
 using map_deque = nopal::deque::stack_map<offer, nopal::stack::marks, frames>;
 using split_deque = nopal::deque::split<offer, frames>;
+using the_deque = nopal::deque::the<offer, frames>;
+using chase_lev_deque = nopal::deque::chase_lev<offer, frames, 2>; // grows soon
 
 template <class Deque> class deques : public testing::Test {};
-using both_deques = testing::Types<map_deque, split_deque>;
-TYPED_TEST_SUITE(deques, both_deques);
+using all_deques = testing::Types<map_deque, split_deque, the_deque, chase_lev_deque>;
+TYPED_TEST_SUITE(deques, all_deques);
+
+// Those with a private part.
+template <class Deque> class private_deques : public testing::Test {};
+using deques_with_a_private_part = testing::Types<map_deque, split_deque>;
+TYPED_TEST_SUITE(private_deques, deques_with_a_private_part);
+
+// Those whose offers are public at once.
+template <class Deque> class classic_deques : public testing::Test {};
+using deques_without = testing::Types<the_deque, chase_lev_deque>;
+TYPED_TEST_SUITE(classic_deques, deques_without);
 
 } // namespace nopal_test

@@ -17,6 +17,9 @@ template <class Deque> struct opened {
     deque.attend();
   }
   offer* make(std::size_t depth) { return new (frames::at(depth)) offer{0, &continuations[depth]}; }
+  bool close(std::size_t depth) {
+    return deque.pop(frames::at(depth)) || deque.take_back(frames::at(depth));
+  }
   // The continuation a thief gets; null if none.
   continuation* steal(void* home = nullptr) {
     entry<offer> taken{};
@@ -37,13 +40,13 @@ TYPED_TEST(deques, unseen_offers_close_one_after_another) {
   opened<TypeParam> with;
   for (std::size_t depth = 0; depth < frames::depth; ++depth)
     ASSERT_TRUE(with.deque.push(with.make(depth)));
-  EXPECT_EQ(with.steal(), nullptr);
+  EXPECT_EQ(with.deque.anything_public(), TypeParam::offers_are_public);
   for (std::size_t depth = frames::depth; depth-- > 0;)
-    ASSERT_TRUE(with.deque.pop(frames::at(depth)));
+    ASSERT_TRUE(with.close(depth));
   EXPECT_FALSE(with.deque.has_work(nullptr));
 }
 
-TYPED_TEST(deques, a_request_reaches_the_next_push_and_publishes_the_oldest) {
+TYPED_TEST(private_deques, a_request_reaches_the_next_push_and_publishes_the_oldest) {
   opened<TypeParam> with;
   ASSERT_TRUE(with.deque.push(with.make(0)));
   with.deque.ask();
@@ -59,7 +62,7 @@ TYPED_TEST(deques, a_request_reaches_the_next_push_and_publishes_the_oldest) {
   EXPECT_FALSE(with.deque.take_back(frames::at(0)));
 }
 
-TYPED_TEST(deques, what_nobody_took_is_taken_back) {
+TYPED_TEST(private_deques, what_nobody_took_is_taken_back) {
   opened<TypeParam> with;
   ASSERT_TRUE(with.deque.push(with.make(0)));
   ASSERT_TRUE(with.deque.publish(&with));
@@ -71,7 +74,7 @@ TYPED_TEST(deques, what_nobody_took_is_taken_back) {
 }
 
 // The frames above one that took its offer back are still to be had.
-TYPED_TEST(deques, older_offers_stay_private_when_a_newer_is_taken_back) {
+TYPED_TEST(private_deques, older_offers_stay_private_when_a_newer_is_taken_back) {
   opened<TypeParam> with;
   ASSERT_TRUE(with.deque.push(with.make(0)));
   ASSERT_TRUE(with.deque.publish(&with));
@@ -88,7 +91,7 @@ TYPED_TEST(deques, older_offers_stay_private_when_a_newer_is_taken_back) {
   EXPECT_FALSE(with.deque.take_back(frames::at(0)));
 }
 
-TYPED_TEST(deques, the_starved_publish_for_an_owner_that_pushes_nothing) {
+TYPED_TEST(private_deques, the_starved_publish_for_an_owner_that_pushes_nothing) {
   opened<TypeParam> with;
   EXPECT_FALSE(with.deque.publish_for_owner(3));
   ASSERT_TRUE(with.deque.push(with.make(0)));
@@ -114,7 +117,7 @@ TYPED_TEST(deques, what_the_starved_publish_belongs_to_the_owners_computation) {
   EXPECT_EQ(with.steal(&other), &with.continuations[0]);
 }
 
-TYPED_TEST(deques, without_the_heavy_barrier_every_push_attends) {
+TYPED_TEST(private_deques, without_the_heavy_barrier_every_push_attends) {
   opened<TypeParam> with(true);
   for (int i = 0; i < 3; ++i) {
     ASSERT_FALSE(with.deque.push(with.make(0)));
@@ -134,6 +137,81 @@ TYPED_TEST(deques, a_foreign_offer_is_public_at_once) {
   with.deque.publish_foreign(&foreign, &with);
   EXPECT_EQ(with.steal(), &of);
   EXPECT_FALSE(with.deque.take_back_foreign(&foreign));
+}
+
+TYPED_TEST(classic_deques, thieves_take_the_oldest_and_the_owner_keeps_the_newest) {
+  opened<TypeParam> with;
+  for (std::size_t depth = 0; depth < 5; ++depth)
+    ASSERT_TRUE(with.deque.push(with.make(depth)));
+  EXPECT_TRUE(with.deque.anything_public());
+  EXPECT_EQ(with.steal(), &with.continuations[0]);
+  EXPECT_EQ(with.steal(), &with.continuations[1]);
+  EXPECT_TRUE(with.close(4));
+  EXPECT_TRUE(with.close(3));
+  EXPECT_TRUE(with.close(2)) << "the last one, which a thief might have taken";
+  EXPECT_FALSE(with.deque.anything_public());
+  EXPECT_FALSE(with.close(1));
+  EXPECT_FALSE(with.close(0));
+  EXPECT_EQ(with.steal(), nullptr);
+}
+
+TYPED_TEST(classic_deques, a_push_that_saw_a_request_is_not_made_twice) {
+  opened<TypeParam> with;
+  ASSERT_TRUE(with.deque.push(with.make(0)));
+  with.deque.ask();
+  ASSERT_FALSE(with.deque.push(with.make(1)));
+  EXPECT_EQ(with.deque.attend(), attention::requested);
+  with.deque.push_anyway(frames::at(1));
+  EXPECT_TRUE(with.deque.publish(&with));
+  EXPECT_EQ(with.steal(), &with.continuations[0]);
+  EXPECT_EQ(with.steal(), &with.continuations[1]);
+  EXPECT_EQ(with.steal(), nullptr);
+  EXPECT_FALSE(with.close(1));
+  EXPECT_FALSE(with.close(0));
+}
+
+// The place of the stolen offer still holds the frame.
+TYPED_TEST(classic_deques, a_frame_that_was_stolen_is_offered_again) {
+  opened<TypeParam> with;
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(with.deque.push(with.make(0)));
+    ASSERT_EQ(with.steal(), &with.continuations[0]);
+    ASSERT_FALSE(with.close(0));
+    with.deque.adopt(frames::id, frames::top(), &with);
+    with.deque.ask();
+    ASSERT_FALSE(with.deque.push(with.make(0)));
+    with.deque.attend();
+    with.deque.push_anyway(frames::at(0));
+    ASSERT_EQ(with.steal(), &with.continuations[0]);
+    ASSERT_EQ(with.steal(), nullptr);
+    ASSERT_FALSE(with.close(0));
+    with.deque.adopt(frames::id, frames::top(), &with);
+  }
+}
+
+TYPED_TEST(classic_deques, others_may_not_take_what_is_not_theirs) {
+  opened<TypeParam> with;
+  int other = 0;
+  ASSERT_TRUE(with.deque.push(with.make(0)));
+  EXPECT_EQ(with.steal(&other), nullptr);
+  EXPECT_FALSE(with.deque.has_work(&other));
+  EXPECT_TRUE(with.deque.has_work(&with));
+  EXPECT_EQ(with.steal(&with), &with.continuations[0]);
+  EXPECT_FALSE(with.close(0));
+}
+
+TEST(the_deque, a_thief_may_refuse_a_frame_which_then_stays) {
+  opened<the_deque> with;
+  ASSERT_TRUE(with.deque.push(with.make(0)));
+  entry<offer> taken{};
+  EXPECT_EQ(with.deque.steal(nullptr, taken, [](const continuation*) { return false; }),
+            outcome::foreign);
+  EXPECT_EQ(with.continuations[0].taken_under_lock, 0);
+  EXPECT_EQ(with.deque.steal(nullptr, taken,
+                             [&](const continuation* of) { return of == with.continuations; }),
+            outcome::got);
+  EXPECT_EQ(with.continuations[0].taken_under_lock, 1);
+  EXPECT_FALSE(with.close(0));
 }
 
 TEST(ring_word, counts_and_never_repeats) {

@@ -249,15 +249,14 @@ inline std::uint64_t first_difference(std::uint64_t first, std::uint64_t last, i
   return last;
 }
 
-// The same in a process of its own, with so many workers.
-inline std::optional<std::uint64_t> first_difference_with(unsigned workers, bool forced,
-                                                          nopal::stack_policy policy,
+// The same in a process of its own, configured so.
+inline std::optional<std::uint64_t> first_difference_with(const nopal::options& asked, bool forced,
                                                           std::uint64_t first, std::uint64_t last,
                                                           int depth) {
   return apart([=] {
-    nopal::configure({.num_workers = workers, .policy = policy});
+    nopal::configure(asked);
     if (forced)
-      nopal::sched::force_steals(first + workers);
+      nopal::sched::force_steals(first + asked.num_workers);
     return first_difference(first, last, depth);
   });
 }

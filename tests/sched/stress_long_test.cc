@@ -15,12 +15,16 @@ class many_random_programs : public testing::TestWithParam<unsigned> {};
 
 TEST_P(many_random_programs, compute_what_their_elision_computes) {
   for (const stack_policy policy : {stack_policy::keep, stack_policy::dontneed})
-    EXPECT_EQ(first_difference_with(GetParam(), false, policy, 10'000, 40'000, 11), 40'000u);
+    EXPECT_EQ(first_difference_with({.num_workers = GetParam(), .policy = policy}, false, 10'000,
+                                    40'000, 11),
+              40'000u);
 }
 
 TEST_P(many_random_programs, compute_the_same_under_forced_steals) {
   for (const stack_policy policy : {stack_policy::keep, stack_policy::dontneed})
-    EXPECT_EQ(first_difference_with(GetParam(), true, policy, 50'000, 51'000, 8), 51'000u);
+    EXPECT_EQ(first_difference_with({.num_workers = GetParam(), .policy = policy}, true, 50'000,
+                                    51'000, 8),
+              51'000u);
 }
 
 TEST_P(many_random_programs, compute_the_same_beside_one_another) {

@@ -28,7 +28,7 @@ class stacks : public testing::Test {
 protected:
   static void SetUpTestSuite() {
     static std::once_flag once;
-    std::call_once(once, [] { stack::open(kBytes, stack::page_policy::dontneed); });
+    std::call_once(once, [] { stack::open(kBytes, {nopal::base::stack_policy::dontneed, 0}); });
   }
 };
 
@@ -191,6 +191,16 @@ TEST_F(marked, one_is_found_at_the_lower_end_of_what_has_memory) {
     ASSERT_EQ(stack::marks::highest(word(0), to), lowest_page) << unaligned;
     EXPECT_TRUE(stack::marks::close(pointer(lowest_page)));
     stack::retire_below(stack::top(at_));
+  }
+}
+
+// A thief that finds nothing leaves a stack as small as it was.
+TEST_F(marked, a_search_reads_no_page_that_was_never_used_but_the_uppermost) {
+  for (const std::size_t unaligned : {std::size_t{0}, std::size_t{8}, kPage - 8}) {
+    stack::retire_below(stack::top(at_));
+    const std::size_t before = stack::measure().resident_pages;
+    EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_) - unaligned), 0u);
+    EXPECT_LE(stack::measure().resident_pages, before + 5) << unaligned;
   }
 }
 

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+//
+// Deque variant `chase_lev`: Chase and Lev's circular deque, without any lock.
+//
+//   index:   ... top-1   top ... bottom-1   bottom ...      entry i lies in slot i mod size
+//            taken       open, public       free
+//
+// Every offer is public at once. The owner pushes and pops at `bottom`; thieves raise `top` by
+// compare-and-swap. Both meet over the last entry only, and there the owner too must win the
+// compare-and-swap. Indices only grow, but for the pop's step back, so a `top` that has not changed
+// means that entry `top` has not changed, nor the computation it belongs to. A full array is
+// replaced by one of twice the size; the old one is kept, since a thief may still read it.
+//
+// Invariant (no pop under way):
+//   offer i is open  <=>  top <= i < bottom;   bottom - top <= size
+//
+// Ownership:
+//   limit     owner restores, anybody lowers
+//   bottom_   owner
+//   top_      anybody, by compare-and-swap from i to i + 1
+//   array_    owner
+//   home_     owner, while nothing is open
+// Orders:
+//   P  push: bottom store release. Partner: the thief's bottom load, acquire: entry, array, frame
+//      and home are complete.
+//   C  pop: bottom lowered, full fence, top load. Partner: top load, full fence, bottom load. Of an
+//      owner that takes without compare-and-swap and a thief that wants the same entry, one sees
+//      the other.
+//   T  top: compare-and-swap seq_cst, load acquire. The owner's load in push pairs with the
+//      thief's swap: the slot is used again only after its entry was read.
+//   G  growing: array store release, the thief's load acquire: the copied entries are complete.
+//   H  home: store release, load acquire: who sees another computation's home sees that the entry
+//      is gone.
+//   L  as in split.h: bottom stored, light barrier, limit load.
+// Progress: push (but for growing) and pop take a bounded number of steps, and so does an attempt
+// to steal, which fails only if another operation took the entry.
+// Paper: nowa-ipdps21, section IV-C; Chase and Lev (SPAA'05); orders after Le, Pop, Cohen and Zappa
+// Nardelli (PPoPP'13), with the array published and read as its errata ask.
+#pragma once
+
+#include "nopal/base/check.h"
+#include "nopal/base/os.h"
+#include "nopal/deque/deque.h"
+#include "nopal/stack/stack.h"
+
+namespace nopal::deque {
+
+// FirstSize: entries of the first array, a power of two.
+template <class Offer, class Stacks = stack::bounds, std::int64_t FirstSize = 512> class chase_lev {
+  using frame = typename Offer::frame_type;
+  static_assert(FirstSize > 0 && (FirstSize & (FirstSize - 1)) == 0);
+
+public:
+  static constexpr bool steals_under_lock = false;
+  static constexpr bool offers_are_public = true;
+
+  constexpr chase_lev() noexcept = default;
+
+  void open(bool fenced) noexcept {
+    fenced_ = fenced;
+    array_.store(add_array(FirstSize), base::relaxed);
+  }
+
+  // The first look keeps threads that are no workers from an array that is not there.
+  [[gnu::always_inline]] bool push(Offer* offer) noexcept {
+    if (address(offer) < limit_.load(base::relaxed)) [[unlikely]]
+      return false;
+    put(offer);
+    base::light_barrier(); // L
+    if (address(offer) >= limit_.load(base::relaxed)) [[likely]]
+      return true;
+    put_already_ = true;
+    return false;
+  }
+
+  void push_anyway(Offer* offer) noexcept {
+    if (put_already_)
+      put_already_ = false; // it was the second look that said no
+    else
+      put(offer);
+  }
+
+  // False also when the offer is the last one: it must be won from the thieves.
+  [[gnu::always_inline]] bool pop(Offer*) noexcept {
+    const std::int64_t at = bottom_.load(base::relaxed) - 1;
+    bottom_.store(at, base::relaxed);
+    base::full_fence(); // C
+    return top_.load(base::relaxed) < at;
+  }
+
+  bool take_back(Offer*) noexcept {
+    const std::int64_t at = bottom_.load(base::relaxed);
+    std::int64_t top = at;
+    const bool ours = top_.compare_exchange_strong(top, at + 1, base::seq_cst, base::relaxed); // T
+    bottom_.store(at + 1, base::relaxed);
+    return ours;
+  }
+
+  bool take_back_foreign(Offer* offer) noexcept { return pop(offer) || take_back(offer); }
+
+  attention attend() noexcept {
+    const std::uintptr_t normal = fenced_ ? asked : Stacks::lowest_fork(stack_);
+    return limit_.exchange(normal, base::relaxed) == asked ? attention::requested : attention::none;
+  }
+
+  bool publish(void*) noexcept {
+    if (anything_public())
+      return true;
+    ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
+    return false;
+  }
+
+  // The only open offer of this deque.
+  void publish_foreign(Offer* offer, void*) noexcept { put(offer); }
+
+  // Nothing is open.
+  void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
+    home_.store(home, base::release); // H
+    stack_ = stack;
+    if (stack == stack::no_stack)
+      return;
+    std::uintptr_t limit = limit_.load(base::relaxed);
+    if (!fenced_ && limit != asked) // a request that arrives meanwhile stays
+      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
+                                     base::relaxed);
+  }
+
+  outcome steal(void* home, entry<Offer>& taken) noexcept {
+    std::int64_t top = top_.load(base::acquire); // T
+    base::full_fence();                          // C
+    if (top >= bottom_.load(base::acquire))      // P
+      return outcome::empty;
+    const array* entries = array_.load(base::acquire);                                  // G
+    taken = {nullptr, entries->at(top).load(base::relaxed), home_.load(base::acquire)}; // H
+    if (home != nullptr && taken.home != home)
+      return top_.load(base::relaxed) == top ? outcome::foreign : outcome::lost;
+    return top_.compare_exchange_strong(top, top + 1, base::seq_cst, base::relaxed) // T
+               ? outcome::got
+               : outcome::lost;
+  }
+
+  bool anything_public() const noexcept {
+    return top_.load(base::relaxed) < bottom_.load(base::relaxed);
+  }
+
+  void ask() noexcept {
+    if (limit_.load(base::relaxed) != asked)
+      limit_.store(asked, base::relaxed);
+  }
+
+  bool publish_for_owner(std::uint32_t) noexcept { return anything_public(); }
+
+  bool has_work(void* home) noexcept {
+    return anything_public() && (home == nullptr || home_.load(base::acquire) == home);
+  }
+
+private:
+  static constexpr unsigned most_arrays = 24;
+
+  struct array {
+    std::int64_t size = 0;
+    base::atomic<frame*>* slots = nullptr;
+
+    base::atomic<frame*>& at(std::int64_t index) const noexcept {
+      return slots[index & (size - 1)];
+    }
+  };
+
+  static std::uintptr_t address(const Offer* offer) noexcept {
+    return reinterpret_cast<std::uintptr_t>(offer);
+  }
+
+  [[gnu::always_inline]] void put(Offer* offer) noexcept {
+    const std::int64_t at = bottom_.load(base::relaxed);
+    const array* entries = array_.load(base::relaxed);
+    if (at - top_.load(base::acquire) >= entries->size) [[unlikely]] // T
+      entries = grow(entries, at);
+    entries->at(at).store(offer->frame(), base::relaxed);
+    bottom_.store(at + 1, base::release); // P
+  }
+
+  // Arrays are never freed: all of one deque's together have less than twice the last one's size.
+  const array* add_array(std::int64_t size) noexcept {
+    const auto count = static_cast<std::size_t>(size);
+    void* slots = base::map_zeroed(count * sizeof(base::atomic<frame*>));
+    NOPAL_ASSERT(slots != nullptr && arrays_made_ < most_arrays,
+                 "no memory for a deque of %zu entries", count);
+    array& made = arrays_[arrays_made_++];
+    made = {size, static_cast<base::atomic<frame*>*>(slots)};
+    return &made;
+  }
+
+  [[gnu::noinline, gnu::cold]] const array* grow(const array* full, std::int64_t bottom) noexcept {
+    const array* larger = add_array(2 * full->size);
+    for (std::int64_t i = top_.load(base::acquire); i < bottom; ++i)
+      larger->at(i).store(full->at(i).load(base::relaxed), base::relaxed);
+    array_.store(larger, base::release); // G
+    return larger;
+  }
+
+  alignas(64) base::atomic<std::uintptr_t> limit_{asked};
+  base::atomic<std::int64_t> bottom_{0};
+  base::atomic<const array*> array_{nullptr};
+  base::atomic<void*> home_{nullptr};
+  stack::stack_id stack_ = stack::no_stack;
+  bool fenced_ = false;
+  bool put_already_ = false; // by a push that said no
+  unsigned arrays_made_ = 0;
+
+  alignas(64) base::atomic<std::int64_t> top_{0};
+
+  array arrays_[most_arrays];
+};
+
+} // namespace nopal::deque

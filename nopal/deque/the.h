@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+//
+// Deque variant `the`: Cilk-5's protocol (tail, head, exception) with its lock, as Fibril uses it.
+//
+//   index:   0 ... head-1   head ... tail-1   tail ...
+//            taken          open, public      free
+//
+// Every offer is public at once. The owner pushes and pops at `tail` without the lock; thieves take
+// at `head`, one at a time, under it. A pop lowers `tail`, a thief raises `head`, each passes a
+// full fence and then looks at the other's index: of two that want the last offer at least one
+// sees the conflict. The thief then steps back; the owner asks again under the lock.
+//
+// Invariant (under the lock, no pop under way):
+//   offer i is open  <=>  head <= i < tail
+// The array starts afresh when the owner finds its offer taken, or goes on with a stack: nothing is
+// open then.
+//
+// Ownership:
+//   limit    owner restores, anybody lowers
+//   tail_    owner
+//   head_    lock holder
+//   slots_   owner; thieves read below tail, under the lock
+//   home_    owner, under the lock
+// Orders:
+//   P  push: tail store release. Partner: the thief's tail load, acquire: slot and frame are
+//      complete.
+//   C  pop: tail lowered, full fence, head load. Partner: head raised, full fence, tail load.
+//      Either the owner sees the raised head or the thief sees the lowered tail.
+//   L  as in split.h: tail stored, light barrier, limit load.
+// Progress: a thief waits for the lock, a pop that meets a thief too.
+// Paper: fibril-spaa16, section 4.2, which takes it from Cilk-5 (PLDI'98, section 5).
+#pragma once
+
+#include "nopal/base/check.h"
+#include "nopal/base/os.h"
+#include "nopal/deque/deque.h"
+#include "nopal/deque/spin_lock.h"
+#include "nopal/stack/stack.h"
+
+namespace nopal::deque {
+
+template <class Offer, class Stacks = stack::bounds> class the {
+  using frame = typename Offer::frame_type;
+
+public:
+  // Offer::taken is called for each steal while no other thief, and no pop that finds its offer
+  // gone, can get past it.
+  static constexpr bool steals_under_lock = true;
+  static constexpr bool offers_are_public = true;
+
+  constexpr the() noexcept = default;
+
+  void open(bool fenced) noexcept {
+    fenced_ = fenced;
+    const std::size_t capacity = Stacks::most_forks();
+    slots_ = static_cast<base::atomic<frame*>*>(base::map_zeroed(capacity * sizeof(frame*)));
+    NOPAL_ASSERT(slots_ != nullptr, "no memory for a deque of %zu entries", capacity);
+    capacity_ = static_cast<std::int64_t>(capacity);
+  }
+
+  // The first look keeps threads that are no workers from an array that is not there.
+  [[gnu::always_inline]] bool push(Offer* offer) noexcept {
+    if (address(offer) < limit_.load(base::relaxed)) [[unlikely]]
+      return false;
+    put(offer);
+    base::light_barrier(); // L
+    if (address(offer) >= limit_.load(base::relaxed)) [[likely]]
+      return true;
+    put_already_ = true;
+    return false;
+  }
+
+  void push_anyway(Offer* offer) noexcept {
+    if (put_already_)
+      put_already_ = false; // it was the second look that said no
+    else
+      put(offer);
+  }
+
+  [[gnu::always_inline]] bool pop(Offer*) noexcept {
+    const std::int64_t at = tail_.load(base::relaxed) - 1;
+    tail_.store(at, base::relaxed);
+    base::full_fence(); // C
+    return head_.load(base::relaxed) <= at;
+  }
+
+  bool take_back(Offer*) noexcept {
+    const locked guard{lock_};
+    if (head_.load(base::relaxed) <= tail_.load(base::relaxed))
+      return true; // the thief has stepped back
+    start_afresh();
+    return false;
+  }
+
+  bool take_back_foreign(Offer* offer) noexcept { return pop(offer) || take_back(offer); }
+
+  attention attend() noexcept {
+    const std::uintptr_t normal = fenced_ ? asked : Stacks::lowest_fork(stack_);
+    return limit_.exchange(normal, base::relaxed) == asked ? attention::requested : attention::none;
+  }
+
+  bool publish(void*) noexcept {
+    const locked guard{lock_}; // else a thief that will step back could hide the offer
+    if (anything_public())
+      return true;
+    ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
+    return false;
+  }
+
+  // The only open offer of this deque.
+  void publish_foreign(Offer* offer, void*) noexcept { put(offer); }
+
+  void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
+    const locked guard{lock_};
+    home_ = home;
+    stack_ = stack;
+    start_afresh();
+    if (stack == stack::no_stack)
+      return;
+    std::uintptr_t limit = limit_.load(base::relaxed);
+    if (!fenced_ && limit != asked) // a request that arrives meanwhile stays
+      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
+                                     base::relaxed);
+  }
+
+  outcome steal(void* home, entry<Offer>& taken) noexcept {
+    return steal(home, taken, [](const frame*) { return true; });
+  }
+
+  // The same; `wanted` says, under the lock, whether the thief may take this frame.
+  template <class Wanted> outcome steal(void* home, entry<Offer>& taken, Wanted wanted) noexcept {
+    if (!anything_public())
+      return outcome::empty;
+    const locked guard{lock_};
+    const std::int64_t at = head_.load(base::relaxed);
+    head_.store(at + 1, base::relaxed);
+    base::full_fence(); // C
+    outcome result = outcome::empty;
+    if (at < tail_.load(base::acquire)) { // P
+      taken = {nullptr, slots_[at].load(base::relaxed), home_};
+      result = (home == nullptr || home_ == home) && wanted(taken.frame) ? outcome::got
+                                                                         : outcome::foreign;
+    }
+    if (result == outcome::got)
+      Offer::taken(taken.frame);
+    else
+      head_.store(at, base::relaxed);
+    return result;
+  }
+
+  bool anything_public() const noexcept {
+    return head_.load(base::relaxed) < tail_.load(base::relaxed);
+  }
+
+  void ask() noexcept {
+    if (limit_.load(base::relaxed) != asked)
+      limit_.store(asked, base::relaxed);
+  }
+
+  bool publish_for_owner(std::uint32_t) noexcept { return anything_public(); }
+
+  bool has_work(void* home) noexcept {
+    const locked guard{lock_};
+    return anything_public() && (home == nullptr || home_ == home);
+  }
+
+private:
+  static std::uintptr_t address(const Offer* offer) noexcept {
+    return reinterpret_cast<std::uintptr_t>(offer);
+  }
+
+  [[gnu::always_inline]] void put(Offer* offer) noexcept {
+    const std::int64_t at = tail_.load(base::relaxed);
+    NOPAL_CHECK(at < capacity_);
+    slots_[at].store(offer->frame(), base::relaxed);
+    tail_.store(at + 1, base::release); // P
+  }
+
+  // Lock held, by the owner; nothing is open.
+  void start_afresh() noexcept {
+    head_.store(0, base::relaxed);
+    tail_.store(0, base::relaxed);
+  }
+
+  alignas(64) base::atomic<std::uintptr_t> limit_{asked};
+  base::atomic<std::int64_t> tail_{0};
+  base::atomic<frame*>* slots_ = nullptr;
+  bool fenced_ = false;
+  bool put_already_ = false; // by a push that said no
+
+  alignas(64) spin_lock lock_;
+  base::atomic<std::int64_t> head_{0};
+  stack::stack_id stack_ = stack::no_stack;
+  std::int64_t capacity_ = 0;
+  void* home_ = nullptr;
+};
+
+} // namespace nopal::deque

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+//
+// Join variant `locked`: Fibril's count of strands, under a lock of the frame.
+//
+//   children   detached children that are still running
+//   arrived    the main path stands at the join
+//
+// A thief counts its steal while it holds the deque's lock: were it later, the child might finish
+// first and find nobody counted. So this join needs a deque that steals under a lock, and the two
+// locks are held at once, the deque's first.
+// Whoever makes `children` zero after the main path has arrived goes on after the join; if it is
+// zero when the main path arrives, that does. The unlocking store is the last access of all others.
+//
+// Paper: fibril-spaa16, listings 2 and 3.
+#pragma once
+
+#include "nopal/deque/spin_lock.h"
+#include "nopal/join/join.h"
+
+#include <cstdint>
+
+namespace nopal::join {
+
+class locked {
+public:
+  static constexpr bool counts_under_deque_lock = true;
+
+  // A thief, for the main path that it has just stolen, under the deque's lock.
+  void count_steal() noexcept {
+    const deque::locked guard{lock_};
+    alpha_ = alpha_ + 1;
+    children_ = children_ + 1;
+  }
+  // Main path.
+  std::int64_t steals() const noexcept { return alpha_; }
+
+  bool child_finished() noexcept {
+    const deque::locked guard{lock_};
+    children_ = children_ - 1;
+    return children_ == 0 && arrived_;
+  }
+
+  bool last_child() const noexcept {
+    const deque::locked guard{lock_};
+    return children_ == 1 && arrived_;
+  }
+
+  bool arrive() noexcept {
+    const deque::locked guard{lock_};
+    arrived_ = true;
+    return children_ == 0;
+  }
+
+  void reset() noexcept {
+    alpha_ = 0;
+    arrived_ = false;
+  }
+
+private:
+  mutable deque::spin_lock lock_;
+  base::handed_over<bool> arrived_{false};
+  base::handed_over<std::int64_t> alpha_{0};
+  base::handed_over<std::int64_t> children_{0};
+};
+
+static_assert(strand_counter<locked>);
+
+} // namespace nopal::join
