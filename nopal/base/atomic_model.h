@@ -34,6 +34,7 @@
 
 #include <cstdint>
 #include <source_location>
+#include <type_traits>
 
 namespace nopal::base {
 
@@ -50,12 +51,20 @@ inline rl::debug_info model_info(const place& at) noexcept {
   return {at.function_name(), at.file_name(), at.line()};
 }
 
+template <class T> struct as_kept {
+  using type = T;
+};
+template <class T> struct as_kept<const T*> {
+  using type = T*;
+};
+
 template <class T> class atomic {
+  using kept = typename as_kept<T>::type; // Relacy's history takes no pointer to const
   using difference = typename rl::atomic_add_type<T>::type;
 
 public:
-  atomic() : value_{T{}} {}
-  atomic(T value) : value_{value} {}
+  atomic() : value_{kept{}} {}
+  atomic(T value) : value_{keep(value)} {}
   atomic(const atomic&) = delete;
   atomic& operator=(const atomic&) = delete;
 
@@ -63,10 +72,10 @@ public:
     return value_.load(how, model_info(at));
   }
   void store(T value, order how = seq_cst, place at = place::current()) noexcept {
-    value_.store(value, how, model_info(at));
+    value_.store(keep(value), how, model_info(at));
   }
   T exchange(T value, order how = seq_cst, place at = place::current()) noexcept {
-    return value_.exchange(value, how, model_info(at));
+    return value_.exchange(keep(value), how, model_info(at));
   }
   T fetch_add(difference value, order how = seq_cst, place at = place::current()) noexcept {
     return value_.fetch_add(value, how, model_info(at));
@@ -87,6 +96,13 @@ public:
   T newest() const noexcept { return value_.debug_value(); }
 
 private:
+  static kept keep(T value) noexcept {
+    if constexpr (std::is_same_v<T, kept>)
+      return value;
+    else
+      return const_cast<kept>(value);
+  }
+
   // Relacy knows no failure order above the success order, as C++ does since C++17: there a fence
   // after the failure makes up for it.
   template <bool Spurious>
@@ -94,14 +110,16 @@ private:
                         order failure, const place& at) noexcept {
     const rl::debug_info info = model_info(at);
     const bool above = (success == relaxed || success == release) && failure == acquire;
-    const bool done = value_.compare_exchange(spurious, expected, desired, success,
+    kept found = keep(expected);
+    const bool done = value_.compare_exchange(spurious, found, keep(desired), success,
                                               above ? relaxed : failure, info);
+    expected = found;
     if (!done && above)
       rl::atomic_thread_fence(acquire, info);
     return done;
   }
 
-  rl::atomic<T> value_;
+  rl::atomic<kept> value_;
 };
 
 // Plain data: reading or writing it concurrently with a write is reported as a data race.
