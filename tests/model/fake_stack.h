@@ -7,12 +7,14 @@
 // transcribed; all else is the shipped text.
 #pragma once
 
+#include "mapped.h"
 #include "strand.h"
 
 #include "nopal/stack/stack.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace nopal::model {
 
@@ -23,7 +25,6 @@ struct fake_stack {
   // The outermost offer lies highest.
   offer places[depth];
   base::atomic<std::uint8_t> marks[depth];
-  base::atomic<offer*> slots[4];
 
   fake_stack() noexcept {
     current = this;
@@ -39,12 +40,18 @@ struct fake_stack {
 };
 
 struct fake_bounds {
-  static std::size_t most_forks() noexcept { return std::size(fake_stack::current->slots); }
+  static std::size_t most_forks() noexcept { return fake_stack::depth + 1; }
   static std::uintptr_t bottom(stack::stack_id) noexcept { return fake_stack::current->bottom(); }
   static std::uintptr_t lowest_fork(stack::stack_id) noexcept {
     return fake_stack::current->bottom();
   }
 };
+
+// What a deque of such a stack maps: arrays of offers, or of frames where all offers are public; in
+// one that grows, of 1, 2 and 4 of them.
+template <class Deque>
+using deque_memory =
+    mapped_atomics<std::conditional_t<Deque::offers_are_public, strand*, offer*>, 7>;
 
 struct fake_marks {
   static void open(void* offer) noexcept {
@@ -103,14 +110,3 @@ template <class T> bool stack_below(const base::atomic<T>& word) noexcept {
 }
 
 } // namespace nopal::arch
-
-namespace nopal::base {
-
-// The array of the deque variant `split`.
-inline void* map_zeroed(std::size_t bytes) noexcept {
-  auto& slots = model::fake_stack::current->slots;
-  model::check(bytes == std::size(slots) * sizeof(void*), "a map of another size");
-  return slots;
-}
-
-} // namespace nopal::base

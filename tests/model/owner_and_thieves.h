@@ -27,11 +27,14 @@ struct shape {
 template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
   static constexpr int most = Shape.outer * (1 + Shape.inner + (Shape.rejoins ? 1 : 0));
   fake_stack place;
+  deque_memory<Deque> memory;
   Deque deque;
   strand work[most];
+  const void* homes[most] = {}; // of each strand; the model's own note
   int forked = 0;
   bool rejoined = false;
   int home = 0;
+  void* offers_for = &home;
 
   void before() noexcept {
     deque.open(Fenced);
@@ -44,7 +47,31 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     const attention why = deque.attend();
     deque.push_anyway(of);
     if (why == attention::requested)
-      deque.publish(&home);
+      deque.publish(offers_for);
+  }
+
+  // The first half of a fork.
+  offer& open(int level) noexcept {
+    strand& rest = work[forked];
+    homes[forked++] = offers_for;
+    offer& of = place.at(level);
+    rest.prepare();
+    of.of = &rest;
+    if (!deque.push(&of))
+      fork_slow(&of);
+    return of;
+  }
+
+  // The second. False: the continuation was stolen, and this worker has left the stack.
+  bool close(offer& of) noexcept {
+    strand& rest = *of.frame();
+    if (deque.pop(&of) || deque.take_back(&of)) {
+      rest.resume();
+      check(rest.times_taken() == 0, "a strand that was stolen was taken back");
+      return true;
+    }
+    deque.adopt(stack::no_stack, 0, nullptr);
+    return false;
   }
 
   // The worker goes on with the inner function on its own stack: everything at or above what was
@@ -57,12 +84,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
 
   // One fork. False: the continuation was stolen, and this worker has left the stack.
   bool fork(int level) noexcept {
-    strand& rest = work[forked++];
-    offer& of = place.at(level);
-    rest.prepare();
-    of.of = &rest;
-    if (!deque.push(&of))
-      fork_slow(&of);
+    offer& of = open(level);
     if (level == 0)
       for (int i = 0; i < Shape.inner; ++i)
         if (!fork(1)) {
@@ -71,13 +93,15 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
           go_on_after_join(work[forked - 1]);
           break;
         }
-    if (deque.pop(&of) || deque.take_back(&of)) {
-      check(level != 0 || !rejoined, "a strand that was stolen was taken back");
-      rest.resume();
-      return true;
-    }
-    deque.adopt(stack::no_stack, 0, nullptr);
-    return false;
+    const bool ours = close(of);
+    check(!ours || level != 0 || !rejoined, "a strand that was stolen was taken back");
+    return ours;
+  }
+
+  // As many forks as there are places, each in the child of the one before.
+  bool nest(int level) noexcept {
+    offer& of = open(level);
+    return (level + 1 == fake_stack::depth || nest(level + 1)) && close(of);
   }
 
   void own() noexcept {
@@ -94,8 +118,11 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     if (result != outcome::got)
       return false;
     taken.frame->resume();
-    check(taken.frame->was_sealed(), "an offer was public before it was sealed");
-    check(taken.home == &home, "an offer without its computation was public");
+    check(taken.frame->was_sealed() != Deque::offers_are_public,
+          "an offer was public before it was sealed");
+    check(taken.frame->times_taken() == (Deque::steals_under_lock ? 1 : 0),
+          "the deque did not tell what was taken");
+    check(taken.home == homes[taken.frame - work], "an offer without its computation was public");
     return true;
   }
 
@@ -184,7 +211,8 @@ struct foreign : scenario<foreign<Deque>, 3>, deque_state<Deque, shape{3, 0}> {
   }
 
   void visit() noexcept {
-    strand& outermost = this->work[this->forked++];
+    strand& outermost = this->work[this->forked];
+    this->homes[this->forked++] = &this->home;
     offer of;
     outermost.prepare();
     of.of = &outermost;
@@ -193,6 +221,63 @@ struct foreign : scenario<foreign<Deque>, 3>, deque_state<Deque, shape{3, 0}> {
       return;
     if (this->deque.take_back_foreign(&of))
       outermost.resume();
+  }
+};
+
+// As many offers as there are places at once; an array grows from one entry to four.
+template <class Deque>
+struct all_open : scenario<all_open<Deque>, 3>, deque_state<Deque, shape{fake_stack::depth, 0}> {
+  using state = deque_state<Deque, shape{fake_stack::depth, 0}>;
+  void before() { state::before(); }
+  void after() { state::after(); }
+  void thread(unsigned self) {
+    if (self == 0)
+      this->nest(0);
+    else
+      this->ask_and_steal(2);
+  }
+};
+
+// A worker that goes from one computation to another. Of two thieves each wants one computation's
+// offers only; either may be told that what it saw is another's, but not before it was offered.
+template <class Deque>
+struct two_homes : scenario<two_homes<Deque>, 3>, deque_state<Deque, shape{2, 0}> {
+  using state = deque_state<Deque, shape{2, 0}>;
+  int other_home = 0;
+  bool moved = false;
+
+  void before() { state::before(); }
+  void after() { state::after(); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      this->fork(0);
+      this->offers_for = &other_home;
+      this->deque.adopt(fake_stack::id, this->place.top(), &other_home);
+      moved = true;
+      this->fork(0);
+    } else {
+      for (int tries = 0; tries < 2; ++tries)
+        steal_of(self == 1 ? &this->home : &other_home);
+    }
+  }
+
+  void steal_of(void* wanted) noexcept {
+    entry<offer> taken{};
+    switch (this->deque.steal(wanted, taken)) {
+    case outcome::got:
+      taken.frame->resume();
+      check(taken.home == wanted && this->homes[taken.frame - this->work] == wanted,
+            "another computation's offer was taken");
+      break;
+    case outcome::foreign:
+      check(moved || wanted != &this->home, "an offer of a computation that has made none");
+      break;
+    case outcome::empty:
+      this->deque.ask();
+      break;
+    case outcome::lost:
+      break;
+    }
   }
 };
 
@@ -211,6 +296,8 @@ template <class Deque> void run_deque_models(runner& models) {
                                                              2);
   models.random<fenced<Deque, shape{1, 2}>>("fenced: nested forks, two thieves");
   models.random<foreign<Deque>>("a guest's outermost fork, two thieves", 2);
+  models.random<all_open<Deque>>("three offers open at once, two thieves", 2);
+  models.random<two_homes<Deque>>("two computations, two thieves", 2);
 }
 
 } // namespace nopal::model

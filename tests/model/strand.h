@@ -26,14 +26,19 @@ public:
   // For whoever goes on with the stack after the strand was stolen.
   std::uintptr_t above() const noexcept { return above_; }
 
-  // Whoever goes on with it; a thief finds it sealed.
+  // The thief that gets it, where deques say so.
+  void take() noexcept { taken_ = taken_ + 1; }
+
+  // Whoever goes on with it; a thief finds it sealed, or taken, as the deque promises.
   void resume() noexcept {
     check(locals_ == prepared, "a strand was resumed that was not prepared, or twice");
     locals_ = resumed;
     was_sealed_ = sealed_ != 0;
+    times_taken_ = taken_;
     ++times_;
   }
   bool was_sealed() const noexcept { return was_sealed_; }
+  int times_taken() const noexcept { return times_taken_; }
   int times_resumed() const noexcept { return times_; }
 
   // At the end.
@@ -48,9 +53,11 @@ private:
   base::handed_over<int> locals_{0};
   base::handed_over<int> sealed_{0};
   base::handed_over<std::uintptr_t> above_{0};
+  base::handed_over<int> taken_{0};
   // The model's own notes, no part of what is checked for races.
   int times_ = 0;
   bool was_sealed_ = false;
+  int times_taken_ = 0;
 };
 
 struct offer {
@@ -61,6 +68,7 @@ struct offer {
 
   strand* frame() const noexcept { return of; }
   void seal(std::uintptr_t above) noexcept { frame()->seal(above); }
+  static void taken(strand* frame) noexcept { frame->take(); }
 };
 
 } // namespace nopal::model

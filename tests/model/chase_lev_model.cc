@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+//
+// Models of the deque variant `chase_lev`, whose array grows from the first nested fork on.
+#include "owner_and_thieves.h"
+
+#include "nopal/deque/chase_lev.h"
+
+int main(int argc, char** argv) {
+  using namespace nopal;
+  model::runner models{argc, argv};
+  model::run_deque_models<deque::chase_lev<model::offer, model::fake_bounds, 1>>(models);
+  return models.result();
+}
