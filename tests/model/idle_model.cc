@@ -4,18 +4,13 @@
 //
 // The calls and their order are those of sched/search.cc (search, sleep, announce_work, hand_over,
 // wake) and sched/steal.cc (fork_slow). A lost wake-up shows as a deadlock.
-#include "fake_stack.h"
+#include "owner_and_sleepers.h"
 
 #include "nopal/deque/split.h"
 #include "nopal/deque/stack_map.h"
-#include "nopal/vproc/parking.h"
 
 namespace nopal::model {
 namespace {
-
-using deque::attention;
-using deque::entry;
-using deque::outcome;
 
 using map_deque = deque::stack_map<offer, fake_marks, fake_bounds, 2>;
 using split_deque = deque::split<offer, fake_bounds, 2>;
@@ -49,138 +44,6 @@ struct handed_to_sleeper : scenario<handed_to_sleeper, 2> {
     }
   }
   void after() { check(idle.asleep.load(base::relaxed) == 0, "asleep does not count sleepers"); }
-};
-
-// One owner with `Thieves` workers around it; thread 0 is the owner. Workers of the pool take
-// whatever there is; a guest takes strands of its own computation only, and somebody else is
-// searching all the time.
-enum class who { pool, guest };
-
-template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_state {
-  static constexpr bool pool = Who == who::pool;
-  vproc::idle_count idle;
-  vproc::parking_place parking[Thieves + 1];
-  fake_stack place;
-  Deque deque;
-  strand work[Forks];
-  int home = 0;
-
-  void before() noexcept {
-    deque.open(false);
-    deque.adopt(fake_stack::id, place.top(), &home);
-    deque.attend();
-    idle.searching.store(pool ? 0 : 1, base::relaxed);
-  }
-  void* wanted() noexcept { return pool ? nullptr : &home; }
-
-  void announce_work() noexcept {
-    if (!idle.anybody_asleep() || (!pool && parking[1].wake(idle)) || !idle.wants_wake())
-      return;
-    const unsigned first = rl::rand(Thieves);
-    for (unsigned i = 0; i < Thieves; ++i)
-      if (parking[1 + (first + i) % Thieves].wake(idle))
-        return;
-  }
-
-  offer& push(int level, int number) noexcept {
-    offer& of = place.at(level);
-    work[number].prepare();
-    of.of = &work[number];
-    if (!deque.push(&of)) {
-      const attention why = deque.attend();
-      deque.push_anyway(&of);
-      if (why == attention::requested && deque.publish(&home))
-        announce_work();
-    }
-    return of;
-  }
-
-  void sleep(unsigned self) noexcept {
-    parking[self].announce(idle);
-    if (pool)
-      idle.searching.fetch_sub(1, base::seq_cst);
-    base::full_fence();
-    deque.ask();
-    base::heavy_barrier();
-    if (deque.has_work(wanted()))
-      parking[self].cancel(idle);
-    else
-      parking[self].wait();
-    if (pool)
-      idle.searching.fetch_add(1, base::seq_cst);
-  }
-
-  // Until it has taken one strand.
-  void search(unsigned self) noexcept {
-    if (pool)
-      idle.searching.fetch_add(1, base::seq_cst);
-    entry<offer> taken{};
-    for (;;) {
-      const outcome result = deque.steal(wanted(), taken);
-      if (result == outcome::got)
-        break;
-      if (result == outcome::empty)
-        deque.ask();
-      base::spin_pause();
-      if (deque.publish_for_owner(self) && deque.steal(wanted(), taken) == outcome::got)
-        break;
-      sleep(self);
-    }
-    if (pool)
-      idle.searching.fetch_sub(1, base::seq_cst);
-    announce_work(); // as hand_over: nobody else's guest sleeps
-    taken.frame->resume();
-  }
-
-  void after() {
-    for (const strand& rest : work)
-      rest.check_resumed_once();
-    check(idle.asleep.load(base::relaxed) == 0, "asleep does not count sleepers");
-    check(idle.searching.load(base::relaxed) == (pool ? 0 : 1),
-          "searching does not count searchers");
-  }
-};
-
-// The owner forks and then computes for ever: every offer must be taken by somebody else.
-template <class Deque, int Thieves, int Forks, who Who = who::pool>
-struct never_returns : scenario<never_returns<Deque, Thieves, Forks, Who>, Thieves + 1>,
-                       pool_state<Deque, Thieves, Forks, Who> {
-  void before() { pool_state<Deque, Thieves, Forks, Who>::before(); }
-  void after() { pool_state<Deque, Thieves, Forks, Who>::after(); }
-  void thread(unsigned self) {
-    if (self == 0) {
-      for (int i = 0; i < Forks; ++i)
-        this->push(i, i);
-      return;
-    }
-    for (int i = 0; i < Forks / Thieves; ++i)
-      this->search(self);
-  }
-};
-
-// The owner forks, closes the offer if it can, and forks once more, for ever.
-template <class Deque>
-struct forks_again : scenario<forks_again<Deque>, 2>, pool_state<Deque, 1, 2> {
-  void before() { pool_state<Deque, 1, 2>::before(); }
-  void after() {
-    if (!closed)
-      this->work[1].prepare(), this->work[1].resume(); // never forked
-    pool_state<Deque, 1, 2>::after();
-  }
-  bool closed = false;
-
-  void thread(unsigned self) {
-    if (self != 0) {
-      this->search(self);
-      return;
-    }
-    offer& of = this->push(0, 0);
-    if (!this->deque.pop(&of) && !this->deque.take_back(&of))
-      return;
-    this->work[0].resume();
-    closed = true;
-    this->push(0, 1);
-  }
 };
 
 // A guest at its join waits for one strand, and is woken by whoever completes the join.
@@ -300,15 +163,6 @@ struct two_computations : scenario<two_computations, 4> {
     check(idle.searching.load(base::relaxed) == 0, "searching does not count searchers");
   }
 };
-
-template <class Deque> void run_pool_models(runner& models) {
-  models.random<never_returns<Deque, 1, 1>>("one fork, one thief", 2);
-  models.bounded<never_returns<Deque, 1, 1>>("one fork, one thief", 2);
-  models.random<never_returns<Deque, 1, 2>>("two forks, one thief", 2);
-  models.random<never_returns<Deque, 2, 2>>("two forks, two thieves", 5);
-  models.random<never_returns<Deque, 1, 2, who::guest>>("two forks, their guest", 2);
-  models.random<forks_again<Deque>>("a fork closed and made anew, one thief", 2);
-}
 
 } // namespace
 } // namespace nopal::model

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+//
+// Models of sleeping around the deques whose offers are public at once.
+#include "owner_and_sleepers.h"
+
+#include "nopal/deque/chase_lev.h"
+#include "nopal/deque/the.h"
+
+namespace nopal::model {
+namespace {
+
+using the_deque = deque::the<offer, fake_bounds>;
+using chase_lev_deque = deque::chase_lev<offer, fake_bounds, 1>;
+
+// An owner whose only offer is looked at, and left, by a thief of another computation, while a
+// worker that may take it falls asleep.
+template <class Deque> struct looked_at : scenario<looked_at<Deque>, 3>, pool_state<Deque, 1, 1> {
+  int other_home = 0;
+  void before() { pool_state<Deque, 1, 1>::before(); }
+  void after() { pool_state<Deque, 1, 1>::after(); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      this->push(0, 0);
+    } else if (self == 1) {
+      this->search(self);
+    } else {
+      for (int tries = 0; tries < 4 && !look(); ++tries)
+        base::spin_pause();
+    }
+  }
+
+  bool look() noexcept {
+    entry<offer> taken{};
+    const outcome result = this->deque.steal(&other_home, taken);
+    check(result != outcome::got, "another computation's offer was taken");
+    return result == outcome::foreign;
+  }
+};
+
+template <class Deque> void run_classic_pool_models(runner& models) {
+  run_pool_models<Deque>(models);
+  models.random<looked_at<Deque>>("one fork, looked at by a stranger, one thief", 2);
+  models.bounded<looked_at<Deque>>("one fork, looked at by a stranger, one thief", 1);
+}
+
+} // namespace
+} // namespace nopal::model
+
+int main(int argc, char** argv) {
+  using namespace nopal::model;
+  runner models{argc, argv};
+  run_classic_pool_models<chase_lev_deque>(models);
+  run_classic_pool_models<the_deque>(models);
+  return models.result();
+}
