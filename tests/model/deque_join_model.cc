@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+//
+// Models of the joins under the deques whose offers are public at once: one strand goes on after a
+// join, once, and sees what all others wrote.
+//
+// The calls and their order are those of sched/steal.cc: a thief counts its steal under the deque's
+// lock, by Offer::taken, or later, as the main path, whichever the join asks for.
+#include "mapped.h"
+
+#include "nopal/deque/chase_lev.h"
+#include "nopal/deque/the.h"
+#include "nopal/join/locked.h"
+#include "nopal/join/wait_free.h"
+
+namespace nopal::model {
+namespace {
+
+using deque::attention;
+using deque::entry;
+using deque::outcome;
+
+// Fibril's count as its paper has it: of all strands, the main path with them, and whoever counts
+// it down to zero goes on. Right only if a steal is counted before the child can finish.
+class strand_count {
+public:
+  static constexpr bool counts_under_deque_lock = true;
+
+  void count_steal() noexcept {
+    const deque::locked guard{lock_};
+    alpha_ = alpha_ + 1;
+    strands_ = strands_ + 1;
+  }
+  std::int64_t steals() const noexcept { return alpha_; }
+  bool child_finished() noexcept { return count_down(); }
+  bool last_child() const noexcept {
+    const deque::locked guard{lock_};
+    return strands_ == 1;
+  }
+  bool arrive() noexcept { return count_down(); }
+  void reset() noexcept {
+    alpha_ = 0;
+    strands_ = 1;
+  }
+
+private:
+  bool count_down() noexcept {
+    const deque::locked guard{lock_};
+    strands_ = strands_ - 1;
+    return strands_ == 0;
+  }
+
+  mutable deque::spin_lock lock_;
+  base::handed_over<std::int64_t> alpha_{0};
+  base::handed_over<std::int64_t> strands_{1};
+};
+static_assert(join::strand_counter<strand_count>);
+
+// The same join, told of a steal without the deque's lock.
+template <class Join> struct counted_late : Join {
+  static constexpr bool counts_under_deque_lock = false;
+};
+
+template <class Join> struct forking_frame {
+  Join join;
+  base::handed_over<int> child{0}; // whose continuation is offered
+  base::handed_over<int> locals{0};
+};
+
+template <class Join> struct offer_of {
+  using frame_type = forking_frame<Join>;
+  alignas(8) base::handed_over<frame_type*> of{nullptr};
+
+  frame_type* frame() const noexcept { return of; }
+  static void taken(frame_type* frame) noexcept {
+    if constexpr (Join::counts_under_deque_lock)
+      frame->join.count_steal();
+  }
+};
+
+struct no_bounds {
+  static std::size_t most_forks() noexcept { return 2; }
+  static std::uintptr_t lowest_fork(stack::stack_id) noexcept { return 0; }
+};
+
+template <class Join> using the_deque = deque::the<offer_of<Join>, no_bounds>;
+template <class Join> using chase_lev_deque = deque::chase_lev<offer_of<Join>, no_bounds, 1>;
+
+// A scope with `Children` children, joined `Rounds` times by threads that each have a deque. Who
+// runs the main path offers it and runs the child; whoever steals it is the main path from then on.
+template <template <class> class DequeOf, class Join, int Children, int Rounds, int Threads,
+          bool MustFail = false>
+struct scope_under
+    : scenario<scope_under<DequeOf, Join, Children, Rounds, Threads, MustFail>, Threads> {
+  static constexpr bool must_fail = MustFail;
+  static constexpr stack::stack_id some_stack = 1;
+
+  mapped_atomics<forking_frame<Join>*, 2 * Threads> memory;
+  DequeOf<Join> deques[Threads];
+  forking_frame<Join> frame;
+  offer_of<Join> offers[Children];
+  base::handed_over<int> results[Children];
+  base::atomic<bool> over{false};
+  int home = 0;
+
+  // The model's own notes.
+  int round = 0;
+  int joins = 0;
+  bool joined[Rounds]{};
+
+  void before() {
+    for (DequeOf<Join>& deque : deques) {
+      deque.open(false);
+      deque.adopt(some_stack, 0, &home);
+      deque.attend();
+    }
+  }
+
+  void thread(unsigned self) {
+    if (self == 0)
+      main_path(self, 0);
+    while (!over.load(base::relaxed)) {
+      const unsigned victim = (self + 1 + rl::rand(Threads - 1)) % Threads;
+      entry<offer_of<Join>> taken{};
+      if (deques[victim].steal(nullptr, taken) == outcome::got) {
+        if constexpr (!Join::counts_under_deque_lock)
+          taken.frame->join.count_steal();
+        deques[self].adopt(some_stack, 0, &home);
+        main_path(self, taken.frame->child + 1);
+      } else {
+        base::spin_pause();
+      }
+    }
+  }
+
+  void open(unsigned self, offer_of<Join>& of) noexcept {
+    of.of = &frame;
+    if (deques[self].push(&of))
+      return;
+    const attention why = deques[self].attend();
+    deques[self].push_anyway(&of);
+    if (why == attention::requested)
+      deques[self].publish(&home);
+  }
+
+  void leave(unsigned self) noexcept { deques[self].adopt(stack::no_stack, 0, nullptr); }
+
+  // From the fork of `child` on; returns when this thread has left the main path.
+  void main_path(unsigned self, int child) noexcept {
+    for (; child < Children; ++child) {
+      const int now = round;
+      offer_of<Join>& of = offers[child];
+      frame.child = child;
+      open(self, of);
+      results[child] = now + 1;
+      if (deques[self].pop(&of) || deques[self].take_back(&of))
+        continue; // not detached: the same strand goes on
+      leave(self);
+      if (rl::rand(2) == 0)
+        frame.join.last_child(); // a hint
+      if (!frame.join.child_finished())
+        return;
+      if (!go_on(self))
+        return;
+      child = -1;
+    }
+    frame.locals = round + 1;
+    if (frame.join.steals() != 0) {
+      leave(self);
+      if (!frame.join.arrive())
+        return;
+    }
+    if (go_on(self))
+      main_path(self, 0);
+  }
+
+  // After the join, whoever was the last. True: for another round.
+  bool go_on(unsigned self) noexcept {
+    check(!joined[round], "two strands go on after one join");
+    joined[round] = true;
+    check(frame.locals == round + 1, "a strand went on before the main path was at the join");
+    for (int i = 0; i < Children; ++i)
+      check(results[i] == round + 1, "a strand went on before a child had finished");
+    if (frame.join.steals() != 0) {
+      frame.join.reset();
+      deques[self].adopt(some_stack, 0, &home);
+    }
+    check(frame.join.steals() == 0, "steals are left after a join");
+    ++joins;
+    if (++round < Rounds)
+      return true;
+    over.store(true, base::relaxed);
+    return false;
+  }
+
+  void after() { check(joins == Rounds, "nobody went on after a join"); }
+};
+
+template <template <class> class DequeOf, class Join> void run_join_models(runner& models) {
+  models.random<scope_under<DequeOf, Join, 1, 2, 2>>("one child, two rounds, two threads");
+  models.bounded<scope_under<DequeOf, Join, 1, 1, 2>>("one child, two threads", 2);
+  models.random<scope_under<DequeOf, Join, 2, 2, 3>>("two children, two rounds, three threads");
+  models.random<scope_under<DequeOf, Join, 3, 1, 3>>("three children, three threads");
+}
+
+} // namespace
+} // namespace nopal::model
+
+int main(int argc, char** argv) {
+  using namespace nopal;
+  using namespace nopal::model;
+  runner models{argc, argv};
+  models.section("wait_free under the");
+  run_join_models<the_deque, join::wait_free>(models);
+  models.section("wait_free under chase_lev");
+  run_join_models<chase_lev_deque, join::wait_free>(models);
+  models.section("locked under the");
+  run_join_models<the_deque, join::locked>(models);
+  models.section("locked under the, counted late");
+  run_join_models<the_deque, counted_late<join::locked>>(models);
+  models.section("the paper's count under the");
+  run_join_models<the_deque, strand_count>(models);
+  models.section("the paper's count under the, counted late");
+  models.bounded<scope_under<the_deque, counted_late<strand_count>, 1, 1, 2, true>>(
+      "one child, two threads", 2);
+  models.random<scope_under<the_deque, counted_late<strand_count>, 2, 2, 3, true>>(
+      "two children, two rounds, three threads", 5);
+  return models.result();
+}
