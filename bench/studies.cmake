@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Programs that a study alone runs: computations of known work and span, and those that tell apart
 # the strategies for a cactus stack. Each is built for the serial elision, for the profile, and for
-# every preset of ours.
+# every runtime of ours that is.
 enable_language(C)
 add_library(bench_foreign STATIC foreign.c)
 set_target_properties(bench_foreign PROPERTIES C_STANDARD 11)
@@ -32,8 +32,7 @@ endfunction()
 find_package(Threads REQUIRED)
 bench_study_programs(serial BACKEND serial)
 bench_study_programs(profile BACKEND profile)
-foreach(runtime nopal nopal-split nopal-nowa nopal-nowa-the nopal-fibril nopal-cilkplus
-    nopal-depth-restricted nopal-reuse-ancestors)
+foreach(runtime IN LISTS own_runtimes)
   string(REPLACE - _ target ${runtime})
   if(TARGET ${target})
     bench_study_programs(${runtime} BACKEND nopal LIBRARIES nopal::${target})
