@@ -65,8 +65,8 @@ function(nopal_add_model name source)
 endfunction()
 
 # nopal_add_test_family(family [VARIANTS] [VALGRIND]): every *_test.cc of tests/<family>, against
-# nopal and, with VARIANTS, again against the `variants` that are built, unless it is listed in
-# `one_variant_is_enough`.
+# nopal; with VARIANTS, unless listed in `one_variant_is_enough`, against nopal_split; and, if listed
+# in `comparison_tests`, against the `comparison_presets`.
 function(nopal_add_test_family family)
   cmake_parse_arguments(PARSE_ARGV 1 arg "VARIANTS;VALGRIND" "" "")
   set(valgrind "")
@@ -80,6 +80,10 @@ function(nopal_add_test_family family)
       LABELS ${family} ${valgrind})
     if(NOT arg_VARIANTS OR stem IN_LIST one_variant_is_enough)
       continue()
+    endif()
+    set(variants split)
+    if(stem IN_LIST comparison_tests)
+      list(APPEND variants ${comparison_presets})
     endif()
     foreach(variant IN LISTS variants)
       if(TARGET nopal_${variant})
