@@ -26,6 +26,8 @@
 //      complete.
 //   C  pop: tail lowered, full fence, head load. Partner: head raised, full fence, tail load.
 //      Either the owner sees the raised head or the thief sees the lowered tail.
+//   S  step back: head store release. Partner: the pop's head load, acquire: a thief that looked at
+//      the frame, and left it, has done so.
 //   L  as in split.h: tail stored, light barrier, limit load.
 // Progress: a thief waits for the lock, a pop that meets a thief too.
 // Paper: fibril-spaa16, section 4.2, which takes it from Cilk-5 (PLDI'98, section 5).
@@ -80,8 +82,8 @@ public:
   [[gnu::always_inline]] bool pop(Offer*) noexcept {
     const std::int64_t at = tail_.load(base::relaxed) - 1;
     tail_.store(at, base::relaxed);
-    base::full_fence(); // C
-    return head_.load(base::relaxed) <= at;
+    base::full_fence();                     // C
+    return head_.load(base::acquire) <= at; // S
   }
 
   bool take_back(Offer*) noexcept {
@@ -144,7 +146,7 @@ public:
     if (result == outcome::got)
       Offer::taken(taken.frame);
     else
-      head_.store(at, base::relaxed);
+      head_.store(at, base::release); // S
     return result;
   }
 

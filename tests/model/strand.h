@@ -26,6 +26,8 @@ public:
   // For whoever goes on with the stack after the strand was stolen.
   std::uintptr_t above() const noexcept { return above_; }
 
+  bool is_prepared() const noexcept { return locals_ == prepared; }
+
   // The thief that gets it, where deques say so.
   void take() noexcept { taken_ = taken_ + 1; }
 
