@@ -23,15 +23,21 @@ HEADERS = (
     "nopal/deque/spin_lock.h",
     "nopal/deque/stack_map.h",
     "nopal/deque/split.h",
+    "nopal/deque/the.h",
+    "nopal/deque/chase_lev.h",
     "nopal/join/wait_free.h",
+    "nopal/join/locked.h",
     "nopal/vproc/parking.h",
     "tests/model/fake_stack.h",  # order M, transcribed
 )
-FLAGS = "-std=c++20 -O1 -w -DNOPAL_MODEL=1 -DNOPAL_CHECKS=1".split()
+FLAGS = "-std=c++20 -w -DNOPAL_MODEL=1 -DNOPAL_CHECKS=1".split()
 TIME_LIMIT_S = 300
 
 _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
+# What these two do under their locks the models can see; elsewhere only that a lock is a lock.
+LOCKS = ("nopal/deque/the.h", "nopal/join/locked.h")
+_LOCK = re.compile(r"const (?:deque::)?locked guard\{lock_\};")
 # Others' barriers may then fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")
 # Without the tag a position that was taken back and offered anew looks unchanged (ABA).
@@ -77,7 +83,10 @@ def mutants_of(root, header):
         for match in _ORDER.finditer(code):
             for order in weaker(match[1], code):
                 found.append(Mutant(header, number, line, match.span(), f"base::{order}"))
-        for match in [*_FENCE.finditer(code), *_WHOLE.finditer(code)]:
+        removed = [*_FENCE.finditer(code), *_WHOLE.finditer(code)]
+        if header in LOCKS:
+            removed += _LOCK.finditer(code)
+        for match in removed:
             found.append(Mutant(header, number, line, match.span(), ""))
         for match in _TAG.finditer(code):
             found.append(Mutant(header, number, line, match.span(), "((old >> 32) << 32)"))
@@ -87,8 +96,9 @@ def mutants_of(root, header):
 class Checker:
     """Builds and runs models against a copy of the tree."""
 
-    def __init__(self, root, compiler, includes):
+    def __init__(self, root, compiler, includes, optimize="-O1"):
         self.root = root
+        self.optimize = optimize
         self.compiler = compiler
         self.includes = [flag for folder in includes for flag in ("-I", folder)]
         folder = os.path.join(root, "tests/model")
@@ -99,7 +109,7 @@ class Checker:
 
     def command(self, tree, name):
         source = os.path.join(tree, "tests/model", name)
-        return [self.compiler, *FLAGS, "-I", tree, *self.includes, source]
+        return [self.compiler, *FLAGS, self.optimize, "-I", tree, *self.includes, source]
 
     def included(self, name):
         command = [*self.command(self.root, name), "-MM"]
@@ -107,22 +117,26 @@ class Checker:
         paths = done.stdout.split()[1:]
         return {os.path.relpath(path, self.root) for path in paths if path != "\\"}
 
+    def copy_to(self, tree):
+        for folder in ("nopal", "tests/model"):
+            shutil.copytree(os.path.join(self.root, folder), os.path.join(tree, folder))
+
     def run(self, tree, name):
-        """Whether the model passes; raises if it cannot be told."""
+        """Whether the model passes, and what it prints; raises if it cannot be told."""
         program = os.path.join(tree, name + ".out")
         subprocess.run([*self.command(tree, name), "-o", program], check=True)
         done = subprocess.run([program], capture_output=True, timeout=TIME_LIMIT_S, check=False)
+        output = done.stdout.decode(errors="replace")
         if done.returncode == 0:
-            return True
-        if done.returncode == 1 and b" failed\n" in done.stdout and b"INTERNAL" not in done.stdout:
-            return False
+            return True, output
+        if done.returncode == 1 and " failed\n" in output and "INTERNAL" not in output:
+            return False, output
         raise RuntimeError(f"{name} ended with status {done.returncode} and no verdict")
 
     def killer(self, mutant):
         """The first model that fails, or None."""
         with tempfile.TemporaryDirectory(prefix="nopal-mutant-") as tree:
-            for folder in ("nopal", "tests/model"):
-                shutil.copytree(os.path.join(self.root, folder), os.path.join(tree, folder))
+            self.copy_to(tree)
             path = os.path.join(tree, mutant.header)
             with open(path, encoding="utf-8") as file:
                 lines = file.read().split("\n")
@@ -130,7 +144,7 @@ class Checker:
             with open(path, "w", encoding="utf-8") as file:
                 file.write("\n".join(lines))
             for name, included in self.models:
-                if mutant.header in included and not self.run(tree, name):
+                if mutant.header in included and not self.run(tree, name)[0]:
                     return name.removesuffix(".cc")
         return None
 
@@ -155,12 +169,16 @@ def labels_without_a_kill(results):
     return sorted(labelled - fine)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
+def add_arguments(parser):
     parser.add_argument("root", help="the repository's root")
     parser.add_argument("compiler", help="the C++ compiler")
     parser.add_argument("-I", dest="includes", action="append", default=[], help="Relacy's folder")
-    parser.add_argument("-j", dest="jobs", type=int, default=2, help="mutants at a time")
+    parser.add_argument("-j", dest="jobs", type=int, default=2, help="programs at a time")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_arguments(parser)
     parser.add_argument("-k", dest="only", default="", help="only mutants whose line says this")
     options = parser.parse_args()
 

@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""Puts known bugs of published algorithms back into the checked text: the models must find each.
+
+A harness that misses a bug that others have shipped would tell nothing about ours. Each row is one
+textual change; the text must be there exactly once, and the named model must fail with it.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import re
+import sys
+import tempfile
+
+import mutate
+
+_CHASE_LEV = "nopal/deque/chase_lev.h"
+_THE = "nopal/deque/the.h"
+_FENCE = "base::full_fence(); // C "
+_LOCK = "const locked guard{lock_}; // else a thief that will step back could hide the offer "
+
+# Name, file, text (up to white space), what it becomes, model.
+BUGS = (
+    # Le et al. (PPoPP'13) publish, and load, the array relaxed, and push goes on with the old one.
+    (
+        "resize publishes the array without release",
+        _CHASE_LEV,
+        "array_.store(larger, base::release);",
+        "array_.store(larger, base::relaxed);",
+        "chase_lev_model.cc",
+    ),
+    (
+        "steal loads the array without acquire",
+        _CHASE_LEV,
+        "array_.load(base::acquire);",
+        "array_.load(base::relaxed);",
+        "chase_lev_model.cc",
+    ),
+    (
+        "push does not reload the array after resizing",
+        _CHASE_LEV,
+        "entries = grow(entries, at);",
+        "grow(entries, at);",
+        "chase_lev_model.cc",
+    ),
+    (
+        "no fence in take",
+        _CHASE_LEV,
+        _FENCE + "return top_.load",
+        "return top_.load",
+        "chase_lev_model.cc",
+    ),
+    (
+        "no fence in the pop of THE",
+        _THE,
+        _FENCE + "return head_.load",
+        "return head_.load",
+        "the_model.cc",
+    ),
+    (
+        "a ring without a tag (ABA)",
+        "nopal/deque/public_ring.h",
+        "(((old >> 32) + 1) << 32)",
+        "((old >> 32) << 32)",
+        "ring_model.cc",
+    ),
+    # parlaylib#83: what was published while a worker was about to sleep is seen by nobody.
+    (
+        "a worker sleeps without a last look",
+        "tests/model/owner_and_sleepers.h",
+        "if (deque.has_work(wanted()))",
+        "if (false)",
+        "classic_idle_model.cc",
+    ),
+    # Our own: the thief's step back, which the protocol of THE allows, hides an offer from publish.
+    (
+        "THE looks for its offers without the lock",
+        _THE,
+        _LOCK,
+        "",
+        "classic_idle_model.cc",
+    ),
+)
+
+# The line that names the scenario, and the one in which Relacy names what it found.
+_SCENARIO = re.compile(r"^(.*\S) +(?:random|all\b.*?) +\d+ executions  FAILED$", re.MULTILINE)
+_FOUND = re.compile(r"^[A-Z][A-Z ]{5,}\(.*\)$", re.MULTILINE)
+
+
+def find(checker, bug):
+    """Whether the model fails, and the report of what it found."""
+    _, path, before, after, model = bug
+    with tempfile.TemporaryDirectory(prefix="nopal-calibrate-") as tree:
+        checker.copy_to(tree)
+        changed = os.path.join(tree, path)
+        with open(changed, encoding="utf-8") as file:
+            text = file.read()
+        pattern = r"\s+".join(re.escape(word) for word in before.split())
+        text, times = re.subn(pattern, lambda _: after, text)
+        if times != 1:
+            return False, f"the text to change is {times} times in {path}, not once"
+        with open(changed, "w", encoding="utf-8") as file:
+            file.write(text)
+        passed, output = checker.run(tree, model)
+    if passed:
+        return False, f"{model} passes"
+    scenario = _SCENARIO.search(output)
+    found = _FOUND.search(output)
+    return True, f"{scenario[1] if scenario else model}: {found[0] if found else 'failed'}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    mutate.add_arguments(parser)
+    options = parser.parse_args()
+    # A bug is found soon, so compiling is what takes time.
+    checker = mutate.Checker(options.root, options.compiler, options.includes, "-O0")
+    missed = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        verdicts = pool.map(lambda bug: find(checker, bug), BUGS)
+        for bug, (found, what) in zip(BUGS, verdicts):
+            missed += not found
+            print(f"{'found ' if found else 'MISSED'} {bug[0]:46} {what}", flush=True)
+    print(f"{len(BUGS) - missed} of {len(BUGS)} known bugs found")
+    sys.exit(1 if missed else 0)
+
+
+if __name__ == "__main__":
+    main()
