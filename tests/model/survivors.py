@@ -5,18 +5,48 @@ A key is (header, line without its comment, number of orders before it on the li
 """
 
 _RING = "nopal/deque/public_ring.h"
+_CHASE_LEV = "nopal/deque/chase_lev.h"
 _PARKING = "nopal/vproc/parking.h"
 
 _CANCEL = "if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire))"
 _WAKE = "if (!state_.compare_exchange_strong(expected, notified, base::acq_rel, base::relaxed))"
+_TAKE_BACK = (
+    "const bool ours = "
+    "top_.compare_exchange_strong(top, at + 1, base::seq_cst, base::relaxed);"
+)
+_STEAL = "return top_.compare_exchange_strong(top, top + 1, base::seq_cst, base::relaxed)"
+_STEAL_TOP = "std::int64_t top = top_.load(base::acquire);"
+_PUT_TOP = "if (at - top_.load(base::acquire) >= entries->size) [[unlikely]]"
+_GROW_TOP = "for (std::int64_t i = top_.load(base::acquire); i < bottom; ++i)"
+_HAS_WORK = (
+    "return anything_public() && (home == nullptr || home_.load(base::acquire) == home);"
+)
 _PARK = "state_.store(parked, base::release);"
 
 _LOCK = "called under the lock, which every push to the ring holds"
 _COUNT_FIRST = "keeps fetch_sub after fetch_add; the checker never lets two updates change places"
 _OWN_STORE = "a success reads the own store; GCC 12 wants its order not below the failure's"
 
+_CPP11 = "C++20's fences order the indices around it; C++11's, and the published proof, ask seq_cst"
+_IS_FENCED = "the fence of pop comes before it in its thread; else as for acq_rel"
+_NO_LOAD_BUFFERING = (
+    "keeps the thief's read of a slot before the owner's next write to it; the checker never lets "
+    "a store move before an earlier load"
+)
+_FENCE_FOLLOWS = "the full fence that follows makes an acquire of every load before it"
+_PUT_ACQUIRED = "push has acquired already; an old value only has more copied"
+_BARRIER = "the sleeper's heavy barrier comes before it, the owner's light one after what it reads"
+
 REASONS = {
     (_RING, "const ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _LOCK,
+    (_CHASE_LEV, _TAKE_BACK, 0, "acq_rel"): _CPP11,
+    (_CHASE_LEV, _TAKE_BACK, 0, "relaxed"): _IS_FENCED,
+    (_CHASE_LEV, _STEAL, 0, "acq_rel"): _CPP11,
+    (_CHASE_LEV, _STEAL, 0, "relaxed"): _NO_LOAD_BUFFERING,
+    (_CHASE_LEV, _STEAL_TOP, 0, "relaxed"): _FENCE_FOLLOWS,
+    (_CHASE_LEV, _PUT_TOP, 0, "relaxed"): _NO_LOAD_BUFFERING,
+    (_CHASE_LEV, _GROW_TOP, 0, "relaxed"): _PUT_ACQUIRED,
+    (_CHASE_LEV, _HAS_WORK, 0, "relaxed"): _BARRIER,
     (_PARKING, _PARK, 0, "relaxed"): _COUNT_FIRST,
     (_PARKING, _CANCEL, 0, "relaxed"): _OWN_STORE,
     (_PARKING, _WAKE, 0, "release"): _COUNT_FIRST,
