@@ -66,7 +66,7 @@ endfunction()
 
 # nopal_add_test_family(family [VARIANTS] [VALGRIND]): every *_test.cc of tests/<family>, against
 # nopal; with VARIANTS, unless listed in `one_variant_is_enough`, against nopal_split; and, if listed
-# in `comparison_tests`, against the `comparison_presets`.
+# in `comparison_tests`, against the presets that are there for comparison.
 function(nopal_add_test_family family)
   cmake_parse_arguments(PARSE_ARGV 1 arg "VARIANTS;VALGRIND" "" "")
   set(valgrind "")
@@ -83,7 +83,10 @@ function(nopal_add_test_family family)
     endif()
     set(variants split)
     if(stem IN_LIST comparison_tests)
-      list(APPEND variants ${comparison_presets})
+      list(APPEND variants ${NOPAL_PRESETS})
+    endif()
+    if(NOT stem IN_LIST cilkplus_tests)
+      list(REMOVE_ITEM variants cilkplus)
     endif()
     foreach(variant IN LISTS variants)
       if(TARGET nopal_${variant})

@@ -252,6 +252,10 @@ std::variant<resolved_options, std::string> resolve(const options& asked,
                                                     const cpu_count& cpus,
                                                     std::uint64_t clock_seed) {
   resolver r(lookup);
+  if (asked.max_stacks > max_stacks_max) {
+    return "options::max_stacks is " + std::to_string(asked.max_stacks) +
+           ", but it must be a whole number from 1 to " + std::to_string(max_stacks_max);
+  }
   const unsigned workers = cpus.count < num_workers_max ? cpus.count : num_workers_max;
   // Braces: evaluated in this order, so the first complaint is that of the first option.
   const resolved_options resolved{

@@ -34,7 +34,8 @@ struct options {
   std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 32M; default 1M
   // NOPAL_STACK_POLICY: keep, dontneed, free, remap, bounded; default keep, or the preset's
   std::optional<stack_policy> policy = {};
-  unsigned max_stacks = 0; // with bounded, 1 to 16384; NOPAL_STACK_POLICY=bounded:64; default 2400
+  // With bounded: 1 to 16384, default 2400. A program that sets either of the two sets both.
+  unsigned max_stacks = 0;
   std::optional<bind> binding = {};       // NOPAL_BIND, none or cores; default none
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
   std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0

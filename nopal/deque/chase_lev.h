@@ -83,8 +83,8 @@ public:
   // False also when the offer is the last one: it must be won from the thieves.
   [[gnu::always_inline]] bool pop(Offer*) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed) - 1;
-    bottom_.store(at, base::relaxed);
-    base::full_fence(); // C
+    bottom_.store(at, base::release); // P: who reads this may take what lies below
+    base::full_fence();               // C
     return top_.load(base::relaxed) < at;
   }
 
@@ -92,7 +92,7 @@ public:
     const std::int64_t at = bottom_.load(base::relaxed);
     std::int64_t top = at;
     const bool ours = top_.compare_exchange_strong(top, at + 1, base::seq_cst, base::relaxed); // T
-    bottom_.store(at + 1, base::relaxed);
+    bottom_.store(at + 1, base::release);                                                      // P
     return ours;
   }
 

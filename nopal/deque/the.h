@@ -81,7 +81,7 @@ public:
 
   [[gnu::always_inline]] bool pop(Offer*) noexcept {
     const std::int64_t at = tail_.load(base::relaxed) - 1;
-    tail_.store(at, base::relaxed);
+    tail_.store(at, base::release);         // P: who reads this may take what lies below
     base::full_fence();                     // C
     return head_.load(base::acquire) <= at; // S
   }
@@ -164,6 +164,17 @@ public:
   bool has_work(void* home) noexcept {
     const locked guard{lock_};
     return anything_public() && (home == nullptr || home_ == home);
+  }
+  // For a frame that this thief may take: like a steal, it reserves the frame while it looks.
+  template <class Wanted> bool has_work(void* home, Wanted wanted) noexcept {
+    const locked guard{lock_};
+    const std::int64_t at = head_.load(base::relaxed);
+    head_.store(at + 1, base::relaxed);
+    base::full_fence();                                                                      // C
+    const bool any = at < tail_.load(base::acquire) && (home == nullptr || home_ == home) && // P
+                     wanted(slots_[at].load(base::relaxed));
+    head_.store(at, base::release); // S
+    return any;
   }
 
 private:

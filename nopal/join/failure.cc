@@ -78,7 +78,7 @@ void capture_failure(offer* of) noexcept {
 void attach_failure(offer* of, bool detached) noexcept {
   scope_frame* scope = of->scope;
   if (!detached)
-    scope->touch(); // else it is, since the offer was sealed
+    scope->touch(); // else its continuation was stolen, so that the join looks
   const std::int64_t epoch = detached ? of->steals_before : scope->steals();
   of->failed->place = 2 * epoch + (detached ? 1 : 0);
   const deque::locked guard{failures_lock};

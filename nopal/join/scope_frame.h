@@ -9,7 +9,8 @@
 //
 // A scope is plain until a slow path has to do with it: until an offer of it becomes public, or a
 // child fails. Then it is touched: the low bits of its frame pointer say so, and all the fields
-// behind the context are valid.
+// behind the context are valid. (In presets whose offers are public at once, most are so from the
+// start.)
 //
 // Paper: fibril-spaa16, listing 2 (fibril_t); nowa-ipdps21, listing 4.
 #pragma once
@@ -18,6 +19,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
+#include "nopal/stack/stack.h"
 #if NOPAL_JOIN_LOCKED
 #include "nopal/join/locked.h"
 #else
@@ -125,6 +127,10 @@ struct offer {
     if constexpr (offers_are_public) {
       of->resume_at = *static_cast<void**>(of->resume_at); // the stub left its place
       steals_before = of->join.steals();
+      // No stack is larger, and none is nearer to another.
+      const std::uintptr_t running_at = steals_before == 0 ? of->stack_pointer : of->stolen_at;
+      if (running_at - reinterpret_cast<std::uintptr_t>(this) >= stack::slot_bytes / 2) [[unlikely]]
+        check_nesting();
     }
   }
 
@@ -132,8 +138,7 @@ struct offer {
   // Makes the frame ready to be resumed. Ends the program with a sentence if the scope is misused
   // in a way that a steal would turn into a crash.
   void seal(std::uintptr_t taken_above) noexcept;
-  // The same for a scope that is forked while it is not its turn. As long as the main path is not
-  // stolen, or never was before.
+  // The same for a scope that is forked while it is not its turn. While its main path runs.
   void check_nesting() const noexcept;
   // Called by the thief under the deque's lock, if that steals under one.
   static void taken(scope_frame* frame) noexcept {

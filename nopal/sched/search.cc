@@ -44,6 +44,10 @@ bool has_stack(worker* self) noexcept {
   return self->stack != stack::no_stack || !stack::may_run_out();
 }
 
+// Looks for work of any kind, so that a publisher may rely on it. Guests and workers that are
+// restricted (strategy.h) do not.
+bool takes_anything(const worker* self) noexcept { return strategy::home(self) == nullptr; }
+
 bool steal_from_anybody(worker* self, item& taken) noexcept {
   const std::uint32_t count = worker_count();
   for (unsigned tries = 1; tries <= kTries; ++tries) {
@@ -74,16 +78,49 @@ bool steal_starved(worker* self, item& taken) noexcept {
   return false;
 }
 
+template <class Strategy = strategy> bool has_work(worker* victim, worker* self) noexcept {
+  if constexpr (Strategy::restricts)
+    return victim->deque.has_work(Strategy::home(self), [self](const scope_frame* scope) {
+      return Strategy::may_take(self, scope);
+    });
+  else
+    return victim->deque.has_work(Strategy::home(self));
+}
+
 bool anything_left(worker* self) noexcept {
   for (std::uint32_t i = 0; i < worker_count(); ++i)
-    if (worker_at(i) != self && worker_at(i)->deque.has_work(strategy::home(self)))
+    if (worker_at(i) != self && has_work(worker_at(i), self))
       return true;
   return may_go_on(self);
 }
 
+// Where stacks may run out, nobody sleeps on an empty one.
+void lend_stack(worker* self) noexcept {
+  if (self->stack == stack::no_stack || !stack::may_run_out() ||
+      strategy::floor(self) != stack::top(self->stack))
+    return;
+  stack::release(self->stack);
+  self->stack = stack::no_stack;
+}
+
+// A thief without a stack waits for one, and is not counted as one that looks for work.
+void wait_for_stack(worker* self) noexcept {
+  if (has_stack(self) || may_go_on(self))
+    return;
+  if (takes_anything(self))
+    idle.searching.fetch_sub(1, base::seq_cst);
+  for (unsigned tries = 1; !has_stack(self) && !may_go_on(self); ++tries)
+    base::wait_briefly(tries);
+  if (takes_anything(self))
+    idle.searching.fetch_add(1, base::seq_cst);
+}
+
 void sleep(worker* self) noexcept {
+  const bool counted = takes_anything(self);
+  lend_stack(self);
+  self->wants_anything.store(counted, base::relaxed);
   self->parking.announce(idle);
-  if (self->pool)
+  if (counted)
     idle.searching.fetch_sub(1, base::seq_cst);
   base::full_fence();
   for (std::uint32_t i = 0; i < worker_count(); ++i)
@@ -95,19 +132,25 @@ void sleep(worker* self) noexcept {
     self->count.sleeps.add(1);
     self->parking.wait();
   }
-  if (self->pool)
+  if (counted)
     idle.searching.fetch_add(1, base::seq_cst);
 }
 
-bool wake_pool_worker(worker* self) noexcept {
+bool wake_pool_worker(worker* self, bool that_takes_anything) noexcept {
   const std::uint32_t count = worker_count();
   const std::uint32_t first = self->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     worker* candidate = worker_at((first + i) % count);
-    if (candidate->pool && candidate->parking.wake(idle))
+    if (candidate->pool && candidate->wants_anything.load(base::relaxed) == that_takes_anything &&
+        candidate->parking.wake(idle))
       return true;
   }
   return false;
+}
+
+// One that is restricted only if there is no other.
+bool wake_pool_worker(worker* self) noexcept {
+  return wake_pool_worker(self, true) || (strategy::restricts && wake_pool_worker(self, false));
 }
 
 // Whoever stops looking, as the last one, hands the task on: there may be more where this came
@@ -145,12 +188,14 @@ void wake(worker* self, worker* sleeper) noexcept {
 }
 
 found search(worker* self) noexcept {
-  if (self->pool)
+  const bool counted = takes_anything(self);
+  if (counted)
     idle.searching.fetch_add(1, base::seq_cst);
   item taken{};
   scope_frame* finished = nullptr;
   scope_frame* joined = nullptr;
   for (unsigned round = 1;; ++round) {
+    wait_for_stack(self);
     finished = self->finished.load(base::acquire);
     joined = strategy::ready(self);
     if (finished != nullptr || joined != nullptr || steal_from_anybody(self, taken))
@@ -160,14 +205,16 @@ found search(worker* self) noexcept {
     if (round % kRounds == 0)
       sleep(self);
   }
-  if (self->pool)
+  if (counted)
     idle.searching.fetch_sub(1, base::seq_cst);
   if (finished != nullptr) {
     self->finished.store(nullptr, base::relaxed);
     return {nullptr, finished, nullptr, self};
   }
-  if (joined != nullptr)
+  if (joined != nullptr) {
+    hand_over(self, self->home);
     return {nullptr, nullptr, joined, self->home};
+  }
   auto* home = static_cast<worker*>(taken.home);
   hand_over(self, home);
   self->count.steals.add(1);

@@ -101,8 +101,6 @@ bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
 
 [[noreturn]] NOPAL_SWITCHES void detach(worker* self, offer* of) noexcept {
   const scope_frame* scope = of->scope;
-  if (join::offers_are_public && of->steals_before == 0) // else it was sealed
-    of->check_nesting();
   const bool below = frame_is_here(self, scope);
   base::forget_frames(arch::stack_pointer(), below ? scope->stack_pointer : strategy::floor(self));
   arch::nopal_arch_leave(child_done, of->scope, self->scheduler_stack);
@@ -128,8 +126,6 @@ void push_slow(worker* self, offer* of) noexcept {
                "stack overflow: the recursion needs more than the %zu KiB of one stack; raise "
                "NOPAL_STACK_SIZE (now %zuK)",
                stack::size() >> 10, stack::size() >> 10);
-  if constexpr (join::offers_are_public)
-    of->check_nesting();
   self->deque.push_anyway(of);
   publish_if(why, self);
 }

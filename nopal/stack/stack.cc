@@ -95,13 +95,15 @@ void open(std::size_t stack_bytes, base::stack_rule rule) noexcept {
   the_range.stacks = stacks;
   the_range.stack_bytes = stack_bytes;
   the_range.policy = rule.policy;
-  the_range.thieves_stacks = rule.max_stacks;
+  the_range.thieves_stacks = std::min<std::size_t>(rule.max_stacks, stacks);
   the_range.links = static_cast<base::atomic<std::uint32_t>*>(links);
   if (base::this_fiber() != nullptr)
     the_range.fibers = static_cast<void**>(base::map_zeroed(stacks * sizeof(void*)));
-  if (rule.policy == base::stack_policy::remap)
+  if (rule.policy == base::stack_policy::remap) {
     the_range.remapped =
         static_cast<std::uintptr_t*>(base::map_zeroed(stacks * sizeof(std::uintptr_t)));
+    NOPAL_ASSERT(the_range.remapped != nullptr, "no memory for a table of %zu stacks", stacks);
+  }
 }
 
 bool may_run_out() noexcept { return the_range.policy == base::stack_policy::bounded; }
@@ -166,7 +168,8 @@ std::size_t retire_below(std::uintptr_t from) noexcept {
   } else {
     NOPAL_ASSERT(base::map_empty_file(pointer(low), high - low),
                  "the kernel refused to map an empty file over unused stack pages: raise "
-                 "vm.max_map_count, or choose another NOPAL_STACK_POLICY than remap");
+                 "vm.max_map_count or the limit on open files, or choose another "
+                 "NOPAL_STACK_POLICY than remap");
     the_range.remapped[number_of(stack_of(low))] = high;
   }
   return resident;

@@ -96,6 +96,7 @@ struct worker {
   // Shared.
   alignas(64) parking_place parking;
   base::atomic<join::scope_frame*> finished{nullptr}; // guest: its outermost scope may go on
+  base::atomic<bool> wants_anything{false}; // when it last went to sleep: not its own only
 };
 
 static_assert(offsetof(worker, scheduler_stack) == 0, "arch/x86_64.S");

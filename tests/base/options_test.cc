@@ -149,8 +149,7 @@ TEST(resolve, refuses_what_the_program_may_not_ask) {
       "options::policy is 7, but it must be keep, dontneed, free, remap, bounded or bounded:N "
       "with N from 1 to 16384");
   EXPECT_EQ(refusal({.max_stacks = 16385}, {}),
-            "options::policy is bounded:16385, but it must be keep, dontneed, free, remap, bounded "
-            "or bounded:N with N from 1 to 16384");
+            "options::max_stacks is 16385, but it must be a whole number from 1 to 16384");
   EXPECT_EQ(
       refusal({.policy = stack_policy::keep, .max_stacks = 3}, {}),
       "options::max_stacks is 3, but the policy is keep; it goes with options::policy bounded "
