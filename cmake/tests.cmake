@@ -65,8 +65,8 @@ function(nopal_add_model name source)
 endfunction()
 
 # nopal_add_test_family(family [VARIANTS] [VALGRIND]): every *_test.cc of tests/<family>, against
-# nopal; with VARIANTS, unless listed in `one_variant_is_enough`, against nopal_split; and, if listed
-# in `comparison_tests`, against the presets that are there for comparison.
+# nopal; with VARIANTS, unless listed in `one_variant_is_enough`, against nopal_split; and, if
+# listed in `comparison_tests`, against the presets that are there for comparison.
 function(nopal_add_test_family family)
   cmake_parse_arguments(PARSE_ARGV 1 arg "VARIANTS;VALGRIND" "" "")
   set(valgrind "")
