@@ -8,6 +8,7 @@ that is listed and killed, or listed and gone, is an error too: the list would b
 """
 
 import argparse
+import collections
 import concurrent.futures
 import os
 import re
@@ -48,7 +49,7 @@ _LABEL = re.compile(r"//\s*([A-Z])(?![A-Za-z])")
 class Mutant:
     """One change of one line of one header."""
 
-    def __init__(self, header, number, line, span, replacement):
+    def __init__(self, header, number, line, span, replacement, times):
         self.header = header
         self.number = number
         self.before = line[span[0] : span[1]]
@@ -56,6 +57,8 @@ class Mutant:
         self.text = line[: span[0]] + replacement + line[span[1] :]
         code = line.split("//")[0].strip()
         self.column = len(_ORDER.findall(line[: span[0]]))
+        if times > 1:
+            code += f" #{times}"
         self.key = (header, code, self.column, replacement.replace("base::", ""))
         label = _LABEL.search(line)
         self.label = label[1] if label else ""
@@ -78,18 +81,21 @@ def mutants_of(root, header):
     found = []
     with open(os.path.join(root, header), encoding="utf-8") as file:
         lines = file.read().split("\n")
+    seen = collections.Counter()
     for number, line in enumerate(lines, 1):
         code = line.split("//")[0]
+        seen[code.strip()] += 1
+        times = seen[code.strip()]
         for match in _ORDER.finditer(code):
             for order in weaker(match[1], code):
-                found.append(Mutant(header, number, line, match.span(), f"base::{order}"))
+                found.append(Mutant(header, number, line, match.span(), f"base::{order}", times))
         removed = [*_FENCE.finditer(code), *_WHOLE.finditer(code)]
         if header in LOCKS:
             removed += _LOCK.finditer(code)
         for match in removed:
-            found.append(Mutant(header, number, line, match.span(), ""))
+            found.append(Mutant(header, number, line, match.span(), "", times))
         for match in _TAG.finditer(code):
-            found.append(Mutant(header, number, line, match.span(), "((old >> 32) << 32)"))
+            found.append(Mutant(header, number, line, match.span(), "((old >> 32) << 32)", times))
     return found
 
 

@@ -2,9 +2,11 @@
 """The mutants of mutate.py that no model kills, each with the reason.
 
 A key is (header, line without its comment, number of orders before it on the line, replacement).
+The second line of the same text in a header has " #2" behind it, and so on.
 """
 
 _RING = "nopal/deque/public_ring.h"
+_THE = "nopal/deque/the.h"
 _CHASE_LEV = "nopal/deque/chase_lev.h"
 _PARKING = "nopal/vproc/parking.h"
 
@@ -15,6 +17,7 @@ _TAKE_BACK = (
     "top_.compare_exchange_strong(top, at + 1, base::seq_cst, base::relaxed);"
 )
 _STEAL = "return top_.compare_exchange_strong(top, top + 1, base::seq_cst, base::relaxed)"
+_AFTER_TAKE_BACK = "bottom_.store(at + 1, base::release);"
 _STEAL_TOP = "std::int64_t top = top_.load(base::acquire);"
 _PUT_TOP = "if (at - top_.load(base::acquire) >= entries->size) [[unlikely]]"
 _GROW_TOP = "for (std::int64_t i = top_.load(base::acquire); i < bottom; ++i)"
@@ -35,10 +38,14 @@ _NO_LOAD_BUFFERING = (
 )
 _FENCE_FOLLOWS = "the full fence that follows makes an acquire of every load before it"
 _PUT_ACQUIRED = "push has acquired already; an old value only has more copied"
+_DECIDED = "the last entry is decided by then; the checker never moves it before the swap"
+_PUSH_BARRIER = "the light barrier of push comes before it, in the model a full fence"
 _BARRIER = "the sleeper's heavy barrier comes before it, the owner's light one after what it reads"
 
 REASONS = {
     (_RING, "const ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _LOCK,
+    (_THE, "tail_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
+    (_CHASE_LEV, _AFTER_TAKE_BACK, 0, "relaxed"): _DECIDED,
     (_CHASE_LEV, _TAKE_BACK, 0, "acq_rel"): _CPP11,
     (_CHASE_LEV, _TAKE_BACK, 0, "relaxed"): _IS_FENCED,
     (_CHASE_LEV, _STEAL, 0, "acq_rel"): _CPP11,
