@@ -38,7 +38,7 @@ bool lies_in_its_frame(const scope_frame* scope) noexcept {
   return at < high && at >= (together(low, high) ? low : high - stack::size() / 2);
 }
 
-NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
+[[maybe_unused]] NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
   const base::reading_frames reading;
   return reinterpret_cast<void*>(base::load_relaxed_word(reinterpret_cast<std::uintptr_t>(where)));
 }
