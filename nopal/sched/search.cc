@@ -52,7 +52,7 @@ bool steal_from_anybody(worker* self, item& taken) noexcept {
   const std::uint32_t count = worker_count();
   for (unsigned tries = 1; tries <= kTries; ++tries) {
     worker* victim = worker_at(self->random.below(count));
-    if (victim != self && has_stack(self)) {
+    if (victim != self) {
       const outcome result = steal_from(victim, self, taken);
       if (result == outcome::got)
         return true;
@@ -69,7 +69,7 @@ bool steal_from_anybody(worker* self, item& taken) noexcept {
 bool steal_starved(worker* self, item& taken) noexcept {
   const std::uint32_t count = worker_count();
   const std::uint32_t first = self->random.below(count);
-  for (std::uint32_t i = 0; i < count && has_stack(self); ++i) {
+  for (std::uint32_t i = 0; i < count; ++i) {
     worker* victim = worker_at((first + i) % count);
     if (victim != self && victim->deque.publish_for_owner(self->number + 1) &&
         steal_from(victim, self, taken) == outcome::got)
