@@ -5,10 +5,10 @@
 //   children   detached children that are still running
 //   arrived    the main path stands at the join
 //
-// A thief counts its steal while it holds the deque's lock, as Fibril does, whose count includes the
-// main path: counted later, a child that finishes first would find it zero. (Here `arrived` would
-// prevent that.) So this join needs a deque that steals under a lock, and the two locks are held at
-// once, the deque's first.
+// A thief counts its steal while it holds the deque's lock, as Fibril does, whose count includes
+// the main path: counted later, a child that finishes first would find it zero. (Here `arrived`
+// would prevent that.) So this join needs a deque that steals under a lock, and the two locks are
+// held at once, the deque's first.
 // Whoever makes `children` zero after the main path has arrived goes on after the join; if it is
 // zero when the main path arrives, that does. The unlocking store is the last access of all others.
 //
