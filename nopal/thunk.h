@@ -16,11 +16,13 @@
 #include "nopal/vproc/nesting.h"
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <functional>
 #include <memory>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -167,6 +169,32 @@ template <class F> NOPAL_THUNK_FUNCTION void moved_thunk(scope_frame* scope, F* 
   }
 }
 
+// The parent has just stored these parts one by one. A load that joined two of them would wait
+// until both stores are done, as processors forward one store to a load, not two. Compilers do not
+// join volatile loads.
+template <class T> [[gnu::always_inline]] inline T loaded_alone(const T& part) noexcept {
+  using word [[gnu::may_alias]] = std::uint64_t;
+  if constexpr (std::is_scalar_v<T>)
+    return *static_cast<const volatile T*>(&part);
+  else if constexpr (sizeof(T) == sizeof(word) && alignof(T) == alignof(word))
+    return std::bit_cast<T>(*reinterpret_cast<const volatile word*>(&part));
+  else
+    return part;
+}
+
+// A function with more arguments than fit registers.
+template <class F, class... Args>
+NOPAL_THUNK_FUNCTION void parts_thunk(scope_frame* scope, const std::tuple<F, Args...>* parts) {
+  auto child = std::apply(
+      [](const F& f, const Args&... args) {
+        return [own = loaded_alone(f), ... copies = loaded_alone(args)]() mutable {
+          std::invoke(own, std::move(copies)...);
+        };
+      },
+      *parts);
+  run_child(scope, child);
+}
+
 // Records its caller and goes on in the thunk. It has no parameters of its own, or GCC would move
 // them about first.
 template <auto Thunk> NOPAL_FORK_STUB NOPAL_SWITCHES void stub() {
@@ -193,6 +221,10 @@ template <class F, class... Args>
   if constexpr (travel_in_registers<function, std::decay_t<Args>...>) {
     through_stub<call_thunk<function, std::decay_t<Args>...>>(scope, function(f),
                                                               std::decay_t<Args>(args)...);
+  } else if constexpr (sizeof...(Args) > 0 && copied_as_bytes<function> &&
+                       (copied_as_bytes<std::decay_t<Args>> && ...)) {
+    const std::tuple<function, std::decay_t<Args>...> parts{f, args...};
+    through_stub<parts_thunk<function, std::decay_t<Args>...>>(scope, std::addressof(parts));
   } else if constexpr (sizeof...(Args) > 0) {
     call_stub(scope, [own = function(std::forward<F>(f)),
                       ... copies = std::decay_t<Args>(std::forward<Args>(args))]() mutable {

@@ -149,17 +149,20 @@ TEST(fork, closure_of_a_stolen_parent_is_destroyed_before_the_join_returns) {
 }
 
 double weigh(char a, double b, short c, float d, long e, double f, int g, long double h,
-             const std::string& i) {
+             std::string_view i) {
   return a + 2 * b + 3 * c + 4 * static_cast<double>(d) + 5 * static_cast<double>(e) + 6 * f +
          7 * g + 8 * static_cast<double>(h) + 9 * static_cast<double>(i.size());
 }
 
 TEST(fork, more_arguments_than_registers) {
-  double result = 0;
+  double as_bytes = 0;
+  double otherwise = 0;
   nopal::scope s;
-  s.fork(result, weigh, char{1}, 0.5, short{3}, 0.25f, 5L, 1.5, 7, 2.5L, std::string(20, 'i'));
+  s.fork(as_bytes, weigh, char{1}, 0.5, short{3}, 0.25f, 5L, 1.5, 7, 2.5L, "twenty of characters");
+  s.fork(otherwise, weigh, char{1}, 0.5, short{3}, 0.25f, 5L, 1.5, 7, 2.5L, std::string(20, 'i'));
   s.join();
-  EXPECT_EQ(result, weigh(1, 0.5, 3, 0.25f, 5, 1.5, 7, 2.5L, std::string(20, 'i')));
+  EXPECT_EQ(as_bytes, weigh(1, 0.5, 3, 0.25f, 5, 1.5, 7, 2.5L, "twenty of characters"));
+  EXPECT_EQ(otherwise, as_bytes);
 }
 
 template <class... Words> long polynomial(Words... words) {
@@ -270,7 +273,9 @@ TEST(fork, arguments_are_copied_before_the_continuation_runs) {
     std::string large_seen;
     int closure_seen = -1;
     nopal::scope s;
-    s.fork(small_seen, [&stolen](int value) { return stolen.wait(), value; }, small);
+    s.fork(
+        small_seen, [&stolen](auto... each) { return stolen.wait(), (each + ...); }, small, small,
+        small, small, small, small);
     small = -2;
     s.fork(large_seen, [&stolen](const std::string& value) { return stolen.wait(), value; }, large);
     large.assign(100, 'b');
@@ -278,7 +283,7 @@ TEST(fork, arguments_are_copied_before_the_continuation_runs) {
     closure.fill(-2);
     stolen.open();
     s.join();
-    ASSERT_EQ(small_seen, i);
+    ASSERT_EQ(small_seen, 6 * i);
     ASSERT_EQ(large_seen, std::string(100, 'a'));
     ASSERT_EQ(closure_seen, i);
   }
@@ -387,8 +392,7 @@ long dive(int depth) {
 }
 
 TEST(fork, recursion_to_the_end_of_the_stack) {
-  const long depth = dive(repetitions(1 << 20, 5000));
-  EXPECT_GT(depth, 500);
+  EXPECT_GT(dive(repetitions(1 << 20, 5000)), 500);
   EXPECT_EQ(dive(100), 101); // and nothing is left behind
 }
 
