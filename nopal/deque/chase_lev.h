@@ -15,7 +15,6 @@
 //   offer i is open  <=>  top <= i < bottom;   bottom - top <= size
 //
 // Ownership:
-//   limit     owner restores, anybody lowers
 //   bottom_   owner
 //   top_      anybody, by compare-and-swap from i to i + 1
 //   array_    owner
@@ -57,17 +56,17 @@ public:
   constexpr chase_lev() noexcept = default;
 
   void open(bool fenced) noexcept {
-    fenced_ = fenced;
+    limit_.open(fenced);
     array_.store(add_array(FirstSize), base::relaxed);
   }
 
   // The first look keeps threads that are no workers from an array that is not there.
   [[gnu::always_inline]] bool push(Offer* offer) noexcept {
-    if (address(offer) < limit_.load(base::relaxed)) [[unlikely]]
+    if (!limit_.allows(offer)) [[unlikely]]
       return false;
     put(offer);
     base::light_barrier(); // L
-    if (address(offer) >= limit_.load(base::relaxed)) [[likely]]
+    if (limit_.allows(offer)) [[likely]]
       return true;
     put_already_ = true;
     return false;
@@ -98,10 +97,7 @@ public:
 
   bool take_back_foreign(Offer* offer) noexcept { return pop(offer) || take_back(offer); }
 
-  attention attend() noexcept {
-    const std::uintptr_t normal = fenced_ ? asked : Stacks::lowest_fork(stack_);
-    return limit_.exchange(normal, base::relaxed) == asked ? attention::requested : attention::none;
-  }
+  attention attend() noexcept { return limit_.attend(); }
 
   bool publish(void*) noexcept {
     if (anything_public())
@@ -116,13 +112,7 @@ public:
   // Nothing is open.
   void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
     home_.store(home, base::release); // H
-    stack_ = stack;
-    if (stack == stack::no_stack)
-      return;
-    std::uintptr_t limit = limit_.load(base::relaxed);
-    if (!fenced_ && limit != asked) // a request that arrives meanwhile stays
-      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
-                                     base::relaxed);
+    limit_.adopt(stack);
   }
 
   outcome steal(void* home, entry<Offer>& taken) noexcept {
@@ -143,10 +133,7 @@ public:
     return top_.load(base::relaxed) < bottom_.load(base::relaxed);
   }
 
-  void ask() noexcept {
-    if (limit_.load(base::relaxed) != asked)
-      limit_.store(asked, base::relaxed);
-  }
+  void ask() noexcept { limit_.ask(); }
 
   bool publish_for_owner(std::uint32_t) noexcept { return anything_public(); }
 
@@ -165,10 +152,6 @@ private:
       return slots[index & (size - 1)];
     }
   };
-
-  static std::uintptr_t address(const Offer* offer) noexcept {
-    return reinterpret_cast<std::uintptr_t>(offer);
-  }
 
   [[gnu::always_inline]] void put(Offer* offer) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed);
@@ -198,12 +181,10 @@ private:
     return larger;
   }
 
-  alignas(64) base::atomic<std::uintptr_t> limit_{asked};
+  alignas(64) limit<Stacks> limit_;
   base::atomic<std::int64_t> bottom_{0};
   base::atomic<const array*> array_{nullptr};
   base::atomic<void*> home_{nullptr};
-  stack::stack_id stack_ = stack::no_stack;
-  bool fenced_ = false;
   bool put_already_ = false; // by a push that said no
   unsigned arrays_made_ = 0;
 

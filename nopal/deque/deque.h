@@ -33,20 +33,13 @@
 // Owner means the worker that runs on the stack. All others are thieves.
 #pragma once
 
+#include "nopal/deque/limit.h"
 #include "nopal/deque/public_ring.h"
 
 #include <concepts>
 #include <cstdint>
 
 namespace nopal::deque {
-
-// Lowered to this value, `limit` makes every push take its slow path.
-inline constexpr std::uintptr_t asked = ~std::uintptr_t{0};
-
-enum class attention : std::uint8_t {
-  none,     // the limit was not lowered: the stack is nearly full, or this thread is no worker
-  requested // somebody asked for work
-};
 
 template <class D, class Offer>
 concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* home,

@@ -14,13 +14,12 @@
 // all taken, and popping one of those makes bottom -1, below every split.
 //
 // Ownership:
-//   limit            owner restores, anybody lowers
 //   split            owner; a starved thief, which writes a token
 //   settled_         lock holder
 //   bottom_, slots_  owner
 // Orders:
-//   B  push: bottom store release. Partner: the acquire load in `oldest_private`: offer and slot
-//      are complete.
+//   B  push, pop: bottom store release. Partner: the acquire load in `oldest_private`: the offers
+//      below and their slots are complete.
 //   L  as in stack_map.h, with bottom in the place of the mark.
 //   C  pop: bottom lowered, light barrier, split load. Partner: token, then the heavy barrier.
 //      Either the owner sees the token or the thief sees the lowered bottom.
@@ -43,7 +42,7 @@ public:
   constexpr split() noexcept = default;
 
   void open(bool fenced) noexcept {
-    fenced_ = fenced;
+    limit_.open(fenced);
     const std::size_t capacity = Stacks::most_forks();
     slots_ = static_cast<base::atomic<Offer*>*>(base::map_zeroed(capacity * sizeof(Offer*)));
     NOPAL_ASSERT(slots_ != nullptr, "no memory for a deque of %zu entries", capacity);
@@ -52,11 +51,11 @@ public:
 
   // The first look keeps threads that are no workers from an array that is not there.
   [[gnu::always_inline]] bool push(Offer* offer) noexcept {
-    if (address(offer) < limit_.load(base::relaxed)) [[unlikely]]
+    if (!limit_.allows(offer)) [[unlikely]]
       return false;
     put(offer);
     base::light_barrier(); // L
-    return address(offer) >= limit_.load(base::relaxed);
+    return limit_.allows(offer);
   }
 
   void push_anyway(Offer* offer) noexcept {
@@ -69,14 +68,14 @@ public:
 
   [[gnu::always_inline]] bool pop(Offer*) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed) - 1;
-    bottom_.store(at, base::relaxed);
-    base::light_barrier(); // C
+    bottom_.store(at, base::release); // B: who reads this may publish what lies below
+    base::light_barrier();            // C
     return at >= split_.load(base::relaxed);
   }
 
   bool take_back(Offer* offer) noexcept {
     const locked guard{lock_};
-    const bool starved = !fenced_ && split_.load(base::relaxed) >= lowest_token;
+    const bool starved = !limit_.fenced() && split_.load(base::relaxed) >= lowest_token;
     const std::int64_t at = bottom_.load(base::relaxed);
     bool ours = at >= settled_;
     if (!ours && ring_.take_back(offer)) {
@@ -94,10 +93,7 @@ public:
     return ring_.take_back(offer);
   }
 
-  attention attend() noexcept {
-    const std::uintptr_t normal = fenced_ ? asked : Stacks::lowest_fork(stack_);
-    return limit_.exchange(normal, base::relaxed) == asked ? attention::requested : attention::none;
-  }
+  attention attend() noexcept { return limit_.attend(); }
 
   bool publish(void* home) noexcept {
     const locked guard{lock_};
@@ -120,17 +116,17 @@ public:
   void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    go_on(stack);
+    settled_ = 0;
+    bottom_.store(0, base::relaxed);
+    restore_split();
+    limit_.adopt(stack);
   }
 
   outcome steal(void* home, entry<Offer>& taken) noexcept { return ring_.steal(home, taken); }
 
   bool anything_public() const noexcept { return !ring_.empty(); }
 
-  void ask() noexcept {
-    if (limit_.load(base::relaxed) != asked)
-      limit_.store(asked, base::relaxed);
-  }
+  void ask() noexcept { limit_.ask(); }
 
   bool publish_for_owner(std::uint32_t token) noexcept {
     if (!looks_busy())
@@ -154,20 +150,6 @@ public:
   }
 
 private:
-  // Lock held.
-  void go_on(stack::stack_id stack) noexcept {
-    stack_ = stack;
-    settled_ = 0;
-    bottom_.store(0, base::relaxed);
-    restore_split();
-    if (stack == stack::no_stack)
-      return;
-    std::uintptr_t limit = limit_.load(base::relaxed);
-    if (!fenced_ && limit != asked)
-      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
-                                     base::relaxed);
-  }
-
   // At this value or above, every pop takes its slow path; no index is so high.
   static constexpr std::int64_t lowest_token = std::int64_t{1} << 62;
 
@@ -177,16 +159,14 @@ private:
     bottom_.store(at + 1, base::release); // B
   }
 
-  static std::uintptr_t address(const Offer* offer) noexcept {
-    return reinterpret_cast<std::uintptr_t>(offer);
-  }
-
   bool looks_busy() noexcept {
     const locked guard{lock_};
-    return fenced_ ? !publish_oldest() : ring_.empty() && oldest_private() != nullptr;
+    return limit_.fenced() ? !publish_oldest() : ring_.empty() && oldest_private() != nullptr;
   }
 
-  void restore_split() noexcept { split_.store(fenced_ ? lowest_token : settled_, base::relaxed); }
+  void restore_split() noexcept {
+    split_.store(limit_.fenced() ? lowest_token : settled_, base::relaxed);
+  }
 
   bool publish_oldest() noexcept {
     if (!ring_.empty())
@@ -207,14 +187,12 @@ private:
                                                   : nullptr;
   }
 
-  alignas(64) base::atomic<std::uintptr_t> limit_{asked};
+  alignas(64) limit<Stacks> limit_;
   base::atomic<std::int64_t> split_{0};
   base::atomic<std::int64_t> bottom_{0};
   base::atomic<Offer*>* slots_ = nullptr;
-  bool fenced_ = false;
 
   alignas(64) spin_lock lock_;
-  stack::stack_id stack_ = stack::no_stack;
   std::int64_t settled_ = 0;
   std::int64_t capacity_ = 0;
   void* home_ = nullptr;

@@ -13,21 +13,18 @@
 //   (the others are public or stolen, and claimed: their pops take the slow path)
 //
 // Ownership:
-//   limit        owner restores, anybody lowers
-//   settled_     lock holder
-//   stack_       owner under the lock
-//   marks        owner; a starved thief claims one
+//   limit's stack   owner under the lock
+//   settled_        lock holder
+//   marks           owner; a starved thief claims one
 // Orders:
 //   L  push: mark set, light barrier, limit load. Partner: `ask`, then the heavy barrier. Either
 //      the owner sees the request or the thief sees the mark (README.md, "sleeping").
 //   C  pop: one instruction reads and changes the mark. Partner: the claim, then the heavy barrier.
 //      Either the owner sees the claim or the thief sees the changed mark (README.md, "starved").
-// A request carries nothing: `limit` is relaxed throughout.
 // Paper: ours; the private part with a movable split is after manticore-icfp08's heap-limit
 // requests.
 #pragma once
 
-#include "nopal/arch/arch.h"
 #include "nopal/deque/deque.h"
 #include "nopal/deque/spin_lock.h"
 #include "nopal/stack/marks.h"
@@ -49,17 +46,17 @@ public:
   // As constructed, every push fails: also the stand-in of threads that are no workers.
   constexpr stack_map() noexcept = default;
 
-  void open(bool fenced) noexcept { fenced_ = fenced; }
+  void open(bool fenced) noexcept { limit_.open(fenced); }
 
   [[gnu::always_inline]] bool push(Offer* offer) noexcept {
     Marks::open(offer);
     base::light_barrier(); // L
-    return !arch::stack_below(limit_);
+    return limit_.allows_here();
   }
 
   // It is open already. Without the heavy barrier every pop must take the slow path.
   void push_anyway(Offer* offer) noexcept {
-    if (fenced_)
+    if (limit_.fenced())
       Marks::claim(address(offer));
   }
 
@@ -83,10 +80,7 @@ public:
     return ring_.take_back(offer);
   }
 
-  attention attend() noexcept {
-    const std::uintptr_t normal = fenced_ ? asked : Stacks::lowest_fork(stack_);
-    return limit_.exchange(normal, base::relaxed) == asked ? attention::requested : attention::none;
-  }
+  attention attend() noexcept { return limit_.attend(); }
 
   bool publish(void* home) noexcept {
     const locked guard{lock_};
@@ -109,29 +103,20 @@ public:
   void adopt(stack::stack_id stack, std::uintptr_t settled, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    stack_ = stack;
     settled_ = settled;
-    if (stack == stack::no_stack)
-      return;
-    std::uintptr_t limit = limit_.load(base::relaxed);
-    if (!fenced_ && limit != asked) // a request that arrives meanwhile stays
-      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
-                                     base::relaxed);
+    limit_.adopt(stack);
   }
 
   outcome steal(void* home, entry<Offer>& taken) noexcept { return ring_.steal(home, taken); }
 
   bool anything_public() const noexcept { return !ring_.empty(); }
 
-  void ask() noexcept {
-    if (limit_.load(base::relaxed) != asked)
-      limit_.store(asked, base::relaxed);
-  }
+  void ask() noexcept { limit_.ask(); }
 
   bool publish_for_owner(std::uint32_t) noexcept {
     {
       const locked guard{lock_};
-      if (fenced_)
+      if (limit_.fenced())
         return publish_oldest();
       if (!ring_.empty())
         return true;
@@ -183,22 +168,20 @@ private:
   // Lock held. Offers at settled and above have left the private part; the highest below is the
   // oldest.
   Offer* oldest_private() const noexcept {
-    if (stack_ == stack::no_stack)
+    if (limit_.stack() == stack::no_stack)
       return nullptr;
-    const std::uintptr_t found = Marks::highest(Stacks::bottom(stack_), settled_);
+    const std::uintptr_t found = Marks::highest(Stacks::bottom(limit_.stack()), settled_);
     // The search goes down while the owner may push: what it finds may lie below an older offer
     // that was pushed behind it. That one was marked first (M), so a second search sees it.
     return reinterpret_cast<Offer*>(found == 0 ? 0 : Marks::highest(found, settled_));
   }
 
   // Read at every fork; written by whoever wants the owner's attention.
-  alignas(64) base::atomic<std::uintptr_t> limit_{asked};
-  bool fenced_ = false;
+  alignas(64) limit<Stacks> limit_;
 
   // Slow paths, under the lock.
   alignas(64) spin_lock lock_;
   bool claiming_ = false; // a starved thief has claimed an offer and not come back yet
-  stack::stack_id stack_ = stack::no_stack;
   std::uintptr_t settled_ = 0;
   std::uintptr_t settled_before_ = 0; // its value before the one that is public was published
   void* home_ = nullptr;

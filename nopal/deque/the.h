@@ -16,7 +16,6 @@
 // open then.
 //
 // Ownership:
-//   limit    owner restores, anybody lowers
 //   tail_    owner
 //   head_    lock holder
 //   slots_   owner; thieves read below tail, under the lock
@@ -53,7 +52,7 @@ public:
   constexpr the() noexcept = default;
 
   void open(bool fenced) noexcept {
-    fenced_ = fenced;
+    limit_.open(fenced);
     const std::size_t capacity = Stacks::most_forks();
     slots_ = static_cast<base::atomic<frame*>*>(base::map_zeroed(capacity * sizeof(frame*)));
     NOPAL_ASSERT(slots_ != nullptr, "no memory for a deque of %zu entries", capacity);
@@ -62,11 +61,11 @@ public:
 
   // The first look keeps threads that are no workers from an array that is not there.
   [[gnu::always_inline]] bool push(Offer* offer) noexcept {
-    if (address(offer) < limit_.load(base::relaxed)) [[unlikely]]
+    if (!limit_.allows(offer)) [[unlikely]]
       return false;
     put(offer);
     base::light_barrier(); // L
-    if (address(offer) >= limit_.load(base::relaxed)) [[likely]]
+    if (limit_.allows(offer)) [[likely]]
       return true;
     put_already_ = true;
     return false;
@@ -96,10 +95,7 @@ public:
 
   bool take_back_foreign(Offer* offer) noexcept { return pop(offer) || take_back(offer); }
 
-  attention attend() noexcept {
-    const std::uintptr_t normal = fenced_ ? asked : Stacks::lowest_fork(stack_);
-    return limit_.exchange(normal, base::relaxed) == asked ? attention::requested : attention::none;
-  }
+  attention attend() noexcept { return limit_.attend(); }
 
   bool publish(void*) noexcept {
     const locked guard{lock_}; // else a thief that will step back could hide the offer
@@ -115,14 +111,8 @@ public:
   void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    stack_ = stack;
     start_afresh();
-    if (stack == stack::no_stack)
-      return;
-    std::uintptr_t limit = limit_.load(base::relaxed);
-    if (!fenced_ && limit != asked) // a request that arrives meanwhile stays
-      limit_.compare_exchange_strong(limit, Stacks::lowest_fork(stack), base::relaxed,
-                                     base::relaxed);
+    limit_.adopt(stack);
   }
 
   outcome steal(void* home, entry<Offer>& taken) noexcept {
@@ -154,10 +144,7 @@ public:
     return head_.load(base::relaxed) < tail_.load(base::relaxed);
   }
 
-  void ask() noexcept {
-    if (limit_.load(base::relaxed) != asked)
-      limit_.store(asked, base::relaxed);
-  }
+  void ask() noexcept { limit_.ask(); }
 
   bool publish_for_owner(std::uint32_t) noexcept { return anything_public(); }
 
@@ -178,10 +165,6 @@ public:
   }
 
 private:
-  static std::uintptr_t address(const Offer* offer) noexcept {
-    return reinterpret_cast<std::uintptr_t>(offer);
-  }
-
   [[gnu::always_inline]] void put(Offer* offer) noexcept {
     const std::int64_t at = tail_.load(base::relaxed);
     NOPAL_CHECK(at < capacity_);
@@ -195,15 +178,13 @@ private:
     tail_.store(0, base::relaxed);
   }
 
-  alignas(64) base::atomic<std::uintptr_t> limit_{asked};
+  alignas(64) limit<Stacks> limit_;
   base::atomic<std::int64_t> tail_{0};
   base::atomic<frame*>* slots_ = nullptr;
-  bool fenced_ = false;
   bool put_already_ = false; // by a push that said no
 
   alignas(64) spin_lock lock_;
   base::atomic<std::int64_t> head_{0};
-  stack::stack_id stack_ = stack::no_stack;
   std::int64_t capacity_ = 0;
   void* home_ = nullptr;
 };
