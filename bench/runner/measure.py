@@ -2,6 +2,7 @@
 """Runs every configuration once per round, each in a fresh process, in shuffled order.
 
 The runs of one problem follow each other, so that what is compared was measured closely together.
+What only a figure shows may take part in fewer rounds than what is judged.
 """
 
 import json
@@ -17,6 +18,8 @@ FIELDS = ["problem", "runtime", "workers", "size", "n", "time_s", "verified", "f
           "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
           "stack_pages", "rss_before_kib", "depth", "serial_pages"]
 POLICY_VARIABLE = "NOPAL_STACK_POLICY"
+# So many rounds, at most, have the configurations that are measured seldom.
+SELDOM_ROUNDS = 5
 
 
 class Failed(Exception):
@@ -84,18 +87,22 @@ class Progress:
 
     WIDTH = 30
 
-    def __init__(self, total):
-        self.total = total
+    def __init__(self, plan):
+        self.plan = plan
+        self.total = sum(map(len, plan.rounds_of.values()))
         self.done = 0
         self.took = {}
         self.spent = 0.0
         self.on_terminal = sys.stderr.isatty()
 
-    def show(self, configuration, ahead):
+    def show(self, configuration, ahead, number):
+        """`ahead` is what this round still has."""
         if not self.on_terminal:
             return
         average = self.spent / self.done if self.done else 0.0
         remaining = sum(self.took.get(c, average) for c in ahead)
+        remaining += sum(self.took.get(c, average) * self.plan.after(c, number)
+                         for c in self.plan.rounds_of)
         filled = self.WIDTH * self.done // self.total
         bar = "#" * filled + "." * (self.WIDTH - filled)
         left = f"{int(remaining) // 60}:{int(remaining) % 60:02d} left" if self.done else ""
@@ -136,8 +143,9 @@ class Measurement:
     def failure_sentences(self):
         sentences = []
         for configuration, reasons in self.failures.items():
-            times = f"{len(reasons)} of {self.rounds} rounds"
-            sentences.append(f"{words(configuration)} failed in {times}: {reasons[0]}.")
+            runs = len(reasons) + len(self.samples.get(configuration, {}))
+            sentences.append(f"{words(configuration)} failed in {len(reasons)} of {runs} runs: "
+                             f"{reasons[0]}.")
         return sentences
 
     def notes(self):
@@ -162,21 +170,46 @@ def shuffled(configurations, order):
     return queue
 
 
-def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, after_round=None):
+class Plan:
+    """Which configuration runs in which round; rounds of seldom ones are spread evenly."""
+
+    def __init__(self, configurations, rounds, seldom):
+        step = -(-rounds // SELDOM_ROUNDS)
+        self.rounds_of = {c: range(1, rounds + 1, step if c in seldom else 1)
+                          for c in configurations}
+
+    def due(self, number):
+        return [c for c, rounds in self.rounds_of.items() if number in rounds]
+
+    def after(self, configuration, number):
+        """How many of its rounds come after this one."""
+        return sum(later > number for later in self.rounds_of[configuration])
+
+    def drop(self, configuration):
+        del self.rounds_of[configuration]
+
+
+def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, after_round=None,
+            seldom=frozenset()):
     """`timeout_s` ends a run as a failure; `at_most_s` ends it as a known lower bound.
 
     The bound is for runtimes of others alone: one of ours that takes too long may hang.
-    `after_round` is given the measurement so far.
+    `after_round` is given the measurement so far. Configurations in `seldom` take part in
+    SELDOM_ROUNDS of the rounds at most.
     """
     order = random.Random(seed)
     result = Measurement(configurations, size, rounds)
-    progress = Progress(len(configurations) * rounds)
-    still = list(configurations)
+    plan = Plan(configurations, rounds, seldom)
+    progress = Progress(plan)
+
+    def give_up(configuration, number):
+        progress.dropped(plan.after(configuration, number))
+        plan.drop(configuration)
+
     for number in range(1, rounds + 1):
-        queue = shuffled(still, order)
+        queue = shuffled(plan.due(number), order)
         for position, configuration in enumerate(queue):
-            ahead = queue[position:] + [c for c in still for _ in range(rounds - number)]
-            progress.show(configuration, ahead)
+            progress.show(configuration, queue[position:], number)
             bounded = (at_most_s is not None and at_most_s < timeout_s and
                        base(configuration[1]) not in OWN_RUNTIMES)
             begin = time.monotonic()
@@ -188,16 +221,14 @@ def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, aft
                 result.fail(configuration, str(failed))
             except Refused as refused:
                 result.refused[configuration] = str(refused)
-                still.remove(configuration)
-                progress.dropped(rounds - number)
+                give_up(configuration, number)
             except TooLong:
                 if bounded:
                     result.stopped[configuration] = at_most_s
                 else:
                     result.fail(configuration, f"it ran past the limit of {timeout_s:g} s and is "
                                 "not tried again")
-                still.remove(configuration)
-                progress.dropped(rounds - number)
+                give_up(configuration, number)
             progress.finished(configuration, time.monotonic() - begin)
         progress.round_over(number, rounds)
         if after_round:

@@ -70,13 +70,15 @@ def perform(module, options, source):
     at_most_s = options.at_most or AT_MOST_S[wish.size]
     machine = summary.machine(build, source, command_of(options.study, wish, seed, at_most_s),
                               seed, wish.rounds)
-    print(f"{len(configurations)} configurations, {wish.rounds} rounds, seed {seed}",
-          file=sys.stderr)
     used = {programs.base(runtime) for _, runtime, _ in configurations}
     host = {name: machine[name] for name in document.HOST} | {
         "compilers": {r: c for r, c in machine["compilers"].items() if r in used}}
 
     extra = module.extra(build, wish) if hasattr(module, "extra") else {}
+    seldom = (frozenset(configurations) - frozenset(module.judged(wish))
+              if hasattr(module, "judged") else frozenset())
+    print(f"{len(configurations)} configurations ({len(seldom)} of them in few rounds), "
+          f"{wish.rounds} rounds, seed {seed}", file=sys.stderr)
 
     def as_study(measured):
         without_paths(measured, build)
@@ -89,7 +91,7 @@ def perform(module, options, source):
             write_json(options.json, module, as_study(measured))
 
     return as_study(measure.measure(build, configurations, wish.size, wish.rounds, seed,
-                                    options.timeout, at_most_s, keep))
+                                    options.timeout, at_most_s, keep, seldom))
 
 
 def write_json(path, module, study):

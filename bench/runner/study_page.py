@@ -67,10 +67,13 @@ def note(text):
 def about_runs(study):
     host = study.host
     wish = study.result.wish
+    runs = sorted({len(lines) for lines in study.result.measurement.samples.values() if lines})
+    often = f"{runs[0]} to {runs[-1]}" if len(runs) > 1 else "".join(map(str, runs)) or "no"
     lines = [f"<p>{html.escape(host['cpu'])}, {host['cores']} cores, Linux "
              f"{html.escape(host['kernel'])}. Size {wish.size}, workers "
              f"{', '.join(map(str, wish.workers))}. Each measurement is a fresh process; figures "
-             "are medians over the rounds, lines p10 to p90.</p>"]
+             f"are medians of {often} runs each, what checks judge of the most; lines p10 to "
+             "p90.</p>"]
     for run in study.runs:
         lines.append(f"<pre>{html.escape(run['command'])}</pre><p class=\"note\">"
                      f"{html.escape(run['date'])}, commit {html.escape(str(run['commit']))}, "

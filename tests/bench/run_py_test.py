@@ -44,7 +44,7 @@ class Failures(FakeBuild):
 
     def test_exit_status(self):
         self.program("tbb", "echo out of luck >&2; exit 3")
-        self.expect_failure("fib on tbb with 1 worker failed in 1 of 1 rounds: it ended with "
+        self.expect_failure("fib on tbb with 1 worker failed in 1 of 1 runs: it ended with "
                             "status 3 (out of luck).")
 
     def test_signal(self):
@@ -119,7 +119,7 @@ class Measuring(FakeBuild):
         self.program("nopal", "exec tail -f /dev/null")
         done = self.run_py("--at-most", "0.2", "--timeout", "0.6")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("fib on nopal with 1 worker failed in 1 of 1 rounds: it ran past the limit "
+        self.assertIn("fib on nopal with 1 worker failed in 1 of 1 runs: it ran past the limit "
                       "of 0.6 s", done.stderr)
         self.assertEqual(self.document["stopped"], [])
 

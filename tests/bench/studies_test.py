@@ -83,6 +83,18 @@ class Fibril(TimedStudy):
         self.assertAlmostEqual(check["value"], 0.8)
         self.assertIs(check["holds"], True)
 
+    def test_what_is_judged_runs_in_every_round_and_the_rest_in_five_spread_over_all(self):
+        self.programs()
+        self.study("fibril", "-b", "fib", "-t", "1,2", "-n", 15)
+        rounds = {(row["runtime"], row["workers"]): row["round"]
+                  for row in self.document["samples"]}
+        every = list(range(1, 16))
+        self.assertEqual(rounds[("fibril", 1)], every)
+        self.assertEqual(rounds[("nopal-fibril", 1)], every)
+        for seldom in (("serial", 1), ("profile", 1), ("fibril", 2), ("nopal-fibril", 2)):
+            self.assertEqual(rounds[seldom], [1, 4, 7, 10, 13], seldom)
+        self.assertIn("medians of 5 to 15 runs each", self.html.read_text())
+
     def test_few_rounds_judge_no_time(self):
         self.programs()
         self.study("fibril", "-b", "fib", "-t", "1", "-n", 2)
@@ -177,8 +189,11 @@ class Merging(TimedStudy):
         one, two = (self.part(f"{n}.json", "fib", rounds=8) for n in "ab")
         done = self.merge(one, two)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual({tuple(s["round"]) for s in self.document["samples"]},
-                         {tuple(range(1, 17))})
+        rounds = {(s["runtime"], s["workers"]): s["round"] for s in self.document["samples"]}
+        for judged in (("nopal-fibril", 1), ("fibril", 1)):
+            self.assertEqual(rounds.pop(judged), list(range(1, 17)))
+        for seldom in rounds.values():
+            self.assertEqual(seldom, list(range(1, 17, 2)))
         check = [c for c in self.document["checks"] if "by path" in c["name"]][0]
         self.assertAlmostEqual(check["value"], 1.0)
         self.assertIs(check["holds"], True)

@@ -21,8 +21,11 @@ NAME` finds it by that name. It defines
     tables(result), figures(result)
                 lists of Table and of Figure for the page, also where little was measured
 
-and, if it runs programs that are no problems,
+and, where it has use for them,
 
+    judged(wish)
+                the configurations whose times its checks judge; these run in every round, the
+                others only in as many as a median for a figure needs. Without it all do.
     extra(build, wish)
                 runs them, before anything is measured, and returns a dictionary that JSON
                 can hold; it comes back as result.extra, also from a file

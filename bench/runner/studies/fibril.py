@@ -6,8 +6,8 @@ from runner import panels
 from runner.rounds import paired, speed_up, value
 from runner.studies import Figure, Table
 from runner.studies import _fibril_paper as paper
-from runner.studies._common import (TWELVE, every, ratio, speed_ups, straw_man_checks, typical,
-                                    up_to)
+from runner.studies._common import (TWELVE, every, ratio, speed_ups, straw_man_checks, straw_men,
+                                    typical, up_to)
 
 ABOUT = "Fibril's evaluation: cost of a fork, speed-up, unmaps, stack space"
 PROBLEMS = TWELVE
@@ -27,6 +27,10 @@ def workers(cores):
 def configurations(wish):
     return (every(wish.problems, ["serial", "profile"], [1]) +
             every(wish.problems, ONE_WORKER, [1]) + every(wish.problems, SPEED_UP, wish.workers))
+
+
+def judged(wish):
+    return straw_men(OURS, "fibril", wish.problems)
 
 
 def most(result):

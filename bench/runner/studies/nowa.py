@@ -6,7 +6,7 @@ import statistics
 from runner import checks as checking
 from runner.rounds import NotMeasured, enough, geometric_mean, ratios, speed
 from runner.studies import _nowa_figures, _nowa_parts as parts
-from runner.studies._common import straw_man_checks, up_to
+from runner.studies._common import every, straw_man_checks, straw_men, up_to
 
 ABOUT = "Nowa's evaluation: wait-free join, deques, madvise, OpenMP"
 PROBLEMS = parts.FOURTEEN
@@ -22,6 +22,11 @@ tables = _nowa_figures.tables
 
 def workers(cores):
     return up_to(cores)
+
+
+def judged(wish):
+    return (straw_men(parts.OURS, "nowa", wish.problems) +
+            every(wish.problems, [parts.PLAIN, *parts.PRESETS, "tbb"], [parts.CHECKED]))
 
 
 def over_fastest_preset(rounds, problem):
