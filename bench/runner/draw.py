@@ -55,6 +55,11 @@ def pyplot():
     return plots
 
 
+def ticker():
+    from matplotlib import ticker as ticks
+    return ticks
+
+
 def svg(figure):
     buffer = io.StringIO()
     figure.savefig(buffer, format="svg", bbox_inches="tight", metadata={"Date": None})

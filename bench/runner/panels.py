@@ -48,8 +48,7 @@ def bars(groups, ylabel, line_at=None, log=False):
     if line_at is not None:
         ax.axhline(line_at, color=GREY, lw=0.8, ls=":")
     if log:
-        ax.set_yscale("log")
-        ax.yaxis.set_major_formatter("{x:g}")
+        logarithmic(ax)
         ax.set_ylim(min(v.median for v in known) / 2, ceiling(known) * 2)
     else:
         ax.set_ylim(0, ceiling(known) * 1.08)
@@ -59,6 +58,14 @@ def bars(groups, ylabel, line_at=None, log=False):
     ax.set_ylabel(ylabel)
     draw.legend(figure, [ax])
     return draw.svg(figure)
+
+
+def logarithmic(ax):
+    """Ticks at 1, 2 and 5, so that there are some also within a decade."""
+    ax.set_yscale("log")
+    ax.yaxis.set_major_locator(draw.ticker().LogLocator(subs=(1, 2, 5)))
+    ax.yaxis.set_major_formatter("{x:g}")
+    ax.yaxis.set_minor_locator(draw.ticker().NullLocator())
 
 
 def hatch(runtime):
@@ -116,7 +123,6 @@ def one_panel(ax, panel, log):
     ax.margins(x=0.1)
     known = [v for points in panel.values() for v in points.values()]
     if log:
-        ax.set_yscale("log")
-        ax.yaxis.set_major_formatter("{x:g}")
+        logarithmic(ax)
     else:
         ax.set_ylim(0, ceiling(known))
