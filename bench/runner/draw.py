@@ -50,6 +50,7 @@ def pyplot():
     matplotlib.use("Agg")
     matplotlib.rcParams.update({
         "svg.fonttype": "none", "svg.hashsalt": "nopal", "font.size": 9,
+        "font.sans-serif": ["DejaVu Sans"],
         "axes.spines.top": False, "axes.spines.right": False, "axes.titlesize": 10})
     from matplotlib import pyplot as plots
     return plots

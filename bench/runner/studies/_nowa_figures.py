@@ -54,6 +54,8 @@ def mean(result, problems, first, second, workers):
 
 def ratios(result, title, columns, note):
     """A line for each problem and their mean; columns are (name, paper's numbers, first, second).
+
+    The paper's numbers stand beside ours where it gives any.
     """
     count = most(result)
     problems = result.wish.problems
@@ -63,14 +65,17 @@ def ratios(result, title, columns, note):
         for _, theirs, first, second in columns:
             ours = (mean(result, problems, first, second, count) if problem == "mean" else
                     ratio(result, problem, first, second, count))
-            row += [theirs.get(problem), ours]
+            row += [theirs.get(problem), ours] if theirs else [ours]
         rows.append(row)
     head = ["problem"]
-    for name, *_ in columns:
-        head += [f"paper: {name}", "here"]
-    return Table(title, head, rows, f"{note} Paired medians with {count} workers; the paper's are "
-                 f"with {paper.THREADS} threads, its means over twelve problems less knapsack, "
-                 "ours over all that is measured but knapsack.")
+    for name, theirs, *_ in columns:
+        head += [f"paper: {name}", "here"] if theirs else [name]
+    note += f" Paired medians with {count} workers"
+    if any(theirs for _, theirs, *_ in columns):
+        note += (f"; the paper's are with {paper.THREADS} threads, its means over twelve problems "
+                 "less knapsack")
+    return Table(title, head, rows,
+                 f"{note.strip()}. Our means are over all that is measured but knapsack.")
 
 
 def comparison(result):
@@ -94,16 +99,8 @@ def orders(result):
 
 
 def presets(result):
-    columns = [(runtime, {}, parts.PLAIN, runtime) for runtime in [*parts.PRESETS, "tbb"]]
-    count = most(result)
-    rows = []
-    for problem in result.wish.problems:
-        rows.append([problem, *(ratio(result, problem, first, second, count)
-                                for _, _, first, second in columns)])
-    rows.append([MEAN, *(mean(result, result.wish.problems, first, second, count)
-                         for _, _, first, second in columns)])
-    return Table(f"Speed of nopal over its presets and oneTBB, {count} workers",
-                 ["problem", *(name for name, *_ in columns)], rows)
+    return ratios(result, "Speed of nopal over its presets and oneTBB", [
+        (runtime, {}, parts.PLAIN, runtime) for runtime in [*parts.PRESETS, "tbb"]], "")
 
 
 def madvise(result):
