@@ -2,15 +2,16 @@
 // C += A B on small matrices whose rows follow each other: the base case of divide and conquer.
 #pragma once
 
+#include "bench/base_case.h"
+
 #include <cstddef>
 
 namespace bench {
 
 // Four rows of B at a time, so that a row of C is read and written once for four multiplications.
-// Not inlined: a function that forks would keep the registers that this one spills.
 template <std::ptrdiff_t Rows, std::ptrdiff_t Inner, std::ptrdiff_t Columns>
-[[gnu::noinline]] void add_block_product(const double* __restrict a, const double* __restrict b,
-                                         double* __restrict c) {
+BENCH_BASE_CASE void add_block_product(const double* __restrict a, const double* __restrict b,
+                                       double* __restrict c) {
   static_assert(Inner % 4 == 0);
   for (std::ptrdiff_t i = 0; i < Rows; ++i) {
     for (std::ptrdiff_t k = 0; k < Inner; k += 4) {

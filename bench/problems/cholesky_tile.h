@@ -3,6 +3,8 @@
 // operations on leaves.
 #pragma once
 
+#include "bench/base_case.h"
+
 #include <atomic>
 #include <cmath>
 #include <cstddef>
@@ -44,7 +46,7 @@ private:
 };
 
 // r -= a b^T
-inline void subtract_leaf(double* r, const double* a, const double* b) {
+BENCH_BASE_CASE inline void subtract_leaf(double* r, const double* a, const double* b) {
   for (int i = 0; i < tile_side; ++i) {
     for (int j = 0; j < tile_side; ++j) {
       double sum = r[i * tile_side + j];
@@ -56,7 +58,7 @@ inline void subtract_leaf(double* r, const double* a, const double* b) {
 }
 
 // r -= a a^T, on and below the diagonal
-inline void subtract_lower_leaf(double* r, const double* a) {
+BENCH_BASE_CASE inline void subtract_lower_leaf(double* r, const double* a) {
   for (int i = 0; i < tile_side; ++i) {
     for (int j = 0; j <= i; ++j) {
       for (int k = 0; k < tile_side; ++k)
@@ -66,7 +68,7 @@ inline void subtract_lower_leaf(double* r, const double* a) {
 }
 
 // a = a l^-T
-inline void solve_leaf(double* a, const double* l) {
+BENCH_BASE_CASE inline void solve_leaf(double* a, const double* l) {
   for (int i = 0; i < tile_side; ++i) {
     double* const row = a + i * tile_side;
     for (int j = 0; j < tile_side; ++j) {
@@ -77,7 +79,7 @@ inline void solve_leaf(double* a, const double* l) {
   }
 }
 
-inline void factor_leaf(double* a) {
+BENCH_BASE_CASE inline void factor_leaf(double* a) {
   for (int j = 0; j < tile_side; ++j) {
     double* const row = a + j * tile_side;
     for (int k = 0; k < j; ++k)

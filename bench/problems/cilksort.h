@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/base_case.h"
 #include "bench/harness.h"
 #include "bench/random.h"
 
@@ -32,7 +33,7 @@ inline void cilksort_by_insertion(std::int32_t* first, std::ptrdiff_t count) {
   }
 }
 
-inline void cilksort_serially(std::int32_t* first, std::ptrdiff_t count) {
+BENCH_BASE_CASE inline void cilksort_serially(std::int32_t* first, std::ptrdiff_t count) {
   while (count >= cilksort_insertion_below) {
     const std::int32_t low = std::min(first[0], first[count - 1]);
     const std::int32_t high = std::max(first[0], first[count - 1]);
@@ -54,9 +55,10 @@ inline void cilksort_serially(std::int32_t* first, std::ptrdiff_t count) {
   cilksort_by_insertion(first, count);
 }
 
-inline void cilksort_merge_serially(const std::int32_t* x, const std::int32_t* x_end,
-                                    const std::int32_t* y, const std::int32_t* y_end,
-                                    std::int32_t* out) {
+BENCH_BASE_CASE inline void cilksort_merge_serially(const std::int32_t* x,
+                                                    const std::int32_t* x_end,
+                                                    const std::int32_t* y,
+                                                    const std::int32_t* y_end, std::int32_t* out) {
   // Without branches: which one is next cannot be foreseen.
   while (x != x_end && y != y_end) {
     const bool of_y = *y < *x;

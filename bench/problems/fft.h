@@ -16,6 +16,7 @@
 #include <numbers>
 #include <vector>
 
+#include "bench/base_case.h"
 #include "bench/harness.h"
 
 namespace bench {
@@ -76,8 +77,8 @@ inline std::ptrdiff_t fft_radix(std::ptrdiff_t n) {
 
 // Four neighbours at a time fill a cache line, before parts that lie a power of two apart push it
 // out.
-inline void sort_rows(const complex_number* in, complex_number* out, std::ptrdiff_t n,
-                      std::ptrdiff_t first, std::ptrdiff_t last) {
+BENCH_BASE_CASE inline void sort_rows(const complex_number* in, complex_number* out,
+                                      std::ptrdiff_t n, std::ptrdiff_t first, std::ptrdiff_t last) {
   const std::ptrdiff_t radix = fft_radix(n);
   const std::ptrdiff_t part = n / radix;
   for (std::ptrdiff_t row = first; row < last; row += 4) {
@@ -91,8 +92,9 @@ inline void sort_rows(const complex_number* in, complex_number* out, std::ptrdif
 }
 
 template <int Radix>
-void combine_rows(const complex_number* in, complex_number* out, const fft_roots* roots,
-                  std::ptrdiff_t part, std::ptrdiff_t first, std::ptrdiff_t last) {
+BENCH_BASE_CASE void combine_rows(const complex_number* in, complex_number* out,
+                                  const fft_roots* roots, std::ptrdiff_t part, std::ptrdiff_t first,
+                                  std::ptrdiff_t last) {
   const std::ptrdiff_t step = roots->n / (part * Radix);
   for (std::ptrdiff_t row = first; row < last; row += 4) {
     complex_number turned[4][Radix];

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/base_case.h"
 #include "bench/harness.h"
 
 namespace bench {
@@ -24,7 +25,7 @@ struct heat_step {
   double down;   // dt / dx^2
 };
 
-inline void diffuse_row(const heat_step* step, std::ptrdiff_t row) {
+BENCH_BASE_CASE inline void diffuse_row(const heat_step* step, std::ptrdiff_t row) {
   const std::ptrdiff_t columns = step->columns;
   const double across = step->across;
   const double down = step->down;

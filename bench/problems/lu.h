@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bench/base_case.h"
 #include "bench/harness.h"
 #include "bench/random.h"
 
@@ -23,7 +24,7 @@ inline constexpr std::ptrdiff_t lu_side = 16;
 inline constexpr std::ptrdiff_t lu_block = lu_side * lu_side;
 
 // c -= l u
-inline void subtract_product_block(double* c, const double* l, const double* u) {
+BENCH_BASE_CASE inline void subtract_product_block(double* c, const double* l, const double* u) {
   for (std::ptrdiff_t i = 0; i < lu_side; ++i) {
     double row[lu_side];
     for (std::ptrdiff_t j = 0; j < lu_side; ++j)
@@ -39,7 +40,7 @@ inline void subtract_product_block(double* c, const double* l, const double* u) 
 }
 
 // b = l^-1 b, where l has ones on its diagonal
-inline void solve_lower_block(double* b, const double* l) {
+BENCH_BASE_CASE inline void solve_lower_block(double* b, const double* l) {
   for (std::ptrdiff_t i = 1; i < lu_side; ++i) {
     for (std::ptrdiff_t k = 0; k < i; ++k) {
       const double factor = l[i * lu_side + k];
@@ -50,7 +51,7 @@ inline void solve_lower_block(double* b, const double* l) {
 }
 
 // b = b u^-1
-inline void solve_upper_block(double* b, const double* u) {
+BENCH_BASE_CASE inline void solve_upper_block(double* b, const double* u) {
   for (std::ptrdiff_t i = 0; i < lu_side; ++i) {
     double* row = b + i * lu_side;
     for (std::ptrdiff_t k = 0; k < lu_side; ++k) {
@@ -61,7 +62,7 @@ inline void solve_upper_block(double* b, const double* u) {
   }
 }
 
-inline void factor_block(double* a) {
+BENCH_BASE_CASE inline void factor_block(double* a) {
   for (std::ptrdiff_t k = 0; k < lu_side; ++k) {
     for (std::ptrdiff_t i = k + 1; i < lu_side; ++i) {
       a[i * lu_side + k] /= a[k * lu_side + k];

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bench/base_case.h"
 #include "bench/block_product.h"
 #include "bench/freivalds.h"
 #include "bench/harness.h"
@@ -83,7 +84,7 @@ struct strassen_quadrants {
 
 // The ordinary product, from columns of B and rows of A that are summed where they are used: what
 // it keeps on the stack is small, and none of it is in a frame that forks.
-[[gnu::noinline]] inline void strassen_multiply_base(const strassen_product* product) {
+BENCH_BASE_CASE inline void strassen_multiply_base(const strassen_product* product) {
   constexpr std::ptrdiff_t rows = 4;
   constexpr std::ptrdiff_t columns = 16;
   double b[strassen_base * columns];
