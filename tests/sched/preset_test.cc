@@ -7,7 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
 #include <string>
+#include <thread>
 
 namespace nopal_test {
 namespace {
@@ -32,6 +35,45 @@ TEST(preset, every_continuation_is_stolen_while_thieves_lack_stacks) {
               nopal::configure({.num_workers = 4, .max_stacks = 2});
               for (int i = 0; i < 50; ++i)
                 be_stolen();
+              return 0;
+            }),
+            0);
+}
+
+// The worker that comes here waits for `inner`, whose main path another one takes; if the preset
+// restricts thieves, it may only steal from below here meanwhile.
+[[gnu::noinline]] void restrict_a_thief(gate& restricted, const std::atomic<bool>& released) {
+  nopal::scope inner;
+  inner.fork([&restricted] { restricted.wait(); });
+  restricted.open();
+  released.wait(false); // in a system call: it takes no processor from those that matter
+  inner.join();
+}
+
+void keep_a_thief_restricted(gate& restricted, const std::atomic<bool>& released) {
+  nopal::scope outer;
+  outer.fork([&released] { released.wait(false); });
+  restrict_a_thief(restricted, released);
+  outer.join();
+}
+
+// A thief that may not take what woke it must pass on that it is there.
+TEST(preset, every_continuation_is_stolen_while_a_thief_is_restricted) {
+  EXPECT_EQ(apart([] {
+              nopal::configure({.num_workers = 5});
+              gate restricted;
+              std::atomic<bool> released{false};
+              std::thread other([&] { keep_a_thief_restricted(restricted, released); });
+              restricted.wait();
+              for (int i = 0; i < 30; ++i) {
+                const std::uint64_t before = nopal::stats().sleeps;
+                be_stolen();
+                while (nopal::stats().sleeps == before)
+                  std::this_thread::yield();
+              }
+              released.store(true);
+              released.notify_all();
+              other.join();
               return 0;
             }),
             0);
