@@ -72,8 +72,8 @@ def about_runs(study):
     lines = [f"<p>{html.escape(host['cpu'])}, {host['cores']} cores, Linux "
              f"{html.escape(host['kernel'])}. Size {wish.size}, workers "
              f"{', '.join(map(str, wish.workers))}. Each measurement is a fresh process; figures "
-             f"are medians of {often} runs each, what checks judge of the most; lines p10 to "
-             "p90.</p>"]
+             f"are medians of {often} runs each, of the most where a check judges times; lines "
+             "p10 to p90.</p>"]
     for run in study.runs:
         lines.append(f"<pre>{html.escape(run['command'])}</pre><p class=\"note\">"
                      f"{html.escape(run['date'])}, commit {html.escape(str(run['commit']))}, "
