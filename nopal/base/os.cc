@@ -77,6 +77,16 @@ std::size_t resident_pages(void* at, std::size_t bytes) noexcept {
   return count;
 }
 
+std::uint64_t which_resident(std::uintptr_t at, std::size_t pages) noexcept {
+  unsigned char resident[64];
+  if (mincore(reinterpret_cast<void*>(at), pages * page_size(), resident) != 0)
+    return 0;
+  std::uint64_t which = 0;
+  for (std::size_t i = 0; i < pages; ++i)
+    which |= std::uint64_t{resident[i] & 1u} << i;
+  return which;
+}
+
 void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }

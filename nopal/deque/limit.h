@@ -3,12 +3,14 @@
 // The limit of a deque: what every fork compares its address with, and so how anybody gets the
 // owner's attention without a fence on the fast path.
 //
-// Invariant: the limit is the lowest address of a fork on the owner's stack, or `asked`. `asked` it
-// is from a request to the owner's next look (attend), always where no heavy barrier is to be had
-// (fenced), and for threads that are no workers.
+// Invariant: the limit is the lowest address of a fork on the owner's stack, or a request. A
+// request it is from `ask` to the owner's next look (attend), always where no heavy barrier is to
+// be had (fenced), and for threads that are no workers. A request is `asked`, or `nothing_found`: a
+// thief has looked through the owner's offers since, and others need not.
 //
-// Ownership: the owner restores it, anybody lowers it. A request carries nothing but itself, so all
-// orders are relaxed; that request and offer do not miss each other is each deque's L.
+// Ownership: the owner restores it, anybody lowers it; the two requests replace each other under
+// the deque's lock. A request carries nothing but itself, so all orders are relaxed; that request
+// and offer do not miss each other is each deque's L.
 // Paper: after the heap-limit requests of manticore-icfp08.
 #pragma once
 
@@ -43,31 +45,43 @@ public:
 
   // Anybody.
   void ask() noexcept {
-    if (value_.load(base::relaxed) != asked)
+    if (!is_request(value_.load(base::relaxed)))
       value_.store(asked, base::relaxed);
   }
+
+  // Deque's lock held. A hint, of which the request takes no harm: a search without a heavy barrier
+  // may have missed an offer that was pushed before the request.
+  bool searched() const noexcept { return value_.load(base::relaxed) == nothing_found; }
+  void note_search_in_vain() noexcept { replace(asked, nothing_found); }
+  void forget_search() noexcept { replace(nothing_found, asked); }
 
   // Owner. Restores the limit; says whether it had been lowered.
   attention attend() noexcept {
     const std::uintptr_t normal = fenced_ ? asked : Stacks::lowest_fork(stack_);
-    return value_.exchange(normal, base::relaxed) == asked ? attention::requested : attention::none;
+    return is_request(value_.exchange(normal, base::relaxed)) ? attention::requested
+                                                              : attention::none;
   }
 
   // Owner. Goes on with another stack, which may be none. A request stays.
   void adopt(stack::stack_id stack) noexcept {
     stack_ = stack;
-    std::uintptr_t value = value_.load(base::relaxed);
-    if (stack != stack::no_stack && !fenced_ && value != asked)
-      value_.compare_exchange_strong(value, Stacks::lowest_fork(stack), base::relaxed,
-                                     base::relaxed);
+    const std::uintptr_t value = value_.load(base::relaxed);
+    if (stack != stack::no_stack && !fenced_ && !is_request(value))
+      replace(value, Stacks::lowest_fork(stack));
   }
 
   // Owner, or whoever keeps adopt away.
   stack::stack_id stack() const noexcept { return stack_; }
 
 private:
-  // Its greatest value, so that every push sees it.
+  // Its greatest values, so that every push sees them.
   static constexpr std::uintptr_t asked = ~std::uintptr_t{0};
+  static constexpr std::uintptr_t nothing_found = asked - 1;
+  static bool is_request(std::uintptr_t value) noexcept { return value >= nothing_found; }
+
+  void replace(std::uintptr_t expected, std::uintptr_t value) noexcept {
+    value_.compare_exchange_strong(expected, value, base::relaxed, base::relaxed);
+  }
 
   base::atomic<std::uintptr_t> value_{asked};
   bool fenced_ = false;

@@ -120,9 +120,13 @@ public:
         return publish_oldest();
       if (!ring_.empty())
         return true;
-      // Without a barrier: what this misses, the next attempt or the sleeper's check finds.
+      if (claiming_ || limit_.searched())
+        return false;
+      // Without a barrier: what this misses, the sleeper's look (has_work) finds.
       Offer* oldest = oldest_private();
-      if (claiming_ || oldest == nullptr || !Marks::claim(address(oldest)))
+      if (oldest == nullptr)
+        limit_.note_search_in_vain();
+      if (oldest == nullptr || !Marks::claim(address(oldest)))
         return false;
       claiming_ = true;
     }
@@ -137,7 +141,12 @@ public:
 
   bool has_work(void* home) noexcept {
     const locked guard{lock_};
-    return ring_.holds(home) || (oldest_private() != nullptr && (home == nullptr || home == home_));
+    if (ring_.holds(home))
+      return true;
+    if (oldest_private() == nullptr)
+      return false;
+    limit_.forget_search();
+    return home == nullptr || home == home_;
   }
 
 private:

@@ -6,7 +6,8 @@
 // One round: kTries random victims, each asked if it has nothing public; then, starved, one pass
 // over all workers publishing in their names (deque/README.md). After kRounds without success the
 // worker sleeps (vproc/README.md). So an awake thief takes the oldest continuation of a worker that
-// never forks again after at most kTries attempts and one pass over the workers.
+// never forks again after at most kTries attempts and one pass over the workers (what a pass that
+// came too soon has missed: kRounds of them).
 #include "nopal/base/os.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"

@@ -14,17 +14,8 @@ namespace {
 
 using word = std::uintptr_t;
 
-// Below so much of a stack, pages are asked for before they are read: deeper frames have long
-// returned or were never there, and reading would give every page of the stack a mapping.
-constexpr word kAlwaysThere = word{16} << 10;
-constexpr word kPagesAtOnce = word{64} << 10;
-
-bool any_memory(word from, word to) noexcept {
-  const word page = base::page_size();
-  const word low = from & ~(page - 1);
-  const word high = (to + page - 1) & ~(page - 1);
-  return base::resident_pages(reinterpret_cast<void*>(low), high - low) != 0;
-}
+// So many pages are asked for at a time.
+constexpr word kPagesAtOnce = 64;
 
 } // namespace
 
@@ -51,19 +42,24 @@ NOPAL_READS_FRAMES bool marks::claimed(word at) noexcept {
   return base::load_relaxed_word(at) == (open_mark(at) & ~kClaim);
 }
 
+// Only the page that the search begins in is read without asking. What lies deeper may never have
+// been used, and reading would give each page a mapping. (A page that was swapped out passes for
+// one that was never used, until its owner reads it: its offers must wait.)
 word marks::highest(word from, word to) noexcept {
   const base::reading_frames reading;
-  // Whole pages, or the one that was just read would count as memory of the part below.
   const word page = base::page_size();
-  word low = std::max(from, (to - std::min(to - from, kAlwaysThere)) & ~(page - 1));
-  word found = highest_in(low, to);
-  while (found == 0 && low > from) {
-    to = low;
-    low = to - std::min(to - from, kPagesAtOnce);
-    if (any_memory(low, to))
-      found = highest_in(low, to);
-    else if (!any_memory(from, to))
+  const word bottom = from & ~(page - 1);
+  word low = std::max(bottom, (to - 1) & ~(page - 1));
+  word found = highest_in(std::max(from, low), to);
+  while (found == 0 && low > bottom) {
+    const word high = low;
+    low = std::max(bottom, high - std::min(high, kPagesAtOnce * page));
+    const std::uint64_t there = base::which_resident(low, (high - low) / page);
+    if (there == 0 && base::resident_pages(reinterpret_cast<void*>(bottom), low - bottom) == 0)
       break; // nothing was ever so deep; else it is the untouched middle of a large frame
+    for (word at = high - page; at >= low && found == 0; at -= page)
+      if ((there >> ((at - low) / page) & 1) != 0)
+        found = highest_in(std::max(from, at), at + page);
   }
   return found;
 }

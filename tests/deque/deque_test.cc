@@ -105,6 +105,25 @@ TYPED_TEST(private_deques, the_starved_publish_for_an_owner_that_pushes_nothing)
   EXPECT_FALSE(with.deque.has_work(nullptr));
 }
 
+// Reading the owner's stack takes its lines away. `open` alone is a push that a search may miss.
+TEST(stack_map, a_search_in_vain_is_repeated_only_after_the_owners_look_or_before_sleep) {
+  opened<map_deque> with;
+  with.deque.ask();
+  ASSERT_FALSE(with.deque.publish_for_owner(1));
+  nopal::stack::marks::open(with.make(0));
+  EXPECT_FALSE(with.deque.publish_for_owner(1)) << "nothing was found since the request";
+  with.deque.ask();
+  EXPECT_FALSE(with.deque.publish_for_owner(1)) << "the request is one already";
+  EXPECT_TRUE(with.deque.has_work(nullptr));
+  EXPECT_TRUE(with.deque.publish_for_owner(1));
+  EXPECT_EQ(with.steal(), &with.continuations[0]);
+
+  ASSERT_FALSE(with.deque.publish_for_owner(1));
+  ASSERT_FALSE(with.deque.push(with.make(1))) << "a request stays one";
+  EXPECT_EQ(with.deque.attend(), attention::requested);
+  EXPECT_TRUE(with.deque.publish_for_owner(1));
+}
+
 TYPED_TEST(deques, what_the_starved_publish_belongs_to_the_owners_computation) {
   opened<TypeParam> with;
   int other = 0;
