@@ -99,7 +99,7 @@ public:
 
   attention attend() noexcept { return limit_.attend(); }
 
-  bool publish(void*) noexcept {
+  bool publish(Offer*, void*) noexcept {
     if (anything_public())
       return true;
     ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer

@@ -15,7 +15,8 @@
 //            owner's next push takes the slow path and publishes.
 //   starved  The owner pushes nothing (a long serial strand). The thief claims the oldest offer,
 //            which sends its pop into the slow path; passes the heavy barrier; and then, under the
-//            deque's lock, publishes it in the owner's name. README.md has the argument.
+//            deque's lock, publishes it in the owner's name, and more than one the more often
+//            this happens (demand.h). README.md has the argument.
 //
 // In the classic deques (`the`, `chase_lev`; offers_are_public) there is no private part: an offer
 // is public as soon as it is made, and each pop pays a full fence for it. There a lowered limit
@@ -33,6 +34,7 @@
 // Owner means the worker that runs on the stack. All others are thieves.
 #pragma once
 
+#include "nopal/deque/demand.h"
 #include "nopal/deque/limit.h"
 #include "nopal/deque/public_ring.h"
 
@@ -58,9 +60,9 @@ concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* 
   { deque.take_back(offer) } noexcept -> std::same_as<bool>;
   // Owner. Restores the limit; says whether it had been lowered.
   { deque.attend() } noexcept -> std::same_as<attention>;
-  // Owner. Publishes the oldest private offer unless something is public already; true if something
-  // is.
-  { deque.publish(home) } noexcept -> std::same_as<bool>;
+  // Owner. Publishes the oldest private offers until as many are public as are wanted (demand.h);
+  // true if any is. `offer`: the newest.
+  { deque.publish(offer, home) } noexcept -> std::same_as<bool>;
   // Owner. Publishes an offer whose thunk runs on a foreign stack; the private part is empty.
   { deque.publish_foreign(offer, home) } noexcept;
   // Owner. Closes such an offer; as take_back.

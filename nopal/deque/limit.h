@@ -3,14 +3,16 @@
 // The limit of a deque: what every fork compares its address with, and so how anybody gets the
 // owner's attention without a fence on the fast path.
 //
-// Invariant: the limit is the lowest address of a fork on the owner's stack, or a request. A
-// request it is from `ask` to the owner's next look (attend), always where no heavy barrier is to
-// be had (fenced), and for threads that are no workers. A request is `asked`, or `nothing_found`: a
-// thief has looked through the owner's offers since, and others need not.
+// Invariant: the limit is the lowest address of a fork on the owner's stack, or lowered:
+//   asked          from `ask` to the owner's next look (attend); always where no heavy barrier is
+//                  to be had (fenced), and for threads that are no workers
+//   nothing_found  the same, but a thief has looked through the owner's offers since it was asked,
+//                  and others need not
+//   expected       by the owner, which wants to publish at its next push though nobody has asked
 //
-// Ownership: the owner restores it, anybody lowers it; the two requests replace each other under
-// the deque's lock. A request carries nothing but itself, so all orders are relaxed; that request
-// and offer do not miss each other is each deque's L.
+// Ownership: the owner restores it, anybody lowers it; `asked` and `nothing_found` replace each
+// other under the deque's lock. A request carries nothing but itself, so all orders are relaxed;
+// that request and offer do not miss each other is each deque's L.
 // Paper: after the heap-limit requests of manticore-icfp08.
 #pragma once
 
@@ -57,17 +59,23 @@ public:
 
   // Owner. Restores the limit; says whether it had been lowered.
   attention attend() noexcept {
-    const std::uintptr_t normal = fenced_ ? asked : Stacks::lowest_fork(stack_);
-    return is_request(value_.exchange(normal, base::relaxed)) ? attention::requested
-                                                              : attention::none;
+    return is_lowered(value_.exchange(normal(), base::relaxed)) ? attention::requested
+                                                                : attention::none;
   }
+
+  // Owner. Has its next push attend, or no longer. A request stays.
+  void expect() noexcept {
+    if (!fenced_)
+      replace(normal(), expected);
+  }
+  void stop_expecting() noexcept { replace(expected, normal()); }
 
   // Owner. Goes on with another stack, which may be none. A request stays.
   void adopt(stack::stack_id stack) noexcept {
     stack_ = stack;
     const std::uintptr_t value = value_.load(base::relaxed);
-    if (stack != stack::no_stack && !fenced_ && !is_request(value))
-      replace(value, Stacks::lowest_fork(stack));
+    if (stack != stack::no_stack && !is_lowered(value))
+      replace(value, normal());
   }
 
   // Owner, or whoever keeps adopt away.
@@ -77,10 +85,13 @@ private:
   // Its greatest values, so that every push sees them.
   static constexpr std::uintptr_t asked = ~std::uintptr_t{0};
   static constexpr std::uintptr_t nothing_found = asked - 1;
+  static constexpr std::uintptr_t expected = asked - 2;
   static bool is_request(std::uintptr_t value) noexcept { return value >= nothing_found; }
+  static bool is_lowered(std::uintptr_t value) noexcept { return value >= expected; }
 
-  void replace(std::uintptr_t expected, std::uintptr_t value) noexcept {
-    value_.compare_exchange_strong(expected, value, base::relaxed, base::relaxed);
+  std::uintptr_t normal() const noexcept { return fenced_ ? asked : Stacks::lowest_fork(stack_); }
+  void replace(std::uintptr_t old, std::uintptr_t value) noexcept {
+    value_.compare_exchange_strong(old, value, base::relaxed, base::relaxed);
   }
 
   base::atomic<std::uintptr_t> value_{asked};

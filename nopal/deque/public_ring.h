@@ -58,30 +58,40 @@ template <class Offer, std::uint32_t Capacity> class public_ring {
   static_assert((Capacity & (Capacity - 1)) == 0 && Capacity <= 0x8000);
 
 public:
-  bool empty() const noexcept { return ring_word{word_.load(base::relaxed)}.count() == 0; }
+  bool empty() const noexcept { return count() == 0; }
+  std::uint32_t count() const noexcept { return ring_word{word_.load(base::relaxed)}.count(); }
 
-  // Lock held. The ring must not be full.
-  void push(const entry<Offer>& item) noexcept {
+  // Lock held. The ring must not be full. `before` is for whoever takes the offer back.
+  void push(const entry<Offer>& item, std::uintptr_t before = 0) noexcept {
     ring_word word{word_.load(base::relaxed)};
     NOPAL_CHECK(word.count() < Capacity);
     slot& at = slots_[word.tail() % Capacity];
     at.offer.store(item.offer, base::relaxed);
     at.frame.store(item.frame, base::relaxed);
     at.home.store(item.home, base::relaxed);
+    at.before = before;
     while (
         !word_.compare_exchange_weak(word.bits, word.pushed().bits, base::release, base::relaxed)) {
     }
   }
 
   // Lock held, owner. True: the offer was the newest public one and is private again.
-  bool take_back(const Offer* offer) noexcept {
+  bool take_back(const Offer* offer, std::uintptr_t& before) noexcept {
     ring_word word{word_.load(base::relaxed)};
-    while (word.count() != 0 &&
-           slots_[(word.tail() - 1u) % Capacity].offer.load(base::relaxed) == offer)
+    while (word.count() != 0) {
+      const slot& newest = slots_[(word.tail() - 1u) % Capacity];
+      if (newest.offer.load(base::relaxed) != offer)
+        return false;
+      before = newest.before;
       if (word_.compare_exchange_weak(word.bits, word.taken_back().bits, base::relaxed,
                                       base::relaxed))
         return true;
+    }
     return false;
+  }
+  bool take_back(const Offer* offer) noexcept {
+    std::uintptr_t ignored = 0;
+    return take_back(offer, ignored);
   }
 
   outcome steal(const void* home, entry<Offer>& taken) noexcept {
@@ -110,6 +120,7 @@ private:
     base::atomic<Offer*> offer{nullptr};
     base::atomic<typename Offer::frame_type*> frame{nullptr};
     base::atomic<void*> home{nullptr};
+    std::uintptr_t before = 0; // under the lock
   };
 
   base::atomic<std::uint64_t> word_{0};

@@ -34,7 +34,7 @@
 
 namespace nopal::deque {
 
-template <class Offer, class Stacks = stack::bounds, std::uint32_t RingCapacity = 8> class split {
+template <class Offer, class Stacks = stack::bounds, std::uint32_t RingCapacity = 32> class split {
 public:
   static constexpr bool steals_under_lock = false;
   static constexpr bool offers_are_public = false;
@@ -81,10 +81,15 @@ public:
     if (!ours && ring_.take_back(offer)) {
       ours = true;
       settled_ = at;
+      demand_.taken_back();
+      if (demand_.is_least())
+        limit_.stop_expecting();
+    }
+    if (starved) {
+      demand_.starved();
+      publish_oldest();
     }
     restore_split();
-    if (starved)
-      publish_oldest();
     return ours;
   }
 
@@ -95,13 +100,16 @@ public:
 
   attention attend() noexcept { return limit_.attend(); }
 
-  bool publish(void* home) noexcept {
+  bool publish(Offer*, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    if (publish_oldest())
-      return true;
-    ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
-    return false;
+    publish_oldest();
+    restore_split();
+    if (!anything_public())
+      ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
+    else if (!demand_.is_least() && demand_.wants_more_than(ring_.count()))
+      limit_.expect();
+    return anything_public();
   }
 
   void publish_foreign(Offer* offer, void* home) noexcept {
@@ -137,6 +145,7 @@ public:
       base::heavy_barrier(); // C
       const locked guard{lock_};
       if (split_.load(base::relaxed) == lowest_token + token) {
+        demand_.starved();
         publish_oldest();
         restore_split();
       }
@@ -168,17 +177,16 @@ private:
     split_.store(limit_.fenced() ? lowest_token : settled_, base::relaxed);
   }
 
+  // Lock held. The caller restores `split`, and not before all is public: at a token, the owner's
+  // pops wait meanwhile.
   bool publish_oldest() noexcept {
-    if (!ring_.empty())
-      return true;
-    Offer* oldest = oldest_private();
-    if (oldest == nullptr)
-      return false;
-    oldest->seal(0);
-    ring_.push({oldest, oldest->frame(), home_});
-    settled_ += 1;
-    restore_split();
-    return true;
+    for (Offer* oldest = nullptr;
+         demand_.wants_more_than(ring_.count()) && (oldest = oldest_private()) != nullptr;) {
+      oldest->seal(0);
+      ring_.push({oldest, oldest->frame(), home_});
+      settled_ += 1;
+    }
+    return !ring_.empty();
   }
 
   // Lock held.
@@ -193,6 +201,7 @@ private:
   base::atomic<Offer*>* slots_ = nullptr;
 
   alignas(64) spin_lock lock_;
+  demand<RingCapacity> demand_;
   std::int64_t settled_ = 0;
   std::int64_t capacity_ = 0;
   void* home_ = nullptr;

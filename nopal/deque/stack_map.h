@@ -30,12 +30,14 @@
 #include "nopal/stack/marks.h"
 #include "nopal/stack/stack.h"
 
+#include <algorithm>
+
 namespace nopal::deque {
 
 // Marks: where marks are kept. Stacks: the bounds of a stack. RingCapacity: public offers at a
 // time.
 template <class Offer, class Marks = stack::marks, class Stacks = stack::bounds,
-          std::uint32_t RingCapacity = 8>
+          std::uint32_t RingCapacity = 32>
 class stack_map {
   static_assert(alignof(Offer) == 8);
 
@@ -68,9 +70,13 @@ public:
     const locked guard{lock_};
     if (address(offer) < settled_)
       return true;
-    if (!ring_.take_back(offer))
+    std::uintptr_t before = 0;
+    if (!ring_.take_back(offer, before))
       return false;
-    settled_ = settled_before_;
+    settled_ = before;
+    demand_.taken_back();
+    if (demand_.is_least())
+      limit_.stop_expecting();
     return true;
   }
 
@@ -82,13 +88,14 @@ public:
 
   attention attend() noexcept { return limit_.attend(); }
 
-  bool publish(void* home) noexcept {
+  bool publish(Offer* newest, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    if (publish_oldest())
-      return true;
-    ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
-    return false;
+    if (!publish_oldest(address(newest)))
+      ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
+    else if (!demand_.is_least() && demand_.wants_more_than(ring_.count()))
+      limit_.expect();
+    return anything_public();
   }
 
   void publish_foreign(Offer* offer, void* home) noexcept {
@@ -117,7 +124,7 @@ public:
     {
       const locked guard{lock_};
       if (limit_.fenced())
-        return publish_oldest();
+        return publish_oldest(bottom());
       if (!ring_.empty())
         return true;
       if (claiming_ || limit_.searched())
@@ -129,12 +136,15 @@ public:
       if (oldest == nullptr || !Marks::claim(address(oldest)))
         return false;
       claiming_ = true;
+      demand_.starved();
+      claim_more_below(address(oldest));
     }
     base::heavy_barrier(); // C
     const locked guard{lock_};
     claiming_ = false;
-    Offer* oldest = oldest_private();
-    if (oldest != nullptr && Marks::claimed(address(oldest)))
+    for (Offer* oldest = nullptr; demand_.wants_more_than(ring_.count()) &&
+                                  (oldest = oldest_private()) != nullptr &&
+                                  Marks::claimed(address(oldest));)
       publish_claimed(oldest);
     return !ring_.empty();
   }
@@ -154,35 +164,50 @@ private:
     return reinterpret_cast<std::uintptr_t>(offer);
   }
 
-  // Lock held, by the owner or, if fenced, by anybody: no pop gets past the lock meanwhile.
-  bool publish_oldest() noexcept {
-    if (!ring_.empty())
-      return true;
-    Offer* oldest = oldest_private();
-    if (oldest == nullptr)
-      return false;
-    Marks::claim(address(oldest));
-    publish_claimed(oldest);
-    return true;
+  // Lock held, by the owner or, if fenced, by anybody: no pop gets past the lock meanwhile. What is
+  // open does not lie below `from`.
+  bool publish_oldest(std::uintptr_t from) noexcept {
+    for (Offer* oldest = nullptr; demand_.wants_more_than(ring_.count()) &&
+                                  (oldest = oldest_between(from, settled_)) != nullptr;) {
+      Marks::claim(address(oldest));
+      publish_claimed(oldest);
+    }
+    return !ring_.empty();
   }
 
-  // Lock held; the ring is empty.
+  // Lock held; the ring is not full.
   void publish_claimed(Offer* oldest) noexcept {
     oldest->seal(settled_);
-    ring_.push({oldest, oldest->frame(), home_});
-    settled_before_ = settled_;
+    ring_.push({oldest, oldest->frame(), home_}, settled_);
     settled_ = address(oldest);
   }
+
+  // Lock held, by a starved thief: as many as are wanted, so that one barrier serves them all, but
+  // none that is far to seek.
+  void claim_more_below(std::uintptr_t claimed) noexcept {
+    constexpr std::uintptr_t near = 4096;
+    for (std::uint32_t count = 1; demand_.wants_more_than(count); ++count) {
+      const std::uintptr_t from = claimed - std::min(claimed - bottom(), near);
+      Offer* next = oldest_between(from, claimed);
+      if (next == nullptr || !Marks::claim(address(next)))
+        return;
+      claimed = address(next);
+    }
+  }
+
+  std::uintptr_t bottom() const noexcept { return Stacks::bottom(limit_.stack()); }
 
   // Lock held. Offers at settled and above have left the private part; the highest below is the
   // oldest.
   Offer* oldest_private() const noexcept {
-    if (limit_.stack() == stack::no_stack)
-      return nullptr;
-    const std::uintptr_t found = Marks::highest(Stacks::bottom(limit_.stack()), settled_);
+    return limit_.stack() == stack::no_stack ? nullptr : oldest_between(bottom(), settled_);
+  }
+
+  static Offer* oldest_between(std::uintptr_t from, std::uintptr_t to) noexcept {
+    const std::uintptr_t found = Marks::highest(from, to);
     // The search goes down while the owner may push: what it finds may lie below an older offer
     // that was pushed behind it. That one was marked first (M), so a second search sees it.
-    return reinterpret_cast<Offer*>(found == 0 ? 0 : Marks::highest(found, settled_));
+    return reinterpret_cast<Offer*>(found == 0 ? 0 : Marks::highest(found, to));
   }
 
   // Read at every fork; written by whoever wants the owner's attention.
@@ -190,9 +215,9 @@ private:
 
   // Slow paths, under the lock.
   alignas(64) spin_lock lock_;
-  bool claiming_ = false; // a starved thief has claimed an offer and not come back yet
+  bool claiming_ = false; // a starved thief has claimed offers and not come back yet
+  demand<RingCapacity> demand_;
   std::uintptr_t settled_ = 0;
-  std::uintptr_t settled_before_ = 0; // its value before the one that is public was published
   void* home_ = nullptr;
 
   alignas(64) public_ring<Offer, RingCapacity> ring_;

@@ -97,7 +97,7 @@ public:
 
   attention attend() noexcept { return limit_.attend(); }
 
-  bool publish(void*) noexcept {
+  bool publish(Offer*, void*) noexcept {
     const locked guard{lock_}; // else a thief that will step back could hide the offer
     if (anything_public())
       return true;

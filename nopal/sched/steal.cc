@@ -114,8 +114,8 @@ void give_pages_back(worker* self, std::uintptr_t below) noexcept {
   self->count.unmaps.add(1);
 }
 
-void publish_if(deque::attention why, worker* self) noexcept {
-  if (why == deque::attention::requested && self->deque.publish(self->home))
+void publish_if(deque::attention why, worker* self, offer* newest) noexcept {
+  if (why == deque::attention::requested && self->deque.publish(newest, self->home))
     announce_work(self, self->home);
   wait_for_thief(self);
 }
@@ -127,7 +127,7 @@ void push_slow(worker* self, offer* of) noexcept {
                "NOPAL_STACK_SIZE (now %zuK)",
                stack::size() >> 10, stack::size() >> 10);
   self->deque.push_anyway(of);
-  publish_if(why, self);
+  publish_if(why, self, of);
 }
 
 // The whole of a thunk.

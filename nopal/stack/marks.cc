@@ -46,6 +46,8 @@ NOPAL_READS_FRAMES bool marks::claimed(word at) noexcept {
 // been used, and reading would give each page a mapping. (A page that was swapped out passes for
 // one that was never used, until its owner reads it: its offers must wait.)
 word marks::highest(word from, word to) noexcept {
+  if (from >= to)
+    return 0;
   const base::reading_frames reading;
   const word page = base::page_size();
   const word bottom = from & ~(page - 1);

@@ -48,7 +48,8 @@ struct marks {
 
   static bool claimed(std::uintptr_t at) noexcept;
 
-  // The highest address in [from, to) of an open offer, or 0; both 8-aligned, in one stack.
+  // The highest address in [from, to) of an open offer, or 0; both 8-aligned, in one stack, or the
+  // range is empty.
   static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept;
 
 private:

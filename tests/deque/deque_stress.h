@@ -104,7 +104,7 @@ private:
     const bool requested = deque_.attend() == nopal::deque::attention::requested;
     deque_.push_anyway(open);
     if (requested)
-      deque_.publish(this);
+      deque_.publish(open, this);
   }
 
   void close(offer* open) {

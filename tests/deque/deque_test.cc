@@ -2,6 +2,8 @@
 // What the deques promise, step by step on one thread; the packed word and the ring below them.
 #include "tests/deque/deque_stress.h"
 
+#include <algorithm>
+
 namespace nopal_test {
 
 using nopal::deque::attention;
@@ -12,6 +14,7 @@ using nopal::deque::ring_word;
 template <class Deque> struct opened {
   explicit opened(bool fenced = false) {
     nopal::base::enable_heavy_barrier();
+    std::ranges::fill(frames::words, 0u); // marks of the test before
     deque.open(fenced);
     deque.adopt(frames::id, frames::top(), this);
     deque.attend();
@@ -53,7 +56,7 @@ TYPED_TEST(private_deques, a_request_reaches_the_next_push_and_publishes_the_old
   ASSERT_FALSE(with.deque.push(with.make(1)));
   EXPECT_EQ(with.deque.attend(), attention::requested);
   with.deque.push_anyway(frames::at(1));
-  EXPECT_TRUE(with.deque.publish(&with));
+  EXPECT_TRUE(with.deque.publish(frames::at(1), &with));
   EXPECT_TRUE(with.deque.anything_public());
   EXPECT_EQ(with.steal(), &with.continuations[0]);
   EXPECT_FALSE(with.deque.anything_public());
@@ -65,7 +68,7 @@ TYPED_TEST(private_deques, a_request_reaches_the_next_push_and_publishes_the_old
 TYPED_TEST(private_deques, what_nobody_took_is_taken_back) {
   opened<TypeParam> with;
   ASSERT_TRUE(with.deque.push(with.make(0)));
-  ASSERT_TRUE(with.deque.publish(&with));
+  ASSERT_TRUE(with.deque.publish(frames::at(0), &with));
   EXPECT_FALSE(with.deque.pop(frames::at(0)));
   EXPECT_TRUE(with.deque.take_back(frames::at(0)));
   EXPECT_EQ(with.steal(), nullptr);
@@ -77,12 +80,12 @@ TYPED_TEST(private_deques, what_nobody_took_is_taken_back) {
 TYPED_TEST(private_deques, older_offers_stay_private_when_a_newer_is_taken_back) {
   opened<TypeParam> with;
   ASSERT_TRUE(with.deque.push(with.make(0)));
-  ASSERT_TRUE(with.deque.publish(&with));
+  ASSERT_TRUE(with.deque.publish(frames::at(0), &with));
   ASSERT_EQ(with.steal(), &with.continuations[0]);
   ASSERT_TRUE(with.deque.push(with.make(1)));
   ASSERT_TRUE(with.deque.push(with.make(2)));
   ASSERT_TRUE(with.deque.pop(frames::at(2)));
-  ASSERT_TRUE(with.deque.publish(&with));
+  ASSERT_TRUE(with.deque.publish(frames::at(2), &with));
   EXPECT_FALSE(with.deque.pop(frames::at(1)));
   EXPECT_TRUE(with.deque.take_back(frames::at(1)));
   ASSERT_TRUE(with.deque.push(with.make(1)));
@@ -103,6 +106,84 @@ TYPED_TEST(private_deques, the_starved_publish_for_an_owner_that_pushes_nothing)
   EXPECT_EQ(with.steal(), &with.continuations[1]);
   EXPECT_FALSE(with.deque.publish_for_owner(3));
   EXPECT_FALSE(with.deque.has_work(nullptr));
+}
+
+// Each barrier of a thief pays for more offers than the one before.
+TYPED_TEST(private_deques, the_starved_publish_more_each_time) {
+  opened<TypeParam> with;
+  for (std::size_t depth = 0; depth < 8; ++depth)
+    ASSERT_TRUE(with.deque.push(with.make(depth)));
+  std::size_t stolen = 0;
+  for (const std::size_t wanted : {2, 4}) {
+    ASSERT_TRUE(with.deque.publish_for_owner(1));
+    for (std::size_t i = 0; i < wanted; ++i, ++stolen)
+      ASSERT_EQ(with.steal(), &with.continuations[stolen]);
+    EXPECT_FALSE(with.deque.anything_public());
+  }
+  EXPECT_TRUE(with.deque.pop(frames::at(7))) << "the others are private";
+}
+
+// The owner takes them back in turn, and each place is private again.
+TYPED_TEST(private_deques, several_public_offers_are_taken_back) {
+  opened<TypeParam> with;
+  for (std::size_t depth = 0; depth < 3; ++depth)
+    ASSERT_TRUE(with.deque.push(with.make(depth)));
+  ASSERT_TRUE(with.deque.publish_for_owner(1));
+  EXPECT_TRUE(with.deque.pop(frames::at(2)));
+  for (const std::size_t depth : {1, 0}) {
+    EXPECT_FALSE(with.deque.pop(frames::at(depth)));
+    EXPECT_TRUE(with.deque.take_back(frames::at(depth)));
+    ASSERT_TRUE(with.deque.push(with.make(depth)));
+    EXPECT_TRUE(with.deque.pop(frames::at(depth))) << "nobody has seen this one";
+  }
+  EXPECT_FALSE(with.deque.anything_public());
+}
+
+// After starvation the owner publishes at its forks unasked, until it has to take something back.
+TYPED_TEST(private_deques, an_owner_whose_thieves_starved_publishes_unasked) {
+  opened<TypeParam> with;
+  const auto push_and_publish = [&](std::size_t depth) {
+    EXPECT_FALSE(with.deque.push(with.make(depth)));
+    EXPECT_EQ(with.deque.attend(), attention::requested);
+    with.deque.push_anyway(frames::at(depth));
+    EXPECT_TRUE(with.deque.publish(frames::at(depth), &with));
+  };
+  ASSERT_TRUE(with.deque.push(with.make(0)));
+  ASSERT_TRUE(with.deque.publish_for_owner(1));
+  ASSERT_EQ(with.steal(), &with.continuations[0]);
+  with.deque.ask();
+  push_and_publish(1);
+  push_and_publish(2);
+  EXPECT_TRUE(with.deque.push(with.make(3))) << "two are public: as many as are wanted";
+  EXPECT_TRUE(with.deque.pop(frames::at(3)));
+  ASSERT_TRUE(with.close(2));
+  ASSERT_TRUE(with.close(1));
+  with.deque.ask();
+  push_and_publish(1);
+  EXPECT_TRUE(with.deque.push(with.make(2))) << "one is enough again";
+  EXPECT_TRUE(with.deque.pop(frames::at(2)));
+  EXPECT_TRUE(with.close(1));
+}
+
+TYPED_TEST(private_deques, an_offer_taken_back_ends_unasked_publishing) {
+  opened<TypeParam> with;
+  ASSERT_TRUE(with.deque.push(with.make(0)));
+  ASSERT_TRUE(with.deque.publish_for_owner(1));
+  with.deque.ask();
+  ASSERT_FALSE(with.deque.push(with.make(1)));
+  with.deque.attend();
+  with.deque.push_anyway(frames::at(1));
+  ASSERT_TRUE(with.deque.publish(frames::at(1), &with));
+  ASSERT_EQ(with.steal(), &with.continuations[0]);
+  ASSERT_EQ(with.steal(), &with.continuations[1]);
+  with.deque.ask();
+  ASSERT_FALSE(with.deque.push(with.make(2)));
+  with.deque.attend();
+  with.deque.push_anyway(frames::at(2));
+  ASSERT_TRUE(with.deque.publish(frames::at(2), &with)) << "and one more is wanted";
+  ASSERT_TRUE(with.close(2));
+  EXPECT_TRUE(with.deque.push(with.make(2)));
+  EXPECT_TRUE(with.deque.pop(frames::at(2)));
 }
 
 // Reading the owner's stack takes its lines away. `open` alone is a push that a search may miss.
@@ -181,7 +262,7 @@ TYPED_TEST(classic_deques, a_push_that_saw_a_request_is_not_made_twice) {
   ASSERT_FALSE(with.deque.push(with.make(1)));
   EXPECT_EQ(with.deque.attend(), attention::requested);
   with.deque.push_anyway(frames::at(1));
-  EXPECT_TRUE(with.deque.publish(&with));
+  EXPECT_TRUE(with.deque.publish(frames::at(1), &with));
   EXPECT_EQ(with.steal(), &with.continuations[0]);
   EXPECT_EQ(with.steal(), &with.continuations[1]);
   EXPECT_EQ(with.steal(), nullptr);

@@ -139,7 +139,7 @@ struct scope_under
     const attention why = deques[self].attend();
     deques[self].push_anyway(&of);
     if (why == attention::requested)
-      deques[self].publish(&home);
+      deques[self].publish(&of, &home);
   }
 
   void leave(unsigned self) noexcept { deques[self].adopt(stack::no_stack, 0, nullptr); }

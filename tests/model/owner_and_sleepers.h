@@ -57,7 +57,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
     if (!deque.push(&of)) {
       const attention why = deque.attend();
       deque.push_anyway(&of);
-      if (why == attention::requested && deque.publish(&home))
+      if (why == attention::requested && deque.publish(&of, &home))
         announce_work();
     }
     return of;

@@ -47,7 +47,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     const attention why = deque.attend();
     deque.push_anyway(of);
     if (why == attention::requested)
-      deque.publish(offers_for);
+      deque.publish(of, offers_for);
   }
 
   // The first half of a fork.
@@ -238,6 +238,21 @@ struct all_open : scenario<all_open<Deque>, 3>, deque_state<Deque, shape{fake_st
   }
 };
 
+// The same with thieves that starve, twice, since the second time more offers are wanted.
+template <class Deque>
+struct all_open_starved : scenario<all_open_starved<Deque>, 3>,
+                          deque_state<Deque, shape{2 * fake_stack::depth, 0}> {
+  using state = deque_state<Deque, shape{2 * fake_stack::depth, 0}>;
+  void before() { state::before(); }
+  void after() { state::after(); }
+  void thread(unsigned self) {
+    if (self == 0)
+      this->nest(0) && this->nest(0);
+    else
+      this->starve_and_steal(self, 2);
+  }
+};
+
 // A worker that goes from one computation to another. Of two thieves each wants one computation's
 // offers only; either may be told that what it saw is another's, but not before it was offered.
 template <class Deque>
@@ -297,6 +312,7 @@ template <class Deque> void run_deque_models(runner& models) {
   models.random<fenced<Deque, shape{1, 2}>>("fenced: nested forks, two thieves");
   models.random<foreign<Deque>>("a guest's outermost fork, two thieves", 2);
   models.random<all_open<Deque>>("three offers open at once, two thieves", 2);
+  models.random<all_open_starved<Deque>>("the same twice, two thieves starve", 2);
   models.random<two_homes<Deque>>("two computations, two thieves", 2);
 }
 

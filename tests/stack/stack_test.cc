@@ -206,6 +206,13 @@ TEST_F(marked, a_search_reads_no_page_that_was_never_used_but_the_uppermost) {
   }
 }
 
+TEST_F(marked, an_empty_range_has_none) {
+  stack::marks::open(pointer(word(7)));
+  EXPECT_EQ(stack::marks::highest(word(7), word(7)), 0u);
+  EXPECT_EQ(stack::marks::highest(word(7), word(3)), 0u);
+  EXPECT_EQ(stack::marks::highest(word(7), 0), 0u) << "what a deque without a stack asks for";
+}
+
 TEST_F(marked, only_what_is_open_can_be_claimed) {
   const std::uintptr_t at = word(100);
   EXPECT_FALSE(stack::marks::claim(at));
