@@ -16,15 +16,24 @@
 namespace nopal::base {
 
 namespace {
+
+atomic<bool> enabled{false};
+
 long membarrier(int command) noexcept { return syscall(__NR_membarrier, command, 0, 0); }
+
 } // namespace
 
 bool enable_heavy_barrier() noexcept {
-  return membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  const bool there = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  if (there)
+    enabled.store(true, relaxed);
+  return there;
 }
 
 void heavy_barrier() noexcept {
   full_fence();
+  if (!enabled.load(relaxed))
+    return; // all others fence for themselves, or take locks
   NOPAL_ASSERT(membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0,
                "membarrier(2) worked when the runtime started and fails now (%s); allow it in the "
                "sandbox, or forbid it before the first fork: then Nopal does without",

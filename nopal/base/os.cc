@@ -80,7 +80,7 @@ std::size_t resident_pages(void* at, std::size_t bytes) noexcept {
 std::uint64_t which_resident(std::uintptr_t at, std::size_t pages) noexcept {
   unsigned char resident[64];
   if (mincore(reinterpret_cast<void*>(at), pages * page_size(), resident) != 0)
-    return 0;
+    return ~std::uint64_t{0};
   std::uint64_t which = 0;
   for (std::size_t i = 0; i < pages; ++i)
     which |= std::uint64_t{resident[i] & 1u} << i;

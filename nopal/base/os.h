@@ -36,7 +36,8 @@ bool map_fresh(void* at, std::size_t bytes) noexcept;
 
 // Number of pages of this range that have memory behind them.
 std::size_t resident_pages(void* at, std::size_t bytes) noexcept;
-// The same for each of at most 64 pages: bit i stands for the i-th from `at`.
+// The same for each of at most 64 pages: bit i stands for the i-th from `at`. All of them where the
+// kernel does not say.
 std::uint64_t which_resident(std::uintptr_t at, std::size_t pages) noexcept;
 
 // Sleeps while `word` holds `expected`; may return early. `wake_one` wakes one thread that sleeps

@@ -135,7 +135,9 @@ public:
 
   void ask() noexcept { limit_.ask(); }
 
-  bool publish_for_owner(std::uint32_t) noexcept { return anything_public(); }
+  bool publish_for_owner(std::uint32_t, const void* = nullptr) noexcept {
+    return anything_public();
+  }
 
   bool has_work(void* home) noexcept {
     return anything_public() && (home == nullptr || home_.load(base::acquire) == home);

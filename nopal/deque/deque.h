@@ -76,9 +76,9 @@ concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* 
   { deque.anything_public() } noexcept -> std::same_as<bool>;
   // Thief. Lowers the limit.
   { deque.ask() } noexcept;
-  // Thief, starved. Publishes in the owner's name; true if something is public afterwards. `token`
-  // is the thief's own.
-  { deque.publish_for_owner(token) } noexcept -> std::same_as<bool>;
+  // Thief, starved. Publishes in the owner's name (offers of computation `home`, if not null); true
+  // if something is public afterwards. `token` is the thief's own.
+  { deque.publish_for_owner(token, home) } noexcept -> std::same_as<bool>;
   // Thief, before it sleeps, after asking and the heavy barrier: is there anything to take?
   { deque.has_work(home) } noexcept -> std::same_as<bool>;
   // Before use. Fenced: no heavy barrier on this kernel, so every push and pop takes the slow path.

@@ -26,7 +26,7 @@ namespace nopal::deque {
 
 enum class attention : std::uint8_t {
   none,     // the limit was not lowered: the stack is nearly full, or this thread is no worker
-  requested // somebody asked for work
+  requested // somebody asked for work, or the owner expected to publish
 };
 
 // Stacks: the bounds of a stack.
@@ -53,6 +53,7 @@ public:
 
   // Deque's lock held. A hint, of which the request takes no harm: a search without a heavy barrier
   // may have missed an offer that was pushed before the request.
+  bool is_asked() const noexcept { return value_.load(base::relaxed) == asked; }
   bool searched() const noexcept { return value_.load(base::relaxed) == nothing_found; }
   void note_search_in_vain() noexcept { replace(asked, nothing_found); }
   void forget_search() noexcept { replace(nothing_found, asked); }

@@ -13,7 +13,8 @@
 //   P  push: word CAS release. Partner: S. Whoever sees the entry sees the frame behind it.
 //   S  steal: word load acquire. Partner: P. The thief's own CAS may be relaxed: it carries nothing
 //      to anybody, and a read-modify-write keeps P visible to the next thief.
-//   B  take back: word CAS relaxed. The owner takes back what it published itself.
+//   B  take back: word CAS relaxed. What a thief published in the owner's name, the lock has handed
+//      over.
 // Progress: an attempt to steal takes a bounded number of its own steps; it fails only if another
 // operation on the ring succeeded.
 #pragma once

@@ -103,13 +103,13 @@ public:
   bool publish(Offer*, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    publish_oldest();
+    const bool any = publish_oldest();
     restore_split();
-    if (!anything_public())
+    if (!any)
       ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
     else if (!demand_.is_least() && demand_.wants_more_than(ring_.count()))
       limit_.expect();
-    return anything_public();
+    return any;
   }
 
   void publish_foreign(Offer* offer, void* home) noexcept {
@@ -136,8 +136,8 @@ public:
 
   void ask() noexcept { limit_.ask(); }
 
-  bool publish_for_owner(std::uint32_t token) noexcept {
-    if (!looks_busy())
+  bool publish_for_owner(std::uint32_t token, const void* home = nullptr) noexcept {
+    if (!looks_busy(home))
       return !ring_.empty();
     std::int64_t before = split_.load(base::relaxed);
     if (before < lowest_token && split_.compare_exchange_strong(before, lowest_token + token,
@@ -168,9 +168,14 @@ private:
     bottom_.store(at + 1, base::release); // B
   }
 
-  bool looks_busy() noexcept {
+  // Whether a barrier may find something. Without barriers, it is published at once.
+  bool looks_busy(const void* home) noexcept {
     const locked guard{lock_};
-    return limit_.fenced() ? !publish_oldest() : ring_.empty() && oldest_private() != nullptr;
+    if (limit_.fenced()) {
+      publish_oldest();
+      return false;
+    }
+    return ring_.empty() && oldest_private() != nullptr && (home == nullptr || home == home_);
   }
 
   void restore_split() noexcept {
@@ -180,13 +185,15 @@ private:
   // Lock held. The caller restores `split`, and not before all is public: at a token, the owner's
   // pops wait meanwhile.
   bool publish_oldest() noexcept {
+    bool any = !ring_.empty(); // a thief may be faster than the return
     for (Offer* oldest = nullptr;
          demand_.wants_more_than(ring_.count()) && (oldest = oldest_private()) != nullptr;) {
       oldest->seal(0);
       ring_.push({oldest, oldest->frame(), home_});
       settled_ += 1;
+      any = true;
     }
-    return !ring_.empty();
+    return any;
   }
 
   // Lock held.

@@ -15,7 +15,7 @@
 // Ownership:
 //   limit's stack   owner under the lock
 //   settled_        lock holder
-//   marks           owner; a starved thief claims one
+//   marks           owner; a starved thief claims some
 // Orders:
 //   L  push: mark set, light barrier, limit load. Partner: `ask`, then the heavy barrier. Either
 //      the owner sees the request or the thief sees the mark (README.md, "sleeping").
@@ -91,11 +91,12 @@ public:
   bool publish(Offer* newest, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    if (!publish_oldest(address(newest)))
+    const bool any = publish_oldest(address(newest));
+    if (!any)
       ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
     else if (!demand_.is_least() && demand_.wants_more_than(ring_.count()))
       limit_.expect();
-    return anything_public();
+    return any;
   }
 
   void publish_foreign(Offer* offer, void* home) noexcept {
@@ -120,29 +121,31 @@ public:
 
   void ask() noexcept { limit_.ask(); }
 
-  bool publish_for_owner(std::uint32_t) noexcept {
+  bool publish_for_owner(std::uint32_t, const void* home = nullptr) noexcept {
+    std::uintptr_t lowest = 0;
     {
       const locked guard{lock_};
       if (limit_.fenced())
         return publish_oldest(bottom());
       if (!ring_.empty())
         return true;
-      if (claiming_ || limit_.searched())
+      if (claiming_ || limit_.searched() || (home != nullptr && home != home_))
         return false;
+      const bool asked = limit_.is_asked();
       // Without a barrier: what this misses, the sleeper's look (has_work) finds.
       Offer* oldest = oldest_private();
-      if (oldest == nullptr)
+      if (oldest == nullptr && asked)
         limit_.note_search_in_vain();
       if (oldest == nullptr || !Marks::claim(address(oldest)))
         return false;
       claiming_ = true;
       demand_.starved();
-      claim_more_below(address(oldest));
+      lowest = claim_more_below(address(oldest));
     }
     base::heavy_barrier(); // C
     const locked guard{lock_};
     claiming_ = false;
-    for (Offer* oldest = nullptr; demand_.wants_more_than(ring_.count()) &&
+    for (Offer* oldest = nullptr; settled_ > lowest && demand_.wants_more_than(ring_.count()) &&
                                   (oldest = oldest_private()) != nullptr &&
                                   Marks::claimed(address(oldest));)
       publish_claimed(oldest);
@@ -167,12 +170,14 @@ private:
   // Lock held, by the owner or, if fenced, by anybody: no pop gets past the lock meanwhile. What is
   // open does not lie below `from`.
   bool publish_oldest(std::uintptr_t from) noexcept {
+    bool any = !ring_.empty(); // a thief may be faster than the return
     for (Offer* oldest = nullptr; demand_.wants_more_than(ring_.count()) &&
                                   (oldest = oldest_between(from, settled_)) != nullptr;) {
       Marks::claim(address(oldest));
       publish_claimed(oldest);
+      any = true;
     }
-    return !ring_.empty();
+    return any;
   }
 
   // Lock held; the ring is not full.
@@ -183,16 +188,17 @@ private:
   }
 
   // Lock held, by a starved thief: as many as are wanted, so that one barrier serves them all, but
-  // none that is far to seek.
-  void claim_more_below(std::uintptr_t claimed) noexcept {
+  // none that is far to seek. Returns the lowest claimed.
+  std::uintptr_t claim_more_below(std::uintptr_t claimed) noexcept {
     constexpr std::uintptr_t near = 4096;
     for (std::uint32_t count = 1; demand_.wants_more_than(count); ++count) {
       const std::uintptr_t from = claimed - std::min(claimed - bottom(), near);
       Offer* next = oldest_between(from, claimed);
       if (next == nullptr || !Marks::claim(address(next)))
-        return;
+        break;
       claimed = address(next);
     }
+    return claimed;
   }
 
   std::uintptr_t bottom() const noexcept { return Stacks::bottom(limit_.stack()); }

@@ -6,8 +6,8 @@
 // One round: kTries random victims, each asked if it has nothing public; then, starved, one pass
 // over all workers publishing in their names (deque/README.md). After kRounds without success the
 // worker sleeps (vproc/README.md). So an awake thief takes the oldest continuation of a worker that
-// never forks again after at most kTries attempts and one pass over the workers (what a pass that
-// came too soon has missed: kRounds of them).
+// never forks again after at most kTries attempts and one pass over the workers, unless the pass
+// came too soon after the fork.
 #include "nopal/base/os.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
@@ -72,7 +72,7 @@ bool steal_starved(worker* self, item& taken) noexcept {
   const std::uint32_t first = self->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     worker* victim = worker_at((first + i) % count);
-    if (victim != self && victim->deque.publish_for_owner(self->number + 1) &&
+    if (victim != self && victim->deque.publish_for_owner(self->number + 1, strategy::home(self)) &&
         steal_from(victim, self, taken) == outcome::got)
       return true;
   }
@@ -88,10 +88,15 @@ template <class Strategy = strategy> bool has_work(worker* victim, worker* self)
     return victim->deque.has_work(Strategy::home(self));
 }
 
+// Begins anywhere: or a worker that always has something would keep this look from the others.
 bool anything_left(worker* self) noexcept {
-  for (std::uint32_t i = 0; i < worker_count(); ++i)
-    if (worker_at(i) != self && has_work(worker_at(i), self))
+  const std::uint32_t count = worker_count();
+  const std::uint32_t first = self->random.below(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    worker* victim = worker_at((first + i) % count);
+    if (victim != self && has_work(victim, self))
       return true;
+  }
   return may_go_on(self);
 }
 

@@ -4,7 +4,14 @@
 #include "nopal/base/die.h"
 #include "tests/api/support.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -24,6 +31,35 @@ using runtime = runtime_death;
 
 const auto died = testing::ExitedWithCode(nopal::base::exit_status_died);
 const auto ended = testing::ExitedWithCode(0);
+
+// As in a sandbox, or on a kernel before 4.14.
+bool forbid_membarrier() {
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{std::size(steps), steps};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+TEST_F(runtime, workers_sleep_and_wake_where_membarrier_is_forbidden) {
+  EXPECT_EQ(apart([] {
+              nopal::configure({.num_workers = 3});
+              if (!forbid_membarrier())
+                return 0L;
+              long sum = 0;
+              for (const std::uint64_t sleeps : {1u, 2u, 3u, 4u}) {
+                sum += fib(16);
+                while (nopal::stats().sleeps < sleeps)
+                  std::this_thread::yield();
+              }
+              return sum;
+            }),
+            4u * 987u);
+}
 
 TEST_F(runtime, number_of_workers_from_the_environment) {
   EXPECT_EQ(apart([] {

@@ -101,9 +101,9 @@ private:
   void push(offer* open) {
     if (deque_.push(open))
       return;
-    const bool requested = deque_.attend() == nopal::deque::attention::requested;
+    const nopal::deque::attention why = deque_.attend();
     deque_.push_anyway(open);
-    if (requested)
+    if (why != nopal::deque::attention::none)
       deque_.publish(open, this);
   }
 

@@ -114,7 +114,7 @@ TYPED_TEST(private_deques, the_starved_publish_more_each_time) {
   for (std::size_t depth = 0; depth < 8; ++depth)
     ASSERT_TRUE(with.deque.push(with.make(depth)));
   std::size_t stolen = 0;
-  for (const std::size_t wanted : {2, 4}) {
+  for (const unsigned wanted : {2u, 4u}) {
     ASSERT_TRUE(with.deque.publish_for_owner(1));
     for (std::size_t i = 0; i < wanted; ++i, ++stolen)
       ASSERT_EQ(with.steal(), &with.continuations[stolen]);
@@ -130,7 +130,7 @@ TYPED_TEST(private_deques, several_public_offers_are_taken_back) {
     ASSERT_TRUE(with.deque.push(with.make(depth)));
   ASSERT_TRUE(with.deque.publish_for_owner(1));
   EXPECT_TRUE(with.deque.pop(frames::at(2)));
-  for (const std::size_t depth : {1, 0}) {
+  for (const std::size_t depth : {1u, 0u}) {
     EXPECT_FALSE(with.deque.pop(frames::at(depth)));
     EXPECT_TRUE(with.deque.take_back(frames::at(depth)));
     ASSERT_TRUE(with.deque.push(with.make(depth)));
@@ -212,7 +212,8 @@ TYPED_TEST(deques, what_the_starved_publish_belongs_to_the_owners_computation) {
   ASSERT_TRUE(with.deque.push(with.make(0)));
   EXPECT_FALSE(with.deque.has_work(&with));
   EXPECT_TRUE(with.deque.has_work(&other));
-  ASSERT_TRUE(with.deque.publish_for_owner(1));
+  EXPECT_FALSE(with.deque.publish_for_owner(1, &with) && !TypeParam::offers_are_public);
+  ASSERT_TRUE(with.deque.publish_for_owner(1, &other));
   EXPECT_EQ(with.steal(&with), nullptr);
   EXPECT_EQ(with.steal(&other), &with.continuations[0]);
 }

@@ -90,7 +90,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
       if (result == outcome::empty && !Deque::offers_are_public)
         deque.ask();
       base::spin_pause();
-      if (deque.publish_for_owner(self) && deque.steal(wanted(), taken) == outcome::got)
+      if (deque.publish_for_owner(self, wanted()) && deque.steal(wanted(), taken) == outcome::got)
         break;
       sleep(self);
     }

@@ -186,7 +186,7 @@ TEST_F(marked, one_is_found_wherever_it_lies) {
 // asking, or asked for at a time, to the next.
 TEST_F(marked, one_is_found_at_the_lower_end_of_what_has_memory) {
   for (std::size_t unaligned = 0; unaligned < kPage; unaligned += 200)
-    for (const std::size_t pages : {0, 1, 2, 64, 65, 127}) {
+    for (const std::size_t pages : {0u, 1u, 2u, 64u, 65u, 127u}) {
       const std::uintptr_t to = stack::top(at_) - unaligned;
       const std::uintptr_t lowest_page = ((to - 8) & ~(kPage - 1)) - pages * kPage;
       stack::marks::open(pointer(lowest_page));
