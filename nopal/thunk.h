@@ -86,7 +86,7 @@ template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* 
   offer of{scope};
   vproc::worker* const self = arch::current();
   [[maybe_unused]] const vproc::nesting nested{self, scope};
-  if (!self->exceptions->alive() && self->deque.push(&of)) [[likely]]
+  if (!self->exceptions->alive() && of.may_be_public() && self->deque.push(&of)) [[likely]]
     return run_opened(of, body);
   // By its address the slow path gets a copy, so that on the fast path the body's parts can stay in
   // registers.

@@ -60,11 +60,13 @@ public:
     array_.store(add_array(FirstSize), base::relaxed);
   }
 
-  // The first look keeps threads that are no workers from an array that is not there.
+  // False also when the array is full, as is that of a thread that is no worker.
   [[gnu::always_inline]] bool push(Offer* offer) noexcept {
-    if (!limit_.allows(offer)) [[unlikely]]
+    const std::int64_t at = bottom_.load(base::relaxed);
+    const array* const entries = array_.load(base::relaxed);
+    if (is_full(entries, at)) [[unlikely]]
       return false;
-    put(offer);
+    put(entries, at, offer);
     base::light_barrier(); // L
     if (limit_.allows(offer)) [[likely]]
       return true;
@@ -72,11 +74,14 @@ public:
     return false;
   }
 
-  void push_anyway(Offer* offer) noexcept {
-    if (put_already_)
-      put_already_ = false; // it was the second look that said no
-    else
-      put(offer);
+  attention push_anyway(Offer* offer) noexcept {
+    if (put_already_) {
+      put_already_ = false; // it was the limit that said no
+    } else {
+      put_growing(offer);
+      base::light_barrier(); // L
+    }
+    return attend();
   }
 
   // False also when the offer is the last one: it must be won from the thieves.
@@ -107,7 +112,7 @@ public:
   }
 
   // The only open offer of this deque.
-  void publish_foreign(Offer* offer, void*) noexcept { put(offer); }
+  void publish_foreign(Offer* offer, void*) noexcept { put_growing(offer); }
 
   // Nothing is open.
   void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
@@ -154,14 +159,23 @@ private:
       return slots[index & (size - 1)];
     }
   };
+  static constexpr array nothing{};
 
-  [[gnu::always_inline]] void put(Offer* offer) noexcept {
-    const std::int64_t at = bottom_.load(base::relaxed);
-    const array* entries = array_.load(base::relaxed);
-    if (at - top_.load(base::acquire) >= entries->size) [[unlikely]] // T
-      entries = grow(entries, at);
+  [[gnu::always_inline]] bool is_full(const array* entries, std::int64_t bottom) const noexcept {
+    return bottom - top_.load(base::acquire) >= entries->size; // T
+  }
+
+  [[gnu::always_inline]] void put(const array* entries, std::int64_t at, Offer* offer) noexcept {
     entries->at(at).store(offer->frame(), base::relaxed);
     bottom_.store(at + 1, base::release); // P
+  }
+
+  void put_growing(Offer* offer) noexcept {
+    const std::int64_t at = bottom_.load(base::relaxed);
+    const array* entries = array_.load(base::relaxed);
+    if (is_full(entries, at))
+      entries = grow(entries, at);
+    put(entries, at, offer);
   }
 
   // Arrays are never freed: all of one deque's together have less than twice the last one's size.
@@ -175,7 +189,7 @@ private:
     return &made;
   }
 
-  [[gnu::noinline, gnu::cold]] const array* grow(const array* full, std::int64_t bottom) noexcept {
+  const array* grow(const array* full, std::int64_t bottom) noexcept {
     const array* larger = add_array(2 * full->size);
     for (std::int64_t i = top_.load(base::acquire); i < bottom; ++i)
       larger->at(i).store(full->at(i).load(base::relaxed), base::relaxed);
@@ -185,7 +199,7 @@ private:
 
   alignas(64) limit<Stacks> limit_;
   base::atomic<std::int64_t> bottom_{0};
-  base::atomic<const array*> array_{nullptr};
+  base::atomic<const array*> array_{&nothing};
   base::atomic<void*> home_{nullptr};
   bool put_already_ = false; // by a push that said no
   unsigned arrays_made_ = 0;

@@ -51,9 +51,10 @@ concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* 
   // Owner. Opens an offer. False: somebody wants attention, or this is no worker, or the stack is
   // nearly full; whether the offer is open is not said.
   { deque.push(offer) } noexcept -> std::same_as<bool>;
-  // Owner, after push said false and attend: the offer is open from now on. The same offer, since a
-  // starved thief may have published it already.
-  { deque.push_anyway(offer) } noexcept;
+  // Owner, after push said false: the offer is open from now on, and the limit restored; says
+  // whether that had been lowered. The same offer, since a starved thief may have published it
+  // already.
+  { deque.push_anyway(offer) } noexcept -> std::same_as<attention>;
   // Owner. Closes the newest offer. True: nobody has seen it. False: ask take_back.
   { deque.pop(offer) } noexcept -> std::same_as<bool>;
   // Owner, after pop said false. True: it is ours after all. False: a thief runs the continuation.

@@ -58,12 +58,14 @@ public:
     return limit_.allows(offer);
   }
 
-  void push_anyway(Offer* offer) noexcept {
+  attention push_anyway(Offer* offer) noexcept {
+    const attention why = attend();
     const std::int64_t at = bottom_.load(base::relaxed);
     if (at > 0 && slots_[at - 1].load(base::relaxed) == offer)
-      return; // it was the second look that said no
+      return why; // it was the second look that said no
     NOPAL_CHECK(at < capacity_);
     put(offer);
+    return why;
   }
 
   [[gnu::always_inline]] bool pop(Offer*) noexcept {

@@ -57,9 +57,11 @@ public:
   }
 
   // It is open already. Without the heavy barrier every pop must take the slow path.
-  void push_anyway(Offer* offer) noexcept {
+  attention push_anyway(Offer* offer) noexcept {
+    const attention why = attend();
     if (limit_.fenced())
       Marks::claim(address(offer));
+    return why;
   }
 
   [[gnu::always_inline]] static bool pop(Offer* offer) noexcept {

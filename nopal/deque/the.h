@@ -71,11 +71,12 @@ public:
     return false;
   }
 
-  void push_anyway(Offer* offer) noexcept {
+  attention push_anyway(Offer* offer) noexcept {
     if (put_already_)
       put_already_ = false; // it was the second look that said no
     else
       put(offer);
+    return attend();
   }
 
   [[gnu::always_inline]] bool pop(Offer*) noexcept {

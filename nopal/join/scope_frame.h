@@ -127,11 +127,16 @@ struct offer {
     if constexpr (offers_are_public) {
       of->resume_at = *static_cast<void**>(of->resume_at); // the stub left its place
       steals_before = of->join.steals();
-      // No stack is larger, and none is nearer to another.
-      const std::uintptr_t running_at = steals_before == 0 ? of->stack_pointer : of->stolen_at;
-      if (running_at - reinterpret_cast<std::uintptr_t>(this) >= stack::slot_bytes / 2) [[unlikely]]
-        check_nesting();
     }
+  }
+
+  // Where offers are public at once: whether this one may be, as far as can be told at a glance.
+  [[gnu::always_inline]] bool may_be_public() const noexcept {
+    if constexpr (!offers_are_public)
+      return true;
+    // No stack is larger, and none is nearer to another.
+    const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : scope->stolen_at;
+    return at - reinterpret_cast<std::uintptr_t>(this) < stack::slot_bytes / 2;
   }
 
   scope_frame* frame() const noexcept { return scope; }

@@ -121,13 +121,11 @@ void publish_if(deque::attention why, worker* self, offer* newest) noexcept {
 }
 
 void push_slow(worker* self, offer* of) noexcept {
-  const deque::attention why = self->deque.attend();
   NOPAL_ASSERT(reinterpret_cast<std::uintptr_t>(of) >= stack::lowest_fork(self->stack),
                "stack overflow: the recursion needs more than the %zu KiB of one stack; raise "
                "NOPAL_STACK_SIZE (now %zuK)",
                stack::size() >> 10, stack::size() >> 10);
-  self->deque.push_anyway(of);
-  publish_if(why, self, of);
+  publish_if(self->deque.push_anyway(of), self, of);
 }
 
 // The whole of a thunk.
@@ -155,6 +153,8 @@ NOPAL_SWITCHES void fork_amid_exceptions(offer* of, void (*run)(void*), void* cl
 
 NOPAL_SWITCHES bool NOPAL_ABI::fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
   worker* self = arch::current();
+  if constexpr (join::offers_are_public)
+    of->check_nesting();
   if (!vproc::is_worker(self)) {
     guest_fork(of, run, closure);
     return true;

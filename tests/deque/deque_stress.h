@@ -101,9 +101,7 @@ private:
   void push(offer* open) {
     if (deque_.push(open))
       return;
-    const nopal::deque::attention why = deque_.attend();
-    deque_.push_anyway(open);
-    if (why != nopal::deque::attention::none)
+    if (deque_.push_anyway(open) != nopal::deque::attention::none)
       deque_.publish(open, this);
   }
 

@@ -20,6 +20,12 @@ template <class Deque> struct opened {
     deque.attend();
   }
   offer* make(std::size_t depth) { return new (frames::at(depth)) offer{0, &continuations[depth]}; }
+  // While nobody asks; only a full array makes the push fail then.
+  void offer_unseen(std::size_t depth) {
+    if (!deque.push(make(depth))) {
+      EXPECT_EQ(deque.push_anyway(frames::at(depth)), attention::none);
+    }
+  }
   bool close(std::size_t depth) {
     return deque.pop(frames::at(depth)) || deque.take_back(frames::at(depth));
   }
@@ -42,7 +48,7 @@ TYPED_TEST(deques, as_constructed_takes_no_offer) {
 TYPED_TEST(deques, unseen_offers_close_one_after_another) {
   opened<TypeParam> with;
   for (std::size_t depth = 0; depth < frames::depth; ++depth)
-    ASSERT_TRUE(with.deque.push(with.make(depth)));
+    with.offer_unseen(depth);
   EXPECT_EQ(with.deque.anything_public(), TypeParam::offers_are_public);
   for (std::size_t depth = frames::depth; depth-- > 0;)
     ASSERT_TRUE(with.close(depth));
@@ -54,8 +60,7 @@ TYPED_TEST(private_deques, a_request_reaches_the_next_push_and_publishes_the_old
   ASSERT_TRUE(with.deque.push(with.make(0)));
   with.deque.ask();
   ASSERT_FALSE(with.deque.push(with.make(1)));
-  EXPECT_EQ(with.deque.attend(), attention::requested);
-  with.deque.push_anyway(frames::at(1));
+  EXPECT_EQ(with.deque.push_anyway(frames::at(1)), attention::requested);
   EXPECT_TRUE(with.deque.publish(frames::at(1), &with));
   EXPECT_TRUE(with.deque.anything_public());
   EXPECT_EQ(with.steal(), &with.continuations[0]);
@@ -144,8 +149,7 @@ TYPED_TEST(private_deques, an_owner_whose_thieves_starved_publishes_unasked) {
   opened<TypeParam> with;
   const auto push_and_publish = [&](std::size_t depth) {
     EXPECT_FALSE(with.deque.push(with.make(depth)));
-    EXPECT_EQ(with.deque.attend(), attention::requested);
-    with.deque.push_anyway(frames::at(depth));
+    EXPECT_EQ(with.deque.push_anyway(frames::at(depth)), attention::requested);
     EXPECT_TRUE(with.deque.publish(frames::at(depth), &with));
   };
   ASSERT_TRUE(with.deque.push(with.make(0)));
@@ -171,14 +175,12 @@ TYPED_TEST(private_deques, an_offer_taken_back_ends_unasked_publishing) {
   ASSERT_TRUE(with.deque.publish_for_owner(1));
   with.deque.ask();
   ASSERT_FALSE(with.deque.push(with.make(1)));
-  with.deque.attend();
   with.deque.push_anyway(frames::at(1));
   ASSERT_TRUE(with.deque.publish(frames::at(1), &with));
   ASSERT_EQ(with.steal(), &with.continuations[0]);
   ASSERT_EQ(with.steal(), &with.continuations[1]);
   with.deque.ask();
   ASSERT_FALSE(with.deque.push(with.make(2)));
-  with.deque.attend();
   with.deque.push_anyway(frames::at(2));
   ASSERT_TRUE(with.deque.publish(frames::at(2), &with)) << "and one more is wanted";
   ASSERT_TRUE(with.close(2));
@@ -222,8 +224,7 @@ TYPED_TEST(private_deques, without_the_heavy_barrier_every_push_attends) {
   opened<TypeParam> with(true);
   for (int i = 0; i < 3; ++i) {
     ASSERT_FALSE(with.deque.push(with.make(0)));
-    EXPECT_EQ(with.deque.attend(), attention::requested);
-    with.deque.push_anyway(frames::at(0));
+    EXPECT_EQ(with.deque.push_anyway(frames::at(0)), attention::requested);
     EXPECT_FALSE(with.deque.pop(frames::at(0)));
     EXPECT_TRUE(with.deque.take_back(frames::at(0)));
   }
@@ -243,7 +244,7 @@ TYPED_TEST(deques, a_foreign_offer_is_public_at_once) {
 TYPED_TEST(classic_deques, thieves_take_the_oldest_and_the_owner_keeps_the_newest) {
   opened<TypeParam> with;
   for (std::size_t depth = 0; depth < 5; ++depth)
-    ASSERT_TRUE(with.deque.push(with.make(depth)));
+    with.offer_unseen(depth);
   EXPECT_TRUE(with.deque.anything_public());
   EXPECT_EQ(with.steal(), &with.continuations[0]);
   EXPECT_EQ(with.steal(), &with.continuations[1]);
@@ -256,13 +257,28 @@ TYPED_TEST(classic_deques, thieves_take_the_oldest_and_the_owner_keeps_the_newes
   EXPECT_EQ(with.steal(), nullptr);
 }
 
+// Who asks while a full array grows is not forgotten.
+TYPED_TEST(classic_deques, a_push_that_grows_the_array_sees_a_request) {
+  opened<TypeParam> with;
+  std::size_t depth = 0;
+  while (depth < 4 && with.deque.push(with.make(depth)))
+    ++depth;
+  with.deque.ask();
+  if (depth == 4) {
+    ASSERT_FALSE(with.deque.push(with.make(depth)));
+  }
+  EXPECT_EQ(with.deque.push_anyway(frames::at(depth)), attention::requested);
+  for (std::size_t i = 0; i <= depth; ++i)
+    EXPECT_EQ(with.steal(), &with.continuations[i]);
+  EXPECT_EQ(with.steal(), nullptr);
+}
+
 TYPED_TEST(classic_deques, a_push_that_saw_a_request_is_not_made_twice) {
   opened<TypeParam> with;
   ASSERT_TRUE(with.deque.push(with.make(0)));
   with.deque.ask();
   ASSERT_FALSE(with.deque.push(with.make(1)));
-  EXPECT_EQ(with.deque.attend(), attention::requested);
-  with.deque.push_anyway(frames::at(1));
+  EXPECT_EQ(with.deque.push_anyway(frames::at(1)), attention::requested);
   EXPECT_TRUE(with.deque.publish(frames::at(1), &with));
   EXPECT_EQ(with.steal(), &with.continuations[0]);
   EXPECT_EQ(with.steal(), &with.continuations[1]);
@@ -281,7 +297,6 @@ TYPED_TEST(classic_deques, a_frame_that_was_stolen_is_offered_again) {
     with.deque.adopt(frames::id, frames::top(), &with);
     with.deque.ask();
     ASSERT_FALSE(with.deque.push(with.make(0)));
-    with.deque.attend();
     with.deque.push_anyway(frames::at(0));
     ASSERT_EQ(with.steal(), &with.continuations[0]);
     ASSERT_EQ(with.steal(), nullptr);

@@ -136,9 +136,7 @@ struct scope_under
     of.of = &frame;
     if (deques[self].push(&of))
       return;
-    const attention why = deques[self].attend();
-    deques[self].push_anyway(&of);
-    if (why == attention::requested)
+    if (deques[self].push_anyway(&of) == attention::requested)
       deques[self].publish(&of, &home);
   }
 

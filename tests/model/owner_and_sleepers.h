@@ -55,8 +55,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
     work[number].prepare();
     of.of = &work[number];
     if (!deque.push(&of)) {
-      const attention why = deque.attend();
-      deque.push_anyway(&of);
+      const attention why = deque.push_anyway(&of);
       if (why == attention::requested && deque.publish(&of, &home))
         announce_work();
     }

@@ -44,9 +44,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
 
   // The slow path of a fork: nobody need be woken here.
   void fork_slow(offer* of) noexcept {
-    const attention why = deque.attend();
-    deque.push_anyway(of);
-    if (why == attention::requested)
+    if (deque.push_anyway(of) == attention::requested)
       deque.publish(of, offers_for);
   }
 

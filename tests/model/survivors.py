@@ -20,7 +20,7 @@ _TAKE_BACK = (
 _STEAL = "return top_.compare_exchange_strong(top, top + 1, base::seq_cst, base::relaxed)"
 _AFTER_TAKE_BACK = "bottom_.store(at + 1, base::release);"
 _STEAL_TOP = "std::int64_t top = top_.load(base::acquire);"
-_PUT_TOP = "if (at - top_.load(base::acquire) >= entries->size) [[unlikely]]"
+_PUT_TOP = "return bottom - top_.load(base::acquire) >= entries->size;"
 _GROW_TOP = "for (std::int64_t i = top_.load(base::acquire); i < bottom; ++i)"
 _HAS_WORK = (
     "return anything_public() && (home == nullptr || home_.load(base::acquire) == home);"
