@@ -135,6 +135,9 @@ nlohmann::ordered_json measure(const program& what, const arguments& a) {
   line["unmaps"] = difference(after.unmaps, before.unmaps);
   line["stacks"] = figure(after.stacks);
   line["stack_pages"] = figure(after.stack_pages);
+  line["page_counts"] = difference(after.page_counts, before.page_counts);
+  line["live_pages"] = figure(after.live_pages);
+  line["dead_pages"] = figure(after.dead_pages);
   line["rss_before_kib"] = rss_before;
   line["depth"] = figure(after.depth);
   line["serial_pages"] = figure(after.serial_pages);

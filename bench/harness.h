@@ -20,15 +20,18 @@ struct input {
   std::optional<std::string> file = {}; // read in place of any size
 };
 
-// What a runtime can tell of itself; empty where it has no such figure. The first three count
-// events since the program began, stacks and their pages are the largest so far, the last two tell
-// of the last run.
+// What a runtime can tell of itself; empty where it has no such figure. Events are counted since
+// the program began, pages and stacks are the most so far, the last two tell of the last run.
 struct counters {
   std::optional<std::uint64_t> steals = {};
   std::optional<std::uint64_t> suspensions = {};
   std::optional<std::uint64_t> unmaps = {};
   std::optional<std::uint64_t> stacks = {};
   std::optional<std::uint64_t> stack_pages = {};
+  std::optional<std::uint64_t> page_counts = {}; // calls that counted a stack's dead pages
+  // With NOPAL_CENSUS=1: the most that stacks nobody runs on have had, with frames and without.
+  std::optional<std::uint64_t> live_pages = {};
+  std::optional<std::uint64_t> dead_pages = {};
   std::optional<std::uint64_t> depth = {};        // forking frames on the longest path
   std::optional<std::uint64_t> serial_pages = {}; // pages of stack that a serial run touches
 };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Programs that a study alone runs: computations of known work and span, and those that tell apart
-# the strategies for a cactus stack. Each is built for the serial elision, for the profile, and for
-# every runtime of ours that is.
+# Programs that a study alone runs: computations of known work and span, those that tell apart the
+# strategies for a cactus stack, and those that leave many dead pages. Each is built for the serial
+# elision, for the profile, and for every runtime of ours that is.
 enable_language(C)
 add_library(bench_foreign STATIC foreign.c)
 set_target_properties(bench_foreign PROPERTIES C_STANDARD 11)
@@ -9,7 +9,7 @@ set_target_properties(bench_foreign PROPERTIES C_STANDARD 11)
 # bench_study_programs(runtime BACKEND header [LIBRARIES ...]): adds them to a runtime's problems.
 function(bench_study_programs runtime)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "BACKEND" "LIBRARIES")
-  set(added known_span reciprocity captives suspended)
+  set(added known_span reciprocity captives suspended deep_leaves alternating lu_tiny)
   if(runtime STREQUAL "serial")
     list(APPEND added side_by_side)
   endif()

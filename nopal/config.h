@@ -11,8 +11,8 @@
 // systems they are named after.
 //
 //   name              deque      join       stealing              pages     source
-//   nopal             stack_map  wait_free  anything              keep
-//   split             split      wait_free  anything              keep
+//   nopal             stack_map  wait_free  anything              budget
+//   split             split      wait_free  anything              budget
 //   nowa              chase_lev  wait_free  anything              keep      nowa-ipdps21
 //   nowa_the          the        wait_free  anything              keep      the same, figure 9
 //   fibril            the        locked     anything              dontneed  fibril-spaa16
@@ -68,7 +68,9 @@ depth_restricted and reuse_ancestors"
 #define NOPAL_TRACK_ANCESTORS (NOPAL_PRESET_NUMBER >= 7)
 
 // What happens to unused pages, a value of stack_policy (base/options.h).
-#if NOPAL_PRESET_NUMBER == 5
+#if NOPAL_PRESET_NUMBER <= 2
+#define NOPAL_DEFAULT_STACK_POLICY budget
+#elif NOPAL_PRESET_NUMBER == 5
 #define NOPAL_DEFAULT_STACK_POLICY dontneed
 #elif NOPAL_PRESET_NUMBER == 6
 #define NOPAL_DEFAULT_STACK_POLICY bounded

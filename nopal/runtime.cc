@@ -23,12 +23,16 @@ statistics stats() {
     sum.resumptions += of.resumptions.get();
     sum.sleeps += of.sleeps.get();
     sum.wakeups += of.wakeups.get();
-    sum.unmaps += of.unmaps.get();
-    sum.pages_returned += of.pages_returned.get();
   }
   const stack::usage stacks = stack::measure();
   sum.stacks = stacks.created;
   sum.stack_pages = stacks.resident_pages;
+  sum.unmaps = stacks.unmaps;
+  sum.pages_returned = stacks.pages_returned;
+  sum.page_counts = stacks.counts;
+  sum.charged_pages = stacks.charged_pages;
+  sum.most_live_pages = stacks.most_live;
+  sum.most_dead_pages = stacks.most_dead;
   sum.suppressed_exceptions = join::suppressed_in_total();
   return sum;
 }
@@ -47,4 +51,7 @@ void nopal::sched::print_statistics() {
       num_workers(), number(all.steals), number(all.suspensions), number(all.resumptions),
       number(all.sleeps), number(all.wakeups), number(all.stacks), number(all.stack_pages),
       number(all.pages_returned), number(all.unmaps), number(all.suppressed_exceptions));
+  if (options_in_force().census.value)
+    base::say("suspended and pooled stacks held at most %llu live and %llu dead pages",
+              number(all.most_live_pages), number(all.most_dead_pages));
 }

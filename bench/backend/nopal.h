@@ -22,7 +22,8 @@ public:
   template <class F> void run(F f) { f(); }
   counters read_counters() const {
     const nopal::statistics now = nopal::stats();
-    return {now.steals, now.suspensions, now.unmaps, now.stacks, now.stack_pages};
+    return {now.steals,      now.suspensions, now.unmaps,          now.stacks,
+            now.stack_pages, now.page_counts, now.most_live_pages, now.most_dead_pages};
   }
 };
 

@@ -5,8 +5,8 @@
 // By quadrants: factor the first, solve for the two beside it (a fork and a call), subtract their
 // product from the last and factor that. A solution forks for half of its columns or rows; a
 // product forks three of its quadrants, joins, and does so again for the second half of the sum.
-// The matrix lies in blocks of 16 x 16, each contiguous, row by row of blocks; a block is the base
-// case.
+// The matrix lies in blocks of 16 x 16 (lu_tiny.h: 2 x 2), each contiguous, row by row of blocks; a
+// block is the base case.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,10 @@
 
 namespace bench {
 
-inline constexpr std::ptrdiff_t lu_side = 16;
+#if !defined(BENCH_LU_SIDE)
+#define BENCH_LU_SIDE 16
+#endif
+inline constexpr std::ptrdiff_t lu_side = BENCH_LU_SIDE;
 inline constexpr std::ptrdiff_t lu_block = lu_side * lu_side;
 
 // c -= l u
@@ -176,9 +179,9 @@ public:
   static constexpr const char* name = "lu";
 
   explicit lu_problem(size chosen)
-      : n_(chosen == size::test    ? 128
-           : chosen == size::quick ? 1024
-                                   : 4096) {}
+      : lu_problem(std::ptrdiff_t{chosen == size::test    ? 128
+                                  : chosen == size::quick ? 1024
+                                                          : 4096}) {}
 
   long n() const { return n_; }
 
@@ -228,6 +231,8 @@ public:
   }
 
 protected:
+  explicit lu_problem(std::ptrdiff_t n) : n_(n) {}
+
   std::size_t index(std::ptrdiff_t i, std::ptrdiff_t j) const {
     const std::ptrdiff_t block = i / lu_side * (n_ / lu_side) + j / lu_side;
     return static_cast<std::size_t>(block * lu_block + i % lu_side * lu_side + j % lu_side);

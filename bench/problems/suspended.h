@@ -15,7 +15,9 @@ class suspended_problem {
 public:
   static constexpr const char* name = "suspended";
 
-  explicit suspended_problem(size chosen) : levels_(chosen == size::test ? 20 : 400) {}
+  explicit suspended_problem(size chosen)
+      : suspended_problem(chosen, chosen == size::test ? 20 : 400) {}
+  suspended_problem(size, long levels) : levels_(static_cast<int>(levels)) {}
 
   long n() const { return levels_; }
   std::uint64_t forks() const { return static_cast<std::uint64_t>(levels_); }

@@ -16,7 +16,8 @@ from runner.studies import Result, Wish
 # Fields of a sample that are the configuration's own, the same in each round.
 CONSTANT = ["n", "forks"]
 VARYING = ["time_s", "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
-           "stack_pages", "rss_before_kib", "depth", "serial_pages"]
+           "stack_pages", "page_counts", "live_pages", "dead_pages", "rss_before_kib",
+           "depth", "serial_pages"]
 HOST = ["cpu", "cores", "kernel"]
 RUN = ["commit", "command", "date", "seed", "rounds", "load"]
 
@@ -91,7 +92,8 @@ def from_json(path):
             configuration = configured(row)
             for index, number in enumerate(row["round"]):
                 line = key(configuration) | {field: row[field] for field in CONSTANT}
-                line |= {field: row[field] and row[field][index] for field in VARYING}
+                # A field that came later is lacking in a file that was kept.
+                line |= {field: row.get(field) and row[field][index] for field in VARYING}
                 measured.samples[configuration][number] = line
         measured.stopped = {configured(r): r["at_least_s"] for r in document["stopped"]}
         measured.refused = {configured(r): r["said"] for r in document["refused"]}

@@ -3,7 +3,7 @@
 
 import io
 
-from runner.programs import OWN_RUNTIMES, RUNTIMES, base, in_order, policy
+from runner.programs import CENSUS, OWN_RUNTIMES, RUNTIMES, base, in_order, policy
 
 COLOURS = {
     "serial": "#444444", "serial_call": "#999999", "profile": "#bbbbbb",
@@ -15,21 +15,28 @@ COLOURS = {
     "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9"}
 LEGEND_COLUMNS = 6
 POLICY_STYLES = {"": "-", "keep": "--", "dontneed": ":", "free": "-.", "remap": (0, (1, 3)),
-                 "bounded": (0, (5, 1, 1, 1))}
+                 "bounded": (0, (5, 1, 1, 1)), "budget": (0, (8, 2)),
+                 "budget:": (0, (8, 2, 1, 2))}
 
 
 # A policy mixes the runtime's colour with its own.
 POLICY_TINTS = {"keep": "#ffffff", "dontneed": "#000000", "free": "#ffa500", "remap": "#00a0ff",
-                "bounded": "#b0b0b0"}
+                "bounded": "#b0b0b0", "budget": "#60ff60", "budget:": "#0000ff"}
 
 
 def parts(code):
     return [int(code[at:at + 2], 16) for at in (1, 3, 5)]
 
 
+def policy_kind(runtime):
+    """A budget of a size of its own is drawn otherwise than the default."""
+    kind, colon, _ = policy(runtime).removesuffix(CENSUS).partition(":")
+    return kind + colon if kind == "budget" else kind
+
+
 def colour(runtime):
     code = COLOURS[base(runtime)]
-    kind = policy(runtime).partition(":")[0]
+    kind = policy_kind(runtime)
     if not kind:
         return code
     return "#" + "".join(f"{(a + b) // 2:02x}"
@@ -37,7 +44,7 @@ def colour(runtime):
 
 
 def line_style(runtime):
-    return POLICY_STYLES[policy(runtime).partition(":")[0]]
+    return POLICY_STYLES[policy_kind(runtime)]
 
 
 def marker(runtime):

@@ -12,12 +12,12 @@ import subprocess
 import sys
 import time
 
-from runner.programs import OWN_RUNTIMES, base, policy
+from runner.programs import OWN_RUNTIMES, base, environment_of
 
 FIELDS = ["problem", "runtime", "workers", "size", "n", "time_s", "verified", "forks",
           "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
-          "stack_pages", "rss_before_kib", "depth", "serial_pages"]
-POLICY_VARIABLE = "NOPAL_STACK_POLICY"
+          "stack_pages", "page_counts", "live_pages", "dead_pages", "rss_before_kib",
+          "depth", "serial_pages"]
 # So many rounds, at most, have the configurations that are measured seldom.
 SELDOM_ROUNDS = 5
 
@@ -46,9 +46,7 @@ def run_once(program, configuration, size, limit_s):
     command = [str(program), "--size", size, "--workers", str(workers)]
     if number:
         command += ["--n", number]
-    environment = dict(os.environ)
-    if policy(runtime):
-        environment[POLICY_VARIABLE] = policy(runtime)
+    environment = {**os.environ, **environment_of(runtime)}
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s,
                               stdin=subprocess.DEVNULL, check=False, env=environment)

@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 
 PROBLEMS = ["fib", "integrate", "nqueens", "quicksort", "matmul", "heat",
             "knapsack", "knapsack_swapped", "rectmul", "strassen", "fibx", "cilksort",
@@ -39,8 +40,10 @@ RUNTIMES = {
 # What a comparison of everything leaves out: they answer questions that only a study asks.
 NOT_IN_ALL = ["profile", "nopal-depth-restricted", "nopal-reuse-ancestors", "openmp-gcc-untied",
               "openmp-llvm-untied"]
-POLICIES = ["keep", "dontneed", "free", "remap", "bounded"]
+POLICIES = ["keep", "dontneed", "free", "remap", "bounded", "budget"]
 STACKS_MAX = 10**6
+# After a policy: the run counts live and dead pages, and its time is not to be compared.
+CENSUS = "+census"
 WORKERS_MAX = 1024
 
 
@@ -77,11 +80,22 @@ def in_order(runtimes):
 
 
 def is_policy(text):
-    kind, colon, number = text.partition(":")
+    kind, colon, amount = text.removesuffix(CENSUS).partition(":")
     if not colon:
         return kind in POLICIES
-    return (kind == "bounded" and number.isascii() and number.isdigit() and
-            1 <= int(number) <= STACKS_MAX)
+    if kind == "budget":
+        return re.fullmatch("[0-9]+[KMG]?", amount) is not None
+    return (kind == "bounded" and amount.isascii() and amount.isdigit() and
+            1 <= int(amount) <= STACKS_MAX)
+
+
+def environment_of(runtime):
+    """What the variables say that a program of RUNTIME:POLICY is run with."""
+    text = policy(runtime)
+    variables = {"NOPAL_CENSUS": "1"} if text.endswith(CENSUS) else {}
+    if text:
+        variables["NOPAL_STACK_POLICY"] = text.removesuffix(CENSUS)
+    return variables
 
 
 def choose_runtimes(text, built):
@@ -99,8 +113,9 @@ def choose_runtimes(text, built):
                              f"{', '.join(PRESETS)} alone.")
         if not is_policy(policy(name)):
             raise UsageError(
-                f"Page policy '{policy(name)}' is not known; accepted are {', '.join(POLICIES)} "
-                f"and bounded:N with N from 1 to {STACKS_MAX}.")
+                f"Page policy '{policy(name)}' is not known; accepted are {', '.join(POLICIES)}, "
+                f"bounded:N with N from 1 to {STACKS_MAX}, budget:SIZE with a suffix K, M or G, "
+                f"and each of them with {CENSUS}.")
         chosen.add(name)
     return in_order(chosen)
 

@@ -11,7 +11,8 @@ from runner.rounds import NotMeasured, Rounds
 
 COLUMNS = ["problem", "runtime", "workers", "size", "n", "median_s", "p10_s", "p90_s",
            "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
-           "stack_pages", "rss_before_kib", "depth", "serial_pages", "verified"]
+           "stack_pages", "page_counts", "live_pages", "dead_pages", "rss_before_kib",
+           "depth", "serial_pages", "verified"]
 
 
 def write_csv(path, rows):

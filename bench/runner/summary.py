@@ -11,7 +11,8 @@ import statistics
 import subprocess
 
 COUNTED = ["max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
-           "stack_pages", "rss_before_kib", "depth", "serial_pages"]
+           "stack_pages", "page_counts", "live_pages", "dead_pages", "rss_before_kib",
+           "depth", "serial_pages"]
 
 
 def percentile(values, fraction):

@@ -13,9 +13,9 @@
 namespace nopal::base {
 namespace {
 
-constexpr std::array<std::string_view, 7> known_variables = {
+constexpr std::array<std::string_view, 8> known_variables = {
     "NOPAL_NUM_WORKERS", "NOPAL_STACK_SIZE", "NOPAL_STACK_POLICY", "NOPAL_BIND",
-    "NOPAL_STATS",       "NOPAL_SEED",       "NOPAL_VERBOSE"};
+    "NOPAL_STATS",       "NOPAL_SEED",       "NOPAL_VERBOSE",      "NOPAL_CENSUS"};
 
 std::optional<std::uint64_t> parse_whole(std::string_view text, int base) noexcept {
   std::uint64_t value = 0;

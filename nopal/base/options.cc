@@ -3,8 +3,8 @@
 #include "nopal/base/options.h"
 
 #include "nopal/base/die.h"
-#include "nopal/config.h"
 
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstdlib>
@@ -82,53 +82,89 @@ constexpr rule<std::size_t> stack_size_rule = {
     show_bytes,
 };
 
-constexpr const char* policy_names[] = {"keep", "dontneed", "free", "remap", "bounded"};
+constexpr const char* policy_names[] = {"keep", "dontneed", "free", "remap", "bounded", "budget"};
 
-std::optional<stack_rule> parse_policy(std::string_view text) {
-  unsigned number = 0;
-  for (const std::string_view name : policy_names) {
-    const auto policy = static_cast<stack_policy>(number++);
-    if (text == name) {
-      return stack_rule{policy, max_stacks_default};
-    }
-    if (policy == stack_policy::bounded && text.starts_with(std::string(name) + ":")) {
-      const auto stacks = narrowed<unsigned>(parse_decimal(text.substr(name.size() + 1)));
-      return stacks ? std::optional(stack_rule{policy, *stacks}) : std::nullopt;
-    }
+// What stands after the colon; only two policies have such a number.
+std::optional<stack_rule> parse_amount(stack_policy policy, std::string_view text) {
+  stack_rule rule{policy};
+  if (policy == stack_policy::bounded) {
+    const auto stacks = narrowed<unsigned>(parse_decimal(text));
+    rule.max_stacks = stacks.value_or(0);
+    return stacks ? std::optional(rule) : std::nullopt;
+  }
+  if (policy == stack_policy::budget) {
+    const auto bytes = narrowed<std::size_t>(parse_bytes(text));
+    rule.budget_bytes = bytes.value_or(0);
+    return bytes ? std::optional(rule) : std::nullopt;
   }
   return std::nullopt;
 }
 
+std::optional<stack_rule> parse_policy(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const std::string_view name = text.substr(0, colon);
+  const auto* const known = std::ranges::find(policy_names, name);
+  if (known == std::end(policy_names)) {
+    return std::nullopt;
+  }
+  const auto policy = static_cast<stack_policy>(known - policy_names);
+  return colon == text.npos ? stack_rule{policy} : parse_amount(policy, text.substr(colon + 1));
+}
+
 bool valid_policy(stack_rule value) {
   return static_cast<unsigned>(value.policy) < std::size(policy_names) && value.max_stacks >= 1 &&
-         value.max_stacks <= max_stacks_max;
+         value.max_stacks <= max_stacks_max && value.budget_bytes <= stack_budget_max;
 }
 
 std::string show_policy(stack_rule value) {
   const auto number = static_cast<unsigned>(value.policy);
-  std::string text =
+  const std::string name =
       number < std::size(policy_names) ? policy_names[number] : std::to_string(number);
-  return value.policy == stack_policy::bounded ? text + ":" + std::to_string(value.max_stacks)
-                                               : text;
+  switch (value.policy) {
+  case stack_policy::bounded:
+    return name + ":" + std::to_string(value.max_stacks);
+  case stack_policy::budget:
+    return name + ":" + show_bytes(value.budget_bytes);
+  default:
+    return name;
+  }
 }
 
 constexpr rule<stack_rule> policy_rule = {
     "NOPAL_STACK_POLICY",
     "options::policy",
-    "keep, dontneed, free, remap, bounded or bounded:N with N from 1 to 16384",
-    "",
+    "keep, dontneed, free, remap, bounded, bounded:N with N from 1 to 16384, budget or budget:SIZE "
+    "with SIZE up to 1024G",
+    ", in bytes or with a suffix K, M or G",
     parse_policy,
     valid_policy,
     show_policy,
 };
 
-// A number of stacks asks for the policy that counts them, if it does not contradict another.
+// An amount asks for the policy that it belongs to, if it does not contradict another.
 std::optional<stack_rule> asked_policy(const options& asked) {
-  if (!asked.policy && asked.max_stacks == 0) {
+  if (!asked.policy && asked.max_stacks == 0 && !asked.stack_budget) {
     return std::nullopt;
   }
-  return stack_rule{asked.policy.value_or(stack_policy::bounded),
-                    asked.max_stacks == 0 ? max_stacks_default : asked.max_stacks};
+  return stack_rule{
+      asked.policy.value_or(asked.max_stacks != 0 ? stack_policy::bounded : stack_policy::budget),
+      asked.max_stacks == 0 ? max_stacks_default : asked.max_stacks,
+      asked.stack_budget.value_or(stack_budget_default)};
+}
+
+// A program's amount that goes with another policy than the one in force: the sentence, or nothing.
+std::string contradiction(const options& asked, stack_rule in_force) {
+  const auto sentence = [&](const char* member, const std::string& amount, const char* policy) {
+    return "options::" + std::string(member) + " is " + amount + ", but the policy is " +
+           show_policy(in_force) + "; it goes with options::policy " + policy + " only";
+  };
+  if (asked.max_stacks != 0 && in_force.policy != stack_policy::bounded) {
+    return sentence("max_stacks", std::to_string(asked.max_stacks), "bounded");
+  }
+  if (asked.stack_budget && in_force.policy != stack_policy::budget) {
+    return sentence("stack_budget", show_bytes(*asked.stack_budget), "budget");
+  }
+  return {};
 }
 
 constexpr rule<bind> binding_rule = {
@@ -153,6 +189,7 @@ constexpr rule<bool> flag_rule(const char* variable, const char* member) {
 
 constexpr rule<bool> stats_rule = flag_rule("NOPAL_STATS", "options::stats");
 constexpr rule<bool> verbose_rule = flag_rule("NOPAL_VERBOSE", "options::verbose");
+constexpr rule<bool> census_rule = flag_rule("NOPAL_CENSUS", "options::census");
 
 constexpr rule<std::uint64_t> seed_rule = {
     "NOPAL_SEED",
@@ -256,25 +293,28 @@ std::variant<resolved_options, std::string> resolve(const options& asked,
     return "options::max_stacks is " + std::to_string(asked.max_stacks) +
            ", but it must be a whole number from 1 to " + std::to_string(max_stacks_max);
   }
+  if (asked.stack_budget && *asked.stack_budget > stack_budget_max) {
+    return "options::stack_budget is " + show_bytes(*asked.stack_budget) +
+           ", but it must be a number of bytes up to " + show_bytes(stack_budget_max);
+  }
   const unsigned workers = cpus.count < num_workers_max ? cpus.count : num_workers_max;
   // Braces: evaluated in this order, so the first complaint is that of the first option.
   const resolved_options resolved{
       r.decide(num_workers_rule, unless_zero(asked.num_workers), workers),
       r.decide(stack_size_rule, unless_zero(asked.stack_size), stack_size_default),
-      r.decide(policy_rule, asked_policy(asked),
-               {stack_policy::NOPAL_DEFAULT_STACK_POLICY, max_stacks_default}),
+      r.decide(policy_rule, asked_policy(asked), {stack_policy::NOPAL_DEFAULT_STACK_POLICY}),
       r.decide(binding_rule, asked.binding, bind::none),
       r.decide(stats_rule, asked.stats, false),
       r.decide(verbose_rule, asked.verbose, false),
       r.decide(seed_rule, asked.seed, clock_seed),
+      r.decide(census_rule, asked.census, census_default),
       cpus,
   };
   if (!r.complaint().empty()) {
     return r.complaint();
   }
-  if (asked.max_stacks != 0 && resolved.policy.value.policy != stack_policy::bounded) {
-    return "options::max_stacks is " + std::to_string(asked.max_stacks) + ", but the policy is " +
-           show_policy(resolved.policy.value) + "; it goes with options::policy bounded only";
+  if (std::string sentence = contradiction(asked, resolved.policy.value); !sentence.empty()) {
+    return sentence;
   }
   return resolved;
 }

@@ -9,6 +9,7 @@
 #include "nopal/base/cpus.h"
 #include "nopal/base/environment.h"
 #include "nopal/base/stack_policy.h"
+#include "nopal/config.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,6 +25,13 @@ inline constexpr std::size_t stack_size_min = std::size_t{64} << 10;
 inline constexpr std::size_t stack_size_max = std::size_t{32} << 20;
 inline constexpr std::size_t stack_size_default = std::size_t{1} << 20;
 
+// For a preset whose frames share stacks there is no census.
+#if defined(NOPAL_CHECKS)
+inline constexpr bool census_default = !NOPAL_TRACK_ANCESTORS;
+#else
+inline constexpr bool census_default = false;
+#endif
+
 // Whether workers are bound: not at all, or each to a CPU, physical cores first.
 enum class bind : unsigned char { none, cores };
 
@@ -32,14 +40,20 @@ enum class bind : unsigned char { none, cores };
 struct options {
   unsigned num_workers = 0;   // NOPAL_NUM_WORKERS, 1 to 1024; default: the CPUs allowed
   std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 32M; default 1M
-  // NOPAL_STACK_POLICY: keep, dontneed, free, remap, bounded; default keep, or the preset's
+  // NOPAL_STACK_POLICY: keep, dontneed, free, remap, bounded, budget; default budget, or the
+  // preset's
   std::optional<stack_policy> policy = {};
   // With bounded: 1 to 16384, default 2400. A program that sets either of the two sets both.
   unsigned max_stacks = 0;
+  // With budget: bytes, up to 1T, default 64M. The same.
+  std::optional<std::size_t> stack_budget = {};
   std::optional<bind> binding = {};       // NOPAL_BIND, none or cores; default none
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
   std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0
   std::optional<std::uint64_t> seed = {}; // NOPAL_SEED, decimal or 0x; default: from the clock
+  // NOPAL_CENSUS, 0 or 1; default 0, in check builds 1. Counts the live and dead pages of each
+  // stack that is left.
+  std::optional<bool> census = {};
 };
 
 enum class origin : unsigned char { program, environment, fallback };
@@ -58,6 +72,7 @@ struct resolved_options {
   setting<bool> stats;
   setting<bool> verbose;
   setting<std::uint64_t> seed;
+  setting<bool> census;
   cpu_count cpus;
 };
 

@@ -3,6 +3,8 @@
 // Linux behind os.h.
 #include "nopal/base/os.h"
 
+#include "nopal/base/environment.h"
+
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <string>
 
 namespace nopal::base {
 
@@ -39,13 +42,24 @@ bool commit(void* at, std::size_t bytes) noexcept {
   return mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
+std::size_t max_mappings() noexcept {
+  std::string text = read_file("/", "/proc/sys/vm/max_map_count").text;
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  return static_cast<std::size_t>(parse_decimal(text).value_or(65530));
+}
+
 void* map_zeroed(std::size_t bytes) noexcept {
   void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return at == MAP_FAILED ? nullptr : at;
 }
 
-void discard(void* at, std::size_t bytes) noexcept { madvise(at, bytes, MADV_DONTNEED); }
+void discard(void* at, std::size_t bytes) noexcept {
+  constexpr int kDontNeedLocked = 24; // MADV_DONTNEED_LOCKED, Linux 5.18; older headers lack it
+  if (madvise(at, bytes, MADV_DONTNEED) != 0)
+    madvise(at, bytes, kDontNeedLocked);
+}
 
 void offer_to_kernel(void* at, std::size_t bytes) noexcept { madvise(at, bytes, MADV_FREE); }
 

@@ -19,10 +19,15 @@ void* reserve(std::size_t bytes, std::size_t alignment) noexcept;
 // Makes reserved memory usable; pages appear, zeroed, when touched. False when the kernel refuses.
 bool commit(void* at, std::size_t bytes) noexcept;
 
+// How many mappings the kernel lets a process have (vm.max_map_count); 65530, the usual number,
+// where it does not say.
+std::size_t max_mappings() noexcept;
+
 // Reserved memory that is usable at once, whole pages, zeroed, not counted until touched.
 void* map_zeroed(std::size_t bytes) noexcept;
 
-// Gives the pages' memory back; the addresses stay valid and read as zero.
+// Gives the pages' memory back, also if it is locked (mlockall); the addresses stay valid and read
+// as zero.
 void discard(void* at, std::size_t bytes) noexcept;
 
 // The same, but the kernel takes the memory only when it needs some; until then, what is there may

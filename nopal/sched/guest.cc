@@ -106,7 +106,7 @@ NOPAL_SWITCHES void leave_worker(worker* self, const scope_frame* scope) noexcep
   self->home = nullptr;
   arch::nopal_self = &vproc::nobody;
   note_thread_stack(self);
-  if (stack::may_run_out() && self->stack != stack::no_stack) { // thieves may be waiting for it
+  if (stack::idle_ones_are_pooled() && self->stack != stack::no_stack) {
     stack::release(self->stack);
     self->stack = stack::no_stack;
   }

@@ -117,7 +117,12 @@ void start_threads(const base::resolved_options& use) {
 
 void start_locked() {
   const base::resolved_options& use = settings();
-  stack::open(use.stack_size.value, use.policy.value);
+  NOPAL_ASSERT(!NOPAL_TRACK_ANCESTORS ||
+                   (use.policy.value.policy != base::stack_policy::budget && !use.census.value),
+               "the presets depth_restricted and reuse_ancestors share stacks among frames, for "
+               "which there is neither NOPAL_STACK_POLICY=budget nor NOPAL_CENSUS=1; keep, "
+               "dontneed, free, remap and bounded are accepted");
+  stack::open(use.stack_size.value, use.policy.value, use.census.value);
   without_barrier = !base::enable_heavy_barrier() || forced;
   if (without_barrier && !forced && use.verbose.value)
     base::say("this kernel has no private expedited membarrier: every fork synchronises");

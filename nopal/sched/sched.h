@@ -62,7 +62,8 @@ void note_thread_stack(worker* self) noexcept;
 struct found {
   scope_frame* stolen;   // a continuation, or
   scope_frame* finished; // a guest's own outermost scope, or
-  scope_frame* joined;   // one that nobody else may go on with (strategy.h)
+  scope_frame* joined;   // one that nobody else may go on with (strategy.h), or that was left to
+                         // this worker because it was giving pages of its stack back
   worker* home;
 };
 // Blocks until there is something to run.

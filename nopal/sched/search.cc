@@ -4,10 +4,11 @@
 // here.
 //
 // One round: kTries random victims, each asked if it has nothing public; then, starved, one pass
-// over all workers publishing in their names (deque/README.md). After kRounds without success the
-// worker sleeps (vproc/README.md). So an awake thief takes the oldest continuation of a worker that
-// never forks again after at most kTries attempts and one pass over the workers, unless the pass
-// came too soon after the fork.
+// over all workers publishing in their names (deque/README.md); then, if many dead pages are
+// charged (stack/retirement.h), a pool worker gives some back. After kRounds without success, and
+// if that is done, the worker sleeps (vproc/README.md). So an awake thief takes the oldest
+// continuation of a worker that never forks again after at most kTries attempts and one pass over
+// the workers, unless the pass came too soon after the fork.
 #include "nopal/base/os.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
@@ -100,9 +101,9 @@ bool anything_left(worker* self) noexcept {
   return may_go_on(self);
 }
 
-// Where stacks may run out, nobody sleeps on an empty one.
+// Where others may want it, nobody sleeps on an empty one.
 void lend_stack(worker* self) noexcept {
-  if (self->stack == stack::no_stack || !stack::may_run_out() ||
+  if (self->stack == stack::no_stack || !stack::idle_ones_are_pooled() ||
       strategy::floor(self) != stack::top(self->stack))
     return;
   stack::release(self->stack);
@@ -140,6 +141,17 @@ void sleep(worker* self) noexcept {
   }
   if (counted)
     idle.searching.fetch_add(1, base::seq_cst);
+}
+
+// Gives stack pages back while there is nothing else to do. True: a strand was left to this worker.
+bool tidied(worker* self, scope_frame*& joined, worker*& home) noexcept {
+  stack::errand to_do;
+  if (!self->pool || !stack::crowded() || !stack::tidy(to_do))
+    return false;
+  self->count.errands.add(1);
+  joined = static_cast<scope_frame*>(to_do.frame);
+  home = static_cast<worker*>(to_do.home);
+  return true;
 }
 
 bool wake_pool_worker(worker* self, bool that_takes_anything) noexcept {
@@ -200,6 +212,7 @@ found search(worker* self) noexcept {
   item taken{};
   scope_frame* finished = nullptr;
   scope_frame* joined = nullptr;
+  worker* joined_home = self->home;
   for (unsigned round = 1;; ++round) {
     wait_for_stack(self);
     finished = self->finished.load(base::acquire);
@@ -208,7 +221,9 @@ found search(worker* self) noexcept {
       break;
     if (!may_go_on(self) && steal_starved(self, taken))
       break;
-    if (round % kRounds == 0)
+    if (tidied(self, joined, joined_home))
+      break;
+    if (round % kRounds == 0 && !(self->pool && stack::crowded()))
       sleep(self);
   }
   if (counted)
@@ -218,8 +233,8 @@ found search(worker* self) noexcept {
     return {nullptr, finished, nullptr, self};
   }
   if (joined != nullptr) {
-    hand_over(self, self->home);
-    return {nullptr, nullptr, joined, self->home};
+    hand_over(self, joined_home);
+    return {nullptr, nullptr, joined, joined_home};
   }
   auto* home = static_cast<worker*>(taken.home);
   hand_over(self, home);

@@ -68,7 +68,8 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scop
 [[noreturn]] NOPAL_SWITCHES void resume_joined(worker* self, scope_frame* scope) noexcept {
   base::happens_after(&scope->join);
   const bool ours = stack::is_ours(scope->stack_pointer);
-  if (ours && !strategy::goes_on_here(self, scope))
+  if (ours && !(strategy::goes_on_here(self, scope) &&
+                stack::take_back(stack::stack_of(scope->stack_pointer), {scope, self->home})))
     schedule(self);
   scope->join.reset();
   self->count.resumptions.add(1);
@@ -84,7 +85,6 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scop
   if (self->stack != own && self->stack != stack::no_stack)
     stack::release(self->stack);
   self->stack = own;
-  stack::reuse(own);
   self->deque.adopt(own, scope->taken_above, self->home);
   join::put_exception_state(scope->exceptions);
   note_stack(self);
@@ -104,14 +104,6 @@ bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
   const bool below = frame_is_here(self, scope);
   base::forget_frames(arch::stack_pointer(), below ? scope->stack_pointer : strategy::floor(self));
   arch::nopal_arch_leave(child_done, of->scope, self->scheduler_stack);
-}
-
-void give_pages_back(worker* self, std::uintptr_t below) noexcept {
-  const std::size_t pages = stack::retire_below(below);
-  if (pages == 0)
-    return;
-  self->count.pages_returned.add(pages);
-  self->count.unmaps.add(1);
 }
 
 void publish_if(deque::attention why, worker* self, offer* newest) noexcept {
@@ -189,7 +181,7 @@ NOPAL_SWITCHES void child_done(void* argument) noexcept {
   if (frame_is_here(self, scope)) {
     // The frame lies on the stack just left: it stays with the frame.
     if (!scope->join.last_child())
-      give_pages_back(self, scope->stack_pointer);
+      stack::retire(scope->stack_pointer);
     strategy::leave_with_frame(self, scope);
   } else {
     base::end_use(stack::bottom(self->stack), strategy::floor(self));
@@ -205,9 +197,9 @@ NOPAL_SWITCHES void schedule(worker* self) noexcept {
   const found next = search(self);
   if (next.finished != nullptr)
     guest_goes_on(self, next.finished);
+  self->home = next.home;
   if (next.joined != nullptr)
     resume_joined(self, next.joined);
-  self->home = next.home;
   run_stolen(self, next.stolen);
 }
 

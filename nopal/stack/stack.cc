@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The range, the pool and the pages of stack.h.
+// The range and the pool of stack.h.
 //
 // The pool is a list of stack numbers with a tag in its head, which makes the pop immune to a
 // number that went and came back (ABA). The links lie in a table beside the stacks, so pooled
@@ -8,7 +8,7 @@
 //   head: tag (upper 32 bits) | number of the first stack + 1 (lower 32 bits), 0 = empty
 //
 // Orders: pushing publishes the link (release) to the pop that reads it (acquire).
-#include "nopal/stack/stack.h"
+#include "nopal/stack/range.h"
 
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
@@ -27,18 +27,15 @@ struct range {
   std::uintptr_t base = 0;
   std::size_t stacks = 0;
   std::size_t stack_bytes = 0;
-  base::stack_policy policy = base::stack_policy::keep;
-  std::size_t thieves_stacks = 0; // under `bounded`: thieves make no more than so many
+  bool bounded = false;
+  std::size_t thieves_stacks = 0; // if bounded, thieves make no more than so many
   base::atomic<std::uint32_t>* links = nullptr;
   void** fibers = nullptr;
-  std::uintptr_t* remapped = nullptr; // by stack: its pages below this address are the empty file's
 };
 range the_range;
 
 alignas(64) base::atomic<std::uint64_t> pool_head{0};
 alignas(64) base::atomic<std::uint32_t> created{0};
-
-stack_id stack_number(std::size_t number) noexcept { return the_range.base + number * slot_bytes; }
 
 void* pointer(std::uintptr_t address) noexcept { return reinterpret_cast<void*>(address); }
 
@@ -54,20 +51,19 @@ stack_id pop_pool() noexcept {
   return no_stack;
 }
 
-void push_pool(stack_id stack) noexcept {
-  const std::uint32_t number = number_of(stack);
-  std::uint64_t head = pool_head.load(base::relaxed);
-  std::uint64_t next;
-  do {
-    the_range.links[number].store(static_cast<std::uint32_t>(head), base::relaxed);
-    next = (((head >> 32) + 1) << 32) | (number + 1);
-  } while (!pool_head.compare_exchange_weak(head, next, base::release, base::relaxed));
+// One whose pages an idle worker is giving back is left to it.
+stack_id take_pooled() noexcept {
+  for (;;) {
+    const stack_id stack = pop_pool();
+    if (stack == no_stack || take_back(stack, {}))
+      return stack;
+  }
 }
 
 stack_id create(std::uint32_t number) noexcept {
   NOPAL_ASSERT(number < the_range.stacks,
                "all %zu stacks are in use: more strands are suspended than the reserved address "
-               "space holds",
+               "space, or vm.max_map_count, allows",
                the_range.stacks);
   const stack_id stack = stack_number(number);
   NOPAL_ASSERT(base::commit(pointer(bottom(stack)), the_range.stack_bytes),
@@ -79,13 +75,33 @@ stack_id create(std::uint32_t number) noexcept {
 
 } // namespace
 
-void open(std::size_t stack_bytes, base::stack_rule rule) noexcept {
+void push_pool(stack_id stack) noexcept {
+  const std::uint32_t number = number_of(stack);
+  std::uint64_t head = pool_head.load(base::relaxed);
+  std::uint64_t next;
+  do {
+    the_range.links[number].store(static_cast<std::uint32_t>(head), base::relaxed);
+    next = (((head >> 32) + 1) << 32) | (number + 1);
+  } while (!pool_head.compare_exchange_weak(head, next, base::release, base::relaxed));
+}
+
+stack_id stack_number(std::size_t number) noexcept { return the_range.base + number * slot_bytes; }
+
+std::size_t capacity() noexcept { return the_range.stacks; }
+
+std::uint32_t created_stacks() noexcept {
+  return std::min(created.load(base::relaxed), static_cast<std::uint32_t>(the_range.stacks));
+}
+
+void open(std::size_t stack_bytes, base::stack_rule rule, bool census) noexcept {
   std::size_t stacks = most_stacks;
   void* at = base::reserve(stacks * slot_bytes, slot_bytes);
   while (at == nullptr && stacks > kLeastStacks) {
     stacks /= 2;
     at = base::reserve(stacks * slot_bytes, slot_bytes);
   }
+  // Each takes two mappings, itself and its guard; half of all are the program's.
+  stacks = std::min(stacks, base::max_mappings() / 4);
   void* links = base::map_zeroed(stacks * sizeof(std::uint32_t));
   NOPAL_ASSERT(at != nullptr && links != nullptr,
                "no address space for %zu stacks, %zu MiB each with what surrounds it: raise the "
@@ -94,27 +110,23 @@ void open(std::size_t stack_bytes, base::stack_rule rule) noexcept {
   the_range.base = reinterpret_cast<std::uintptr_t>(at);
   the_range.stacks = stacks;
   the_range.stack_bytes = stack_bytes;
-  the_range.policy = rule.policy;
+  the_range.bounded = rule.policy == base::stack_policy::bounded;
   the_range.thieves_stacks = std::min<std::size_t>(rule.max_stacks, stacks);
   the_range.links = static_cast<base::atomic<std::uint32_t>*>(links);
   if (base::this_fiber() != nullptr)
     the_range.fibers = static_cast<void**>(base::map_zeroed(stacks * sizeof(void*)));
-  if (rule.policy == base::stack_policy::remap) {
-    the_range.remapped =
-        static_cast<std::uintptr_t*>(base::map_zeroed(stacks * sizeof(std::uintptr_t)));
-    NOPAL_ASSERT(the_range.remapped != nullptr, "no memory for a table of %zu stacks", stacks);
-  }
+  open_book(stacks, rule, census);
 }
 
-bool may_run_out() noexcept { return the_range.policy == base::stack_policy::bounded; }
+bool may_run_out() noexcept { return the_range.bounded; }
 
 stack_id acquire() noexcept {
-  const stack_id pooled = pop_pool();
+  const stack_id pooled = take_pooled();
   return pooled != no_stack ? pooled : create(created.fetch_add(1, base::relaxed));
 }
 
 stack_id acquire_for_thief() noexcept {
-  const stack_id pooled = pop_pool();
+  const stack_id pooled = take_pooled();
   if (pooled != no_stack)
     return pooled;
   std::uint32_t number = created.load(base::relaxed);
@@ -127,6 +139,7 @@ stack_id acquire_for_thief() noexcept {
 
 void release(stack_id stack) noexcept {
   NOPAL_CHECK(is_ours(stack) && stack_of(stack) == stack);
+  retire_pooled(stack);
   push_pool(stack);
 }
 
@@ -150,42 +163,6 @@ std::uintptr_t top(stack_id stack) noexcept { return stack + slot_bytes; }
 std::uintptr_t bottom(stack_id stack) noexcept { return top(stack) - the_range.stack_bytes; }
 std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }
 
-std::size_t retire_below(std::uintptr_t from) noexcept {
-  using enum base::stack_policy;
-  if (the_range.policy == keep || the_range.policy == bounded)
-    return 0;
-  const std::uintptr_t low = bottom(stack_of(from - 1));
-  const std::uintptr_t high = from & ~(base::page_size() - 1);
-  if (high <= low)
-    return 0;
-  const std::size_t resident = base::resident_pages(pointer(low), high - low);
-  if (resident == 0)
-    return 0;
-  if (the_range.policy == dontneed) {
-    base::discard(pointer(low), high - low);
-  } else if (the_range.policy == free) {
-    base::offer_to_kernel(pointer(low), high - low);
-  } else {
-    NOPAL_ASSERT(base::map_empty_file(pointer(low), high - low),
-                 "the kernel refused to map an empty file over unused stack pages: raise "
-                 "vm.max_map_count or the limit on open files, or choose another "
-                 "NOPAL_STACK_POLICY than remap");
-    the_range.remapped[number_of(stack_of(low))] = high;
-  }
-  return resident;
-}
-
-void reuse(stack_id stack) noexcept {
-  if (the_range.remapped == nullptr)
-    return;
-  std::uintptr_t& high = the_range.remapped[number_of(stack)];
-  if (high == 0)
-    return;
-  NOPAL_ASSERT(base::map_fresh(pointer(bottom(stack)), high - bottom(stack)),
-               "the kernel refused memory for a stack that goes on");
-  high = 0;
-}
-
 void* fiber_of(stack_id stack) noexcept {
   if (the_range.fibers == nullptr)
     return nullptr;
@@ -193,15 +170,6 @@ void* fiber_of(stack_id stack) noexcept {
   if (fiber == nullptr)
     fiber = base::new_fiber();
   return fiber;
-}
-
-usage measure() noexcept {
-  const std::size_t count = std::min<std::size_t>(created.load(base::relaxed), the_range.stacks);
-  usage total{count, 0};
-  for (std::size_t number = 0; number < count; ++number)
-    total.resident_pages +=
-        base::resident_pages(pointer(bottom(stack_number(number))), the_range.stack_bytes);
-  return total;
 }
 
 } // namespace nopal::stack

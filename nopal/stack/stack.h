@@ -7,6 +7,9 @@
 //   slot   | no access: the guard ...                       | the stack, growing downwards |
 //          low                                              bottom                      top
 //
+// A stack and its guard are two of the mappings that vm.max_map_count allows; stacks take at most
+// half of these.
+//
 // Because slots are aligned, the stack of any address in the range is found by masking, and whether
 // an address is ours at all by comparing it with the range: a foreign thread's stack is not.
 //
@@ -15,6 +18,7 @@
 #pragma once
 
 #include "nopal/base/stack_policy.h"
+#include "nopal/stack/retirement.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,8 +30,10 @@ using stack_id = std::uintptr_t;
 inline constexpr std::uintptr_t slot_bytes = std::uintptr_t{64} << 20;
 inline constexpr stack_id no_stack = 0;
 
-// Reserves the range. Ends the program with a sentence when the address space has no room.
-void open(std::size_t stack_bytes, base::stack_rule rule) noexcept;
+// Reserves the range. Ends the program with a sentence when the address space has no room. With a
+// census, the live and the dead pages of every stack that is left are counted exactly, which takes
+// two system calls each time.
+void open(std::size_t stack_bytes, base::stack_rule rule, bool census = false) noexcept;
 
 // A stack nobody uses, from the pool or new. Ends the program with a sentence when there is none.
 stack_id acquire() noexcept;
@@ -40,6 +46,7 @@ bool may_run_out() noexcept;
 void release(stack_id stack) noexcept;
 
 inline constexpr std::size_t most_stacks = 16384; // 1 TiB of addresses
+std::size_t capacity() noexcept; // so many there can be: fewer where addresses or mappings are few
 std::uint32_t number_of(stack_id stack) noexcept; // below most_stacks
 
 bool is_ours(std::uintptr_t address) noexcept;
@@ -62,19 +69,40 @@ struct bounds {
   static std::uintptr_t lowest_fork(stack_id stack) noexcept { return stack::lowest_fork(stack); }
 };
 
-// The frame at `from` and everything above it stay; what lies below is dead until the frame goes
-// on. Gives it back if the policy says so, and returns the number of pages that had memory (0 if
-// pages are kept).
-std::size_t retire_below(std::uintptr_t from) noexcept;
-// Before such a frame goes on: what lies below it can be used again.
+// Leaving a stack and going on with it. What becomes of dead pages is the policy's; they are
+// counted in `usage`.
+// ---------------------------------------------------------------------------
+
+// Owner. The frame at `from` and everything above it stay; what lies below is dead until the frame
+// goes on. Before anybody is told that it may.
+void retire(std::uintptr_t from) noexcept;
+// The frame goes on: what lies below it can be used again. False, under the policy `budget` alone:
+// an idle worker is giving the stack's pages back, and will do this errand when it is done.
+bool take_back(stack_id stack, errand to_do) noexcept;
+// The same for a stack below whose frame others run (sched/strategy.h); not under `budget`.
 void reuse(stack_id stack) noexcept;
+
+// Idle workers keep no stack of their own, so that thieves or the budget have it.
+bool idle_ones_are_pooled() noexcept;
+// More dead pages are charged than idle workers should leave.
+bool crowded() noexcept;
+// Gives back dead pages of a few stacks. True: the caller must do this errand now.
+bool tidy(errand& to_do) noexcept;
+// For tests: called between an adviser's claim and its advice.
+extern base::atomic<void (*)(stack_id)> before_advice;
 
 // ThreadSanitizer's state of this stack, made when first asked for; null without ThreadSanitizer.
 void* fiber_of(stack_id stack) noexcept;
 
 struct usage {
-  std::size_t created;        // stacks that exist
-  std::size_t resident_pages; // of all of them together, counted now (mincore)
+  std::size_t created;          // stacks that exist
+  std::size_t resident_pages;   // of all of them together, counted now (mincore)
+  std::size_t charged_pages;    // under `budget`: dead ones there are at most
+  std::uint64_t pages_returned; // so far
+  std::uint64_t unmaps;         // system calls for that
+  std::uint64_t counts;         // under `budget`: system calls that counted a stack's dead pages
+  std::uint64_t most_live;      // with a census: the most pages of frames, and the most dead ones,
+  std::uint64_t most_dead;      // that the stacks nobody runs on have had together
 };
 usage measure() noexcept;
 

@@ -59,13 +59,12 @@ private:
 };
 
 struct counters {
-  counter steals;         // continuations taken
-  counter suspensions;    // strands that stopped at a join for their children
-  counter resumptions;    // strands that went on after a join that had to be waited for
-  counter sleeps;         // times it went to sleep
-  counter wakeups;        // workers it woke
-  counter pages_returned; // stack pages given back
-  counter unmaps;         // times it gave pages back
+  counter steals;      // continuations taken
+  counter suspensions; // strands that stopped at a join for their children
+  counter resumptions; // strands that went on after a join that had to be waited for
+  counter sleeps;      // times it went to sleep
+  counter wakeups;     // workers it woke
+  counter errands;     // strands it went on with because it was advising about their stacks
 };
 
 struct worker {

@@ -22,8 +22,9 @@ class runtime_death : public death {
 protected:
   void SetUp() override {
     death::SetUp();
-    for (const char* name : {"NOPAL_NUM_WORKERS", "NOPAL_STACK_SIZE", "NOPAL_STACK_POLICY",
-                             "NOPAL_BIND", "NOPAL_STATS", "NOPAL_SEED", "NOPAL_VERBOSE"})
+    for (const char* name :
+         {"NOPAL_NUM_WORKERS", "NOPAL_STACK_SIZE", "NOPAL_STACK_POLICY", "NOPAL_BIND",
+          "NOPAL_STATS", "NOPAL_SEED", "NOPAL_VERBOSE", "NOPAL_CENSUS"})
       unsetenv(name);
   }
 };
@@ -156,7 +157,7 @@ TEST_F(runtime_death, statistics_only_if_asked_for) {
 // At rest every suspended strand has been resumed, and each resumption belongs to a steal.
 TEST_F(runtime, counters_agree) {
   EXPECT_EQ(apart([] {
-              nopal::configure({.num_workers = 4});
+              nopal::configure({.num_workers = 4, .policy = nopal::stack_policy::keep});
               nopal::sched::force_steals(9);
               for (int i = 0; i < 20; ++i)
                 be_stolen();

@@ -59,7 +59,7 @@ TEST(unknown_variables, names_each_and_lists_the_known) {
   ASSERT_EQ(sentences.size(), 3u);
   EXPECT_EQ(sentences[0], "NOPAL_WORKERS is not a variable that Nopal knows and has no effect; it "
                           "knows NOPAL_NUM_WORKERS, NOPAL_STACK_SIZE, NOPAL_STACK_POLICY, "
-                          "NOPAL_BIND, NOPAL_STATS, NOPAL_SEED, NOPAL_VERBOSE");
+                          "NOPAL_BIND, NOPAL_STATS, NOPAL_SEED, NOPAL_VERBOSE, NOPAL_CENSUS");
   EXPECT_TRUE(sentences[1].starts_with("NOPAL_ is not")) << sentences[1];
   EXPECT_TRUE(sentences[2].starts_with("NOPAL_SEEDS is not")) << sentences[2];
 }

@@ -50,7 +50,7 @@ TEST(resolve, defaults) {
   const resolved_options r = accepted({}, {});
   EXPECT_EQ(r.num_workers.value, 4u);
   EXPECT_EQ(r.stack_size.value, std::size_t{1} << 20);
-  EXPECT_EQ(r.policy.value.policy, stack_policy::keep);
+  EXPECT_EQ(r.policy.value.policy, stack_policy::budget);
   EXPECT_EQ(r.binding.value, bind::none);
   EXPECT_FALSE(r.stats.value);
   EXPECT_FALSE(r.verbose.value);
@@ -146,14 +146,20 @@ TEST(resolve, refuses_what_the_program_may_not_ask) {
             "options::stack_size is 32K, but it must be a power of two from 64K to 32M");
   EXPECT_EQ(
       refusal({.policy = static_cast<stack_policy>(7)}, {}),
-      "options::policy is 7, but it must be keep, dontneed, free, remap, bounded or bounded:N "
-      "with N from 1 to 16384");
+      "options::policy is 7, but it must be keep, dontneed, free, remap, bounded, bounded:N with N "
+      "from 1 to 16384, budget or budget:SIZE with SIZE up to 1024G");
   EXPECT_EQ(refusal({.max_stacks = 16385}, {}),
             "options::max_stacks is 16385, but it must be a whole number from 1 to 16384");
   EXPECT_EQ(
       refusal({.policy = stack_policy::keep, .max_stacks = 3}, {}),
       "options::max_stacks is 3, but the policy is keep; it goes with options::policy bounded "
       "only");
+  EXPECT_EQ(refusal({.stack_budget = (std::size_t{1} << 40) + 1}, {}),
+            "options::stack_budget is 1099511627777, but it must be a number of bytes up to 1024G");
+  EXPECT_EQ(
+      refusal({.max_stacks = 3, .stack_budget = 1 << 20}, {}),
+      "options::stack_budget is 1M, but the policy is bounded:3; it goes with options::policy "
+      "budget only");
   EXPECT_EQ(refusal({.binding = static_cast<bind>(2)}, {}),
             "options::binding is 2, but it must be none or cores");
 }
@@ -163,18 +169,30 @@ TEST(resolve, stack_policies) {
                                      {"dontneed", stack_policy::dontneed},
                                      {"free", stack_policy::free},
                                      {"remap", stack_policy::remap},
-                                     {"bounded", stack_policy::bounded}}) {
+                                     {"bounded", stack_policy::bounded},
+                                     {"budget", stack_policy::budget}}) {
     const auto r = accepted({}, {{"NOPAL_STACK_POLICY", text}});
     EXPECT_EQ(r.policy.value.policy, policy) << text;
     EXPECT_EQ(r.policy.value.max_stacks, 2400u) << text;
+    EXPECT_EQ(r.policy.value.budget_bytes, 64u << 20) << text;
   }
   EXPECT_EQ(accepted({}, {{"NOPAL_STACK_POLICY", "bounded:7"}}).policy.value.max_stacks, 7u);
   EXPECT_EQ(accepted({.max_stacks = 5}, {}).policy.value.policy, stack_policy::bounded);
   EXPECT_EQ(accepted({.max_stacks = 5}, {{"NOPAL_STACK_POLICY", "free"}}).policy.value.max_stacks,
             5u);
+  const auto budget = [](const char* text) {
+    return accepted({}, {{"NOPAL_STACK_POLICY", text}}).policy.value.budget_bytes;
+  };
+  EXPECT_EQ(budget("budget:0"), 0u);
+  EXPECT_EQ(budget("budget:300K"), 300u << 10);
+  EXPECT_EQ(budget("budget:1024G"), std::size_t{1} << 40);
+  EXPECT_EQ(accepted({.stack_budget = 0}, {}).policy.value.policy, stack_policy::budget);
+  EXPECT_EQ(accepted({.stack_budget = 0}, {}).policy.value.budget_bytes, 0u);
   expect_refused("NOPAL_STACK_POLICY",
-                 {"", "Keep", "budget", "bounded:", "bounded:0", "bounded:16385", "keep:3"},
-                 "keep, dontneed, free, remap, bounded or bounded:N with N from 1 to 16384");
+                 {"", "Keep", "budgets", "bounded:", "bounded:0", "bounded:16385", "keep:3",
+                  "budget:", "budget:-1", "budget:1T", "budget:1025G", ":1M"},
+                 "keep, dontneed, free, remap, bounded, bounded:N with N from 1 to 16384, budget "
+                 "or budget:SIZE with SIZE up to 1024G, in bytes or with a suffix K, M or G");
 }
 
 TEST(resolve, a_hidden_bad_variable_is_refused_too) {
@@ -193,7 +211,7 @@ TEST(explain, names_the_machine_when_nobody_asked) {
   ASSERT_EQ(lines.size(), 5u);
   EXPECT_EQ(lines[0], "4 workers (affinity mask allows 4; 8 CPUs online)");
   EXPECT_EQ(lines[1], "stack size 1M (default)");
-  EXPECT_EQ(lines[2], "stack policy keep (default)");
+  EXPECT_EQ(lines[2], "stack policy budget:64M (default)");
   EXPECT_EQ(lines[3], "binding none (default)");
   EXPECT_EQ(lines[4], "seed 12345 (from the clock)");
 }

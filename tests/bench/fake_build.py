@@ -11,6 +11,7 @@ import harness
 LINE = {"problem": "fib", "runtime": "tbb", "workers": 1, "size": "test", "n": 24, "time_s": 0.5,
         "verified": True, "forks": 75024, "max_rss_kib": 4000, "minor_faults": 3, "steals": None,
         "suspensions": None, "unmaps": None, "stacks": None, "stack_pages": None,
+        "page_counts": None, "live_pages": None, "dead_pages": None,
         "rss_before_kib": 3000, "depth": None, "serial_pages": None}
 
 

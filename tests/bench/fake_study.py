@@ -26,7 +26,7 @@ class FakeStudy(FakeBuild):
                      f"'{json.dumps(line)}' ;;" for (n, workers, policy), line in table.items()]
             script = ['while [ $# -gt 0 ]; do', '  case $1 in', '  --n) n=$2 ;;',
                       '  --workers) workers=$2 ;;', '  esac', '  shift 2', 'done',
-                      'case "$n/$workers/$NOPAL_STACK_POLICY" in', *cases,
+                      'case "$n/$workers/$NOPAL_STACK_POLICY${NOPAL_CENSUS:++census}" in', *cases,
                       '*) echo "not expected" >&2; exit 3 ;;', 'esac']
             self.program(runtime, "\n".join(script), problem)
 

@@ -11,7 +11,8 @@ RUN_PY = pathlib.Path(__file__).resolve().parents[2] / "bench" / "run.py"
 
 RESULT_FIELDS = ["problem", "runtime", "workers", "size", "n", "median_s", "p10_s", "p90_s",
                  "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
-                 "stack_pages", "rss_before_kib", "depth", "serial_pages", "verified"]
+                 "stack_pages", "page_counts", "live_pages", "dead_pages", "rss_before_kib",
+                 "depth", "serial_pages", "verified"]
 CHECK_FIELDS = ["name", "value", "p10", "p90", "bound", "limit", "holds", "note"]
 META_FIELDS = {"host": str, "cpu": str, "kernel": str, "cores": int, "compilers": dict,
                "command": str, "date": str, "seed": int, "load": list}

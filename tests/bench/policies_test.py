@@ -33,6 +33,16 @@ class Policies(FakeBuild):
                          {"nopal", "nopal:dontneed", "nopal:bounded:8"})
         self.assertIn("nopal:dontneed", done.stdout)
 
+    def test_a_census_is_asked_for_beside_the_policy(self):
+        line = json.dumps({**LINE, "runtime": "nopal", "live_pages": 0}).replace(
+            '"live_pages": 0', '"live_pages": %s')
+        self.program("nopal", 'case "$NOPAL_STACK_POLICY,$NOPAL_CENSUS" in budget:8M,1) n=1;; '
+                     f"budget:8M,) n=2;; *) n=3;; esac; printf '{line}' $n")
+        done = self.run_py("-r", "nopal:budget:8M+census,nopal:budget:8M")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({r["runtime"]: r["live_pages"] for r in self.document["results"]},
+                         {"nopal:budget:8M+census": 1, "nopal:budget:8M": 2})
+
     def test_a_page_draws_them_apart(self):
         self.good("serial")
         self.tells_policy("nopal")
@@ -62,9 +72,11 @@ class Policies(FakeBuild):
         self.assertIn("Runtime 'serial:keep' is not accepted", self.refusal("serial:keep"))
 
     def test_unknown_policies(self):
-        for policy in ("often", "bounded:", "bounded:0", "bounded:many", "keep:3", ""):
+        for policy in ("often", "bounded:", "bounded:0", "bounded:many", "keep:3", "", "budget:",
+                       "budget:1T", "+census", "keep+count"):
             self.assertIn(f"Page policy '{policy}' is not known; accepted are keep, dontneed, "
-                          "free, remap, bounded and bounded:N", self.refusal(f"nopal:{policy}"))
+                          "free, remap, bounded, budget, bounded:N",
+                          self.refusal(f"nopal:{policy}"))
 
     def test_unknown_runtime_with_a_policy(self):
         self.assertIn("Runtime 'cilk' is not known", self.refusal("cilk:keep"))

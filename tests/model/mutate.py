@@ -28,6 +28,7 @@ HEADERS = (
     "nopal/deque/chase_lev.h",
     "nopal/join/wait_free.h",
     "nopal/join/locked.h",
+    "nopal/stack/retirement.h",
     "nopal/vproc/parking.h",
     "tests/model/fake_stack.h",  # order M, transcribed
 )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a preset chooses, and what its limits must not cost.
+#include "nopal/base/die.h"
 #include "nopal/fork.h"
 #include "nopal/runtime.h"
 #include "nopal/sched/pool.h"
@@ -25,9 +26,26 @@ TEST(preset, has_its_stack_policy) {
     EXPECT_EQ(policy, nopal::stack_policy::dontneed);
   else if (preset == "cilkplus")
     EXPECT_EQ(policy, nopal::stack_policy::bounded);
+  else if (preset == "nopal" || preset == "split")
+    EXPECT_EQ(policy, nopal::stack_policy::budget);
   else
     EXPECT_EQ(policy, nopal::stack_policy::keep) << preset;
 }
+
+#if NOPAL_TRACK_ANCESTORS
+using preset_death = death;
+
+TEST_F(preset_death, whose_frames_share_stacks_has_neither_budget_nor_census) {
+  for (const nopal::options& asked :
+       {nopal::options{.stack_budget = 1 << 20}, nopal::options{.census = true}})
+    EXPECT_EXIT(
+        {
+          nopal::configure(asked);
+          be_stolen();
+        },
+        testing::ExitedWithCode(nopal::base::exit_status_died), "share stacks among frames");
+}
+#endif
 
 // A thief that has no stack must not keep asleep one that could have it.
 TEST(preset, every_continuation_is_stolen_while_thieves_lack_stacks) {

@@ -100,19 +100,27 @@ TEST_F(stacks, belong_to_one_at_a_time) {
   EXPECT_LE(stack::measure().created, 16u);
 }
 
+std::uint64_t returned_by(std::uintptr_t retired_below) {
+  const std::uint64_t before = stack::measure().pages_returned;
+  stack::retire(retired_below);
+  return stack::measure().pages_returned - before;
+}
+
 TEST_F(stacks, pages_below_a_frame_go_back_and_those_above_stay) {
   const stack_id a = stack::acquire();
   const std::uintptr_t frame = stack::top(a) - 10 * kPage + 100;
   std::memset(reinterpret_cast<void*>(stack::bottom(a)), 7, kBytes);
-  const std::size_t before = stack::measure().resident_pages;
+  const stack::usage before = stack::measure();
   const std::size_t below = kBytes / kPage - 10;
-  EXPECT_EQ(stack::retire_below(frame), below);
-  EXPECT_EQ(stack::measure().resident_pages, before - below);
+  EXPECT_EQ(returned_by(frame), below);
+  EXPECT_EQ(stack::measure().resident_pages, before.resident_pages - below);
+  EXPECT_EQ(stack::measure().unmaps, before.unmaps + 1);
   EXPECT_EQ(*reinterpret_cast<char*>(frame), 7);
   EXPECT_EQ(*reinterpret_cast<char*>(frame - 100), 7) << "the frame's own page stays";
-  EXPECT_EQ(stack::retire_below(frame), 0u);
+  EXPECT_EQ(returned_by(frame), 0u);
+  EXPECT_EQ(stack::measure().unmaps, before.unmaps + 1) << "nothing was there";
   EXPECT_EQ(*reinterpret_cast<char*>(stack::bottom(a)), 0);
-  EXPECT_EQ(stack::retire_below(stack::bottom(a)), 0u) << "nothing lies below that";
+  EXPECT_EQ(returned_by(stack::bottom(a) + 1), 0u) << "nothing lies below that";
   stack::release(a);
 }
 
@@ -120,7 +128,7 @@ class marked : public stacks {
 protected:
   void SetUp() override { at_ = stack::acquire(); }
   void TearDown() override {
-    stack::retire_below(stack::top(at_));
+    stack::retire(stack::top(at_));
     stack::release(at_);
   }
   std::uintptr_t word(std::size_t index) const { return stack::bottom(at_) + 8 * index; }
@@ -178,7 +186,7 @@ TEST_F(marked, one_is_found_wherever_it_lies) {
     ASSERT_EQ(stack::marks::highest(word(index + 1), stack::top(at_)), 0u);
     EXPECT_TRUE(stack::marks::close(pointer(word(index))));
     // So that most of the stack has no memory, as below a frame that nobody has filled.
-    stack::retire_below(stack::top(at_));
+    stack::retire(stack::top(at_));
   }
 }
 
@@ -192,14 +200,14 @@ TEST_F(marked, one_is_found_at_the_lower_end_of_what_has_memory) {
       stack::marks::open(pointer(lowest_page));
       ASSERT_EQ(stack::marks::highest(word(0), to), lowest_page) << unaligned << ", " << pages;
       EXPECT_TRUE(stack::marks::close(pointer(lowest_page)));
-      stack::retire_below(stack::top(at_));
+      stack::retire(stack::top(at_));
     }
 }
 
 // A thief that finds nothing leaves a stack as small as it was.
 TEST_F(marked, a_search_reads_no_page_that_was_never_used_but_the_uppermost) {
   for (const std::size_t unaligned : {std::size_t{0}, std::size_t{8}, kPage - 8}) {
-    stack::retire_below(stack::top(at_));
+    stack::retire(stack::top(at_));
     const std::size_t before = stack::measure().resident_pages;
     EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_) - unaligned), 0u);
     EXPECT_LE(stack::measure().resident_pages, before + 1) << unaligned;

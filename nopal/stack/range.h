@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// What stack.cc and pages.cc know of each other.
+#pragma once
+
+#include "nopal/stack/stack.h"
+
+namespace nopal::stack {
+
+// stack.cc
+std::uint32_t created_stacks() noexcept;
+stack_id stack_number(std::size_t number) noexcept;
+void push_pool(stack_id stack) noexcept; // retired before
+
+// pages.cc
+void open_book(std::size_t stacks, base::stack_rule rule, bool census) noexcept;
+void retire_pooled(stack_id stack) noexcept; // nothing on it is live
+
+} // namespace nopal::stack

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+// The policy `budget`: what is charged, who gives pages back and when, and that no page is given
+// back under a strand. With a census, so that what is dead is counted beside what is charged.
+#include "nopal/base/random.h"
+#include "nopal/stack/stack.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace nopal_test {
+namespace {
+
+namespace stack = nopal::stack;
+using stack::errand;
+using stack::stack_id;
+
+constexpr std::size_t kPage = 4096;
+constexpr std::size_t kPages = 64; // of a stack
+constexpr std::size_t kBudget = 4 * kPages;
+// Three quarters may be charged as bounds, so three stacks of which little is live; above a half,
+// idle workers give pages back.
+
+class budget : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+      stack::open(kPages * kPage, {nopal::base::stack_policy::budget, 1, kBudget * kPage}, true);
+    });
+  }
+  void SetUp() override { before_ = stack::measure(); }
+  void TearDown() override {
+    stack::before_advice.store(nullptr);
+    for (const stack_id each : retired_)
+      EXPECT_TRUE(stack::take_back(each, {}));
+    EXPECT_EQ(stack::measure().charged_pages, 0u) << "all stacks are in use";
+    EXPECT_LE(stack::measure().most_dead, kBudget);
+  }
+
+  static std::uintptr_t frame(stack_id of) { return stack::top(of) - 100; }
+  static std::uintptr_t deepest(stack_id of) { return stack::bottom(of); }
+  static char& at(std::uintptr_t address) { return *reinterpret_cast<char*>(address); }
+
+  // A stack with one page of frames and so many that are dead, left.
+  stack_id left_behind(std::size_t dead) {
+    const stack_id of = stack::acquire();
+    const std::size_t bytes = (dead + 1) * kPage;
+    std::memset(reinterpret_cast<void*>(stack::top(of) - bytes), 7, bytes);
+    stack::retire(frame(of));
+    retired_.push_back(of);
+    return of;
+  }
+  void go_on(stack_id of) {
+    std::erase(retired_, of);
+    EXPECT_TRUE(stack::take_back(of, {}));
+    EXPECT_EQ(at(frame(of)), 7);
+  }
+  void tidy_all() {
+    errand none;
+    for (int i = 0; i < 100; ++i)
+      EXPECT_FALSE(stack::tidy(none));
+  }
+
+  std::size_t charged() const { return stack::measure().charged_pages; }
+  std::uint64_t returned() const {
+    return stack::measure().pages_returned - before_.pages_returned;
+  }
+  std::uint64_t counts() const { return stack::measure().counts - before_.counts; }
+
+  stack::usage before_{};
+  std::vector<stack_id> retired_;
+};
+
+TEST_F(budget, below_three_quarters_the_kernel_is_not_asked) {
+  const stack_id a = left_behind(20);
+  left_behind(0);
+  left_behind(kPages - 1);
+  EXPECT_EQ(charged(), 3 * (kPages - 1)) << "bounds";
+  EXPECT_EQ(counts(), 0u);
+  EXPECT_EQ(returned(), 0u);
+  EXPECT_EQ(at(stack::top(a) - 20 * kPage), 7) << "kept";
+  go_on(a);
+  EXPECT_EQ(charged(), 2 * (kPages - 1));
+}
+
+TEST_F(budget, above_three_quarters_pages_are_counted_and_kept) {
+  for (int i = 0; i < 3; ++i)
+    left_behind(1);
+  const stack_id counted = left_behind(30);
+  EXPECT_EQ(charged(), 3 * (kPages - 1) + 30);
+  EXPECT_EQ(counts(), 1u);
+  EXPECT_EQ(returned(), 0u);
+  EXPECT_EQ(at(stack::top(counted) - 30 * kPage), 7);
+}
+
+TEST_F(budget, above_the_budget_whoever_leaves_gives_its_own_pages_back) {
+  for (int i = 0; i < 3; ++i)
+    left_behind(1);
+  left_behind(kPages - 1);
+  const std::size_t full = charged();
+  EXPECT_GT(full + 10, kBudget);
+  const stack_id given = left_behind(10);
+  EXPECT_EQ(charged(), full);
+  EXPECT_EQ(returned(), 10u);
+  EXPECT_EQ(at(frame(given)), 7) << "the frame stays";
+  EXPECT_EQ(at(stack::top(given) - 5 * kPage), 0);
+}
+
+TEST_F(budget, idle_workers_leave_a_half) {
+  for (int i = 0; i < 3; ++i)
+    left_behind(kPages - 1);
+  EXPECT_TRUE(stack::crowded());
+  tidy_all();
+  EXPECT_FALSE(stack::crowded());
+  EXPECT_EQ(returned(), kPages - 1) << "one stack was enough";
+  for (const stack_id each : retired_)
+    EXPECT_EQ(at(frame(each)), 7);
+}
+
+TEST_F(budget, few_pages_are_left_alone_until_there_are_many_such_stacks) {
+  for (int i = 0; i < 3; ++i)
+    left_behind(2);
+  tidy_all();
+  EXPECT_EQ(returned(), 0u) << "counting was enough";
+  EXPECT_LE(charged(), kBudget / 2);
+  for (int i = 0; i < 40; ++i) {
+    left_behind(4);
+    tidy_all();
+  }
+  EXPECT_LE(charged(), kBudget / 2);
+  EXPECT_GE(returned(), 3 * 2 + 40 * 4 - kBudget / 2);
+}
+
+TEST_F(budget, nothing_is_done_while_little_is_charged) {
+  left_behind(kPages - 1);
+  EXPECT_FALSE(stack::crowded());
+  tidy_all();
+  EXPECT_EQ(counts(), 0u);
+  EXPECT_EQ(returned(), 0u);
+}
+
+TEST_F(budget, pooled_stacks_are_charged_as_well) {
+  const stack_id a = stack::acquire();
+  std::memset(reinterpret_cast<void*>(stack::bottom(a)), 7, kPages * kPage);
+  stack::release(a);
+  EXPECT_EQ(charged(), kPages);
+  EXPECT_EQ(stack::acquire(), a);
+  EXPECT_EQ(charged(), 0u);
+}
+
+TEST_F(budget, live_and_dead_pages_are_counted) {
+  const auto live = stack::measure().most_live;
+  const auto dead = stack::measure().most_dead;
+  for (std::size_t i = live + 1; i > 0; --i)
+    left_behind(0);
+  EXPECT_EQ(stack::measure().most_live, live + 1) << "a page each";
+  EXPECT_EQ(stack::measure().most_dead, dead);
+}
+
+// What a worker does that is stopped between its claim and its advice, while the strand goes on.
+struct interrupted {
+  static inline std::atomic<stack_id> claimed{stack::no_stack};
+  static inline std::atomic<bool> may_advise{false};
+
+  static void wait(stack_id of) {
+    claimed.store(of);
+    while (!may_advise.load())
+      std::this_thread::yield();
+  }
+};
+
+class stopped_adviser : public budget {
+protected:
+  void SetUp() override {
+    budget::SetUp();
+    interrupted::claimed.store(stack::no_stack);
+    interrupted::may_advise.store(false);
+    stack::before_advice.store(interrupted::wait);
+    adviser_ = std::thread([this] { delivered_ = stack::tidy(errand_); });
+  }
+  stack_id claimed_stack() {
+    while (interrupted::claimed.load() == stack::no_stack)
+      std::this_thread::yield();
+    return interrupted::claimed.load();
+  }
+  void let_it_advise() {
+    interrupted::may_advise.store(true);
+    adviser_.join();
+  }
+
+  std::thread adviser_;
+  errand errand_;
+  bool delivered_ = false;
+};
+
+class stopped_adviser_of_suspended : public stopped_adviser {
+protected:
+  void SetUp() override {
+    for (int i = 0; i < 3; ++i)
+      left_behind(kPages - 1);
+    stopped_adviser::SetUp();
+  }
+};
+
+TEST_F(stopped_adviser_of_suspended, goes_on_with_the_strand_instead_of_its_resumer) {
+  const stack_id of = claimed_stack();
+  int frame_of = 0;
+  int home = 0;
+  EXPECT_FALSE(stack::take_back(of, {&frame_of, &home})) << "its pages are about to go";
+  EXPECT_EQ(at(deepest(of)), 7) << "and nobody has used them since";
+  let_it_advise();
+  EXPECT_TRUE(delivered_);
+  EXPECT_EQ(errand_.frame, &frame_of);
+  EXPECT_EQ(errand_.home, &home);
+  EXPECT_EQ(at(deepest(of)), 0);
+  go_on(of);
+}
+
+TEST_F(stopped_adviser_of_suspended, holds_up_no_other_stack) {
+  const stack_id of = claimed_stack();
+  const std::vector<stack_id> all = retired_;
+  for (const stack_id each : all)
+    if (each != of)
+      go_on(each);
+  let_it_advise();
+  EXPECT_FALSE(delivered_);
+  go_on(of);
+}
+
+class stopped_adviser_of_pooled : public stopped_adviser {
+protected:
+  void SetUp() override {
+    for (stack_id& each : pooled_)
+      each = stack::acquire();
+    for (const stack_id each : pooled_)
+      stack::release(each);
+    stopped_adviser::SetUp();
+  }
+  stack_id pooled_[3]{};
+};
+
+TEST_F(stopped_adviser_of_pooled, returns_it_to_the_pool) {
+  const stack_id of = claimed_stack();
+  std::vector<stack_id> taken;
+  for (int i = 0; i < 3; ++i) {
+    taken.push_back(stack::acquire());
+    EXPECT_NE(taken.back(), of);
+  }
+  let_it_advise();
+  EXPECT_FALSE(delivered_);
+  EXPECT_EQ(stack::acquire(), of);
+}
+
+// Strands that leave their stacks and go on at random, each with words of its own above and below
+// its frame, while others advise. Errands are done by whoever has them.
+class strands_and_advisers : public budget {
+protected:
+  static constexpr int kStrands = 6;
+  static constexpr int kAdvisers = 2;
+  static constexpr int kRounds = 3000;
+
+  struct strand {
+    stack_id on;
+    int rounds = 0;
+    nopal::base::random random{};
+  };
+
+  // Returns when the strand is over, or left to an adviser.
+  void run(strand& self) {
+    while (self.rounds < kRounds) {
+      const std::size_t deep = 1 + self.random.below(kPages - 1);
+      const char word = static_cast<char>(++self.rounds);
+      at(frame(self.on)) = word;
+      for (std::size_t page = 1; page <= deep; ++page) {
+        at(frame(self.on) - page * kPage) = word;
+        check(at(frame(self.on) - page * kPage) == word);
+      }
+      stack::retire(frame(self.on));
+      check(stack::measure().charged_pages <= kBudget);
+      if (self.random.below(2) == 0)
+        std::this_thread::yield();
+      if (!stack::take_back(self.on, {&self, nullptr}))
+        return;
+      check(at(frame(self.on)) == word);
+    }
+    running_.fetch_sub(1);
+  }
+
+  void advise() {
+    while (running_.load() != 0) {
+      errand to_do;
+      if (!stack::tidy(to_do))
+        continue;
+      errands_.fetch_add(1);
+      auto& left = *static_cast<strand*>(to_do.frame);
+      if (!stack::take_back(left.on, {&left, nullptr}))
+        continue;
+      check(at(frame(left.on)) == static_cast<char>(left.rounds));
+      run(left);
+    }
+  }
+
+  void check(bool right) { wrong_.fetch_add(right ? 0 : 1); }
+
+  std::atomic<int> running_{kStrands};
+  std::atomic<int> errands_{0};
+  std::atomic<int> wrong_{0};
+};
+
+TEST_F(strands_and_advisers, find_their_words) {
+  stack::before_advice.store([](stack_id) { std::this_thread::yield(); });
+  std::vector<strand> strands(kStrands);
+  std::vector<std::thread> threads;
+  for (strand& each : strands) {
+    each.on = stack::acquire();
+    each.random.reseed(3, static_cast<std::uint64_t>(&each - strands.data()));
+    threads.emplace_back([this, &each] { run(each); });
+  }
+  for (int i = 0; i < kAdvisers; ++i)
+    threads.emplace_back([this] { advise(); });
+  for (std::thread& thread : threads)
+    thread.join();
+  EXPECT_EQ(wrong_.load(), 0);
+  EXPECT_GT(errands_.load(), 0);
+}
+
+} // namespace
+} // namespace nopal_test
