@@ -77,7 +77,9 @@ failed:
 }
 
 template <class Body>
-[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(offer& of, Body& body) {
+[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(offer& of, Body& body, bool odd) {
+  if (odd)
+    of.check_nesting();
   if (!sched::fork_slow(&of, run_body<Body>, std::addressof(body)))
     run_opened(of, body);
 }
@@ -86,15 +88,17 @@ template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* 
   offer of{scope};
   vproc::worker* const self = arch::current();
   [[maybe_unused]] const vproc::nesting nested{self, scope};
-  if (!self->exceptions->alive() && of.may_be_public() && self->deque.push(&of)) [[likely]]
+  // A thief may change what this looks at as soon as the offer is public.
+  const bool odd = !of.may_be_public();
+  if (!self->exceptions->alive() && !odd && self->deque.push(&of)) [[likely]]
     return run_opened(of, body);
   // By its address the slow path gets a copy, so that on the fast path the body's parts can stay in
   // registers.
   if constexpr (std::is_trivially_copyable_v<Body>) {
     Body own{body};
-    run_child_slow(of, own);
+    run_child_slow(of, own, odd);
   } else {
-    run_child_slow(of, body);
+    run_child_slow(of, body, odd);
   }
 }
 

@@ -145,8 +145,6 @@ NOPAL_SWITCHES void fork_amid_exceptions(offer* of, void (*run)(void*), void* cl
 
 NOPAL_SWITCHES bool NOPAL_ABI::fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
   worker* self = arch::current();
-  if constexpr (join::offers_are_public)
-    of->check_nesting();
   if (!vproc::is_worker(self)) {
     guest_fork(of, run, closure);
     return true;

@@ -121,6 +121,43 @@ TEST(a_worker_stopped_before_its_advice, goes_on_with_the_strand) {
             0u);
 }
 
+// A chain whose every frame is stolen, and whose every child has ended: as many suspended stacks.
+struct suspended_chain {
+  static constexpr int levels = 2000;
+  static inline std::atomic<int> ended{0};
+
+  static int descend(int level) {
+    if (level == 0) {
+      while (ended.load() != levels)
+        std::this_thread::yield();
+      return 0;
+    }
+    gate stolen;
+    nopal::scope s;
+    s.fork([&stolen] {
+      stolen.wait();
+      ended.fetch_add(1);
+    });
+    stolen.open();
+    const int below = descend(level - 1);
+    s.join();
+    return below + 1;
+  }
+};
+
+TEST(thousands_of_suspended_stacks, stay_within_the_budget) {
+  const auto most_dead = apart([]() -> std::uint64_t {
+    nopal::configure(within(kTight, 3));
+    if (suspended_chain::descend(suspended_chain::levels) != suspended_chain::levels)
+      return ~0ul;
+    const nopal::statistics all = nopal::stats();
+    return all.stacks >= suspended_chain::levels - 1 && all.page_counts > 1000 ? all.most_dead_pages
+                                                                               : ~0ul;
+  });
+  ASSERT_TRUE(most_dead.has_value());
+  EXPECT_LE(*most_dead * 4096, kTight);
+}
+
 // Nothing on a stack that is not ours is advised about, however little the budget: what lies below
 // its frames, and how many of its pages have memory, stays.
 struct foreign_stack {
