@@ -45,8 +45,8 @@ inline constexpr std::memory_order seq_cst = std::memory_order_seq_cst;
 inline std::atomic<unsigned> fence_word{0};
 inline void full_fence() noexcept { fence_word.fetch_add(1, std::memory_order_seq_cst); }
 #else
-// A locked instruction orders on x86-64 what mfence orders, but for streaming stores, and takes
-// about half the time; compilers make an mfence of a fence.
+// A locked instruction orders on x86-64 what mfence orders, but for streaming stores; compilers
+// make an mfence of a fence.
 [[gnu::always_inline]] inline void full_fence() noexcept {
   volatile std::uint32_t word = 0;
   __atomic_fetch_or(&word, 0u, __ATOMIC_SEQ_CST);
