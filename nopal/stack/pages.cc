@@ -235,14 +235,16 @@ bool idle_ones_are_pooled() noexcept { return budgeted() || may_run_out(); }
 
 bool crowded() noexcept { return budgeted() && account.charged() > the_book.budget / 2; }
 
+// Stacks that were counted are visited again only if none is left that was not: a bound may be all
+// that has to go.
 bool tidy(errand& to_do) noexcept {
   const std::uint32_t stacks = created_stacks();
   unsigned claims = 0;
-  for (std::uint32_t visited = 0; visited < stacks && claims < kBatch && crowded(); ++visited) {
+  for (std::uint32_t visited = 0; visited < 2 * stacks && claims < kBatch && crowded(); ++visited) {
     const stack_id stack = stack_number(clock_hand.fetch_add(1, base::relaxed) % stacks);
     retirement& of = the_book.retirements[number_of(stack)];
     charge before;
-    if (!of.claim(before))
+    if (!of.claim(before, visited >= stacks))
       continue;
     ++claims;
     if (void (*const hook)(stack_id) = before_advice.load(base::relaxed))

@@ -98,11 +98,12 @@ public:
     }
   }
 
-  // Anybody. True: the caller may give back what lies below frames(), and must call give_back.
-  bool claim(charge& with) noexcept {
+  // Anybody. True: the caller may give back what lies below frames(), and must call give_back. Of
+  // the counted ones only if the caller takes them too.
+  bool claim(charge& with, bool counted_too) noexcept {
     std::uint32_t found = state_.load(base::relaxed);
     with = charge_in(found);
-    return kind(found) == kRetired && with.pages != 0 &&
+    return kind(found) == kRetired && with.pages != 0 && (counted_too || !with.counted) &&
            state_.compare_exchange_strong(found, word(kClaimed, with), base::acquire, // R
                                           base::relaxed);
   }

@@ -28,7 +28,7 @@ struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
       run(0);
     while (!over.load(base::relaxed)) {
       stack::charge before;
-      if (of.claim(before))
+      if (of.claim(before, true))
         advise(before);
       else
         base::spin_pause();
@@ -97,7 +97,7 @@ template <int Rounds> struct one_pooled : scenario<one_pooled<Rounds>, 3> {
     if (self == 2) {
       while (over.load(base::relaxed) < 2) {
         stack::charge before;
-        if (of.claim(before))
+        if (of.claim(before, true))
           advise(before);
         else
           base::spin_pause();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The policy `budget`: what is charged, who gives pages back and when, and that no page is given
 // back under a strand. With a census, so that what is dead is counted beside what is charged.
+#include "nopal/base/os.h"
 #include "nopal/base/random.h"
 #include "nopal/stack/stack.h"
 
@@ -46,9 +47,10 @@ protected:
   static std::uintptr_t deepest(stack_id of) { return stack::bottom(of); }
   static char& at(std::uintptr_t address) { return *reinterpret_cast<char*>(address); }
 
-  // A stack with one page of frames and so many that are dead, left.
-  stack_id left_behind(std::size_t dead) {
-    const stack_id of = stack::acquire();
+  // A stack with one page of frames and so many that are dead, and no others, left.
+  stack_id left_behind(std::size_t dead) { return leave(stack::acquire(), dead); }
+  stack_id leave(stack_id of, std::size_t dead) {
+    nopal::base::discard(reinterpret_cast<void*>(stack::bottom(of)), kPages * kPage);
     const std::size_t bytes = (dead + 1) * kPage;
     std::memset(reinterpret_cast<void*>(stack::top(of) - bytes), 7, bytes);
     stack::retire(frame(of));
@@ -134,6 +136,22 @@ TEST_F(budget, few_pages_are_left_alone_until_there_are_many_such_stacks) {
   }
   EXPECT_LE(charged(), kBudget / 2);
   EXPECT_GE(returned(), 3 * 2 + 40 * 4 - kBudget / 2);
+}
+
+TEST_F(budget, what_was_counted_stays_while_a_bound_can_be_lowered) {
+  const stack_id stacks[] = {stack::acquire(), stack::acquire(), stack::acquire(),
+                             stack::acquire()};
+  for (int round = 0; round < 8; ++round) { // wherever idle workers begin
+    for (int i = 0; i < 3; ++i)
+      leave(stacks[(round + i) % 4], 1);
+    const stack_id counted = leave(stacks[(round + 3) % 4], 40);
+    tidy_all();
+    EXPECT_LE(charged(), kBudget / 2) << "two bounds were enough";
+    EXPECT_EQ(returned(), 0u) << "round " << round;
+    EXPECT_EQ(at(stack::top(counted) - 40 * kPage), 7);
+    for (const stack_id each : stacks)
+      go_on(each);
+  }
 }
 
 TEST_F(budget, nothing_is_done_while_little_is_charged) {
