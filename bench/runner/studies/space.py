@@ -208,13 +208,18 @@ def dead_curves(result):
 def figures(result):
     wish = result.wish
     count = most(wish)
-    return [
-        Figure(f"Speed of each policy over keep, {count} workers",
-               panels.bars(speeds(result, wish.problems, count), "T_keep / T", line_at=1)),
-        Figure(f"Stack pages that have memory at the end, {count} workers",
-               panels.bars(pages(result, wish.problems, count), "pages", log=True)),
+    drawn = []
+    for which, problems in (("", [p for p in wish.problems if p in FOURTEEN]),
+                            (", programs that hoard", [p for p in wish.problems if p in HOARDERS])):
+        drawn += [
+            Figure(f"Speed of each policy over keep, {count} workers{which}",
+                   panels.bars(speeds(result, problems, count), "T_keep / T", line_at=1)),
+            Figure(f"Stack pages that have memory at the end, {count} workers{which}",
+                   panels.bars(pages(result, problems, count), "pages", log=True)),
+        ]
+    drawn.append(
         Figure("Most dead pages of suspended and pooled stacks",
                panels.curves(dead_curves(result), "pages", log=True),
                f"Budgets: {BUDGET_MIB} MiB are {BUDGET_MIB * 256} pages, {TIGHT_MIB} MiB "
-               f"{TIGHT_MIB * 256}."),
-    ]
+               f"{TIGHT_MIB * 256}."))
+    return drawn
