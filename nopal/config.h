@@ -61,6 +61,10 @@ depth_restricted and reuse_ancestors"
 // Offers are public as soon as they are made, so thieves ask for nothing.
 #define NOPAL_OFFERS_ARE_PUBLIC (NOPAL_PRESET_NUMBER >= 3)
 
+// A stolen continuation computes with the floating-point control words that it forked with; else
+// with its thief's.
+#define NOPAL_FORKS_RECORD_CONTROL (NOPAL_PRESET_NUMBER <= 2)
+
 #define NOPAL_JOIN_LOCKED (NOPAL_PRESET_NUMBER == 5 || NOPAL_PRESET_NUMBER == 6)
 
 #define NOPAL_DEPTH_RESTRICTED (NOPAL_PRESET_NUMBER == 7)

@@ -44,6 +44,10 @@
 
 namespace nopal {
 
+namespace detail {
+template <class Body> void call_affine(Body& body); // affine.h
+}
+
 class scope {
 public:
   [[gnu::always_inline]] inline scope() noexcept {
@@ -95,6 +99,8 @@ public:
   }
 
 private:
+  template <class Body> friend void detail::call_affine(Body& body);
+
   [[gnu::always_inline]] static inline std::uintptr_t this_frame() noexcept {
     return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   }

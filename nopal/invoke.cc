@@ -9,11 +9,13 @@
 
 namespace nopal::detail {
 
-void rethrow_first(const std::exception_ptr* thrown, std::size_t count) {
+void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool complete) {
+  if (complete)
+    return;
   const auto* const end = thrown + count;
   const auto* const first = std::find_if(thrown, end, [](const auto& what) { return bool(what); });
   if (first == end)
-    return;
+    throw not_started{};
   join::begin_suppressed_count();
   join::count_suppressed(static_cast<std::uint64_t>(
       std::count_if(first + 1, end, [](const auto& what) { return bool(what); })));

@@ -4,11 +4,15 @@
 // std::monostate stands for void. Part of fork.h.
 //
 // Exceptions: if functions throw, the one that stands first in the argument list is rethrown after
-// all have finished, exactly what the serial elision throws; the others count as suppressed
-// (runtime.h).
+// all that had started are finished, exactly what the serial elision throws; the others count as
+// suppressed (runtime.h). What stands behind a function that has thrown, and has not started, is
+// not started.
 #pragma once
 
 #include "nopal/fork.h"
+#if !defined(NOPAL_SERIAL)
+#include "nopal/join/serial_order.h"
+#endif
 
 #include <cstddef>
 #include <exception>
@@ -44,31 +48,59 @@ std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...>, F&... f) {
   return {std::move(*std::get<I>(results))...};
 }
 #else
+// Thrown by an overtaken part of a structured form, and caught by the form's outer parts.
+struct not_started {};
+
 // Keeps the function's own exception in its own place: the order of the places is the serial order.
 template <class F>
-void call_guarded(std::optional<result_of<F>>& result, F& f, std::exception_ptr& thrown) noexcept {
+void call_guarded(const join::place& here, std::optional<result_of<F>>& result, F& f,
+                  std::exception_ptr& thrown) noexcept {
   try {
     call_into(result, f);
+  } catch (const not_started&) {
   } catch (...) {
     thrown = std::current_exception();
+    here.of->note_failure(here.function);
   }
 }
 
-void rethrow_first(const std::exception_ptr* thrown, std::size_t count);
+// Or, if none has thrown but not all have a result, not_started.
+void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool complete);
 
+// As part of the function at `within`; null: of none. `places` are those of the functions.
 template <class... F, std::size_t... I>
-std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...>, F&... f) {
+std::tuple<result_of<F>...> invoke_all(join::sequence& in, const join::place* places,
+                                       std::index_sequence<I...>, F&... f) {
   constexpr std::size_t count = sizeof...(F);
   std::tuple<std::optional<result_of<F>>...> results;
   std::exception_ptr thrown[count];
   scope s;
   // Every function but the last is forked; the last one is the rest of this strand.
-  ((I + 1 < count ? s.fork([&] { call_guarded(std::get<I>(results), f, thrown[I]); })
-                  : call_guarded(std::get<I>(results), f, thrown[I])),
+  ((in.overtaken(I)
+        ? void()
+        : (I + 1 < count
+               ? s.fork([&] { call_guarded(places[I], std::get<I>(results), f, thrown[I]); })
+               : call_guarded(places[I], std::get<I>(results), f, thrown[I]))),
    ...);
   s.join();
-  rethrow_first(thrown, count);
+  rethrow_first(thrown, count, (std::get<I>(results).has_value() && ...));
   return {std::move(*std::get<I>(results))...};
+}
+
+template <class... F, std::size_t... I>
+std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...> indices, F&... f) {
+  join::sequence in{nullptr};
+  const join::place places[] = {{&in, static_cast<std::uint32_t>(I)}...};
+  return invoke_all(in, places, indices, f...);
+}
+
+// Two parts of a structured form, which are told their places.
+template <class F, class G> auto invoke_parts(const join::place* within, F&& f, G&& g) {
+  join::sequence in{within};
+  const join::place places[] = {{&in, 0}, {&in, 1}};
+  auto first = [&f, &places] { return f(&places[0]); };
+  auto second = [&g, &places] { return g(&places[1]); };
+  return invoke_all(in, places, std::index_sequence<0, 1>{}, first, second);
 }
 #endif
 

@@ -12,8 +12,9 @@
 // every number of workers.
 //
 // Exceptions: the one of the smallest index is rethrown, as in the serial elision, after all that
-// had started is finished; the others count as suppressed (runtime.h). Work and span: n iterations
-// have span O(log(n / grain)) plus the longest grain.
+// had started is finished; what comes after it and has not started is not; the others count as
+// suppressed (runtime.h). Work and span: n iterations have span O(log(n / grain)) plus the longest
+// grain.
 #pragma once
 
 #include "nopal/fork.h"
@@ -48,19 +49,32 @@ template <std::integral I> I advance(I first, std::size_t by) noexcept {
   return static_cast<I>(static_cast<bits>(static_cast<bits>(first) + static_cast<bits>(by)));
 }
 
-template <class I, class F> void halve(I first, std::size_t count, const F& f, std::size_t grain) {
+#if defined(NOPAL_SERIAL)
+struct place;
+template <class F, class G> auto invoke_parts(const place* within, F&& f, G&& g) {
+  return invoke([&f, within] { return f(within); }, [&g, within] { return g(within); });
+}
+#else
+using join::place;
+#endif
+
+template <class I, class F>
+void halve(const place* within, I first, std::size_t count, const F& f, std::size_t grain) {
   if (count <= grain) {
     for (std::size_t i = 0; i < count; ++i)
       f(advance(first, i));
     return;
   }
   const std::size_t left = count / 2;
-  invoke([&f, first, left, grain] { halve(first, left, f, grain); },
-         [&f, first, left, count, grain] { halve(advance(first, left), count - left, f, grain); });
+  invoke_parts(
+      within, [&f, first, left, grain](const place* here) { halve(here, first, left, f, grain); },
+      [&f, first, left, count, grain](const place* here) {
+        halve(here, advance(first, left), count - left, f, grain);
+      });
 }
 
 template <class I, class T, class Map, class Combine>
-T halve_reduce(I first, std::size_t count, const T& identity, const Map& map,
+T halve_reduce(const place* within, I first, std::size_t count, const T& identity, const Map& map,
                const Combine& combine, std::size_t grain) {
   if (count <= grain) {
     T total = identity;
@@ -69,10 +83,14 @@ T halve_reduce(I first, std::size_t count, const T& identity, const Map& map,
     return total;
   }
   const std::size_t left = count / 2;
-  auto [low, high] = invoke(
-      [&] { return halve_reduce(first, left, identity, map, combine, grain); },
-      [&] {
-        return halve_reduce(advance(first, left), count - left, identity, map, combine, grain);
+  auto [low, high] = invoke_parts(
+      within,
+      [&](const place* here) {
+        return halve_reduce(here, first, left, identity, map, combine, grain);
+      },
+      [&](const place* here) {
+        return halve_reduce(here, advance(first, left), count - left, identity, map, combine,
+                            grain);
       });
   return combine(std::move(low), std::move(high));
 }
@@ -84,7 +102,7 @@ template <std::integral I, class F>
   requires std::invocable<const F&, I>
 void for_index(I first, std::type_identity_t<I> last, const F& f, std::size_t grain = 0) {
   const std::size_t count = detail::distance(first, last);
-  detail::halve(first, count, f, detail::grain_for(count, grain));
+  detail::halve(nullptr, first, count, f, detail::grain_for(count, grain));
 }
 
 // f(*it) for every element of a random-access range.
@@ -112,8 +130,8 @@ template <std::integral I, class T, class Map, class Combine>
 T reduce(I first, std::type_identity_t<I> last, T identity, const Map& map, const Combine& combine,
          std::size_t grain = 0) {
   const std::size_t count = detail::distance(first, last);
-  return detail::halve_reduce(first, count, identity, map, combine,
-                              detail::grain_for(count, grain));
+  return detail::halve_reduce(static_cast<const detail::place*>(nullptr), first, count, identity,
+                              map, combine, detail::grain_for(count, grain));
 }
 
 } // namespace nopal

@@ -2,15 +2,17 @@
 //
 // Saving, resuming and switching: everything that depends on the processor, for x86-64 (x86_64.S).
 //
-// A `context` is what a suspended strand needs to go on: where, on which stack, and the registers
-// that a call must preserve. It lies in the frame that declares a scope. Stack and frame pointer
-// are recorded once, when the scope is constructed: a later fork may run on a thief's stack, and
-// the join has to come back to this one. The rest is recorded by the call that suspends (a fork or
-// a join). A fork records where its return address lies, rather than load it for a steal that
-// hardly ever comes; whoever offers the continuation does that.
+// A `context` is what a suspended strand needs to go on: where, on which stack, the registers and
+// the floating-point control that a call must preserve. It lies in the frame that declares a scope.
+// Stack and frame pointer are recorded once, when the scope is constructed: a later fork may run on
+// a thief's stack, and the join has to come back to this one. The rest is recorded by the call that
+// suspends (a fork or a join). A fork records where its return address lies, rather than load it
+// for a steal that hardly ever comes; whoever offers the continuation does that.
 //
 // Paper: fibril-spaa16, section 4.2.
 #pragma once
+
+#include "nopal/config.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +28,8 @@ struct context {
   std::uintptr_t stack_pointer;
   std::uintptr_t frame_pointer; // its low bits, frame_flags, are others' to use
   std::uintptr_t preserved[5];  // rbx, r12, r13, r14, r15
+  std::uint32_t vector_control; // mxcsr, with its status flags
+  std::uint16_t x87_control;
 };
 
 inline constexpr std::uintptr_t frame_flags = 3;
@@ -33,6 +37,7 @@ inline constexpr std::uintptr_t frame_flags = 3;
 static_assert(offsetof(context, resume_at) == 0);
 static_assert(offsetof(context, frame_pointer) == 16);
 static_assert(offsetof(context, preserved) == 24);
+static_assert(offsetof(context, vector_control) == 64 && offsetof(context, x87_control) == 68);
 
 // Rounds of stack alignment that a new stack pointer keeps in step with the old one: the frame may
 // have aligned itself for vector registers.
@@ -97,6 +102,19 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
 // clang-format on
 #endif
 
+// The floating-point control words of a strand that forks, for a thief. The presets that are there
+// for comparison leave them out, as what they are compared with does (config.h).
+#if NOPAL_FORKS_RECORD_CONTROL
+#define NOPAL_RECORD_CONTROL "stmxcsr 64(%%rdi)\n\tfnstcw 68(%%rdi)\n\t"
+#else
+#define NOPAL_RECORD_CONTROL ""
+#endif
+
+// This thread's, as a fork would have recorded them.
+inline void record_control(context& at) noexcept {
+  asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(at.vector_control), "=m"(at.x87_control));
+}
+
 // A fork's stub: a function marked so, whose one statement is NOPAL_RECORD_CALLER_AND_GO_TO. It
 // records its caller in the context that is its first argument and goes on in the thunk with all
 // arguments as they are; the thunk returns to the caller. It leaves no frame behind, so exceptions
@@ -124,8 +142,7 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
                "movq %%r12, 32(%%rdi)\n\t"                                                         \
                "movq %%r13, 40(%%rdi)\n\t"                                                         \
                "movq %%r14, 48(%%rdi)\n\t"                                                         \
-               "movq %%r15, 56(%%rdi)\n\t"                                                         \
-               "jmp %P0"                                                                           \
+               "movq %%r15, 56(%%rdi)\n\t" NOPAL_RECORD_CONTROL "jmp %P0"                          \
                :                                                                                   \
                : "i"(thunk)                                                                        \
                : "memory" NOPAL_MAY_THROW)
@@ -167,6 +184,9 @@ extern "C" {
 // Records the caller in `at`, changes to this worker's scheduler stack and calls nopal_join_suspend
 // with the context and the stack pointer left. Returns when somebody resumes the context.
 void nopal_arch_suspend(context* at);
+
+// The same for a strand that stops anywhere: calls nopal_strand_waits with the context.
+void nopal_arch_park(context* at);
 
 // Goes on where the context was recorded, on the stack given.
 [[noreturn]] void nopal_arch_resume(const context* at, std::uintptr_t stack_pointer) noexcept;

@@ -4,6 +4,7 @@
 #include "nopal/base/os.h"
 
 #include "nopal/base/environment.h"
+#include "nopal/base/sanitizer.h"
 
 #include <linux/futex.h>
 #include <sched.h>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
 
 namespace nopal::base {
@@ -116,6 +118,12 @@ void wait_briefly(unsigned n) noexcept {
     yield_cpu();
   else
     spin_pause();
+}
+
+[[gnu::noinline]] const int* this_threads_error() noexcept { return &errno; }
+[[gnu::noinline]] void set_error(int value) noexcept { errno = value; }
+NOPAL_READS_FRAMES int read_error(const int* place) noexcept {
+  return *static_cast<const volatile int*>(place);
 }
 
 } // namespace nopal::base

@@ -52,4 +52,11 @@ void futex_wake_one(atomic<std::uint32_t>& word) noexcept;
 
 void yield_cpu() noexcept;
 
+// errno, in functions of their own: compilers keep its place across calls after which a strand is
+// on another thread.
+const int* this_threads_error() noexcept;
+void set_error(int value) noexcept;
+// Of another thread, which may be writing it.
+int read_error(const int* place) noexcept;
+
 } // namespace nopal::base

@@ -48,6 +48,10 @@ exception_state& thread_state() noexcept {
   return *reinterpret_cast<exception_state*>(abi::__cxa_get_globals());
 }
 
+// Compilers take the place of this state for a constant: it is looked up in a function that does
+// nothing else.
+[[gnu::noinline]] void add_uncaught(unsigned number) noexcept { thread_state().uncaught += number; }
+
 } // namespace
 
 const exception_state* this_threads_exceptions() noexcept { return &thread_state(); }
@@ -67,6 +71,31 @@ void set_exceptions_aside(scope_frame* scope) noexcept {
 void bring_exceptions_back(scope_frame* scope) noexcept {
   scope->forget_exceptions_aside();
   put_exception_state(scope->exceptions);
+}
+
+bool run_child(offer* of, void (*run)(void*), void* closure) noexcept {
+  try {
+    run(closure);
+  } catch (...) {
+    capture_failure(of);
+    return true;
+  }
+  return false;
+}
+
+NOPAL_SWITCHES bool run_child_amid(std::exception_ptr handled, unsigned uncaught, offer* of,
+                                   void (*run)(void*), void* closure) noexcept {
+  if (handled != nullptr) {
+    try {
+      std::rethrow_exception(std::move(handled));
+    } catch (...) {
+      return run_child_amid(nullptr, uncaught, of, run, closure);
+    }
+  }
+  add_uncaught(uncaught);
+  const bool failed = run_child(of, run, closure);
+  add_uncaught(0u - uncaught); // on the thread where it has ended
+  return failed;
 }
 
 void capture_failure(offer* of) noexcept {

@@ -40,10 +40,15 @@ exception_state take_exception_state() noexcept;
 void put_exception_state(exception_state state) noexcept;
 
 // A thief cannot read its victim's exception state. So a fork amid exceptions sets them aside in
-// the scope before it offers the continuation; whoever goes on with that brings them back. The
-// child starts without.
+// the scope before it offers the continuation; whoever goes on with that brings them back.
 void set_exceptions_aside(scope_frame* scope) noexcept;
 void bring_exceptions_back(scope_frame* scope) noexcept;
+
+// The child sees what its parent sees: the same exception handled, by a handler of its own, so that
+// it may rethrow it; and as many that are not caught. True: the child has thrown.
+bool run_child(offer* of, void (*run)(void*), void* closure) noexcept;
+bool run_child_amid(std::exception_ptr handled, unsigned uncaught, offer* of, void (*run)(void*),
+                    void* closure) noexcept;
 
 // In a handler: keeps the current exception with the offer. Ends the program if memory is
 // exhausted.

@@ -69,6 +69,7 @@ struct scope_frame : arch::context {
                               // (both valid if steals() > 0)
   failure* failures;
   exception_state exceptions; // of the main path while it is suspended at a join or set aside
+  int error;                  // its errno while it is suspended
 #if NOPAL_TRACK_ANCESTORS
   ancestry above; // valid from the scope's first fork on
 #endif

@@ -51,9 +51,10 @@ bool strategy::goes_on_here(worker* self, scope_frame* scope) noexcept {
     return true;
   }
   auto* const waiter = static_cast<worker*>(scope->above.waiter);
+  seat* const place = waiter->at; // it may be gone from there afterwards
   scope->above.completed.store(true, base::release);
   if (waiter != self)
-    wake(self, waiter);
+    wake(self, place);
   return false;
 }
 
@@ -62,8 +63,8 @@ scope_frame* strategy::ready(const worker* self) noexcept {
   return newest != nullptr && newest->above.completed.load(base::acquire) ? newest : nullptr;
 }
 
-worker* strategy::home(const worker* self) noexcept {
-  return self->pool && self->waiting == nullptr ? nullptr : self->home;
+seat* strategy::home(const worker* self) noexcept {
+  return self->at->pool && self->waiting == nullptr ? nullptr : self->home;
 }
 
 bool strategy::may_take(const worker* self, const scope_frame* scope) noexcept {

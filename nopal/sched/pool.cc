@@ -10,9 +10,11 @@
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
 #include "nopal/base/options.h"
+#include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/base/topology.h"
 #include "nopal/sched/sched.h"
+#include "nopal/sched/spares.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -29,12 +31,15 @@ vproc::idle_count idle;
 
 namespace {
 
-constexpr std::uint32_t kSlots = 8192; // workers and simultaneous guests together
+constexpr std::uint32_t kSlots = 8192; // workers at a time: of the pool, guests, waiting strands
 constexpr std::size_t kThreadStackBytes = std::size_t{256} << 10;
+constexpr std::size_t kSignalStackBytes = std::size_t{16} << 10;
 constexpr std::uintptr_t kSchedulerGap = 1024;
 
 base::atomic<worker*> table[kSlots];
 base::atomic<std::uint32_t> slots{0};
+base::atomic<seat*> pool_seats[kSlots];
+base::atomic<std::uint32_t> seats_of_pool{0};
 base::atomic<bool> started{false};
 bool without_barrier = false;
 bool forced = false;
@@ -42,10 +47,14 @@ bool forced = false;
 std::mutex lock; // of all below
 base::options wanted;
 
-// Neither of these is ever destroyed: forks may come as late as from the last static destructor.
-std::vector<worker*>& free_guest_slots() {
-  static auto* const slots_to_reuse = new std::vector<worker*>;
-  return *slots_to_reuse;
+// None of these is ever destroyed: forks may come as late as from the last static destructor.
+std::vector<worker*>& unused_workers() {
+  static auto* const workers = new std::vector<worker*>;
+  return *workers;
+}
+std::vector<seat*>& unused_seats() {
+  static auto* const seats = new std::vector<seat*>;
+  return *seats;
 }
 
 base::resolved_options& settings() {
@@ -54,26 +63,63 @@ base::resolved_options& settings() {
 }
 
 // Lock held.
-worker* add_worker(bool pool) {
+worker* add_worker() {
   const std::uint32_t number = slots.load(base::relaxed);
-  NOPAL_ASSERT(number < kSlots, "more than %u threads use Nopal at the same time", kSlots);
+  NOPAL_ASSERT(number < kSlots,
+               "more than %u threads and waiting strands use Nopal at the same time", kSlots);
   auto* added = new worker;
   added->number = number;
-  added->pool = pool;
-  added->random.reseed(settings().seed.value, number);
   added->deque.open(without_barrier);
   table[number].store(added, base::release);
   slots.store(number + 1, base::release);
   return added;
 }
 
+// Lock held.
+worker* unused_worker() {
+  std::vector<worker*>& unused = unused_workers();
+  if (unused.empty())
+    return add_worker();
+  worker* const one = unused.back();
+  unused.pop_back();
+  return one;
+}
+
+// Lock held.
+seat* add_seat() {
+  static std::uint64_t number = 0;
+  auto* added = new seat;
+  added->random.reseed(settings().seed.value, number++);
+  return added;
+}
+seat* add_pool_seat() {
+  const std::uint32_t number = seats_of_pool.load(base::relaxed);
+  NOPAL_ASSERT(number < kSlots, "more than %u calls of nopal::blocking wait at the same time",
+               kSlots);
+  seat* const added = add_seat();
+  added->pool = true;
+  pool_seats[number].store(added, base::release);
+  seats_of_pool.store(number + 1, base::release);
+  return added;
+}
+
+// What a pool thread starts with.
+struct beginning {
+  worker* self;
+  seat* place;
+};
+
 void* pool_thread(void* argument) noexcept {
-  auto* self = static_cast<worker*>(argument);
-  // AddressSanitizer unpoisons it in units of 8 bytes.
-  alignas(16) static thread_local char signal_stack[16 << 10];
-  const stack_t own{signal_stack, 0, sizeof signal_stack};
-  sigaltstack(&own, nullptr);
-  start_pool_thread(self, (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63});
+  auto* const given = static_cast<beginning*>(argument);
+  const beginning with = *given;
+  delete given;
+  // Not thread-local: a shared library that holds Nopal could not be loaded while a program runs.
+  if (void* const signal_stack = base::map_zeroed(kSignalStackBytes)) {
+    const stack_t own{signal_stack, 0, kSignalStackBytes};
+    sigaltstack(&own, nullptr);
+  }
+  start_pool_thread(with.self, with.place,
+                    (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63});
 }
 
 void bind_thread(pthread_t thread, int cpu) {
@@ -87,11 +133,8 @@ void bind_thread(pthread_t thread, int cpu) {
                std::strerror(error));
 }
 
-// Worker 0 of the binding order is left to the thread that brings the work.
-void start_threads(const base::resolved_options& use) {
-  base::cpu_order order;
-  if (use.binding.value == base::bind::cores)
-    order = base::bind_order(base::affinity_cpus());
+// Returns pthread_create's error.
+int start_thread(beginning with, pthread_t& thread) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -102,17 +145,26 @@ void start_threads(const base::resolved_options& use) {
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
     sigdelset(&all, fault); // but a strand's own faults: blocked, they kill without a word
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const std::uint32_t pool = slots.load(base::relaxed);
+  const int error = pthread_create(&thread, &attributes, pool_thread, new beginning{with});
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return error;
+}
+
+// Worker 0 of the binding order is left to the thread that brings the work.
+void start_threads(const base::resolved_options& use) {
+  base::cpu_order order;
+  if (use.binding.value == base::bind::cores)
+    order = base::bind_order(base::affinity_cpus());
+  const std::uint32_t pool = use.num_workers.value - 1;
   for (std::uint32_t number = 0; number < pool; ++number) {
     pthread_t thread;
-    const int error = pthread_create(&thread, &attributes, pool_thread, worker_at(number));
+    const int error = start_thread({worker_at(number), pool_seat(number)}, thread);
     NOPAL_ASSERT(error == 0, "cannot start worker %u of %u: %s; lower NOPAL_NUM_WORKERS",
                  number + 2, pool + 1, std::strerror(error));
     if (!order.cpus.empty())
       bind_thread(thread, order.cpus[(number + 1) % order.cpus.size()]);
   }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&attributes);
 }
 
 void start_locked() {
@@ -127,8 +179,10 @@ void start_locked() {
   if (without_barrier && !forced && use.verbose.value)
     base::say("this kernel has no private expedited membarrier: every fork synchronises");
   report_stack_overflows();
-  for (unsigned i = 1; i < use.num_workers.value; ++i)
-    add_worker(true);
+  for (unsigned i = 1; i < use.num_workers.value; ++i) {
+    add_worker();
+    add_pool_seat();
+  }
   start_threads(use);
   if (use.stats.value)
     std::atexit(print_statistics);
@@ -142,7 +196,9 @@ void start() noexcept {
   const std::scoped_lock guard{lock};
   if (started.load(base::relaxed))
     return;
+  const int error = *base::this_threads_error();
   start_locked();
+  base::set_error(error);
   started.store(true, base::release);
 }
 
@@ -169,23 +225,52 @@ const base::resolved_options& options_in_force() {
 
 std::uint32_t worker_count() noexcept { return slots.load(base::acquire); }
 worker* worker_at(std::uint32_t number) noexcept { return table[number].load(base::acquire); }
+std::uint32_t pool_size() noexcept { return seats_of_pool.load(base::acquire); }
+seat* pool_seat(std::uint32_t number) noexcept { return pool_seats[number].load(base::acquire); }
 
-worker* take_guest_slot() noexcept {
-  const std::scoped_lock guard{lock};
-  std::vector<worker*>& unused = free_guest_slots();
-  if (unused.empty())
-    return add_worker(false);
-  worker* slot = unused.back();
-  unused.pop_back();
-  return slot;
+void start_spare() {
+  beginning with{};
+  {
+    const std::scoped_lock guard{lock};
+    with = {unused_worker(), add_pool_seat()};
+    with.place->spare = true;
+  }
+  pthread_t thread;
+  const int error = start_thread(with, thread);
+  NOPAL_ASSERT(error == 0, "cannot start a worker in the place of one that is blocked: %s",
+               std::strerror(error));
 }
 
-void return_guest_slot(worker* slot) noexcept {
-  if (slot->stack != stack::no_stack)
-    stack::release(slot->stack);
-  slot->stack = stack::no_stack;
+worker* take_worker() noexcept {
   const std::scoped_lock guard{lock};
-  free_guest_slots().push_back(slot);
+  return unused_worker();
+}
+
+void return_worker(worker* unused) noexcept {
+  unused->deque.adopt(stack::no_stack, 0, nullptr);
+  unused->home = nullptr;
+  unused->at = nullptr;
+  if (stack::idle_ones_are_pooled() && unused->stack != stack::no_stack) {
+    stack::release(unused->stack);
+    unused->stack = stack::no_stack;
+  }
+  const std::scoped_lock guard{lock};
+  unused_workers().push_back(unused);
+}
+
+seat* take_seat() noexcept {
+  const std::scoped_lock guard{lock};
+  std::vector<seat*>& unused = unused_seats();
+  if (unused.empty())
+    return add_seat();
+  seat* const one = unused.back();
+  unused.pop_back();
+  return one;
+}
+
+void return_seat(seat* unused) noexcept {
+  const std::scoped_lock guard{lock};
+  unused_seats().push_back(unused);
 }
 
 } // namespace nopal::sched

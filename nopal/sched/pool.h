@@ -21,7 +21,8 @@ void force_steals(std::uint64_t seed);
 bool steals_forced() noexcept;
 
 // The body of a pool thread; `scheduler_stack` lies below its caller's frame.
-[[noreturn]] void start_pool_thread(vproc::worker* self, std::uintptr_t scheduler_stack) noexcept;
+[[noreturn]] void start_pool_thread(vproc::worker* self, vproc::seat* place,
+                                    std::uintptr_t scheduler_stack) noexcept;
 
 // A fault in the guard of one of our stacks ends the program with a sentence; any other goes to the
 // handler that was there before.

@@ -10,6 +10,7 @@ namespace nopal::sched {
 
 using join::offer;
 using join::scope_frame;
+using vproc::seat;
 using vproc::worker;
 
 // Called by thunks (fork.h).
@@ -29,6 +30,15 @@ void settle(offer* of) noexcept;
 // The same for a child that threw; its exception has been captured.
 void settle_failed(offer* of) noexcept;
 
+// Called by affine.h.
+// ---------------------------------------------------------------------------
+
+// The whole of a thunk: `run(closure)` is a computation of its own, whose parent is not offered.
+// Comes back on this thread.
+inline namespace NOPAL_ABI {
+void run_affine(offer* of, void (*run)(void*), void* closure) noexcept;
+}
+
 // Called by scopes (fork.h).
 // ---------------------------------------------------------------------------
 
@@ -44,7 +54,7 @@ void wait_for_thief(worker* self) noexcept;
 // Within the scheduler.
 // --------------------------------------------------------------------------------
 
-// Makes the calling thread a worker for this fork: runs the child on a stack of ours, offers the
+// Makes the calling thread a guest for this fork: runs the child on a stack of ours, offers the
 // rest.
 void guest_fork(offer* of, void (*run)(void*), void* closure) noexcept;
 // The outermost scope of this guest may go on, on its own thread. Called on that thread.
@@ -55,34 +65,46 @@ void guest_fork(offer* of, void (*run)(void*), void* closure) noexcept;
 [[noreturn]] void child_done(void* scope) noexcept;
 // Looks for work and runs it; on the scheduler's stack.
 [[noreturn]] void schedule(worker* self) noexcept;
-// Make a switch known to the tools: from this worker's own thread stack to worker::stack, and back.
+// Make a switch known to the tools: from the thread's own stack to worker::stack, and back.
 void note_stack(worker* self) noexcept;
-void note_thread_stack(worker* self) noexcept;
+void note_thread_stack(const seat* place) noexcept;
+// The calling thread takes this seat; its scheduler runs below that stack pointer.
+void occupy(seat* place, std::uintptr_t scheduler_stack) noexcept;
+
+struct waiter;
 
 struct found {
   scope_frame* stolen;   // a continuation, or
   scope_frame* finished; // a guest's own outermost scope, or
   scope_frame* joined;   // one that nobody else may go on with (strategy.h), or that was left to
-                         // this worker because it was giving pages of its stack back
-  worker* home;
+                         // this worker because it was giving pages of its stack back, or
+  waiter* ready;         // a strand that has what it waited for (waiting.h)
+  seat* home;
 };
 // Blocks until there is something to run.
 found search(worker* self) noexcept;
 // Something became public in the name of this computation: wakes a sleeper if nobody is looking.
-void announce_work(worker* self, worker* home) noexcept;
-void wake(worker* self, worker* sleeper) noexcept;
+void announce_work(worker* self, seat* home) noexcept;
+// A strand of it became ready.
+void announce_ready(seat* home) noexcept;
+void wake(worker* self, seat* sleeper) noexcept;
 
 // The table of workers.
 // --------------------------------------------------------------------------------
 
-// The number of slots ever used; slots keep their worker for good.
+// Workers there ever were; they stay.
 std::uint32_t worker_count() noexcept;
 worker* worker_at(std::uint32_t number) noexcept;
+// Seats of the pool, likewise.
+std::uint32_t pool_size() noexcept;
+seat* pool_seat(std::uint32_t number) noexcept;
 // Starts the pool if it does not run yet.
 void start() noexcept;
-// A slot for a guest, and its return.
-worker* take_guest_slot() noexcept;
-void return_guest_slot(worker* slot) noexcept;
+// A worker that nobody is, and its return; a seat for a guest, likewise.
+worker* take_worker() noexcept;
+void return_worker(worker* unused) noexcept;
+seat* take_seat() noexcept;
+void return_seat(seat* unused) noexcept;
 extern vproc::idle_count idle;
 
 } // namespace nopal::sched

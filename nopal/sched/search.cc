@@ -12,7 +12,9 @@
 #include "nopal/base/os.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
+#include "nopal/sched/spares.h"
 #include "nopal/sched/strategy.h"
+#include "nopal/sched/waiting.h"
 
 namespace nopal::sched {
 
@@ -26,17 +28,27 @@ using item = deque::entry<offer>;
 
 // Whether this worker has something to go on with, and need not steal.
 bool may_go_on(const worker* self) noexcept {
-  return self->finished.load(base::relaxed) != nullptr || strategy::ready(self) != nullptr;
+  return self->at->finished.load(base::relaxed) != nullptr || strategy::ready(self) != nullptr ||
+         any_ready(strategy::home(self));
 }
 
 template <class Strategy = strategy>
-outcome steal_from(worker* victim, worker* self, item& taken) noexcept {
+outcome take_from(worker* victim, worker* self, item& taken) noexcept {
   if constexpr (Strategy::restricts)
     return victim->deque.steal(Strategy::home(self), taken, [self](const scope_frame* scope) {
       return Strategy::may_take(self, scope);
     });
   else
     return victim->deque.steal(Strategy::home(self), taken);
+}
+
+// The continuation's errno is what it was at its fork, or whatever its child has set since, as
+// after any call. (A victim that was done with the child at once may have another strand's.)
+outcome steal_from(worker* victim, worker* self, item& taken) noexcept {
+  const outcome result = take_from(victim, self, taken);
+  if (result == outcome::got)
+    self->stolen_error = base::read_error(victim->error_at());
+  return result;
 }
 
 // Where stacks may run out, a thief takes nothing before it has one to run it on.
@@ -53,7 +65,7 @@ bool takes_anything(const worker* self) noexcept { return strategy::home(self) =
 bool steal_from_anybody(worker* self, item& taken) noexcept {
   const std::uint32_t count = worker_count();
   for (unsigned tries = 1; tries <= kTries; ++tries) {
-    worker* victim = worker_at(self->random.below(count));
+    worker* victim = worker_at(self->at->random.below(count));
     if (victim != self) {
       const outcome result = steal_from(victim, self, taken);
       if (result == outcome::got)
@@ -70,7 +82,7 @@ bool steal_from_anybody(worker* self, item& taken) noexcept {
 
 bool steal_starved(worker* self, item& taken) noexcept {
   const std::uint32_t count = worker_count();
-  const std::uint32_t first = self->random.below(count);
+  const std::uint32_t first = self->at->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     worker* victim = worker_at((first + i) % count);
     if (victim != self && victim->deque.publish_for_owner(self->number + 1, strategy::home(self)) &&
@@ -92,7 +104,7 @@ template <class Strategy = strategy> bool has_work(worker* victim, worker* self)
 // Begins anywhere: or a worker that always has something would keep this look from the others.
 bool anything_left(worker* self) noexcept {
   const std::uint32_t count = worker_count();
-  const std::uint32_t first = self->random.below(count);
+  const std::uint32_t first = self->at->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     worker* victim = worker_at((first + i) % count);
     if (victim != self && has_work(victim, self))
@@ -125,8 +137,8 @@ void wait_for_stack(worker* self) noexcept {
 void sleep(worker* self) noexcept {
   const bool counted = takes_anything(self);
   lend_stack(self);
-  self->wants_anything.store(counted, base::relaxed);
-  self->parking.announce(idle);
+  self->at->wants_anything.store(counted, base::relaxed);
+  self->at->parking.announce(idle);
   if (counted)
     idle.searching.fetch_sub(1, base::seq_cst);
   base::full_fence();
@@ -134,32 +146,34 @@ void sleep(worker* self) noexcept {
     worker_at(i)->deque.ask();
   base::heavy_barrier();
   if (anything_left(self)) {
-    self->parking.cancel(idle);
+    self->at->parking.cancel(idle);
   } else {
     self->count.sleeps.add(1);
-    self->parking.wait();
+    self->at->parking.wait();
   }
   if (counted)
     idle.searching.fetch_add(1, base::seq_cst);
 }
 
 // Gives stack pages back while there is nothing else to do. True: a strand was left to this worker.
-bool tidied(worker* self, scope_frame*& joined, worker*& home) noexcept {
+bool tidied(worker* self, found& left) noexcept {
   stack::errand to_do;
-  if (!self->pool || !stack::crowded() || !stack::tidy(to_do))
+  if (!self->at->pool || !stack::crowded() || !stack::tidy(to_do))
     return false;
   self->count.errands.add(1);
-  joined = static_cast<scope_frame*>(to_do.frame);
-  home = static_cast<worker*>(to_do.home);
+  left.ready = waiter_of(to_do.frame);
+  if (left.ready == nullptr)
+    left.joined = static_cast<scope_frame*>(to_do.frame);
+  left.home = static_cast<seat*>(to_do.home);
   return true;
 }
 
-bool wake_pool_worker(worker* self, bool that_takes_anything) noexcept {
-  const std::uint32_t count = worker_count();
-  const std::uint32_t first = self->random.below(count);
+// Begins at `first`, or behind it: any number.
+bool wake_pool_worker(std::uint32_t first, bool that_takes_anything) noexcept {
+  const std::uint32_t count = pool_size();
   for (std::uint32_t i = 0; i < count; ++i) {
-    worker* candidate = worker_at((first + i) % count);
-    if (candidate->pool && candidate->wants_anything.load(base::relaxed) == that_takes_anything &&
+    seat* candidate = pool_seat((first + i) % count);
+    if (candidate->wants_anything.load(base::relaxed) == that_takes_anything &&
         candidate->parking.wake(idle))
       return true;
   }
@@ -167,39 +181,80 @@ bool wake_pool_worker(worker* self, bool that_takes_anything) noexcept {
 }
 
 // One that is restricted only if there is no other.
-bool wake_pool_worker(worker* self) noexcept {
-  return wake_pool_worker(self, true) || (strategy::restricts && wake_pool_worker(self, false));
+bool wake_pool_worker(std::uint32_t first) noexcept {
+  return wake_pool_worker(first, true) || (strategy::restricts && wake_pool_worker(first, false));
 }
 
 // Whoever stops looking, as the last one, hands the task on: there may be more where this came
 // from, or of any other computation, whose publisher relied on us. So not to a guest if a pool
 // worker sleeps: the guest would look for its own computation's work only.
-void hand_over(worker* self, worker* home) noexcept {
+void hand_over(worker* self, seat* home) noexcept {
   if (!idle.anybody_asleep())
     return;
-  if ((idle.wants_wake() && wake_pool_worker(self)) || home->parking.wake(idle))
+  if ((idle.wants_wake() && !is_quiet() && wake_pool_worker(self->at->random.below(pool_size()))) ||
+      (home != nullptr && home->parking.wake(idle)))
     self->count.wakeups.add(1);
+}
+
+// A pool worker keeps out of the way: while it is quiet, or because it is a spare too many. It may
+// be the one on whom a publisher relied, so it leaves as one that stops looking.
+void keep_away(worker* self) noexcept {
+  lend_stack(self);
+  seat* const place = self->at;
+  place->wants_anything.store(takes_anything(self), base::relaxed);
+  if (takes_anything(self))
+    idle.searching.fetch_sub(1, base::seq_cst);
+  if (place->spare && too_many_spares()) {
+    hand_over(self, nullptr);
+    rest();
+  } else {
+    place->parking.announce(idle);
+    if (is_quiet() && !may_go_on(self)) {
+      self->count.sleeps.add(1);
+      place->parking.wait();
+    } else {
+      place->parking.cancel(idle);
+    }
+  }
+  if (takes_anything(self))
+    idle.searching.fetch_add(1, base::seq_cst);
+}
+
+bool must_keep_away(const worker* self) noexcept {
+  return self->at->pool && (is_quiet() || (self->at->spare && too_many_spares()));
 }
 
 } // namespace
 
-void announce_work(worker* self, worker* home) noexcept {
+void wake_pool() noexcept {
+  const std::uint32_t count = pool_size();
+  for (std::uint32_t i = 0; i < count; ++i)
+    pool_seat(i)->parking.wake(idle);
+}
+
+void announce_work(worker* self, seat* home) noexcept {
   if (!idle.anybody_asleep())
     return;
   // A guest can be served by nobody who searches for work of any kind: it may run its own only.
-  if (home->parking.wake(idle) || (idle.wants_wake() && wake_pool_worker(self)))
+  if (home->parking.wake(idle) ||
+      (idle.wants_wake() && !is_quiet() && wake_pool_worker(self->at->random.below(pool_size()))))
     self->count.wakeups.add(1);
+}
+
+void announce_ready(seat* home) noexcept {
+  if (idle.anybody_asleep() && !home->parking.wake(idle) && idle.wants_wake())
+    wake_pool_worker(0);
 }
 
 void wait_for_thief(worker* self) noexcept {
   constexpr unsigned kPatience = 20000;
-  if (!steals_forced() || self->random.below(4) == 0)
+  if (!steals_forced() || self->at->random.below(4) == 0)
     return;
   for (unsigned tries = 1; tries < kPatience && self->deque.anything_public(); ++tries)
     base::wait_briefly(tries);
 }
 
-void wake(worker* self, worker* sleeper) noexcept {
+void wake(worker* self, seat* sleeper) noexcept {
   base::full_fence();
   if (sleeper->parking.wake(idle))
     self->count.wakeups.add(1);
@@ -210,36 +265,44 @@ found search(worker* self) noexcept {
   if (counted)
     idle.searching.fetch_add(1, base::seq_cst);
   item taken{};
-  scope_frame* finished = nullptr;
-  scope_frame* joined = nullptr;
-  worker* joined_home = self->home;
+  found next{nullptr, nullptr, nullptr, nullptr, self->home};
   for (unsigned round = 1;; ++round) {
+    if (must_keep_away(self) && !may_go_on(self))
+      keep_away(self);
     wait_for_stack(self);
-    finished = self->finished.load(base::acquire);
-    joined = strategy::ready(self);
-    if (finished != nullptr || joined != nullptr || steal_from_anybody(self, taken))
+    next.finished = self->at->finished.load(base::acquire);
+    next.joined = strategy::ready(self);
+    if (next.finished != nullptr || next.joined != nullptr)
+      break;
+    next.ready = take_ready(strategy::home(self));
+    if (next.ready != nullptr) {
+      next.home = next.ready->left->home;
+      break;
+    }
+    if (must_keep_away(self))
+      continue;
+    if (steal_from_anybody(self, taken))
       break;
     if (!may_go_on(self) && steal_starved(self, taken))
       break;
-    if (tidied(self, joined, joined_home))
+    if (tidied(self, next))
       break;
-    if (round % kRounds == 0 && !(self->pool && stack::crowded()))
+    if (round % kRounds == 0 && !(self->at->pool && stack::crowded()))
       sleep(self);
   }
   if (counted)
     idle.searching.fetch_sub(1, base::seq_cst);
-  if (finished != nullptr) {
-    self->finished.store(nullptr, base::relaxed);
-    return {nullptr, finished, nullptr, self};
+  if (next.finished != nullptr) {
+    self->at->finished.store(nullptr, base::relaxed);
+    return next;
   }
-  if (joined != nullptr) {
-    hand_over(self, joined_home);
-    return {nullptr, nullptr, joined, joined_home};
+  if (next.joined == nullptr && next.ready == nullptr) {
+    next.stolen = taken.frame;
+    next.home = static_cast<seat*>(taken.home);
+    self->count.steals.add(1);
   }
-  auto* home = static_cast<worker*>(taken.home);
-  hand_over(self, home);
-  self->count.steals.add(1);
-  return {taken.frame, nullptr, nullptr, home};
+  hand_over(self, next.home);
+  return next;
 }
 
 } // namespace nopal::sched

@@ -10,13 +10,17 @@
 //
 // The functions marked NOPAL_SWITCHES do not return to their callers in the ordinary way.
 #include "nopal/base/check.h"
+#include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
 #include "nopal/sched/strategy.h"
+#include "nopal/sched/thread_bound.h"
+#include "nopal/sched/waiting.h"
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 namespace nopal::sched {
 
@@ -55,9 +59,12 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scop
     join::check_place(scope);
   if constexpr (!join::join_type::counts_under_deque_lock)
     scope->join.count_steal();
+  if constexpr (!NOPAL_FORKS_RECORD_CONTROL)
+    arch::record_control(*scope);
   scope->stolen_at = at;
   if (scope->exceptions_aside())
     join::bring_exceptions_back(scope);
+  base::set_error(self->stolen_error);
   self->deque.adopt(self->stack, stack::top(self->stack), self->home);
   note_stack(self);
   arch::nopal_arch_resume(scope, at);
@@ -67,16 +74,16 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scop
 // stack.
 [[noreturn]] NOPAL_SWITCHES void resume_joined(worker* self, scope_frame* scope) noexcept {
   base::happens_after(&scope->join);
-  const bool ours = stack::is_ours(scope->stack_pointer);
-  if (ours && !(strategy::goes_on_here(self, scope) &&
-                stack::take_back(stack::stack_of(scope->stack_pointer), {scope, self->home})))
+  const bool awaited = scope == self->home->awaited; // by a guest, which is on the frame's stack
+  if (!awaited && !(strategy::goes_on_here(self, scope) &&
+                    stack::take_back(stack::stack_of(scope->stack_pointer), {scope, self->home})))
     schedule(self);
   scope->join.reset();
   self->count.resumptions.add(1);
-  if (!ours) { // a guest's outermost scope
-    if (self->home == self)
+  if (awaited) {
+    if (self->home == self->at)
       guest_goes_on(self, scope);
-    worker* home = self->home;
+    seat* home = self->home;
     home->finished.store(scope);
     wake(self, home);
     schedule(self);
@@ -87,6 +94,7 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scop
   self->stack = own;
   self->deque.adopt(own, scope->taken_above, self->home);
   join::put_exception_state(scope->exceptions);
+  base::set_error(scope->error);
   note_stack(self);
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
@@ -101,6 +109,7 @@ bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
 
 [[noreturn]] NOPAL_SWITCHES void detach(worker* self, offer* of) noexcept {
   const scope_frame* scope = of->scope;
+  check_callers();
   const bool below = frame_is_here(self, scope);
   base::forget_frames(arch::stack_pointer(), below ? scope->stack_pointer : strategy::floor(self));
   arch::nopal_arch_leave(child_done, of->scope, self->scheduler_stack);
@@ -122,19 +131,14 @@ void push_slow(worker* self, offer* of) noexcept {
 
 // The whole of a thunk.
 NOPAL_SWITCHES void fork_amid_exceptions(offer* of, void (*run)(void*), void* closure) noexcept {
+  std::exception_ptr handled = std::current_exception();
   join::set_exceptions_aside(of->scope);
+  const unsigned uncaught = of->scope->exceptions.uncaught;
   base::note_fork(of, of->scope); // what was set aside goes with the continuation
   worker* const self = arch::current();
   if (!self->deque.push(of))
     push_slow(self, of);
-  bool failed = false;
-  try {
-    run(closure);
-  } catch (...) {
-    join::capture_failure(of);
-    failed = true;
-  }
-  if (failed)
+  if (join::run_child_amid(std::move(handled), uncaught, of, run, closure))
     settle_failed(of);
   else if (!vproc::pop(of))
     settle(of);
@@ -174,7 +178,7 @@ NOPAL_SWITCHES void settle_failed(offer* of) noexcept {
 NOPAL_SWITCHES void child_done(void* argument) noexcept {
   auto* scope = static_cast<scope_frame*>(argument);
   worker* self = arch::current();
-  note_thread_stack(self);
+  note_thread_stack(self->at);
   self->deque.adopt(stack::no_stack, 0, nullptr);
   if (frame_is_here(self, scope)) {
     // The frame lies on the stack just left: it stays with the frame.
@@ -192,19 +196,29 @@ NOPAL_SWITCHES void child_done(void* argument) noexcept {
 }
 
 NOPAL_SWITCHES void schedule(worker* self) noexcept {
+  check_mutexes(self->at);
   const found next = search(self);
   if (next.finished != nullptr)
     guest_goes_on(self, next.finished);
+  if (next.ready != nullptr)
+    resume_waiter(self, next.ready);
   self->home = next.home;
   if (next.joined != nullptr)
     resume_joined(self, next.joined);
   run_stolen(self, next.stolen);
 }
 
-NOPAL_SWITCHES void start_pool_thread(worker* self, std::uintptr_t scheduler_stack) noexcept {
-  self->scheduler_stack = scheduler_stack;
-  self->thread_fiber = base::this_fiber();
-  self->exceptions = join::this_threads_exceptions();
+void occupy(seat* place, std::uintptr_t scheduler_stack) noexcept {
+  place->scheduler_stack = scheduler_stack;
+  place->thread_fiber = base::this_fiber();
+  place->exceptions = join::this_threads_exceptions();
+  place->error = base::this_threads_error();
+}
+
+NOPAL_SWITCHES void start_pool_thread(worker* self, seat* place,
+                                      std::uintptr_t scheduler_stack) noexcept {
+  occupy(place, scheduler_stack);
+  self->sit(place);
   arch::nopal_self = self;
   schedule(self);
 }
@@ -212,13 +226,13 @@ NOPAL_SWITCHES void start_pool_thread(worker* self, std::uintptr_t scheduler_sta
 NOPAL_SWITCHES void note_stack(worker* self) noexcept {
   const stack::stack_id on = self->stack;
   base::allow_call(self->scheduler_stack);
-  self->thread_stack = base::enter_stack(stack::bottom(on), stack::top(on));
+  self->at->thread_stack = base::enter_stack(stack::bottom(on), stack::top(on));
   base::enter_fiber(stack::fiber_of(on));
 }
 
-NOPAL_SWITCHES void note_thread_stack(worker* self) noexcept {
-  base::enter_stack(self->thread_stack.low, self->thread_stack.high);
-  base::enter_fiber(self->thread_fiber);
+NOPAL_SWITCHES void note_thread_stack(const seat* place) noexcept {
+  base::enter_stack(place->thread_stack.low, place->thread_stack.high);
+  base::enter_fiber(place->thread_fiber);
 }
 
 void finish_join(scope_frame* scope) {
@@ -258,7 +272,8 @@ extern "C" [[noreturn]] NOPAL_SWITCHES void nopal_join_suspend(nopal::arch::cont
       "between a scope's declaration and its join; join scopes in the reverse order of their "
       "declaration");
   scope->exceptions = join::take_exception_state();
-  sched::note_thread_stack(self);
+  scope->error = *self->at->error;
+  sched::note_thread_stack(self->at);
   base::end_use(stack::bottom(self->stack), sched::strategy::floor(self));
   base::happens_before(&scope->join);
   self->deque.adopt(stack::no_stack, 0, nullptr);

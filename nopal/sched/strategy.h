@@ -34,7 +34,7 @@ namespace nopal::sched {
 struct any_worker_anywhere {
   static constexpr bool restricts = false;
 
-  static worker* home(const worker* self) noexcept { return self->pool ? nullptr : self->home; }
+  static seat* home(const worker* self) noexcept { return self->at->pool ? nullptr : self->home; }
   static bool may_take(const worker*, const scope_frame*) noexcept { return true; }
   static bool waits_above(const worker*, const scope_frame*) noexcept { return false; }
   static scope_frame* ready(const worker*) noexcept { return nullptr; }
@@ -58,7 +58,7 @@ struct strategy {
   static bool goes_on_here(worker* self, scope_frame* scope) noexcept;
   static scope_frame* ready(const worker* self) noexcept;
   // While it waits, its own: depths of different computations cannot be compared.
-  static worker* home(const worker* self) noexcept;
+  static seat* home(const worker* self) noexcept;
   static bool may_take(const worker* self, const scope_frame* scope) noexcept;
 };
 

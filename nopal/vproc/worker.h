@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT
 //
-// A worker: a thread that runs strands, the stack it runs them on, and its deque.
+// A seat is what a thread is among those that run strands; a worker is what it runs them with: a
+// stack and a deque.
 //
-// A pool worker has a thread of its own. A guest is a thread that Nopal did not start; it is a
-// worker from the fork on its own stack that enlists it until that fork's scope has gone on
-// (sched/guest.cc). All other threads have a stand-in for a worker, whose limit is lowered for
-// good: a fork there takes the slow path, so the fast path needs no test for them.
+// A pool thread has its seat for good. A guest is a thread that waits for a computation of its own
+// (sched/guest.cc) and has a seat while it does; the seat names the computation. All other threads
+// have a stand-in for a worker, whose limit is lowered for good: a fork there takes the slow path,
+// so the fast path needs no test for them.
 //
-// Ownership: const after start: number, pool, scheduler fibers;  owner: everything marked so;
-//            shared: deque, parking, finished, counters (owner writes, anybody reads).
+// A thread and its worker stay together but for one case: a strand that stops at something else
+// than a join (a mutex) has offers above it on its stack. Its thread leaves the worker with them
+// and goes on with another; thieves take from it as ever, and whoever goes on with the strand takes
+// the worker over (sched/waiting.h).
+//
+// Ownership: const while the seat is taken: all of it down to `shared`, but for thread_stack and
+//            random, the thread's;  worker: its thread's, if none sits there nobody's, but for the
+//            deque and counters (owner writes, anybody reads).
 #pragma once
 
 #include "nopal/base/random.h"
@@ -67,23 +74,40 @@ struct counters {
   counter errands;     // strands it went on with because it was advising about their stacks
 };
 
-struct worker {
-  // Owner. The stack pointer on which its scheduler starts afresh; arch/x86_64.S reads it.
-  std::uintptr_t scheduler_stack = 0;
+struct worker;
 
-  // Owner. Its thread's exceptions, for every fork to look at.
+struct seat {
+  std::uintptr_t scheduler_stack = 0; // the stack pointer on which its scheduler starts afresh
+  const join::exception_state* exceptions = &join::no_exceptions; // its thread's
+  const int* error = nullptr;                                     // its thread's errno
+  void* thread_fiber = nullptr;
+  bool pool = false;
+  bool spare = false;                         // of the pool: active only while others are blocked
+  worker* outer = nullptr;                    // guest: what its thread is again afterwards
+  const join::scope_frame* awaited = nullptr; // guest: its outermost scope
+  int mutexes_held = 0;                       // guest, in check builds: when it became one
+
+  base::stack_bounds thread_stack{0, 0}; // as AddressSanitizer knows it
+  base::random random;
+
+  // Shared.
+  alignas(64) parking_place parking;
+  base::atomic<join::scope_frame*> finished{nullptr}; // guest: its outermost scope may go on
+  base::atomic<bool> wants_anything{false}; // when it last went to sleep: not its own only
+};
+
+struct worker {
+  // Of the seat, for arch/x86_64.S and for every fork to look at.
+  std::uintptr_t scheduler_stack = 0;
   const join::exception_state* exceptions = &join::no_exceptions;
 
   deque_type deque;
 
-  // Owner.
+  seat* at = nullptr;
   stack::stack_id stack = stack::no_stack; // the one it runs on, or an empty one for the next steal
-  worker* home = nullptr; // the guest whose computation it runs; itself for a guest
-  void* thread_fiber = nullptr;
-  base::stack_bounds thread_stack{0, 0}; // as AddressSanitizer knows it
-  base::random random;
+  seat* home = nullptr;                    // the guest whose computation it runs
+  int stolen_error = 0;                    // what that was where it stole last
   std::uint32_t number = 0;
-  bool pool = false;
   counters count;
 
 #if NOPAL_TRACK_ANCESTORS
@@ -92,10 +116,17 @@ struct worker {
                                         // first (sched/strategy.h)
 #endif
 
-  // Shared.
-  alignas(64) parking_place parking;
-  base::atomic<join::scope_frame*> finished{nullptr}; // guest: its outermost scope may go on
-  base::atomic<bool> wants_anything{false}; // when it last went to sleep: not its own only
+  // The seat's thread goes on as this worker.
+  void sit(seat* place_of_thread) noexcept {
+    at = place_of_thread;
+    scheduler_stack = at->scheduler_stack;
+    exceptions = at->exceptions;
+    set_error_at(at->error);
+  }
+  // Where thieves find the errno of what they steal.
+  void set_error_at(const int* where) noexcept { error_place.store(where, base::relaxed); }
+  const int* error_at() const noexcept { return error_place.load(base::relaxed); }
+  base::atomic<const int*> error_place{nullptr};
 };
 
 static_assert(offsetof(worker, scheduler_stack) == 0, "arch/x86_64.S");

@@ -227,8 +227,8 @@ TEST(exception, invoke_throws_what_comes_first_in_the_list) {
                 }
               }),
               2);
-    ASSERT_EQ(suppressed, 2u);
-    ASSERT_EQ(nopal::stats().suppressed_exceptions, before + 2);
+    ASSERT_LE(suppressed, 2u) << "those that had started";
+    ASSERT_EQ(nopal::stats().suppressed_exceptions, before + suppressed);
   }
 }
 
@@ -350,7 +350,8 @@ TEST(exception, is_rethrown_by_a_handler_that_was_stolen) {
               7);
 }
 
-// The handler is left, and its exception with it, on another thread than the one that entered it.
+// The handler is left on another thread than the one that entered it; the exception lives as long
+// as the child, which sees it too.
 TEST(exception, dies_with_a_handler_that_was_stolen) {
   for (int i = 0; i < rounds(); ++i)
     ASSERT_EQ(thrown_by([] {
@@ -362,10 +363,11 @@ TEST(exception, dies_with_a_handler_that_was_stolen) {
                   s.fork([&stolen] { stolen.wait(); });
                   EXPECT_EQ(thrown.number(), 7);
                 }
-                EXPECT_EQ(numbered::alive.load(), 0);
+                EXPECT_EQ(std::current_exception(), nullptr);
                 EXPECT_EQ(std::uncaught_exceptions(), 0);
                 stolen.open();
                 s.join();
+                EXPECT_EQ(numbered::alive.load(), 0);
               }),
               0);
 }

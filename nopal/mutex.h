@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+//
+// A mutex and a condition variable that belong to strands.
+//
+//     nopal::mutex m;
+//     {
+//       std::lock_guard guard{m};
+//       nopal::for_index(...);        // may end on another thread: the lock is still ours
+//     }
+//
+// A strand that waits is suspended; its thread goes on with other work. So a lock can be held
+// across forks and joins, and work that another strand forks inside the lock does not deadlock with
+// work that wants it. Serial rules stay: a child that locks what its parent holds waits for ever.
+//
+// They work like std::mutex and std::condition_variable, and with std::lock_guard, scoped_lock and
+// unique_lock. First come, first served: who unlocks hands the mutex to the strand that has waited
+// longest. A waiting strand keeps its stack, and a worker's table entry of which there are 8192.
+//
+// Thread rules: anybody, any strand. Destroyed when nobody waits. Not with the presets
+// depth_restricted and reuse_ancestors (config.h), whose strands cannot stop between joins.
+// NOPAL_SERIAL: they do nothing; a wait whose condition does not hold would wait for ever, and ends
+// the program.
+#pragma once
+
+#include "nopal/config.h"
+
+#if defined(NOPAL_SERIAL)
+#include <cstdio>
+#include <cstdlib>
+#else
+#include "nopal/base/atomic.h"
+#include "nopal/deque/spin_lock.h"
+#endif
+
+#include <mutex>
+
+namespace nopal {
+
+#if defined(NOPAL_SERIAL)
+class mutex {
+public:
+  void lock() noexcept {}
+  bool try_lock() noexcept { return true; }
+  void unlock() noexcept {}
+};
+
+class condition_variable {
+public:
+  void notify_one() noexcept {}
+  void notify_all() noexcept {}
+  [[noreturn]] void wait(std::unique_lock<mutex>&) {
+    std::fputs("nopal: the serial elision waits for a condition that nobody can fulfil\n", stderr);
+    std::exit(70);
+  }
+  template <class Condition> void wait(std::unique_lock<mutex>& lock, Condition holds) {
+    if (!holds())
+      wait(lock);
+  }
+};
+#else
+
+namespace sched {
+struct waiter;
+}
+
+namespace detail {
+
+// Strands that wait, in the order in which they came. Under a lock of whoever has it.
+class waiting_line {
+public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  void append(sched::waiter* last) noexcept;
+  sched::waiter* take_first() noexcept; // null: none
+
+private:
+  sched::waiter* first_ = nullptr;
+  sched::waiter* last_ = nullptr;
+};
+
+} // namespace detail
+
+class mutex {
+public:
+  mutex() noexcept = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+
+  void lock() noexcept {
+    if (!try_lock())
+      wait();
+  }
+  bool try_lock() noexcept {
+    std::uint32_t expected = kFree;
+    return state_.compare_exchange_strong(expected, kHeld, base::acquire, base::relaxed);
+  }
+  void unlock() noexcept {
+    std::uint32_t expected = kHeld;
+    if (!state_.compare_exchange_strong(expected, kFree, base::release, base::relaxed))
+      hand_over();
+  }
+
+private:
+  // kWanted exactly if somebody is in the line (changes under the line's lock).
+  static constexpr std::uint32_t kFree = 0;
+  static constexpr std::uint32_t kHeld = 1;
+  static constexpr std::uint32_t kWanted = 2;
+
+  void wait() noexcept;
+  void hand_over() noexcept;
+  bool join_line(sched::waiter* strand) noexcept;
+
+  base::atomic<std::uint32_t> state_{kFree};
+  deque::spin_lock lock_;
+  detail::waiting_line line_;
+};
+
+class condition_variable {
+public:
+  condition_variable() noexcept = default;
+  condition_variable(const condition_variable&) = delete;
+  condition_variable& operator=(const condition_variable&) = delete;
+
+  void notify_one() noexcept;
+  void notify_all() noexcept;
+  // The strand holds the mutex before and after; there are no spurious wake-ups, but the condition
+  // may have changed again.
+  void wait(std::unique_lock<mutex>& lock) noexcept;
+  template <class Condition> void wait(std::unique_lock<mutex>& lock, Condition holds) {
+    while (!holds())
+      wait(lock);
+  }
+
+private:
+  deque::spin_lock lock_;
+  detail::waiting_line line_;
+};
+#endif
+
+} // namespace nopal

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+//
+// Blocking takes a system call, so what surrounds it may take a lock.
+//
+// Invariant (under the lock): active + coming <= lent, but for spares that have not looked for work
+// since one ended.
+// Orders of quiet: end_quiet's store, fence, and look for sleepers stand against a publisher's
+// work, fence, and look at `quiet` (announce_work): a publisher that still saw it quiet, and woke
+// nobody, has its work seen by those whom end_quiet wakes.
+#include "nopal/sched/spares.h"
+
+#include <condition_variable>
+#include <mutex>
+
+namespace nopal::sched {
+
+namespace {
+
+// Never destroyed: spares wait on it as long as the process lives.
+struct shop {
+  std::mutex lock;
+  std::condition_variable wanted;
+  unsigned lent = 0;
+  unsigned active = 0;  // spares that run, or are about to
+  unsigned resting = 0; // and are not called
+  unsigned called = 0;
+};
+shop& the_shop() {
+  static auto* const one = new shop;
+  return *one;
+}
+
+base::atomic<bool> surplus{false}; // active > lent
+base::atomic<unsigned> quiet{0};
+
+// Lock held.
+void note_surplus(const shop& here) noexcept {
+  surplus.store(here.active > here.lent, base::relaxed);
+}
+
+} // namespace
+
+lending::lending() : lent_{vproc::is_worker(arch::current())} {
+  if (!lent_)
+    return;
+  shop& here = the_shop();
+  bool start_one = false;
+  {
+    const std::scoped_lock guard{here.lock};
+    here.lent += 1;
+    if (here.active < here.lent) {
+      here.active += 1;
+      start_one = here.resting == 0;
+      if (!start_one) {
+        here.resting -= 1;
+        here.called += 1;
+        here.wanted.notify_one();
+      }
+    }
+    note_surplus(here);
+  }
+  if (start_one)
+    start_spare();
+}
+
+lending::~lending() {
+  if (!lent_)
+    return;
+  shop& here = the_shop();
+  const std::scoped_lock guard{here.lock};
+  here.lent -= 1;
+  note_surplus(here);
+}
+
+bool too_many_spares() noexcept { return surplus.load(base::relaxed); }
+
+void rest() noexcept {
+  shop& here = the_shop();
+  std::unique_lock guard{here.lock};
+  if (here.active <= here.lent)
+    return;
+  here.active -= 1;
+  here.resting += 1;
+  note_surplus(here);
+  here.wanted.wait(guard, [&here] { return here.called > 0; });
+  here.called -= 1;
+}
+
+void begin_quiet() noexcept { quiet.fetch_add(1, base::relaxed); }
+
+void end_quiet() noexcept {
+  if (quiet.fetch_sub(1, base::relaxed) != 1)
+    return;
+  base::full_fence();
+  wake_pool();
+}
+
+bool is_quiet() noexcept { return quiet.load(base::relaxed) != 0; }
+
+} // namespace nopal::sched

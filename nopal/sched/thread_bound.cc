@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "nopal/sched/thread_bound.h"
+
+#if defined(NOPAL_CHECKS)
+
+#include "nopal/arch/arch.h"
+#include "nopal/base/check.h"
+#include "nopal/base/sanitizer.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unwind.h>
+
+#include <cstring>
+#include <string_view>
+
+// ThreadSanitizer and AddressSanitizer have these functions for themselves.
+#if !defined(NOPAL_TSAN) && !defined(__SANITIZE_ADDRESS__)
+#define NOPAL_COUNTS_MUTEXES 1
+#endif
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#undef NOPAL_COUNTS_MUTEXES
+#endif
+#endif
+
+namespace nopal::sched {
+
+namespace {
+
+thread_local int held __attribute__((tls_model("initial-exec"))) = 0;
+
+// A frame of which the name of the function, or that of the file it lies in, contains these.
+struct bound_function {
+  const char* function; // the whole name, or null: any
+  const char* file;     // a part of the last component
+  const char* what;
+};
+constexpr bound_function bound_functions[] = {
+    {"dl_iterate_phdr", "libc.so", "dl_iterate_phdr, which holds a lock of the dynamic linker's"},
+    {nullptr, "python3", "the Python interpreter"},
+    {nullptr, "libpython", "the Python interpreter"},
+};
+
+const bound_function* found_bound(const void* address) noexcept {
+  Dl_info info;
+  if (dladdr(address, &info) == 0 || info.dli_fname == nullptr)
+    return nullptr;
+  const char* const slash = std::strrchr(info.dli_fname, '/');
+  const std::string_view file = slash == nullptr ? info.dli_fname : slash + 1;
+  for (const bound_function& each : bound_functions)
+    if (file.find(each.file) != file.npos &&
+        (each.function == nullptr ||
+         (info.dli_sname != nullptr && std::strcmp(info.dli_sname, each.function) == 0)))
+      return &each;
+  return nullptr;
+}
+
+_Unwind_Reason_Code look(_Unwind_Context* frame, void* result) {
+  const auto address = reinterpret_cast<void*>(_Unwind_GetIP(frame) - 1);
+  // Beyond lies a frame that its own thread comes back to.
+  if (_Unwind_FindEnclosingFunction(address) == reinterpret_cast<void*>(arch::nopal_arch_call_on))
+    return _URC_END_OF_STACK;
+  const bound_function* const found = found_bound(address);
+  if (found == nullptr)
+    return _URC_NO_REASON;
+  *static_cast<const bound_function**>(result) = found;
+  return _URC_END_OF_STACK;
+}
+
+} // namespace
+
+void check_callers() noexcept {
+  const bound_function* found = nullptr;
+  _Unwind_Backtrace(look, &found);
+  NOPAL_ASSERT(found == nullptr,
+               "a function that forks was called by %s: its frame belongs to the thread, but would "
+               "be left on another; call the function through nopal::affine",
+               found->what);
+}
+
+void check_mutexes(const vproc::seat* place) noexcept {
+  NOPAL_ASSERT(held == place->mutexes_held,
+               "a strand waits at a join, or a thief has its continuation, while its thread holds "
+               "%d mutexes that it has locked: they belong to the thread. Unlock them before, use "
+               "nopal::mutex, or call the function that forks through nopal::affine",
+               held - place->mutexes_held);
+}
+
+int mutexes_held() noexcept { return held; }
+
+} // namespace nopal::sched
+
+#if defined(NOPAL_COUNTS_MUTEXES)
+
+// The same functions of the C library, counted.
+namespace {
+
+template <class Function>
+Function* next(nopal::base::atomic<Function*>& known, const char* name) noexcept {
+  if (Function* const already = known.load(nopal::base::relaxed))
+    return already;
+  auto* const found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+  known.store(found, nopal::base::relaxed);
+  return found;
+}
+
+[[gnu::noinline]] int counted(int error, int change) noexcept {
+  if (error == 0)
+    nopal::sched::held += change;
+  return error;
+}
+
+} // namespace
+
+#define NOPAL_COUNTED(change, name, parameters, arguments)                                         \
+  extern "C" int name parameters noexcept {                                                        \
+    static constinit nopal::base::atomic<int(*) parameters> known{nullptr};                        \
+    return counted(next(known, #name) arguments, change);                                          \
+  }
+NOPAL_COUNTED(1, pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
+NOPAL_COUNTED(1, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex))
+NOPAL_COUNTED(-1, pthread_mutex_unlock, (pthread_mutex_t * mutex), (mutex))
+NOPAL_COUNTED(1, pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
+NOPAL_COUNTED(1, pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
+NOPAL_COUNTED(1, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
+NOPAL_COUNTED(1, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
+NOPAL_COUNTED(-1, pthread_rwlock_unlock, (pthread_rwlock_t * lock), (lock))
+
+#endif
+#endif

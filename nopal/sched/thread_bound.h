@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// What check builds notice of code that belongs to a thread below code that may go on on another:
+// mutexes that are held, and frames of functions that keep something of their thread. Nothing in
+// other builds.
+#pragma once
+
+#include "nopal/vproc/worker.h"
+
+namespace nopal::sched {
+
+#if defined(NOPAL_CHECKS)
+// On the stack of a child whose parent has been stolen: that will be finished elsewhere, and so
+// will be what called it. Ends the program if that is known to belong to its thread.
+void check_callers() noexcept;
+// A thread that looks for work holds no more mutexes than when it took its seat.
+void check_mutexes(const vproc::seat* place) noexcept;
+// Locked by this thread, so far as a call of pthread_mutex_* or pthread_rwlock_* said so.
+int mutexes_held() noexcept;
+#else
+inline void check_callers() noexcept {}
+inline void check_mutexes(const vproc::seat*) noexcept {}
+inline int mutexes_held() noexcept { return 0; }
+#endif
+
+} // namespace nopal::sched

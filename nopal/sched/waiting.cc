@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+//
+// How a strand leaves its thread in the middle of something, and how another thread goes on with
+// it.
+#include "nopal/sched/waiting.h"
+
+#include "nopal/base/check.h"
+#include "nopal/base/os.h"
+
+namespace nopal::sched {
+
+NOPAL_SWITCHES void suspend(bool (*enqueue)(waiter*, void*), void* argument) noexcept {
+  waiter here;
+  here.enqueue = enqueue;
+  here.argument = argument;
+  if (!vproc::is_worker(arch::current()))
+    return wait_as_thread(here);
+  NOPAL_ASSERT(!NOPAL_TRACK_ANCESTORS,
+               "a strand waits for a nopal::mutex or nopal::condition_variable, which the presets "
+               "depth_restricted and reuse_ancestors do not have");
+  arch::nopal_arch_park(&here);
+}
+
+NOPAL_SWITCHES void resume_waiter(worker* self, waiter* strand) noexcept {
+  base::happens_after(strand);
+  worker* const left = strand->left;
+  if (!stack::take_back(left->stack, {errand_of(strand), left->home}))
+    schedule(self);
+  seat* const place = self->at;
+  return_worker(self);
+  left->sit(place);
+  arch::nopal_self = left;
+  join::put_exception_state(strand->exceptions);
+  base::set_error(strand->error);
+  note_stack(left);
+  arch::nopal_arch_resume(strand, strand->stack_pointer);
+}
+
+} // namespace nopal::sched
+
+// Called by nopal_arch_park, on the scheduler's stack.
+extern "C" [[noreturn]] NOPAL_SWITCHES void nopal_strand_waits(nopal::arch::context* at) noexcept {
+  using namespace nopal;
+  auto* const strand = static_cast<sched::waiter*>(at);
+  sched::worker* const left = arch::current();
+  sched::seat* const place = left->at;
+  strand->left = left;
+  strand->exceptions = join::take_exception_state();
+  strand->error = *place->error;
+  sched::note_thread_stack(place);
+  sched::worker* const self = sched::take_worker();
+  self->sit(place);
+  self->home = left->home;
+  left->at = nullptr;
+  left->set_error_at(&strand->error);
+  arch::nopal_self = self;
+  stack::retire(strand->stack_pointer);
+  base::happens_before(strand);
+  if (!strand->enqueue(strand, strand->argument))
+    sched::resume_waiter(self, strand);
+  sched::schedule(self);
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// Affine regions: on which thread they end, what they return and throw, and that they end in the
+// reverse order in which they began, thread by thread.
+#pragma once
+
+#include "nopal/affine.h"
+#include "nopal/loop.h"
+#include "tests/api/support.h"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace nopal_test {
+
+// Not pthread_self, whose result the compiler may keep across a fork.
+[[gnu::noinline]] inline pid_t thread_now() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
+// So many regions whose last strand ran on another thread than their first.
+inline std::atomic<int> ended_elsewhere{0};
+
+// A region whose continuation is stolen once.
+inline void region_that_is_stolen() {
+  const pid_t entered = thread_now();
+  nopal::affine([entered] {
+    be_stolen();
+    fib(4);
+    if (thread_now() != entered)
+      ended_elsewhere.fetch_add(1);
+  });
+  ASSERT_EQ(thread_now(), entered);
+}
+
+// The child is finished first now and then, and the main path then goes on where it was stolen to.
+TEST(affine, returns_on_the_thread_that_entered) {
+  const int before = ended_elsewhere;
+  while (ended_elsewhere < before + 20)
+    region_that_is_stolen();
+}
+
+TEST(affine, returns_on_the_thread_that_entered_below_a_fork) {
+  const int before = ended_elsewhere;
+  while (ended_elsewhere < before + 20) {
+    nopal::scope s;
+    s.fork(region_that_is_stolen);
+    region_that_is_stolen();
+    s.join();
+  }
+}
+
+TEST(affine, returns_on_the_thread_that_entered_on_threads_of_their_own) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 6; ++i)
+    threads.emplace_back([] {
+      for (int round = 0; round < repetitions(50, 10); ++round)
+        region_that_is_stolen();
+    });
+  for (std::thread& thread : threads)
+    thread.join();
+}
+
+TEST(affine, returns_what_the_function_returns) {
+  EXPECT_EQ(nopal::affine([] { return fib(12); }), 144);
+  std::string text = "kept";
+  std::string& same = nopal::affine([&]() -> std::string& {
+    be_stolen();
+    return text;
+  });
+  EXPECT_EQ(&same, &text);
+  std::string&& moved = nopal::affine([&]() -> std::string&& { return std::move(text); });
+  EXPECT_EQ(&moved, &text);
+  const std::unique_ptr<long> owned = nopal::affine([] { return std::make_unique<long>(fib(10)); });
+  EXPECT_EQ(*owned, 55);
+  struct has_no_default {
+    explicit has_no_default(int n) : number(n) {}
+    int number;
+  };
+  EXPECT_EQ(nopal::affine([] { return has_no_default{7}; }).number, 7);
+  int calls = 0;
+  nopal::affine([&calls, own = std::make_unique<int>(3)] { calls += *own; });
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(affine, throws_what_the_function_throws_where_it_was_entered) {
+  for (int i = 0; i < repetitions(100, 20); ++i) {
+    const pid_t entered = thread_now();
+    try {
+      nopal::affine([i] {
+        be_stolen();
+        if (i >= 0)
+          throw std::runtime_error(std::to_string(i));
+      });
+      FAIL() << "nothing was thrown";
+    } catch (const std::runtime_error& error) {
+      EXPECT_EQ(thread_now(), entered);
+      EXPECT_EQ(error.what(), std::to_string(i));
+    }
+    EXPECT_EQ(std::uncaught_exceptions(), 0);
+    EXPECT_EQ(std::current_exception(), nullptr);
+  }
+}
+
+// What a library would keep for its thread: the regions that it is in.
+inline std::vector<int>& regions_of_this_thread() {
+  static thread_local std::vector<int> regions;
+  return regions;
+}
+[[gnu::noinline]] void enter(int region) { regions_of_this_thread().push_back(region); }
+[[gnu::noinline]] int left() {
+  if (regions_of_this_thread().empty())
+    return -1;
+  const int region = regions_of_this_thread().back();
+  regions_of_this_thread().pop_back();
+  return region;
+}
+
+inline std::atomic<int> next_region{0};
+inline std::atomic<int> out_of_order{0};
+
+// Regions within regions, forked all over.
+inline long tree_of_regions(int depth) {
+  if (depth == 0)
+    return 1;
+  const int region = next_region.fetch_add(1);
+  enter(region);
+  long low = 0;
+  const long high = nopal::affine([depth, &low] {
+    nopal::scope s;
+    s.fork(low, tree_of_regions, depth - 1);
+    const long other = tree_of_regions(depth - 1);
+    s.join();
+    return other;
+  });
+  if (left() != region)
+    out_of_order.fetch_add(1);
+  return low + high;
+}
+
+TEST(affine, regions_of_a_thread_end_in_reverse_order) {
+  for (int round = 0; round < repetitions(20, 3); ++round)
+    ASSERT_EQ(tree_of_regions(repetitions(9, 7)), 1 << repetitions(9, 7));
+  EXPECT_EQ(out_of_order, 0);
+  EXPECT_TRUE(regions_of_this_thread().empty());
+}
+
+TEST(affine, many_regions_at_a_time) {
+  std::atomic<long> sum{0};
+  nopal::for_index(
+      0, repetitions(2000, 100), [&](int) { sum += nopal::affine([] { return fib(8); }); }, 1);
+  EXPECT_EQ(sum, 21L * repetitions(2000, 100));
+}
+
+// A mutex that knows its thread.
+class checking_mutex {
+public:
+  checking_mutex() noexcept {
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&mutex_, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+  }
+  ~checking_mutex() { pthread_mutex_destroy(&mutex_); }
+  checking_mutex(const checking_mutex&) = delete;
+  checking_mutex& operator=(const checking_mutex&) = delete;
+
+  [[gnu::noinline]] int lock() noexcept { return pthread_mutex_lock(&mutex_); }
+  [[gnu::noinline]] int unlock() noexcept { return pthread_mutex_unlock(&mutex_); }
+
+private:
+  pthread_mutex_t mutex_;
+};
+
+// A thread that waits for its region runs nobody else's strands: another caller of this function
+// would lock a mutex that its thread has already.
+TEST(affine, a_lock_of_the_thread_can_be_held_across_a_region) {
+  checking_mutex mutex;
+  long inside = 0;
+  std::atomic<int> errors{0};
+  const int count = repetitions(400, 60);
+  nopal::for_index(
+      0, count,
+      [&](int) {
+        if (mutex.lock() != 0)
+          errors.fetch_add(1);
+        inside += nopal::affine([] { return fib(6); });
+        if (mutex.unlock() != 0)
+          errors.fetch_add(1);
+      },
+      1);
+  EXPECT_EQ(errors, 0);
+  EXPECT_EQ(inside, 8L * count);
+}
+
+TEST(affine, region_in_a_handler_and_in_a_destructor) {
+  struct forks_at_the_end {
+    ~forks_at_the_end() {
+      uncaught = nopal::affine([] {
+        be_stolen();
+        return std::uncaught_exceptions();
+      });
+    }
+    int& uncaught;
+  };
+  for (int i = 0; i < repetitions(50, 10); ++i) {
+    int uncaught = -1;
+    try {
+      const forks_at_the_end object{uncaught};
+      throw std::runtime_error("outer");
+    } catch (const std::runtime_error&) {
+      std::string seen;
+      try {
+        nopal::affine([] {
+          be_stolen();
+          throw;
+        });
+      } catch (const std::runtime_error& again) {
+        seen = again.what();
+      }
+      EXPECT_EQ(seen, "outer");
+      EXPECT_NE(std::current_exception(), nullptr);
+    }
+    EXPECT_EQ(uncaught, 1);
+    EXPECT_EQ(std::current_exception(), nullptr);
+  }
+}
+
+inline long ever_deeper(long n) {
+  return nopal::affine([n] { return n == 0 ? 0 : 1 + ever_deeper(n - 1); });
+}
+
+TEST(affine, a_thousand_regions_within_each_other) { EXPECT_EQ(ever_deeper(1000), 1000); }
+
+} // namespace nopal_test

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// blocking() lends a worker away, quiesce() keeps the others away; two workers.
+#include "nopal/affine.h"
+#include "nopal/blocking.h"
+#include "nopal/loop.h"
+#include "tests/api/support.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <stdexcept>
+
+namespace nopal_test {
+namespace {
+
+const start with{2};
+
+// Nobody leaves before `count` have come.
+class meeting {
+public:
+  explicit meeting(int count) : missing_{count} {}
+  void come() {
+    std::unique_lock guard{lock_};
+    missing_ -= 1;
+    all_.notify_all();
+    all_.wait(guard, [this] { return missing_ == 0; });
+  }
+
+private:
+  std::mutex lock_;
+  std::condition_variable all_;
+  int missing_;
+};
+
+TEST(blocking, more_can_wait_at_a_time_than_there_are_workers) {
+  for (int round = 0; round < 20; ++round) {
+    meeting all{8};
+    std::atomic<int> left{0};
+    nopal::for_index(
+        0, 8,
+        [&](int) {
+          nopal::blocking([&all] { all.come(); });
+          left += 1;
+        },
+        1);
+    ASSERT_EQ(left, 8);
+  }
+}
+
+long threads() {
+  return std::distance(std::filesystem::directory_iterator{"/proc/self/task"},
+                       std::filesystem::directory_iterator{});
+}
+
+TEST(blocking, spare_threads_are_used_again) {
+  const auto meet = [] {
+    meeting all{6};
+    nopal::for_index(0, 6, [&](int) { nopal::blocking([&all] { all.come(); }); }, 1);
+  };
+  for (int round = 0; round < 50; ++round)
+    meet();
+  EXPECT_LE(threads(), 2 + 8 + 1)
+      << "as many as were blocked at the same time, here or before; a sanitizer has one, too";
+}
+
+TEST(blocking, workers_go_on_with_what_was_forked_above) {
+  gate continued;
+  nopal::scope s;
+  s.fork([&] { nopal::blocking([&] { continued.wait(); }); });
+  s.fork([&] { nopal::blocking([&] { continued.wait(); }); });
+  s.fork([&] { nopal::blocking([&] { continued.wait(); }); });
+  EXPECT_EQ(fib(12), 144);
+  continued.open();
+  s.join();
+}
+
+TEST(blocking, returns_and_throws_what_the_function_does) {
+  EXPECT_EQ(nopal::blocking([] { return 3; }), 3) << "on a thread that is no worker";
+  int x = 0;
+  nopal::scope s;
+  s.fork([&x] {
+    int& same = nopal::blocking([&x]() -> int& { return x; });
+    EXPECT_EQ(&same, &x);
+    EXPECT_THROW(nopal::blocking([] { throw std::runtime_error("meant"); }), std::runtime_error);
+    EXPECT_EQ(nopal::blocking([] { return fib(10); }), 55) << "forks inside";
+  });
+  s.join();
+}
+
+// So many forks in a row whose continuation nobody took, though it was there for a while.
+int not_stolen_in_a_row() {
+  int row = 0;
+  for (int round = 0; round < 100000 && row < 100; ++round) {
+    std::atomic<bool> stolen{false};
+    nopal::scope s;
+    bool in_time = false;
+    s.fork([&] {
+      for (int i = 0; i < 100 && !stolen; ++i)
+        std::this_thread::yield();
+      in_time = stolen;
+    });
+    stolen = true;
+    s.join();
+    row = in_time ? 0 : row + 1;
+  }
+  return row;
+}
+
+TEST(quiesce, nobody_takes_anything_while_it_lasts) {
+  nopal::scope s;
+  s.fork([] { EXPECT_EQ(nopal::quiesce(not_stolen_in_a_row), 100); });
+  s.join();
+}
+
+TEST(quiesce, workers_come_back_afterwards) {
+  for (int round = 0; round < 300; ++round) {
+    EXPECT_EQ(nopal::quiesce([] { return fib(8); }), 21);
+    be_stolen();
+  }
+}
+
+TEST(quiesce, what_runs_already_goes_on) {
+  for (int round = 0; round < 100; ++round) {
+    gate running;
+    gate quiet;
+    gate done;
+    nopal::scope s;
+    s.fork([&] {
+      running.wait(); // the continuation is on the other worker
+      nopal::quiesce([&] {
+        quiet.open();
+        done.wait();
+      });
+    });
+    running.open();
+    quiet.wait();
+    EXPECT_EQ(fib(10), 55);
+    done.open();
+    s.join();
+  }
+}
+
+TEST(quiesce, several_at_a_time_and_nested) {
+  for (int round = 0; round < 100; ++round) {
+    std::atomic<int> sum{0};
+    nopal::for_index(
+        0, 6, [&sum](int i) { nopal::quiesce([&] { nopal::quiesce([&] { sum += i; }); }); }, 1);
+    ASSERT_EQ(sum, 15);
+    be_stolen();
+  }
+}
+
+TEST(quiesce, an_affine_region_ends_while_it_is_quiet) {
+  for (int round = 0; round < 100; ++round) {
+    nopal::scope s;
+    s.fork([] {
+      nopal::affine([] { be_stolen(); });
+      nopal::quiesce([] { nopal::affine([] { fib(8); }); });
+    });
+    s.join();
+  }
+}
+
+} // namespace
+} // namespace nopal_test
