@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What Nopal's single steps cost: a fork and join nobody steals, a steal, a contended join, a
-// wake-up.
+// What Nopal's single steps cost: a fork and join nobody steals, also in a handler of an exception;
+// an affine region, a call lent a spare worker; a steal, a contended join, a wake-up.
 //
 // usage: fork_cost [--workers N] [options of Google Benchmark]
 //
@@ -9,7 +9,10 @@
 // readings of the clock, which is part of them (`clock` says how much). `steals`, `suspensions`
 // and `wakeups` are per iteration: they show that the step happened.
 #include <benchmark/benchmark.h>
+#include <nopal/affine.h>
+#include <nopal/blocking.h>
 #include <nopal/fork.h>
+#include <nopal/loop.h>
 #include <nopal/runtime.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,6 +75,27 @@ void forks_under_one_join_loop(benchmark::State& state) {
   }
   state.counters["per_fork"] = benchmark::Counter(
       forks_per_join, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+}
+
+void fork_and_join_in_a_handler_loop(benchmark::State& state) {
+  try {
+    throw 1;
+  } catch (int) {
+    fork_and_join_loop(state);
+  }
+}
+
+void affine_region_loop(benchmark::State& state) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(nopal::affine([] { return leaf(1); }));
+  }
+}
+
+// With a spare worker that rests already.
+void blocking_loop(benchmark::State& state) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(nopal::blocking([] { return leaf(1); }));
+  }
 }
 
 void clock_reading(benchmark::State& state) {
@@ -168,6 +192,38 @@ template <clock_type::duration (*step)()> void with_two_workers(benchmark::State
   });
 }
 
+long fib(int n) {
+  if (n < 2)
+    return n;
+  nopal::scope s;
+  long x;
+  s.fork(x, fib, n - 1);
+  const long y = fib(n - 2);
+  s.join();
+  return x + y;
+}
+
+// 64 pieces of unequal work, each parallel in itself, some 30 to 1000 us: what it costs that the
+// thread of an affine region helps nobody else.
+template <bool Affine> void unequal_regions(benchmark::State& state) {
+  inside([&state] {
+    counted counters(state);
+    for (auto _ : state) {
+      nopal::for_index(
+          0, 64,
+          [](int i) {
+            const int n = 18 + i % 8;
+            if (Affine)
+              benchmark::DoNotOptimize(nopal::affine([n] { return fib(n); }));
+            else
+              benchmark::DoNotOptimize(fib(n));
+          },
+          1);
+    }
+    counters.report();
+  });
+}
+
 // Does every thread of this process but the calling one sleep, as the kernel sees it?
 bool others_sleep() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
@@ -202,6 +258,11 @@ void register_for(unsigned workers) {
     benchmark::RegisterBenchmark("fork_and_join", inside_of(fork_and_join_loop));
     benchmark::RegisterBenchmark("forks_under_one_join", inside_of(forks_under_one_join_loop));
     benchmark::RegisterBenchmark("fork_and_join/from_a_foreign_thread", fork_and_join_loop);
+    benchmark::RegisterBenchmark("fork_and_join/in_a_handler",
+                                 inside_of(fork_and_join_in_a_handler_loop));
+    benchmark::RegisterBenchmark("affine_region", inside_of(affine_region_loop));
+    benchmark::RegisterBenchmark("affine_region/on_a_foreign_thread", affine_region_loop);
+    benchmark::RegisterBenchmark("blocking", inside_of(blocking_loop));
     return;
   }
   const auto add = [](const char* name, void (*function)(benchmark::State&)) {
@@ -210,6 +271,8 @@ void register_for(unsigned workers) {
   add("steal/child_forks", with_two_workers<steal_from_forking>);
   add("steal/child_is_silent", with_two_workers<steal_from_silent>);
   add("contended_join", with_two_workers<join_contended>);
+  benchmark::RegisterBenchmark("unequal_regions/free", unequal_regions<false>)->UseRealTime();
+  benchmark::RegisterBenchmark("unequal_regions/affine", unequal_regions<true>)->UseRealTime();
   add("wake_up", with_two_workers<wake_up>);
 }
 
