@@ -109,7 +109,8 @@ bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
 
 [[noreturn]] NOPAL_SWITCHES void detach(worker* self, offer* of) noexcept {
   const scope_frame* scope = of->scope;
-  check_callers();
+  check_callers(self);
+  check_mutexes(self->at); // now, though this thread may be the one that goes on after the join
   const bool below = frame_is_here(self, scope);
   base::forget_frames(arch::stack_pointer(), below ? scope->stack_pointer : strategy::floor(self));
   arch::nopal_arch_leave(child_done, of->scope, self->scheduler_stack);

@@ -56,27 +56,36 @@ const bound_function* found_bound(const void* address) noexcept {
   return nullptr;
 }
 
-_Unwind_Reason_Code look(_Unwind_Context* frame, void* result) {
+struct walk {
+  std::uintptr_t end; // the frame of the guest's outermost scope: its own thread comes back to it
+  const bound_function* found;
+};
+
+bool on_one_stack(std::uintptr_t a, std::uintptr_t b) noexcept {
+  return stack::is_ours(a) ? stack::is_ours(b) && stack::stack_of(a) == stack::stack_of(b)
+                           : !stack::is_ours(b);
+}
+
+_Unwind_Reason_Code look(_Unwind_Context* frame, void* argument) {
+  auto* const over = static_cast<walk*>(argument);
+  const std::uintptr_t stack_pointer = _Unwind_GetCFA(frame);
   const auto address = reinterpret_cast<void*>(_Unwind_GetIP(frame) - 1);
-  // Beyond lies a frame that its own thread comes back to.
-  if (_Unwind_FindEnclosingFunction(address) == reinterpret_cast<void*>(arch::nopal_arch_call_on))
+  if ((stack_pointer > over->end && on_one_stack(stack_pointer, over->end)) ||
+      _Unwind_FindEnclosingFunction(address) == reinterpret_cast<void*>(arch::nopal_arch_call_on))
     return _URC_END_OF_STACK;
-  const bound_function* const found = found_bound(address);
-  if (found == nullptr)
-    return _URC_NO_REASON;
-  *static_cast<const bound_function**>(result) = found;
-  return _URC_END_OF_STACK;
+  over->found = found_bound(address);
+  return over->found == nullptr ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 } // namespace
 
-void check_callers() noexcept {
-  const bound_function* found = nullptr;
-  _Unwind_Backtrace(look, &found);
-  NOPAL_ASSERT(found == nullptr,
+void check_callers(const vproc::worker* self) noexcept {
+  walk over{self->home->awaited->base_of_frame(), nullptr};
+  _Unwind_Backtrace(look, &over);
+  NOPAL_ASSERT(over.found == nullptr,
                "a function that forks was called by %s: its frame belongs to the thread, but would "
                "be left on another; call the function through nopal::affine",
-               found->what);
+               over.found->what);
 }
 
 void check_mutexes(const vproc::seat* place) noexcept {

@@ -12,13 +12,13 @@ namespace nopal::sched {
 #if defined(NOPAL_CHECKS)
 // On the stack of a child whose parent has been stolen: that will be finished elsewhere, and so
 // will be what called it. Ends the program if that is known to belong to its thread.
-void check_callers() noexcept;
+void check_callers(const vproc::worker* self) noexcept;
 // A thread that looks for work holds no more mutexes than when it took its seat.
 void check_mutexes(const vproc::seat* place) noexcept;
 // Locked by this thread, so far as a call of pthread_mutex_* or pthread_rwlock_* said so.
 int mutexes_held() noexcept;
 #else
-inline void check_callers() noexcept {}
+inline void check_callers(const vproc::worker*) noexcept {}
 inline void check_mutexes(const vproc::seat*) noexcept {}
 inline int mutexes_held() noexcept { return 0; }
 #endif

@@ -58,7 +58,7 @@ TEST(serial_order, of_nested_ones_neither) {
 
 TEST(serial_order, iterations_behind_one_that_throws_are_not_run) {
   for (const int thrower : {0, 1, 77, 998, 999}) {
-    for (const std::size_t grain : {0, 1, 10}) {
+    for (const std::size_t grain : {std::size_t{0}, std::size_t{1}, std::size_t{10}}) {
       int run = 0;
       EXPECT_EQ(thrown_by([&] {
                   nopal::for_index(
