@@ -7,7 +7,7 @@ import fake_study
 
 FOURTEEN = ["cholesky", "cilksort", "fft", "fib", "fibx", "heat", "integrate", "knapsack", "lu",
             "matmul", "nqueens", "quicksort", "rectmul", "strassen"]
-POLICIES = ["keep", "budget", "budget:2M", "dontneed", "free", "remap"]
+POLICIES = ["keep", "budget", "budget:2M", "dontneed", "free", "remap", "bounded"]
 COUNTED = ["keep", "budget", "budget:2M"]
 S1 = 5
 D = 40

@@ -23,7 +23,7 @@ OURS = "nopal"
 KEEP, BUDGET, DONTNEED = f"{OURS}:keep", f"{OURS}:budget", f"{OURS}:dontneed"
 # Small enough to be reached by programs of this size.
 TIGHT, TIGHT_MIB = f"{OURS}:budget:2M", 2
-POLICIES = [KEEP, BUDGET, TIGHT, DONTNEED, f"{OURS}:free", f"{OURS}:remap"]
+POLICIES = [KEEP, BUDGET, TIGHT, DONTNEED, f"{OURS}:free", f"{OURS}:remap", f"{OURS}:bounded"]
 BUDGET_MIB = 64
 PAGE_KIB = 4
 # The programs that suspend most, with more workers than processors.
