@@ -67,7 +67,7 @@ void call_guarded(const join::place& here, std::optional<result_of<F>>& result, 
 // Or, if none has thrown but not all have a result, not_started.
 void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool complete);
 
-// As part of the function at `within`; null: of none. `places` are those of the functions.
+// `places` are those of the functions in this sequence.
 template <class... F, std::size_t... I>
 std::tuple<result_of<F>...> invoke_all(join::sequence& in, const join::place* places,
                                        std::index_sequence<I...>, F&... f) {
@@ -94,7 +94,7 @@ std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...> indices, F&... 
   return invoke_all(in, places, indices, f...);
 }
 
-// Two parts of a structured form, which are told their places.
+// Two parts of a structured form, told their places. `within`: that of the whole, or null.
 template <class F, class G> auto invoke_parts(const join::place* within, F&& f, G&& g) {
   join::sequence in{within};
   const join::place places[] = {{&in, 0}, {&in, 1}};
