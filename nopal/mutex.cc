@@ -6,78 +6,31 @@
 
 namespace nopal {
 
-namespace detail {
-
-void waiting_line::append(sched::waiter* last) noexcept {
-  last->next = nullptr;
-  (first_ == nullptr ? first_ : last_->next) = last;
-  last_ = last;
-}
-
-sched::waiter* waiting_line::take_first() noexcept {
-  sched::waiter* const first = first_;
-  if (first != nullptr)
-    first_ = first->next;
-  return first;
-}
-
-} // namespace detail
-
 void mutex::wait() noexcept {
-  sched::suspend([](sched::waiter* strand,
-                    void* self) { return static_cast<mutex*>(self)->join_line(strand); },
-                 this);
-}
-
-// False: it is ours.
-bool mutex::join_line(sched::waiter* strand) noexcept {
-  const deque::locked guard{lock_};
-  std::uint32_t seen = state_.load(base::relaxed);
-  for (;;) {
-    const std::uint32_t wanted = seen == kFree ? kHeld : kWanted;
-    if (!state_.compare_exchange_weak(seen, wanted, base::acquire, base::relaxed))
-      continue;
-    if (seen == kFree)
-      return false;
-    line_.append(strand);
-    return true;
-  }
+  sched::suspend(
+      [](sched::waiter* strand, void* turn) {
+        return static_cast<vproc::turn<sched::waiter>*>(turn)->join(strand);
+      },
+      &turn_);
 }
 
 void mutex::hand_over() noexcept {
-  sched::waiter* next = nullptr;
-  {
-    const deque::locked guard{lock_};
-    next = line_.take_first();
-    NOPAL_ASSERT(next != nullptr, "a nopal::mutex was unlocked that nobody had locked");
-    if (line_.empty())
-      state_.store(kHeld, base::relaxed);
-  }
+  sched::waiter* const next = turn_.pass();
+  NOPAL_ASSERT(next != nullptr, "a nopal::mutex was unlocked that nobody had locked");
   sched::make_ready(next);
 }
 
-namespace {
-
-struct wait_of {
-  deque::spin_lock& lock;
-  detail::waiting_line& line;
-  mutex& held;
-};
-
-} // namespace
-
 void condition_variable::wait(std::unique_lock<mutex>& lock) noexcept {
-  wait_of all{lock_, line_, *lock.mutex()};
+  struct wait_of {
+    vproc::locked_line<sched::waiter>& line;
+    mutex& held;
+  } all{line_, *lock.mutex()};
   sched::suspend(
       [](sched::waiter* strand, void* argument) {
-        // The strand may go on, and `all` be gone, once the line's lock is free.
-        const auto [line_lock, line, held] = *static_cast<wait_of*>(argument);
-        mutex* const to_unlock = &held;
-        {
-          const deque::locked guard{line_lock};
-          line.append(strand);
-        }
-        to_unlock->unlock();
+        // The strand may go on, and `all` be gone, once it is in line.
+        const wait_of copy = *static_cast<wait_of*>(argument);
+        copy.line.add(strand);
+        copy.held.unlock();
         return true;
       },
       &all);
@@ -85,21 +38,12 @@ void condition_variable::wait(std::unique_lock<mutex>& lock) noexcept {
 }
 
 void condition_variable::notify_one() noexcept {
-  sched::waiter* first = nullptr;
-  {
-    const deque::locked guard{lock_};
-    first = line_.take_first();
-  }
-  if (first != nullptr)
+  if (sched::waiter* const first = line_.take_first())
     sched::make_ready(first);
 }
 
 void condition_variable::notify_all() noexcept {
-  detail::waiting_line all;
-  {
-    const deque::locked guard{lock_};
-    std::swap(all, line_);
-  }
+  vproc::line<sched::waiter> all = line_.take_all();
   while (sched::waiter* const first = all.take_first())
     sched::make_ready(first);
 }

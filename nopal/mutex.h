@@ -28,8 +28,7 @@
 #include <cstdio>
 #include <cstdlib>
 #else
-#include "nopal/base/atomic.h"
-#include "nopal/deque/spin_lock.h"
+#include "nopal/vproc/lines.h"
 #endif
 
 #include <mutex>
@@ -63,22 +62,6 @@ namespace sched {
 struct waiter;
 }
 
-namespace detail {
-
-// Strands that wait, in the order in which they came. Under a lock of whoever has it.
-class waiting_line {
-public:
-  bool empty() const noexcept { return first_ == nullptr; }
-  void append(sched::waiter* last) noexcept;
-  sched::waiter* take_first() noexcept; // null: none
-
-private:
-  sched::waiter* first_ = nullptr;
-  sched::waiter* last_ = nullptr;
-};
-
-} // namespace detail
-
 class mutex {
 public:
   mutex() noexcept = default;
@@ -89,29 +72,17 @@ public:
     if (!try_lock())
       wait();
   }
-  bool try_lock() noexcept {
-    std::uint32_t expected = kFree;
-    return state_.compare_exchange_strong(expected, kHeld, base::acquire, base::relaxed);
-  }
+  bool try_lock() noexcept { return turn_.try_take(); }
   void unlock() noexcept {
-    std::uint32_t expected = kHeld;
-    if (!state_.compare_exchange_strong(expected, kFree, base::release, base::relaxed))
+    if (!turn_.try_free())
       hand_over();
   }
 
 private:
-  // kWanted exactly if somebody is in the line (changes under the line's lock).
-  static constexpr std::uint32_t kFree = 0;
-  static constexpr std::uint32_t kHeld = 1;
-  static constexpr std::uint32_t kWanted = 2;
-
   void wait() noexcept;
   void hand_over() noexcept;
-  bool join_line(sched::waiter* strand) noexcept;
 
-  base::atomic<std::uint32_t> state_{kFree};
-  deque::spin_lock lock_;
-  detail::waiting_line line_;
+  vproc::turn<sched::waiter> turn_;
 };
 
 class condition_variable {
@@ -131,8 +102,7 @@ public:
   }
 
 private:
-  deque::spin_lock lock_;
-  detail::waiting_line line_;
+  vproc::locked_line<sched::waiter> line_;
 };
 #endif
 

@@ -205,8 +205,9 @@ void keep_away(worker* self) noexcept {
   if (takes_anything(self))
     idle.searching.fetch_sub(1, base::seq_cst);
   if (place->spare && too_many_spares()) {
-    hand_over(self, nullptr);
-    rest();
+    hand_over(self, nullptr); // not while it is quiet; a ready strand goes on even then
+    if (!may_go_on(self))
+      rest();
   } else {
     place->parking.announce(idle);
     if (is_quiet() && !may_go_on(self)) {

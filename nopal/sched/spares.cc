@@ -4,9 +4,6 @@
 //
 // Invariant (under the lock): active + coming <= lent, but for spares that have not looked for work
 // since one ended.
-// Orders of quiet: end_quiet's store, fence, and look for sleepers stand against a publisher's
-// work, fence, and look at `quiet` (announce_work): a publisher that still saw it quiet, and woke
-// nobody, has its work seen by those whom end_quiet wakes.
 #include "nopal/sched/spares.h"
 
 #include <condition_variable>
@@ -31,7 +28,7 @@ shop& the_shop() {
 }
 
 base::atomic<bool> surplus{false}; // active > lent
-base::atomic<unsigned> quiet{0};
+vproc::quiet_count quiet;
 
 // Lock held.
 void note_surplus(const shop& here) noexcept {
@@ -86,15 +83,13 @@ void rest() noexcept {
   here.called -= 1;
 }
 
-void begin_quiet() noexcept { quiet.fetch_add(1, base::relaxed); }
+void begin_quiet() noexcept { quiet.begin(); }
 
 void end_quiet() noexcept {
-  if (quiet.fetch_sub(1, base::relaxed) != 1)
-    return;
-  base::full_fence();
-  wake_pool();
+  if (quiet.end())
+    wake_pool();
 }
 
-bool is_quiet() noexcept { return quiet.load(base::relaxed) != 0; }
+bool is_quiet() noexcept { return quiet.holds(); }
 
 } // namespace nopal::sched

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "nopal/sched/sched.h"
+#include "nopal/vproc/lines.h"
 
 namespace nopal::sched {
 
@@ -22,11 +23,11 @@ struct waiter : arch::context {
   // Puts it where it will be found, as the last access to it; or says no: it need not wait.
   bool (*enqueue)(waiter*, void*);
   void* argument;
-  waiter* next = nullptr; // for whoever has it
-  worker* left = nullptr; // null: a thread that is no worker
+  base::handed_over<waiter*> next{nullptr}; // for whoever has it
+  worker* left = nullptr;                   // null: a thread that is no worker
   join::exception_state exceptions{};
   int error = 0;
-  base::atomic<std::uint32_t> woken{0}; // such a thread's
+  vproc::wake_once woken; // such a thread's
 };
 
 // Comes back, perhaps on another thread, after make_ready, or at once if enqueue said no.
@@ -42,6 +43,9 @@ void wait_as_thread(waiter& here) noexcept;
 // null; null if there is none. And whether there is one.
 waiter* take_ready(const seat* home) noexcept;
 bool any_ready(const seat* home) noexcept;
+// A thread that has nothing to go on with becomes the worker of the lowest number that is free, so
+// that thieves do not search for ever among as many as once had to wait.
+worker* renumbered(worker* self) noexcept;
 // On the scheduler's stack.
 [[noreturn]] void resume_waiter(worker* self, waiter* strand) noexcept;
 

@@ -30,6 +30,7 @@ HEADERS = (
     "nopal/join/locked.h",
     "nopal/stack/retirement.h",
     "nopal/vproc/parking.h",
+    "nopal/vproc/lines.h",
     "tests/model/fake_stack.h",  # order M, transcribed
 )
 FLAGS = "-std=c++20 -w -DNOPAL_MODEL=1 -DNOPAL_CHECKS=1".split()
@@ -37,8 +38,8 @@ TIME_LIMIT_S = 300
 
 _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
-# What these two do under their locks the models can see; elsewhere only that a lock is a lock.
-LOCKS = ("nopal/deque/the.h", "nopal/join/locked.h")
+# What these do under their locks the models can see; elsewhere only that a lock is a lock.
+LOCKS = ("nopal/deque/the.h", "nopal/join/locked.h", "nopal/vproc/lines.h")
 _LOCK = re.compile(r"const (?:deque::)?locked guard\{lock_\};")
 # Others' barriers may then fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: MIT
+//
+// Models of strands that wait for a mutex or a condition, of ready strands among workers that fall
+// asleep, and of quiet.
+//
+// Strands are threads here, which wait as a thread that is no worker does. The calls and their
+// order are those of mutex.cc, sched/ready.cc (make_ready) and sched/search.cc (search, sleep,
+// keep_away, announce_work, announce_ready). A strand that is left behind shows as a deadlock.
+#include "strand.h"
+
+#include "nopal/vproc/lines.h"
+#include "nopal/vproc/parking.h"
+
+namespace nopal::model {
+namespace {
+
+struct waiter {
+  base::handed_over<waiter*> next{nullptr};
+  vproc::wake_once woken;
+  strand work;
+  int home = 0;
+};
+
+class mutex {
+public:
+  void lock(waiter& self) noexcept {
+    if (!turn_.try_take() && turn_.join(&self))
+      self.woken.wait();
+  }
+  void unlock() noexcept {
+    if (turn_.try_free())
+      return;
+    waiter* const next = turn_.pass();
+    check(next != nullptr, "a mutex was unlocked that nobody had");
+    next->woken.wake();
+  }
+  bool is_free() noexcept { return turn_.try_take(); }
+
+private:
+  vproc::turn<waiter> turn_;
+};
+
+// Each thread enters a critical section so often.
+template <int Threads, int Times> struct exclusive : scenario<exclusive<Threads, Times>, Threads> {
+  mutex lock;
+  waiter waiters[Threads][Times];
+  base::handed_over<int> entered{0};
+
+  void thread(unsigned self) {
+    for (int i = 0; i < Times; ++i) {
+      lock.lock(waiters[self][i]);
+      entered += 1;
+      lock.unlock();
+    }
+  }
+  void after() {
+    check(entered == Threads * Times, "an entry was lost");
+    check(lock.is_free(), "nobody has the mutex, and it is not free");
+  }
+};
+
+// One thread puts, the others take one each, and wait while there is nothing.
+template <int Takers, bool Together>
+struct condition : scenario<condition<Takers, Together>, Takers + 1> {
+  static constexpr int most_waits = 4;
+  mutex lock;
+  vproc::locked_line<waiter> takers;
+  waiter waiters[Takers][2 * most_waits + 1];
+  waiter putters[Takers];
+  base::handed_over<int> there{0};
+
+  void put_one(int number) noexcept {
+    lock.lock(putters[number]);
+    there += 1;
+    if (Together)
+      notify();
+    lock.unlock();
+    if (!Together)
+      notify();
+  }
+  void notify() noexcept {
+    if (waiter* const first = takers.take_first())
+      first->woken.wake();
+  }
+
+  void take_one(waiter* own) noexcept {
+    lock.lock(*own++);
+    for (int waits = 0; there == 0; ++waits) {
+      check(waits < most_waits, "woken too often for nothing");
+      takers.add(own);
+      lock.unlock();
+      (own++)->woken.wait();
+      lock.lock(*own++);
+    }
+    there += -1;
+    lock.unlock();
+  }
+
+  void thread(unsigned self) {
+    if (self == 0)
+      for (int i = 0; i < Takers; ++i)
+        put_one(i);
+    else
+      take_one(waiters[self - 1]);
+  }
+  void after() {
+    check(there == 0, "something was taken twice, or not at all");
+    check(lock.is_free(), "nobody has the mutex, and it is not free");
+  }
+};
+
+// What the workers of the scenarios below share: thread 0 is no worker.
+template <int Workers> struct idle_workers {
+  vproc::idle_count idle;
+  vproc::quiet_count quiet;
+  vproc::parking_place parking[Workers + 1];
+
+  bool wake_pool_worker() noexcept {
+    const unsigned first = rl::rand(Workers);
+    for (unsigned i = 0; i < Workers; ++i)
+      if (parking[1 + (first + i) % Workers].wake(idle))
+        return true;
+    return false;
+  }
+  void check_counts() noexcept {
+    check(idle.asleep.load(base::relaxed) == 0, "asleep does not count sleepers");
+  }
+};
+
+// Strands become ready amid workers that fall asleep; each worker takes one. If it is a guest's
+// computation, the guest must be woken though somebody searches all the time.
+template <int Workers, bool Guest>
+struct becomes_ready : scenario<becomes_ready<Workers, Guest>, Workers + 1>, idle_workers<Workers> {
+  waiter strands[Workers];
+  vproc::ready_line<waiter> ready;
+
+  void before() { this->idle.searching.store(Guest ? 1 : 0, base::relaxed); }
+  static auto wanted() noexcept {
+    return [](const waiter* strand) { return !Guest || strand->home == 1; };
+  }
+
+  void make_ready(waiter& strand) noexcept {
+    strand.work.prepare();
+    strand.home = 1;
+    ready.add(&strand);
+    if (this->idle.anybody_asleep() && !(Guest && this->parking[1].wake(this->idle)) &&
+        this->idle.wants_wake())
+      this->wake_pool_worker();
+  }
+
+  void sleep(unsigned self) noexcept {
+    this->parking[self].announce(this->idle);
+    if (!Guest)
+      this->idle.searching.fetch_sub(1, base::seq_cst);
+    base::full_fence();
+    if (ready.holds(wanted()))
+      this->parking[self].cancel(this->idle);
+    else
+      this->parking[self].wait();
+    if (!Guest)
+      this->idle.searching.fetch_add(1, base::seq_cst);
+  }
+
+  void search(unsigned self) noexcept {
+    if (!Guest)
+      this->idle.searching.fetch_add(1, base::seq_cst);
+    waiter* taken = nullptr;
+    while ((taken = ready.take(wanted())) == nullptr)
+      sleep(self);
+    if (!Guest)
+      this->idle.searching.fetch_sub(1, base::seq_cst);
+    if (this->idle.anybody_asleep() && this->idle.wants_wake()) // hand_over
+      this->wake_pool_worker();
+    taken->work.resume();
+  }
+
+  void thread(unsigned self) {
+    if (self != 0)
+      return search(self);
+    for (waiter& strand : strands)
+      make_ready(strand);
+  }
+  void after() {
+    this->check_counts();
+    for (const waiter& one : strands)
+      one.work.check_resumed_once();
+  }
+};
+
+// Something is published while quiet ends: pool workers that kept away find it.
+struct quiet_ends : scenario<quiet_ends, 3>, idle_workers<1> {
+  static constexpr unsigned ender = 2;
+  strand work;
+  base::atomic<strand*> there{nullptr};
+
+  void before() { quiet.begin(); }
+
+  void publish() noexcept {
+    work.prepare();
+    there.store(&work, base::release);
+    if (idle.anybody_asleep() && idle.wants_wake() && !quiet.holds())
+      wake_pool_worker();
+  }
+
+  void sleep(bool away) noexcept {
+    parking[1].announce(idle);
+    if (!away) {
+      idle.searching.fetch_sub(1, base::seq_cst);
+      base::full_fence();
+    }
+    if (away ? quiet.holds() : there.load(base::acquire) == nullptr)
+      parking[1].wait();
+    else
+      parking[1].cancel(idle);
+    idle.searching.fetch_add(1, base::seq_cst);
+  }
+
+  void search() noexcept {
+    idle.searching.fetch_add(1, base::seq_cst);
+    strand* taken = nullptr;
+    for (;;) {
+      const bool away = quiet.holds();
+      if (away)
+        idle.searching.fetch_sub(1, base::seq_cst);
+      else if ((taken = there.exchange(nullptr, base::acq_rel)) != nullptr)
+        break;
+      sleep(away);
+    }
+    idle.searching.fetch_sub(1, base::seq_cst);
+    taken->resume();
+  }
+
+  void thread(unsigned self) {
+    if (self == 0)
+      publish();
+    else if (self != ender)
+      search();
+    else if (quiet.end())
+      parking[1].wake(idle);
+  }
+  void after() {
+    check_counts();
+    work.check_resumed_once();
+  }
+};
+
+// A ready strand goes on even while it is quiet: a spare worker on whom whoever made it ready
+// relied does not rest before it has looked.
+struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
+  static constexpr unsigned spare = 2;
+  waiter one;
+  vproc::ready_line<waiter> ready;
+  base::atomic<bool> over{false};
+
+  static bool any(const waiter*) noexcept { return true; }
+
+  void before() { quiet.begin(); }
+
+  void make_ready() noexcept {
+    one.work.prepare();
+    ready.add(&one);
+    if (idle.anybody_asleep() && idle.wants_wake())
+      wake_pool_worker();
+  }
+
+  void go_on() noexcept {
+    waiter* const taken = ready.take(any);
+    if (taken == nullptr)
+      return;
+    taken->work.resume();
+    over.store(true, base::relaxed);
+    if (idle.anybody_asleep())
+      parking[1].wake(idle);
+  }
+
+  // The one for whom there is something to do is told by it.
+  void keep_away(unsigned self) noexcept {
+    idle.searching.fetch_add(1, base::seq_cst);
+    const bool found = ready.holds(any);
+    idle.searching.fetch_sub(1, base::seq_cst);
+    if (found) {
+      go_on();
+      return;
+    }
+    if (self == spare) {
+      // hand_over wakes nobody: it is quiet
+      if (idle.anybody_asleep() && idle.wants_wake() && !quiet.holds())
+        wake_pool_worker();
+      if (ready.holds(any))
+        go_on();
+      return;
+    }
+    parking[self].announce(idle);
+    if (quiet.holds() && !ready.holds(any) && !over.load(base::relaxed))
+      parking[self].wait();
+    else
+      parking[self].cancel(idle);
+    go_on();
+  }
+
+  void thread(unsigned self) {
+    if (self == 0)
+      make_ready();
+    else
+      keep_away(self);
+  }
+  void after() {
+    check_counts();
+    one.work.check_resumed_once();
+  }
+};
+
+} // namespace
+} // namespace nopal::model
+
+int main(int argc, char** argv) {
+  using namespace nopal::model;
+  runner models{argc, argv};
+  models.random<exclusive<2, 2>>("a mutex, two threads twice");
+  models.bounded<exclusive<2, 1>>("a mutex, two threads", 2);
+  models.random<exclusive<3, 2>>("a mutex, three threads twice", 2);
+  models.random<condition<1, false>>("a condition, one waits");
+  models.random<condition<1, true>>("a condition, one waits, notified inside");
+  models.random<condition<2, false>>("a condition, two wait", 2);
+  models.random<becomes_ready<1, false>>("a ready strand, one worker");
+  models.bounded<becomes_ready<1, false>>("a ready strand, one worker", 2);
+  models.random<becomes_ready<2, false>>("two ready strands, two workers", 2);
+  models.random<becomes_ready<1, true>>("a ready strand of a guest");
+  models.random<quiet_ends>("work amid the end of quiet", 3);
+  models.bounded<quiet_ends>("work amid the end of quiet", 2);
+  models.random<spare_rests>("a strand ready while a spare rests", 3);
+  return models.result();
+}
