@@ -16,7 +16,7 @@ unsigned num_workers() { return sched::options_in_force().num_workers.value; }
 
 statistics stats() {
   statistics sum{};
-  for (std::uint32_t i = 0; i < sched::worker_count(); ++i) {
+  for (std::uint32_t i = 0; i < sched::workers_ever(); ++i) {
     const vproc::counters& of = sched::worker_at(i)->count;
     sum.steals += of.steals.get();
     sum.suspensions += of.suspensions.get();

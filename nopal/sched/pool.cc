@@ -23,6 +23,7 @@
 #include <cstring>
 #include <mutex>
 #include <new>
+#include <queue>
 #include <vector>
 
 namespace nopal::sched {
@@ -37,7 +38,9 @@ constexpr std::size_t kSignalStackBytes = std::size_t{16} << 10;
 constexpr std::uintptr_t kSchedulerGap = 1024;
 
 base::atomic<worker*> table[kSlots];
-base::atomic<std::uint32_t> slots{0};
+base::atomic<std::uint32_t> made{0};
+base::atomic<std::uint32_t> in_use{0}; // all workers in use have numbers below
+base::atomic<std::uint32_t> lowest_unused{kSlots};
 base::atomic<seat*> pool_seats[kSlots];
 base::atomic<std::uint32_t> seats_of_pool{0};
 base::atomic<bool> started{false};
@@ -48,8 +51,13 @@ std::mutex lock; // of all below
 base::options wanted;
 
 // None of these is ever destroyed: forks may come as late as from the last static destructor.
-std::vector<worker*>& unused_workers() {
-  static auto* const workers = new std::vector<worker*>;
+// The lowest numbers go first, so that thieves need not pass many that nobody uses.
+struct with_higher_number {
+  bool operator()(const worker* a, const worker* b) const noexcept { return a->number > b->number; }
+};
+using worker_heap = std::priority_queue<worker*, std::vector<worker*>, with_higher_number>;
+worker_heap& unused_workers() {
+  static auto* const workers = new worker_heap;
   return *workers;
 }
 std::vector<seat*>& unused_seats() {
@@ -63,25 +71,42 @@ base::resolved_options& settings() {
 }
 
 // Lock held.
-worker* add_worker() {
-  const std::uint32_t number = slots.load(base::relaxed);
+worker* make_worker() {
+  const std::uint32_t number = made.load(base::relaxed);
   NOPAL_ASSERT(number < kSlots,
                "more than %u threads and waiting strands use Nopal at the same time", kSlots);
   auto* added = new worker;
   added->number = number;
   added->deque.open(without_barrier);
   table[number].store(added, base::release);
-  slots.store(number + 1, base::release);
+  made.store(number + 1, base::release);
   return added;
 }
 
 // Lock held.
+void note_lowest_unused() noexcept {
+  const worker_heap& unused = unused_workers();
+  lowest_unused.store(unused.empty() ? kSlots : unused.top()->number, base::relaxed);
+}
+
+// Lock held. One that comes into the numbers in use again may have missed the request of somebody
+// who is about to sleep; with one of its own its first push is public, as that of a new one is
+// (vproc/README.md, "The steps").
 worker* unused_worker() {
-  std::vector<worker*>& unused = unused_workers();
-  if (unused.empty())
-    return add_worker();
-  worker* const one = unused.back();
-  unused.pop_back();
+  worker_heap& unused = unused_workers();
+  worker* one = nullptr;
+  if (unused.empty()) {
+    one = make_worker();
+  } else {
+    one = unused.top();
+    unused.pop();
+    note_lowest_unused();
+  }
+  one->used = true;
+  if (one->number >= in_use.load(base::relaxed)) {
+    in_use.store(one->number + 1, base::release);
+    one->deque.ask();
+  }
   return one;
 }
 
@@ -180,7 +205,7 @@ void start_locked() {
     base::say("this kernel has no private expedited membarrier: every fork synchronises");
   report_stack_overflows();
   for (unsigned i = 1; i < use.num_workers.value; ++i) {
-    add_worker();
+    unused_worker();
     add_pool_seat();
   }
   start_threads(use);
@@ -223,7 +248,8 @@ const base::resolved_options& options_in_force() {
   return settings();
 }
 
-std::uint32_t worker_count() noexcept { return slots.load(base::acquire); }
+std::uint32_t worker_count() noexcept { return in_use.load(base::acquire); }
+std::uint32_t workers_ever() noexcept { return made.load(base::acquire); }
 worker* worker_at(std::uint32_t number) noexcept { return table[number].load(base::acquire); }
 std::uint32_t pool_size() noexcept { return seats_of_pool.load(base::acquire); }
 seat* pool_seat(std::uint32_t number) noexcept { return pool_seats[number].load(base::acquire); }
@@ -246,6 +272,10 @@ worker* take_worker() noexcept {
   return unused_worker();
 }
 
+bool lower_one_is_unused(const worker* than) noexcept {
+  return lowest_unused.load(base::relaxed) < than->number;
+}
+
 void return_worker(worker* unused) noexcept {
   unused->deque.adopt(stack::no_stack, 0, nullptr);
   unused->home = nullptr;
@@ -255,7 +285,13 @@ void return_worker(worker* unused) noexcept {
     unused->stack = stack::no_stack;
   }
   const std::scoped_lock guard{lock};
-  unused_workers().push_back(unused);
+  unused->used = false;
+  unused_workers().push(unused);
+  note_lowest_unused();
+  std::uint32_t count = in_use.load(base::relaxed);
+  while (count > 0 && !worker_at(count - 1)->used)
+    --count;
+  in_use.store(count, base::release);
 }
 
 seat* take_seat() noexcept {

@@ -92,7 +92,8 @@ void wake(worker* self, seat* sleeper) noexcept;
 // The table of workers.
 // --------------------------------------------------------------------------------
 
-// Workers there ever were; they stay.
+// Workers there ever were; they stay. Those in use have numbers below worker_count.
+std::uint32_t workers_ever() noexcept;
 std::uint32_t worker_count() noexcept;
 worker* worker_at(std::uint32_t number) noexcept;
 // Seats of the pool, likewise.
@@ -100,9 +101,10 @@ std::uint32_t pool_size() noexcept;
 seat* pool_seat(std::uint32_t number) noexcept;
 // Starts the pool if it does not run yet.
 void start() noexcept;
-// A worker that nobody is, and its return; a seat for a guest, likewise.
+// A worker that nobody is, that of the lowest number, and its return; a seat for a guest, likewise.
 worker* take_worker() noexcept;
 void return_worker(worker* unused) noexcept;
+bool lower_one_is_unused(const worker* than) noexcept;
 seat* take_seat() noexcept;
 void return_seat(seat* unused) noexcept;
 extern vproc::idle_count idle;

@@ -198,6 +198,7 @@ NOPAL_SWITCHES void child_done(void* argument) noexcept {
 
 NOPAL_SWITCHES void schedule(worker* self) noexcept {
   check_mutexes(self->at);
+  self = renumbered(self);
   const found next = search(self);
   if (next.finished != nullptr)
     guest_goes_on(self, next.finished);

@@ -21,6 +21,20 @@ NOPAL_SWITCHES void suspend(bool (*enqueue)(waiter*, void*), void* argument) noe
   arch::nopal_arch_park(&here);
 }
 
+NOPAL_SWITCHES worker* renumbered(worker* self) noexcept {
+  if (NOPAL_TRACK_ANCESTORS || !self->at->pool || !lower_one_is_unused(self))
+    return self;
+  seat* const place = self->at;
+  if (self->stack != stack::no_stack)
+    stack::release(self->stack);
+  self->stack = stack::no_stack;
+  return_worker(self);
+  worker* const now = take_worker();
+  now->sit(place);
+  arch::nopal_self = now;
+  return now;
+}
+
 NOPAL_SWITCHES void resume_waiter(worker* self, waiter* strand) noexcept {
   base::happens_after(strand);
   worker* const left = strand->left;

@@ -108,6 +108,7 @@ struct worker {
   seat* home = nullptr;                    // the guest whose computation it runs
   int stolen_error = 0;                    // what that was where it stole last
   std::uint32_t number = 0;
+  bool used = false; // sched/pool.cc
   counters count;
 
 #if NOPAL_TRACK_ANCESTORS

@@ -96,7 +96,7 @@ long suspended_while_advised() {
 
 std::uint64_t errands() {
   std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < nopal::sched::worker_count(); ++i)
+  for (std::uint32_t i = 0; i < nopal::sched::workers_ever(); ++i)
     sum += nopal::sched::worker_at(i)->count.errands.get();
   return sum;
 }
