@@ -62,8 +62,10 @@ depth_restricted and reuse_ancestors"
 #define NOPAL_OFFERS_ARE_PUBLIC (NOPAL_PRESET_NUMBER >= 3)
 
 // A stolen continuation computes with the floating-point control words that it forked with; else
-// with its thief's.
+// with its thief's. The build sets it for the one library that tells what that costs.
+#if !defined(NOPAL_FORKS_RECORD_CONTROL)
 #define NOPAL_FORKS_RECORD_CONTROL (NOPAL_PRESET_NUMBER <= 2)
+#endif
 
 #define NOPAL_JOIN_LOCKED (NOPAL_PRESET_NUMBER == 5 || NOPAL_PRESET_NUMBER == 6)
 

@@ -11,8 +11,8 @@ PROBLEMS = ["fib", "integrate", "nqueens", "quicksort", "matmul", "heat",
 SIZES = ["test", "quick", "paper"]
 # They have one worker. `profile` is no competitor: it tells fork depth and stack pages.
 SERIAL_RUNTIMES = ["serial", "serial_call", "profile"]
-PRESETS = ["nopal", "nopal-split", "nopal-nowa", "nopal-nowa-the", "nopal-fibril", "nopal-cilkplus",
-           "nopal-depth-restricted", "nopal-reuse-ancestors"]
+PRESETS = ["nopal", "nopal-split", "nopal-bare", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
+           "nopal-cilkplus", "nopal-depth-restricted", "nopal-reuse-ancestors"]
 OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS
 RUNTIMES = {
     "serial": "the serial elision, baseline of every ratio",
@@ -20,6 +20,7 @@ RUNTIMES = {
     "profile": "the elision that tells its fork depth and its stack pages",
     "nopal": "Nopal, the stack is the deque",
     "nopal-split": "Nopal with the split deque",
+    "nopal-bare": "Nopal, forks leave the floating-point control words out",
     "nopal-nowa": "Nopal's preset nowa: Chase-Lev deque, wait-free join",
     "nopal-nowa-the": "Nopal's preset nowa-the: THE deque, wait-free join",
     "nopal-fibril": "Nopal's preset fibril: THE deque, locked join, unmaps",
@@ -38,8 +39,8 @@ RUNTIMES = {
     "taskflow": "Taskflow, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", "nopal-depth-restricted", "nopal-reuse-ancestors", "openmp-gcc-untied",
-              "openmp-llvm-untied"]
+NOT_IN_ALL = ["profile", "nopal-bare", "nopal-depth-restricted", "nopal-reuse-ancestors",
+              "openmp-gcc-untied", "openmp-llvm-untied"]
 POLICIES = ["keep", "dontneed", "free", "remap", "bounded", "budget"]
 STACKS_MAX = 10**6
 # After a policy: the run counts live and dead pages, and its time is not to be compared.

@@ -4,6 +4,7 @@
 
 #include "bench/problems/captives.h"
 #include "bench/problems/reciprocity.h"
+#include "bench/problems/regions.h"
 #include "bench/problems/side_by_side.h"
 #include "bench/problems/suspended.h"
 
@@ -49,6 +50,15 @@ TEST(study_problems, reciprocity_notices_a_foreign_frame_that_was_overwritten) {
   walk_is_wrong = true;
   reciprocity_problem problem(size::test);
   EXPECT_FALSE(verifies(problem));
+}
+
+TEST(study_problems, regions_free_and_affine) {
+  for (const long affine : {0L, 1L}) {
+    regions_problem problem(size::test, affine);
+    EXPECT_EQ(problem.n(), affine);
+    EXPECT_TRUE(verifies(problem));
+  }
+  EXPECT_THROW(regions_problem(size::test, 2), std::invalid_argument);
 }
 
 TEST(study_problems, side_by_side_runs_as_many_threads_as_asked) {

@@ -18,7 +18,7 @@ from runner.measure import FIELDS  # pylint: disable=wrong-import-position
 BENCH = pathlib.Path(sys.argv.pop(1)) / "bench"
 BUILT = json.loads((BENCH / "programs.json").read_text())["built"]
 STUDIED = ["known_span", "reciprocity", "captives", "suspended", "deep_leaves", "alternating",
-           "lu_tiny", "side_by_side"]
+           "lu_tiny", "side_by_side", "regions"]
 
 
 def start(name, *words):
@@ -42,9 +42,10 @@ class StudyPrograms(unittest.TestCase):
     def test_each_runtime_of_ours_has_them(self):
         for runtime in BUILT:
             if runtime.startswith("nopal") or runtime in ("serial", "profile"):
-                for problem in STUDIED[:-1]:
+                for problem in STUDIED[:-2]:
                     self.assertIn(problem, BUILT[runtime]["problems"], runtime)
         self.assertIn("side_by_side", BUILT["serial"]["problems"])
+        self.assertIn("regions", BUILT["nopal"]["problems"])
 
     def test_each_verifies_on_each_runtime(self):
         for runtime, about in BUILT.items():
@@ -70,6 +71,7 @@ class StudyPrograms(unittest.TestCase):
         for program, words, told in (
                 ("known_span-serial", ["--n", 1000], "accepted are --n 1 to"),
                 ("side_by_side-serial", ["--n", 5000], "accepted are --n 1 to"),
+                ("regions-nopal", ["--n", 2], "is 0 (free) or 1 (affine)"),
                 ("captives-serial", ["--n", 3], "accepted are --size"),
                 ("known_span_cases", ["--size", "huge"], "accepted are test, quick and paper"),
                 ("known_span_cases", ["--frobnicate"], "accepted is --size")):
