@@ -180,6 +180,14 @@ template <class T> [[gnu::always_inline]] inline T* address_of(T& local) noexcep
   return value;
 }
 
+// Whether the processor keeps a second stack of return addresses for this thread (CET). The
+// instruction does nothing where there is none.
+inline bool shadow_stack_is_on() noexcept {
+  std::uintptr_t top = 0;
+  asm volatile("rdsspq %0" : "+r"(top));
+  return top != 0;
+}
+
 extern "C" {
 // Records the caller in `at`, changes to this worker's scheduler stack and calls nopal_join_suspend
 // with the context and the stack pointer left. Returns when somebody resumes the context.

@@ -15,6 +15,7 @@ extern "C" {
 [[gnu::weak]] extern int __asan_option_detect_stack_use_after_return;
 [[gnu::weak]] void __lsan_register_root_region(const void* low, std::size_t bytes);
 [[gnu::weak]] void __lsan_unregister_root_region(const void* low, std::size_t bytes);
+[[gnu::weak]] void __asan_poison_memory_region(const volatile void* low, std::size_t bytes);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void* low, std::size_t bytes);
 [[gnu::weak]] void __asan_handle_no_return(void);
 [[gnu::weak]] void* __tsan_get_current_fiber(void);
@@ -97,15 +98,31 @@ void remove_roots(std::uintptr_t low, std::uintptr_t high) noexcept {
     __lsan_unregister_root_region(reinterpret_cast<const void*>(low), high - low);
 }
 
+namespace {
+
+// The upper end of a stack, where most frames were; all of it would take long at each steal.
+std::uintptr_t poisoned_above(std::uintptr_t low, std::uintptr_t high) noexcept {
+  constexpr std::uintptr_t most = std::uintptr_t{64} << 10;
+  return high - low > most ? high - most : low;
+}
+
+} // namespace
+
 void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept {
   // Memcheck knows the stack's old depth alone: the next frames may begin below it.
 #if defined(VALGRIND_MAKE_MEM_UNDEFINED)
   (void)VALGRIND_MAKE_MEM_UNDEFINED(low, high - low);
 #endif
+  forget_frames(poisoned_above(low, high), high);
   add_roots(low, high);
 }
 
-void end_use(std::uintptr_t low, std::uintptr_t high) noexcept { remove_roots(low, high); }
+void end_use(std::uintptr_t low, std::uintptr_t high) noexcept {
+  remove_roots(low, high);
+  const std::uintptr_t from = poisoned_above(low, high);
+  if (__asan_poison_memory_region != nullptr)
+    __asan_poison_memory_region(reinterpret_cast<const void*>(from), high - from);
+}
 
 void happens_before(const void* key) noexcept {
   if (__tsan_release != nullptr)

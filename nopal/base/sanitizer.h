@@ -89,7 +89,8 @@ public:
 void add_roots(std::uintptr_t low, std::uintptr_t high) noexcept;
 void remove_roots(std::uintptr_t low, std::uintptr_t high) noexcept;
 
-// The stack [low, high) is empty, and gets its first frame; or it held frames and is empty now.
+// The stack [low, high) is empty, and gets its first frame; or it held frames and is empty now:
+// nothing may point into it (AddressSanitizer: to its upper 64 KiB).
 void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 void end_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 

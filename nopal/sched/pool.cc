@@ -194,6 +194,10 @@ void start_threads(const base::resolved_options& use) {
 
 void start_locked() {
   const base::resolved_options& use = settings();
+  NOPAL_ASSERT(!arch::shadow_stack_is_on(),
+               "this program runs with shadow stacks (CET), on which a continuation cannot go on "
+               "where another thread left it; start it with "
+               "GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
   NOPAL_ASSERT(!NOPAL_TRACK_ANCESTORS ||
                    (use.policy.value.policy != base::stack_policy::budget && !use.census.value),
                "the presets depth_restricted and reuse_ancestors share stacks among frames, for "

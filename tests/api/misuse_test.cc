@@ -137,6 +137,30 @@ TEST_F(misuse_death, joined_out_of_order_by_a_worker) {
       died, out_of_order);
 }
 
+[[gnu::noinline]] void make_room_before_the_join(std::size_t bytes) {
+  gate stolen;
+  nopal::scope s;
+  s.fork([&stolen] { stolen.wait(); });
+  stolen.open();
+  void* room = __builtin_alloca(bytes);
+  asm volatile("" : "+r"(room) : : "memory");
+  s.join();
+}
+
+TEST_F(misuse_death, alloca_between_fork_and_join) {
+  EXPECT_EXIT(make_room_before_the_join(100), died, out_of_order);
+}
+
+TEST_F(misuse_death, alloca_between_fork_and_join_by_a_worker) {
+  EXPECT_EXIT(
+      {
+        nopal::scope s;
+        s.fork(make_room_before_the_join, std::size_t{100});
+        s.join();
+      },
+      died, out_of_order);
+}
+
 // The continuation of a's fork lies on the stack of whoever took that of b's.
 [[gnu::noinline]] void fork_an_earlier_scope() {
   gate first_stolen;

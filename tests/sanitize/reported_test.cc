@@ -204,6 +204,45 @@ int after_the_child_freed(bool faulty) {
   return outcome;
 }
 
+// A local of a function that ran on a thief's stack, which is empty after the join.
+[[gnu::noinline]] int* address_of_a_local() {
+  int local = 1;
+  int* address = &local;
+  asm volatile("" : "+r"(address) : : "memory");
+  return address;
+}
+
+int after_the_thief_left(bool faulty) {
+  int own = 1;
+  int* kept = &own;
+  stolen_for_sure steal;
+  std::atomic<bool> pointed{false};
+  nopal::scope s;
+  s.fork([&] {
+    steal.in_child();
+    while (!pointed)
+      std::this_thread::yield();
+  });
+  steal.in_continuation();
+  if (faulty)
+    kept = address_of_a_local();
+  pointed = true;
+  s.join();
+  return outcome_of(*kept);
+}
+
+TEST_F(reported, UseOfALocalOfAFunctionThatReturnedOnAThiefsStack) {
+  const auto in_a_strand = [](bool faulty) {
+    int outcome = 0;
+    nopal::scope s;
+    s.fork([&] { outcome = after_the_thief_left(faulty); });
+    s.join();
+    return outcome;
+  };
+  EXPECT_EXIT(std::exit(in_a_strand(true)), ends_in_error, "use-after-poison");
+  EXPECT_EXIT(std::exit(in_a_strand(false)), testing::ExitedWithCode(0), "^$");
+}
+
 TEST_F(reported, UseOfWhatTheChildFreed) {
   EXPECT_EXIT(std::exit(after_the_child_freed(true)), ends_in_error, "heap-use-after-free");
   EXPECT_EXIT(std::exit(after_the_child_freed(false)), testing::ExitedWithCode(0), "^$");
