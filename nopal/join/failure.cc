@@ -22,12 +22,6 @@ deque::spin_lock failures_lock;
 base::atomic<std::uint64_t> total_suppressed{0};
 thread_local std::uint64_t last_join_suppressed = 0;
 
-// On the same stack of ours, or both on none.
-bool together(std::uintptr_t a, std::uintptr_t b) noexcept {
-  return stack::is_ours(a) == stack::is_ours(b) &&
-         (!stack::is_ours(a) || stack::stack_of(a) == stack::stack_of(b));
-}
-
 // A scope lies between the stack pointer and the frame pointer of the frame that constructed it.
 // Where those are on different stacks (constructed after an earlier steal of the frame), the frame
 // has fitted half a stack, or it could not have been stolen.
@@ -35,7 +29,7 @@ bool lies_in_its_frame(const scope_frame* scope) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(scope);
   const std::uintptr_t low = scope->stack_pointer;
   const std::uintptr_t high = scope->base_of_frame();
-  return at < high && at >= (together(low, high) ? low : high - stack::size() / 2);
+  return at < high && at >= (stack::together(low, high) ? low : high - stack::size() / 2);
 }
 
 [[maybe_unused]] NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
@@ -165,7 +159,7 @@ void check_place(const scope_frame* scope) noexcept {
 
 void offer::check_nesting() const noexcept {
   const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : scope->stolen_at;
-  NOPAL_ASSERT(together(at, reinterpret_cast<std::uintptr_t>(this)),
+  NOPAL_ASSERT(stack::together(at, reinterpret_cast<std::uintptr_t>(this)),
                "a scope was forked while one declared after it had children, or after one declared "
                "before it was joined; the scopes of a function must be forked and joined like "
                "nested blocks");

@@ -20,6 +20,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
 #include "nopal/sched/thread_bound.h"
 
@@ -139,10 +140,8 @@ void remove_roots(const worker* self, const scope_frame* scope) noexcept {
 worker* enlist(scope_frame* scope) noexcept {
   worker* const before = arch::current();
   const bool nested = vproc::is_worker(before);
-  NOPAL_ASSERT(!nested || arch::stack_pointer() >= stack::lowest_fork(before->stack),
-               "stack overflow: the recursion needs more than the %zu KiB of one stack; raise "
-               "NOPAL_STACK_SIZE (now %zuK)",
-               stack::size() >> 10, stack::size() >> 10);
+  if (nested)
+    check_depth(reinterpret_cast<const void*>(arch::stack_pointer()), before->stack);
   seat* const place = nested ? take_seat() : seat_of_this_thread();
   occupy(place, (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63});
   place->outer = before;

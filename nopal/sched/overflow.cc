@@ -43,4 +43,9 @@ void report_stack_overflows() {
                "the handler that reports stack overflows cannot be installed");
 }
 
+void check_depth(const void* in_frame, stack::stack_id stack) noexcept {
+  NOPAL_ASSERT(reinterpret_cast<std::uintptr_t>(in_frame) >= stack::lowest_fork(stack), "%s",
+               sentence);
+}
+
 } // namespace nopal::sched

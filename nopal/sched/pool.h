@@ -28,6 +28,9 @@ bool steals_forced() noexcept;
 // handler that was there before.
 void report_stack_overflows();
 
+// The same sentence if there is no room on this stack for a fork of the frame that this is in.
+void check_depth(const void* in_frame, stack::stack_id stack) noexcept;
+
 // The line of NOPAL_STATS=1, on standard error.
 void print_statistics();
 

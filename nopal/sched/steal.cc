@@ -37,8 +37,7 @@ constexpr std::uintptr_t kTopMargin = 64;
 std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scope) noexcept {
   const std::uintptr_t at = scope->stack_pointer;
   const std::uintptr_t frame = scope->base_of_frame();
-  const bool together = !stack::is_ours(at) ||
-                        (stack::is_ours(frame) && stack::stack_of(at) == stack::stack_of(frame));
+  const bool together = !stack::is_ours(at) || stack::together(at, frame);
   const std::uintptr_t base = together ? frame : strategy::base_of_segment(scope);
   const std::uintptr_t area = base - at + kTopMargin;
   NOPAL_ASSERT(
@@ -123,10 +122,7 @@ void publish_if(deque::attention why, worker* self, offer* newest) noexcept {
 }
 
 void push_slow(worker* self, offer* of) noexcept {
-  NOPAL_ASSERT(reinterpret_cast<std::uintptr_t>(of) >= stack::lowest_fork(self->stack),
-               "stack overflow: the recursion needs more than the %zu KiB of one stack; raise "
-               "NOPAL_STACK_SIZE (now %zuK)",
-               stack::size() >> 10, stack::size() >> 10);
+  check_depth(of, self->stack);
   publish_if(self->deque.push_anyway(of), self, of);
 }
 

@@ -61,16 +61,11 @@ struct walk {
   const bound_function* found;
 };
 
-bool on_one_stack(std::uintptr_t a, std::uintptr_t b) noexcept {
-  return stack::is_ours(a) ? stack::is_ours(b) && stack::stack_of(a) == stack::stack_of(b)
-                           : !stack::is_ours(b);
-}
-
 _Unwind_Reason_Code look(_Unwind_Context* frame, void* argument) {
   auto* const over = static_cast<walk*>(argument);
   const std::uintptr_t stack_pointer = _Unwind_GetCFA(frame);
   const auto address = reinterpret_cast<void*>(_Unwind_GetIP(frame) - 1);
-  if ((stack_pointer > over->end && on_one_stack(stack_pointer, over->end)) ||
+  if ((stack_pointer > over->end && stack::together(stack_pointer, over->end)) ||
       _Unwind_FindEnclosingFunction(address) == reinterpret_cast<void*>(arch::nopal_arch_call_on))
     return _URC_END_OF_STACK;
   over->found = found_bound(address);

@@ -159,6 +159,10 @@ std::size_t size() noexcept { return the_range.stack_bytes; }
 
 stack_id stack_of(std::uintptr_t address) noexcept { return address & ~(slot_bytes - 1); }
 
+bool together(std::uintptr_t a, std::uintptr_t b) noexcept {
+  return is_ours(a) ? is_ours(b) && stack_of(a) == stack_of(b) : !is_ours(b);
+}
+
 std::uintptr_t top(stack_id stack) noexcept { return stack + slot_bytes; }
 std::uintptr_t bottom(stack_id stack) noexcept { return top(stack) - the_range.stack_bytes; }
 std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }

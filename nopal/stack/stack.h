@@ -55,6 +55,8 @@ bool in_guard(std::uintptr_t address) noexcept;
 
 std::size_t size() noexcept;
 stack_id stack_of(std::uintptr_t address) noexcept; // the address must be ours
+// On the same stack of ours, or both on none.
+bool together(std::uintptr_t a, std::uintptr_t b) noexcept;
 std::uintptr_t top(stack_id stack) noexcept;
 std::uintptr_t bottom(stack_id stack) noexcept; // the lowest address that may be used
 // Below this address a fork must not go deeper: what is left is for the leaf's calls.

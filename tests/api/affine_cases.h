@@ -9,8 +9,6 @@
 
 #include <gtest/gtest.h>
 #include <pthread.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <memory>
@@ -20,9 +18,6 @@
 #include <vector>
 
 namespace nopal_test {
-
-// Not pthread_self, whose result the compiler may keep across a fork.
-[[gnu::noinline]] inline pid_t thread_now() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 // So many regions whose last strand ran on another thread than their first.
 inline std::atomic<int> ended_elsewhere{0};
@@ -45,14 +40,14 @@ inline void be_stolen_for_good() {
 
 // A region whose continuation is stolen once.
 inline void region_that_is_stolen() {
-  const pid_t entered = thread_now();
+  const pid_t entered = thread_id();
   nopal::affine([entered] {
     be_stolen_for_good();
     fib(4);
-    if (thread_now() != entered)
+    if (thread_id() != entered)
       ended_elsewhere.fetch_add(1);
   });
-  ASSERT_EQ(thread_now(), entered);
+  ASSERT_EQ(thread_id(), entered);
 }
 
 // Where the child is finished first, the main path goes on where it was stolen to.
@@ -107,7 +102,7 @@ TEST(affine, returns_what_the_function_returns) {
 
 TEST(affine, throws_what_the_function_throws_where_it_was_entered) {
   for (int i = 0; i < repetitions(100, 20); ++i) {
-    const pid_t entered = thread_now();
+    const pid_t entered = thread_id();
     try {
       nopal::affine([i] {
         be_stolen();
@@ -116,7 +111,7 @@ TEST(affine, throws_what_the_function_throws_where_it_was_entered) {
       });
       FAIL() << "nothing was thrown";
     } catch (const std::runtime_error& error) {
-      EXPECT_EQ(thread_now(), entered);
+      EXPECT_EQ(thread_id(), entered);
       EXPECT_EQ(error.what(), std::to_string(i));
     }
     EXPECT_EQ(std::uncaught_exceptions(), 0);

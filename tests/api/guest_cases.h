@@ -5,9 +5,6 @@
 
 #include "tests/api/support.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -66,12 +63,9 @@ TEST(guest, a_child_starts_a_thread_that_forks) {
   }
 }
 
-// Not pthread_self, whose result the compiler may keep across a fork.
-inline pid_t this_thread() { return static_cast<pid_t>(syscall(SYS_gettid)); }
-
 TEST(guest, goes_on_after_the_outermost_join_on_its_own_thread) {
   on_threads(4, [](int) {
-    const pid_t own = this_thread();
+    const pid_t own = thread_id();
     for (int i = 0; i < 20; ++i) {
       gate stolen;
       pid_t thief = own;
@@ -80,10 +74,10 @@ TEST(guest, goes_on_after_the_outermost_join_on_its_own_thread) {
         stolen.wait();
         fib(5);
       });
-      thief = this_thread();
+      thief = thread_id();
       stolen.open();
       s.join();
-      ASSERT_EQ(this_thread(), own);
+      ASSERT_EQ(thread_id(), own);
       ASSERT_NE(thief, own);
     }
   });

@@ -8,9 +8,6 @@
 #include "nopal/mutex.h"
 #include "tests/api/support.h"
 
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <deque>
 #include <exception>
@@ -28,9 +25,6 @@ inline constexpr int kWaiting = 100;
 #else
 inline constexpr int kWaiting = 1000;
 #endif
-
-// Not pthread_self, whose result the compiler may keep across a fork.
-[[gnu::noinline]] inline pid_t thread_id() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 // Yields now and then inside, so that others come.
 class checked_section {

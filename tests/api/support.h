@@ -7,6 +7,7 @@
 #include "nopal/sched/pool.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -65,6 +66,9 @@ public:
 private:
   std::atomic<bool> open_{false};
 };
+
+// Not pthread_self, whose result the compiler may keep across a fork.
+[[gnu::noinline]] inline pid_t thread_id() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 
 // A function whose continuation is certain to be stolen.
 inline void be_stolen() {
