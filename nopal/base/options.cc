@@ -284,10 +284,9 @@ std::uint64_t seed_from_clock() {
 
 } // namespace
 
-std::variant<resolved_options, std::string> resolve(const options& asked,
-                                                    const variable_lookup& lookup,
-                                                    const cpu_count& cpus,
-                                                    std::uint64_t clock_seed) {
+std::variant<resolved_options, std::string>
+resolve(const options& asked, const preset_defaults& usual, const variable_lookup& lookup,
+        const cpu_count& cpus, std::uint64_t clock_seed) {
   resolver r(lookup);
   if (asked.max_stacks > max_stacks_max) {
     return "options::max_stacks is " + std::to_string(asked.max_stacks) +
@@ -302,12 +301,12 @@ std::variant<resolved_options, std::string> resolve(const options& asked,
   const resolved_options resolved{
       r.decide(num_workers_rule, unless_zero(asked.num_workers), workers),
       r.decide(stack_size_rule, unless_zero(asked.stack_size), stack_size_default),
-      r.decide(policy_rule, asked_policy(asked), {stack_policy::NOPAL_DEFAULT_STACK_POLICY}),
+      r.decide(policy_rule, asked_policy(asked), {usual.policy}),
       r.decide(binding_rule, asked.binding, bind::none),
       r.decide(stats_rule, asked.stats, false),
       r.decide(verbose_rule, asked.verbose, false),
       r.decide(seed_rule, asked.seed, clock_seed),
-      r.decide(census_rule, asked.census, census_default),
+      r.decide(census_rule, asked.census, usual.census),
       cpus,
   };
   if (!r.complaint().empty()) {
@@ -329,11 +328,11 @@ std::vector<std::string> explain(const resolved_options& resolved) {
   };
 }
 
-resolved_options resolve_or_die(const options& asked) {
+resolved_options resolve_or_die(const options& asked, const preset_defaults& usual) {
   const auto affinity = static_cast<unsigned>(affinity_cpus().size());
   auto outcome = resolve(
-      asked, [](const char* name) { return std::getenv(name); }, available_cpus({"/", affinity}),
-      seed_from_clock());
+      asked, usual, [](const char* name) { return std::getenv(name); },
+      available_cpus({"/", affinity}), seed_from_clock());
   if (const auto* const complaint = std::get_if<std::string>(&outcome)) {
     die("%s", complaint->c_str());
   }

@@ -9,7 +9,6 @@
 #include "nopal/base/cpus.h"
 #include "nopal/base/environment.h"
 #include "nopal/base/stack_policy.h"
-#include "nopal/config.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,12 +24,11 @@ inline constexpr std::size_t stack_size_min = std::size_t{64} << 10;
 inline constexpr std::size_t stack_size_max = std::size_t{32} << 20;
 inline constexpr std::size_t stack_size_default = std::size_t{1} << 20;
 
-// For a preset whose frames share stacks there is no census.
-#if defined(NOPAL_CHECKS)
-inline constexpr bool census_default = !NOPAL_TRACK_ANCESTORS;
-#else
-inline constexpr bool census_default = false;
-#endif
+// What differs from preset to preset.
+struct preset_defaults {
+  stack_policy policy;
+  bool census;
+};
 
 // Whether workers are bound: not at all, or each to a CPU, physical cores first.
 enum class bind : unsigned char { none, cores };
@@ -77,11 +75,10 @@ struct resolved_options {
 };
 
 // The options, or the sentence that says which value is wrong and what is accepted. Depends on its
-// arguments only.
-std::variant<resolved_options, std::string> resolve(const options& asked,
-                                                    const variable_lookup& lookup,
-                                                    const cpu_count& cpus,
-                                                    std::uint64_t clock_seed);
+// arguments only; `usual` is the preset's.
+std::variant<resolved_options, std::string>
+resolve(const options& asked, const preset_defaults& usual, const variable_lookup& lookup,
+        const cpu_count& cpus, std::uint64_t clock_seed);
 
 // One line for each option: its value and why; as said when NOPAL_VERBOSE=1.
 std::vector<std::string> explain(const resolved_options& resolved);
@@ -89,6 +86,6 @@ std::vector<std::string> explain(const resolved_options& resolved);
 // Resolves against the real environment and machine. Dies on a value that is not accepted; says
 // which NOPAL_ variables are unknown and, when verbose, what explain() tells. Reads the
 // environment: no other thread may be changing it.
-resolved_options resolve_or_die(const options& asked);
+resolved_options resolve_or_die(const options& asked, const preset_defaults& usual);
 
 } // namespace nopal::base

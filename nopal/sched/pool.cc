@@ -44,6 +44,14 @@ base::atomic<std::uint32_t> lowest_unused{kSlots};
 base::atomic<seat*> pool_seats[kSlots];
 base::atomic<std::uint32_t> seats_of_pool{0};
 base::atomic<bool> started{false};
+// Where frames share stacks there is no census.
+#if defined(NOPAL_CHECKS)
+constexpr bool kCensus = !NOPAL_TRACK_ANCESTORS;
+#else
+constexpr bool kCensus = false;
+#endif
+constexpr base::preset_defaults usual{base::stack_policy::NOPAL_DEFAULT_STACK_POLICY, kCensus};
+
 bool without_barrier = false;
 bool forced = false;
 
@@ -66,7 +74,7 @@ std::vector<seat*>& unused_seats() {
 }
 
 base::resolved_options& settings() {
-  static auto* const resolved = new base::resolved_options(base::resolve_or_die(wanted));
+  static auto* const resolved = new base::resolved_options(base::resolve_or_die(wanted, usual));
   return *resolved;
 }
 

@@ -19,6 +19,8 @@ constexpr std::uint64_t clock_seed = 12345;
 const cpu_count four_cpus = {4, cpu_limit::affinity, "affinity mask allows 4; 8 CPUs online"};
 
 using variables = std::map<std::string, std::string>;
+constexpr preset_defaults usual_defaults{stack_policy::budget, false};
+
 using outcome = std::variant<resolved_options, std::string>;
 
 outcome resolve_with(const options& asked, const variables& environment,
@@ -27,7 +29,7 @@ outcome resolve_with(const options& asked, const variables& environment,
     const auto found = environment.find(name);
     return found == environment.end() ? nullptr : found->second.c_str();
   };
-  return resolve(asked, lookup, cpus, clock_seed);
+  return resolve(asked, usual_defaults, lookup, cpus, clock_seed);
 }
 
 resolved_options accepted(const options& asked, const variables& environment,
@@ -245,7 +247,7 @@ TEST(explain, says_when_more_workers_are_asked_for_than_cpus_allowed) {
   for (const auto& [name, value] : environment) {
     setenv(name.c_str(), value.c_str(), 1);
   }
-  const resolved_options r = resolve_or_die({});
+  const resolved_options r = resolve_or_die({}, usual_defaults);
   std::_Exit(r.num_workers.value == 3 ? 0 : 1);
 }
 
