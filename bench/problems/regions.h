@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// regions: 64 pieces of unequal work, each parallel in itself; with --n 1 each in an affine region,
+// regions: 64 pieces of unequal work, each parallel in itself; with --n 2 each in an affine region,
 // whose thread helps nobody else until it ends. Made for this; not one of the papers' problems, and
 // for Nopal alone.
 #pragma once
@@ -20,16 +20,19 @@ class regions_problem {
 public:
   static constexpr const char* name = "regions";
 
-  explicit regions_problem(size chosen) : regions_problem(chosen, 0) {}
-  regions_problem(size chosen, long affine)
-      : affine_(affine == 1), least_(chosen == size::test    ? 8
+  static constexpr long free = 1;
+  static constexpr long affine = 2;
+
+  explicit regions_problem(size chosen) : regions_problem(chosen, free) {}
+  regions_problem(size chosen, long n)
+      : affine_(n == affine), least_(chosen == size::test    ? 8
                                      : chosen == size::quick ? 20
                                                              : 23) {
-    if (affine != 0 && affine != 1)
-      throw std::invalid_argument("--n of regions is 0 (free) or 1 (affine)");
+    if (n != free && n != affine)
+      throw std::invalid_argument("--n of regions is 1 (free) or 2 (affine)");
   }
 
-  long n() const { return affine_ ? 1 : 0; }
+  long n() const { return affine_ ? affine : free; }
   // fib(n) makes F(n + 1) - 1 of them.
   std::uint64_t forks() const {
     std::uint64_t all = pieces;

@@ -53,12 +53,12 @@ TEST(study_problems, reciprocity_notices_a_foreign_frame_that_was_overwritten) {
 }
 
 TEST(study_problems, regions_free_and_affine) {
-  for (const long affine : {0L, 1L}) {
-    regions_problem problem(size::test, affine);
-    EXPECT_EQ(problem.n(), affine);
+  for (const long n : {regions_problem::free, regions_problem::affine}) {
+    regions_problem problem(size::test, n);
+    EXPECT_EQ(problem.n(), n);
     EXPECT_TRUE(verifies(problem));
   }
-  EXPECT_THROW(regions_problem(size::test, 2), std::invalid_argument);
+  EXPECT_THROW(regions_problem(size::test, 3), std::invalid_argument);
 }
 
 TEST(study_problems, side_by_side_runs_as_many_threads_as_asked) {

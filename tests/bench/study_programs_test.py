@@ -71,7 +71,7 @@ class StudyPrograms(unittest.TestCase):
         for program, words, told in (
                 ("known_span-serial", ["--n", 1000], "accepted are --n 1 to"),
                 ("side_by_side-serial", ["--n", 5000], "accepted are --n 1 to"),
-                ("regions-nopal", ["--n", 2], "is 0 (free) or 1 (affine)"),
+                ("regions-nopal", ["--n", 3], "is 1 (free) or 2 (affine)"),
                 ("captives-serial", ["--n", 3], "accepted are --size"),
                 ("known_span_cases", ["--size", "huge"], "accepted are test, quick and paper"),
                 ("known_span_cases", ["--frobnicate"], "accepted is --size")):

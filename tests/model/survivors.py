@@ -47,6 +47,7 @@ REASONS = {
     (_RING, "const ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _LOCK,
     (_SPLIT, "bottom_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
     (_THE, "tail_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
+    (_CHASE_LEV, "bottom_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
     (_CHASE_LEV, _AFTER_TAKE_BACK, 0, "relaxed"): _DECIDED,
     (_CHASE_LEV, _TAKE_BACK, 0, "acq_rel"): _CPP11,
     (_CHASE_LEV, _TAKE_BACK, 0, "relaxed"): _IS_FENCED,
