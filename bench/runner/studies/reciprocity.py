@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """What it costs that serial code may call parallel code and be called by it (fibril-spaa16, 1).
 
-Each fork records the floating-point control words, which is measured, not judged: it is the price of
-what the library promises. The thread of an affine region helps nobody else. What single steps cost (a region, a fork in a handler, a lent worker), fork_cost tells.
+Each fork records the floating-point control words, which is measured, not judged: it is the price
+of what the library promises. The thread of an affine region helps nobody else. What single steps
+cost (a region, a fork in a handler, a lent worker), fork_cost tells.
 """
 
 from runner import checks as checking
