@@ -43,9 +43,11 @@ void condition_variable::notify_one() noexcept {
 }
 
 void condition_variable::notify_all() noexcept {
-  vproc::line<sched::waiter> all = line_.take_all();
-  while (sched::waiter* const first = all.take_first())
+  for (sched::waiter* first = line_.take_all(); first != nullptr;) {
+    sched::waiter* const next = first->next; // the line of ready strands has its own
     sched::make_ready(first);
+    first = next;
+  }
 }
 
 } // namespace nopal

@@ -26,7 +26,6 @@
 #include "nopal/deque/spin_lock.h"
 
 #include <cstdint>
-#include <utility>
 
 namespace nopal::vproc {
 
@@ -60,6 +59,13 @@ public:
     return take([](const Waiter*) { return true; });
   }
 
+  Waiter* take_all() noexcept {
+    Waiter* const first = first_;
+    first_ = nullptr;
+    last_ = nullptr;
+    return first;
+  }
+
   template <class Wanted> bool holds(Wanted wanted) const noexcept {
     const Waiter* at = first_;
     while (at != nullptr && !wanted(at))
@@ -83,9 +89,10 @@ public:
     const deque::locked guard{lock_};
     return line_.take_first();
   }
-  line<Waiter> take_all() noexcept {
+  // The first; the others follow, each the next of the one before.
+  Waiter* take_all() noexcept {
     const deque::locked guard{lock_};
-    return std::exchange(line_, {});
+    return line_.take_all();
   }
 
 private:

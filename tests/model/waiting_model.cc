@@ -59,9 +59,12 @@ template <int Threads, int Times> struct exclusive : scenario<exclusive<Threads,
   }
 };
 
-// One thread puts, the others take one each, and wait while there is nothing.
-template <int Takers, bool Together>
-struct condition : scenario<condition<Takers, Together>, Takers + 1> {
+enum class notified { one, one_inside, all };
+
+// One thread puts, the others take one each, and wait while there is nothing. It notifies one,
+// inside the mutex or outside, or all.
+template <int Takers, notified How>
+struct condition : scenario<condition<Takers, How>, Takers + 1> {
   static constexpr int most_waits = 4;
   mutex lock;
   vproc::locked_line<waiter> takers;
@@ -72,15 +75,24 @@ struct condition : scenario<condition<Takers, Together>, Takers + 1> {
   void put_one(int number) noexcept {
     lock.lock(putters[number]);
     there += 1;
-    if (Together)
-      notify();
+    if (How == notified::one_inside)
+      notify_one();
     lock.unlock();
-    if (!Together)
-      notify();
+    if (How == notified::one)
+      notify_one();
+    else if (How == notified::all)
+      notify_all();
   }
-  void notify() noexcept {
+  void notify_one() noexcept {
     if (waiter* const first = takers.take_first())
       first->woken.wake();
+  }
+  void notify_all() noexcept {
+    for (waiter* first = takers.take_all(); first != nullptr;) {
+      waiter* const next = first->next;
+      first->woken.wake();
+      first = next;
+    }
   }
 
   void take_one(waiter* own) noexcept {
@@ -97,11 +109,10 @@ struct condition : scenario<condition<Takers, Together>, Takers + 1> {
   }
 
   void thread(unsigned self) {
-    if (self == 0)
-      for (int i = 0; i < Takers; ++i)
-        put_one(i);
-    else
-      take_one(waiters[self - 1]);
+    if (self != 0)
+      return take_one(waiters[self - 1]);
+    for (int i = 0; i < Takers; ++i)
+      put_one(i);
   }
   void after() {
     check(there == 0, "something was taken twice, or not at all");
@@ -319,9 +330,10 @@ int main(int argc, char** argv) {
   models.random<exclusive<2, 2>>("a mutex, two threads twice");
   models.bounded<exclusive<2, 1>>("a mutex, two threads", 2);
   models.random<exclusive<3, 2>>("a mutex, three threads twice", 2);
-  models.random<condition<1, false>>("a condition, one waits");
-  models.random<condition<1, true>>("a condition, one waits, notified inside");
-  models.random<condition<2, false>>("a condition, two wait", 2);
+  models.random<condition<1, notified::one>>("a condition, one waits");
+  models.random<condition<1, notified::one_inside>>("a condition, one waits, notified inside");
+  models.random<condition<2, notified::one>>("a condition, two wait", 2);
+  models.random<condition<2, notified::all>>("a condition, two wait, all notified", 2);
   models.random<becomes_ready<1, false>>("a ready strand, one worker");
   models.bounded<becomes_ready<1, false>>("a ready strand, one worker", 2);
   models.random<becomes_ready<2, false>>("two ready strands, two workers", 2);
