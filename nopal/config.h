@@ -49,7 +49,11 @@ depth_restricted and reuse_ancestors"
 #if defined(NOPAL_SERIAL)
 #define NOPAL_ABI serial
 #else
+#if defined(NOPAL_FORKS_RECORD_CONTROL)
+#define NOPAL_ABI NOPAL_JOIN_NAMES(bare_, NOPAL_PRESET)
+#else
 #define NOPAL_ABI NOPAL_JOIN_NAMES(preset_, NOPAL_PRESET)
+#endif
 #endif
 
 // Which deque.

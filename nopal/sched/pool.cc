@@ -52,6 +52,7 @@ constexpr bool kCensus = false;
 #endif
 constexpr base::preset_defaults usual{base::stack_policy::NOPAL_DEFAULT_STACK_POLICY, kCensus};
 
+constexpr int no_error = 0; // for a thief that comes late (steal_from)
 bool without_barrier = false;
 bool forced = false;
 
@@ -292,6 +293,7 @@ void return_worker(worker* unused) noexcept {
   unused->deque.adopt(stack::no_stack, 0, nullptr);
   unused->home = nullptr;
   unused->at = nullptr;
+  unused->set_error_at(&no_error);
   if (stack::idle_ones_are_pooled() && unused->stack != stack::no_stack) {
     stack::release(unused->stack);
     unused->stack = stack::no_stack;

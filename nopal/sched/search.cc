@@ -187,11 +187,13 @@ bool wake_pool_worker(std::uint32_t first) noexcept {
 
 // Whoever stops looking, as the last one, hands the task on: there may be more where this came
 // from, or of any other computation, whose publisher relied on us. So not to a guest if a pool
-// worker sleeps: the guest would look for its own computation's work only.
+// worker sleeps: the guest would look for its own computation's work only. While it is quiet, for a
+// strand that is ready alone.
 void hand_over(worker* self, seat* home) noexcept {
   if (!idle.anybody_asleep())
     return;
-  if ((idle.wants_wake() && !is_quiet() && wake_pool_worker(self->at->random.below(pool_size()))) ||
+  if ((idle.wants_wake() && (!is_quiet() || any_ready(nullptr)) &&
+       wake_pool_worker(self->at->random.below(pool_size()))) ||
       (home != nullptr && home->parking.wake(idle)))
     self->count.wakeups.add(1);
 }
@@ -205,9 +207,8 @@ void keep_away(worker* self) noexcept {
   if (takes_anything(self))
     idle.searching.fetch_sub(1, base::seq_cst);
   if (place->spare && too_many_spares()) {
-    hand_over(self, nullptr); // not while it is quiet; a ready strand goes on even then
-    if (!may_go_on(self))
-      rest();
+    hand_over(self, nullptr);
+    rest();
   } else {
     place->parking.announce(idle);
     if (is_quiet() && !may_go_on(self)) {

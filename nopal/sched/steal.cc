@@ -92,6 +92,8 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scop
     stack::release(self->stack);
   self->stack = own;
   self->deque.adopt(own, scope->taken_above, self->home);
+  if constexpr (NOPAL_TRACK_ANCESTORS) // others may have used and left what is below
+    base::forget_frames(stack::bottom(own), scope->stack_pointer);
   join::put_exception_state(scope->exceptions);
   base::set_error(scope->error);
   note_stack(self);

@@ -44,7 +44,8 @@ void wait_as_thread(waiter& here) noexcept;
 waiter* take_ready(const seat* home) noexcept;
 bool any_ready(const seat* home) noexcept;
 // A thread that has nothing to go on with becomes the worker of the lowest number that is free, so
-// that thieves do not search for ever among as many as once had to wait.
+// that thieves do not search for ever among as many as once had to wait. One that sleeps or rests
+// keeps its number until it has something to do.
 worker* renumbered(worker* self) noexcept;
 // On the scheduler's stack.
 [[noreturn]] void resume_waiter(worker* self, waiter* strand) noexcept;

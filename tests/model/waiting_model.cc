@@ -19,13 +19,19 @@ struct waiter {
   vproc::wake_once woken;
   strand work;
   int home = 0;
+
+  // It is gone once it was woken.
+  void wait() noexcept {
+    woken.wait();
+    next = nullptr;
+  }
 };
 
 class mutex {
 public:
   void lock(waiter& self) noexcept {
     if (!turn_.try_take() && turn_.join(&self))
-      self.woken.wait();
+      self.wait();
   }
   void unlock() noexcept {
     if (turn_.try_free())
@@ -101,7 +107,7 @@ struct condition : scenario<condition<Takers, How>, Takers + 1> {
       check(waits < most_waits, "woken too often for nothing");
       takers.add(own);
       lock.unlock();
-      (own++)->woken.wait();
+      (own++)->wait();
       lock.lock(*own++);
     }
     there += -1;
@@ -139,49 +145,66 @@ template <int Workers> struct idle_workers {
 };
 
 // Strands become ready amid workers that fall asleep; each worker takes one. If it is a guest's
-// computation, the guest must be woken though somebody searches all the time.
-template <int Workers, bool Guest>
-struct becomes_ready : scenario<becomes_ready<Workers, Guest>, Workers + 1>, idle_workers<Workers> {
+// computation, the guest must be woken though somebody searches all the time. If it is quiet, ready
+// strands go on all the same.
+enum class amid { pool, guest, quiet };
+
+template <int Workers, amid Amid>
+struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle_workers<Workers> {
+  static constexpr bool guest = Amid == amid::guest;
   waiter strands[Workers];
   vproc::ready_line<waiter> ready;
 
-  void before() { this->idle.searching.store(Guest ? 1 : 0, base::relaxed); }
+  void before() {
+    this->idle.searching.store(guest ? 1 : 0, base::relaxed);
+    if (Amid == amid::quiet)
+      this->quiet.begin();
+  }
   static auto wanted() noexcept {
-    return [](const waiter* strand) { return !Guest || strand->home == 1; };
+    return [](const waiter* strand) { return !guest || strand->home == 1; };
   }
 
   void make_ready(waiter& strand) noexcept {
     strand.work.prepare();
     strand.home = 1;
     ready.add(&strand);
-    if (this->idle.anybody_asleep() && !(Guest && this->parking[1].wake(this->idle)) &&
+    if (this->idle.anybody_asleep() && !(guest && this->parking[1].wake(this->idle)) &&
         this->idle.wants_wake())
       this->wake_pool_worker();
   }
 
   void sleep(unsigned self) noexcept {
-    this->parking[self].announce(this->idle);
-    if (!Guest)
+    const bool away = this->quiet.holds(); // keep_away
+    if (away)
       this->idle.searching.fetch_sub(1, base::seq_cst);
-    base::full_fence();
+    this->parking[self].announce(this->idle);
+    if (!guest && !away)
+      this->idle.searching.fetch_sub(1, base::seq_cst);
+    if (!away)
+      base::full_fence();
     if (ready.holds(wanted()))
       this->parking[self].cancel(this->idle);
     else
       this->parking[self].wait();
-    if (!Guest)
+    if (!guest)
       this->idle.searching.fetch_add(1, base::seq_cst);
   }
 
+  void hand_over() noexcept {
+    if (this->idle.anybody_asleep() && this->idle.wants_wake() &&
+        (!this->quiet.holds() || ready.holds(wanted())))
+      this->wake_pool_worker();
+  }
+
   void search(unsigned self) noexcept {
-    if (!Guest)
+    if (!guest)
       this->idle.searching.fetch_add(1, base::seq_cst);
     waiter* taken = nullptr;
     while ((taken = ready.take(wanted())) == nullptr)
       sleep(self);
-    if (!Guest)
+    if (!guest)
       this->idle.searching.fetch_sub(1, base::seq_cst);
-    if (this->idle.anybody_asleep() && this->idle.wants_wake()) // hand_over
-      this->wake_pool_worker();
+    hand_over();
     taken->work.resume();
   }
 
@@ -196,6 +219,48 @@ struct becomes_ready : scenario<becomes_ready<Workers, Guest>, Workers + 1>, idl
     for (const waiter& one : strands)
       one.work.check_resumed_once();
   }
+};
+
+// A worker whose number was not in use comes into use and offers something, and goes on for ever,
+// while another falls asleep: pool.cc (unused_worker), and the push and its publication in short.
+struct comes_into_use : scenario<comes_into_use, 2>, idle_workers<1> {
+  base::atomic<std::uint32_t> in_use{1};
+  base::atomic<bool> limit_is_low{false}; // of the worker of number 1
+  base::atomic<bool> mark{false};
+
+  void come_into_use() noexcept {
+    in_use.store(2, base::release);
+    limit_is_low.store(true, base::relaxed); // ask
+  }
+  void push() noexcept {
+    mark.store(true, base::relaxed);
+    base::light_barrier();
+    if (limit_is_low.load(base::relaxed) && idle.anybody_asleep())
+      wake_pool_worker();
+  }
+  bool has_work() noexcept { return in_use.load(base::acquire) == 2 && mark.load(base::relaxed); }
+
+  void search() noexcept {
+    while (!has_work()) {
+      parking[1].announce(idle);
+      base::full_fence();
+      if (in_use.load(base::acquire) == 2)
+        limit_is_low.store(true, base::relaxed);
+      base::heavy_barrier();
+      if (has_work())
+        parking[1].cancel(idle);
+      else
+        parking[1].wait();
+    }
+  }
+
+  void thread(unsigned self) {
+    if (self != 0)
+      return search();
+    come_into_use();
+    push();
+  }
+  void after() { check_counts(); }
 };
 
 // Something is published while quiet ends: pool workers that kept away find it.
@@ -255,8 +320,7 @@ struct quiet_ends : scenario<quiet_ends, 3>, idle_workers<1> {
   }
 };
 
-// A ready strand goes on even while it is quiet: a spare worker on whom whoever made it ready
-// relied does not rest before it has looked.
+// A spare worker on whom whoever made a strand ready relied wakes another before it rests.
 struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
   static constexpr unsigned spare = 2;
   waiter one;
@@ -293,12 +357,9 @@ struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
       go_on();
       return;
     }
-    if (self == spare) {
-      // hand_over wakes nobody: it is quiet
-      if (idle.anybody_asleep() && idle.wants_wake() && !quiet.holds())
+    if (self == spare) { // hand_over, and rest
+      if (idle.anybody_asleep() && idle.wants_wake() && (!quiet.holds() || ready.holds(any)))
         wake_pool_worker();
-      if (ready.holds(any))
-        go_on();
       return;
     }
     parking[self].announce(idle);
@@ -334,10 +395,13 @@ int main(int argc, char** argv) {
   models.random<condition<1, notified::one_inside>>("a condition, one waits, notified inside");
   models.random<condition<2, notified::one>>("a condition, two wait", 2);
   models.random<condition<2, notified::all>>("a condition, two wait, all notified", 2);
-  models.random<becomes_ready<1, false>>("a ready strand, one worker");
-  models.bounded<becomes_ready<1, false>>("a ready strand, one worker", 2);
-  models.random<becomes_ready<2, false>>("two ready strands, two workers", 2);
-  models.random<becomes_ready<1, true>>("a ready strand of a guest");
+  models.random<becomes_ready<1, amid::pool>>("a ready strand, one worker");
+  models.bounded<becomes_ready<1, amid::pool>>("a ready strand, one worker", 2);
+  models.random<becomes_ready<2, amid::pool>>("two ready strands, two workers", 2);
+  models.random<becomes_ready<1, amid::guest>>("a ready strand of a guest");
+  models.random<becomes_ready<2, amid::quiet>>("two ready strands while it is quiet", 2);
+  models.random<comes_into_use>("a number that comes into use");
+  models.bounded<comes_into_use>("a number that comes into use", 2);
   models.random<quiet_ends>("work amid the end of quiet", 3);
   models.bounded<quiet_ends>("work amid the end of quiet", 2);
   models.random<spare_rests>("a strand ready while a spare rests", 3);
