@@ -107,10 +107,10 @@ BUGS = (
     ),
     (
         "notify_all reads who is next too late",
-        "tests/model/waiting_model.cc",
+        "tests/model/mutex_model.cc",
         "waiter* const next = first->next; first->woken.wake(); first = next;",
         "first->woken.wake(); first = first->next;",
-        "waiting_model.cc",
+        "mutex_model.cc",
     ),
 )
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// A strand that waits, as a model sees it: a thread, which waits as one that is no worker does.
+#pragma once
+
+#include "strand.h"
+
+#include "nopal/vproc/lines.h"
+
+namespace nopal::model {
+
+struct waiter {
+  base::handed_over<waiter*> next{nullptr};
+  vproc::wake_once woken;
+  strand work;
+  int home = 0;
+
+  // It is gone once it was woken.
+  void wait() noexcept {
+    woken.wait();
+    next = nullptr;
+  }
+};
+
+} // namespace nopal::model
