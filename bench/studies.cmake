@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Programs that a study alone runs: computations of known work and span, those that tell apart the
-# strategies for a cactus stack, and those that leave many dead pages. Each is built for the serial
-# elision, for the profile, and for every runtime of ours that is.
-enable_language(C)
-add_library(bench_foreign STATIC foreign.c)
-set_target_properties(bench_foreign PROPERTIES C_STANDARD 11)
+# Programs that a study alone runs: computations of known work and span, and those that leave many
+# dead pages. Each is built for the serial elision, for the profile, and for every runtime of ours
+# that is.
 
 # bench_study_programs(runtime BACKEND header [LIBRARIES ...]): adds them to a runtime's problems.
 function(bench_study_programs runtime)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "BACKEND" "LIBRARIES")
-  set(added known_span reciprocity captives suspended deep_leaves alternating lu_tiny)
+  set(added known_span suspended deep_leaves alternating lu_tiny)
   if(runtime STREQUAL "serial")
     list(APPEND added side_by_side)
   elseif(runtime STREQUAL "nopal")
@@ -22,7 +19,7 @@ function(bench_study_programs runtime)
     add_executable(${target} program.cc)
     target_compile_definitions(${target} PRIVATE ${definitions})
     target_compile_options(${target} PRIVATE ${bench_flags})
-    target_link_libraries(${target} PRIVATE bench_harness bench_foreign nopal_warnings
+    target_link_libraries(${target} PRIVATE bench_harness nopal_warnings
       Threads::Threads ${arg_LIBRARIES})
     string(JSON count LENGTH "${problems_json}")
     string(JSON problems_json SET "${problems_json}" ${count} "\"${problem}\"")

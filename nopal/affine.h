@@ -42,7 +42,6 @@ namespace detail {
 
 template <class Body> NOPAL_THUNK_FUNCTION void affine_thunk(scope_frame* scope, Body* body) {
   offer of{scope};
-  [[maybe_unused]] const vproc::nesting nested{arch::current(), scope};
   sched::run_affine(&of, run_body<Body>, body);
 }
 

@@ -10,15 +10,13 @@
 // Presets. All but the first two are for comparison: they are built from the same parts as the
 // systems they are named after.
 //
-//   name              deque      join       stealing              pages     source
-//   nopal             stack_map  wait_free  anything              budget
-//   split             split      wait_free  anything              budget
-//   nowa              chase_lev  wait_free  anything              keep      nowa-ipdps21
-//   nowa_the          the        wait_free  anything              keep      the same, figure 9
-//   fibril            the        locked     anything              dontneed  fibril-spaa16
-//   cilkplus          the        locked     anything              bounded   the same, section 5
-//   depth_restricted  the        wait_free  nothing shallower     keep      cilk-m-pact10, nr. 3
-//   reuse_ancestors   the        wait_free  to ancestors' stacks  keep      the same, nr. 6
+//   name      deque      join       pages     source
+//   nopal     stack_map  wait_free  budget
+//   split     split      wait_free  budget
+//   nowa      chase_lev  wait_free  keep      nowa-ipdps21
+//   nowa_the  the        wait_free  keep      the same, figure 9
+//   fibril    the        locked     dontneed  fibril-spaa16
+//   cilkplus  the        locked     bounded   the same, section 5
 //
 // What happens to pages can be set otherwise when a program starts (stack_policy in runtime.h).
 #pragma once
@@ -33,8 +31,6 @@
 #define NOPAL_PRESET_IS_nowa_the 4
 #define NOPAL_PRESET_IS_fibril 5
 #define NOPAL_PRESET_IS_cilkplus 6
-#define NOPAL_PRESET_IS_depth_restricted 7
-#define NOPAL_PRESET_IS_reuse_ancestors 8
 
 #define NOPAL_JOINED_NAME(a, b) a##b
 #define NOPAL_JOIN_NAMES(a, b) NOPAL_JOINED_NAME(a, b)
@@ -42,8 +38,7 @@
 
 #if NOPAL_PRESET_NUMBER == 0
 #error                                                                                             \
-    "NOPAL_PRESET names no preset; accepted are nopal, split, nowa, nowa_the, fibril, cilkplus, \
-depth_restricted and reuse_ancestors"
+    "NOPAL_PRESET names no preset; accepted are nopal, split, nowa, nowa_the, fibril and cilkplus"
 #endif
 
 #if defined(NOPAL_SERIAL)
@@ -72,10 +67,6 @@ depth_restricted and reuse_ancestors"
 #endif
 
 #define NOPAL_JOIN_LOCKED (NOPAL_PRESET_NUMBER == 5 || NOPAL_PRESET_NUMBER == 6)
-
-#define NOPAL_DEPTH_RESTRICTED (NOPAL_PRESET_NUMBER == 7)
-#define NOPAL_REUSE_ANCESTORS (NOPAL_PRESET_NUMBER == 8)
-#define NOPAL_TRACK_ANCESTORS (NOPAL_PRESET_NUMBER >= 7)
 
 // What happens to unused pages, a value of stack_policy (base/options.h).
 #if NOPAL_PRESET_NUMBER <= 2

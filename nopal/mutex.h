@@ -16,8 +16,7 @@
 // unique_lock. First come, first served: who unlocks hands the mutex to the strand that has waited
 // longest. A waiting strand keeps its stack, and a worker's table entry of which there are 8192.
 //
-// Thread rules: anybody, any strand. Destroyed when nobody waits. Not with the presets
-// depth_restricted and reuse_ancestors (config.h), whose strands cannot stop between joins.
+// Thread rules: anybody, any strand. Destroyed when nobody waits.
 // NOPAL_SERIAL: they do nothing; a wait whose condition does not hold would wait for ever, and ends
 // the program.
 #pragma once

@@ -13,7 +13,6 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/join/scope_frame.h"
 #include "nopal/sched/sched.h"
-#include "nopal/vproc/nesting.h"
 
 #include <array>
 #include <bit>
@@ -87,7 +86,6 @@ template <class Body>
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
   offer of{scope};
   vproc::worker* const self = arch::current();
-  [[maybe_unused]] const vproc::nesting nested{self, scope};
   // A thief may change what this looks at as soon as the offer is public.
   const bool odd = !of.may_be_public();
   if (!self->exceptions->alive() && !odd && self->deque.push(&of)) [[likely]]

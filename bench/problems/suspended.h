@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "bench/harness.h"
-#include "bench/problems/captives.h"
+#include "bench/problems/descent.h"
 
 namespace bench {
 

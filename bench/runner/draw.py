@@ -10,7 +10,6 @@ COLOURS = {
     "nopal": "#1b7f3b", "nopal-split": "#7cc68d", "nopal-bare": "#3fa7a0",
     "nopal-nowa": "#8e44ad", "nopal-nowa-the": "#d65fb4", "nopal-fibril": "#b5651d",
     "nopal-cilkplus": "#d4a017",
-    "nopal-depth-restricted": "#5b7083", "nopal-reuse-ancestors": "#94a9bb",
     "openmp-gcc": "#c23b22", "openmp-llvm": "#f0a07c", "openmp-gcc-untied": "#7d1f10",
     "openmp-llvm-untied": "#e5604d", "tbb": "#1f5fa8", "nowa": "#4a235a", "fibril": "#5e3008",
     "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9"}

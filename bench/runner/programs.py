@@ -12,7 +12,7 @@ SIZES = ["test", "quick", "paper"]
 # They have one worker. `profile` is no competitor: it tells fork depth and stack pages.
 SERIAL_RUNTIMES = ["serial", "serial_call", "profile"]
 PRESETS = ["nopal", "nopal-split", "nopal-bare", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
-           "nopal-cilkplus", "nopal-depth-restricted", "nopal-reuse-ancestors"]
+           "nopal-cilkplus"]
 OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS
 RUNTIMES = {
     "serial": "the serial elision, baseline of every ratio",
@@ -25,8 +25,6 @@ RUNTIMES = {
     "nopal-nowa-the": "Nopal's preset nowa-the: THE deque, wait-free join",
     "nopal-fibril": "Nopal's preset fibril: THE deque, locked join, unmaps",
     "nopal-cilkplus": "Nopal's preset cilkplus: THE deque, locked join, a bound on stacks",
-    "nopal-depth-restricted": "Nopal, thieves steal only deeper than where they wait",
-    "nopal-reuse-ancestors": "Nopal, thieves run on the stacks of those who wait",
     "openmp-gcc": "OpenMP tasks of GCC",
     "openmp-llvm": "OpenMP tasks of LLVM",
     "openmp-gcc-untied": "untied OpenMP tasks of GCC",
@@ -39,8 +37,7 @@ RUNTIMES = {
     "taskflow": "Taskflow, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", "nopal-bare", "nopal-depth-restricted", "nopal-reuse-ancestors",
-              "openmp-gcc-untied", "openmp-llvm-untied"]
+NOT_IN_ALL = ["profile", "nopal-bare", "openmp-gcc-untied", "openmp-llvm-untied"]
 POLICIES = ["keep", "dontneed", "free", "remap", "bounded", "budget"]
 STACKS_MAX = 10**6
 # After a policy: the run counts live and dead pages, and its time is not to be compared.

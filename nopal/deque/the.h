@@ -117,11 +117,6 @@ public:
   }
 
   outcome steal(void* home, entry<Offer>& taken) noexcept {
-    return steal(home, taken, [](const frame*) { return true; });
-  }
-
-  // The same; `wanted` says, under the lock, whether the thief may take this frame.
-  template <class Wanted> outcome steal(void* home, entry<Offer>& taken, Wanted wanted) noexcept {
     if (!anything_public())
       return outcome::empty;
     const locked guard{lock_};
@@ -131,8 +126,7 @@ public:
     outcome result = outcome::empty;
     if (at < tail_.load(base::acquire)) { // P
       taken = {nullptr, slots_[at].load(base::relaxed), home_};
-      result = (home == nullptr || home_ == home) && wanted(taken.frame) ? outcome::got
-                                                                         : outcome::foreign;
+      result = home == nullptr || home_ == home ? outcome::got : outcome::foreign;
     }
     if (result == outcome::got)
       Offer::taken(taken.frame);
@@ -154,17 +148,6 @@ public:
   bool has_work(void* home) noexcept {
     const locked guard{lock_};
     return anything_public() && (home == nullptr || home_ == home);
-  }
-  // For a frame that this thief may take: like a steal, it reserves the frame while it looks.
-  template <class Wanted> bool has_work(void* home, Wanted wanted) noexcept {
-    const locked guard{lock_};
-    const std::int64_t at = head_.load(base::relaxed);
-    head_.store(at + 1, base::relaxed);
-    base::full_fence();                                                                      // C
-    const bool any = at < tail_.load(base::acquire) && (home == nullptr || home_ == home) && // P
-                     wanted(slots_[at].load(base::relaxed));
-    head_.store(at, base::release); // S
-    return any;
   }
 
 private:

@@ -42,18 +42,6 @@ using join_type = wait_free;
 // set by the scope's constructor, and each fork says where to go on.
 inline constexpr bool offers_are_public = NOPAL_OFFERS_ARE_PUBLIC;
 
-#if NOPAL_TRACK_ANCESTORS
-// What the strategies of sched/strategy.h know of a scope.
-struct ancestry {
-  scope_frame* parent;          // the scope whose child, or stolen main path, runs this one's code
-  std::uint64_t depth;          // number of parents
-  std::uintptr_t floor;         // of the segment on which its stolen main path runs
-  scope_frame* next;            // in a list of its stack or its worker
-  void* waiter;                 // the worker on whose stack it waits for its children
-  base::atomic<bool> completed; // they are finished, and the waiter may go on with it
-};
-#endif
-
 struct scope_frame : arch::context {
   // Else leaves alone what touch() sets: this runs on every call of a function with a scope.
   [[gnu::always_inline]] scope_frame() noexcept {
@@ -70,9 +58,6 @@ struct scope_frame : arch::context {
   failure* failures;
   exception_state exceptions; // of the main path while it is suspended at a join or set aside
   int error;                  // its errno while it is suspended
-#if NOPAL_TRACK_ANCESTORS
-  ancestry above; // valid from the scope's first fork on
-#endif
 
   // The frame pointer of the function that declares the scope.
   std::uintptr_t base_of_frame() const noexcept { return frame_pointer & ~arch::frame_flags; }

@@ -152,9 +152,6 @@ worker* enlist(scope_frame* scope) noexcept {
   self->home = place;
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
-#if NOPAL_TRACK_ANCESTORS
-  self->innermost = scope;
-#endif
   arch::nopal_self = self;
   self->deque.adopt(self->stack, stack::top(self->stack), self->home);
   return self;
@@ -166,10 +163,6 @@ NOPAL_SWITCHES void resign(worker* self, const scope_frame* scope) noexcept {
   remove_roots(self, scope);
   place->awaited = nullptr;
   const bool nested = vproc::is_worker(outer);
-#if NOPAL_TRACK_ANCESTORS
-  if (nested)
-    outer->innermost = scope->above.parent;
-#endif
   arch::nopal_self = outer;
   note_thread_stack(place);
   return_worker(self);

@@ -44,9 +44,8 @@ base::atomic<std::uint32_t> lowest_unused{kSlots};
 base::atomic<seat*> pool_seats[kSlots];
 base::atomic<std::uint32_t> seats_of_pool{0};
 base::atomic<bool> started{false};
-// Where frames share stacks there is no census.
 #if defined(NOPAL_CHECKS)
-constexpr bool kCensus = !NOPAL_TRACK_ANCESTORS;
+constexpr bool kCensus = true;
 #else
 constexpr bool kCensus = false;
 #endif
@@ -207,11 +206,6 @@ void start_locked() {
                "this program runs with shadow stacks (CET), on which a continuation cannot go on "
                "where another thread left it; start it with "
                "GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
-  NOPAL_ASSERT(!NOPAL_TRACK_ANCESTORS ||
-                   (use.policy.value.policy != base::stack_policy::budget && !use.census.value),
-               "the presets depth_restricted and reuse_ancestors share stacks among frames, for "
-               "which there is neither NOPAL_STACK_POLICY=budget nor NOPAL_CENSUS=1; keep, "
-               "dontneed, free, remap and bounded are accepted");
   stack::open(use.stack_size.value, use.policy.value, use.census.value);
   without_barrier = !base::enable_heavy_barrier() || forced;
   if (without_barrier && !forced && use.verbose.value)

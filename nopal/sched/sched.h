@@ -76,8 +76,8 @@ struct waiter;
 struct found {
   scope_frame* stolen;   // a continuation, or
   scope_frame* finished; // a guest's own outermost scope, or
-  scope_frame* joined;   // one that nobody else may go on with (strategy.h), or that was left to
-                         // this worker because it was giving pages of its stack back, or
+  scope_frame* joined;   // one that was left to this worker because it was giving pages of its
+                         // stack back, or
   waiter* ready;         // a strand that has what it waited for (waiting.h)
   seat* home;
 };

@@ -13,12 +13,15 @@
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
 #include "nopal/sched/spares.h"
-#include "nopal/sched/strategy.h"
 #include "nopal/sched/waiting.h"
 
 namespace nopal::sched {
 
 namespace {
+
+// The computation of which this worker may run strands; null: of any. A guest waits for its own
+// computation, and anything else might keep it arbitrarily long.
+seat* restricted_to(const worker* self) noexcept { return self->at->pool ? nullptr : self->home; }
 
 constexpr unsigned kTries = 128;
 constexpr unsigned kRounds = 6;
@@ -28,24 +31,13 @@ using item = deque::entry<offer>;
 
 // Whether this worker has something to go on with, and need not steal.
 bool may_go_on(const worker* self) noexcept {
-  return self->at->finished.load(base::relaxed) != nullptr || strategy::ready(self) != nullptr ||
-         any_ready(strategy::home(self));
-}
-
-template <class Strategy = strategy>
-outcome take_from(worker* victim, worker* self, item& taken) noexcept {
-  if constexpr (Strategy::restricts)
-    return victim->deque.steal(Strategy::home(self), taken, [self](const scope_frame* scope) {
-      return Strategy::may_take(self, scope);
-    });
-  else
-    return victim->deque.steal(Strategy::home(self), taken);
+  return self->at->finished.load(base::relaxed) != nullptr || any_ready(restricted_to(self));
 }
 
 // The continuation's errno is what it was at its fork, or whatever its child has set since, as
 // after any call. (A victim that was done with the child at once may have another strand's.)
 outcome steal_from(worker* victim, worker* self, item& taken) noexcept {
-  const outcome result = take_from(victim, self, taken);
+  const outcome result = victim->deque.steal(restricted_to(self), taken);
   if (result == outcome::got)
     self->stolen_error = base::read_error(victim->error_at());
   return result;
@@ -58,9 +50,8 @@ bool has_stack(worker* self) noexcept {
   return self->stack != stack::no_stack || !stack::may_run_out();
 }
 
-// Looks for work of any kind, so that a publisher may rely on it. Guests and workers that are
-// restricted (strategy.h) do not.
-bool takes_anything(const worker* self) noexcept { return strategy::home(self) == nullptr; }
+// Looks for work of any kind, so that a publisher may rely on it. Guests do not.
+bool takes_anything(const worker* self) noexcept { return restricted_to(self) == nullptr; }
 
 bool steal_from_anybody(worker* self, item& taken) noexcept {
   const std::uint32_t count = worker_count();
@@ -85,20 +76,11 @@ bool steal_starved(worker* self, item& taken) noexcept {
   const std::uint32_t first = self->at->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     worker* victim = worker_at((first + i) % count);
-    if (victim != self && victim->deque.publish_for_owner(self->number + 1, strategy::home(self)) &&
+    if (victim != self && victim->deque.publish_for_owner(self->number + 1, restricted_to(self)) &&
         steal_from(victim, self, taken) == outcome::got)
       return true;
   }
   return false;
-}
-
-template <class Strategy = strategy> bool has_work(worker* victim, worker* self) noexcept {
-  if constexpr (Strategy::restricts)
-    return victim->deque.has_work(Strategy::home(self), [self](const scope_frame* scope) {
-      return Strategy::may_take(self, scope);
-    });
-  else
-    return victim->deque.has_work(Strategy::home(self));
 }
 
 // Begins anywhere: or a worker that always has something would keep this look from the others.
@@ -107,7 +89,7 @@ bool anything_left(worker* self) noexcept {
   const std::uint32_t first = self->at->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     worker* victim = worker_at((first + i) % count);
-    if (victim != self && has_work(victim, self))
+    if (victim != self && victim->deque.has_work(restricted_to(self)))
       return true;
   }
   return may_go_on(self);
@@ -115,8 +97,7 @@ bool anything_left(worker* self) noexcept {
 
 // Where others may want it, nobody sleeps on an empty one.
 void lend_stack(worker* self) noexcept {
-  if (self->stack == stack::no_stack || !stack::idle_ones_are_pooled() ||
-      strategy::floor(self) != stack::top(self->stack))
+  if (self->stack == stack::no_stack || !stack::idle_ones_are_pooled())
     return;
   stack::release(self->stack);
   self->stack = stack::no_stack;
@@ -137,7 +118,6 @@ void wait_for_stack(worker* self) noexcept {
 void sleep(worker* self) noexcept {
   const bool counted = takes_anything(self);
   lend_stack(self);
-  self->at->wants_anything.store(counted, base::relaxed);
   self->at->parking.announce(idle);
   if (counted)
     idle.searching.fetch_sub(1, base::seq_cst);
@@ -169,20 +149,12 @@ bool tidied(worker* self, found& left) noexcept {
 }
 
 // Begins at `first`, or behind it: any number.
-bool wake_pool_worker(std::uint32_t first, bool that_takes_anything) noexcept {
-  const std::uint32_t count = pool_size();
-  for (std::uint32_t i = 0; i < count; ++i) {
-    seat* candidate = pool_seat((first + i) % count);
-    if (candidate->wants_anything.load(base::relaxed) == that_takes_anything &&
-        candidate->parking.wake(idle))
-      return true;
-  }
-  return false;
-}
-
-// One that is restricted only if there is no other.
 bool wake_pool_worker(std::uint32_t first) noexcept {
-  return wake_pool_worker(first, true) || (strategy::restricts && wake_pool_worker(first, false));
+  const std::uint32_t count = pool_size();
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (pool_seat((first + i) % count)->parking.wake(idle))
+      return true;
+  return false;
 }
 
 // Whoever stops looking, as the last one, hands the task on: there may be more where this came
@@ -203,7 +175,6 @@ void hand_over(worker* self, seat* home) noexcept {
 void keep_away(worker* self) noexcept {
   lend_stack(self);
   seat* const place = self->at;
-  place->wants_anything.store(takes_anything(self), base::relaxed);
   if (takes_anything(self))
     idle.searching.fetch_sub(1, base::seq_cst);
   if (place->spare && too_many_spares()) {
@@ -273,10 +244,9 @@ found search(worker* self) noexcept {
       keep_away(self);
     wait_for_stack(self);
     next.finished = self->at->finished.load(base::acquire);
-    next.joined = strategy::ready(self);
-    if (next.finished != nullptr || next.joined != nullptr)
+    if (next.finished != nullptr)
       break;
-    next.ready = take_ready(strategy::home(self));
+    next.ready = take_ready(restricted_to(self));
     if (next.ready != nullptr) {
       next.home = next.ready->left->home;
       break;

@@ -14,7 +14,6 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
-#include "nopal/sched/strategy.h"
 #include "nopal/sched/thread_bound.h"
 #include "nopal/sched/waiting.h"
 
@@ -28,31 +27,33 @@ namespace {
 
 constexpr std::uintptr_t kTopMargin = 64;
 
-// The thief's stack pointer: leaves the frame's outgoing-argument area free below the floor of the
-// thief's segment (Cilk-M's linkage region) and keeps the alignment. The size of that area is not
+// The thief's stack pointer: leaves the frame's outgoing-argument area free below the top of the
+// thief's stack (Cilk-M's linkage region) and keeps the alignment. The size of that area is not
 // known, so all that lies between the frame's stack pointer and its base is left: the frame pointer
 // if that is on the same stack, else (a scope constructed after an earlier steal of its frame) the
-// top of the segment it ran on. Both as they were when the scope was constructed: measured from the
+// top of the stack it ran on. Both as they were when the scope was constructed: measured from the
 // last thief's stack pointer, the area would grow with each steal of a scope.
-std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scope) noexcept {
+std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope) noexcept {
   const std::uintptr_t at = scope->stack_pointer;
   const std::uintptr_t frame = scope->base_of_frame();
   const bool together = !stack::is_ours(at) || stack::together(at, frame);
-  const std::uintptr_t base = together ? frame : strategy::base_of_segment(scope);
+  const std::uintptr_t base = together ? frame : stack::top(stack::stack_of(at));
   const std::uintptr_t area = base - at + kTopMargin;
   NOPAL_ASSERT(
       area + 2 * arch::alignment < stack::size() / 2 + kTopMargin,
       "a function that forks has a frame of %zu KiB, but only half a stack (%zu KiB) can be "
       "given to a thief for it; raise NOPAL_STACK_SIZE",
       static_cast<std::size_t>(area >> 10), stack::size() >> 11);
-  const std::uintptr_t below = floor - area - arch::alignment;
+  const std::uintptr_t below = top - area - arch::alignment;
   return (below & ~(arch::alignment - 1)) | (at & (arch::alignment - 1));
 }
 
 [[noreturn]] NOPAL_SWITCHES void run_stolen(worker* self, scope_frame* scope) noexcept {
-  const std::uintptr_t floor = strategy::choose_stack(self, scope);
-  const std::uintptr_t at = thief_stack_pointer(floor, scope);
-  base::begin_use(stack::bottom(self->stack), floor);
+  if (self->stack == stack::no_stack)
+    self->stack = stack::acquire();
+  const std::uintptr_t top = stack::top(self->stack);
+  const std::uintptr_t at = thief_stack_pointer(top, scope);
+  base::begin_use(stack::bottom(self->stack), top);
   base::happens_after(scope);
   if constexpr (join::offers_are_public)
     join::check_place(scope);
@@ -64,7 +65,7 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scop
   if (scope->exceptions_aside())
     join::bring_exceptions_back(scope);
   base::set_error(self->stolen_error);
-  self->deque.adopt(self->stack, stack::top(self->stack), self->home);
+  self->deque.adopt(self->stack, top, self->home);
   note_stack(self);
   arch::nopal_arch_resume(scope, at);
 }
@@ -74,8 +75,7 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scop
 [[noreturn]] NOPAL_SWITCHES void resume_joined(worker* self, scope_frame* scope) noexcept {
   base::happens_after(&scope->join);
   const bool awaited = scope == self->home->awaited; // by a guest, which is on the frame's stack
-  if (!awaited && !(strategy::goes_on_here(self, scope) &&
-                    stack::take_back(stack::stack_of(scope->stack_pointer), {scope, self->home})))
+  if (!awaited && !stack::take_back(stack::stack_of(scope->stack_pointer), {scope, self->home}))
     schedule(self);
   scope->join.reset();
   self->count.resumptions.add(1);
@@ -92,20 +92,17 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t floor, const scope_frame* scop
     stack::release(self->stack);
   self->stack = own;
   self->deque.adopt(own, scope->taken_above, self->home);
-  if constexpr (NOPAL_TRACK_ANCESTORS) // others may have used and left what is below
-    base::forget_frames(stack::bottom(own), scope->stack_pointer);
   join::put_exception_state(scope->exceptions);
   base::set_error(scope->error);
   note_stack(self);
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
 
-// Whether the scope's frame lies in the segment of its child that ran here; else the child was the
-// first to use the segment.
+// Whether the scope's frame lies on the stack of its child that ran here; else the child was the
+// first to use the stack.
 bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
   const std::uintptr_t at = scope->stack_pointer;
-  return stack::is_ours(at) && stack::stack_of(at) == self->stack &&
-         !strategy::waits_above(self, scope);
+  return stack::is_ours(at) && stack::stack_of(at) == self->stack;
 }
 
 [[noreturn]] NOPAL_SWITCHES void detach(worker* self, offer* of) noexcept {
@@ -113,7 +110,8 @@ bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
   check_callers(self);
   check_mutexes(self->at); // now, though this thread may be the one that goes on after the join
   const bool below = frame_is_here(self, scope);
-  base::forget_frames(arch::stack_pointer(), below ? scope->stack_pointer : strategy::floor(self));
+  base::forget_frames(arch::stack_pointer(),
+                      below ? scope->stack_pointer : stack::top(self->stack));
   arch::nopal_arch_leave(child_done, of->scope, self->scheduler_stack);
 }
 
@@ -183,10 +181,9 @@ NOPAL_SWITCHES void child_done(void* argument) noexcept {
     // The frame lies on the stack just left: it stays with the frame.
     if (!scope->join.last_child())
       stack::retire(scope->stack_pointer);
-    strategy::leave_with_frame(self, scope);
+    self->stack = stack::no_stack;
   } else {
-    base::end_use(stack::bottom(self->stack), strategy::floor(self));
-    strategy::leave_empty(self);
+    base::end_use(stack::bottom(self->stack), stack::top(self->stack));
   }
   base::happens_before(&scope->join);
   if (scope->join.child_finished())
@@ -274,10 +271,9 @@ extern "C" [[noreturn]] NOPAL_SWITCHES void nopal_join_suspend(nopal::arch::cont
   scope->exceptions = join::take_exception_state();
   scope->error = *self->at->error;
   sched::note_thread_stack(self->at);
-  base::end_use(stack::bottom(self->stack), sched::strategy::floor(self));
+  base::end_use(stack::bottom(self->stack), stack::top(self->stack));
   base::happens_before(&scope->join);
   self->deque.adopt(stack::no_stack, 0, nullptr);
-  sched::strategy::leave_empty(self);
   if (scope->join.arrive())
     sched::resume_joined(self, scope);
   self->count.suspensions.add(1);

@@ -15,14 +15,11 @@ NOPAL_SWITCHES void suspend(bool (*enqueue)(waiter*, void*), void* argument) noe
   here.argument = argument;
   if (!vproc::is_worker(arch::current()))
     return wait_as_thread(here);
-  NOPAL_ASSERT(!NOPAL_TRACK_ANCESTORS,
-               "a strand waits for a nopal::mutex or nopal::condition_variable, which the presets "
-               "depth_restricted and reuse_ancestors do not have");
   arch::nopal_arch_park(&here);
 }
 
 NOPAL_SWITCHES worker* renumbered(worker* self) noexcept {
-  if (NOPAL_TRACK_ANCESTORS || !self->at->pool || !lower_one_is_unused(self))
+  if (!self->at->pool || !lower_one_is_unused(self))
     return self;
   seat* const place = self->at;
   if (self->stack != stack::no_stack)

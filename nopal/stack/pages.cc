@@ -139,6 +139,18 @@ void give_up(part dead) noexcept {
   note_returned(there);
 }
 
+// Under the policy `remap`: memory for what the empty file stands for.
+void map_again(stack_id stack) noexcept {
+  if (the_book.remapped == nullptr)
+    return;
+  std::uintptr_t& high = the_book.remapped[number_of(stack)];
+  if (high == 0)
+    return;
+  NOPAL_ASSERT(base::map_fresh(reinterpret_cast<void*>(bottom(stack)), high - bottom(stack)),
+               "the kernel refused memory for a stack that goes on");
+  high = 0;
+}
+
 // What stays charged of a stack that the caller has claimed.
 charge advise(stack_id stack, part dead, charge before) noexcept {
   NOPAL_CHECK(dead.resident() <= before.pages);
@@ -216,19 +228,8 @@ bool take_back(stack_id stack, errand to_do) noexcept {
   if (the_book.census != nullptr)
     count_out(stack);
   account.discharge(with.pages);
-  reuse(stack);
+  map_again(stack);
   return true;
-}
-
-void reuse(stack_id stack) noexcept {
-  if (the_book.remapped == nullptr)
-    return;
-  std::uintptr_t& high = the_book.remapped[number_of(stack)];
-  if (high == 0)
-    return;
-  NOPAL_ASSERT(base::map_fresh(reinterpret_cast<void*>(bottom(stack)), high - bottom(stack)),
-               "the kernel refused memory for a stack that goes on");
-  high = 0;
 }
 
 bool idle_ones_are_pooled() noexcept { return budgeted() || may_run_out(); }

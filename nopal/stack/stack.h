@@ -81,8 +81,6 @@ void retire(std::uintptr_t from) noexcept;
 // The frame goes on: what lies below it can be used again. False, under the policy `budget` alone:
 // an idle worker is giving the stack's pages back, and will do this errand when it is done.
 bool take_back(stack_id stack, errand to_do) noexcept;
-// The same for a stack below whose frame others run (sched/strategy.h); not under `budget`.
-void reuse(stack_id stack) noexcept;
 
 // Idle workers keep no stack of their own, so that thieves or the budget have it.
 bool idle_ones_are_pooled() noexcept;

@@ -93,7 +93,6 @@ struct seat {
   // Shared.
   alignas(64) parking_place parking;
   base::atomic<join::scope_frame*> finished{nullptr}; // guest: its outermost scope may go on
-  base::atomic<bool> wants_anything{false}; // when it last went to sleep: not its own only
 };
 
 struct worker {
@@ -110,12 +109,6 @@ struct worker {
   std::uint32_t number = 0;
   bool used = false; // sched/pool.cc
   counters count;
-
-#if NOPAL_TRACK_ANCESTORS
-  join::scope_frame* innermost = nullptr; // nesting.h
-  join::scope_frame* waiting = nullptr; // scopes on its stack that wait for their children, newest
-                                        // first (sched/strategy.h)
-#endif
 
   // The seat's thread goes on as this worker.
   void sit(seat* place_of_thread) noexcept {

@@ -2,22 +2,11 @@
 // The problems that only studies run verify themselves and state their forks exactly.
 #include "tests/bench/counting.h"
 
-#include "bench/problems/captives.h"
-#include "bench/problems/reciprocity.h"
 #include "bench/problems/regions.h"
 #include "bench/problems/side_by_side.h"
 #include "bench/problems/suspended.h"
 
 #include <gtest/gtest.h>
-
-namespace {
-bool walk_is_wrong = false;
-}
-
-extern "C" long foreign_walk(long first, long last, long (*visit)(long, long, void*),
-                             void* context) {
-  return visit(first, last, context) + (walk_is_wrong && last - first == 1 && first == 7);
-}
 
 namespace bench {
 
@@ -30,26 +19,9 @@ template <class Problem> static bool verifies(Problem& problem) {
   return problem.verify();
 }
 
-TEST(study_problems, captives) {
-  captives_problem problem(size::test);
-  EXPECT_TRUE(verifies(problem));
-}
-
 TEST(study_problems, suspended) {
   suspended_problem problem(size::test);
   EXPECT_TRUE(verifies(problem));
-}
-
-TEST(study_problems, reciprocity) {
-  walk_is_wrong = false;
-  reciprocity_problem problem(size::test);
-  EXPECT_TRUE(verifies(problem));
-}
-
-TEST(study_problems, reciprocity_notices_a_foreign_frame_that_was_overwritten) {
-  walk_is_wrong = true;
-  reciprocity_problem problem(size::test);
-  EXPECT_FALSE(verifies(problem));
 }
 
 TEST(study_problems, regions_free_and_affine) {

@@ -316,20 +316,6 @@ TYPED_TEST(classic_deques, others_may_not_take_what_is_not_theirs) {
   EXPECT_FALSE(with.close(0));
 }
 
-TEST(the_deque, a_thief_may_refuse_a_frame_which_then_stays) {
-  opened<the_deque> with;
-  ASSERT_TRUE(with.deque.push(with.make(0)));
-  entry<offer> taken{};
-  EXPECT_EQ(with.deque.steal(nullptr, taken, [](const continuation*) { return false; }),
-            outcome::foreign);
-  EXPECT_EQ(with.continuations[0].taken_under_lock, 0);
-  EXPECT_EQ(with.deque.steal(nullptr, taken,
-                             [&](const continuation* of) { return of == with.continuations; }),
-            outcome::got);
-  EXPECT_EQ(with.continuations[0].taken_under_lock, 1);
-  EXPECT_FALSE(with.close(0));
-}
-
 TEST(ring_word, counts_and_never_repeats) {
   ring_word word{0};
   EXPECT_EQ(word.count(), 0);
