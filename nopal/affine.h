@@ -35,7 +35,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 #if !defined(NOPAL_SERIAL)
 namespace detail {
@@ -82,4 +82,4 @@ std::invoke_result_t<F> affine(F&& f) {
 #endif
 }
 
-} // namespace nopal
+} // namespace nopal::inline NOPAL_ABI

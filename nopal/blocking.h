@@ -29,7 +29,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 template <class F>
   requires std::is_invocable_v<F>
@@ -54,4 +54,4 @@ std::invoke_result_t<F> quiesce(F&& f) {
   return std::invoke(std::forward<F>(f));
 }
 
-} // namespace nopal
+} // namespace nopal::inline NOPAL_ABI

@@ -41,14 +41,20 @@
     "NOPAL_PRESET names no preset; accepted are nopal, split, nowa, nowa_the, fibril and cilkplus"
 #endif
 
+// The inline namespace of everything that depends on these choices. What is compiled in two ways
+// thus has two names: in one program, no linker takes functions or templates of the one kind for
+// those of the other, and a file finds only the library of its own kind.
+#if defined(NOPAL_CHECKS)
+#define NOPAL_ABI_CHECKS checked_
+#else
+#define NOPAL_ABI_CHECKS
+#endif
 #if defined(NOPAL_SERIAL)
 #define NOPAL_ABI serial
+#elif defined(NOPAL_FORKS_RECORD_CONTROL)
+#define NOPAL_ABI NOPAL_JOIN_NAMES(bare_, NOPAL_JOIN_NAMES(NOPAL_ABI_CHECKS, NOPAL_PRESET))
 #else
-#if defined(NOPAL_FORKS_RECORD_CONTROL)
-#define NOPAL_ABI NOPAL_JOIN_NAMES(bare_, NOPAL_PRESET)
-#else
-#define NOPAL_ABI NOPAL_JOIN_NAMES(preset_, NOPAL_PRESET)
-#endif
+#define NOPAL_ABI NOPAL_JOIN_NAMES(preset_, NOPAL_JOIN_NAMES(NOPAL_ABI_CHECKS, NOPAL_PRESET))
 #endif
 
 // Which deque.

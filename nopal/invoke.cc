@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace nopal::detail {
+namespace nopal::inline NOPAL_ABI::detail {
 
 void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool complete) {
   if (complete)
@@ -22,4 +22,4 @@ void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool com
   std::rethrow_exception(*first);
 }
 
-} // namespace nopal::detail
+} // namespace nopal::inline NOPAL_ABI::detail

@@ -23,7 +23,7 @@
 #include <utility>
 #include <variant>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
 
@@ -112,4 +112,4 @@ auto invoke(F&&... f) {
   return detail::invoke_all(std::index_sequence_for<F...>{}, f...);
 }
 
-} // namespace nopal
+} // namespace nopal::inline NOPAL_ABI

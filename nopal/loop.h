@@ -26,7 +26,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
 
@@ -134,4 +134,4 @@ T reduce(I first, std::type_identity_t<I> last, T identity, const Map& map, cons
                               map, combine, detail::grain_for(count, grain));
 }
 
-} // namespace nopal
+} // namespace nopal::inline NOPAL_ABI

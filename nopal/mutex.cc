@@ -4,7 +4,7 @@
 #include "nopal/base/check.h"
 #include "nopal/sched/waiting.h"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 void mutex::wait() noexcept {
   sched::suspend(
@@ -50,4 +50,4 @@ void condition_variable::notify_all() noexcept {
   }
 }
 
-} // namespace nopal
+} // namespace nopal::inline NOPAL_ABI

@@ -32,7 +32,13 @@
 
 #include <mutex>
 
-namespace nopal {
+#if !defined(NOPAL_SERIAL)
+namespace nopal::inline NOPAL_ABI::sched {
+struct waiter;
+}
+#endif
+
+namespace nopal::inline NOPAL_ABI {
 
 #if defined(NOPAL_SERIAL)
 class mutex {
@@ -56,10 +62,6 @@ public:
   }
 };
 #else
-
-namespace sched {
-struct waiter;
-}
 
 class mutex {
 public:
@@ -105,4 +107,4 @@ private:
 };
 #endif
 
-} // namespace nopal
+} // namespace nopal::inline NOPAL_ABI

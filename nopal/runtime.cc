@@ -8,7 +8,7 @@
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 void configure(const options& asked) { sched::set_options(asked); }
 
@@ -39,7 +39,7 @@ statistics stats() {
 
 std::uint64_t suppressed_exceptions() noexcept { return join::suppressed_by_last_join(); }
 
-} // namespace nopal
+} // namespace nopal::inline NOPAL_ABI
 
 void nopal::sched::print_statistics() {
   const statistics all = stats();

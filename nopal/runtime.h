@@ -6,15 +6,12 @@
 // and the machine say, and ends with the process.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
+#include "nopal/base/options.h"
 #include "nopal/config.h"
 
-#if !defined(NOPAL_SERIAL)
-#include "nopal/base/options.h"
+#include <cstdint>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 // What a program may ask for; see base/options.h for each field, its unit and its environment
 // variable. Precedence: program, environment, then the machine (cgroup quota, affinity mask, CPUs
@@ -26,11 +23,6 @@ using base::stack_policy;
 // Takes effect at the first fork. Ends the program with a sentence if that has been, or later, at
 // the first fork, if a value is not accepted. Thread rules: any thread, before the first fork.
 void configure(const options& asked);
-
-} // namespace nopal
-#endif
-
-namespace nopal {
 
 // Threads that run strands when one foreign thread, `main` say, has forked: it and the pool's. Each
 // further foreign thread that forks at the same time adds itself. Resolves the options when they
@@ -62,4 +54,12 @@ statistics stats();
 // the same join gave way to it. Valid until the strand's next fork or join.
 std::uint64_t suppressed_exceptions() noexcept;
 
-} // namespace nopal
+#if defined(NOPAL_SERIAL)
+// The serial elision has no runtime: one worker, no options to heed, nothing to count.
+inline void configure(const options&) {}
+inline unsigned num_workers() { return 1; }
+inline statistics stats() { return {}; }
+inline std::uint64_t suppressed_exceptions() noexcept { return 0; }
+#endif
+
+} // namespace nopal::inline NOPAL_ABI

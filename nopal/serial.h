@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
 // The serial elision of fork.h: a fork is a call, a join is nothing. Chosen by NOPAL_SERIAL.
+//
+// A fork copies and moves what it is given as the parallel one does, so that erasing changes no
+// value: a child that changes its function object or its arguments changes copies.
 #pragma once
+
+#include "nopal/closure.h"
 
 #include <functional>
 #include <type_traits>
 #include <utility>
 
-namespace nopal {
+namespace nopal::inline NOPAL_ABI {
 
 class scope {
 public:
@@ -18,16 +23,29 @@ public:
   template <class F, class... Args>
     requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
   [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
-    std::invoke(std::forward<F>(f), std::forward<Args>(args)...);
+    call(std::forward<F>(f), std::forward<Args>(args)...);
   }
 
   template <class R, class F, class... Args>
     requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
-    result = std::invoke(std::forward<F>(f), std::forward<Args>(args)...);
+    result = call(std::forward<F>(f), std::forward<Args>(args)...);
   }
 
   void join() noexcept {}
+
+private:
+  // A temporary function object whose destructor may throw is not copied: if the copy's destructor
+  // threw, the temporary's would throw during the unwinding and end the program, where a parallel
+  // fork lets one of the two be caught.
+  template <class F, class... Args>
+  [[gnu::always_inline]] static inline decltype(auto) call(F&& f, Args&&... args) {
+    if constexpr (std::is_lvalue_reference_v<F> || std::is_const_v<F> ||
+                  std::is_nothrow_destructible_v<F>)
+      return detail::closure_of(std::forward<F>(f), std::forward<Args>(args)...)();
+    else
+      return detail::closure_of(std::ref(f), std::forward<Args>(args)...)();
+  }
 };
 
-} // namespace nopal
+} // namespace nopal::inline NOPAL_ABI

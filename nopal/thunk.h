@@ -11,6 +11,7 @@
 #pragma once
 
 #include "nopal/base/sanitizer.h"
+#include "nopal/closure.h"
 #include "nopal/join/scope_frame.h"
 #include "nopal/sched/sched.h"
 
@@ -25,7 +26,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace nopal::detail {
+namespace nopal::inline NOPAL_ABI::detail {
 
 using join::offer;
 using join::scope_frame;
@@ -142,31 +143,40 @@ NOPAL_THUNK_FUNCTION void words_thunk(scope_frame* scope, Words... words) {
 }
 
 // The closure must be gone before the child counts as finished, so it is destroyed by the call that
-// runs it.
-template <class F> struct run_and_destroy {
+// runs it. What its destructor throws is the child's exception, as what it throws itself.
+template <class Closure> struct run_and_destroy {
   union {
-    F f;
+    Closure closure;
   };
-  explicit run_and_destroy(F&& from) : f(std::move(from)) {}
+  template <class Make> explicit run_and_destroy(Make make) : closure(make()) {}
   ~run_and_destroy() {}
   run_and_destroy(const run_and_destroy&) = delete;
   run_and_destroy& operator=(const run_and_destroy&) = delete;
 
   void operator()() {
     struct end {
-      F* f;
-      ~end() { std::destroy_at(f); }
-    } const at_end{std::addressof(f)};
-    std::invoke(f);
+      Closure* at;
+      ~end() noexcept(std::is_nothrow_destructible_v<Closure>) { at->~Closure(); }
+    } const at_end{std::addressof(closure)};
+    closure();
   }
 };
 
-template <class F> NOPAL_THUNK_FUNCTION void moved_thunk(scope_frame* scope, F* f) {
-  if constexpr (copied_as_bytes<F>) {
-    F child{*f};
+// Moves or copies what the fork was given from where its caller has it, so that nothing of it is
+// destroyed in between.
+template <class F, class... Args>
+NOPAL_THUNK_FUNCTION void given_thunk(scope_frame* scope, std::tuple<F, Args...>* given) {
+  const auto make = [given] {
+    return std::apply(
+        []<class... Parts>(Parts&&... parts) { return closure_of(std::forward<Parts>(parts)...); },
+        std::move(*given));
+  };
+  using closure = decltype(make());
+  if constexpr (copied_as_bytes<closure>) {
+    closure child = make();
     run_child(scope, child);
   } else {
-    run_and_destroy<F> child{std::move(*f)};
+    run_and_destroy<closure> child{make};
     run_child(scope, child);
   }
 }
@@ -227,17 +237,12 @@ template <class F, class... Args>
                        (copied_as_bytes<std::decay_t<Args>> && ...)) {
     const std::tuple<function, std::decay_t<Args>...> parts{f, args...};
     through_stub<parts_thunk<function, std::decay_t<Args>...>>(scope, std::addressof(parts));
-  } else if constexpr (sizeof...(Args) > 0) {
-    call_stub(scope, [own = function(std::forward<F>(f)),
-                      ... copies = std::decay_t<Args>(std::forward<Args>(args))]() mutable {
-      std::invoke(own, std::move(copies)...);
-    });
-  } else if constexpr (travels_in_words<function>) {
+  } else if constexpr (sizeof...(Args) == 0 && travels_in_words<function>) {
     send_words<function>(scope, f, std::make_index_sequence<words_of<function>>{});
   } else {
-    function own{std::forward<F>(f)};
-    through_stub<moved_thunk<function>>(scope, std::addressof(own));
+    std::tuple<F&&, Args&&...> given{std::forward<F>(f), std::forward<Args>(args)...};
+    through_stub<given_thunk<F&&, Args&&...>>(scope, std::addressof(given));
   }
 }
 
-} // namespace nopal::detail
+} // namespace nopal::inline NOPAL_ABI::detail

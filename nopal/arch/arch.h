@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nopal::vproc {
+namespace nopal::inline NOPAL_ABI::vproc {
 struct worker;
 }
 

@@ -42,7 +42,7 @@
 #include "nopal/deque/deque.h"
 #include "nopal/stack/stack.h"
 
-namespace nopal::deque {
+namespace nopal::inline NOPAL_ABI::deque {
 
 // FirstSize: entries of the first array, a power of two.
 template <class Offer, class Stacks = stack::bounds, std::int64_t FirstSize = 512> class chase_lev {
@@ -209,4 +209,4 @@ private:
   array arrays_[most_arrays];
 };
 
-} // namespace nopal::deque
+} // namespace nopal::inline NOPAL_ABI::deque

@@ -12,10 +12,12 @@
 // Paper: ours.
 #pragma once
 
+#include "nopal/config.h"
+
 #include <algorithm>
 #include <cstdint>
 
-namespace nopal::deque {
+namespace nopal::inline NOPAL_ABI::deque {
 
 template <std::uint32_t Most> class demand {
 public:
@@ -30,4 +32,4 @@ private:
   std::uint32_t wanted_ = 1;
 };
 
-} // namespace nopal::deque
+} // namespace nopal::inline NOPAL_ABI::deque

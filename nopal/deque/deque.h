@@ -34,6 +34,7 @@
 // Owner means the worker that runs on the stack. All others are thieves.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/deque/demand.h"
 #include "nopal/deque/limit.h"
 #include "nopal/deque/public_ring.h"
@@ -41,7 +42,7 @@
 #include <concepts>
 #include <cstdint>
 
-namespace nopal::deque {
+namespace nopal::inline NOPAL_ABI::deque {
 
 template <class D, class Offer>
 concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* home,
@@ -86,4 +87,4 @@ concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* 
   { deque.open(fenced) } noexcept;
 };
 
-} // namespace nopal::deque
+} // namespace nopal::inline NOPAL_ABI::deque

@@ -18,11 +18,12 @@
 
 #include "nopal/arch/arch.h"
 #include "nopal/base/atomic.h"
+#include "nopal/config.h"
 #include "nopal/stack/stack.h"
 
 #include <cstdint>
 
-namespace nopal::deque {
+namespace nopal::inline NOPAL_ABI::deque {
 
 enum class attention : std::uint8_t {
   none,     // the limit was not lowered: the stack is nearly full, or this thread is no worker
@@ -100,4 +101,4 @@ private:
   stack::stack_id stack_ = stack::no_stack;
 };
 
-} // namespace nopal::deque
+} // namespace nopal::inline NOPAL_ABI::deque

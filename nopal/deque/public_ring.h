@@ -21,10 +21,11 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/check.h"
+#include "nopal/config.h"
 
 #include <cstdint>
 
-namespace nopal::deque {
+namespace nopal::inline NOPAL_ABI::deque {
 
 template <class Offer> struct entry {
   Offer* offer;
@@ -128,4 +129,4 @@ private:
   slot slots_[Capacity];
 };
 
-} // namespace nopal::deque
+} // namespace nopal::inline NOPAL_ABI::deque

@@ -5,10 +5,11 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/config.h"
 
 #include <cstdint>
 
-namespace nopal::deque {
+namespace nopal::inline NOPAL_ABI::deque {
 
 class spin_lock {
 public:
@@ -40,4 +41,4 @@ private:
   spin_lock& lock_;
 };
 
-} // namespace nopal::deque
+} // namespace nopal::inline NOPAL_ABI::deque

@@ -32,7 +32,7 @@
 #include "nopal/deque/spin_lock.h"
 #include "nopal/stack/stack.h"
 
-namespace nopal::deque {
+namespace nopal::inline NOPAL_ABI::deque {
 
 template <class Offer, class Stacks = stack::bounds, std::uint32_t RingCapacity = 32> class split {
 public:
@@ -218,4 +218,4 @@ private:
   alignas(64) public_ring<Offer, RingCapacity> ring_;
 };
 
-} // namespace nopal::deque
+} // namespace nopal::inline NOPAL_ABI::deque

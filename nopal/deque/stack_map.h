@@ -32,7 +32,7 @@
 
 #include <algorithm>
 
-namespace nopal::deque {
+namespace nopal::inline NOPAL_ABI::deque {
 
 // Marks: where marks are kept. Stacks: the bounds of a stack. RingCapacity: public offers at a
 // time.
@@ -231,4 +231,4 @@ private:
   alignas(64) public_ring<Offer, RingCapacity> ring_;
 };
 
-} // namespace nopal::deque
+} // namespace nopal::inline NOPAL_ABI::deque

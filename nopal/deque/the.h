@@ -38,7 +38,7 @@
 #include "nopal/deque/spin_lock.h"
 #include "nopal/stack/stack.h"
 
-namespace nopal::deque {
+namespace nopal::inline NOPAL_ABI::deque {
 
 template <class Offer, class Stacks = stack::bounds> class the {
   using frame = typename Offer::frame_type;
@@ -175,4 +175,4 @@ private:
   void* home_ = nullptr;
 };
 
-} // namespace nopal::deque
+} // namespace nopal::inline NOPAL_ABI::deque

@@ -14,7 +14,7 @@
 #include <new>
 #include <utility>
 
-namespace nopal::join {
+namespace nopal::inline NOPAL_ABI::join {
 
 namespace {
 
@@ -165,4 +165,4 @@ void offer::check_nesting() const noexcept {
                "nested blocks");
 }
 
-} // namespace nopal::join
+} // namespace nopal::inline NOPAL_ABI::join

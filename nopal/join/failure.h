@@ -10,10 +10,12 @@
 // Paper: manticore-icfp08, section 6 (exceptions in serial order).
 #pragma once
 
+#include "nopal/config.h"
+
 #include <cstdint>
 #include <exception>
 
-namespace nopal::join {
+namespace nopal::inline NOPAL_ABI::join {
 
 struct scope_frame;
 struct offer;
@@ -67,4 +69,4 @@ void begin_suppressed_count() noexcept;
 std::uint64_t suppressed_by_last_join() noexcept;
 std::uint64_t suppressed_in_total() noexcept;
 
-} // namespace nopal::join
+} // namespace nopal::inline NOPAL_ABI::join

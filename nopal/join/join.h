@@ -8,10 +8,12 @@
 // arrive returns true.
 #pragma once
 
+#include "nopal/config.h"
+
 #include <concepts>
 #include <cstdint>
 
-namespace nopal::join {
+namespace nopal::inline NOPAL_ABI::join {
 
 template <class J>
 concept strand_counter = requires(J join, const J seen) {
@@ -26,4 +28,4 @@ concept strand_counter = requires(J join, const J seen) {
   { join.reset() } noexcept;
 };
 
-} // namespace nopal::join
+} // namespace nopal::inline NOPAL_ABI::join

@@ -15,12 +15,13 @@
 // Paper: fibril-spaa16, listings 2 and 3.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/deque/spin_lock.h"
 #include "nopal/join/join.h"
 
 #include <cstdint>
 
-namespace nopal::join {
+namespace nopal::inline NOPAL_ABI::join {
 
 class locked {
 public:
@@ -66,4 +67,4 @@ private:
 
 static_assert(strand_counter<locked>);
 
-} // namespace nopal::join
+} // namespace nopal::inline NOPAL_ABI::join

@@ -30,7 +30,7 @@
 #include <cstdint>
 #include <new>
 
-namespace nopal::join {
+namespace nopal::inline NOPAL_ABI::join {
 
 #if NOPAL_JOIN_LOCKED
 using join_type = locked;
@@ -143,4 +143,4 @@ static_assert(offsetof(offer, mark) == 0);
 // Ends the program with a sentence if the scope does not lie in the frame that uses it.
 void check_place(const scope_frame* scope) noexcept;
 
-} // namespace nopal::join
+} // namespace nopal::inline NOPAL_ABI::join

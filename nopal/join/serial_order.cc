@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "nopal/join/serial_order.h"
 
-namespace nopal::join {
+namespace nopal::inline NOPAL_ABI::join {
 
 void sequence::note_failure(std::uint32_t function) noexcept {
   std::uint32_t first = first_.load(base::relaxed);
@@ -26,4 +26,4 @@ bool sequence::is_overtaken(std::uint32_t function) const noexcept {
   }
 }
 
-} // namespace nopal::join
+} // namespace nopal::inline NOPAL_ABI::join

@@ -19,11 +19,12 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/config.h"
 
 #include <cstdint>
 #include <limits>
 
-namespace nopal::join {
+namespace nopal::inline NOPAL_ABI::join {
 
 class sequence;
 
@@ -63,4 +64,4 @@ private:
   base::atomic<std::uint32_t> failing_{0};  // of a root: sequences in which something has thrown
 };
 
-} // namespace nopal::join
+} // namespace nopal::inline NOPAL_ABI::join

@@ -23,11 +23,12 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/config.h"
 #include "nopal/join/join.h"
 
 #include <cstdint>
 
-namespace nopal::join {
+namespace nopal::inline NOPAL_ABI::join {
 
 class wait_free {
 public:
@@ -63,4 +64,4 @@ private:
 
 static_assert(strand_counter<wait_free>);
 
-} // namespace nopal::join
+} // namespace nopal::inline NOPAL_ABI::join

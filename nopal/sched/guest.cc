@@ -30,7 +30,7 @@
 #include <exception>
 #include <utility>
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 namespace {
 
@@ -211,7 +211,7 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
   resign(self, scope);
 }
 
-NOPAL_SWITCHES void NOPAL_ABI::run_affine(offer* of, void (*run)(void*), void* closure) noexcept {
+NOPAL_SWITCHES void run_affine(offer* of, void (*run)(void*), void* closure) noexcept {
   start();
   scope_frame* scope = of->scope;
   worker* self = enlist(scope);
@@ -233,4 +233,4 @@ NOPAL_SWITCHES void guest_goes_on(worker* self, scope_frame* scope) noexcept {
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched

@@ -10,7 +10,7 @@
 
 #include <cstdio>
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 namespace {
 
@@ -48,4 +48,4 @@ void check_depth(const void* in_frame, stack::stack_id stack) noexcept {
                sentence);
 }
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched

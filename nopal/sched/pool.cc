@@ -26,7 +26,7 @@
 #include <queue>
 #include <vector>
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 vproc::idle_count idle;
 
@@ -317,4 +317,4 @@ void return_seat(seat* unused) noexcept {
   unused_seats().push_back(unused);
 }
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched

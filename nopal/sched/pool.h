@@ -7,7 +7,7 @@
 #include "nopal/base/options.h"
 #include "nopal/vproc/worker.h"
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 // Ends the program with a sentence if the pool has started.
 void set_options(const base::options& asked);
@@ -34,4 +34,4 @@ void check_depth(const void* in_frame, stack::stack_id stack) noexcept;
 // The line of NOPAL_STATS=1, on standard error.
 void print_statistics();
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched

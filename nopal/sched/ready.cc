@@ -5,7 +5,7 @@
 
 #include "nopal/base/os.h"
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 namespace {
 
@@ -38,4 +38,4 @@ waiter* take_ready(const seat* home) noexcept { return ready.take(of_computation
 
 bool any_ready(const seat* home) noexcept { return ready.holds(of_computation(home)); }
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched

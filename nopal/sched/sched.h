@@ -6,7 +6,7 @@
 #include "nopal/join/scope_frame.h"
 #include "nopal/vproc/worker.h"
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 using join::offer;
 using join::scope_frame;
@@ -19,10 +19,7 @@ using vproc::worker;
 // The push found the limit lowered, or was not tried, amid exceptions. True: the child
 // `run(closure)` has run and is done with (a guest's fork, or one amid exceptions); the thunk
 // returns. False: the thunk goes on as if nothing had happened.
-// In the namespace that names the variant: a program and a library that disagree do not link.
-inline namespace NOPAL_ABI {
 bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept;
-}
 
 // The pop found the offer public, or could not tell. Returns if the continuation is still ours; if
 // not, the child is finished and the call does not return.
@@ -35,9 +32,7 @@ void settle_failed(offer* of) noexcept;
 
 // The whole of a thunk: `run(closure)` is a computation of its own, whose parent is not offered.
 // Comes back on this thread.
-inline namespace NOPAL_ABI {
 void run_affine(offer* of, void (*run)(void*), void* closure) noexcept;
-}
 
 // Called by scopes (fork.h).
 // ---------------------------------------------------------------------------
@@ -109,4 +104,4 @@ seat* take_seat() noexcept;
 void return_seat(seat* unused) noexcept;
 extern vproc::idle_count idle;
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched

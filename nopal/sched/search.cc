@@ -15,7 +15,7 @@
 #include "nopal/sched/spares.h"
 #include "nopal/sched/waiting.h"
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 namespace {
 
@@ -277,4 +277,4 @@ found search(worker* self) noexcept {
   return next;
 }
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched

@@ -9,7 +9,7 @@
 #include <condition_variable>
 #include <mutex>
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 namespace {
 
@@ -92,4 +92,4 @@ void end_quiet() noexcept {
 
 bool is_quiet() noexcept { return quiet.holds(); }
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched

@@ -9,9 +9,10 @@
 // While the program is quiet, pool workers that look for work sleep at once, whatever there is.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/sched/sched.h"
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 // The calling thread is about to block; it no longer does. Nothing where it is no worker.
 class lending {
@@ -40,4 +41,4 @@ void start_spare();
 // search.cc: wakes every pool worker that sleeps.
 void wake_pool() noexcept;
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched

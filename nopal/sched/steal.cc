@@ -21,7 +21,7 @@
 #include <exception>
 #include <utility>
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 namespace {
 
@@ -144,7 +144,7 @@ NOPAL_SWITCHES void fork_amid_exceptions(offer* of, void (*run)(void*), void* cl
 
 } // namespace
 
-NOPAL_SWITCHES bool NOPAL_ABI::fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
+NOPAL_SWITCHES bool fork_slow(offer* of, void (*run)(void*), void* closure) noexcept {
   worker* self = arch::current();
   if (!vproc::is_worker(self)) {
     guest_fork(of, run, closure);
@@ -254,7 +254,7 @@ void scope_misused() noexcept {
       "is a function of its own); declare a scope where it is used");
 }
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched
 
 // Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
 // its stack at `left`.

@@ -24,7 +24,7 @@
 #endif
 #endif
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 namespace {
 
@@ -93,7 +93,7 @@ void check_mutexes(const vproc::seat* place) noexcept {
 
 int mutexes_held() noexcept { return held; }
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched
 
 #if defined(NOPAL_COUNTS_MUTEXES)
 

@@ -5,9 +5,10 @@
 // other builds.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/vproc/worker.h"
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 #if defined(NOPAL_CHECKS)
 // On the stack of a child whose parent has been stolen: that will be finished elsewhere, and so
@@ -23,4 +24,4 @@ inline void check_mutexes(const vproc::seat*) noexcept {}
 inline int mutexes_held() noexcept { return 0; }
 #endif
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched

@@ -7,7 +7,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 NOPAL_SWITCHES void suspend(bool (*enqueue)(waiter*, void*), void* argument) noexcept {
   waiter here;
@@ -47,7 +47,7 @@ NOPAL_SWITCHES void resume_waiter(worker* self, waiter* strand) noexcept {
   arch::nopal_arch_resume(strand, strand->stack_pointer);
 }
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched
 
 // Called by nopal_arch_park, on the scheduler's stack.
 extern "C" [[noreturn]] NOPAL_SWITCHES void nopal_strand_waits(nopal::arch::context* at) noexcept {

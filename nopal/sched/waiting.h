@@ -16,7 +16,7 @@
 #include "nopal/sched/sched.h"
 #include "nopal/vproc/lines.h"
 
-namespace nopal::sched {
+namespace nopal::inline NOPAL_ABI::sched {
 
 // In the frame of the function that waits.
 struct waiter : arch::context {
@@ -63,4 +63,4 @@ inline waiter* waiter_of(void* errand) noexcept {
              : static_cast<waiter*>(reinterpret_cast<arch::context*>(word & ~std::uintptr_t{1}));
 }
 
-} // namespace nopal::sched
+} // namespace nopal::inline NOPAL_ABI::sched

@@ -23,11 +23,12 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
+#include "nopal/config.h"
 #include "nopal/deque/spin_lock.h"
 
 #include <cstdint>
 
-namespace nopal::vproc {
+namespace nopal::inline NOPAL_ABI::vproc {
 
 // In the order in which they came. Under a lock of whoever has it.
 template <class Waiter> class line {
@@ -197,4 +198,4 @@ private:
   base::atomic<std::uint32_t> woken_{0};
 };
 
-} // namespace nopal::vproc
+} // namespace nopal::inline NOPAL_ABI::vproc

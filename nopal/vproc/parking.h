@@ -26,10 +26,11 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
+#include "nopal/config.h"
 
 #include <cstdint>
 
-namespace nopal::vproc {
+namespace nopal::inline NOPAL_ABI::vproc {
 
 // How many workers are asleep, and how many look for work; all of a runtime share one.
 struct alignas(64) idle_count {
@@ -107,4 +108,4 @@ private:
   base::atomic<std::uint32_t> state_{awake};
 };
 
-} // namespace nopal::vproc
+} // namespace nopal::inline NOPAL_ABI::vproc

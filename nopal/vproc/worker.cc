@@ -3,11 +3,11 @@
 // The stand-in for threads that are no workers, and the variable that names each thread's worker.
 #include "nopal/vproc/worker.h"
 
-namespace nopal::vproc {
+namespace nopal::inline NOPAL_ABI::vproc {
 
 constinit worker nobody;
 
-} // namespace nopal::vproc
+} // namespace nopal::inline NOPAL_ABI::vproc
 
 namespace nopal::arch {
 extern "C" {

@@ -37,7 +37,7 @@
 
 #include <cstdint>
 
-namespace nopal::vproc {
+namespace nopal::inline NOPAL_ABI::vproc {
 
 #if NOPAL_DEQUE_STACK_MAP
 using deque_type = deque::stack_map<join::offer>;
@@ -140,4 +140,4 @@ extern constinit worker nobody;
 
 inline bool is_worker(const worker* self) noexcept { return self != &nobody; }
 
-} // namespace nopal::vproc
+} // namespace nopal::inline NOPAL_ABI::vproc

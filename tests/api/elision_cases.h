@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -48,6 +49,100 @@ TEST(elision, arguments) {
   s.join();
   EXPECT_EQ(*owned, 3);
   EXPECT_EQ(added, 9);
+}
+
+// What a child changes of its function object and of its arguments are copies.
+TEST(elision, copies) {
+  int seen[3];
+  auto count = [&seen, n = 0](int at) mutable { seen[at] = ++n; };
+  std::string text = "longer than what a string keeps in itself";
+  std::string moved = text;
+  int number = 1;
+  int result = 0;
+  nopal::scope s;
+  s.fork(count, 0);
+  s.fork(count, 1);
+  s.fork([](auto&& given) { const std::string taken = std::forward<decltype(given)>(given); },
+         text);
+  s.fork([](const std::string&) {}, std::move(moved));
+  s.fork([](auto&& given) { given = 5; }, number);
+  s.fork(result, [](auto&& given) { return given = 6; }, number);
+  s.join();
+  count(2);
+  EXPECT_EQ(seen[0], 1);
+  EXPECT_EQ(seen[1], 1);
+  EXPECT_EQ(seen[2], 1);
+  EXPECT_EQ(text, "longer than what a string keeps in itself");
+  EXPECT_EQ(moved, "") << "an rvalue is moved, also where the function only reads it";
+  EXPECT_EQ(number, 1);
+  EXPECT_EQ(result, 6);
+}
+
+// Copied and moved so often, function object and arguments together.
+struct counted {
+  int* copies;
+  int* moves;
+  counted(int* c, int* m) : copies{c}, moves{m} {}
+  counted(const counted& from) : copies{from.copies}, moves{from.moves} { ++*copies; }
+  counted(counted&& from) noexcept : copies{from.copies}, moves{from.moves} { ++*moves; }
+  void operator()() const {}
+};
+
+TEST(elision, copies_once) {
+  int copies = 0;
+  int moves = 0;
+  const counted named{&copies, &moves};
+  nopal::scope s;
+  s.fork(named);
+  EXPECT_EQ(copies, 1);
+  EXPECT_EQ(moves, 0);
+  s.fork([](const counted&) {}, named);
+  EXPECT_EQ(copies, 2);
+  EXPECT_EQ(moves, 0);
+  s.fork(counted{&copies, &moves});
+  s.join();
+  EXPECT_EQ(copies, 2);
+  EXPECT_EQ(moves, 1);
+}
+
+struct throws_always {
+  ~throws_always() noexcept(false) { throw std::runtime_error("destroyed"); }
+};
+struct throws_unless_moved {
+  bool armed = true;
+  throws_unless_moved() = default;
+  throws_unless_moved(throws_unless_moved&& from) noexcept
+      : armed{std::exchange(from.armed, false)} {}
+  ~throws_unless_moved() noexcept(false) {
+    if (armed)
+      throw std::runtime_error("destroyed");
+  }
+};
+
+TEST(elision, a_destructor_of_what_a_child_captured_throws) {
+  const auto fork_and_join = [](auto make) {
+    try {
+      nopal::scope s;
+      s.fork([t = make()] {});
+      s.join();
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  EXPECT_EQ(fork_and_join([] { return throws_always{}; }), "destroyed");
+  EXPECT_EQ(fork_and_join([] { return throws_unless_moved{}; }), "destroyed");
+  const auto in_an_argument = [] {
+    try {
+      nopal::scope s;
+      s.fork([](const throws_unless_moved&) {}, throws_unless_moved{});
+      s.join();
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  EXPECT_EQ(in_an_argument(), "destroyed");
 }
 
 TEST(elision, invoke) {

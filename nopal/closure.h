@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+//
+// What a child runs: copies of the function and of the arguments that a fork was given. The serial
+// elision makes the same copies, so that a child changes its own either way.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI::detail {
+
+// A function object that calls f(args...) once, with the copies that it owns. They are made in the
+// order of the parameters; what is given as an rvalue is moved. Its arguments are given to f as
+// rvalues, as std::async does.
+template <class F, class... Args>
+[[gnu::always_inline]] inline auto closure_of(F&& f, Args&&... args) {
+  return [own = std::decay_t<F>(std::forward<F>(f)),
+          ... copies = std::decay_t<Args>(std::forward<Args>(args))]() mutable -> decltype(auto) {
+    return std::invoke(own, std::move(copies)...);
+  };
+}
+
+} // namespace nopal::inline NOPAL_ABI::detail
