@@ -14,8 +14,8 @@
 //
 // `fork` runs the child now, as a plain call, and offers the rest of the caller to thieves. If
 // nobody takes it, nothing has happened. Compiled with NOPAL_SERIAL, forks are calls and joins are
-// nothing: the serial elision, the meaning of the program. A fork copies its function object and its
-// arguments either way, so erasing means to define NOPAL_SERIAL, not to delete the words.
+// nothing: the serial elision, the meaning of the program. A fork copies its function object and
+// its arguments either way, so erasing means to define NOPAL_SERIAL, not to delete the words.
 //
 // Rules. A scope is a local variable, and only the function that declares it forks and joins it;
 // scopes of one function fork and join like nested blocks, in the reverse order of their

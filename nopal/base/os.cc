@@ -6,15 +6,25 @@
 #include "nopal/base/environment.h"
 #include "nopal/base/sanitizer.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <linux/futex.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <limits>
 #include <string>
+
+// Weak, so that a statically linked program does not take the dynamic linker along.
+extern "C" [[gnu::weak]] decltype(dlopen) dlopen;
+extern "C" [[gnu::weak]] decltype(dladdr1) dladdr1;
+extern "C" [[gnu::weak]] decltype(dlerror) dlerror;
 
 namespace nopal::base {
 
@@ -38,6 +48,16 @@ void* reserve(std::size_t bytes, std::size_t alignment) noexcept {
   void* region = reinterpret_cast<void*>(aligned);
   madvise(region, bytes, MADV_NOHUGEPAGE); // a huge page would make a shallow stack cost 2 MiB
   return region;
+}
+
+std::size_t address_space_left() noexcept {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return std::numeric_limits<std::size_t>::max();
+  const std::string pages = read_file("/", "/proc/self/statm").text;
+  const std::size_t used =
+      parse_decimal(pages.substr(0, pages.find(' '))).value_or(0) * page_size();
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
 bool commit(void* at, std::size_t bytes) noexcept {
@@ -112,6 +132,30 @@ void futex_wake_one(atomic<std::uint32_t>& word) noexcept {
 }
 
 void yield_cpu() noexcept { sched_yield(); }
+
+const char* pin_this_library() noexcept {
+  Dl_info ignored;
+  void* map = nullptr;
+  // A program that is linked statically has none of these functions, and no libraries.
+  if (&dladdr1 == nullptr || &dlopen == nullptr ||
+      dladdr1(reinterpret_cast<void*>(pin_this_library), &ignored, &map, RTLD_DL_LINKMAP) == 0)
+    return nullptr;
+  const char* const name = static_cast<const link_map*>(map)->l_name;
+  if (*name == '\0' || dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != nullptr)
+    return nullptr;
+  return dlerror();
+}
+
+std::uintptr_t lowest_of_own_stack() noexcept {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0)
+    return 0;
+  void* low = nullptr;
+  std::size_t bytes = 0;
+  pthread_attr_getstack(&attributes, &low, &bytes);
+  pthread_attr_destroy(&attributes);
+  return reinterpret_cast<std::uintptr_t>(low);
+}
 
 void wait_briefly(unsigned n) noexcept {
   if (n % 64 == 0)

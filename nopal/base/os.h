@@ -16,6 +16,10 @@ std::size_t page_size() noexcept;
 // memory behind it. Null when the address space does not have it.
 void* reserve(std::size_t bytes, std::size_t alignment) noexcept;
 
+// How many bytes of addresses the limit on virtual memory (RLIMIT_AS) leaves to this process; all
+// there are, where there is no limit.
+std::size_t address_space_left() noexcept;
+
 // Makes reserved memory usable; pages appear, zeroed, when touched. False when the kernel refuses.
 bool commit(void* at, std::size_t bytes) noexcept;
 
@@ -51,6 +55,15 @@ void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
 void futex_wake_one(atomic<std::uint32_t>& word) noexcept;
 
 void yield_cpu() noexcept;
+
+// Keeps the shared library that this code lies in loaded until the process ends, also if the
+// program closes it (dlclose). Nothing needs to be done where the code is the program's own. Null,
+// or why it failed. Takes the dynamic linker's lock.
+const char* pin_this_library() noexcept;
+
+// The lowest address of the stack that the system gave to the calling thread, the main thread's
+// when it has grown as far as it may; 0 where that cannot be found out.
+std::uintptr_t lowest_of_own_stack() noexcept;
 
 // errno, in functions of their own: compilers keep its place across calls after which a strand is
 // on another thread.

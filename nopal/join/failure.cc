@@ -93,7 +93,12 @@ NOPAL_SWITCHES bool run_child_amid(std::exception_ptr handled, unsigned uncaught
 }
 
 void capture_failure(offer* of) noexcept {
-  of->failed = new (std::nothrow) failure{nullptr, 0, std::current_exception()};
+  std::exception_ptr thrown = std::current_exception();
+  NOPAL_ASSERT(thrown != nullptr,
+               "a strand was unwound by something else than a C++ exception (pthread_exit, the "
+               "cancellation of its thread, another language's exception), which no join can throw "
+               "again; return from its function instead");
+  of->failed = new (std::nothrow) failure{nullptr, 0, std::move(thrown)};
   NOPAL_ASSERT(of->failed != nullptr,
                "out of memory while keeping a child's exception for its join");
 }

@@ -122,7 +122,7 @@ struct offer {
       return true;
     // No stack is larger, and none is nearer to another.
     const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : scope->stolen_at;
-    return at - reinterpret_cast<std::uintptr_t>(this) < stack::slot_bytes / 2;
+    return at - reinterpret_cast<std::uintptr_t>(this) < stack::slot_bytes_max / 2;
   }
 
   scope_frame* frame() const noexcept { return scope; }

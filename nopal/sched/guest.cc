@@ -20,6 +20,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/sched/entry.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
 #include "nopal/sched/thread_bound.h"
@@ -46,6 +47,8 @@ thread_local bool membership_ended = false;
 class membership {
 public:
   membership() noexcept : seat_{take_seat()} {
+    report_overflow_of_own_stack();
+    watch_this_threads_end();
     stack_t old{};
     sigaltstack(nullptr, &old);
     if ((old.ss_flags & SS_DISABLE) == 0)
@@ -112,8 +115,10 @@ void leave_to_guest(const worker* self, scope_frame* scope, bool offered) noexce
 NOPAL_SWITCHES void run_child(void* argument) noexcept {
   auto* task = static_cast<child*>(argument);
   offer* of = task->of;
+  leave();
   const bool failed =
       join::run_child_amid(std::move(task->handled), task->uncaught, of, task->run, task->closure);
+  enter();
   worker* self = arch::current(); // perhaps not the one that called
   const bool ours = !task->offered || self->deque.take_back_foreign(of);
   if (failed)
@@ -190,10 +195,14 @@ bool fits_a_thief(const scope_frame* scope) noexcept {
 } // namespace
 
 NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noexcept {
+  check_no_handler();
+  enter();
   start();
   scope_frame* scope = of->scope;
-  if (!fits_a_thief(scope))
+  if (!fits_a_thief(scope)) {
+    leave();
     return run_affine(of, run, closure);
+  }
   worker* self = enlist(scope);
   child task{of, run, closure, self->at, true, {}, 0};
   const bool amid_exceptions = self->exceptions->alive();
@@ -209,9 +218,11 @@ NOPAL_SWITCHES void guest_fork(offer* of, void (*run)(void*), void* closure) noe
   if (amid_exceptions)
     join::bring_exceptions_back(scope);
   resign(self, scope);
+  leave();
 }
 
 NOPAL_SWITCHES void run_affine(offer* of, void (*run)(void*), void* closure) noexcept {
+  enter();
   start();
   scope_frame* scope = of->scope;
   worker* self = enlist(scope);
@@ -222,6 +233,7 @@ NOPAL_SWITCHES void run_affine(offer* of, void (*run)(void*), void* closure) noe
   self = run_as_guest(self, task);
   scope->join.reset();
   resign(self, scope);
+  leave();
 }
 
 NOPAL_SWITCHES void guest_goes_on(worker* self, scope_frame* scope) noexcept {
@@ -230,6 +242,7 @@ NOPAL_SWITCHES void guest_goes_on(worker* self, scope_frame* scope) noexcept {
   base::happens_after(&scope->join);
   join::put_exception_state(scope->exceptions);
   base::set_error(scope->error);
+  leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 //
 // A stack overflow ends in a sentence: the handler of SIGSEGV, on a signal stack of its own.
+//
+// A strand runs on a stack of ours, or, in the outermost function of a thread that Nopal did not
+// start, on that thread's own stack.
 #include "nopal/base/check.h"
+#include "nopal/base/os.h"
 #include "nopal/sched/pool.h"
 #include "nopal/stack/stack.h"
 
 #include <signal.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -16,14 +21,32 @@ namespace {
 
 struct sigaction previous;
 char sentence[256];
+// The lowest address of this thread's own stack; 0: it is a pool thread, or not known.
+thread_local std::uintptr_t own_low __attribute__((tls_model("initial-exec"))) = 0;
+
+// What the kernel and the C library keep free below a thread's stack, at most.
+constexpr std::uintptr_t kGap = std::uintptr_t{1} << 20;
+
+bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto at = static_cast<std::uintptr_t>(registers[REG_RSP]);
+  const auto is_near = [](std::uintptr_t where) { return where - (own_low - kGap) < 2 * kGap; };
+  return own_low != 0 && is_near(address) && is_near(at) && address < own_low + base::page_size();
+}
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  if (stack::in_guard(reinterpret_cast<std::uintptr_t>(info->si_addr)))
+  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  if (stack::in_guard(address))
     base::die_in_signal_handler(sentence);
   if ((previous.sa_flags & SA_SIGINFO) != 0)
     return previous.sa_sigaction(signal, info, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
     return previous.sa_handler(signal);
+  if (left_own_stack(address, context))
+    base::die_in_signal_handler(
+        "stack overflow: the recursion needs more than the calling thread's own stack, where its "
+        "outermost function runs; raise the limit on it (ulimit -s), or the size that the thread "
+        "was created with");
   sigaction(signal, &previous,
             nullptr); // back at the instruction, it faults again and ends as it would
 }
@@ -41,6 +64,11 @@ void report_stack_overflows() {
   sigemptyset(&action.sa_mask);
   NOPAL_ASSERT(sigaction(SIGSEGV, &action, &previous) == 0,
                "the handler that reports stack overflows cannot be installed");
+}
+
+void report_overflow_of_own_stack() noexcept {
+  static_cast<void>(base::page_size()); // looked up now: not in a signal handler
+  own_low = base::lowest_of_own_stack();
 }
 
 void check_depth(const void* in_frame, stack::stack_id stack) noexcept {

@@ -13,6 +13,7 @@
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/base/topology.h"
+#include "nopal/sched/entry.h"
 #include "nopal/sched/sched.h"
 #include "nopal/sched/spares.h"
 
@@ -151,6 +152,7 @@ void* pool_thread(void* argument) noexcept {
     const stack_t own{signal_stack, 0, kSignalStackBytes};
     sigaltstack(&own, nullptr);
   }
+  watch_this_threads_end();
   start_pool_thread(with.self, with.place,
                     (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63});
 }
@@ -206,7 +208,12 @@ void start_locked() {
                "this program runs with shadow stacks (CET), on which a continuation cannot go on "
                "where another thread left it; start it with "
                "GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
-  stack::open(use.stack_size.value, use.policy.value, use.census.value);
+  // Where offers are public at once, a fork takes the distance of two stacks for a constant.
+  stack::open(use.stack_size.value, use.policy.value, use.census.value,
+              join::offers_are_public ? stack::slot_bytes_max : 0);
+  if (use.verbose.value && stack::may_run_out())
+    base::say("%zu stacks in slots of %zu MiB; thieves wait where they run out", stack::capacity(),
+              static_cast<std::size_t>(stack::slot_bytes() >> 20));
   without_barrier = !base::enable_heavy_barrier() || forced;
   if (without_barrier && !forced && use.verbose.value)
     base::say("this kernel has no private expedited membarrier: every fork synchronises");
@@ -225,10 +232,16 @@ void start_locked() {
 void start() noexcept {
   if (started.load(base::acquire))
     return;
+  const int error = *base::this_threads_error();
+  // Before the lock is taken: a library that is being loaded may fork in its constructors.
+  const char* const not_pinned = base::pin_this_library();
+  NOPAL_ASSERT(not_pinned == nullptr,
+               "the library that contains Nopal cannot be kept loaded, which it must be while its "
+               "threads run: %s",
+               not_pinned);
   const std::scoped_lock guard{lock};
   if (started.load(base::relaxed))
     return;
-  const int error = *base::this_threads_error();
   start_locked();
   base::set_error(error);
   started.store(true, base::release);

@@ -12,6 +12,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/sched/entry.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
 #include "nopal/sched/thread_bound.h"
@@ -67,6 +68,7 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
   base::set_error(self->stolen_error);
   self->deque.adopt(self->stack, top, self->home);
   note_stack(self);
+  leave();
   arch::nopal_arch_resume(scope, at);
 }
 
@@ -95,6 +97,7 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
   join::put_exception_state(scope->exceptions);
   base::set_error(scope->error);
   note_stack(self);
+  leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
 
@@ -122,8 +125,14 @@ void publish_if(deque::attention why, worker* self, offer* newest) noexcept {
 }
 
 void push_slow(worker* self, offer* of) noexcept {
+  enter();
+  NOPAL_ASSERT(stack::is_ours(reinterpret_cast<std::uintptr_t>(of)) &&
+                   stack::stack_of(reinterpret_cast<std::uintptr_t>(of)) == self->stack,
+               "a fork was made on another stack than its strand's: in a signal handler, or after "
+               "the program had changed stacks (swapcontext, a fiber); fork on the strand's own");
   check_depth(of, self->stack);
   publish_if(self->deque.push_anyway(of), self, of);
+  leave();
 }
 
 // The whole of a thunk.
@@ -159,17 +168,21 @@ NOPAL_SWITCHES bool fork_slow(offer* of, void (*run)(void*), void* closure) noex
 }
 
 NOPAL_SWITCHES void settle(offer* of) noexcept {
+  enter();
   worker* self = arch::current();
   if (!self->deque.take_back(of))
     detach(self, of);
+  leave();
 }
 
 NOPAL_SWITCHES void settle_failed(offer* of) noexcept {
+  enter();
   worker* self = arch::current();
   const bool ours = vproc::pop(of) || self->deque.take_back(of);
   join::attach_failure(of, !ours);
   if (!ours)
     detach(self, of);
+  leave();
 }
 
 NOPAL_SWITCHES void child_done(void* argument) noexcept {
@@ -217,6 +230,7 @@ NOPAL_SWITCHES void start_pool_thread(worker* self, seat* place,
   occupy(place, scheduler_stack);
   self->sit(place);
   arch::nopal_self = self;
+  enter();
   schedule(self);
 }
 
@@ -261,6 +275,7 @@ void scope_misused() noexcept {
 extern "C" [[noreturn]] NOPAL_SWITCHES void nopal_join_suspend(nopal::arch::context* at,
                                                                std::uintptr_t left) noexcept {
   using namespace nopal;
+  sched::enter();
   auto* scope = static_cast<join::scope_frame*>(at);
   sched::worker* self = arch::current();
   NOPAL_ASSERT(

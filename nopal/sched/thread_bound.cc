@@ -56,13 +56,24 @@ const bound_function* found_bound(const void* address) noexcept {
   return nullptr;
 }
 
+constexpr char kInHandler[] = "a signal handler forks: the frames that it interrupted cannot go on "
+                              "on another thread; do not fork in signal handlers";
+
 struct walk {
   std::uintptr_t end; // the frame of the guest's outermost scope: its own thread comes back to it
-  const bound_function* found;
+  const bound_function* found = nullptr;
+  bool handler = false;
 };
+
+bool is_signal_frame(_Unwind_Context* frame) noexcept {
+  int interrupted = 0;
+  _Unwind_GetIPInfo(frame, &interrupted);
+  return interrupted != 0;
+}
 
 _Unwind_Reason_Code look(_Unwind_Context* frame, void* argument) {
   auto* const over = static_cast<walk*>(argument);
+  over->handler = over->handler || is_signal_frame(frame);
   const std::uintptr_t stack_pointer = _Unwind_GetCFA(frame);
   const auto address = reinterpret_cast<void*>(_Unwind_GetIP(frame) - 1);
   if ((stack_pointer > over->end && stack::together(stack_pointer, over->end)) ||
@@ -75,12 +86,24 @@ _Unwind_Reason_Code look(_Unwind_Context* frame, void* argument) {
 } // namespace
 
 void check_callers(const vproc::worker* self) noexcept {
-  walk over{self->home->awaited->base_of_frame(), nullptr};
+  walk over{self->home->awaited->base_of_frame()};
   _Unwind_Backtrace(look, &over);
+  NOPAL_ASSERT(!over.handler, kInHandler);
   NOPAL_ASSERT(over.found == nullptr,
                "a function that forks was called by %s: its frame belongs to the thread, but would "
                "be left on another; call the function through nopal::affine",
                over.found->what);
+}
+
+void check_no_handler() noexcept {
+  bool handler = false;
+  _Unwind_Backtrace(
+      [](_Unwind_Context* frame, void* found) {
+        *static_cast<bool*>(found) = *static_cast<bool*>(found) || is_signal_frame(frame);
+        return _URC_NO_REASON;
+      },
+      &handler);
+  NOPAL_ASSERT(!handler, kInHandler);
 }
 
 void check_mutexes(const vproc::seat* place) noexcept {

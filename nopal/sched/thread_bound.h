@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
 // What check builds notice of code that belongs to a thread below code that may go on on another:
-// mutexes that are held, and frames of functions that keep something of their thread. Nothing in
-// other builds.
+// mutexes that are held, frames of functions that keep something of their thread, and frames that a
+// signal handler has interrupted. Nothing in other builds.
 #pragma once
 
 #include "nopal/config.h"
@@ -12,14 +12,18 @@ namespace nopal::inline NOPAL_ABI::sched {
 
 #if defined(NOPAL_CHECKS)
 // On the stack of a child whose parent has been stolen: that will be finished elsewhere, and so
-// will be what called it. Ends the program if that is known to belong to its thread.
+// will be what called it. Ends the program if that is known to belong to its thread, or was
+// interrupted by a signal handler.
 void check_callers(const vproc::worker* self) noexcept;
+// A fork of a thread that is amid no computation was not made by a signal handler.
+void check_no_handler() noexcept;
 // A thread that looks for work holds no more mutexes than when it took its seat.
 void check_mutexes(const vproc::seat* place) noexcept;
 // Locked by this thread, so far as a call of pthread_mutex_* or pthread_rwlock_* said so.
 int mutexes_held() noexcept;
 #else
 inline void check_callers(const vproc::worker*) noexcept {}
+inline void check_no_handler() noexcept {}
 inline void check_mutexes(const vproc::seat*) noexcept {}
 inline int mutexes_held() noexcept { return 0; }
 #endif

@@ -6,6 +6,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
+#include "nopal/sched/entry.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -44,6 +45,7 @@ NOPAL_SWITCHES void resume_waiter(worker* self, waiter* strand) noexcept {
   join::put_exception_state(strand->exceptions);
   base::set_error(strand->error);
   note_stack(left);
+  leave();
   arch::nopal_arch_resume(strand, strand->stack_pointer);
 }
 
@@ -52,6 +54,7 @@ NOPAL_SWITCHES void resume_waiter(worker* self, waiter* strand) noexcept {
 // Called by nopal_arch_park, on the scheduler's stack.
 extern "C" [[noreturn]] NOPAL_SWITCHES void nopal_strand_waits(nopal::arch::context* at) noexcept {
   using namespace nopal;
+  sched::enter();
   auto* const strand = static_cast<sched::waiter*>(at);
   sched::worker* const left = arch::current();
   sched::seat* const place = left->at;
@@ -65,6 +68,10 @@ extern "C" [[noreturn]] NOPAL_SWITCHES void nopal_strand_waits(nopal::arch::cont
   left->at = nullptr;
   left->set_error_at(&strand->error);
   arch::nopal_self = self;
+  // The stack that is left is not counted among those that thieves may have: the strand may wait
+  // for one that no thief could go on with.
+  if (stack::may_run_out() && self->stack == stack::no_stack)
+    self->stack = stack::acquire();
   stack::retire(strand->stack_pointer);
   base::happens_before(strand);
   if (!strand->enqueue(strand, strand->argument))

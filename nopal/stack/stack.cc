@@ -15,20 +15,26 @@
 #include "nopal/base/sanitizer.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace nopal::stack {
 
 namespace {
 
-constexpr std::size_t kLeastStacks = 64;
+// Slots are made smaller before there are fewer than this.
+constexpr std::size_t kFewStacks = 64;
+constexpr std::size_t kLeastStacks = 16;
+// Of fewer, thieves leave some to others, and wait.
+constexpr std::size_t kManyStacks = 4096;
 constexpr std::size_t kForkMargin = std::size_t{16} << 10; // left to the frames below the last fork
 
 struct range {
   std::uintptr_t base = 0;
   std::size_t stacks = 0;
   std::size_t stack_bytes = 0;
-  bool bounded = false;
-  std::size_t thieves_stacks = 0; // if bounded, thieves make no more than so many
+  int slot_shift = std::countr_zero(slot_bytes_max); // a slot has 2^slot_shift bytes
+  bool may_run_out = false;
+  std::size_t thieves_stacks = 0; // if they may run out, thieves make no more than so many
   base::atomic<std::uint32_t>* links = nullptr;
   void** fibers = nullptr;
 };
@@ -73,6 +79,38 @@ stack_id create(std::uint32_t number) noexcept {
   return stack;
 }
 
+struct reservation {
+  std::uintptr_t at;
+  std::size_t stacks;
+  std::uintptr_t slot_bytes;
+};
+
+// As many slots of the usual size as can be had; where that is few, smaller slots, and fewer of
+// them last. What else the program maps must have room, too.
+reservation reserve_most(std::uintptr_t least_slot) noexcept {
+  const std::size_t room = base::address_space_left() / 2;
+  reservation next{0, most_stacks, slot_bytes_max};
+  for (;;) {
+    const std::size_t bytes = next.stacks * next.slot_bytes;
+    if (bytes <= room) {
+      next.at = reinterpret_cast<std::uintptr_t>(base::reserve(bytes, next.slot_bytes));
+      if (next.at != 0)
+        return next;
+    }
+    if (next.stacks > kFewStacks)
+      next.stacks /= 2;
+    else if (next.slot_bytes > least_slot)
+      next.slot_bytes /= 2;
+    else if (next.stacks > kLeastStacks)
+      next.stacks /= 2;
+    else
+      break;
+  }
+  base::die("no address space for %zu stacks, %zu MiB each with what surrounds it, in half of what "
+            "the limit on virtual memory leaves: raise it (ulimit -v), or lower NOPAL_STACK_SIZE",
+            next.stacks, static_cast<std::size_t>(next.slot_bytes >> 20));
+}
+
 } // namespace
 
 void push_pool(stack_id stack) noexcept {
@@ -85,7 +123,9 @@ void push_pool(stack_id stack) noexcept {
   } while (!pool_head.compare_exchange_weak(head, next, base::release, base::relaxed));
 }
 
-stack_id stack_number(std::size_t number) noexcept { return the_range.base + number * slot_bytes; }
+stack_id stack_number(std::size_t number) noexcept {
+  return the_range.base + (number << the_range.slot_shift);
+}
 
 std::size_t capacity() noexcept { return the_range.stacks; }
 
@@ -93,32 +133,29 @@ std::uint32_t created_stacks() noexcept {
   return std::min(created.load(base::relaxed), static_cast<std::uint32_t>(the_range.stacks));
 }
 
-void open(std::size_t stack_bytes, base::stack_rule rule, bool census) noexcept {
-  std::size_t stacks = most_stacks;
-  void* at = base::reserve(stacks * slot_bytes, slot_bytes);
-  while (at == nullptr && stacks > kLeastStacks) {
-    stacks /= 2;
-    at = base::reserve(stacks * slot_bytes, slot_bytes);
-  }
+void open(std::size_t stack_bytes, base::stack_rule rule, bool census,
+          std::uintptr_t least_slot) noexcept {
+  const reservation got = reserve_most(std::max(least_slot, 2 * stack_bytes));
   // Each takes two mappings, itself and its guard; half of all are the program's.
-  stacks = std::min(stacks, base::max_mappings() / 4);
+  const std::size_t stacks = std::min(got.stacks, base::max_mappings() / 4);
   void* links = base::map_zeroed(stacks * sizeof(std::uint32_t));
-  NOPAL_ASSERT(at != nullptr && links != nullptr,
-               "no address space for %zu stacks, %zu MiB each with what surrounds it: raise the "
-               "limit on virtual memory (ulimit -v)",
-               kLeastStacks, static_cast<std::size_t>(slot_bytes >> 20));
-  the_range.base = reinterpret_cast<std::uintptr_t>(at);
+  NOPAL_ASSERT(links != nullptr, "no memory for a table of %zu stacks", stacks);
+  the_range.base = got.at;
   the_range.stacks = stacks;
   the_range.stack_bytes = stack_bytes;
-  the_range.bounded = rule.policy == base::stack_policy::bounded;
-  the_range.thieves_stacks = std::min<std::size_t>(rule.max_stacks, stacks);
+  the_range.slot_shift = std::countr_zero(got.slot_bytes);
+  const bool bounded = rule.policy == base::stack_policy::bounded;
+  the_range.may_run_out = bounded || stacks < kManyStacks;
+  the_range.thieves_stacks = stacks < kManyStacks ? stacks - stacks / 4 : stacks;
+  if (bounded)
+    the_range.thieves_stacks = std::min<std::size_t>(rule.max_stacks, the_range.thieves_stacks);
   the_range.links = static_cast<base::atomic<std::uint32_t>*>(links);
   if (base::this_fiber() != nullptr)
     the_range.fibers = static_cast<void**>(base::map_zeroed(stacks * sizeof(void*)));
   open_book(stacks, rule, census);
 }
 
-bool may_run_out() noexcept { return the_range.bounded; }
+bool may_run_out() noexcept { return the_range.may_run_out; }
 
 stack_id acquire() noexcept {
   const stack_id pooled = take_pooled();
@@ -144,11 +181,11 @@ void release(stack_id stack) noexcept {
 }
 
 std::uint32_t number_of(stack_id stack) noexcept {
-  return static_cast<std::uint32_t>((stack - the_range.base) / slot_bytes);
+  return static_cast<std::uint32_t>((stack - the_range.base) >> the_range.slot_shift);
 }
 
 bool is_ours(std::uintptr_t address) noexcept {
-  return address - the_range.base < the_range.stacks * slot_bytes;
+  return address - the_range.base < (the_range.stacks << the_range.slot_shift);
 }
 
 bool in_guard(std::uintptr_t address) noexcept {
@@ -156,14 +193,15 @@ bool in_guard(std::uintptr_t address) noexcept {
 }
 
 std::size_t size() noexcept { return the_range.stack_bytes; }
+std::uintptr_t slot_bytes() noexcept { return std::uintptr_t{1} << the_range.slot_shift; }
 
-stack_id stack_of(std::uintptr_t address) noexcept { return address & ~(slot_bytes - 1); }
+stack_id stack_of(std::uintptr_t address) noexcept { return address & ~(slot_bytes() - 1); }
 
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept {
   return is_ours(a) ? is_ours(b) && stack_of(a) == stack_of(b) : !is_ours(b);
 }
 
-std::uintptr_t top(stack_id stack) noexcept { return stack + slot_bytes; }
+std::uintptr_t top(stack_id stack) noexcept { return stack + slot_bytes(); }
 std::uintptr_t bottom(stack_id stack) noexcept { return top(stack) - the_range.stack_bytes; }
 std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }
 

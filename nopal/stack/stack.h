@@ -2,7 +2,8 @@
 //
 // The cactus stack's linear stacks: one reserved range of addresses, cut into slots of 64 MiB. The
 // stack is the upper end of its slot; nothing below it may be touched, so a frame of any size that
-// does not fit faults.
+// does not fit faults. Where a limit on virtual memory (ulimit -v) leaves less than 64 such slots,
+// slots are smaller, down to twice the size of a stack; at most half of what is left is taken.
 //
 //   slot   | no access: the guard ...                       | the stack, growing downwards |
 //          low                                              bottom                      top
@@ -27,18 +28,21 @@ namespace nopal::stack {
 
 // A stack is named by its slot's lowest address; 0 is no stack.
 using stack_id = std::uintptr_t;
-inline constexpr std::uintptr_t slot_bytes = std::uintptr_t{64} << 20;
+inline constexpr std::uintptr_t slot_bytes_max = std::uintptr_t{64} << 20;
 inline constexpr stack_id no_stack = 0;
 
-// Reserves the range. Ends the program with a sentence when the address space has no room. With a
-// census, the live and the dead pages of every stack that is left are counted exactly, which takes
-// two system calls each time.
-void open(std::size_t stack_bytes, base::stack_rule rule, bool census = false) noexcept;
+// Reserves the range, in slots of at least `least_slot` bytes. Ends the program with a sentence
+// when the address space has no room. With a census, the live and the dead pages of every stack
+// that is left are counted exactly, which takes two system calls each time.
+void open(std::size_t stack_bytes, base::stack_rule rule, bool census = false,
+          std::uintptr_t least_slot = 0) noexcept;
 
 // A stack nobody uses, from the pool or new. Ends the program with a sentence when there is none.
 stack_id acquire() noexcept;
-// The same for a thief, who gets none under the policy `bounded` while there are as many as there
-// may be: it must wait. (Guests need not: one may be what a strand of ours waits for.)
+// The same for a thief, who gets none while there are as many as there may be: it must wait. That
+// is so under the policy `bounded`, and where addresses are so scarce that stacks may run out; then
+// a quarter of them is not for thieves. (Guests need not wait: one may be what a strand of ours
+// waits for.)
 stack_id acquire_for_thief() noexcept;
 bool may_run_out() noexcept;
 
@@ -54,6 +58,7 @@ bool is_ours(std::uintptr_t address) noexcept;
 bool in_guard(std::uintptr_t address) noexcept;
 
 std::size_t size() noexcept;
+std::uintptr_t slot_bytes() noexcept;
 stack_id stack_of(std::uintptr_t address) noexcept; // the address must be ours
 // On the same stack of ours, or both on none.
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept;

@@ -36,7 +36,7 @@ void touch(std::uintptr_t at) { *reinterpret_cast<volatile char*>(at) = 1; }
 
 TEST_F(stacks, bounds) {
   const stack_id a = stack::acquire();
-  EXPECT_EQ(a % stack::slot_bytes, 0u);
+  EXPECT_EQ(a % stack::slot_bytes(), 0u);
   EXPECT_EQ(stack::size(), kBytes);
   EXPECT_EQ(stack::top(a) - stack::bottom(a), kBytes);
   EXPECT_GT(stack::lowest_fork(a), stack::bottom(a));

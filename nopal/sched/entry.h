@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+//
+// Where a thread enters the scheduler and leaves it for a strand, and what must not happen there.
+//
+// A thread in the scheduler may hold a lock, so nothing may enter it again. Only a signal handler
+// that forks could: it has interrupted the scheduler on its own thread. It ends the program with a
+// sentence, where it would wait for that lock for ever.
+//
+// Roles: every slow path that may lock enters first, and leaves before it returns to the strand or
+//        resumes another. A path that ends in the scheduler (a child that is detached, a strand
+//        that waits) leaves where that resumes a strand.
+#pragma once
+
+#include "nopal/config.h"
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+void enter() noexcept;
+void leave() noexcept;
+
+// A thread that ends amid a computation (pthread_exit, cancellation) would leave it unfinished: it
+// ends the program with a sentence. Once for each thread that runs strands.
+void watch_this_threads_end() noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::sched

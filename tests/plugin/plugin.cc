@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+// A library that uses Nopal inside and shows one function of the name PLUGIN_SUM.
+#include <nopal/loop.h>
+
+#include <functional>
+
+extern "C" __attribute__((visibility("default"))) long PLUGIN_SUM(long n);
+
+long PLUGIN_SUM(long n) {
+  return nopal::reduce(0L, n, 0L, [](long i) { return i; }, std::plus<>{}, 16);
+}
