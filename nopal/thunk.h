@@ -214,7 +214,8 @@ template <auto Thunk> NOPAL_FORK_STUB NOPAL_SWITCHES void stub() {
 }
 
 template <auto Thunk, class... Args>
-[[gnu::always_inline]] inline void through_stub(scope_frame* scope, Args... args) {
+[[gnu::always_inline]] NOPAL_CALLS_FORK_STUB inline void through_stub(scope_frame* scope,
+                                                                      Args... args) {
   reinterpret_cast<decltype(Thunk)>(&stub<Thunk>)(scope, args...);
 }
 

@@ -41,6 +41,16 @@ matrix_test(GCC instrumented FLAGS -O0 -finstrument-functions)
 matrix_test(GCC accumulate REFUSED "nopal: a function with a scope addresses"
   FLAGS -O2 -maccumulate-outgoing-args)
 
+# What one fork, one steal and one exception show, or a refusal.
+foreach(compiler GCC CLANG)
+  matrix_test(${compiler} large_code_model SMALL FLAGS -O1 -mcmodel=large)
+endforeach()
+set(cfi -flto -fvisibility=hidden -fsanitize=cfi -fuse-ld=lld)
+matrix_links(CLANG has_cfi ${cfi})
+if(has_cfi)
+  matrix_test(CLANG cfi SMALL FLAGS -O1 ${cfi})
+endif()
+
 # The library by other compilers and flags than its callers.
 matrix_library(GCC gcc_O0 FLAGS -O0)
 matrix_library(GCC gcc_O3_lto FLAGS -O3 -flto)

@@ -2,9 +2,10 @@
 # Compiles the programs of the matrix with one compiler and one set of flags, and runs them.
 #
 # cmake -DCOMPILER=path -DFLAGS=list -DROOT=repository -DDEFINITIONS=list -DLIBRARY=path,list
-#       -DSEEDS=number -DOUT=directory [-DONLY_LIBRARY=ON] -P run.cmake
+#       -DSEEDS=number -DOUT=directory [-DSMALL=ON] [-DONLY_LIBRARY=ON] -P run.cmake
 #
-# With ONLY_LIBRARY it compiles libnopal.a into OUT instead, with -DARCHIVER=path.
+# With SMALL it compiles and runs small.cc instead; with ONLY_LIBRARY it compiles libnopal.a into
+# OUT, with -DARCHIVER=path.
 cmake_minimum_required(VERSION 3.25)
 foreach(name COMPILER ROOT OUT)
   if(NOT DEFINED ${name})
@@ -40,6 +41,9 @@ endif()
 
 # One translation unit: half the time, and what is not marked noinline may be inlined.
 file(GLOB sources ${CMAKE_CURRENT_LIST_DIR}/matrix_*.cc)
+if(SMALL)
+  set(sources ${CMAKE_CURRENT_LIST_DIR}/small.cc)
+endif()
 list(TRANSFORM sources REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE includes)
 string(CONCAT text ${includes})
 file(WRITE ${OUT}/matrix.cc "${text}")
