@@ -12,6 +12,7 @@
 // Paper: fibril-spaa16, section 4.2.
 #pragma once
 
+#include "nopal/base/refused.h"
 #include "nopal/config.h"
 
 #include <cstddef>

@@ -11,6 +11,7 @@
 #include "nopal/base/die.h"
 #include "nopal/base/options.h"
 #include "nopal/base/os.h"
+#include "nopal/base/refused.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/base/topology.h"
 #include "nopal/sched/entry.h"
@@ -208,6 +209,10 @@ void start_locked() {
                "this program runs with shadow stacks (CET), on which a continuation cannot go on "
                "where another thread left it; start it with "
                "GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
+  NOPAL_ASSERT(!base::splits_stacks(),
+               "a part of this program was compiled with -fsplit-stack, whose stacks belong to the "
+               "thread and do not go to a thief with a continuation; compile all of it with "
+               "-fno-split-stack");
   // Where offers are public at once, a fork takes the distance of two stacks for a constant.
   stack::open(use.stack_size.value, use.policy.value, use.census.value,
               join::offers_are_public ? stack::slot_bytes_max : 0);

@@ -43,8 +43,15 @@ matrix_test(GCC accumulate REFUSED "nopal: a function with a scope addresses"
 
 # What one fork, one steal and one exception show, or a refusal.
 foreach(compiler GCC CLANG)
+  matrix_test(${compiler} no_exceptions SMALL REFUSED "cannot be used in a file .* -fno-exceptions"
+    FLAGS -O1 -fno-exceptions -Wfatal-errors)
+  matrix_test(${compiler} split_stack SMALL REFUSED "nopal: .* was compiled with -fsplit-stack"
+    FLAGS -O1 -fsplit-stack)
   matrix_test(${compiler} large_code_model SMALL FLAGS -O1 -mcmodel=large)
 endforeach()
+matrix_test(GCC m32 SMALL REFUSED "Nopal runs on x86-64 Linux" FLAGS -m32)
+matrix_test(CLANG safe_stack SMALL REFUSED "cannot be used with -fsanitize=safe-stack"
+  FLAGS -O1 -fsanitize=safe-stack -Wfatal-errors)
 set(cfi -flto -fvisibility=hidden -fsanitize=cfi -fuse-ld=lld)
 matrix_links(CLANG has_cfi ${cfi})
 if(has_cfi)
