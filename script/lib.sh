@@ -34,6 +34,10 @@ packages=(
   "test all|llvm-19|names in the reports of Clang's sanitizers"
   "test all format|clang-format-19|the format check"
   "all|valgrind|the valgrind tests"
+  "all|g++-11|the oldest GCC that is supported, for the compiler matrix"
+  "all|clang-14|the oldest Clang that is supported, for the compiler matrix"
+  "all|clang-16|a Clang in between, for the compiler matrix"
+  "all|lld-19|the linker for Clang's control-flow integrity, for the compiler matrix"
 )
 
 say() {

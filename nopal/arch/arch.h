@@ -66,11 +66,15 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
 // saves one register alone would take the stack pointer from the frame pointer, itself just loaded.
 // Last, GCC knows that an alloca's address is the stack pointer, and might use one for the other
 // after a fork; it forgets that where two paths meet.
+// clang-format off
 #if defined(__clang__)
-#define NOPAL_PIN_FRAME asm volatile("" ::: "rsp");
+#define NOPAL_PIN_FRAME                                                                            \
+  _Pragma("clang diagnostic push")                                                                 \
+  _Pragma("clang diagnostic ignored \"-Wstack-protector\"") /* it moves no stack pointer */        \
+  asm volatile("" ::: "rsp");                                                                      \
+  _Pragma("clang diagnostic pop")
 #define NOPAL_STORE_STACK_POINTER(word) asm volatile("movq %%rsp, %0" : "=m"(word))
 #else
-// clang-format off
 #define NOPAL_PIN_FRAME                                                                            \
   _Pragma("GCC diagnostic push")                                                                   \
   _Pragma("GCC diagnostic ignored \"-Wdeprecated\"")                                               \
@@ -120,9 +124,9 @@ inline void record_control(context& at) noexcept {
 // records its caller in the context that is its first argument and goes on in the thunk with all
 // arguments as they are; the thunk returns to the caller. It leaves no frame behind, so exceptions
 // may pass. Compilers must conclude nothing from its body: what the thunk does, it does. That may
-// be to throw before the child begins, when a closure cannot be moved. It is called as a function of
-// the thunk's type, which is not its own: the caller (NOPAL_CALLS_FORK_STUB) is exempt from Clang's
-// check of that.
+// be to throw before the child begins, when a closure cannot be moved. It is called as a function
+// of the thunk's type, which is not its own: the caller (NOPAL_CALLS_FORK_STUB) is exempt from
+// Clang's check of that.
 #if defined(__clang__)
 #define NOPAL_MAY_THROW , "unwind"
 #define NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW

@@ -10,7 +10,7 @@
 
 #if !defined(__cpp_exceptions)
 #error                                                                                             \
-    "Nopal cannot be used in a file that is compiled with -fno-exceptions: the exception of a child \
+    "Nopal cannot be used in a file that is compiled with -fno-exceptions: an exception of a child \
 would pass its fork unseen; compile this file with -fexceptions"
 #endif
 
