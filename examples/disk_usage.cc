@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 //
-// disk_usage DIR: the disk space that a directory and all below it take, in KiB, as `du -s` prints
-// it, with a fork for each directory. Symbolic links are not followed, and a file with several
-// names counts once. What cannot be read ends the program: the exception leaves the child and comes
-// out of the join.
+// disk_usage DIR: the KiB on disk of a directory and all below it, as `du -s` prints them, with a
+// fork for each directory. Symbolic links are not followed; a file with several names counts once.
+// What cannot be read ends the program: the exception leaves the child and comes out of the join.
 #include "command_line.h"
 
 #include <nopal/fork.h>
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <cstdint>
-#include <filesystem>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -19,46 +19,49 @@
 
 namespace {
 
-// The files with several names that have been counted.
-class linked_files {
-public:
-  bool insert(const struct stat& file) {
-    const std::scoped_lock guard{lock_};
-    return seen_.emplace(file.st_dev, file.st_ino).second;
-  }
-
-private:
-  std::mutex lock_;
-  std::set<std::pair<dev_t, ino_t>> seen_;
-};
+// Whether this file with several names is met for the first time.
+bool is_new(const struct stat& file) {
+  static std::mutex lock;
+  static std::set<std::pair<dev_t, ino_t>> seen;
+  const std::scoped_lock guard{lock};
+  return seen.emplace(file.st_dev, file.st_ino).second;
+}
 
 struct listing {
-  std::int64_t blocks = 0; // of 512 bytes, of all that was added
-  std::vector<std::string> directories;
+  std::int64_t blocks = 0;              // of 512 bytes, of all that was added
+  std::vector<std::string> directories; // their paths, with a slash at the end
 
-  void add(const std::string& path, linked_files& linked) {
+  // Adds `name` in the directory `fd`, from where the kernel finds it without walking `parent`.
+  void add(int fd, const std::string& parent, const char* name) {
     struct stat is;
-    if (lstat(path.c_str(), &is) != 0)
-      throw_errno("cannot read '" + path + "'");
+    if (fstatat(fd, name, &is, AT_SYMLINK_NOFOLLOW) != 0)
+      throw_errno("cannot read '" + parent + name + "'");
     if (S_ISDIR(is.st_mode))
-      directories.push_back(path);
-    if (S_ISDIR(is.st_mode) || is.st_nlink == 1 || linked.insert(is))
+      directories.push_back(parent + name + '/');
+    if (S_ISDIR(is.st_mode) || is.st_nlink == 1 || is_new(is))
       blocks += is.st_blocks;
   }
 };
 
-listing list(const std::string& path, linked_files& linked) {
+listing list(const std::string& path) {
+  const std::unique_ptr<DIR, int (*)(DIR*)> directory{opendir(path.c_str()), closedir};
+  if (directory == nullptr)
+    throw_errno("cannot read '" + path + "'");
   listing found;
-  for (const auto& entry : std::filesystem::directory_iterator(path))
-    found.add(entry.path(), linked);
+  for (errno = 0; const dirent* const entry = readdir(directory.get()); errno = 0) {
+    if (const std::string_view name = entry->d_name; name != "." && name != "..")
+      found.add(dirfd(directory.get()), path, entry->d_name);
+  }
+  if (errno != 0)
+    throw_errno("cannot read '" + path + "'");
   return found; // the directory is closed: no descriptor is held across a fork
 }
 
-std::int64_t blocks_of(const listing& here, linked_files& linked) {
+std::int64_t blocks_of(const listing& here) {
   std::vector<std::int64_t> below(here.directories.size());
   nopal::scope s;
   for (std::size_t i = 0; i < below.size(); ++i)
-    s.fork([&, i] { below[i] = blocks_of(list(here.directories[i], linked), linked); });
+    s.fork([&, i] { below[i] = blocks_of(list(here.directories[i])); });
   s.join();
   return std::accumulate(below.begin(), below.end(), here.blocks);
 }
@@ -71,8 +74,7 @@ int main(int argc, char** argv) {
   app.add_option("DIR", path, "a directory")->required();
   return run_program(app, argc, argv, [&] {
     listing top;
-    linked_files linked;
-    top.add(path, linked);
-    std::printf("%lld\t%s\n", static_cast<long long>(blocks_of(top, linked) + 1) / 2, path.c_str());
+    top.add(AT_FDCWD, "", path.c_str());
+    std::printf("%lld\t%s\n", static_cast<long long>(blocks_of(top) + 1) / 2, path.c_str());
   });
 }
