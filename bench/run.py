@@ -58,12 +58,15 @@ def arguments(words):
     parser.add_argument("--csv", metavar="FILE", help="write results")
     parser.add_argument("--html", metavar="FILE", help="write one page with plots and results")
     parser.add_argument("--svg", metavar="DIR",
-                        help="write speed_up.svg, overhead.svg and memory.svg")
+                        help="write speed_up.svg, overhead.svg and memory.svg; with --study "
+                        "overview: fork_cost.svg")
     parser.add_argument("--study", metavar="NAME",
                         help="run a comparison with its own problems, runtimes, workers, rounds "
                         "and checks: %s" % ", ".join(studies.names()))
     parser.add_argument("--merge", nargs="+", metavar="FILE",
                         help="with --study: measure nothing, join the JSON of several of its runs")
+    parser.add_argument("--targets", action="store_true",
+                        help="with --study: print the targets that build its programs, and stop")
     parser.add_argument("--check", action="store_true",
                         help="print the ratios that are promised, computed from this run")
     parser.add_argument("--build", default=str(SOURCE / "build" / "release"), metavar="DIR",
@@ -175,6 +178,11 @@ def main(words):
         return 0
     if options.merge and not options.study:
         raise UsageError("--merge needs --study NAME, the study that the files are of.")
+    if options.targets and not options.study:
+        raise UsageError("--targets needs --study NAME, the study that runs the programs.")
+    if options.targets:
+        print("\n".join(study.targets(options)))
+        return 0
     if options.study:
         studies.find(options.study)
         check_outputs(options)

@@ -14,6 +14,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <numbers>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "bench/base_case.h"
@@ -185,6 +187,13 @@ public:
       : n_(std::ptrdiff_t{1} << (chosen == size::test    ? 12
                                  : chosen == size::quick ? 22
                                                          : 26)) {}
+  fft_problem(size, long n) : n_(n) {
+    if (n < n_min || n > n_max || !std::has_single_bit(static_cast<std::uint64_t>(n))) {
+      throw std::invalid_argument("fft cannot transform " + std::to_string(n) +
+                                  " elements; accepted are powers of two, --n " +
+                                  std::to_string(n_min) + " to " + std::to_string(n_max));
+    }
+  }
 
   long n() const { return n_; }
   std::uint64_t forks() const { return forks(n_); }
@@ -231,6 +240,8 @@ public:
   }
 
 protected:
+  static constexpr long n_min = long{1} << 12;
+  static constexpr long n_max = long{1} << 26;
   static constexpr double damping_of_all = 16;
 
   std::ptrdiff_t bin() const { return n_ / 3; }

@@ -2,10 +2,13 @@
 // fib: the recursive Fibonacci number, a fork per call and no cut-off; 42 in the papers.
 //
 // Almost no work between forks, so its time is the runtime's own. `quick` is a third of a second
-// on one core rather than a second, because the slowest runtimes take a hundred times that.
+// on one core rather than a second, because the slowest runtimes take a hundred times that; `--n`
+// is another number in its place.
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 #include "bench/harness.h"
 
@@ -30,6 +33,12 @@ public:
       : n_(chosen == size::test    ? 24
            : chosen == size::quick ? 40
                                    : 42) {}
+  fib_problem(size, long n) : n_(n) {
+    if (n > n_max) {
+      throw std::invalid_argument("fib has no result for " + std::to_string(n) +
+                                  "; accepted are --n 1 to " + std::to_string(n_max));
+    }
+  }
 
   long n() const { return n_; }
 
@@ -41,6 +50,9 @@ public:
   bool verify() const { return result_ == by_addition(n_); }
 
 protected:
+  // The largest whose forks a long can count.
+  static constexpr long n_max = 90;
+
   static long by_addition(long n) {
     long current = 0;
     long next = 1;

@@ -171,9 +171,9 @@ def shuffled(configurations, order):
 class Plan:
     """Which configuration runs in which round; rounds of seldom ones are spread evenly."""
 
-    def __init__(self, configurations, rounds, seldom):
+    def __init__(self, configurations, rounds, seldom, once):
         step = -(-rounds // SELDOM_ROUNDS)
-        self.rounds_of = {c: range(1, rounds + 1, step if c in seldom else 1)
+        self.rounds_of = {c: range(1, 2 if c in once else rounds + 1, step if c in seldom else 1)
                           for c in configurations}
 
     def due(self, number):
@@ -188,16 +188,16 @@ class Plan:
 
 
 def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, after_round=None,
-            seldom=frozenset()):
+            seldom=frozenset(), once=frozenset()):
     """`timeout_s` ends a run as a failure; `at_most_s` ends it as a known lower bound.
 
     The bound is for runtimes of others alone: one of ours that takes too long may hang.
     `after_round` is given the measurement so far. Configurations in `seldom` take part in
-    SELDOM_ROUNDS of the rounds at most.
+    SELDOM_ROUNDS of the rounds at most, those in `once` in the first alone.
     """
     order = random.Random(seed)
     result = Measurement(configurations, size, rounds)
-    plan = Plan(configurations, rounds, seldom)
+    plan = Plan(configurations, rounds, seldom, once)
     progress = Progress(plan)
 
     def give_up(configuration, number):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The two kinds of drawing that the studies use: grouped bars, and curves in small panels.
+"""The drawings that the studies use: grouped bars, ranked bars, and curves in small panels.
 
-Both draw runner.rounds.Value: its median, its p10..p90 as a thin line, a bound as a hollow mark.
+All draw runner.rounds.Value: its median, its p10..p90 as a thin line, a bound as a hollow mark.
 """
 
 from runner import draw
@@ -60,12 +60,41 @@ def bars(groups, ylabel, line_at=None, log=False):
     return draw.svg(figure)
 
 
-def logarithmic(ax):
-    """Ticks at 1, 2 and 5, so that there are some also within a decade."""
-    ax.set_yscale("log")
-    ax.yaxis.set_major_locator(draw.ticker().LogLocator(subs=(1, 2, 5)))
-    ax.yaxis.set_major_formatter("{x:g}")
-    ax.yaxis.set_minor_locator(draw.ticker().NullLocator())
+def ranking(values, xlabel, title=None):
+    """A horizontal bar for each runtime of {runtime: Value}, the first on top, on a logarithmic
+    axis; None if there is no value that it can show."""
+    values = {runtime: value for runtime, value in values.items() if value.median > 0}
+    if not values:
+        return None
+    figure, ax = draw.pyplot().subplots(figsize=(7.2, 0.9 + 0.3 * len(values)),
+                                        layout="constrained")
+    for place, (runtime, value) in enumerate(values.items()):
+        hollow = {"fill": False, "edgecolor": colour(runtime)} if value.side else {}
+        ax.barh(place, value.median, 0.7, color=colour(runtime), **hollow)
+        high = value.median
+        if value.p10 is not None and value.p10 > 0:
+            ax.hlines(place, value.p10, value.p90, color="#222222", lw=0.8)
+            high = value.p90
+        ax.annotate(label_of(value), (high, place), xytext=(4, 0), textcoords="offset points",
+                    va="center")
+    logarithmic(ax, ax.xaxis)
+    medians = [value.median for value in values.values()]
+    ax.set_xlim(min(1, min(medians) / 2), max(medians) * 2)
+    ax.set_yticks(range(len(values)), list(values))
+    ax.tick_params(axis="y", length=0)
+    ax.invert_yaxis()
+    ax.set_xlabel(xlabel)
+    ax.set_title(title or "", loc="left")
+    return draw.svg(figure)
+
+
+def logarithmic(ax, axis=None):
+    """Ticks at 1, 2 and 5, so that there are some also within a decade; y unless said."""
+    axis = axis or ax.yaxis
+    (ax.set_xscale if axis is ax.xaxis else ax.set_yscale)("log")
+    axis.set_major_locator(draw.ticker().LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_locator(draw.ticker().NullLocator())
 
 
 def hatch(runtime):

@@ -77,6 +77,7 @@ def perform(module, options, source):
     extra = module.extra(build, wish) if hasattr(module, "extra") else {}
     seldom = (frozenset(configurations) - frozenset(module.judged(wish))
               if hasattr(module, "judged") else frozenset())
+    once = frozenset(module.once(wish)) if hasattr(module, "once") else frozenset()
     print(f"{len(configurations)} configurations ({len(seldom)} of them in few rounds), "
           f"{wish.rounds} rounds, seed {seed}", file=sys.stderr)
 
@@ -91,7 +92,7 @@ def perform(module, options, source):
             write_json(options.json, module, as_study(measured))
 
     return as_study(measure.measure(build, configurations, wish.size, wish.rounds, seed,
-                                    options.timeout, at_most_s, keep, seldom))
+                                    options.timeout, at_most_s, keep, seldom, once))
 
 
 def write_json(path, module, study):
@@ -102,28 +103,47 @@ def write_json(path, module, study):
     part.replace(path)
 
 
+def write_pictures(directory, pictures):
+    for name, svg in pictures.items():
+        if svg:
+            (directory / f"{name}.svg").write_text(svg, encoding="utf-8")
+
+
 def write(module, study, options):
     """Prints checks and figures, writes the files, returns the sentences about failures."""
     result = study.result
     measured = result.measurement
-    rows = summary.results(measured)
     check_rows = module.checks(result)
-    print("\n".join(report.table(measured, rows)))
+    brief = hasattr(module, "lines")
+    print("\n".join(module.lines(result) if brief else
+                    report.table(measured, summary.results(measured))))
     if check_rows:
         print("\n" + "\n".join(checks.show(check_rows)))
     if options.json:
         write_json(options.json, module, study)
     if options.html:
         study_page.write(options.html, module, study, check_rows)
-    for note in study.left_out + measured.notes():
+    if options.svg:
+        write_pictures(pathlib.Path(options.svg), module.pictures(result, study.host))
+    for note in ([] if brief else study.left_out) + measured.notes():
         print(note, file=sys.stderr)
     return measured.failure_sentences()
+
+
+def targets(options):
+    """Of the programs that a study runs, those that the build directory can have."""
+    module = studies.find(options.study)
+    wish = wish_of(module, options)
+    build = programs.Build(options.build)
+    return sorted({f"bench/{build.program(problem, runtime).name}"
+                   for problem, runtime, _ in module.configurations(wish)
+                   if build.has(problem, runtime)})
 
 
 def run(options, source):
     """The whole of `run.py --study`; the sentences about what failed."""
     module = studies.find(options.study)
-    refuse(options, ["r", "csv", "svg", "check"],
+    refuse(options, ["r", "csv", "check"] + ([] if hasattr(module, "pictures") else ["svg"]),
            "cannot be given with --study, which says itself what is measured and shown")
     if options.merge:
         refuse(options, ["b", "t", "s", "n", "seed", "at_most"],

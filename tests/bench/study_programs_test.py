@@ -70,6 +70,8 @@ class StudyPrograms(unittest.TestCase):
     def test_what_is_not_accepted_is_said_in_a_sentence(self):
         for program, words, told in (
                 ("known_span-serial", ["--n", 1000], "accepted are --n 1 to"),
+                ("fib-serial", ["--n", 91], "accepted are --n 1 to 90"),
+                ("fft-serial", ["--n", 5000], "accepted are powers of two, --n 4096 to"),
                 ("side_by_side-serial", ["--n", 5000], "accepted are --n 1 to"),
                 ("regions-nopal", ["--n", 3], "is 1 (free) or 2 (affine)"),
                 ("lu_tiny-serial", ["--n", 3], "accepted are --size"),

@@ -26,6 +26,11 @@ and, where it has use for them,
     judged(wish)
                 the configurations whose times its checks judge; these run in every round, the
                 others only in as many as a median for a figure needs. Without it all do.
+    once(wish)  the configurations that run in the first round alone
+    lines(result)
+                what the terminal shows, in place of the times of all runs and of what was left out
+    pictures(result, host)
+                file name without .svg -> SVG or None, for --svg; `host` is that of the JSON
     extra(build, wish)
                 runs them, before anything is measured, and returns a dictionary that JSON
                 can hold; it comes back as result.extra, also from a file
