@@ -32,6 +32,7 @@ packages=(
   "test all|relacy-dev|Relacy, the model checker"
   "test all|libclang-rt-19-dev|Clang's runtimes for sanitizers and coverage, for the tests"
   "test all|llvm-19|names in the reports of Clang's sanitizers"
+  "test all|gdb|the test of backtraces"
   "test all format|clang-format-19|the format check"
   "all|valgrind|the valgrind tests"
   "all|g++-11|the oldest GCC that is supported, for the compiler matrix"

@@ -47,6 +47,7 @@ void* reserve(std::size_t bytes, std::size_t alignment) noexcept {
     munmap(reinterpret_cast<void*>(aligned + bytes), rest);
   void* region = reinterpret_cast<void*>(aligned);
   madvise(region, bytes, MADV_NOHUGEPAGE); // a huge page would make a shallow stack cost 2 MiB
+  madvise(region, bytes, MADV_DONTDUMP);   // some write all of it into a core file, as zeroes
   return region;
 }
 
@@ -61,6 +62,7 @@ std::size_t address_space_left() noexcept {
 }
 
 bool commit(void* at, std::size_t bytes) noexcept {
+  madvise(at, bytes, MADV_DODUMP);
   return mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 

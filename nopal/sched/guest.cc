@@ -17,6 +17,7 @@
 // A thread may be several guests at a time, each within the computation of the one before, since
 // that is all that a guest runs: so they end in the reverse order, and what the thread itself holds
 // (locks, an interpreter's state) is entered and left like nested blocks.
+#include "nopal/arch/gdb.h"
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
@@ -182,7 +183,9 @@ NOPAL_SWITCHES worker* run_as_guest(worker* self, child& task) noexcept {
   base::begin_use(stack::bottom(self->stack), stack::top(self->stack));
   note_stack(self);
   add_roots(self, scope);
-  arch::nopal_arch_call_on(run_child, &task, stack::top(self->stack) - 64);
+  const std::uintptr_t begin = stack::top(self->stack) - 64;
+  arch::tell_gdb(stack::top(self->stack), begin);
+  arch::nopal_arch_call_on(run_child, &task, begin);
   worker* const now = arch::current();
   base::end_use(stack::bottom(now->stack), stack::top(now->stack));
   return now;

@@ -9,6 +9,7 @@
 // the stack at once.
 //
 // The functions marked NOPAL_SWITCHES do not return to their callers in the ordinary way.
+#include "nopal/arch/gdb.h"
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
@@ -55,6 +56,7 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
   const std::uintptr_t top = stack::top(self->stack);
   const std::uintptr_t at = thief_stack_pointer(top, scope);
   base::begin_use(stack::bottom(self->stack), top);
+  arch::tell_gdb(top, at);
   base::happens_after(scope);
   if constexpr (join::offers_are_public)
     join::check_place(scope);

@@ -10,6 +10,7 @@
 // Orders: pushing publishes the link (release) to the pop that reads it (acquire).
 #include "nopal/stack/range.h"
 
+#include "nopal/arch/gdb.h"
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
@@ -144,6 +145,7 @@ void open(std::size_t stack_bytes, base::stack_rule rule, bool census,
   the_range.stacks = stacks;
   the_range.stack_bytes = stack_bytes;
   the_range.slot_shift = std::countr_zero(got.slot_bytes);
+  arch::nopal_gdb_range = {got.at, stacks * got.slot_bytes, got.slot_bytes};
   const bool bounded = rule.policy == base::stack_policy::bounded;
   the_range.may_run_out = bounded || stacks < kManyStacks;
   the_range.thieves_stacks = stacks < kManyStacks ? stacks - stacks / 4 : stacks;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+//
+// What gdb needs to unwind a stolen frame: where the stacks lie, a frame that is never run, and the
+// script that uses both (x86_64_gdb.py), which gdb finds in the program by itself.
+//
+// gdb takes a caller whose frame lies below the callee's for the end of a corrupt stack, unless
+// there is a signal's frame between the two. So the script puts this one there. It hands on what it
+// gets: the stack pointer as it is, and as the place to go on at what rcx holds.
+
+    .text
+    .type nopal_gdb_trampoline, @function
+    .p2align 4
+nopal_gdb_trampoline:
+    .cfi_startproc
+    .cfi_signal_frame
+    .cfi_def_cfa rsp, 0
+    .cfi_register rip, rcx
+    .irp kept, rbx, rbp, r12, r13, r14, r15
+    .cfi_same_value \kept
+    .endr
+    .irp lost, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11
+    .cfi_undefined \lost
+    .endr
+    ud2
+    .cfi_endproc
+    .size nopal_gdb_trampoline, .-nopal_gdb_trampoline
+
+    .data
+    .globl nopal_gdb_range /* gdb.h; the word behind it keeps the trampoline in the program */
+    .type nopal_gdb_range, @object
+    .p2align 3
+nopal_gdb_range:
+    .quad 0, 0, 0
+    .quad nopal_gdb_trampoline
+    .size nopal_gdb_range, .-nopal_gdb_range
+
+    .section .debug_gdb_scripts, "MS", @progbits, 1
+    .byte 4 /* a Python script's name, a new line, and its text */
+    .ascii "nopal\n"
+    .incbin "nopal/arch/x86_64_gdb.py"
+    .byte 0
+
+    .section .note.GNU-stack, "", @progbits
