@@ -207,16 +207,15 @@ NOPAL_THUNK_FUNCTION void parts_thunk(scope_frame* scope, const std::tuple<F, Ar
   run_child(scope, child);
 }
 
-// Records its caller and goes on in the thunk. It has no parameters of its own, or GCC would move
-// them about first.
-template <auto Thunk> NOPAL_FORK_STUB NOPAL_SWITCHES void stub() {
+// Records its caller and goes on in the thunk.
+template <auto Thunk, class... Args>
+NOPAL_FORK_STUB NOPAL_SWITCHES void stub(NOPAL_STUB_PARAMETERS(scope_frame*, Args...)) {
   NOPAL_RECORD_CALLER_AND_GO_TO(Thunk);
 }
 
 template <auto Thunk, class... Args>
-[[gnu::always_inline]] NOPAL_CALLS_FORK_STUB inline void through_stub(scope_frame* scope,
-                                                                      Args... args) {
-  reinterpret_cast<decltype(Thunk)>(&stub<Thunk>)(scope, args...);
+[[gnu::always_inline]] inline void through_stub(scope_frame* scope, Args... args) {
+  reinterpret_cast<decltype(Thunk)>(&stub<Thunk, Args...>)(scope, args...);
 }
 
 template <std::size_t> using word = std::uint64_t;

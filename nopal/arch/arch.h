@@ -124,16 +124,18 @@ inline void record_control(context& at) noexcept {
 // records its caller in the context that is its first argument and goes on in the thunk with all
 // arguments as they are; the thunk returns to the caller. It leaves no frame behind, so exceptions
 // may pass. Compilers must conclude nothing from its body: what the thunk does, it does. That may
-// be to throw before the child begins, when a closure cannot be moved. It is called as a function
-// of the thunk's type, which is not its own: the caller (NOPAL_CALLS_FORK_STUB) is exempt from
-// Clang's check of that.
+// be to throw before the child begins, when a closure cannot be moved.
+//
+// Its parameters (NOPAL_STUB_PARAMETERS) are those of the thunk: Clang before 19 passes only what a
+// function declares that it sees, and with -fsanitize=cfi calls a function only as what it is. For
+// GCC it has none, or GCC would move them about first.
 #if defined(__clang__)
 #define NOPAL_MAY_THROW , "unwind"
 #define NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW
 #define NOPAL_FORK_STUB                                                                            \
   __attribute__((naked, noinline, visibility("hidden"), no_instrument_function,                    \
                  no_profile_instrument_function, no_stack_protector, no_sanitize("function")))
-#define NOPAL_CALLS_FORK_STUB __attribute__((no_sanitize("cfi-icall", "function")))
+#define NOPAL_STUB_PARAMETERS(...) __VA_ARGS__
 #else
 #define NOPAL_MAY_THROW
 #define NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW                                                          \
@@ -142,7 +144,7 @@ inline void record_control(context& at) noexcept {
 #define NOPAL_FORK_STUB                                                                            \
   __attribute__((naked, noipa, visibility("hidden"), no_instrument_function,                       \
                  no_profile_instrument_function, no_stack_protector))
-#define NOPAL_CALLS_FORK_STUB
+#define NOPAL_STUB_PARAMETERS(...)
 #endif
 // In the large code model GCC holds no address for near enough, and takes this one for "any" only.
 #if defined(__code_model_large__) && !defined(__clang__)

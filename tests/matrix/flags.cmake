@@ -120,7 +120,7 @@ foreach(id GCC_11 CLANG_14 CLANG_16)
     foreach(level O0 O2 O3)
       matrix_test(${id} ${level} LONG LIBRARY ${name} FLAGS -${level})
     endforeach()
-    matrix_test(${id} avx512 LONG LIBRARY ${name} FLAGS -O2 ${vectors_avx512})
+    matrix_test(${id} avx2 LONG LIBRARY ${name} FLAGS -O3 ${vectors_avx2})
   else()
     add_test(NAME matrix.${name}.missing
       COMMAND ${CMAKE_COMMAND} -E echo "matrix: skipped, ${other_${id}} is not installed")
