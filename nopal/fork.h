@@ -83,9 +83,13 @@ public:
     requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     check_frame();
-    detail::call_stub(
-        &frame_, detail::into<R, std::decay_t<F>>{&result, std::decay_t<F>(std::forward<F>(f))},
-        std::forward<Args>(args)...);
+    if constexpr (detail::copied_as_bytes<std::decay_t<F>>)
+      detail::call_stub(
+          &frame_, detail::into<R, std::decay_t<F>>{&result, std::decay_t<F>(std::forward<F>(f))},
+          std::forward<Args>(args)...);
+    else
+      detail::call_stub(&frame_, detail::into_result<R>{&result}, std::forward<F>(f),
+                        std::forward<Args>(args)...);
   }
 
   // Waits until every child forked so far is finished; rethrows the serially first exception of

@@ -119,6 +119,15 @@ template <class R, class F> struct into {
   }
 };
 
+// The same where the function has to be moved or copied: it is the first argument, so that this
+// happens once.
+template <class R> struct into_result {
+  R* result;
+  template <class F, class... Args> void operator()(F&& f, Args&&... args) {
+    *result = std::invoke(f, std::forward<Args>(args)...);
+  }
+};
+
 // A closure cut into words. One word is copied at a time, or GCC would copy through memory.
 template <class F> inline constexpr std::size_t words_of = (sizeof(F) + 7) / 8;
 template <class F>

@@ -100,9 +100,14 @@ TEST(elision, copies_once) {
   EXPECT_EQ(copies, 2);
   EXPECT_EQ(moves, 0);
   s.fork(counted{&copies, &moves});
-  s.join();
   EXPECT_EQ(copies, 2);
   EXPECT_EQ(moves, 1);
+  int result = 0;
+  s.fork(result, [named = counted{&copies, &moves}] { return 3; });
+  s.join();
+  EXPECT_EQ(copies, 2);
+  EXPECT_EQ(moves, 2);
+  EXPECT_EQ(result, 3);
 }
 
 struct throws_always {
@@ -132,6 +137,18 @@ TEST(elision, a_destructor_of_what_a_child_captured_throws) {
   };
   EXPECT_EQ(fork_and_join([] { return throws_always{}; }), "destroyed");
   EXPECT_EQ(fork_and_join([] { return throws_unless_moved{}; }), "destroyed");
+  const auto with_result = [] {
+    int result = 0;
+    try {
+      nopal::scope s;
+      s.fork(result, [t = throws_always{}] { return 2; });
+      s.join();
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  EXPECT_EQ(with_result(), "destroyed");
   const auto in_an_argument = [] {
     try {
       nopal::scope s;
