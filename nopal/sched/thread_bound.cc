@@ -56,6 +56,8 @@ const bound_function* found_bound(const void* address) noexcept {
   return nullptr;
 }
 
+// A handler that forks is found so near to the fork. A deep recursion may fork at each level.
+constexpr unsigned kFrames = 64;
 constexpr char kInHandler[] = "a signal handler forks: the frames that it interrupted cannot go on "
                               "on another thread; do not fork in signal handlers";
 
@@ -96,14 +98,18 @@ void check_callers(const vproc::worker* self) noexcept {
 }
 
 void check_no_handler() noexcept {
-  bool handler = false;
+  struct seen {
+    bool handler = false;
+    unsigned frames = 0;
+  } all;
   _Unwind_Backtrace(
-      [](_Unwind_Context* frame, void* found) {
-        *static_cast<bool*>(found) = *static_cast<bool*>(found) || is_signal_frame(frame);
-        return _URC_NO_REASON;
+      [](_Unwind_Context* frame, void* argument) {
+        auto* const so_far = static_cast<seen*>(argument);
+        so_far->handler = so_far->handler || is_signal_frame(frame);
+        return ++so_far->frames < kFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
       },
-      &handler);
-  NOPAL_ASSERT(!handler, kInHandler);
+      &all);
+  NOPAL_ASSERT(!all.handler, kInHandler);
 }
 
 void check_mutexes(const vproc::seat* place) noexcept {
