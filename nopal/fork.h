@@ -40,6 +40,7 @@
 #include "nopal/sched/sched.h"
 #include "nopal/thunk.h"
 
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -84,11 +85,12 @@ public:
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     check_frame();
     if constexpr (detail::copied_as_bytes<std::decay_t<F>>)
-      detail::call_stub(
-          &frame_, detail::into<R, std::decay_t<F>>{&result, std::decay_t<F>(std::forward<F>(f))},
-          std::forward<Args>(args)...);
+      detail::call_stub(&frame_,
+                        detail::into<R, std::decay_t<F>>{std::addressof(result),
+                                                         std::decay_t<F>(std::forward<F>(f))},
+                        std::forward<Args>(args)...);
     else
-      detail::call_stub(&frame_, detail::into_result<R>{&result}, std::forward<F>(f),
+      detail::call_stub(&frame_, detail::into_result<R>{std::addressof(result)}, std::forward<F>(f),
                         std::forward<Args>(args)...);
   }
 

@@ -23,13 +23,15 @@ public:
   template <class F, class... Args>
     requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
   [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
-    call(std::forward<F>(f), std::forward<Args>(args)...);
+    auto child = copy(std::forward<F>(f), std::forward<Args>(args)...);
+    static_cast<void>(child());
   }
 
   template <class R, class F, class... Args>
     requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
-    result = call(std::forward<F>(f), std::forward<Args>(args)...);
+    auto child = copy(std::forward<F>(f), std::forward<Args>(args)...);
+    result = child(); // while the copies live, to which what it returns may refer
   }
 
   void join() noexcept {}
@@ -39,12 +41,12 @@ private:
   // threw, the temporary's would throw during the unwinding and end the program, where a parallel
   // fork lets one of the two be caught.
   template <class F, class... Args>
-  [[gnu::always_inline]] static inline decltype(auto) call(F&& f, Args&&... args) {
+  [[gnu::always_inline]] static inline auto copy(F&& f, Args&&... args) {
     if constexpr (std::is_lvalue_reference_v<F> || std::is_const_v<F> ||
                   std::is_nothrow_destructible_v<F>)
-      return detail::closure_of(std::forward<F>(f), std::forward<Args>(args)...)();
+      return detail::closure_of(std::forward<F>(f), std::forward<Args>(args)...);
     else
-      return detail::closure_of(std::ref(f), std::forward<Args>(args)...)();
+      return detail::closure_of(std::ref(f), std::forward<Args>(args)...);
   }
 };
 

@@ -24,14 +24,17 @@ char sentence[256];
 // The lowest address of this thread's own stack; 0: it is a pool thread, or not known.
 thread_local std::uintptr_t own_low __attribute__((tls_model("initial-exec"))) = 0;
 
-// What the kernel and the C library keep free below a thread's stack, at most.
-constexpr std::uintptr_t kGap = std::uintptr_t{1} << 20;
+// How far below its end a stack is left at once: a frame's size.
+constexpr std::uintptr_t kFrame = std::uintptr_t{1} << 20;
 
+// A thread that has left its stack faults there, and its stack pointer is at the end, or beyond it.
 bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
   const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
   const auto at = static_cast<std::uintptr_t>(registers[REG_RSP]);
-  const auto is_near = [](std::uintptr_t where) { return where - (own_low - kGap) < 2 * kGap; };
-  return own_low != 0 && is_near(address) && is_near(at) && address < own_low + base::page_size();
+  const auto at_the_end = [](std::uintptr_t where) {
+    return where - (own_low - kFrame) < kFrame + base::page_size();
+  };
+  return own_low != 0 && at_the_end(address) && at_the_end(at);
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
@@ -68,7 +71,9 @@ void report_stack_overflows() {
 
 void report_overflow_of_own_stack() noexcept {
   static_cast<void>(base::page_size()); // looked up now: not in a signal handler
+  const int error = *base::this_threads_error();
   own_low = base::lowest_of_own_stack();
+  base::set_error(error);
 }
 
 void check_depth(const void* in_frame, stack::stack_id stack) noexcept {

@@ -244,6 +244,7 @@ void start() noexcept {
                "the library that contains Nopal cannot be kept loaded, which it must be while its "
                "threads run: %s",
                not_pinned);
+  base::set_error(error);
   const std::scoped_lock guard{lock};
   if (started.load(base::relaxed))
     return;

@@ -78,6 +78,24 @@ TEST(elision, copies) {
   EXPECT_EQ(result, 6);
 }
 
+// What a child returns may refer to its copies of the arguments, until it is assigned.
+TEST(elision, results_that_refer_to_arguments) {
+  const std::string a = "longer than what a string keeps in itself";
+  std::string longer;
+  std::size_t length = 0;
+  nopal::scope s;
+  s.fork(
+      longer,
+      [](const std::string& x, const std::string& y) -> const std::string& {
+        return x.size() < y.size() ? y : x;
+      },
+      a, std::string("short"));
+  s.fork(length, [](const std::string& x) -> std::size_t { return x.size(); }, a);
+  s.join();
+  EXPECT_EQ(longer, a);
+  EXPECT_EQ(length, a.size());
+}
+
 // Copied and moved so often, function object and arguments together.
 struct counted {
   int* copies;
