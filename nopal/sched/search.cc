@@ -15,6 +15,8 @@
 #include "nopal/sched/spares.h"
 #include "nopal/sched/waiting.h"
 
+#include <chrono>
+
 namespace nopal::inline NOPAL_ABI::sched {
 
 namespace {
@@ -220,11 +222,17 @@ void announce_ready(seat* home) noexcept {
 }
 
 void wait_for_thief(worker* self) noexcept {
+  using clock = std::chrono::steady_clock;
   constexpr unsigned kPatience = 20000;
+  constexpr std::chrono::milliseconds kTime{5}; // where other programs want the processors too
   if (!steals_forced() || self->at->random.below(4) == 0)
     return;
-  for (unsigned tries = 1; tries < kPatience && self->deque.anything_public(); ++tries)
+  const auto end = clock::now() + kTime;
+  for (unsigned tries = 1; tries < kPatience && self->deque.anything_public(); ++tries) {
+    if (tries % 64 == 0 && clock::now() > end)
+      return;
     base::wait_briefly(tries);
+  }
 }
 
 void wake(worker* self, seat* sleeper) noexcept {
