@@ -213,6 +213,10 @@ void start_locked() {
                "a part of this program was compiled with -fsplit-stack, whose stacks belong to the "
                "thread and do not go to a thief with a continuation; compile all of it with "
                "-fno-split-stack");
+  NOPAL_ASSERT(!base::has_safe_stacks(),
+               "a part of this program was compiled with -fsanitize=safe-stack, whose second stack "
+               "belongs to the thread and does not go to a thief with a continuation; compile all "
+               "of it with -fno-sanitize=safe-stack");
   // Where offers are public at once, a fork takes the distance of two stacks for a constant.
   stack::open(use.stack_size.value, use.policy.value, use.census.value,
               join::offers_are_public ? stack::slot_bytes_max : 0);

@@ -46,12 +46,21 @@ foreach(compiler GCC CLANG)
   matrix_test(${compiler} no_exceptions SMALL REFUSED "cannot be used in a file .* -fno-exceptions"
     FLAGS -O1 -fno-exceptions -Wfatal-errors)
   matrix_test(${compiler} split_stack SMALL REFUSED "nopal: .* was compiled with -fsplit-stack"
-    FLAGS -O1 -fsplit-stack)
+    FLAGS -O1 ELSEWHERE -fsplit-stack)
   matrix_test(${compiler} large_code_model SMALL FLAGS -O1 -mcmodel=large)
 endforeach()
 matrix_test(GCC m32 SMALL REFUSED "Nopal runs on x86-64 Linux" FLAGS -m32)
 matrix_test(CLANG safe_stack SMALL REFUSED "cannot be used with -fsanitize=safe-stack"
   FLAGS -O1 -fsanitize=safe-stack -Wfatal-errors)
+matrix_test(CLANG safe_stack_elsewhere SMALL
+  REFUSED "nopal: .* was compiled with -fsanitize=safe-stack"
+  FLAGS -O1 ELSEWHERE -fsanitize=safe-stack)
+foreach(sanitizer memory hwaddress)
+  matrix_test(CLANG ${sanitizer}_sanitizer SMALL REFUSED "cannot be used with -fsanitize=memory or"
+    FLAGS -O1 -fsanitize=${sanitizer} -Wfatal-errors)
+endforeach()
+matrix_test(CLANG load_hardening SMALL REFUSED "cannot be used in a file .* -mspeculative-load"
+  FLAGS -O1 -mspeculative-load-hardening -Wfatal-errors)
 set(cfi -flto -fvisibility=hidden -fsanitize=cfi -fuse-ld=lld)
 matrix_links(CLANG has_cfi ${cfi})
 if(has_cfi)
@@ -106,6 +115,32 @@ foreach(compiler IN LISTS compilers)
     endforeach()
   endforeach()
 endforeach()
+
+# One more flag at a time, each of which changes what is around a call or a frame.
+set(GCC_flags -fstack-check -mindirect-branch=thunk -mfunction-return=thunk -fharden-compares
+  -fharden-conditional-branches -fprofile-generate -fwhole-program -fipa-pta -mstackrealign
+  -mpreferred-stack-boundary=5 -fno-asynchronous-unwind-tables -mtune=intel)
+set(CLANG_flags -fsanitize=kcfi -fsanitize=function -fsanitize=leak -fxray-instrument -mretpoline
+  -mlvi-hardening -fprofile-instr-generate -Oz -mstackrealign)
+set(both_flags -pg -ftrapv -fno-rtti -mno-red-zone -D_FORTIFY_SOURCE=3 -fzero-call-used-regs=all
+  -mharden-sls=all -fpatchable-function-entry=16,2 -ftrivial-auto-var-init=pattern
+  -mcmodel=medium)
+foreach(compiler GCC CLANG)
+  foreach(flag IN LISTS ${compiler}_flags both_flags)
+    set(beside "")
+    if(flag MATCHES "thunk")
+      set(beside -fcf-protection=none) # GCC has one or the other
+    endif()
+    string(MAKE_C_IDENTIFIER small${flag} name)
+    matrix_test(${compiler} ${name} SMALL LONG FLAGS -O2 ${flag} ${beside})
+  endforeach()
+  matrix_test(${compiler} small_static SMALL LONG LIBRARY gcc_O0 FLAGS -O2 -static)
+endforeach()
+if(has_cfi)
+  matrix_test(CLANG small_thin_lto SMALL LONG FLAGS -O2 -flto=thin -fuse-ld=lld)
+  matrix_test(CLANG small_folded SMALL LONG
+    FLAGS -O2 -ffunction-sections -fuse-ld=lld -Wl,--icf=all)
+endif()
 
 # The oldest compilers that are supported, and one in between. Each compiles the library too.
 set(other_GCC_11 g++-11)

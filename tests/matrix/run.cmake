@@ -2,10 +2,12 @@
 # Compiles the programs of the matrix with one compiler and one set of flags, and runs them.
 #
 # cmake -DCOMPILER=path -DFLAGS=list -DROOT=repository -DDEFINITIONS=list -DLIBRARY=path,list
-#       -DSEEDS=number -DOUT=directory [-DSMALL=ON] [-DONLY_LIBRARY=ON] -P run.cmake
+#       -DSEEDS=number -DOUT=directory [-DSMALL=ON] [-DELSEWHERE=list]
+#       [-DONLY_LIBRARY=ON] -P run.cmake
 #
-# With SMALL it compiles and runs small.cc instead; with ONLY_LIBRARY it compiles libnopal.a into
-# OUT, with -DARCHIVER=path.
+# With SMALL it compiles and runs small.cc instead; with ELSEWHERE the program has another file,
+# compiled with these flags, as it is linked; with ONLY_LIBRARY it compiles libnopal.a into OUT,
+# with -DARCHIVER=path.
 cmake_minimum_required(VERSION 3.25)
 foreach(name COMPILER ROOT OUT)
   if(NOT DEFINED ${name})
@@ -51,7 +53,15 @@ set(warnings -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-psabi)
 if("-flto" IN_LIST FLAGS)
   list(APPEND warnings -Wno-deprecated) # GCC forgets at link time where the library says so itself
 endif()
-run(${compile} ${warnings} matrix.cc ${LIBRARY} -pthread -o matrix)
+set(files matrix.cc)
+if(ELSEWHERE)
+  file(WRITE ${OUT}/elsewhere.cc
+    "int elsewhere(int n) { volatile char bytes[100]; bytes[n] = 1; return bytes[n]; }\n")
+  run(${compile} ${ELSEWHERE} -c elsewhere.cc)
+  run(${compile} ${warnings} -c matrix.cc)
+  set(files matrix.o elsewhere.o)
+endif()
+run(${compile} ${ELSEWHERE} ${warnings} ${files} ${LIBRARY} -pthread -o matrix)
 execute_process(COMMAND ${OUT}/matrix ${SEEDS} RESULT_VARIABLE result)
 if(result EQUAL 77)
   message(STATUS "matrix: skipped")
