@@ -6,9 +6,9 @@
 // that forks could: it has interrupted the scheduler on its own thread. It ends the program with a
 // sentence, where it would wait for that lock for ever.
 //
-// Roles: every slow path that may lock enters first, and leaves before it returns to the strand or
-//        resumes another. A path that ends in the scheduler (a child that is detached, a strand
-//        that waits) leaves where that resumes a strand.
+// Roles: every slow path of a fork or join that may lock enters first, and leaves before it returns
+//        to the strand or resumes another. A path that ends in the scheduler (a child that is
+//        detached, a strand that waits) leaves where that resumes a strand.
 #pragma once
 
 #include "nopal/config.h"

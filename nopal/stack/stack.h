@@ -3,7 +3,8 @@
 // The cactus stack's linear stacks: one reserved range of addresses, cut into slots of 64 MiB. The
 // stack is the upper end of its slot; nothing below it may be touched, so a frame of any size that
 // does not fit faults. Where a limit on virtual memory (ulimit -v) leaves less than 64 such slots,
-// slots are smaller, down to twice the size of a stack; at most half of what is left is taken.
+// slots are smaller, down to twice the size of a stack, and a frame larger than the rest of its
+// slot is not caught; at most half of what is left is taken.
 //
 //   slot   | no access: the guard ...                       | the stack, growing downwards |
 //          low                                              bottom                      top
