@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Calls the two parts, and tells that each behaves as it was compiled.
+#include "outcome.h"
+
 #include <nopal/runtime.h>
 #include <nopal/sched/pool.h>
 
 #include <cstdio>
-
-struct outcome {
-  unsigned workers;
-  bool in_order; // all ran on the caller's thread, one after another
-  long sum;
-};
-outcome serial_part();
-outcome parallel_part();
 
 int main() {
   nopal::configure({.num_workers = 3});

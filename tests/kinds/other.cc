@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A file that uses one thing alone of the library, compiled for another preset than the rest.
+#include "outcome.h"
+
 #include <nopal/affine.h>
 #include <nopal/blocking.h>
 #include <nopal/loop.h>
@@ -39,13 +41,6 @@ static void call() {
   nopal::affine([] {});
 }
 #endif
-
-struct outcome {
-  unsigned workers;
-  bool in_order;
-  long sum;
-};
-outcome parallel_part();
 
 int main() {
   call();

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The same calls, compiled twice: as the function PART, with forks and as the serial elision.
+#include "outcome.h"
+
 #include <nopal/affine.h>
 #include <nopal/blocking.h>
 #include <nopal/loop.h>
@@ -8,12 +10,6 @@
 
 #include <functional>
 #include <mutex>
-
-struct outcome {
-  unsigned workers;
-  bool in_order;
-  long sum;
-};
 
 // Types that both files share, so that their instantiations would have one name.
 struct in_order_map {

@@ -2,7 +2,6 @@
 // Where a limit leaves few addresses there are fewer and closer stacks, and thieves wait for them.
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
-#include "nopal/config.h"
 #include "nopal/mutex.h"
 #include "nopal/stack/stack.h"
 #include "tests/api/support.h"
@@ -25,9 +24,6 @@ bool limit_addresses(std::size_t bytes) {
   return setrlimit(RLIMIT_AS, &limit) == 0 && nopal::base::address_space_left() > bytes / 2;
 }
 
-// Its offers are not public at once, so that slots may be small.
-constexpr bool may_be_small = NOPAL_PRESET_NUMBER <= 2;
-
 // Each level leaves a stack behind, as long as there is one more for a thief.
 void descend(int levels) {
   if (levels == 0)
@@ -44,8 +40,6 @@ void descend(int levels) {
 }
 
 TEST(scarce, half_a_gibibyte_is_enough) {
-  if (!may_be_small)
-    GTEST_SKIP() << "this preset needs slots of the usual size";
   for (const unsigned workers : {2u, 6u}) {
     const auto done = apart([workers] {
       if (!limit_addresses(512 * kMiB))
@@ -66,8 +60,6 @@ TEST(scarce, half_a_gibibyte_is_enough) {
 // Strands that wait for a mutex hold stacks, and the one that has it may need a thief: thieves get
 // stacks for those.
 TEST(scarce, strands_that_wait_do_not_keep_thieves_from_stacks) {
-  if (!may_be_small)
-    GTEST_SKIP() << "this preset needs slots of the usual size";
   const auto done = apart([] {
     if (!limit_addresses(512 * kMiB))
       return 1L;
