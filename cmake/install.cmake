@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Installs the libraries, their headers, a CMake package and a pkg-config file.
+# Installs the library, its headers, a CMake package and a pkg-config file.
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nopal)
 
-install(TARGETS nopal nopal_split EXPORT nopal_targets
+install(TARGETS nopal EXPORT nopal_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/nopal DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN *.h)
@@ -27,17 +27,9 @@ set(NOPAL_PC_REQUIRES "")
 if(NOPAL_HAVE_HWLOC)
   set(NOPAL_PC_REQUIRES hwloc)
 endif()
-set(NOPAL_PC_CHECKS "")
+set(NOPAL_PC_DEFINITIONS "")
 if(NOPAL_CHECKS)
-  set(NOPAL_PC_CHECKS " -DNOPAL_CHECKS=1")
+  set(NOPAL_PC_DEFINITIONS " -DNOPAL_CHECKS=1")
 endif()
-foreach(name nopal nopal_split)
-  set(NOPAL_PC_NAME ${name})
-  set(NOPAL_PC_DEFINITIONS "${NOPAL_PC_CHECKS}")
-  if(name STREQUAL "nopal_split")
-    string(APPEND NOPAL_PC_DEFINITIONS " -DNOPAL_PRESET=split")
-  endif()
-  configure_file(
-    ${PROJECT_SOURCE_DIR}/cmake/nopal.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig_dir})
-endforeach()
+configure_file(${PROJECT_SOURCE_DIR}/cmake/nopal.pc.in ${PROJECT_BINARY_DIR}/nopal.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/nopal.pc DESTINATION ${pkgconfig_dir})

@@ -66,11 +66,9 @@ function(nopal_add_model name source)
   set_tests_properties(${name} PROPERTIES LABELS model TIMEOUT ${NOPAL_TEST_TIMEOUT})
 endfunction()
 
-# nopal_add_test_family(family [VARIANTS] [VALGRIND]): every *_test.cc of tests/<family>, against
-# nopal; with VARIANTS, unless listed in `one_variant_is_enough`, against nopal_split; and, if
-# listed in `comparison_tests`, against the presets that are there for comparison.
+# nopal_add_test_family(family [VALGRIND]): every *_test.cc of tests/<family>.
 function(nopal_add_test_family family)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "VARIANTS;VALGRIND" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "VALGRIND" "" "")
   set(valgrind "")
   if(arg_VALGRIND)
     set(valgrind VALGRIND)
@@ -80,24 +78,5 @@ function(nopal_add_test_family family)
     cmake_path(GET source STEM stem)
     nopal_add_test(NAME ${family}_${stem} SOURCE ${source} LIBRARY nopal
       LABELS ${family} ${valgrind})
-    if(NOT arg_VARIANTS OR stem IN_LIST one_variant_is_enough)
-      continue()
-    endif()
-    set(variants split)
-    if(stem IN_LIST comparison_tests)
-      list(APPEND variants ${NOPAL_PRESETS})
-    endif()
-    if(NOT stem IN_LIST cilkplus_tests)
-      list(REMOVE_ITEM variants cilkplus)
-    endif()
-    if(NOT stem IN_LIST combination_tests)
-      list(REMOVE_ITEM variants nowa_the)
-    endif()
-    foreach(variant IN LISTS variants)
-      if(TARGET nopal_${variant})
-        nopal_add_test(NAME ${family}_${stem}_${variant} SOURCE ${source}
-          LIBRARY nopal_${variant} LABELS ${family} ${variant} ${valgrind})
-      endif()
-    endforeach()
   endforeach()
 endfunction()

@@ -36,7 +36,7 @@
 #include "nopal/serial.h"
 #else
 
-#include "nopal/join/scope_frame.h"
+#include "nopal/join/join.h"
 #include "nopal/sched/sched.h"
 #include "nopal/thunk.h"
 

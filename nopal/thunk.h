@@ -12,7 +12,7 @@
 
 #include "nopal/base/sanitizer.h"
 #include "nopal/closure.h"
-#include "nopal/join/scope_frame.h"
+#include "nopal/join/join.h"
 #include "nopal/sched/sched.h"
 
 #include <array>
@@ -77,9 +77,7 @@ failed:
 }
 
 template <class Body>
-[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(offer& of, Body& body, bool odd) {
-  if (odd)
-    of.check_nesting();
+[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(offer& of, Body& body) {
   if (!sched::fork_slow(&of, run_body<Body>, std::addressof(body)))
     run_opened(of, body);
 }
@@ -87,17 +85,15 @@ template <class Body>
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
   offer of{scope};
   vproc::worker* const self = arch::current();
-  // A thief may change what this looks at as soon as the offer is public.
-  const bool odd = !of.may_be_public();
-  if (!self->exceptions->alive() && !odd && self->deque.push(&of)) [[likely]]
+  if (!self->exceptions->alive() && self->deque.push(&of)) [[likely]]
     return run_opened(of, body);
   // By its address the slow path gets a copy, so that on the fast path the body's parts can stay in
   // registers.
   if constexpr (std::is_trivially_copyable_v<Body>) {
     Body own{body};
-    run_child_slow(of, own, odd);
+    run_child_slow(of, own);
   } else {
-    run_child_slow(of, body, odd);
+    run_child_slow(of, body);
   }
 }
 

@@ -11,7 +11,7 @@ PROBLEMS = ["fib", "integrate", "nqueens", "quicksort", "matmul", "heat",
 SIZES = ["test", "quick", "paper"]
 # They have one worker. `profile` is no competitor: it tells fork depth and stack pages.
 SERIAL_RUNTIMES = ["serial", "serial_call", "profile"]
-PRESETS = ["nopal", "nopal-split", "nopal-bare", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
+PRESETS = ["nopal", "nopal-bare", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
            "nopal-cilkplus"]
 OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS
 RUNTIMES = {
@@ -19,12 +19,11 @@ RUNTIMES = {
     "serial_call": "the elision with every fork left a call, baseline of the cost of a fork",
     "profile": "the elision that tells its fork depth and its stack pages",
     "nopal": "Nopal, the stack is the deque",
-    "nopal-split": "Nopal with the split deque",
     "nopal-bare": "Nopal, forks leave the floating-point control words out",
-    "nopal-nowa": "Nopal's preset nowa: Chase-Lev deque, wait-free join",
-    "nopal-nowa-the": "Nopal's preset nowa-the: THE deque, wait-free join",
-    "nopal-fibril": "Nopal's preset fibril: THE deque, locked join, unmaps",
-    "nopal-cilkplus": "Nopal's preset cilkplus: THE deque, locked join, a bound on stacks",
+    "nopal-nowa": "Nopal with the parts of Nowa: Chase-Lev deque, wait-free join",
+    "nopal-nowa-the": "Nopal with the parts of Nowa's other variant: THE deque, wait-free join",
+    "nopal-fibril": "Nopal with the parts of Fibril: THE deque, locked join, unmaps",
+    "nopal-cilkplus": "Nopal with the parts of Cilk Plus: THE deque, locked join, few stacks",
     "openmp-gcc": "OpenMP tasks of GCC",
     "openmp-llvm": "OpenMP tasks of LLVM",
     "openmp-gcc-untied": "untied OpenMP tasks of GCC",

@@ -107,13 +107,9 @@ extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model
 // clang-format on
 #endif
 
-// The floating-point control words of a strand that forks, for a thief. The presets that are there
-// for comparison leave them out, as what they are compared with does (config.h).
-#if NOPAL_FORKS_RECORD_CONTROL
-#define NOPAL_RECORD_CONTROL "stmxcsr 64(%%rdi)\n\tfnstcw 68(%%rdi)\n\t"
-#else
-#define NOPAL_RECORD_CONTROL ""
-#endif
+// The floating-point control words of a strand that forks, for a thief. What Nopal is compared with
+// leaves them out (config.h).
+#define NOPAL_RECORD_CONTROL NOPAL_FORK_RECORDS_CONTROL("stmxcsr 64(%%rdi)\n\tfnstcw 68(%%rdi)\n\t")
 
 // This thread's, as a fork would have recorded them.
 inline void record_control(context& at) noexcept {

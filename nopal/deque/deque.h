@@ -18,18 +18,11 @@
 //            deque's lock, publishes it in the owner's name, and more than one the more often
 //            this happens (demand.h). README.md has the argument.
 //
-// In the classic deques (`the`, `chase_lev`; offers_are_public) there is no private part: an offer
-// is public as soon as it is made, and each pop pays a full fence for it. There a lowered limit
-// says only that somebody may be asleep.
-//
 // Offer, the type of what is offered, lives in the frame of the thunk that runs the child and is
 // gone when the child returns. It provides:
 //   frame()      what a thief resumes; valid as long as the offer is open
-//   seal(above)  called once, before an offer becomes public, unless offers are public at once;
-//                `above` is what adopt must be told when the frame, stolen, goes on with the stack
-//                it lies on
-//   taken(frame) static; called by a thief for what it gets, under the deque's lock, if the deque
-//                steals under one (steals_under_lock)
+//   seal(above)  called once, before an offer becomes public; `above` is what adopt must be told
+//                when the frame, stolen, goes on with the stack it lies on
 //
 // Owner means the worker that runs on the stack. All others are thieves.
 #pragma once
@@ -45,10 +38,8 @@
 namespace nopal::inline NOPAL_ABI::deque {
 
 template <class D, class Offer>
-concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* home,
-                              entry<Offer>& taken, bool fenced, std::uintptr_t address) {
-  { D::offers_are_public } -> std::convertible_to<bool>;
-  { D::steals_under_lock } -> std::convertible_to<bool>;
+concept work_deque = requires(D deque, Offer* offer, void* home, entry<Offer>& taken, bool fenced,
+                              std::uintptr_t address, D& (*mine)()) {
   // Owner. Opens an offer. False: somebody wants attention, or this is no worker, or the stack is
   // nearly full; whether the offer is open is not said.
   { deque.push(offer) } noexcept -> std::same_as<bool>;
@@ -56,8 +47,9 @@ concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* 
   // whether that had been lowered. The same offer, since a starved thief may have published it
   // already.
   { deque.push_anyway(offer) } noexcept -> std::same_as<attention>;
-  // Owner. Closes the newest offer. True: nobody has seen it. False: ask take_back.
-  { deque.pop(offer) } noexcept -> std::same_as<bool>;
+  // Owner. Closes the newest offer; mine() is the deque, if that has to be looked at. True: nobody
+  // has seen the offer. False: ask take_back.
+  { D::pop(offer, mine) } noexcept -> std::same_as<bool>;
   // Owner, after pop said false. True: it is ours after all. False: a thief runs the continuation.
   { deque.take_back(offer) } noexcept -> std::same_as<bool>;
   // Owner. Restores the limit; says whether it had been lowered.
@@ -76,11 +68,13 @@ concept work_deque = requires(D deque, Offer* offer, std::uint32_t token, void* 
   { deque.steal(home, taken) } noexcept -> std::same_as<outcome>;
   // Anybody.
   { deque.anything_public() } noexcept -> std::same_as<bool>;
-  // Thief. Lowers the limit.
+  // Thief. Has the owner publish at its next push.
   { deque.ask() } noexcept;
+  // Somebody who is about to sleep. Has the owner publish, or look for sleepers, at its next push.
+  { deque.ask_before_sleep() } noexcept;
   // Thief, starved. Publishes in the owner's name (offers of computation `home`, if not null); true
-  // if something is public afterwards. `token` is the thief's own.
-  { deque.publish_for_owner(token, home) } noexcept -> std::same_as<bool>;
+  // if something is public afterwards.
+  { deque.publish_for_owner(home) } noexcept -> std::same_as<bool>;
   // Thief, before it sleeps, after asking and the heavy barrier: is there anything to take?
   { deque.has_work(home) } noexcept -> std::same_as<bool>;
   // Before use. Fenced: no heavy barrier on this kernel, so every push and pop takes the slow path.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Deque variant `stack_map`: the stack itself is the owner's half of the deque.
+// The deque: the stack itself is the owner's half of the deque.
 //
 // Open offers are nested as frames are, so all that is needed is to find them when somebody asks.
 // An offer marks itself while it is open (stack/marks.h) and unmarks itself when the child returns;
@@ -42,9 +42,6 @@ class stack_map {
   static_assert(alignof(Offer) == 8);
 
 public:
-  static constexpr bool steals_under_lock = false;
-  static constexpr bool offers_are_public = false;
-
   // As constructed, every push fails: also the stand-in of threads that are no workers.
   constexpr stack_map() noexcept = default;
 
@@ -64,7 +61,7 @@ public:
     return why;
   }
 
-  [[gnu::always_inline]] static bool pop(Offer* offer) noexcept {
+  template <class Mine> [[gnu::always_inline]] static bool pop(Offer* offer, Mine) noexcept {
     return Marks::close(offer); // C
   }
 
@@ -122,8 +119,9 @@ public:
   bool anything_public() const noexcept { return !ring_.empty(); }
 
   void ask() noexcept { limit_.ask(); }
+  void ask_before_sleep() noexcept { limit_.ask(); }
 
-  bool publish_for_owner(std::uint32_t, const void* home = nullptr) noexcept {
+  bool publish_for_owner(const void* home = nullptr) noexcept {
     std::uintptr_t lowest = 0;
     {
       const locked guard{lock_};

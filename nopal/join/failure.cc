@@ -6,7 +6,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/deque/spin_lock.h"
-#include "nopal/join/scope_frame.h"
+#include "nopal/join/join.h"
 #include "nopal/stack/stack.h"
 
 #include <cxxabi.h>
@@ -21,21 +21,6 @@ namespace {
 deque::spin_lock failures_lock;
 base::atomic<std::uint64_t> total_suppressed{0};
 thread_local std::uint64_t last_join_suppressed = 0;
-
-// A scope lies between the stack pointer and the frame pointer of the frame that constructed it.
-// Where those are on different stacks (constructed after an earlier steal of the frame), the frame
-// has fitted half a stack, or it could not have been stolen.
-bool lies_in_its_frame(const scope_frame* scope) noexcept {
-  const auto at = reinterpret_cast<std::uintptr_t>(scope);
-  const std::uintptr_t low = scope->stack_pointer;
-  const std::uintptr_t high = scope->base_of_frame();
-  return at < high && at >= (stack::together(low, high) ? low : high - stack::size() / 2);
-}
-
-[[maybe_unused]] NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
-  const base::reading_frames reading;
-  return reinterpret_cast<void*>(base::load_relaxed_word(reinterpret_cast<std::uintptr_t>(where)));
-}
 
 // The Itanium C++ ABI fixes these two fields (section 2.2.2).
 exception_state& thread_state() noexcept {
@@ -143,31 +128,5 @@ void count_suppressed(std::uint64_t number) noexcept {
 
 std::uint64_t suppressed_by_last_join() noexcept { return last_join_suppressed; }
 std::uint64_t suppressed_in_total() noexcept { return total_suppressed.load(base::relaxed); }
-
-void offer::seal(std::uintptr_t taken_above) noexcept {
-  base::happens_after(this); // the deque has found this offer; ThreadSanitizer did not see how
-  check_place(scope);
-  if constexpr (!offers_are_public)
-    scope->resume_at = return_address(scope->resume_at);
-  scope->touch();
-  steals_before = scope->steals();
-  if (steals_before == 0) // later ones lie on a thief's stack
-    scope->taken_above = taken_above;
-  check_nesting();
-}
-
-void check_place(const scope_frame* scope) noexcept {
-  NOPAL_ASSERT(lies_in_its_frame(scope),
-               "a scope is not a local variable of the function that uses it, but lies on the heap "
-               "or in a coroutine's frame; declare it in an ordinary function's body");
-}
-
-void offer::check_nesting() const noexcept {
-  const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : scope->stolen_at;
-  NOPAL_ASSERT(stack::together(at, reinterpret_cast<std::uintptr_t>(this)),
-               "a scope was forked while one declared after it had children, or after one declared "
-               "before it was joined; the scopes of a function must be forked and joined like "
-               "nested blocks");
-}
 
 } // namespace nopal::inline NOPAL_ABI::join

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Join variant `wait_free`: Nowa's strand counter, without a lock and without a loop.
+// Nowa's strand counter: it tells the last strand of a scope that it is the last, without a lock
+// and without a loop.
+//
+// A scope's main path is the strand that forks and joins; a child is detached once its
+// continuation, the main path, was stolen. Until the main path arrives at the join, no strand is
+// the last; after that, exactly one call of child_finished or arrive returns true.
 //
 //   alpha    continuations of this scope stolen since the last join   written by the main path only
 //   omega    children that finished detached (their continuation was stolen)
@@ -24,7 +29,6 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
-#include "nopal/join/join.h"
 
 #include <cstdint>
 
@@ -32,8 +36,6 @@ namespace nopal::inline NOPAL_ABI::join {
 
 class wait_free {
 public:
-  static constexpr bool counts_under_deque_lock = false;
-
   // Main path, which just was stolen.
   void count_steal() noexcept { alpha_ = alpha_ + 1; }
   std::int64_t steals() const noexcept { return alpha_; }
@@ -61,7 +63,5 @@ private:
   base::handed_over<std::int64_t> alpha_{0};
   base::atomic<std::int64_t> counter_{0};
 };
-
-static_assert(strand_counter<wait_free>);
 
 } // namespace nopal::inline NOPAL_ABI::join

@@ -115,7 +115,7 @@ worker* unused_worker() {
   one->used = true;
   if (one->number >= in_use.load(base::relaxed)) {
     in_use.store(one->number + 1, base::release);
-    one->deque.ask();
+    one->deque.ask_before_sleep();
   }
   return one;
 }
@@ -217,9 +217,7 @@ void start_locked() {
                "a part of this program was compiled with -fsanitize=safe-stack, whose second stack "
                "belongs to the thread and does not go to a thief with a continuation; compile all "
                "of it with -fno-sanitize=safe-stack");
-  // Where offers are public at once, a fork takes the distance of two stacks for a constant.
-  stack::open(use.stack_size.value, use.policy.value, use.census.value,
-              join::offers_are_public ? stack::slot_bytes_max : 0);
+  stack::open(use.stack_size.value, use.policy.value, use.census.value);
   if (use.verbose.value && stack::may_run_out())
     base::say("%zu stacks in slots of %zu MiB; thieves wait where they run out", stack::capacity(),
               static_cast<std::size_t>(stack::slot_bytes() >> 20));

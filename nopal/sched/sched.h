@@ -3,7 +3,7 @@
 // The slow paths of fork and join, and the scheduler behind them: random stealing of continuations.
 #pragma once
 
-#include "nopal/join/scope_frame.h"
+#include "nopal/join/join.h"
 #include "nopal/vproc/worker.h"
 
 namespace nopal::inline NOPAL_ABI::sched {

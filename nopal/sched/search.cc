@@ -63,7 +63,7 @@ bool steal_from_anybody(worker* self, item& taken) noexcept {
       const outcome result = steal_from(victim, self, taken);
       if (result == outcome::got)
         return true;
-      if (result == outcome::empty && !vproc::deque_type::offers_are_public)
+      if (result == outcome::empty)
         victim->deque.ask();
     }
     if (may_go_on(self))
@@ -78,7 +78,7 @@ bool steal_starved(worker* self, item& taken) noexcept {
   const std::uint32_t first = self->at->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     worker* victim = worker_at((first + i) % count);
-    if (victim != self && victim->deque.publish_for_owner(self->number + 1, restricted_to(self)) &&
+    if (victim != self && victim->deque.publish_for_owner(restricted_to(self)) &&
         steal_from(victim, self, taken) == outcome::got)
       return true;
   }
@@ -125,7 +125,7 @@ void sleep(worker* self) noexcept {
     idle.searching.fetch_sub(1, base::seq_cst);
   base::full_fence();
   for (std::uint32_t i = 0; i < worker_count(); ++i)
-    worker_at(i)->deque.ask();
+    worker_at(i)->deque.ask_before_sleep();
   base::heavy_barrier();
   if (anything_left(self)) {
     self->at->parking.cancel(idle);
@@ -161,58 +161,37 @@ bool wake_pool_worker(std::uint32_t first) noexcept {
 
 // Whoever stops looking, as the last one, hands the task on: there may be more where this came
 // from, or of any other computation, whose publisher relied on us. So not to a guest if a pool
-// worker sleeps: the guest would look for its own computation's work only. While it is quiet, for a
-// strand that is ready alone.
+// worker sleeps: the guest would look for its own computation's work only.
 void hand_over(worker* self, seat* home) noexcept {
   if (!idle.anybody_asleep())
     return;
-  if ((idle.wants_wake() && (!is_quiet() || any_ready(nullptr)) &&
-       wake_pool_worker(self->at->random.below(pool_size()))) ||
+  if ((idle.wants_wake() && wake_pool_worker(self->at->random.below(pool_size()))) ||
       (home != nullptr && home->parking.wake(idle)))
     self->count.wakeups.add(1);
 }
 
-// A pool worker keeps out of the way: while it is quiet, or because it is a spare too many. It may
-// be the one on whom a publisher relied, so it leaves as one that stops looking.
-void keep_away(worker* self) noexcept {
+// A spare too many rests. It may be the one on whom a publisher relied, so it leaves as one that
+// stops looking.
+void rest_as_spare(worker* self) noexcept {
   lend_stack(self);
-  seat* const place = self->at;
   if (takes_anything(self))
     idle.searching.fetch_sub(1, base::seq_cst);
-  if (place->spare && too_many_spares()) {
-    hand_over(self, nullptr);
-    rest();
-  } else {
-    place->parking.announce(idle);
-    if (is_quiet() && !may_go_on(self)) {
-      self->count.sleeps.add(1);
-      place->parking.wait();
-    } else {
-      place->parking.cancel(idle);
-    }
-  }
+  hand_over(self, nullptr);
+  rest();
   if (takes_anything(self))
     idle.searching.fetch_add(1, base::seq_cst);
 }
 
-bool must_keep_away(const worker* self) noexcept {
-  return self->at->pool && (is_quiet() || (self->at->spare && too_many_spares()));
-}
+bool must_rest(const worker* self) noexcept { return self->at->spare && too_many_spares(); }
 
 } // namespace
-
-void wake_pool() noexcept {
-  const std::uint32_t count = pool_size();
-  for (std::uint32_t i = 0; i < count; ++i)
-    pool_seat(i)->parking.wake(idle);
-}
 
 void announce_work(worker* self, seat* home) noexcept {
   if (!idle.anybody_asleep())
     return;
   // A guest can be served by nobody who searches for work of any kind: it may run its own only.
   if (home->parking.wake(idle) ||
-      (idle.wants_wake() && !is_quiet() && wake_pool_worker(self->at->random.below(pool_size()))))
+      (idle.wants_wake() && wake_pool_worker(self->at->random.below(pool_size()))))
     self->count.wakeups.add(1);
 }
 
@@ -248,8 +227,8 @@ found search(worker* self) noexcept {
   item taken{};
   found next{nullptr, nullptr, nullptr, nullptr, self->home};
   for (unsigned round = 1;; ++round) {
-    if (must_keep_away(self) && !may_go_on(self))
-      keep_away(self);
+    if (must_rest(self) && !may_go_on(self))
+      rest_as_spare(self);
     wait_for_stack(self);
     next.finished = self->at->finished.load(base::acquire);
     if (next.finished != nullptr)
@@ -259,7 +238,7 @@ found search(worker* self) noexcept {
       next.home = next.ready->left->home;
       break;
     }
-    if (must_keep_away(self))
+    if (must_rest(self))
       continue;
     if (steal_from_anybody(self, taken))
       break;

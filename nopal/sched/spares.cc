@@ -28,7 +28,6 @@ shop& the_shop() {
 }
 
 base::atomic<bool> surplus{false}; // active > lent
-vproc::quiet_count quiet;
 
 // Lock held.
 void note_surplus(const shop& here) noexcept {
@@ -82,14 +81,5 @@ void rest() noexcept {
   here.wanted.wait(guard, [&here] { return here.called > 0; });
   here.called -= 1;
 }
-
-void begin_quiet() noexcept { quiet.begin(); }
-
-void end_quiet() noexcept {
-  if (quiet.end())
-    wake_pool();
-}
-
-bool is_quiet() noexcept { return quiet.holds(); }
 
 } // namespace nopal::inline NOPAL_ABI::sched

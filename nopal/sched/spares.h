@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// Workers that are lent away, and workers that keep out of the way.
+// Workers that are lent away, and spare ones in their place.
 //
 // A thread that blocks in a system call keeps its worker, and its offers can be stolen as ever; a
 // spare pool worker takes its place among those that run. At most as many spares are active as
 // threads are blocked: one too many rests as soon as it looks for work again.
-//
-// While the program is quiet, pool workers that look for work sleep at once, whatever there is.
 #pragma once
 
 #include "nopal/config.h"
@@ -26,11 +24,6 @@ private:
   bool lent_;
 };
 
-// Counted: quiet until the last one ends.
-void begin_quiet() noexcept;
-void end_quiet() noexcept;
-bool is_quiet() noexcept;
-
 // A spare that looks for work: whether there is one too many.
 bool too_many_spares() noexcept;
 // Then it rests, unless that changed, until one is wanted.
@@ -38,7 +31,5 @@ void rest() noexcept;
 
 // pool.cc: a pool worker with a thread of its own, more than were asked for.
 void start_spare();
-// search.cc: wakes every pool worker that sleeps.
-void wake_pool() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

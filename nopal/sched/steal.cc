@@ -58,12 +58,8 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
   base::begin_use(stack::bottom(self->stack), top);
   arch::tell_gdb(top, at);
   base::happens_after(scope);
-  if constexpr (join::offers_are_public)
-    join::check_place(scope);
-  if constexpr (!join::join_type::counts_under_deque_lock)
-    scope->join.count_steal();
-  if constexpr (!NOPAL_FORKS_RECORD_CONTROL)
-    arch::record_control(*scope);
+  scope->note_stolen();
+  NOPAL_STEAL_RECORDS_CONTROL(arch::record_control(*scope);)
   scope->stolen_at = at;
   if (scope->exceptions_aside())
     join::bring_exceptions_back(scope);

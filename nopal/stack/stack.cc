@@ -88,7 +88,7 @@ struct reservation {
 
 // As many slots of the usual size as can be had; where that is few, smaller slots, and fewer of
 // them last. What else the program maps must have room, too.
-reservation reserve_most(std::uintptr_t least_slot) noexcept {
+reservation reserve_most(std::size_t stack_bytes) noexcept {
   const std::size_t room = base::address_space_left() / 2;
   reservation next{0, most_stacks, slot_bytes_max};
   for (;;) {
@@ -100,7 +100,7 @@ reservation reserve_most(std::uintptr_t least_slot) noexcept {
     }
     if (next.stacks > kFewStacks)
       next.stacks /= 2;
-    else if (next.slot_bytes > least_slot)
+    else if (next.slot_bytes > 2 * stack_bytes)
       next.slot_bytes /= 2;
     else if (next.stacks > kLeastStacks)
       next.stacks /= 2;
@@ -134,9 +134,8 @@ std::uint32_t created_stacks() noexcept {
   return std::min(created.load(base::relaxed), static_cast<std::uint32_t>(the_range.stacks));
 }
 
-void open(std::size_t stack_bytes, base::stack_rule rule, bool census,
-          std::uintptr_t least_slot) noexcept {
-  const reservation got = reserve_most(std::max(least_slot, 2 * stack_bytes));
+void open(std::size_t stack_bytes, base::stack_rule rule, bool census) noexcept {
+  const reservation got = reserve_most(stack_bytes);
   // Each takes two mappings, itself and its guard; half of all are the program's.
   const std::size_t stacks = std::min(got.stacks, base::max_mappings() / 4);
   void* links = base::map_zeroed(stacks * sizeof(std::uint32_t));

@@ -32,11 +32,10 @@ using stack_id = std::uintptr_t;
 inline constexpr std::uintptr_t slot_bytes_max = std::uintptr_t{64} << 20;
 inline constexpr stack_id no_stack = 0;
 
-// Reserves the range, in slots of at least `least_slot` bytes. Ends the program with a sentence
+// Reserves the range. Ends the program with a sentence
 // when the address space has no room. With a census, the live and the dead pages of every stack
 // that is left are counted exactly, which takes two system calls each time.
-void open(std::size_t stack_bytes, base::stack_rule rule, bool census = false,
-          std::uintptr_t least_slot = 0) noexcept;
+void open(std::size_t stack_bytes, base::stack_rule rule, bool census = false) noexcept;
 
 // A stack nobody uses, from the pool or new. Ends the program with a sentence when there is none.
 stack_id acquire() noexcept;

@@ -46,27 +46,6 @@ struct alignas(64) idle_count {
   }
 };
 
-// While it holds, workers of the pool that look for work sleep without a last look, and publishers
-// of work wake none of them.
-// Orders: end's fence. A publisher that saw it hold after its fence W, and woke nobody, made its
-// work visible to those whom the caller of `end` wakes after this fence; who parks too late to be
-// woken sees, behind its fence F, that it is over.
-class quiet_count {
-public:
-  bool holds() const noexcept { return count_.load(base::relaxed) != 0; }
-  void begin() noexcept { count_.fetch_add(1, base::relaxed); }
-  // True: it was the last, and all that sleep must be woken.
-  bool end() noexcept {
-    if (count_.fetch_sub(1, base::relaxed) != 1)
-      return false;
-    base::full_fence();
-    return true;
-  }
-
-private:
-  base::atomic<std::uint32_t> count_{0};
-};
-
 class parking_place {
 public:
   void announce(idle_count& count) noexcept {

@@ -21,37 +21,18 @@
 #include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
-#include "nopal/join/scope_frame.h"
+#include "nopal/join/join.h"
 #include "nopal/stack/stack.h"
 #include "nopal/vproc/parking.h"
 
-#if NOPAL_DEQUE_STACK_MAP
-#include "nopal/deque/stack_map.h"
-#elif NOPAL_DEQUE_SPLIT
-#include "nopal/deque/split.h"
-#elif NOPAL_DEQUE_CHASE_LEV
-#include "nopal/deque/chase_lev.h"
-#else
-#include "nopal/deque/the.h"
-#endif
+#include NOPAL_DEQUE_HEADER
 
 #include <cstdint>
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
-#if NOPAL_DEQUE_STACK_MAP
-using deque_type = deque::stack_map<join::offer>;
-#elif NOPAL_DEQUE_SPLIT
-using deque_type = deque::split<join::offer>;
-#elif NOPAL_DEQUE_CHASE_LEV
-using deque_type = deque::chase_lev<join::offer>;
-#else
-using deque_type = deque::the<join::offer>;
-#endif
+using deque_type = deque::NOPAL_DEQUE<join::offer>;
 static_assert(deque::work_deque<deque_type, join::offer>);
-static_assert(deque_type::offers_are_public == join::offers_are_public);
-static_assert(deque_type::steals_under_lock || !join::join_type::counts_under_deque_lock,
-              "a join that counts steals under the deque's lock needs a deque that has one");
 
 // Counted by the owner, read by anybody.
 class counter {
@@ -125,14 +106,9 @@ struct worker {
 
 static_assert(offsetof(worker, scheduler_stack) == 0, "arch/x86_64.S");
 
-// Pops from the current worker's deque. Where an offer can be closed without its deque, that is not
-// looked for.
-template <class Deque = deque_type>
+// Pops from the current worker's deque.
 [[gnu::always_inline]] inline bool pop(join::offer* of) noexcept {
-  if constexpr (requires { Deque::pop(of); })
-    return Deque::pop(of);
-  else
-    return arch::current()->deque.pop(of);
+  return deque_type::pop(of, []() -> deque_type& { return arch::current()->deque; });
 }
 
 // The stand-in, for every thread that is no worker.

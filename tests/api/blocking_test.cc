@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// blocking() lends a worker away, quiesce() keeps the others away; two workers.
+// blocking() lends a worker away; two workers.
 #include "nopal/affine.h"
 #include "nopal/blocking.h"
 #include "nopal/loop.h"
@@ -86,80 +86,6 @@ TEST(blocking, returns_and_throws_what_the_function_does) {
     EXPECT_EQ(nopal::blocking([] { return fib(10); }), 55) << "forks inside";
   });
   s.join();
-}
-
-// So many forks in a row whose continuation nobody took, though it was there for a while.
-int not_stolen_in_a_row() {
-  int row = 0;
-  for (int round = 0; round < 100000 && row < 100; ++round) {
-    std::atomic<bool> stolen{false};
-    nopal::scope s;
-    bool in_time = false;
-    s.fork([&] {
-      for (int i = 0; i < 100 && !stolen; ++i)
-        std::this_thread::yield();
-      in_time = stolen;
-    });
-    stolen = true;
-    s.join();
-    row = in_time ? 0 : row + 1;
-  }
-  return row;
-}
-
-TEST(quiesce, nobody_takes_anything_while_it_lasts) {
-  nopal::scope s;
-  s.fork([] { EXPECT_EQ(nopal::quiesce(not_stolen_in_a_row), 100); });
-  s.join();
-}
-
-TEST(quiesce, workers_come_back_afterwards) {
-  for (int round = 0; round < 300; ++round) {
-    EXPECT_EQ(nopal::quiesce([] { return fib(8); }), 21);
-    be_stolen();
-  }
-}
-
-TEST(quiesce, what_runs_already_goes_on) {
-  for (int round = 0; round < 100; ++round) {
-    gate running;
-    gate quiet;
-    gate done;
-    nopal::scope s;
-    s.fork([&] {
-      running.wait(); // the continuation is on the other worker
-      nopal::quiesce([&] {
-        quiet.open();
-        done.wait();
-      });
-    });
-    running.open();
-    quiet.wait();
-    EXPECT_EQ(fib(10), 55);
-    done.open();
-    s.join();
-  }
-}
-
-TEST(quiesce, several_at_a_time_and_nested) {
-  for (int round = 0; round < 100; ++round) {
-    std::atomic<int> sum{0};
-    nopal::for_index(
-        0, 6, [&sum](int i) { nopal::quiesce([&] { nopal::quiesce([&] { sum += i; }); }); }, 1);
-    ASSERT_EQ(sum, 15);
-    be_stolen();
-  }
-}
-
-TEST(quiesce, an_affine_region_ends_while_it_is_quiet) {
-  for (int round = 0; round < 100; ++round) {
-    nopal::scope s;
-    s.fork([] {
-      nopal::affine([] { be_stolen(); });
-      nopal::quiesce([] { nopal::affine([] { fib(8); }); });
-    });
-    s.join();
-  }
 }
 
 } // namespace

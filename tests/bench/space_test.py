@@ -67,7 +67,7 @@ class Space(unittest.TestCase):
 
     def test_the_other_deque(self):
         for problem in PROBLEMS:
-            self.bounded(problem, "nopal-split", 8, 1 << 20)
+            self.bounded(problem, "nopal-bare", 8, 1 << 20)
 
     def test_programs_that_leave_dead_pages_on_each_stack(self):
         for problem in HOARDERS:

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A deque's owner against real thieves, for minutes.
-#include "tests/deque/deque_stress.h"
+#include "tests/deque/map_deque.h"
 
 namespace nopal_test {
+
+template <class Deque> class deques : public testing::Test {};
+TYPED_TEST_SUITE(deques, all_deques);
 
 TYPED_TEST(deques, many_rounds) {
   for (std::uint64_t seed = 100; seed < 120; ++seed) {

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A deque's owner against real thieves.
-#include "tests/deque/deque_stress.h"
+#include "tests/deque/map_deque.h"
 
 namespace nopal_test {
+
+template <class Deque> class deques : public testing::Test {};
+TYPED_TEST_SUITE(deques, all_deques);
 
 TYPED_TEST(deques, one_thief) { stress<TypeParam>(false, 1, 1, 1'000'000); }
 TYPED_TEST(deques, three_thieves) { stress<TypeParam>(false, 3, 2, 500'000); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A scope's frame before and after a slow path has touched it.
-#include "nopal/join/scope_frame.h"
+#include "nopal/join/join.h"
 
 #include <gtest/gtest.h>
 

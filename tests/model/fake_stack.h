@@ -47,11 +47,17 @@ struct fake_bounds {
   }
 };
 
-// What a deque of such a stack maps: arrays of offers, or of frames where all offers are public; in
+// Where every offer is public at once (bench/baseline). Such a deque maps arrays of frames; in
 // one that grows, of 1, 2 and 4 of them.
 template <class Deque>
-using deque_memory =
-    mapped_atomics<std::conditional_t<Deque::offers_are_public, strand*, offer*>, 7>;
+concept classic = requires { Deque::steals_under_lock; };
+template <class Deque> constexpr bool tells_what_it_takes() noexcept {
+  if constexpr (classic<Deque>)
+    return Deque::steals_under_lock;
+  else
+    return false;
+}
+using deque_memory = mapped_atomics<strand*, 7>;
 
 struct fake_marks {
   static void open(void* offer) noexcept {

@@ -6,14 +6,12 @@
 // wake) and sched/steal.cc (fork_slow). A lost wake-up shows as a deadlock.
 #include "owner_and_sleepers.h"
 
-#include "nopal/deque/split.h"
 #include "nopal/deque/stack_map.h"
 
 namespace nopal::model {
 namespace {
 
 using map_deque = deque::stack_map<offer, fake_marks, fake_bounds, 2>;
-using split_deque = deque::split<offer, fake_bounds, 2>;
 
 // Header's own promises. What the waker wrote is seen by whoever it woke, or who cancels too late.
 struct handed_to_sleeper : scenario<handed_to_sleeper, 2> {
@@ -176,6 +174,5 @@ int main(int argc, char** argv) {
   models.full<finished_scope>("a finished scope wakes its guest");
   models.random<two_computations>("two computations, one guest asleep", 10);
   run_pool_models<map_deque>(models);
-  run_pool_models<split_deque>(models);
   return models.result();
 }

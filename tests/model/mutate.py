@@ -23,23 +23,23 @@ HEADERS = (
     "nopal/deque/public_ring.h",
     "nopal/deque/spin_lock.h",
     "nopal/deque/stack_map.h",
-    "nopal/deque/split.h",
-    "nopal/deque/the.h",
-    "nopal/deque/chase_lev.h",
+    "bench/baseline/the.h",
+    "bench/baseline/chase_lev.h",
     "nopal/join/wait_free.h",
-    "nopal/join/locked.h",
+    "bench/baseline/locked.h",
     "nopal/stack/retirement.h",
     "nopal/vproc/parking.h",
     "nopal/vproc/lines.h",
     "tests/model/fake_stack.h",  # order M, transcribed
 )
+MODELS = ("tests/model", "tests/baseline")
 FLAGS = "-std=c++20 -w -DNOPAL_MODEL=1 -DNOPAL_CHECKS=1".split()
 TIME_LIMIT_S = 300
 
 _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # What these do under their locks the models can see; elsewhere only that a lock is a lock.
-LOCKS = ("nopal/deque/the.h", "nopal/join/locked.h", "nopal/vproc/lines.h")
+LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/vproc/lines.h")
 _LOCK = re.compile(r"const (?:deque::)?locked guard\{lock_\};")
 # Others' barriers may then fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")
@@ -109,14 +109,18 @@ class Checker:
         self.optimize = optimize
         self.compiler = compiler
         self.includes = [flag for folder in includes for flag in ("-I", folder)]
-        folder = os.path.join(root, "tests/model")
-        names = sorted(name for name in os.listdir(folder) if name.endswith("_model.cc"))
+        names = sorted(
+            f"{folder}/{name}"
+            for folder in MODELS
+            for name in os.listdir(os.path.join(root, folder))
+            if name.endswith("_model.cc")
+        )
         self.models = [(name, self.included(name)) for name in names]
         # Those that include least are the fastest and the most pointed.
         self.models.sort(key=lambda model: len(model[1]))
 
     def command(self, tree, name):
-        source = os.path.join(tree, "tests/model", name)
+        source = os.path.join(tree, name)
         return [self.compiler, *FLAGS, self.optimize, "-I", tree, *self.includes, source]
 
     def included(self, name):
@@ -126,12 +130,12 @@ class Checker:
         return {os.path.relpath(path, self.root) for path in paths if path != "\\"}
 
     def copy_to(self, tree):
-        for folder in ("nopal", "tests/model"):
+        for folder in ("nopal", "bench/baseline", *MODELS):
             shutil.copytree(os.path.join(self.root, folder), os.path.join(tree, folder))
 
     def run(self, tree, name):
         """Whether the model passes, and what it prints; raises if it cannot be told."""
-        program = os.path.join(tree, name + ".out")
+        program = os.path.join(tree, os.path.basename(name) + ".out")
         subprocess.run([*self.command(tree, name), "-o", program], check=True)
         done = subprocess.run([program], capture_output=True, timeout=TIME_LIMIT_S, check=False)
         output = done.stdout.decode(errors="replace")
@@ -153,7 +157,7 @@ class Checker:
                 file.write("\n".join(lines))
             for name, included in self.models:
                 if mutant.header in included and not self.run(tree, name)[0]:
-                    return name.removesuffix(".cc")
+                    return os.path.basename(name).removesuffix(".cc")
         return None
 
 

@@ -28,7 +28,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
   vproc::idle_count idle;
   vproc::parking_place parking[Thieves + 1];
   fake_stack place;
-  deque_memory<Deque> memory;
+  deque_memory memory;
   Deque deque;
   strand work[Forks];
   int home = 0;
@@ -67,7 +67,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
     if (pool)
       idle.searching.fetch_sub(1, base::seq_cst);
     base::full_fence();
-    deque.ask();
+    deque.ask_before_sleep();
     base::heavy_barrier();
     if (deque.has_work(wanted()))
       parking[self].cancel(idle);
@@ -86,10 +86,10 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
       const outcome result = deque.steal(wanted(), taken);
       if (result == outcome::got)
         break;
-      if (result == outcome::empty && !Deque::offers_are_public)
+      if (result == outcome::empty)
         deque.ask();
       base::spin_pause();
-      if (deque.publish_for_owner(self, wanted()) && deque.steal(wanted(), taken) == outcome::got)
+      if (deque.publish_for_owner(wanted()) && deque.steal(wanted(), taken) == outcome::got)
         break;
       sleep(self);
     }
@@ -142,7 +142,7 @@ struct forks_again : scenario<forks_again<Deque>, 2>, pool_state<Deque, 1, 2> {
       return;
     }
     offer& of = this->push(0, 0);
-    if (!this->deque.pop(&of) && !this->deque.take_back(&of))
+    if (!Deque::pop(&of, [this]() -> Deque& { return this->deque; }) && !this->deque.take_back(&of))
       return;
     this->work[0].resume();
     closed = true;

@@ -27,7 +27,7 @@ struct shape {
 template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
   static constexpr int most = Shape.outer * (1 + Shape.inner + (Shape.rejoins ? 1 : 0));
   fake_stack place;
-  deque_memory<Deque> memory;
+  deque_memory memory;
   Deque deque;
   strand work[most];
   const void* homes[most] = {}; // of each strand; the model's own note
@@ -63,7 +63,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
   // The second. False: the continuation was stolen, and this worker has left the stack.
   bool close(offer& of) noexcept {
     strand& rest = *of.frame();
-    if (deque.pop(&of) || deque.take_back(&of)) {
+    if (pop(of) || deque.take_back(&of)) {
       rest.resume();
       check(rest.times_taken() == 0, "a strand that was stolen was taken back");
       return true;
@@ -96,6 +96,10 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     return ours;
   }
 
+  bool pop(offer& of) noexcept {
+    return Deque::pop(&of, [this]() -> Deque& { return deque; });
+  }
+
   // As many forks as there are places, each in the child of the one before.
   bool nest(int level) noexcept {
     offer& of = open(level);
@@ -116,9 +120,8 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     if (result != outcome::got)
       return false;
     taken.frame->resume();
-    check(taken.frame->was_sealed() != Deque::offers_are_public,
-          "an offer was public before it was sealed");
-    check(taken.frame->times_taken() == (Deque::steals_under_lock ? 1 : 0),
+    check(taken.frame->was_sealed() != classic<Deque>, "an offer was public before it was sealed");
+    check(taken.frame->times_taken() == (tells_what_it_takes<Deque>() ? 1 : 0),
           "the deque did not tell what was taken");
     check(taken.home == homes[taken.frame - work], "an offer without its computation was public");
     return true;
@@ -129,8 +132,8 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
       base::spin_pause();
   }
 
-  void starve_and_steal(std::uint32_t token, int tries) noexcept {
-    while (tries-- > 0 && !(deque.publish_for_owner(token) && steal()))
+  void starve_and_steal(int tries) noexcept {
+    while (tries-- > 0 && !(deque.publish_for_owner() && steal()))
       base::spin_pause();
   }
 
@@ -153,7 +156,7 @@ template <class Deque, shape Shape>
 struct starved : scenario<starved<Deque, Shape>, 2>, deque_state<Deque, Shape> {
   void before() { deque_state<Deque, Shape>::before(); }
   void after() { deque_state<Deque, Shape>::after(); }
-  void thread(unsigned self) { self == 0 ? this->own() : this->starve_and_steal(self, 2); }
+  void thread(unsigned self) { self == 0 ? this->own() : this->starve_and_steal(2); }
 };
 
 template <class Deque, shape Shape>
@@ -166,7 +169,7 @@ struct asked_and_starved : scenario<asked_and_starved<Deque, Shape>, 3>, deque_s
     else if (self == 1)
       this->ask_and_steal(3);
     else
-      this->starve_and_steal(self, 2);
+      this->starve_and_steal(2);
   }
 };
 
@@ -174,7 +177,7 @@ template <class Deque, shape Shape>
 struct two_starved : scenario<two_starved<Deque, Shape>, 3>, deque_state<Deque, Shape> {
   void before() { deque_state<Deque, Shape>::before(); }
   void after() { deque_state<Deque, Shape>::after(); }
-  void thread(unsigned self) { self == 0 ? this->own() : this->starve_and_steal(self, 2); }
+  void thread(unsigned self) { self == 0 ? this->own() : this->starve_and_steal(2); }
 };
 
 // Without a heavy barrier every push and pop takes the slow path.
@@ -188,7 +191,7 @@ struct fenced : scenario<fenced<Deque, Shape>, 3>, deque_state<Deque, Shape, tru
     else if (self == 1)
       this->ask_and_steal(3);
     else
-      this->starve_and_steal(self, 2);
+      this->starve_and_steal(2);
   }
 };
 
@@ -247,7 +250,7 @@ struct all_open_starved : scenario<all_open_starved<Deque>, 3>,
     if (self == 0)
       this->nest(0) && this->nest(0);
     else
-      this->starve_and_steal(self, 2);
+      this->starve_and_steal(2);
   }
 };
 

@@ -6,9 +6,8 @@ The second line of the same text in a header has " #2" behind it, and so on.
 """
 
 _RING = "nopal/deque/public_ring.h"
-_SPLIT = "nopal/deque/split.h"
-_THE = "nopal/deque/the.h"
-_CHASE_LEV = "nopal/deque/chase_lev.h"
+_THE = "bench/baseline/the.h"
+_CHASE_LEV = "bench/baseline/chase_lev.h"
 _PARKING = "nopal/vproc/parking.h"
 
 _CANCEL = "if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire))"
@@ -45,7 +44,6 @@ _BARRIER = "the sleeper's heavy barrier comes before it, the owner's light one a
 
 REASONS = {
     (_RING, "const ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _LOCK,
-    (_SPLIT, "bottom_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
     (_THE, "tail_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
     (_CHASE_LEV, "bottom_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
     (_CHASE_LEV, _AFTER_TAKE_BACK, 0, "relaxed"): _DECIDED,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Models of strands that become ready among workers that fall asleep, of quiet, and of workers
-// whose numbers come into use.
+// Models of strands that become ready among workers that fall asleep, and of workers whose
+// numbers come into use.
 //
 // The calls and their order are those of sched/ready.cc (make_ready), sched/search.cc (search,
-// sleep, keep_away, announce_work, announce_ready, hand_over) and sched/pool.cc (unused_worker). A
-// strand that is left behind shows as a deadlock.
+// sleep, rest_as_spare, announce_work, announce_ready, hand_over) and sched/pool.cc
+// (unused_worker). A strand that is left behind shows as a deadlock.
 #include "waiter.h"
 
 #include "nopal/vproc/parking.h"
@@ -16,7 +16,6 @@ namespace {
 // What the workers of the scenarios below share: thread 0 is no worker.
 template <int Workers> struct idle_workers {
   vproc::idle_count idle;
-  vproc::quiet_count quiet;
   vproc::parking_place parking[Workers + 1];
 
   bool wake_pool_worker() noexcept {
@@ -32,9 +31,8 @@ template <int Workers> struct idle_workers {
 };
 
 // Strands become ready amid workers that fall asleep; each worker takes one. If it is a guest's
-// computation, the guest must be woken though somebody searches all the time. If it is quiet, ready
-// strands go on all the same.
-enum class amid { pool, guest, quiet };
+// computation, the guest must be woken though somebody searches all the time.
+enum class amid { pool, guest };
 
 template <int Workers, amid Amid>
 struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle_workers<Workers> {
@@ -42,11 +40,7 @@ struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle
   waiter strands[Workers];
   vproc::ready_line<waiter> ready;
 
-  void before() {
-    this->idle.searching.store(guest ? 1 : 0, base::relaxed);
-    if (Amid == amid::quiet)
-      this->quiet.begin();
-  }
+  void before() { this->idle.searching.store(guest ? 1 : 0, base::relaxed); }
   static auto wanted() noexcept {
     return [](const waiter* strand) { return !guest || strand->home == 1; };
   }
@@ -61,14 +55,10 @@ struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle
   }
 
   void sleep(unsigned self) noexcept {
-    const bool away = this->quiet.holds(); // keep_away
-    if (away)
-      this->idle.searching.fetch_sub(1, base::seq_cst);
     this->parking[self].announce(this->idle);
-    if (!guest && !away)
+    if (!guest)
       this->idle.searching.fetch_sub(1, base::seq_cst);
-    if (!away)
-      base::full_fence();
+    base::full_fence();
     if (ready.holds(wanted()))
       this->parking[self].cancel(this->idle);
     else
@@ -78,8 +68,7 @@ struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle
   }
 
   void hand_over() noexcept {
-    if (this->idle.anybody_asleep() && this->idle.wants_wake() &&
-        (!this->quiet.holds() || ready.holds(wanted())))
+    if (this->idle.anybody_asleep() && this->idle.wants_wake())
       this->wake_pool_worker();
   }
 
@@ -150,63 +139,6 @@ struct comes_into_use : scenario<comes_into_use, 2>, idle_workers<1> {
   void after() { check_counts(); }
 };
 
-// Something is published while quiet ends: pool workers that kept away find it.
-struct quiet_ends : scenario<quiet_ends, 3>, idle_workers<1> {
-  static constexpr unsigned ender = 2;
-  strand work;
-  base::atomic<strand*> there{nullptr};
-
-  void before() { quiet.begin(); }
-
-  void publish() noexcept {
-    work.prepare();
-    there.store(&work, base::release);
-    if (idle.anybody_asleep() && idle.wants_wake() && !quiet.holds())
-      wake_pool_worker();
-  }
-
-  void sleep(bool away) noexcept {
-    parking[1].announce(idle);
-    if (!away) {
-      idle.searching.fetch_sub(1, base::seq_cst);
-      base::full_fence();
-    }
-    if (away ? quiet.holds() : there.load(base::acquire) == nullptr)
-      parking[1].wait();
-    else
-      parking[1].cancel(idle);
-    idle.searching.fetch_add(1, base::seq_cst);
-  }
-
-  void search() noexcept {
-    idle.searching.fetch_add(1, base::seq_cst);
-    strand* taken = nullptr;
-    for (;;) {
-      const bool away = quiet.holds();
-      if (away)
-        idle.searching.fetch_sub(1, base::seq_cst);
-      else if ((taken = there.exchange(nullptr, base::acq_rel)) != nullptr)
-        break;
-      sleep(away);
-    }
-    idle.searching.fetch_sub(1, base::seq_cst);
-    taken->resume();
-  }
-
-  void thread(unsigned self) {
-    if (self == 0)
-      publish();
-    else if (self != ender)
-      search();
-    else if (quiet.end())
-      parking[1].wake(idle);
-  }
-  void after() {
-    check_counts();
-    work.check_resumed_once();
-  }
-};
-
 // A spare worker on whom whoever made a strand ready relied wakes another before it rests.
 struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
   static constexpr unsigned spare = 2;
@@ -216,8 +148,6 @@ struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
 
   static bool any(const waiter*) noexcept { return true; }
 
-  void before() { quiet.begin(); }
-
   void make_ready() noexcept {
     one.work.prepare();
     ready.add(&one);
@@ -225,43 +155,46 @@ struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
       wake_pool_worker();
   }
 
-  void go_on() noexcept {
+  // One look, and then it rests: rest_as_spare.
+  void look_and_rest() noexcept {
+    idle.searching.fetch_add(1, base::seq_cst);
     waiter* const taken = ready.take(any);
-    if (taken == nullptr)
-      return;
-    taken->work.resume();
-    over.store(true, base::relaxed);
-    if (idle.anybody_asleep())
-      parking[1].wake(idle);
+    idle.searching.fetch_sub(1, base::seq_cst);
+    if (taken != nullptr) {
+      taken->work.resume();
+      over.store(true, base::relaxed); // tells the other that there is nothing more to come
+      if (idle.anybody_asleep())
+        parking[1].wake(idle);
+    } else if (idle.anybody_asleep() && idle.wants_wake()) { // hand_over
+      wake_pool_worker();
+    }
   }
 
-  // The one for whom there is something to do is told by it.
-  void keep_away(unsigned self) noexcept {
+  void search() noexcept {
     idle.searching.fetch_add(1, base::seq_cst);
-    const bool found = ready.holds(any);
+    waiter* taken = nullptr;
+    while ((taken = ready.take(any)) == nullptr && !over.load(base::relaxed)) {
+      parking[1].announce(idle);
+      idle.searching.fetch_sub(1, base::seq_cst);
+      base::full_fence();
+      if (!ready.holds(any) && !over.load(base::relaxed))
+        parking[1].wait();
+      else
+        parking[1].cancel(idle);
+      idle.searching.fetch_add(1, base::seq_cst);
+    }
     idle.searching.fetch_sub(1, base::seq_cst);
-    if (found) {
-      go_on();
-      return;
-    }
-    if (self == spare) { // hand_over, and rest
-      if (idle.anybody_asleep() && idle.wants_wake() && (!quiet.holds() || ready.holds(any)))
-        wake_pool_worker();
-      return;
-    }
-    parking[self].announce(idle);
-    if (quiet.holds() && !ready.holds(any) && !over.load(base::relaxed))
-      parking[self].wait();
-    else
-      parking[self].cancel(idle);
-    go_on();
+    if (taken != nullptr)
+      taken->work.resume();
   }
 
   void thread(unsigned self) {
     if (self == 0)
       make_ready();
+    else if (self == spare)
+      look_and_rest();
     else
-      keep_away(self);
+      search();
   }
   void after() {
     check_counts();
@@ -279,11 +212,8 @@ int main(int argc, char** argv) {
   models.bounded<becomes_ready<1, amid::pool>>("a ready strand, one worker", 2);
   models.random<becomes_ready<2, amid::pool>>("two ready strands, two workers", 2);
   models.random<becomes_ready<1, amid::guest>>("a ready strand of a guest");
-  models.random<becomes_ready<2, amid::quiet>>("two ready strands while it is quiet", 2);
   models.random<comes_into_use>("a number that comes into use");
   models.bounded<comes_into_use>("a number that comes into use", 2);
-  models.random<quiet_ends>("work amid the end of quiet", 3);
-  models.bounded<quiet_ends>("work amid the end of quiet", 2);
   models.random<spare_rests>("a strand ready while a spare rests", 3);
   return models.result();
 }

@@ -95,5 +95,16 @@ TEST_F(scarce_death, too_few_addresses_end_in_a_sentence) {
       testing::ExitedWithCode(nopal::base::exit_status_died), "^nopal: no address space for ");
 }
 
+// A thief that has no stack must not keep asleep one that could have it.
+TEST(bounded, every_continuation_is_stolen_while_thieves_lack_stacks) {
+  EXPECT_EQ(apart([] {
+              nopal::configure({.num_workers = 4, .max_stacks = 2});
+              for (int i = 0; i < 50; ++i)
+                be_stolen();
+              return 0;
+            }),
+            0);
+}
+
 } // namespace
 } // namespace nopal_test

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Models of the deque variant `the`.
-#include "owner_and_thieves.h"
+#include "tests/model/owner_and_thieves.h"
 
-#include "nopal/deque/the.h"
+#include "bench/baseline/the.h"
 
 namespace nopal::model {
 namespace {

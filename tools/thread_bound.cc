@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
+//
+// The diagnosis that check builds link in (nopal/sched/thread_bound.h): it walks the callers of a
+// strand, and counts the mutexes that a thread holds by standing in front of the C library's
+// functions.
 #include "nopal/sched/thread_bound.h"
-
-#if defined(NOPAL_CHECKS)
 
 #include "nopal/arch/arch.h"
 #include "nopal/base/check.h"
@@ -160,5 +162,4 @@ NOPAL_COUNTED(1, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
 NOPAL_COUNTED(1, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
 NOPAL_COUNTED(-1, pthread_rwlock_unlock, (pthread_rwlock_t * lock), (lock))
 
-#endif
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Models of the deque variant `chase_lev`, whose array grows from the first nested fork on.
-#include "owner_and_thieves.h"
+#include "tests/model/owner_and_thieves.h"
 
-#include "nopal/deque/chase_lev.h"
+#include "bench/baseline/chase_lev.h"
 
 int main(int argc, char** argv) {
   using namespace nopal;

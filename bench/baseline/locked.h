@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Join variant `locked`: Fibril's count of strands, under a lock of the frame.
+// Fibril's count of strands, under a lock of the frame.
 //
 //   children   detached children that are still running
 //   arrived    the main path stands at the join
@@ -17,7 +17,6 @@
 
 #include "nopal/config.h"
 #include "nopal/deque/spin_lock.h"
-#include "nopal/join/join.h"
 
 #include <cstdint>
 
@@ -64,7 +63,5 @@ private:
   base::handed_over<std::int64_t> alpha_{0};
   base::handed_over<std::int64_t> children_{0};
 };
-
-static_assert(strand_counter<locked>);
 
 } // namespace nopal::inline NOPAL_ABI::join

@@ -27,7 +27,7 @@
 //      Either the owner sees the raised head or the thief sees the lowered tail.
 //   S  step back: head store release. Partner: the pop's head load, acquire: a thief that looked at
 //      the frame, and left it, has done so.
-//   L  as in split.h: tail stored, light barrier, limit load.
+//   L  as in stack_map.h: tail stored, light barrier, limit load.
 // Progress: a thief waits for the lock, a pop that meets a thief too.
 // Paper: fibril-spaa16, section 4.2, which takes it from Cilk-5 (PLDI'98, section 5).
 #pragma once
@@ -47,7 +47,6 @@ public:
   // Offer::taken is called for each steal while no other thief, and no pop that finds its offer
   // gone, can get past it.
   static constexpr bool steals_under_lock = true;
-  static constexpr bool offers_are_public = true;
 
   constexpr the() noexcept = default;
 
@@ -79,7 +78,10 @@ public:
     return attend();
   }
 
-  [[gnu::always_inline]] bool pop(Offer*) noexcept {
+  template <class Mine> [[gnu::always_inline]] static bool pop(Offer*, Mine mine) noexcept {
+    return mine().pop_newest();
+  }
+  [[gnu::always_inline]] bool pop_newest() noexcept {
     const std::int64_t at = tail_.load(base::relaxed) - 1;
     tail_.store(at, base::release);         // P: who reads this may take what lies below
     base::full_fence();                     // C
@@ -94,7 +96,7 @@ public:
     return false;
   }
 
-  bool take_back_foreign(Offer* offer) noexcept { return pop(offer) || take_back(offer); }
+  bool take_back_foreign(Offer* offer) noexcept { return pop_newest() || take_back(offer); }
 
   attention attend() noexcept { return limit_.attend(); }
 
@@ -102,7 +104,8 @@ public:
     const locked guard{lock_}; // else a thief that will step back could hide the offer
     if (anything_public())
       return true;
-    ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
+    // A thief was faster; whoever asked may sleep by now, and waits for the next offer.
+    ask_before_sleep();
     return false;
   }
 
@@ -139,11 +142,11 @@ public:
     return head_.load(base::relaxed) < tail_.load(base::relaxed);
   }
 
-  void ask() noexcept { limit_.ask(); }
+  // Every fork is public already.
+  static void ask() noexcept {}
+  void ask_before_sleep() noexcept { limit_.ask(); }
 
-  bool publish_for_owner(std::uint32_t, const void* = nullptr) noexcept {
-    return anything_public();
-  }
+  bool publish_for_owner(const void* = nullptr) noexcept { return anything_public(); }
 
   bool has_work(void* home) noexcept {
     const locked guard{lock_};

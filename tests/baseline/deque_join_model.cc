@@ -5,11 +5,11 @@
 //
 // The calls and their order are those of sched/steal.cc: a thief counts its steal under the deque's
 // lock, by Offer::taken, or later, as the main path, whichever the join asks for.
-#include "mapped.h"
+#include "tests/model/mapped.h"
 
-#include "nopal/deque/chase_lev.h"
-#include "nopal/deque/the.h"
-#include "nopal/join/locked.h"
+#include "bench/baseline/chase_lev.h"
+#include "bench/baseline/locked.h"
+#include "bench/baseline/the.h"
 #include "nopal/join/wait_free.h"
 
 namespace nopal::model {
@@ -53,7 +53,9 @@ private:
   base::handed_over<std::int64_t> alpha_{0};
   base::handed_over<std::int64_t> strands_{1};
 };
-static_assert(join::strand_counter<strand_count>);
+
+template <class Join>
+concept counts_under_deque_lock = requires { requires Join::counts_under_deque_lock; };
 
 // The same join, told of a steal without the deque's lock.
 template <class Join> struct counted_late : Join {
@@ -72,7 +74,7 @@ template <class Join> struct offer_of {
 
   frame_type* frame() const noexcept { return of; }
   static void taken(frame_type* frame) noexcept {
-    if constexpr (Join::counts_under_deque_lock)
+    if constexpr (counts_under_deque_lock<Join>)
       frame->join.count_steal();
   }
 };
@@ -122,7 +124,7 @@ struct scope_under
       const unsigned victim = (self + 1 + rl::rand(Threads - 1)) % Threads;
       entry<offer_of<Join>> taken{};
       if (deques[victim].steal(nullptr, taken) == outcome::got) {
-        if constexpr (!Join::counts_under_deque_lock)
+        if constexpr (!counts_under_deque_lock<Join>)
           taken.frame->join.count_steal();
         deques[self].adopt(some_stack, 0, &home);
         main_path(self, taken.frame->child + 1);
@@ -150,7 +152,7 @@ struct scope_under
       frame.child = child;
       open(self, of);
       results[child] = now + 1;
-      if (deques[self].pop(&of) || deques[self].take_back(&of))
+      if (deques[self].pop_newest() || deques[self].take_back(&of))
         continue; // not detached: the same strand goes on
       leave(self);
       if (rl::rand(2) == 0)

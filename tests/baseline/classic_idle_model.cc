@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
 // Models of sleeping around the deques whose offers are public at once.
-#include "owner_and_sleepers.h"
+#include "tests/model/owner_and_sleepers.h"
 
-#include "nopal/deque/chase_lev.h"
-#include "nopal/deque/the.h"
+#include "bench/baseline/chase_lev.h"
+#include "bench/baseline/the.h"
 
 namespace nopal::model {
 namespace {

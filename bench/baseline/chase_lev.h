@@ -30,7 +30,7 @@
 //   G  growing: array store release, the thief's load acquire: the copied entries are complete.
 //   H  home: store release, load acquire: who sees another computation's home sees that the entry
 //      is gone.
-//   L  as in split.h: bottom stored, light barrier, limit load.
+//   L  as in stack_map.h: bottom stored, light barrier, limit load.
 // Progress: push (but for growing) and pop take a bounded number of steps, and so does an attempt
 // to steal, which fails only if another operation took the entry.
 // Paper: nowa-ipdps21, section IV-C; Chase and Lev (SPAA'05); orders after Le, Pop, Cohen and Zappa
@@ -51,7 +51,6 @@ template <class Offer, class Stacks = stack::bounds, std::int64_t FirstSize = 51
 
 public:
   static constexpr bool steals_under_lock = false;
-  static constexpr bool offers_are_public = true;
 
   constexpr chase_lev() noexcept = default;
 
@@ -84,8 +83,11 @@ public:
     return attend();
   }
 
-  // False also when the offer is the last one: it must be won from the thieves.
-  [[gnu::always_inline]] bool pop(Offer*) noexcept {
+  template <class Mine> [[gnu::always_inline]] static bool pop(Offer*, Mine mine) noexcept {
+    return mine().pop_newest();
+  }
+  // False also when the fork is the last one: it must be won from the thieves.
+  [[gnu::always_inline]] bool pop_newest() noexcept {
     const std::int64_t at = bottom_.load(base::relaxed) - 1;
     bottom_.store(at, base::release); // P: who reads this may take what lies below
     base::full_fence();               // C
@@ -100,14 +102,15 @@ public:
     return ours;
   }
 
-  bool take_back_foreign(Offer* offer) noexcept { return pop(offer) || take_back(offer); }
+  bool take_back_foreign(Offer* offer) noexcept { return pop_newest() || take_back(offer); }
 
   attention attend() noexcept { return limit_.attend(); }
 
   bool publish(Offer*, void*) noexcept {
     if (anything_public())
       return true;
-    ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
+    // A thief was faster; whoever asked may sleep by now, and waits for the next offer.
+    ask_before_sleep();
     return false;
   }
 
@@ -138,11 +141,11 @@ public:
     return top_.load(base::relaxed) < bottom_.load(base::relaxed);
   }
 
-  void ask() noexcept { limit_.ask(); }
+  // Every fork is public already.
+  static void ask() noexcept {}
+  void ask_before_sleep() noexcept { limit_.ask(); }
 
-  bool publish_for_owner(std::uint32_t, const void* = nullptr) noexcept {
-    return anything_public();
-  }
+  bool publish_for_owner(const void* = nullptr) noexcept { return anything_public(); }
 
   bool has_work(void* home) noexcept {
     return anything_public() && (home == nullptr || home_.load(base::acquire) == home);

@@ -9,8 +9,7 @@
 //
 // A scope is plain until a slow path has to do with it: until an offer of it becomes public, or a
 // child fails. Then it is touched: the low bits of its frame pointer say so, and all the fields
-// behind the context are valid. (In presets whose offers are public at once, most are so from the
-// start.)
+// behind the context are valid.
 //
 // Paper: fibril-spaa16, listing 2 (fibril_t); nowa-ipdps21, listing 4.
 #pragma once
@@ -19,12 +18,8 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
-#include "nopal/stack/stack.h"
-#if NOPAL_JOIN_LOCKED
-#include "nopal/join/locked.h"
-#else
 #include "nopal/join/wait_free.h"
-#endif
+#include "nopal/stack/stack.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,25 +27,12 @@
 
 namespace nopal::inline NOPAL_ABI::join {
 
-#if NOPAL_JOIN_LOCKED
-using join_type = locked;
-#else
-using join_type = wait_free;
-#endif
-
-// Where every offer is public at once, no slow path comes before a thief does: the join's state is
-// set by the scope's constructor, and each fork says where to go on.
-inline constexpr bool offers_are_public = NOPAL_OFFERS_ARE_PUBLIC;
-
 struct scope_frame : arch::context {
-  // Else leaves alone what touch() sets: this runs on every call of a function with a scope.
-  [[gnu::always_inline]] scope_frame() noexcept {
-    if constexpr (offers_are_public)
-      begin();
-  }
+  // Leaves alone what touch() sets: this runs on every call of a function with a scope.
+  [[gnu::always_inline]] scope_frame() noexcept {}
 
   union {
-    join_type join;
+    wait_free join;
   };
   std::uintptr_t stolen_at;   // the main path's stack pointer since the last steal
   std::uintptr_t taken_above; // the lowest offer above the frame on its own stack that is taken
@@ -64,15 +46,13 @@ struct scope_frame : arch::context {
   bool is_of(std::uintptr_t frame) const noexcept { return base_of_frame() == frame; }
 
   // The join has something to do. The fast path of a join is this test and one branch.
-  bool noted() const noexcept {
-    return (frame_pointer & arch::frame_flags) != 0 || (offers_are_public && join.steals() != 0);
-  }
+  bool noted() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
   bool touched() const noexcept { return (frame_pointer & kTouched) != 0; }
   void touch() noexcept {
     if (touched())
       return;
-    if constexpr (!offers_are_public)
-      begin();
+    new (&join) wait_free;
+    failures = nullptr;
     frame_pointer |= kTouched;
   }
   // After a join: no child is left, nor a failure of one.
@@ -84,16 +64,11 @@ struct scope_frame : arch::context {
   void forget_exceptions_aside() noexcept { frame_pointer &= ~kExceptionsAside; }
 
   // How often the main path was stolen since the last join.
-  std::int64_t steals() const noexcept {
-    return offers_are_public || touched() ? join.steals() : 0;
-  }
+  std::int64_t steals() const noexcept { return touched() ? join.steals() : 0; }
+  // A thief, for the main path that it has just stolen.
+  void note_stolen() noexcept { join.count_steal(); }
 
 private:
-  [[gnu::always_inline]] void begin() noexcept {
-    new (&join) join_type;
-    failures = nullptr;
-  }
-
   static constexpr std::uintptr_t kTouched = 1;
   static constexpr std::uintptr_t kExceptionsAside = 2;
   static_assert((kTouched | kExceptionsAside) == arch::frame_flags);
@@ -110,37 +85,14 @@ struct offer {
 
   [[gnu::always_inline]] explicit offer(scope_frame* of) noexcept : scope{of} {
     base::note_fork(this, of);
-    if constexpr (offers_are_public) {
-      of->resume_at = *static_cast<void**>(of->resume_at); // the stub left its place
-      steals_before = of->join.steals();
-    }
-  }
-
-  // Where offers are public at once: whether this one may be, as far as can be told at a glance.
-  [[gnu::always_inline]] bool may_be_public() const noexcept {
-    if constexpr (!offers_are_public)
-      return true;
-    // No stack is larger, and none is nearer to another.
-    const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : scope->stolen_at;
-    return at - reinterpret_cast<std::uintptr_t>(this) < stack::slot_bytes_max / 2;
   }
 
   scope_frame* frame() const noexcept { return scope; }
   // Makes the frame ready to be resumed. Ends the program with a sentence if the scope is misused
   // in a way that a steal would turn into a crash.
   void seal(std::uintptr_t taken_above) noexcept;
-  // The same for a scope that is forked while it is not its turn. While its main path runs.
-  void check_nesting() const noexcept;
-  // Called by the thief under the deque's lock, if that steals under one.
-  static void taken(scope_frame* frame) noexcept {
-    if constexpr (join_type::counts_under_deque_lock)
-      frame->join.count_steal();
-  }
 };
 
 static_assert(offsetof(offer, mark) == 0);
-
-// Ends the program with a sentence if the scope does not lie in the frame that uses it.
-void check_place(const scope_frame* scope) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::join

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// What every deque promises, step by step on one thread. Included by a file that defines
+// `all_deques`.
+#pragma once
+
+#include "tests/deque/deque_stress.h"
+
+#include <algorithm>
+
+namespace nopal_test {
+
+using nopal::deque::attention;
+using nopal::deque::entry;
+using nopal::deque::outcome;
+
+template <class Deque> class deques : public testing::Test {};
+TYPED_TEST_SUITE(deques, all_deques);
+
+// Every fork is public at once (bench/baseline).
+template <class Deque> inline constexpr bool is_classic = requires { Deque::steals_under_lock; };
+
+template <class Deque> struct opened {
+  explicit opened(bool fenced = false) {
+    nopal::base::enable_heavy_barrier();
+    std::ranges::fill(frames::words, 0u); // marks of the test before
+    deque.open(fenced);
+    deque.adopt(frames::id, frames::top(), this);
+    deque.attend();
+  }
+  offer* make(std::size_t depth) { return new (frames::at(depth)) offer{0, &continuations[depth]}; }
+  // While nobody asks; only a full array makes the push fail then.
+  void offer_unseen(std::size_t depth) {
+    if (!deque.push(make(depth))) {
+      EXPECT_EQ(deque.push_anyway(frames::at(depth)), attention::none);
+    }
+  }
+  bool pop(offer* of) {
+    return Deque::pop(of, [this]() -> Deque& { return deque; });
+  }
+  bool close(std::size_t depth) {
+    return pop(frames::at(depth)) || deque.take_back(frames::at(depth));
+  }
+  // The continuation a thief gets; null if none.
+  continuation* steal(void* home = nullptr) {
+    entry<offer> taken{};
+    return deque.steal(home, taken) == outcome::got ? taken.frame : nullptr;
+  }
+
+  Deque deque;
+  continuation continuations[frames::depth];
+};
+
+TYPED_TEST(deques, as_constructed_takes_no_offer) {
+  TypeParam fresh;
+  offer* const open = new (frames::at(0)) offer{};
+  EXPECT_FALSE(fresh.push(open));
+}
+
+TYPED_TEST(deques, unseen_offers_close_one_after_another) {
+  opened<TypeParam> with;
+  for (std::size_t depth = 0; depth < frames::depth; ++depth)
+    with.offer_unseen(depth);
+  EXPECT_EQ(with.deque.anything_public(), is_classic<TypeParam>);
+  for (std::size_t depth = frames::depth; depth-- > 0;)
+    ASSERT_TRUE(with.close(depth));
+  EXPECT_FALSE(with.deque.has_work(nullptr));
+}
+
+TYPED_TEST(deques, what_the_starved_publish_belongs_to_the_owners_computation) {
+  opened<TypeParam> with;
+  int other = 0;
+  with.deque.adopt(frames::id, frames::top(), &other);
+  ASSERT_TRUE(with.deque.push(with.make(0)));
+  EXPECT_FALSE(with.deque.has_work(&with));
+  EXPECT_TRUE(with.deque.has_work(&other));
+  EXPECT_FALSE(with.deque.publish_for_owner(&with) && !is_classic<TypeParam>);
+  ASSERT_TRUE(with.deque.publish_for_owner(&other));
+  EXPECT_EQ(with.steal(&with), nullptr);
+  EXPECT_EQ(with.steal(&other), &with.continuations[0]);
+}
+
+TYPED_TEST(deques, a_foreign_offer_is_public_at_once) {
+  opened<TypeParam> with;
+  continuation of;
+  offer foreign{0, &of};
+  with.deque.publish_foreign(&foreign, &with);
+  EXPECT_TRUE(with.deque.take_back_foreign(&foreign));
+  with.deque.publish_foreign(&foreign, &with);
+  EXPECT_EQ(with.steal(), &of);
+  EXPECT_FALSE(with.deque.take_back_foreign(&foreign));
+}
+
+} // namespace nopal_test
