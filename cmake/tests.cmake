@@ -55,7 +55,7 @@ endfunction()
 # of the library, and the atomics seam puts Relacy's atomics in the place of std::atomic.
 function(nopal_add_model name source)
   add_executable(${name} ${source})
-  target_compile_definitions(${name} PRIVATE NOPAL_MODEL=1)
+  target_compile_definitions(${name} PRIVATE NOPAL_ATOMICS="tests/model/atomics.h")
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
   target_include_directories(${name} SYSTEM PRIVATE ${NOPAL_RELACY_DIR})
   target_link_libraries(${name} PRIVATE Threads::Threads nopal_warnings)

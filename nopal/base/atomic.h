@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The only door to atomics. The runtime names `atomic` and the orders below; under the model
-// checker (NOPAL_MODEL) the same names stand for checked ones, so the text that ships is the text
-// that is checked.
+// The only door to atomics. The runtime names `atomic`, the orders and the functions below. A build
+// that puts others in their place names the header that declares them (NOPAL_ATOMICS, quotes
+// included), for all files of a program: the model checker's do, so that the text that ships is the
+// text that is checked.
 //
 // Barriers: `light_barrier` and `heavy_barrier` are the two halves of an asymmetric fence. If a
 // thread runs  store A; light_barrier; load B  and another  store B; heavy_barrier; load A,  at
@@ -11,8 +12,8 @@
 // (barrier.cc).
 #pragma once
 
-#if defined(NOPAL_MODEL)
-#include "nopal/base/atomic_model.h"
+#if defined(NOPAL_ATOMICS)
+#include NOPAL_ATOMICS
 #else
 #include <atomic>
 #include <cstdint>

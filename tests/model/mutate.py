@@ -33,7 +33,7 @@ HEADERS = (
     "tests/model/fake_stack.h",  # order M, transcribed
 )
 MODELS = ("tests/model", "tests/baseline")
-FLAGS = "-std=c++20 -w -DNOPAL_MODEL=1 -DNOPAL_CHECKS=1".split()
+FLAGS = ["-std=c++20", "-w", '-DNOPAL_ATOMICS="tests/model/atomics.h"', "-DNOPAL_CHECKS=1"]
 TIME_LIMIT_S = 300
 
 _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The atomics seam under the model checker: the names of atomic.h, standing for Relacy's.
+// The atomics of the models: the names of nopal/base/atomic.h, standing for Relacy's.
 //
-// Included by atomic.h when NOPAL_MODEL is defined; empty otherwise. Each operation is a point at
-// which Relacy may run another thread, and carries the place in the checked header that made it, so
-// that a failing execution reads like the source. docs/model_checking.md says what is checked.
+// Models are compiled with NOPAL_ATOMICS, which makes atomic.h include this file. Each operation is
+// a point at which Relacy may run another thread, and carries the place in the checked header that
+// made it, so that a failing execution reads like the source. docs/model_checking.md says what is
+// checked.
 #pragma once
-
-#if defined(NOPAL_MODEL)
 
 // Relacy renames these for programs written in its own dialect; ours are not.
 #include <cassert>
@@ -196,5 +195,3 @@ inline void heavy_barrier(place at = place::current()) noexcept {
 inline void wait_briefly(unsigned, place at = place::current()) noexcept { spin_pause(at); }
 
 } // namespace nopal::base
-
-#endif
