@@ -141,6 +141,8 @@ nlohmann::ordered_json measure(const program& what, const arguments& a) {
   line["rss_before_kib"] = rss_before;
   line["depth"] = figure(after.depth);
   line["serial_pages"] = figure(after.serial_pages);
+  const std::map<std::string, double> told = subject->told();
+  line["told"] = told.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(told);
   return line;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,8 @@ public:
   virtual void compute() = 0;
   virtual bool verify() = 0;
   virtual counters read_counters() const = 0;
+  // What only this problem knows of its run, each with a name of its own.
+  virtual std::map<std::string, double> told() const { return {}; }
 };
 
 struct program {

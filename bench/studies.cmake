@@ -42,3 +42,32 @@ add_executable(known_span_cases known_span_cases.cc)
 target_include_directories(known_span_cases PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(known_span_cases
   PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json nopal_warnings)
+
+# The study `idle`: one program, with the ordinary library and with the one whose atomics count.
+# What watches the atomics and the calls is not compiled with those atomics.
+add_library(bench_counts OBJECT counted/directory.cc counted/calls.cc)
+target_include_directories(bench_counts PUBLIC ${PROJECT_SOURCE_DIR})
+target_compile_features(bench_counts PUBLIC cxx_std_20)
+target_link_options(bench_counts INTERFACE
+  -Wl,--wrap=syscall -Wl,--wrap=pthread_mutex_lock)
+target_link_libraries(bench_counts PRIVATE nopal_warnings)
+
+function(bench_idle runtime library)
+  add_executable(idle-${runtime} idle.cc)
+  target_compile_definitions(idle-${runtime} PRIVATE BENCH_RUNTIME="${runtime}")
+  target_compile_options(idle-${runtime} PRIVATE ${bench_flags})
+  target_link_libraries(idle-${runtime}
+    PRIVATE bench_harness bench_counts nopal_warnings ${library})
+endfunction()
+
+if(TARGET nopal)
+  bench_idle(nopal nopal)
+  string(JSON count LENGTH "${programs_json}" built nopal problems)
+  string(JSON programs_json SET "${programs_json}" built nopal problems ${count} "\"idle\"")
+endif()
+if(TARGET nopal_counted)
+  bench_idle(nopal-counted nopal_counted)
+  bench_built(nopal-counted "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" idle)
+else()
+  bench_missing(nopal-counted "${not_for_studies}")
+endif()

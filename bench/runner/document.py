@@ -17,7 +17,7 @@ from runner.studies import Result, Wish
 CONSTANT = ["n", "forks"]
 VARYING = ["time_s", "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
            "stack_pages", "page_counts", "live_pages", "dead_pages", "rss_before_kib",
-           "depth", "serial_pages"]
+           "depth", "serial_pages", "told"]
 HOST = ["cpu", "cores", "kernel"]
 RUN = ["commit", "command", "date", "seed", "rounds", "load"]
 

@@ -17,7 +17,7 @@ from runner.programs import OWN_RUNTIMES, base, environment_of
 FIELDS = ["problem", "runtime", "workers", "size", "n", "time_s", "verified", "forks",
           "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
           "stack_pages", "page_counts", "live_pages", "dead_pages", "rss_before_kib",
-          "depth", "serial_pages"]
+          "depth", "serial_pages", "told"]
 # So many rounds, at most, have the configurations that are measured seldom.
 SELDOM_ROUNDS = 5
 

@@ -22,6 +22,9 @@ namespace nopal::base {
 
 template <class T> using atomic = std::atomic<T>;
 
+// The word of a spin lock, so that a build whose atomics count can tell how often one is taken.
+using lock_word = atomic<std::uint32_t>;
+
 // For plain data that one thread hands to another through an atomic: the model checker finds the
 // race.
 template <class T> using handed_over = T;

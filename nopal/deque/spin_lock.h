@@ -27,7 +27,7 @@ public:
   void unlock() noexcept { word_.store(0, base::release); }
 
 private:
-  base::atomic<std::uint32_t> word_{0};
+  base::lock_word word_{0};
 };
 
 class locked {

@@ -12,7 +12,7 @@ LINE = {"problem": "fib", "runtime": "tbb", "workers": 1, "size": "test", "n": 2
         "verified": True, "forks": 75024, "max_rss_kib": 4000, "minor_faults": 3, "steals": None,
         "suspensions": None, "unmaps": None, "stacks": None, "stack_pages": None,
         "page_counts": None, "live_pages": None, "dead_pages": None,
-        "rss_before_kib": 3000, "depth": None, "serial_pages": None}
+        "rss_before_kib": 3000, "depth": None, "serial_pages": None, "told": None}
 
 
 class FakeBuild(unittest.TestCase):

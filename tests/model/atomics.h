@@ -121,6 +121,8 @@ private:
   rl::atomic<kept> value_;
 };
 
+using lock_word = atomic<std::uint32_t>;
+
 // Plain data: reading or writing it concurrently with a write is reported as a data race.
 template <class T> class handed_over {
 public:

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// The directory: a hash table of lines, and a row of counts for each thread.
+//
+// Updates are relaxed and not atomic as a whole: where two threads access a line at the same time,
+// either order may be what is counted.
+#include "bench/counted/directory.h"
+
+#include <atomic>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+
+namespace bench::counted {
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr unsigned words = threads_max / 64;
+constexpr int table_bits = 17;
+constexpr unsigned probes_max = 256;
+constexpr unsigned none = ~0u;
+
+struct alignas(64) line {
+  std::atomic<std::uintptr_t> number; // the address divided by 64; 0: not in use
+  std::atomic<std::uint64_t> holders[words];
+};
+constinit line table[std::size_t{1} << table_bits];
+
+struct alignas(64) row {
+  std::atomic<std::uint64_t> counts[names.size()];
+};
+constinit row rows[threads_max];
+
+constinit std::atomic<unsigned> threads{0};
+constinit std::atomic<std::uint32_t> sleepers{0};
+
+thread_local constinit unsigned own_number = none;
+thread_local constinit unsigned unnoticed_depth = 0;
+
+unsigned this_thread() noexcept {
+  if (own_number == none) {
+    own_number = threads.fetch_add(1, relaxed);
+    if (own_number >= threads_max) {
+      std::fprintf(stderr, "counts are kept of at most %u threads\n", threads_max);
+      std::abort();
+    }
+  }
+  return own_number;
+}
+
+void add(unsigned thread, event what, std::uint64_t times) noexcept {
+  std::atomic<std::uint64_t>& count = rows[thread].counts[static_cast<unsigned>(what)];
+  count.store(count.load(relaxed) + times, relaxed);
+}
+
+// Null if there is no room.
+line* find(const void* at) noexcept {
+  const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(at) >> 6;
+  std::size_t place = (number * 0x9e3779b97f4a7c15) >> (64 - table_bits);
+  for (unsigned probes = 0; probes < probes_max; ++probes) {
+    line& here = table[place];
+    std::uintptr_t found = here.number.load(relaxed);
+    if (found == 0 && here.number.compare_exchange_strong(found, number, relaxed))
+      return &here;
+    if (found == number)
+      return &here;
+    place = (place + 1) % std::size(table);
+  }
+  return nullptr;
+}
+
+unsigned others_that_hold(const line& here, unsigned self) noexcept {
+  unsigned count = 0;
+  for (unsigned i = 0; i < words; ++i) {
+    const std::uint64_t own = i == self / 64 ? std::uint64_t{1} << (self % 64) : 0;
+    count += static_cast<unsigned>(std::popcount(here.holders[i].load(relaxed) & ~own));
+  }
+  return count;
+}
+
+} // namespace
+
+// Out of line, so that a strand that has moved to another thread finds that thread's number: a
+// compiler may keep the address of a thread-local variable across a change of stacks.
+[[gnu::noinline]] void note(event what, std::uint64_t times) noexcept {
+  if (unnoticed_depth == 0)
+    add(this_thread(), what, times);
+}
+
+[[gnu::noinline]] void note_read(const void* at) noexcept {
+  if (unnoticed_depth != 0)
+    return;
+  const unsigned self = this_thread();
+  line* const here = find(at);
+  if (here == nullptr)
+    return add(self, event::unknown_lines, 1);
+  const std::uint64_t own = std::uint64_t{1} << (self % 64);
+  if ((here->holders[self / 64].load(relaxed) & own) != 0)
+    return;
+  if (others_that_hold(*here, self) != 0)
+    add(self, event::remote_reads, 1);
+  here->holders[self / 64].fetch_or(own, relaxed);
+}
+
+[[gnu::noinline]] void note_write(const void* at) noexcept {
+  if (unnoticed_depth != 0)
+    return;
+  const unsigned self = this_thread();
+  line* const here = find(at);
+  if (here == nullptr)
+    return add(self, event::unknown_lines, 1);
+  const unsigned others = others_that_hold(*here, self);
+  const std::uint64_t own = std::uint64_t{1} << (self % 64);
+  if (others == 0 && (here->holders[self / 64].load(relaxed) & own) != 0)
+    return;
+  if (others != 0) {
+    add(self, event::remote_writes, 1);
+    add(self, event::copies_lost, others);
+  }
+  for (unsigned i = 0; i < words; ++i)
+    here->holders[i].store(i == self / 64 ? own : 0, relaxed);
+}
+
+totals so_far() noexcept {
+  totals sum{};
+  for (const row& one : rows)
+    for (std::size_t i = 0; i < sum.size(); ++i)
+      sum[i] += one.counts[i].load(relaxed);
+  return sum;
+}
+
+std::uint32_t asleep() noexcept { return sleepers.load(relaxed); }
+void fall_asleep() noexcept { sleepers.fetch_add(1, relaxed); }
+void wake_up(std::uint32_t count) noexcept { sleepers.fetch_sub(count, relaxed); }
+std::uint32_t awake() noexcept { return threads.load(relaxed) - asleep(); }
+
+[[gnu::noinline]] unnoticed::unnoticed() noexcept { ++unnoticed_depth; }
+[[gnu::noinline]] unnoticed::~unnoticed() { --unnoticed_depth; }
+
+} // namespace bench::counted
