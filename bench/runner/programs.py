@@ -13,13 +13,15 @@ SIZES = ["test", "quick", "paper"]
 SERIAL_RUNTIMES = ["serial", "serial_call", "profile"]
 PRESETS = ["nopal", "nopal-bare", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
            "nopal-cilkplus"]
-OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS
+COUNTED = "nopal-counted"
+OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED]
 RUNTIMES = {
     "serial": "the serial elision, baseline of every ratio",
     "serial_call": "the elision with every fork left a call, baseline of the cost of a fork",
     "profile": "the elision that tells its fork depth and its stack pages",
     "nopal": "Nopal, the stack is the deque",
     "nopal-bare": "Nopal, forks leave the floating-point control words out",
+    "nopal-counted": "Nopal, its atomics count; it runs nothing but what the study idle asks",
     "nopal-nowa": "Nopal with the parts of Nowa: Chase-Lev deque, wait-free join",
     "nopal-nowa-the": "Nopal with the parts of Nowa's other variant: THE deque, wait-free join",
     "nopal-fibril": "Nopal with the parts of Fibril: THE deque, locked join, unmaps",
@@ -36,7 +38,7 @@ RUNTIMES = {
     "taskflow": "Taskflow, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", "nopal-bare", "openmp-gcc-untied", "openmp-llvm-untied"]
+NOT_IN_ALL = ["profile", "nopal-bare", COUNTED, "openmp-gcc-untied", "openmp-llvm-untied"]
 POLICIES = ["keep", "dontneed", "free", "remap", "bounded", "budget"]
 STACKS_MAX = 10**6
 # After a policy: the run counts live and dead pages, and its time is not to be compared.

@@ -41,17 +41,41 @@ class StudyPrograms(unittest.TestCase):
 
     def test_each_runtime_of_ours_has_them(self):
         for runtime in BUILT:
+            if runtime == "nopal-counted":
+                continue
             if runtime.startswith("nopal") or runtime in ("serial", "profile"):
                 for problem in STUDIED[:-2]:
                     self.assertIn(problem, BUILT[runtime]["problems"], runtime)
         self.assertIn("side_by_side", BUILT["serial"]["problems"])
         self.assertIn("regions", BUILT["nopal"]["problems"])
+        self.assertIn("idle", BUILT["nopal"]["problems"])
 
     def test_each_verifies_on_each_runtime(self):
         for runtime, about in BUILT.items():
             workers = ("--workers", 3) if runtime.startswith("nopal") else ()
             for problem in set(STUDIED).intersection(about["problems"]):
                 self.line(problem, runtime, *workers)
+
+    def test_idle_workers_are_counted(self):
+        """Atomics by the counting library alone, calls by both."""
+        for runtime in {"nopal", "nopal-counted"}.intersection(BUILT):
+            serial, forks, bursts = (self.line("idle", runtime, "--n", n, "--workers", 5)["told"]
+                                     for n in (1, 2, 3))
+            counted = runtime == "nopal-counted"
+            for told, prefix in ((serial, ""), (forks, ""), (bursts, "start."), (bursts, "end.")):
+                self.assertEqual(told[prefix + "unknown_lines"], 0)
+            for name in ("rmws", "fences", "barriers", "futex_waits", "mutexes", "spin_locks"):
+                self.assertEqual(serial[name], 0, (runtime, name))
+            self.assertGreater(forks["forks"], 0)
+            for name in ("rmws", "fences", "spin_locks", "remote_writes"):
+                self.assertEqual(bursts["start." + name] > 0, counted, (runtime, name))
+                self.assertEqual(bursts["end." + name] > 0, counted, (runtime, name))
+            # Each of the four pool workers is woken, and goes to sleep behind a barrier.
+            number = bursts["bursts"]
+            self.assertGreaterEqual(bursts["start.futex_wakes"], 4 * number)
+            self.assertGreaterEqual(bursts["end.futex_waits"], 4 * number)
+            self.assertGreaterEqual(bursts["end.barriers"], 4 * number)
+            self.assertGreaterEqual(bursts["start.steals"], 4 * number)
 
     def test_the_cases_are_what_known_span_runs(self):
         listed = cases()
@@ -75,6 +99,7 @@ class StudyPrograms(unittest.TestCase):
                 ("side_by_side-serial", ["--n", 5000], "accepted are --n 1 to"),
                 ("regions-nopal", ["--n", 3], "is 1 (free) or 2 (affine)"),
                 ("lu_tiny-serial", ["--n", 3], "accepted are --size"),
+                ("idle-nopal", ["--n", 4], "accepted are 1 (serial), 2 (forks) and 3 (bursts)"),
                 ("known_span_cases", ["--size", "huge"], "accepted are test, quick and paper"),
                 ("known_span_cases", ["--frobnicate"], "accepted is --size")):
             done = start(program, *words)

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: MIT
+"""What workers without work cost, counted, from 2 to 256 workers.
+
+A machine with two cores cannot show what many workers do to one another's caches and interrupts; it
+can count it. The library nopal-counted gives each thread a cache of its own and counts what moves
+(counted/directory.h); the ordinary one, beside it, tells processor time and rates. A count that a
+steal needs more of, the more workers there are, limits how many workers a program can have.
+"""
+
+import math
+import statistics
+
+from runner import checks as checking
+from runner import draw, study_text
+from runner.rounds import NotMeasured, value
+from runner.studies import Figure, Table
+from runner.studies._common import every
+
+ABOUT = "what idle workers cost: barriers, lines and locks per steal and per second, 2 to 256"
+PROBLEMS = ["idle"]
+ROUNDS = 5
+SIZE = "quick"
+OURS, COUNTED = "nopal", "nopal-counted"
+SERIAL, FORKS, BURSTS = "idle@1", "idle@2", "idle@3"
+# A count grows if it is at least proportional to this power of the number of workers.
+GROWS = 0.25
+# The power is that of the larger half of the numbers of workers: where they are few, what a steal
+# needs in any case hides what grows. It takes so many with a count above zero.
+POINTS_MIN = 3
+COUNTS = {"remote_writes": "remote lines written", "copies_lost": "copies lost by that",
+          "remote_reads": "remote lines read", "rmws": "read-modify-writes",
+          "fences": "full fences", "spin_locks": "spin locks taken", "mutexes": "mutexes locked",
+          "barriers": "barriers", "interruptions": "threads interrupted by them",
+          "futex_waits": "falls asleep", "futex_wakes": "wakes"}
+# Those of the calls need no counting atomics.
+OF_CALLS = ["mutexes", "barriers", "interruptions", "futex_waits", "futex_wakes"]
+# The counts whose growth is judged: fences and calls of one's own disturb nobody.
+JUDGED = ["remote_writes", "copies_lost", "remote_reads", "spin_locks", "mutexes", "barriers",
+          "interruptions"]
+
+
+def workers(_cores):
+    return [2, 4, 8, 16, 32, 64, 128, 256]
+
+
+def configurations(wish):
+    counts = [count for count in wish.workers if count > 1]
+    return every([SERIAL, FORKS, BURSTS], [OURS, COUNTED], counts)
+
+
+def told(rounds, problem, runtime, count, name):
+    """Round -> the number of this name."""
+    return {r: line[name] for r, line in
+            rounds.column(problem, runtime, count, "told").items()}
+
+
+def over(rounds, problem, runtime, count, names):
+    """One of these numbers over the other, of each round in which the other is not zero."""
+    above, below = (told(rounds, problem, runtime, count, name) for name in names)
+    known = {r: above[r] / below[r] for r in above if below[r] > 0}
+    if not known:
+        raise NotMeasured(f"{problem} of {runtime} had no {names[1]}, -t {count}")
+    return known
+
+
+def larger_half(counts):
+    return counts[-max(POINTS_MIN, (len(counts) + 1) // 2):]
+
+
+class Series:
+    """A count against the number of workers: what it is counted in, and what it is divided by."""
+
+    def __init__(self, title, problem, name, by):
+        self.title = title
+        self.problem = problem
+        self.name = name
+        self.by = by
+
+    def column(self, rounds, count, what, runtime=COUNTED):
+        return over(rounds, self.problem, runtime, count, (self.name(what), self.by))
+
+    def exponents(self, rounds, counts, what):
+        """The slope of the logarithms, round by round; 0 where nothing is counted at all."""
+        columns = {}
+        for count in larger_half(counts):
+            try:
+                columns[count] = self.column(rounds, count, what)
+            except NotMeasured:
+                continue
+        found = []
+        for number in sorted(set().union(*columns.values())):
+            points = [(count, column[number]) for count, column in columns.items()
+                      if number in column]
+            if len(points) >= POINTS_MIN and not any(y for _, y in points):
+                found.append(0.0)
+            points = [(math.log(x), math.log(y)) for x, y in points if y > 0]
+            if len(points) >= POINTS_MIN:
+                found.append(statistics.linear_regression(*zip(*points)).slope)
+        if not found:
+            raise NotMeasured(f"needs {POINTS_MIN} numbers of workers with {COUNTS[what]}")
+        return found
+
+
+PER_STEAL = Series("one strand that forks, per steal", FORKS, lambda what: what, "steals")
+PER_SECOND = Series("one strand that forks, per second", FORKS, lambda what: what, "seconds")
+START = Series("start of a burst, per steal", BURSTS, lambda what: f"start.{what}", "start.steals")
+END = Series("end of a burst, per steal of the burst", BURSTS, lambda what: f"end.{what}",
+             "start.steals")
+ASLEEP = Series("beside a serial thread, per second", SERIAL, lambda what: what, "seconds")
+JUDGED_SERIES = [PER_STEAL, START, END]
+
+
+def asleep_counts(rounds, counts):
+    """All that sleepers did together, in the rounds of any number of workers."""
+    found = [sum(ASLEEP.column(rounds, count, what)[number] for what in COUNTS)
+             for count in counts for number in ASLEEP.column(rounds, count, "rmws")]
+    if not found:
+        raise NotMeasured(f"needs {SERIAL} on {COUNTED}")
+    return found
+
+
+def counts_of(result):
+    return [count for count in result.wish.workers if count > 1]
+
+
+def checks(result):
+    counts = counts_of(result)
+    listed = [("beside a serial thread: all counts of sleeping workers, per second", "<=", 0.0,
+               lambda rounds: asleep_counts(rounds, counts))]
+    for series in JUDGED_SERIES:
+        for what in JUDGED:
+            listed.append((f"{series.title}: {COUNTS[what]}, exponent of the number of workers",
+                           "<=", GROWS, lambda rounds, s=series, w=what:
+                           s.exponents(rounds, counts, w)))
+    return checking.evaluate(result.measurement, listed)
+
+
+def sentences(result):
+    """Which of the judged counts grow, for each series."""
+    said = []
+    for series in JUDGED_SERIES:
+        known = {what: value(series.exponents, result.rounds, counts_of(result), what)
+                 for what in JUDGED}
+        growing = [f"{COUNTS[what]} (exponent {exponent.median:.2f})"
+                   for what, exponent in known.items() if exponent and exponent.median > GROWS]
+        level = [COUNTS[what] for what, exponent in known.items()
+                 if exponent and exponent.median <= GROWS]
+        title = series.title[:1].upper() + series.title[1:]
+        if growing or level:
+            said.append(f"{title}: with the number of workers grow "
+                        f"{', '.join(growing) or 'none of the counts'}. "
+                        f"{', '.join(level) or 'None'} do not.")
+    return said
+
+
+def series_table(result, series, note=""):
+    rows = [[count, *(value(lambda r, n=count, w=what: list(series.column(r, n, w).values()),
+                            result.rounds) for what in COUNTS)]
+            for count in counts_of(result)]
+    exponents = [value(series.exponents, result.rounds, counts_of(result), what)
+                 for what in COUNTS]
+    return Table(series.title[:1].upper() + series.title[1:], ["workers", *COUNTS.values()],
+                 [*rows, ["exponent", *exponents]], note)
+
+
+def others_cpu(rounds, count):
+    """Processors that all threads but the strand's own took."""
+    whole = over(rounds, FORKS, OURS, count, ("cpu_s", "seconds"))
+    own = over(rounds, FORKS, OURS, count, ("own_cpu_s", "seconds"))
+    return [whole[r] - own[r] for r in whole]
+
+
+def ordinary_table(result):
+    """The same strand with the library as it is used."""
+    def rate(count, name, runtime=OURS):
+        return value(lambda r: list(over(r, FORKS, runtime, count, (name, "seconds")).values()),
+                     result.rounds)
+    rows = [[count, rate(count, "forks"), rate(count, "steals"),
+             value(others_cpu, result.rounds, count), rate(count, "own_cpu_s"),
+             *(rate(count, what) for what in OF_CALLS), rate(count, "steals", COUNTED)]
+            for count in counts_of(result)]
+    return Table("One strand that forks, per second, with the ordinary library",
+                 ["workers", "forks", "steals", "processors of the others", "of the strand",
+                  *(COUNTS[what] for what in OF_CALLS), "steals, counted"], rows,
+                 "A child of 30 us is forked and joined again and again: its continuation is "
+                 "nothing but the join. Whatever thieves do is in vain. The strand's own "
+                 "processor time is that of the children. A machine that others use gives thieves "
+                 "less time, and so fewer steals.")
+
+
+def tables(result):
+    return [series_table(result, ASLEEP, "The main thread computes, all workers sleep."),
+            ordinary_table(result),
+            series_table(result, PER_STEAL,
+                         "Counted as if each thread had a processor and a cache of its own. A "
+                         "line is remote if another thread has it; copies lost: the threads that "
+                         "had it, summed. Threads interrupted: awake at each barrier, the caller "
+                         "left out. The last row is the slope of the logarithms against the "
+                         "number of workers, over the larger half of these. "
+                         + " ".join(sentences(result)[:1])),
+            series_table(result, PER_SECOND, "The counting library is slower than the ordinary "
+                         "one, so its rates are lower bounds."),
+            series_table(result, START,
+                         "From one worker awake until each has a leaf. "
+                         + " ".join(sentences(result)[1:2])),
+            series_table(result, END,
+                         "From the moment when all have a leaf until all but one sleep again. "
+                         + " ".join(sentences(result)[2:]))]
+
+
+def lines(result):
+    return study_text.blocks(tables(result))
+
+
+def draw_series(ax, result, series):
+    """False if nothing was measured."""
+    drawn = False
+    colours = list(draw.COLOURS.values())
+    for place, what in enumerate(JUDGED):
+        points = {}
+        for count in counts_of(result):
+            known = value(lambda r, n=count, w=what: list(series.column(r, n, w).values()),
+                          result.rounds)
+            if known and known.median > 0:
+                points[count] = known.median
+        if points:
+            ax.plot(list(points), list(points.values()), "o-", ms=3, lw=1.2,
+                    color=colours[(3 * place + 3) % len(colours)], label=COUNTS[what])
+            drawn = True
+    if drawn:
+        ax.set_xscale("log", base=2)
+        ax.set_yscale("log")
+        ax.set_xticks(counts_of(result), [str(count) for count in counts_of(result)])
+        ax.minorticks_off()
+    ax.set_title(series.title)
+    ax.set_xlabel("workers")
+    return drawn
+
+
+def figures(result):
+    plots = draw.pyplot()
+    title = "Counts against the number of workers"
+    figure, grid = plots.subplots(2, 2, layout="constrained", figsize=(10, 7.5))
+    axes = [ax for row in grid for ax in row]
+    drawn = [draw_series(ax, result, series)
+             for ax, series in zip(axes, [PER_STEAL, PER_SECOND, START, END])]
+    if not any(drawn):
+        plots.close(figure)
+        return [Figure(title, None)]
+    draw.legend(figure, axes)
+    return [Figure(title, draw.svg(figure), "Both axes are logarithmic: a line that rises as the "
+                   "diagonal of a square of two by two is proportional to the number of workers.")]
