@@ -83,7 +83,7 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
     if (self->home == self->at)
       guest_goes_on(self, scope);
     seat* home = self->home;
-    home->finished.store(scope);
+    home->hand_back(scope);
     wake(self, home);
     schedule(self);
   }

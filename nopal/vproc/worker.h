@@ -74,6 +74,12 @@ struct seat {
   // Shared.
   alignas(64) parking_place parking;
   base::atomic<join::scope_frame*> finished{nullptr}; // guest: its outermost scope may go on
+
+  // By whoever completed the join, who wakes the guest next. Release; its partner is the guest's
+  // acquire load (sched/search.cc), so that the guest sees what the strands of the scope did. That
+  // the guest does not sleep over it is the work of the fences F and W (parking.h), not of this
+  // order: W lies in the wake that follows.
+  void hand_back(join::scope_frame* scope) noexcept { finished.store(scope, base::release); }
 };
 
 struct worker {

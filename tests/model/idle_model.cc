@@ -54,7 +54,7 @@ struct finished_scope : scenario<finished_scope, 2> {
   void thread(unsigned self) {
     if (self == 0) {
       scope.prepare();
-      finished.store(&scope);
+      finished.store(&scope, base::release); // seat::hand_back
       base::full_fence();
       parking.wake(idle);
       return;
