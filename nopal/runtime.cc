@@ -3,10 +3,8 @@
 // runtime.h over the scheduler's pool.
 #include "nopal/runtime.h"
 
-#include "nopal/base/die.h"
 #include "nopal/join/failure.h"
 #include "nopal/sched/pool.h"
-#include "nopal/sched/sched.h"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -14,44 +12,8 @@ void configure(const options& asked) { sched::set_options(asked); }
 
 unsigned num_workers() { return sched::options_in_force().num_workers.value; }
 
-statistics stats() {
-  statistics sum{};
-  for (std::uint32_t i = 0; i < sched::workers_ever(); ++i) {
-    const vproc::counters& of = sched::worker_at(i)->count;
-    sum.steals += of.steals.get();
-    sum.suspensions += of.suspensions.get();
-    sum.resumptions += of.resumptions.get();
-    sum.sleeps += of.sleeps.get();
-    sum.wakeups += of.wakeups.get();
-  }
-  const stack::usage stacks = stack::measure();
-  sum.stacks = stacks.created;
-  sum.stack_pages = stacks.resident_pages;
-  sum.unmaps = stacks.unmaps;
-  sum.pages_returned = stacks.pages_returned;
-  sum.page_counts = stacks.counts;
-  sum.charged_pages = stacks.charged_pages;
-  sum.most_live_pages = stacks.most_live;
-  sum.most_dead_pages = stacks.most_dead;
-  sum.suppressed_exceptions = join::suppressed_in_total();
-  return sum;
-}
+statistics stats() { return sched::measure(); }
 
 std::uint64_t suppressed_exceptions() noexcept { return join::suppressed_by_last_join(); }
 
 } // namespace nopal::inline NOPAL_ABI
-
-void nopal::sched::print_statistics() {
-  const statistics all = stats();
-  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
-  base::say(
-      "%u workers, %llu steals, %llu suspensions, %llu resumptions, %llu sleeps, %llu wake-ups, "
-      "%llu stacks with %llu pages now, %llu pages returned in %llu calls, %llu exceptions "
-      "suppressed",
-      num_workers(), number(all.steals), number(all.suspensions), number(all.resumptions),
-      number(all.sleeps), number(all.wakeups), number(all.stacks), number(all.stack_pages),
-      number(all.pages_returned), number(all.unmaps), number(all.suppressed_exceptions));
-  if (options_in_force().census.value)
-    base::say("suspended and pooled stacks held at most %llu live and %llu dead pages",
-              number(all.most_live_pages), number(all.most_dead_pages));
-}

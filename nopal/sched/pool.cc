@@ -17,6 +17,7 @@
 #include "nopal/sched/entry.h"
 #include "nopal/sched/sched.h"
 #include "nopal/sched/spares.h"
+#include "nopal/sched/statistics.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Starting the pool, its options and what it counts: the part of the scheduler that runtime.h
-// shows.
+// Starting the pool, and its options.
 #pragma once
 
 #include "nopal/base/options.h"
@@ -32,8 +31,5 @@ void report_overflow_of_own_stack() noexcept; // of the calling thread
 
 // The same sentence if there is no room on this stack for a fork of the frame that this is in.
 void check_depth(const void* in_frame, stack::stack_id stack) noexcept;
-
-// The line of NOPAL_STATS=1, on standard error.
-void print_statistics();
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+#include "nopal/sched/statistics.h"
+
+#include "nopal/base/die.h"
+#include "nopal/config.h"
+#include "nopal/join/failure.h"
+#include "nopal/sched/pool.h"
+#include "nopal/sched/sched.h"
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+statistics measure() {
+  statistics sum{};
+  for (std::uint32_t i = 0; i < workers_ever(); ++i) {
+    const vproc::counters& of = worker_at(i)->count;
+    sum.steals += of.steals.get();
+    sum.suspensions += of.suspensions.get();
+    sum.resumptions += of.resumptions.get();
+    sum.sleeps += of.sleeps.get();
+    sum.wakeups += of.wakeups.get();
+  }
+  const stack::usage stacks = stack::measure();
+  sum.stacks = stacks.created;
+  sum.stack_pages = stacks.resident_pages;
+  sum.unmaps = stacks.unmaps;
+  sum.pages_returned = stacks.pages_returned;
+  sum.page_counts = stacks.counts;
+  sum.charged_pages = stacks.charged_pages;
+  sum.most_live_pages = stacks.most_live;
+  sum.most_dead_pages = stacks.most_dead;
+  sum.suppressed_exceptions = join::suppressed_in_total();
+  return sum;
+}
+
+void print_statistics() {
+  const statistics all = measure();
+  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+  base::say(
+      "%u workers, %llu steals, %llu suspensions, %llu resumptions, %llu sleeps, %llu wake-ups, "
+      "%llu stacks with %llu pages now, %llu pages returned in %llu calls, %llu exceptions "
+      "suppressed",
+      options_in_force().num_workers.value, number(all.steals), number(all.suspensions),
+      number(all.resumptions), number(all.sleeps), number(all.wakeups), number(all.stacks),
+      number(all.stack_pages), number(all.pages_returned), number(all.unmaps),
+      number(all.suppressed_exceptions));
+  if (options_in_force().census.value)
+    base::say("suspended and pooled stacks held at most %llu live and %llu dead pages",
+              number(all.most_live_pages), number(all.most_dead_pages));
+}
+
+} // namespace nopal::inline NOPAL_ABI::sched

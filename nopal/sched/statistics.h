@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+//
+// What the workers, their stacks and their joins have counted: stats() of runtime.h.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <cstdint>
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+// What all workers did since the program began. Counters grow; reading them while workers run gives
+// a value of each at some moment during the call.
+struct statistics {
+  std::uint64_t steals;         // continuations taken by a thief
+  std::uint64_t suspensions;    // strands that stopped at a join to wait for children
+  std::uint64_t resumptions;    // strands that went on after such a join
+  std::uint64_t sleeps;         // times a worker went to sleep
+  std::uint64_t wakeups;        // times one was woken for work
+  std::uint64_t unmaps;         // times stack pages were given back
+  std::uint64_t pages_returned; // pages given back
+  std::uint64_t page_counts;    // with policy budget: times the dead pages of a stack were counted
+  std::uint64_t stacks;         // stacks that exist
+  std::uint64_t stack_pages;   // those that have memory now; reading it takes a system call a stack
+  std::uint64_t charged_pages; // with policy budget: dead pages there are at most, now
+  std::uint64_t most_live_pages; // with NOPAL_CENSUS=1: the most pages with frames, and the most
+  std::uint64_t most_dead_pages; // dead ones, that stacks nobody runs on have had together
+  std::uint64_t suppressed_exceptions; // exceptions that gave way to a serially earlier one
+};
+
+statistics measure();
+
+// The line of NOPAL_STATS=1, on standard error.
+void print_statistics();
+
+} // namespace nopal::inline NOPAL_ABI::sched
