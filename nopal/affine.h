@@ -27,6 +27,7 @@
 // Thread rules: any thread, any strand.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/fork.h"
 
 #include <functional>

@@ -9,6 +9,7 @@
 // not started.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/fork.h"
 #if !defined(NOPAL_SERIAL)
 #include "nopal/join/serial_order.h"

@@ -17,6 +17,7 @@
 // grain.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/fork.h"
 
 #include <algorithm>

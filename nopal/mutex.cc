@@ -2,6 +2,7 @@
 #include "nopal/mutex.h"
 
 #include "nopal/base/check.h"
+#include "nopal/config.h"
 #include "nopal/sched/waiting.h"
 
 namespace nopal::inline NOPAL_ABI {

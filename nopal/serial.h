@@ -7,6 +7,7 @@
 #pragma once
 
 #include "nopal/closure.h"
+#include "nopal/config.h"
 
 #include <functional>
 #include <type_traits>

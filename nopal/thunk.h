@@ -12,6 +12,7 @@
 
 #include "nopal/base/sanitizer.h"
 #include "nopal/closure.h"
+#include "nopal/config.h"
 #include "nopal/join/join.h"
 #include "nopal/sched/sched.h"
 

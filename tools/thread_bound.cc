@@ -8,6 +8,7 @@
 #include "nopal/arch/arch.h"
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/config.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -39,6 +39,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
+#include "nopal/config.h"
 #include "nopal/deque/deque.h"
 #include "nopal/stack/stack.h"
 

@@ -25,6 +25,7 @@
 // requests.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/deque/deque.h"
 #include "nopal/deque/spin_lock.h"
 #include "nopal/stack/marks.h"

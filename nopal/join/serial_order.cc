@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "nopal/join/serial_order.h"
+#include "nopal/config.h"
 
 namespace nopal::inline NOPAL_ABI::join {
 

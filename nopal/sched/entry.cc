@@ -5,6 +5,7 @@
 #include "nopal/sched/entry.h"
 
 #include "nopal/base/check.h"
+#include "nopal/config.h"
 #include "nopal/vproc/worker.h"
 
 #include <pthread.h>

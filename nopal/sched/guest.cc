@@ -21,6 +21,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/config.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"

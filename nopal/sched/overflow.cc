@@ -6,6 +6,7 @@
 // start, on that thread's own stack.
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
+#include "nopal/config.h"
 #include "nopal/sched/pool.h"
 #include "nopal/stack/stack.h"
 

@@ -14,6 +14,7 @@
 #include "nopal/base/refused.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/base/topology.h"
+#include "nopal/config.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/sched.h"
 #include "nopal/sched/spares.h"

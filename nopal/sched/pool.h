@@ -4,6 +4,7 @@
 #pragma once
 
 #include "nopal/base/options.h"
+#include "nopal/config.h"
 #include "nopal/vproc/worker.h"
 
 namespace nopal::inline NOPAL_ABI::sched {

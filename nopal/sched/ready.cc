@@ -4,6 +4,7 @@
 #include "nopal/sched/waiting.h"
 
 #include "nopal/base/os.h"
+#include "nopal/config.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
 

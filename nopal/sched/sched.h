@@ -3,6 +3,7 @@
 // The slow paths of fork and join, and the scheduler behind them: random stealing of continuations.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/join/join.h"
 #include "nopal/vproc/worker.h"
 

@@ -10,6 +10,7 @@
 // continuation of a worker that never forks again after at most kTries attempts and one pass over
 // the workers, unless the pass came too soon after the fork.
 #include "nopal/base/os.h"
+#include "nopal/config.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/sched.h"
 #include "nopal/sched/spares.h"

@@ -5,6 +5,7 @@
 // Invariant (under the lock): active + coming <= lent, but for spares that have not looked for work
 // since one ended.
 #include "nopal/sched/spares.h"
+#include "nopal/config.h"
 
 #include <condition_variable>
 #include <mutex>

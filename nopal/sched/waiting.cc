@@ -6,6 +6,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
+#include "nopal/config.h"
 #include "nopal/sched/entry.h"
 
 namespace nopal::inline NOPAL_ABI::sched {

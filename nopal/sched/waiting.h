@@ -13,6 +13,7 @@
 // worker waits itself.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/sched/sched.h"
 #include "nopal/vproc/lines.h"
 

@@ -2,6 +2,7 @@
 //
 // The stand-in for threads that are no workers, and the variable that names each thread's worker.
 #include "nopal/vproc/worker.h"
+#include "nopal/config.h"
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
