@@ -42,7 +42,7 @@ namespace nopal::inline NOPAL_ABI {
 namespace detail {
 
 template <class Body> NOPAL_THUNK_FUNCTION void affine_thunk(scope_frame* scope, Body* body) {
-  offer of{scope};
+  fork_record of{scope};
   sched::run_affine(&of, run_body<Body>, body);
 }
 

@@ -37,7 +37,7 @@
 #else
 
 #include "nopal/join/join.h"
-#include "nopal/sched/sched.h"
+#include "nopal/sched/forks.h"
 #include "nopal/thunk.h"
 
 #include <memory>
@@ -61,7 +61,7 @@ public:
   // Joins. Children's exceptions are thrown unless another exception is unwinding the scope
   // already: then they are counted (suppressed_exceptions in runtime.h).
   [[gnu::always_inline]] inline ~scope() noexcept(false) {
-    if (frame_.noted()) [[unlikely]] {
+    if (frame_.needs_join()) [[unlikely]] {
       wait();
       sched::finish_join_in_destructor(arch::address_of(frame_));
     }
@@ -97,10 +97,10 @@ public:
   // Waits until every child forked so far is finished; rethrows the serially first exception of
   // theirs. The scope can be used again.
   [[gnu::always_inline]] inline void join() {
-    if (frame_.noted()) [[unlikely]] {
+    if (frame_.needs_join()) [[unlikely]] {
       wait();
       sched::finish_join(arch::address_of(frame_));
-      if (frame_.noted())
+      if (frame_.needs_join())
         __builtin_unreachable(); // so the destructor's join needs no look
     }
   }
@@ -123,7 +123,7 @@ private:
     if (!frame->is_of(this_frame()))
       sched::scope_misused();
     if (frame->join.steals() != 0)
-      arch::nopal_arch_suspend(frame);
+      arch::nopal_arch_suspend(frame, sched::main_path_waits);
   }
 
   join::scope_frame frame_;

@@ -52,9 +52,9 @@ std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...>, F&... f) {
 // Thrown by an overtaken part of a structured form, and caught by the form's outer parts.
 struct not_started {};
 
-// Keeps the function's own exception in its own place: the order of the places is the serial order.
+// Keeps the function's own exception in its own position: the order of the positions is the serial order.
 template <class F>
-void call_guarded(const join::place& here, std::optional<result_of<F>>& result, F& f,
+void call_guarded(const join::position& here, std::optional<result_of<F>>& result, F& f,
                   std::exception_ptr& thrown) noexcept {
   try {
     call_into(result, f);
@@ -68,9 +68,9 @@ void call_guarded(const join::place& here, std::optional<result_of<F>>& result, 
 // Or, if none has thrown but not all have a result, not_started.
 void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool complete);
 
-// `places` are those of the functions in this sequence.
+// `positions` are those of the functions in this sequence.
 template <class... F, std::size_t... I>
-std::tuple<result_of<F>...> invoke_all(join::sequence& in, const join::place* places,
+std::tuple<result_of<F>...> invoke_all(join::sequence& in, const join::position* positions,
                                        std::index_sequence<I...>, F&... f) {
   constexpr std::size_t count = sizeof...(F);
   std::tuple<std::optional<result_of<F>>...> results;
@@ -80,8 +80,8 @@ std::tuple<result_of<F>...> invoke_all(join::sequence& in, const join::place* pl
   ((in.overtaken(I)
         ? void()
         : (I + 1 < count
-               ? s.fork([&] { call_guarded(places[I], std::get<I>(results), f, thrown[I]); })
-               : call_guarded(places[I], std::get<I>(results), f, thrown[I]))),
+               ? s.fork([&] { call_guarded(positions[I], std::get<I>(results), f, thrown[I]); })
+               : call_guarded(positions[I], std::get<I>(results), f, thrown[I]))),
    ...);
   s.join();
   rethrow_first(thrown, count, (std::get<I>(results).has_value() && ...));
@@ -91,17 +91,17 @@ std::tuple<result_of<F>...> invoke_all(join::sequence& in, const join::place* pl
 template <class... F, std::size_t... I>
 std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...> indices, F&... f) {
   join::sequence in{nullptr};
-  const join::place places[] = {{&in, static_cast<std::uint32_t>(I)}...};
-  return invoke_all(in, places, indices, f...);
+  const join::position positions[] = {{&in, static_cast<std::uint32_t>(I)}...};
+  return invoke_all(in, positions, indices, f...);
 }
 
-// Two parts of a structured form, told their places. `within`: that of the whole, or null.
-template <class F, class G> auto invoke_parts(const join::place* within, F&& f, G&& g) {
+// Two parts of a structured form, told their positions. `within`: that of the whole, or null.
+template <class F, class G> auto invoke_parts(const join::position* within, F&& f, G&& g) {
   join::sequence in{within};
-  const join::place places[] = {{&in, 0}, {&in, 1}};
-  auto first = [&f, &places] { return f(&places[0]); };
-  auto second = [&g, &places] { return g(&places[1]); };
-  return invoke_all(in, places, std::index_sequence<0, 1>{}, first, second);
+  const join::position positions[] = {{&in, 0}, {&in, 1}};
+  auto first = [&f, &positions] { return f(&positions[0]); };
+  auto second = [&g, &positions] { return g(&positions[1]); };
+  return invoke_all(in, positions, std::index_sequence<0, 1>{}, first, second);
 }
 #endif
 

@@ -51,16 +51,16 @@ template <std::integral I> I advance(I first, std::size_t by) noexcept {
 }
 
 #if defined(NOPAL_SERIAL)
-struct place;
-template <class F, class G> auto invoke_parts(const place* within, F&& f, G&& g) {
+struct position;
+template <class F, class G> auto invoke_parts(const position* within, F&& f, G&& g) {
   return invoke([&f, within] { return f(within); }, [&g, within] { return g(within); });
 }
 #else
-using join::place;
+using join::position;
 #endif
 
 template <class I, class F>
-void halve(const place* within, I first, std::size_t count, const F& f, std::size_t grain) {
+void halve(const position* within, I first, std::size_t count, const F& f, std::size_t grain) {
   if (count <= grain) {
     for (std::size_t i = 0; i < count; ++i)
       f(advance(first, i));
@@ -68,15 +68,16 @@ void halve(const place* within, I first, std::size_t count, const F& f, std::siz
   }
   const std::size_t left = count / 2;
   invoke_parts(
-      within, [&f, first, left, grain](const place* here) { halve(here, first, left, f, grain); },
-      [&f, first, left, count, grain](const place* here) {
+      within,
+      [&f, first, left, grain](const position* here) { halve(here, first, left, f, grain); },
+      [&f, first, left, count, grain](const position* here) {
         halve(here, advance(first, left), count - left, f, grain);
       });
 }
 
 template <class I, class T, class Map, class Combine>
-T halve_reduce(const place* within, I first, std::size_t count, const T& identity, const Map& map,
-               const Combine& combine, std::size_t grain) {
+T halve_reduce(const position* within, I first, std::size_t count, const T& identity,
+               const Map& map, const Combine& combine, std::size_t grain) {
   if (count <= grain) {
     T total = identity;
     for (std::size_t i = 0; i < count; ++i)
@@ -86,10 +87,10 @@ T halve_reduce(const place* within, I first, std::size_t count, const T& identit
   const std::size_t left = count / 2;
   auto [low, high] = invoke_parts(
       within,
-      [&](const place* here) {
+      [&](const position* here) {
         return halve_reduce(here, first, left, identity, map, combine, grain);
       },
-      [&](const place* here) {
+      [&](const position* here) {
         return halve_reduce(here, advance(first, left), count - left, identity, map, combine,
                             grain);
       });
@@ -131,7 +132,7 @@ template <std::integral I, class T, class Map, class Combine>
 T reduce(I first, std::type_identity_t<I> last, T identity, const Map& map, const Combine& combine,
          std::size_t grain = 0) {
   const std::size_t count = detail::distance(first, last);
-  return detail::halve_reduce(static_cast<const detail::place*>(nullptr), first, count, identity,
+  return detail::halve_reduce(static_cast<const detail::position*>(nullptr), first, count, identity,
                               map, combine, detail::grain_for(count, grain));
 }
 

@@ -3,34 +3,36 @@
 
 #include "nopal/base/check.h"
 #include "nopal/config.h"
-#include "nopal/sched/waiting.h"
+#include "nopal/sched/park.h"
 
 namespace nopal::inline NOPAL_ABI {
 
+using vproc::fiber;
+
 void mutex::wait() noexcept {
-  sched::suspend(
-      [](sched::waiter* strand, void* turn) {
-        return static_cast<vproc::turn<sched::waiter>*>(turn)->join(strand);
+  sched::park(
+      [](fiber* strand, void* queue) {
+        return static_cast<vproc::mutex_queue<fiber>*>(queue)->join(strand);
       },
-      &turn_);
+      &queue_);
 }
 
 void mutex::hand_over() noexcept {
-  sched::waiter* const next = turn_.pass();
+  fiber* const next = queue_.pass();
   NOPAL_ASSERT(next != nullptr, "a nopal::mutex was unlocked that nobody had locked");
   sched::make_ready(next);
 }
 
 void condition_variable::wait(std::unique_lock<mutex>& lock) noexcept {
-  struct wait_of {
-    vproc::locked_line<sched::waiter>& line;
+  struct condition {
+    vproc::condition_queue<fiber>& queue;
     mutex& held;
-  } all{line_, *lock.mutex()};
-  sched::suspend(
-      [](sched::waiter* strand, void* argument) {
-        // The strand may go on, and `all` be gone, once it is in line.
-        const wait_of copy = *static_cast<wait_of*>(argument);
-        copy.line.add(strand);
+  } all{queue_, *lock.mutex()};
+  sched::park(
+      [](fiber* strand, void* argument) {
+        // The strand may go on, and `all` be gone, once it is in the queue.
+        const condition copy = *static_cast<condition*>(argument);
+        copy.queue.add(strand);
         copy.held.unlock();
         return true;
       },
@@ -39,13 +41,13 @@ void condition_variable::wait(std::unique_lock<mutex>& lock) noexcept {
 }
 
 void condition_variable::notify_one() noexcept {
-  if (sched::waiter* const first = line_.take_first())
+  if (fiber* const first = queue_.take_first())
     sched::make_ready(first);
 }
 
 void condition_variable::notify_all() noexcept {
-  for (sched::waiter* first = line_.take_all(); first != nullptr;) {
-    sched::waiter* const next = first->next; // the line of ready strands has its own
+  for (fiber* first = queue_.take_all(); first != nullptr;) {
+    fiber* const next = first->next; // the ready queue writes it
     sched::make_ready(first);
     first = next;
   }

@@ -14,7 +14,7 @@
 //
 // They work like std::mutex and std::condition_variable, and with std::lock_guard, scoped_lock and
 // unique_lock. First come, first served: who unlocks hands the mutex to the strand that has waited
-// longest. A waiting strand keeps its stack, and a worker's table entry of which there are 8192.
+// longest. A waiting strand keeps its stack.
 //
 // Thread rules: anybody, any strand. Destroyed when nobody waits.
 // NOPAL_SERIAL: they do nothing; a wait whose condition does not hold would wait for ever, and ends
@@ -27,14 +27,14 @@
 #include <cstdio>
 #include <cstdlib>
 #else
-#include "nopal/vproc/lines.h"
+#include "nopal/vproc/queues.h"
 #endif
 
 #include <mutex>
 
 #if !defined(NOPAL_SERIAL)
-namespace nopal::inline NOPAL_ABI::sched {
-struct waiter;
+namespace nopal::inline NOPAL_ABI::vproc {
+struct fiber;
 }
 #endif
 
@@ -73,9 +73,9 @@ public:
     if (!try_lock())
       wait();
   }
-  bool try_lock() noexcept { return turn_.try_take(); }
+  bool try_lock() noexcept { return queue_.try_hold(); }
   void unlock() noexcept {
-    if (!turn_.try_free())
+    if (!queue_.try_free())
       hand_over();
   }
 
@@ -83,7 +83,7 @@ private:
   void wait() noexcept;
   void hand_over() noexcept;
 
-  vproc::turn<sched::waiter> turn_;
+  vproc::mutex_queue<vproc::fiber> queue_;
 };
 
 class condition_variable {
@@ -103,7 +103,7 @@ public:
   }
 
 private:
-  vproc::locked_line<sched::waiter> line_;
+  vproc::condition_queue<vproc::fiber> queue_;
 };
 #endif
 

@@ -14,7 +14,7 @@
 #include "nopal/closure.h"
 #include "nopal/config.h"
 #include "nopal/join/join.h"
-#include "nopal/sched/sched.h"
+#include "nopal/sched/forks.h"
 
 #include <array>
 #include <bit>
@@ -29,7 +29,7 @@
 
 namespace nopal::inline NOPAL_ABI::detail {
 
-using join::offer;
+using join::fork_record;
 using join::scope_frame;
 
 // A copy of its bytes is a copy of it.
@@ -63,7 +63,7 @@ inline constexpr bool travel_in_registers =
 template <class Body> void run_body(void* body) { (*static_cast<Body*>(body))(); }
 
 // The child of one fork, and what follows it.
-template <class Body> [[gnu::always_inline]] inline void run_opened(offer& of, Body& body) {
+template <class Body> [[gnu::always_inline]] inline void run_opened(fork_record& of, Body& body) {
   try {
     base::call_body(body);
   } catch (...) {
@@ -71,21 +71,21 @@ template <class Body> [[gnu::always_inline]] inline void run_opened(offer& of, B
     goto failed;
   }
   if (!vproc::pop(&of)) [[unlikely]]
-    sched::settle(arch::address_of(of));
+    sched::child_returned(arch::address_of(of));
   return;
 failed:
-  sched::settle_failed(arch::address_of(of));
+  sched::child_threw(arch::address_of(of));
 }
 
 template <class Body>
-[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(offer& of, Body& body) {
+[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(fork_record& of, Body& body) {
   if (!sched::fork_slow(&of, run_body<Body>, std::addressof(body)))
     run_opened(of, body);
 }
 
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
-  offer of{scope};
-  vproc::worker* const self = arch::current();
+  fork_record of{scope};
+  vproc::worker* const self = vproc::current();
   if (!self->exceptions->alive() && self->deque.push(&of)) [[likely]]
     return run_opened(of, body);
   // By its address the slow path gets a copy, so that on the fast path the body's parts can stay in

@@ -9,6 +9,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
+#include "nopal/vproc/group.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -91,7 +92,7 @@ _Unwind_Reason_Code look(_Unwind_Context* frame, void* argument) {
 } // namespace
 
 void check_callers(const vproc::worker* self) noexcept {
-  walk over{self->home->awaited->base_of_frame()};
+  walk over{self->of->root->base_of_frame()};
   _Unwind_Backtrace(look, &over);
   NOPAL_ASSERT(!over.handler, kInHandler);
   NOPAL_ASSERT(over.found == nullptr,
@@ -115,12 +116,13 @@ void check_no_handler() noexcept {
   NOPAL_ASSERT(!all.handler, kInHandler);
 }
 
-void check_mutexes(const vproc::seat* place) noexcept {
-  NOPAL_ASSERT(held == place->mutexes_held,
+void check_mutexes(const vproc::vproc* here) noexcept {
+  const int before = here->bound == nullptr ? 0 : here->bound->mutexes_held;
+  NOPAL_ASSERT(held == before,
                "a strand waits at a join, or a thief has its continuation, while its thread holds "
                "%d mutexes that it has locked: they belong to the thread. Unlock them before, use "
                "nopal::mutex, or call the function that forks through nopal::affine",
-               held - place->mutexes_held);
+               held - before);
 }
 
 int mutexes_held() noexcept { return held; }

@@ -46,8 +46,9 @@
 namespace nopal::inline NOPAL_ABI::deque {
 
 // FirstSize: entries of the first array, a power of two.
-template <class Offer, class Stacks = stack::bounds, std::int64_t FirstSize = 512> class chase_lev {
-  using frame = typename Offer::frame_type;
+template <class Record, class Stacks = stack::bounds, std::int64_t FirstSize = 512>
+class chase_lev {
+  using frame = typename Record::frame_type;
   static_assert(FirstSize > 0 && (FirstSize & (FirstSize - 1)) == 0);
 
 public:
@@ -61,30 +62,30 @@ public:
   }
 
   // False also when the array is full, as is that of a thread that is no worker.
-  [[gnu::always_inline]] bool push(Offer* offer) noexcept {
+  [[gnu::always_inline]] bool push(Record* record) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed);
     const array* const entries = array_.load(base::relaxed);
     if (is_full(entries, at)) [[unlikely]]
       return false;
-    put(entries, at, offer);
+    put(entries, at, record);
     base::light_barrier(); // L
-    if (limit_.allows(offer)) [[likely]]
+    if (limit_.allows(record)) [[likely]]
       return true;
     put_already_ = true;
     return false;
   }
 
-  attention push_anyway(Offer* offer) noexcept {
+  attention push_anyway(Record* record) noexcept {
     if (put_already_) {
       put_already_ = false; // it was the limit that said no
     } else {
-      put_growing(offer);
+      put_growing(record);
       base::light_barrier(); // L
     }
     return attend();
   }
 
-  template <class Mine> [[gnu::always_inline]] static bool pop(Offer*, Mine mine) noexcept {
+  template <class Mine> [[gnu::always_inline]] static bool pop(Record*, Mine mine) noexcept {
     return mine().pop_newest();
   }
   // False also when the fork is the last one: it must be won from the thieves.
@@ -95,7 +96,7 @@ public:
     return top_.load(base::relaxed) < at;
   }
 
-  bool take_back(Offer*) noexcept {
+  bool take_back(Record*) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed);
     std::int64_t top = at;
     const bool ours = top_.compare_exchange_strong(top, at + 1, base::seq_cst, base::relaxed); // T
@@ -103,11 +104,11 @@ public:
     return ours;
   }
 
-  bool take_back_foreign(Offer* offer) noexcept { return pop_newest() || take_back(offer); }
+  bool take_back_root(Record* record) noexcept { return pop_newest() || take_back(record); }
 
   attention attend() noexcept { return limit_.attend(); }
 
-  bool publish(Offer*, void*) noexcept {
+  bool publish(Record*, void*) noexcept {
     if (anything_public())
       return true;
     // A thief was faster; whoever asked may sleep by now, and waits for the next offer.
@@ -116,7 +117,7 @@ public:
   }
 
   // The only open offer of this deque.
-  void publish_foreign(Offer* offer, void*) noexcept { put_growing(offer); }
+  void publish_root(Record* record, void*) noexcept { put_growing(record); }
 
   // Nothing is open.
   void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
@@ -124,7 +125,16 @@ public:
     limit_.adopt(stack);
   }
 
-  outcome steal(void* home, entry<Offer>& taken) noexcept {
+  bool give_back(std::uintptr_t, std::uintptr_t& above) noexcept {
+    if (anything_public())
+      return false;
+    above = 0;
+    adopt(stack::no_stack, 0, nullptr);
+    return true;
+  }
+  static void publish_for_absent_owner() noexcept {}
+
+  outcome steal(void* home, entry<Record>& taken) noexcept {
     std::int64_t top = top_.load(base::acquire); // T
     base::full_fence();                          // C
     if (top >= bottom_.load(base::acquire))      // P
@@ -169,17 +179,17 @@ private:
     return bottom - top_.load(base::acquire) >= entries->size; // T
   }
 
-  [[gnu::always_inline]] void put(const array* entries, std::int64_t at, Offer* offer) noexcept {
-    entries->at(at).store(offer->frame(), base::relaxed);
+  [[gnu::always_inline]] void put(const array* entries, std::int64_t at, Record* record) noexcept {
+    entries->at(at).store(record->frame(), base::relaxed);
     bottom_.store(at + 1, base::release); // P
   }
 
-  void put_growing(Offer* offer) noexcept {
+  void put_growing(Record* record) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed);
     const array* entries = array_.load(base::relaxed);
     if (is_full(entries, at))
       entries = grow(entries, at);
-    put(entries, at, offer);
+    put(entries, at, record);
   }
 
   // Arrays are never freed: all of one deque's together have less than twice the last one's size.

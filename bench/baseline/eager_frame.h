@@ -35,11 +35,11 @@ struct scope_frame : arch::context {
   std::uintptr_t base_of_frame() const noexcept { return frame_pointer & ~arch::frame_flags; }
   bool is_of(std::uintptr_t frame) const noexcept { return base_of_frame() == frame; }
 
-  bool noted() const noexcept {
+  bool needs_join() const noexcept {
     return (frame_pointer & arch::frame_flags) != 0 || join.steals() != 0;
   }
-  void touch() noexcept { frame_pointer |= kFailed; }
-  void untouch() noexcept { frame_pointer &= ~kFailed; }
+  void activate() noexcept { frame_pointer |= kFailed; }
+  void deactivate() noexcept { frame_pointer &= ~kFailed; }
 
   bool exceptions_aside() const noexcept { return (frame_pointer & kExceptionsAside) != 0; }
   void note_exceptions_aside() noexcept { frame_pointer |= kExceptionsAside; }
@@ -59,21 +59,21 @@ private:
 };
 
 // The record of an open fork.
-struct offer {
+struct fork_record {
   using frame_type = scope_frame;
 
   scope_frame* scope;
   std::int64_t steals_before;
   failure* failed;
 
-  [[gnu::always_inline]] explicit offer(scope_frame* of) noexcept
+  [[gnu::always_inline]] explicit fork_record(scope_frame* of) noexcept
       : scope{of}, steals_before{of->join.steals()} {
     base::note_fork(this, of);
     of->resume_at = *static_cast<void**>(of->resume_at); // the stub left its place
   }
 
   scope_frame* frame() const noexcept { return scope; }
-  static void seal(std::uintptr_t) noexcept {}
+  static void complete(std::uintptr_t) noexcept {}
   // Called by the thief under the deque's lock, if that steals under one.
   static void taken(scope_frame* frame) noexcept {
     if constexpr (counted_under_deque_lock<NOPAL_JOIN>)

@@ -41,11 +41,11 @@
 
 namespace nopal::inline NOPAL_ABI::deque {
 
-template <class Offer, class Stacks = stack::bounds> class the {
-  using frame = typename Offer::frame_type;
+template <class Record, class Stacks = stack::bounds> class the {
+  using frame = typename Record::frame_type;
 
 public:
-  // Offer::taken is called for each steal while no other thief, and no pop that finds its offer
+  // Record::taken is called for each steal while no other thief, and no pop that finds its offer
   // gone, can get past it.
   static constexpr bool steals_under_lock = true;
 
@@ -60,26 +60,26 @@ public:
   }
 
   // The first look keeps threads that are no workers from an array that is not there.
-  [[gnu::always_inline]] bool push(Offer* offer) noexcept {
-    if (!limit_.allows(offer)) [[unlikely]]
+  [[gnu::always_inline]] bool push(Record* record) noexcept {
+    if (!limit_.allows(record)) [[unlikely]]
       return false;
-    put(offer);
+    put(record);
     base::light_barrier(); // L
-    if (limit_.allows(offer)) [[likely]]
+    if (limit_.allows(record)) [[likely]]
       return true;
     put_already_ = true;
     return false;
   }
 
-  attention push_anyway(Offer* offer) noexcept {
+  attention push_anyway(Record* record) noexcept {
     if (put_already_)
       put_already_ = false; // it was the second look that said no
     else
-      put(offer);
+      put(record);
     return attend();
   }
 
-  template <class Mine> [[gnu::always_inline]] static bool pop(Offer*, Mine mine) noexcept {
+  template <class Mine> [[gnu::always_inline]] static bool pop(Record*, Mine mine) noexcept {
     return mine().pop_newest();
   }
   [[gnu::always_inline]] bool pop_newest() noexcept {
@@ -89,7 +89,7 @@ public:
     return head_.load(base::acquire) <= at; // S
   }
 
-  bool take_back(Offer*) noexcept {
+  bool take_back(Record*) noexcept {
     const locked guard{lock_};
     if (head_.load(base::relaxed) <= tail_.load(base::relaxed))
       return true; // the thief has stepped back
@@ -97,11 +97,11 @@ public:
     return false;
   }
 
-  bool take_back_foreign(Offer* offer) noexcept { return pop_newest() || take_back(offer); }
+  bool take_back_root(Record* record) noexcept { return pop_newest() || take_back(record); }
 
   attention attend() noexcept { return limit_.attend(); }
 
-  bool publish(Offer*, void*) noexcept {
+  bool publish(Record*, void*) noexcept {
     const locked guard{lock_}; // else a thief that will step back could hide the offer
     if (anything_public())
       return true;
@@ -111,7 +111,7 @@ public:
   }
 
   // The only open offer of this deque.
-  void publish_foreign(Offer* offer, void*) noexcept { put(offer); }
+  void publish_root(Record* record, void*) noexcept { put(record); }
 
   void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
     const locked guard{lock_};
@@ -120,7 +120,19 @@ public:
     limit_.adopt(stack);
   }
 
-  outcome steal(void* home, entry<Offer>& taken) noexcept {
+  bool give_back(std::uintptr_t, std::uintptr_t& above) noexcept {
+    const locked guard{lock_}; // a thief that steps back could hide the fork
+    if (anything_public())
+      return false;
+    above = 0;
+    home_ = nullptr;
+    start_afresh();
+    limit_.adopt(stack::no_stack);
+    return true;
+  }
+  static void publish_for_absent_owner() noexcept {}
+
+  outcome steal(void* home, entry<Record>& taken) noexcept {
     if (!anything_public())
       return outcome::empty;
     const locked guard{lock_};
@@ -133,7 +145,7 @@ public:
       result = home == nullptr || home_ == home ? outcome::got : outcome::foreign;
     }
     if (result == outcome::got)
-      Offer::taken(taken.frame);
+      Record::taken(taken.frame);
     else
       head_.store(at, base::release); // S
     return result;
@@ -155,10 +167,10 @@ public:
   }
 
 private:
-  [[gnu::always_inline]] void put(Offer* offer) noexcept {
+  [[gnu::always_inline]] void put(Record* record) noexcept {
     const std::int64_t at = tail_.load(base::relaxed);
     NOPAL_CHECK(at < capacity_);
-    slots_[at].store(offer->frame(), base::relaxed);
+    slots_[at].store(record->frame(), base::relaxed);
     tail_.store(at + 1, base::release); // P
   }
 

@@ -18,10 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace nopal::inline NOPAL_ABI::vproc {
-struct worker;
-}
-
 namespace nopal::arch {
 
 struct context {
@@ -44,15 +40,21 @@ static_assert(offsetof(context, vector_control) == 64 && offsetof(context, x87_c
 // have aligned itself for vector registers.
 inline constexpr std::uintptr_t alignment = 256;
 
-// The worker that runs on this thread, or the guests' stand-in (vproc/worker.h). Read through
-// `current` only: a strand changes threads at forks and joins, and a compiler that remembered where
-// the variable lies would go on reading the old thread's.
+// What this layer knows of a worker (vproc/worker.h): the stack pointer with which to enter its
+// scheduler.
+struct runner {
+  std::uintptr_t scheduler_stack = 0;
+};
+
+// The worker that runs on this thread. It is read through `current` only: a strand changes threads
+// at forks and joins, and a compiler that remembered where the variable lies would go on reading the
+// old thread's. Defined in vproc/worker.cc, which knows the value that it begins with.
 extern "C" {
-extern constinit thread_local vproc::worker* nopal_self __attribute__((tls_model("initial-exec")));
+extern constinit thread_local runner* nopal_self __attribute__((tls_model("initial-exec")));
 }
 
-[[gnu::always_inline]] inline vproc::worker* current() noexcept {
-  vproc::worker* self;
+[[gnu::always_inline]] inline runner* current() noexcept {
+  runner* self;
   asm volatile("movq nopal_self@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(self));
   return self;
 }
@@ -202,12 +204,12 @@ inline bool shadow_stack_is_on() noexcept {
 }
 
 extern "C" {
-// Records the caller in `at`, changes to this worker's scheduler stack and calls nopal_join_suspend
-// with the context and the stack pointer left. Returns when somebody resumes the context.
-void nopal_arch_suspend(context* at);
+// Records the caller in `at`, changes to this worker's scheduler stack and calls `then` with the
+// context and the stack pointer that was left. Returns when somebody resumes the context.
+void nopal_arch_suspend(context* at, void (*then)(context*, std::uintptr_t));
 
-// The same for a strand that stops anywhere: calls nopal_strand_waits with the context.
-void nopal_arch_park(context* at);
+// The same for a strand that stops anywhere: the context's stack and frame pointer are recorded too.
+void nopal_arch_park(context* at, void (*then)(context*, std::uintptr_t));
 
 // Goes on where the context was recorded, on the stack given.
 [[noreturn]] void nopal_arch_resume(const context* at, std::uintptr_t stack_pointer) noexcept;

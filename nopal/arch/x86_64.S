@@ -18,7 +18,7 @@
 // rsp and rbp of a context are recorded by the scope's constructor, not here; but by
 // nopal_arch_park both.
 
-#define SCHEDULER_STACK 0 /* offset of worker::scheduler_stack */
+#define SCHEDULER_STACK 0 /* offset of runner::scheduler_stack */
 #define FRAME_FLAGS 3 /* arch::frame_flags */
 
     .text
@@ -37,13 +37,14 @@ nopal_arch_suspend:
     movq %r15, 56(%rdi)
     stmxcsr 64(%rdi)
     fnstcw 68(%rdi)
+    movq %rsi, %rdx
     leaq 8(%rsp), %rsi
     movq nopal_self@gottpoff(%rip), %rax
     movq %fs:(%rax), %rax
     movq SCHEDULER_STACK(%rax), %rsp
     .cfi_undefined rip
     xorl %ebp, %ebp
-    call nopal_join_suspend
+    call *%rdx
     ud2
     .cfi_endproc
     .size nopal_arch_suspend, .-nopal_arch_suspend
@@ -67,13 +68,15 @@ nopal_arch_park:
     movq %r15, 56(%rdi)
     stmxcsr 64(%rdi)
     fnstcw 68(%rdi)
+    movq %rsi, %rdx
+    movq %rsp, %rsi
     movq nopal_self@gottpoff(%rip), %rax
     movq %fs:(%rax), %rax
     .cfi_remember_state
     movq SCHEDULER_STACK(%rax), %rsp
     .cfi_undefined rip
     xorl %ebp, %ebp
-    call nopal_strand_waits
+    call *%rdx
     ud2
 .Lparked:
     .cfi_restore_state

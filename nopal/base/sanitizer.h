@@ -100,10 +100,10 @@ void happens_before(const void* key) noexcept;
 void happens_after(const void* key) noexcept;
 
 // A fork's edges, to whoever finds the offer and to the continuation, start before the child.
-[[gnu::always_inline]] inline void note_fork([[maybe_unused]] const void* offer,
+[[gnu::always_inline]] inline void note_fork([[maybe_unused]] const void* fork_record,
                                              [[maybe_unused]] const void* scope) noexcept {
 #if defined(NOPAL_TSAN)
-  happens_before(offer);
+  happens_before(fork_record);
   happens_before(scope);
 #endif
 }

@@ -40,8 +40,8 @@ public:
   bool fenced() const noexcept { return fenced_; }
 
   // Owner. Whether a fork whose offer lies there may take the fast path.
-  [[gnu::always_inline]] bool allows(const void* offer) const noexcept {
-    return reinterpret_cast<std::uintptr_t>(offer) >= value_.load(base::relaxed);
+  [[gnu::always_inline]] bool allows(const void* record) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(record) >= value_.load(base::relaxed);
   }
   // The same for an offer at the stack pointer.
   [[gnu::always_inline]] bool allows_here() const noexcept { return !arch::stack_below(value_); }

@@ -27,9 +27,9 @@
 
 namespace nopal::inline NOPAL_ABI::deque {
 
-template <class Offer> struct entry {
-  Offer* offer;
-  typename Offer::frame_type* frame;
+template <class Record> struct entry {
+  Record* record;
+  typename Record::frame_type* frame;
   void* home; // the computation it belongs to
 };
 
@@ -56,7 +56,7 @@ struct ring_word {
   ring_word stolen() const noexcept { return next(bits, head() + 1u, tail()); }
 };
 
-template <class Offer, std::uint32_t Capacity> class public_ring {
+template <class Record, std::uint32_t Capacity> class public_ring {
   static_assert((Capacity & (Capacity - 1)) == 0 && Capacity <= 0x8000);
 
 public:
@@ -64,11 +64,11 @@ public:
   std::uint32_t count() const noexcept { return ring_word{word_.load(base::relaxed)}.count(); }
 
   // Lock held. The ring must not be full. `before` is for whoever takes the offer back.
-  void push(const entry<Offer>& item, std::uintptr_t before = 0) noexcept {
+  void push(const entry<Record>& item, std::uintptr_t before = 0) noexcept {
     ring_word word{word_.load(base::relaxed)};
     NOPAL_CHECK(word.count() < Capacity);
     slot& at = slots_[word.tail() % Capacity];
-    at.offer.store(item.offer, base::relaxed);
+    at.record.store(item.record, base::relaxed);
     at.frame.store(item.frame, base::relaxed);
     at.home.store(item.home, base::relaxed);
     at.before = before;
@@ -78,11 +78,11 @@ public:
   }
 
   // Lock held, owner. True: the offer was the newest public one and is private again.
-  bool take_back(const Offer* offer, std::uintptr_t& before) noexcept {
+  bool take_back(const Record* record, std::uintptr_t& before) noexcept {
     ring_word word{word_.load(base::relaxed)};
     while (word.count() != 0) {
       const slot& newest = slots_[(word.tail() - 1u) % Capacity];
-      if (newest.offer.load(base::relaxed) != offer)
+      if (newest.record.load(base::relaxed) != record)
         return false;
       before = newest.before;
       if (word_.compare_exchange_weak(word.bits, word.taken_back().bits, base::relaxed,
@@ -91,17 +91,17 @@ public:
     }
     return false;
   }
-  bool take_back(const Offer* offer) noexcept {
+  bool take_back(const Record* record) noexcept {
     std::uintptr_t ignored = 0;
-    return take_back(offer, ignored);
+    return take_back(record, ignored);
   }
 
-  outcome steal(const void* home, entry<Offer>& taken) noexcept {
+  outcome steal(const void* home, entry<Record>& taken) noexcept {
     ring_word word{word_.load(base::acquire)};
     if (word.count() == 0)
       return outcome::empty;
     const slot& at = slots_[word.head() % Capacity];
-    taken = {at.offer.load(base::relaxed), at.frame.load(base::relaxed),
+    taken = {at.record.load(base::relaxed), at.frame.load(base::relaxed),
              at.home.load(base::relaxed)};
     if (home != nullptr && taken.home != home)
       return outcome::foreign;
@@ -119,8 +119,8 @@ public:
 
 private:
   struct slot {
-    base::atomic<Offer*> offer{nullptr};
-    base::atomic<typename Offer::frame_type*> frame{nullptr};
+    base::atomic<Record*> record{nullptr};
+    base::atomic<typename Record::frame_type*> frame{nullptr};
     base::atomic<void*> home{nullptr};
     std::uintptr_t before = 0; // under the lock
   };

@@ -9,12 +9,12 @@
 // while the scope of a stolen frame lies on another.
 //
 // Invariant (under the lock):
-//   an open offer o of this stack is private  <=>  address(o) < settled
+//   an open offer o of this stack is private  <=>  address(o) < split
 //   (the others are public or stolen, and claimed: their pops take the slow path)
 //
 // Ownership:
 //   limit's stack   owner under the lock
-//   settled_        lock holder
+//   split_        lock holder
 //   marks           owner; a starved thief claims some
 // Orders:
 //   L  push: mark set, light barrier, limit load. Partner: `ask`, then the heavy barrier. Either
@@ -37,10 +37,10 @@ namespace nopal::inline NOPAL_ABI::deque {
 
 // Marks: where marks are kept. Stacks: the bounds of a stack. RingCapacity: public offers at a
 // time.
-template <class Offer, class Marks = stack::marks, class Stacks = stack::bounds,
+template <class Record, class Marks = stack::marks, class Stacks = stack::bounds,
           std::uint32_t RingCapacity = 32>
 class stack_map {
-  static_assert(alignof(Offer) == 8);
+  static_assert(alignof(Record) == 8);
 
 public:
   // As constructed, every push fails: also the stand-in of threads that are no workers.
@@ -48,32 +48,32 @@ public:
 
   void open(bool fenced) noexcept { limit_.open(fenced); }
 
-  [[gnu::always_inline]] bool push(Offer* offer) noexcept {
-    Marks::open(offer);
+  [[gnu::always_inline]] bool push(Record* record) noexcept {
+    Marks::open(record);
     base::light_barrier(); // L
     return limit_.allows_here();
   }
 
   // It is open already. Without the heavy barrier every pop must take the slow path.
-  attention push_anyway(Offer* offer) noexcept {
+  attention push_anyway(Record* record) noexcept {
     const attention why = attend();
     if (limit_.fenced())
-      Marks::claim(address(offer));
+      Marks::claim(address(record));
     return why;
   }
 
-  template <class Mine> [[gnu::always_inline]] static bool pop(Offer* offer, Mine) noexcept {
-    return Marks::close(offer); // C
+  template <class Mine> [[gnu::always_inline]] static bool pop(Record* record, Mine) noexcept {
+    return Marks::close(record); // C
   }
 
-  bool take_back(Offer* offer) noexcept {
+  bool take_back(Record* record) noexcept {
     const locked guard{lock_};
-    if (address(offer) < settled_)
+    if (address(record) < split_)
       return true;
     std::uintptr_t before = 0;
-    if (!ring_.take_back(offer, before))
+    if (!ring_.take_back(record, before))
       return false;
-    settled_ = before;
+    split_ = before;
     demand_.taken_back();
     if (demand_.is_least())
       limit_.stop_expecting();
@@ -81,14 +81,14 @@ public:
   }
 
   // For an offer made with publish_foreign: it was never private.
-  bool take_back_foreign(Offer* offer) noexcept {
+  bool take_back_root(Record* record) noexcept {
     const locked guard{lock_};
-    return ring_.take_back(offer);
+    return ring_.take_back(record);
   }
 
   attention attend() noexcept { return limit_.attend(); }
 
-  bool publish(Offer* newest, void* home) noexcept {
+  bool publish(Record* newest, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
     const bool any = publish_oldest(address(newest));
@@ -99,23 +99,36 @@ public:
     return any;
   }
 
-  void publish_foreign(Offer* offer, void* home) noexcept {
+  void publish_root(Record* record, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    offer->seal(0);
-    ring_.push({offer, offer->frame(), home});
+    record->complete(0);
+    ring_.push({record, record->frame(), home});
   }
 
-  // All offers at or above `settled` are taken. `stack` may be none: nothing is to be offered then.
+  // All offers at or above `split` are taken. `stack` may be none: nothing is to be offered then.
   // `home`: the computation of all that is offered from now on, also by a starved thief.
-  void adopt(stack::stack_id stack, std::uintptr_t settled, void* home) noexcept {
+  void adopt(stack::stack_id stack, std::uintptr_t split, void* home) noexcept {
     const locked guard{lock_};
     home_ = home;
-    settled_ = settled;
+    split_ = split;
     limit_.adopt(stack);
   }
 
-  outcome steal(void* home, entry<Offer>& taken) noexcept { return ring_.steal(home, taken); }
+  // False: something is open at `from` or above. Else the deque has no stack now, and adopt must be
+  // told `split` when the strand goes on.
+  bool give_back(std::uintptr_t from, std::uintptr_t& split) noexcept {
+    const locked guard{lock_};
+    if (!ring_.empty() || oldest_between(from, split_) != nullptr)
+      return false;
+    split = split_;
+    home_ = nullptr;
+    split_ = 0;
+    limit_.adopt(stack::no_stack);
+    return true;
+  }
+
+  outcome steal(void* home, entry<Record>& taken) noexcept { return ring_.steal(home, taken); }
 
   bool anything_public() const noexcept { return !ring_.empty(); }
 
@@ -134,7 +147,7 @@ public:
         return false;
       const bool asked = limit_.is_asked();
       // Without a barrier: what this misses, the sleeper's look (has_work) finds.
-      Offer* oldest = oldest_private();
+      Record* oldest = oldest_private();
       if (oldest == nullptr && asked)
         limit_.note_search_in_vain();
       if (oldest == nullptr || !Marks::claim(address(oldest)))
@@ -146,11 +159,17 @@ public:
     base::heavy_barrier(); // C
     const locked guard{lock_};
     claiming_ = false;
-    for (Offer* oldest = nullptr; settled_ > lowest && demand_.wants_more_than(ring_.count()) &&
-                                  (oldest = oldest_private()) != nullptr &&
-                                  Marks::claimed(address(oldest));)
+    for (Record* oldest = nullptr; split_ > lowest && demand_.wants_more_than(ring_.count()) &&
+                                   (oldest = oldest_private()) != nullptr &&
+                                   Marks::claimed(address(oldest));)
       publish_claimed(oldest);
     return !ring_.empty();
+  }
+
+  void publish_for_absent_owner() noexcept {
+    const locked guard{lock_};
+    if (limit_.stack() != stack::no_stack)
+      publish_oldest(bottom());
   }
 
   bool has_work(void* home) noexcept {
@@ -164,16 +183,16 @@ public:
   }
 
 private:
-  static std::uintptr_t address(const Offer* offer) noexcept {
-    return reinterpret_cast<std::uintptr_t>(offer);
+  static std::uintptr_t address(const Record* record) noexcept {
+    return reinterpret_cast<std::uintptr_t>(record);
   }
 
   // Lock held, by the owner or, if fenced, by anybody: no pop gets past the lock meanwhile. What is
   // open does not lie below `from`.
   bool publish_oldest(std::uintptr_t from) noexcept {
     bool any = !ring_.empty(); // a thief may be faster than the return
-    for (Offer* oldest = nullptr; demand_.wants_more_than(ring_.count()) &&
-                                  (oldest = oldest_between(from, settled_)) != nullptr;) {
+    for (Record* oldest = nullptr; demand_.wants_more_than(ring_.count()) &&
+                                   (oldest = oldest_between(from, split_)) != nullptr;) {
       Marks::claim(address(oldest));
       publish_claimed(oldest);
       any = true;
@@ -182,10 +201,10 @@ private:
   }
 
   // Lock held; the ring is not full.
-  void publish_claimed(Offer* oldest) noexcept {
-    oldest->seal(settled_);
-    ring_.push({oldest, oldest->frame(), home_}, settled_);
-    settled_ = address(oldest);
+  void publish_claimed(Record* oldest) noexcept {
+    oldest->complete(split_);
+    ring_.push({oldest, oldest->frame(), home_}, split_);
+    split_ = address(oldest);
   }
 
   // Lock held, by a starved thief: as many as are wanted, so that one barrier serves them all, but
@@ -194,7 +213,7 @@ private:
     constexpr std::uintptr_t near = 4096;
     for (std::uint32_t count = 1; demand_.wants_more_than(count); ++count) {
       const std::uintptr_t from = claimed - std::min(claimed - bottom(), near);
-      Offer* next = oldest_between(from, claimed);
+      Record* next = oldest_between(from, claimed);
       if (next == nullptr || !Marks::claim(address(next)))
         break;
       claimed = address(next);
@@ -204,17 +223,17 @@ private:
 
   std::uintptr_t bottom() const noexcept { return Stacks::bottom(limit_.stack()); }
 
-  // Lock held. Offers at settled and above have left the private part; the highest below is the
+  // Lock held. Offers at split and above have left the private part; the highest below is the
   // oldest.
-  Offer* oldest_private() const noexcept {
-    return limit_.stack() == stack::no_stack ? nullptr : oldest_between(bottom(), settled_);
+  Record* oldest_private() const noexcept {
+    return limit_.stack() == stack::no_stack ? nullptr : oldest_between(bottom(), split_);
   }
 
-  static Offer* oldest_between(std::uintptr_t from, std::uintptr_t to) noexcept {
+  static Record* oldest_between(std::uintptr_t from, std::uintptr_t to) noexcept {
     const std::uintptr_t found = Marks::highest(from, to);
     // The search goes down while the owner may push: what it finds may lie below an older offer
     // that was pushed behind it. That one was marked first (M), so a second search sees it.
-    return reinterpret_cast<Offer*>(found == 0 ? 0 : Marks::highest(found, to));
+    return reinterpret_cast<Record*>(found == 0 ? 0 : Marks::highest(found, to));
   }
 
   // Read at every fork; written by whoever wants the owner's attention.
@@ -224,10 +243,10 @@ private:
   alignas(64) spin_lock lock_;
   bool claiming_ = false; // a starved thief has claimed offers and not come back yet
   demand<RingCapacity> demand_;
-  std::uintptr_t settled_ = 0;
+  std::uintptr_t split_ = 0;
   void* home_ = nullptr;
 
-  alignas(64) public_ring<Offer, RingCapacity> ring_;
+  alignas(64) public_ring<Record, RingCapacity> ring_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::deque

@@ -43,7 +43,7 @@ exception_state take_exception_state() noexcept {
 void put_exception_state(exception_state state) noexcept { thread_state() = state; }
 
 void set_exceptions_aside(scope_frame* scope) noexcept {
-  scope->touch();
+  scope->activate();
   scope->exceptions = take_exception_state();
   scope->note_exceptions_aside();
 }
@@ -53,7 +53,7 @@ void bring_exceptions_back(scope_frame* scope) noexcept {
   put_exception_state(scope->exceptions);
 }
 
-bool run_child(offer* of, void (*run)(void*), void* closure) noexcept {
+bool run_catching(fork_record* of, void (*run)(void*), void* closure) noexcept {
   try {
     run(closure);
   } catch (...) {
@@ -63,22 +63,22 @@ bool run_child(offer* of, void (*run)(void*), void* closure) noexcept {
   return false;
 }
 
-NOPAL_SWITCHES bool run_child_amid(std::exception_ptr handled, unsigned uncaught, offer* of,
-                                   void (*run)(void*), void* closure) noexcept {
+NOPAL_SWITCHES bool run_catching_amid(std::exception_ptr handled, unsigned uncaught,
+                                      fork_record* of, void (*run)(void*), void* closure) noexcept {
   if (handled != nullptr) {
     try {
       std::rethrow_exception(std::move(handled));
     } catch (...) {
-      return run_child_amid(nullptr, uncaught, of, run, closure);
+      return run_catching_amid(nullptr, uncaught, of, run, closure);
     }
   }
   add_uncaught(uncaught);
-  const bool failed = run_child(of, run, closure);
+  const bool failed = run_catching(of, run, closure);
   add_uncaught(0u - uncaught); // on the thread where it has ended
   return failed;
 }
 
-void capture_failure(offer* of) noexcept {
+void capture_failure(fork_record* of) noexcept {
   std::exception_ptr thrown = std::current_exception();
   NOPAL_ASSERT(thrown != nullptr,
                "a strand was unwound by something else than a C++ exception (pthread_exit, the "
@@ -89,12 +89,12 @@ void capture_failure(offer* of) noexcept {
                "out of memory while keeping a child's exception for its join");
 }
 
-void attach_failure(offer* of, bool detached) noexcept {
+void attach_failure(fork_record* of, bool detached) noexcept {
   scope_frame* scope = of->scope;
   if (!detached)
-    scope->touch(); // else its continuation was stolen, so that the join looks
+    scope->activate(); // else its continuation was stolen, so that the join looks
   const std::int64_t epoch = detached ? of->steals_before : scope->steals();
-  of->failed->place = 2 * epoch + (detached ? 1 : 0);
+  of->failed->order = 2 * epoch + (detached ? 1 : 0);
   const deque::locked guard{failures_lock};
   of->failed->next = scope->failures;
   scope->failures = of->failed;
@@ -102,17 +102,17 @@ void attach_failure(offer* of, bool detached) noexcept {
 
 std::exception_ptr collect_failures(scope_frame* scope) noexcept {
   std::exception_ptr first;
-  std::int64_t first_place = 0;
+  std::int64_t first_order = 0;
   std::uint64_t count = 0;
   for (failure* at = scope->failures; at != nullptr; ++count) {
-    if (first == nullptr || at->place <= first_place) {
+    if (first == nullptr || at->order <= first_order) {
       first = at->what;
-      first_place = at->place;
+      first_order = at->order;
     }
     delete std::exchange(at, at->next);
   }
   scope->failures = nullptr;
-  scope->untouch();
+  scope->deactivate();
   if (count > 0) {
     begin_suppressed_count();
     count_suppressed(count - 1);

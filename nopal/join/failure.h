@@ -18,11 +18,11 @@
 namespace nopal::inline NOPAL_ABI::join {
 
 struct scope_frame;
-struct offer;
+struct fork_record;
 
 struct failure {
   failure* next; // newest first
-  std::int64_t place;
+  std::int64_t order;
   std::exception_ptr what;
 };
 
@@ -48,16 +48,16 @@ void bring_exceptions_back(scope_frame* scope) noexcept;
 
 // The child sees what its parent sees: the same exception handled, by a handler of its own, so that
 // it may rethrow it; and as many that are not caught. True: the child has thrown.
-bool run_child(offer* of, void (*run)(void*), void* closure) noexcept;
-bool run_child_amid(std::exception_ptr handled, unsigned uncaught, offer* of, void (*run)(void*),
-                    void* closure) noexcept;
+bool run_catching(fork_record* of, void (*run)(void*), void* closure) noexcept;
+bool run_catching_amid(std::exception_ptr handled, unsigned uncaught, fork_record* of,
+                       void (*run)(void*), void* closure) noexcept;
 
 // In a handler: keeps the current exception with the offer. Ends the program if memory is
 // exhausted.
-void capture_failure(offer* of) noexcept;
+void capture_failure(fork_record* of) noexcept;
 
 // The child of `of` failed and its continuation is (not) detached: hand the failure to the scope.
-void attach_failure(offer* of, bool detached) noexcept;
+void attach_failure(fork_record* of, bool detached) noexcept;
 
 // Main path after the join: removes all failures of the scope and returns the serially first (null
 // if none); the others are counted as suppressed.

@@ -26,13 +26,13 @@ NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
 
 } // namespace
 
-void offer::seal(std::uintptr_t taken_above) noexcept {
+void fork_record::complete(std::uintptr_t taken_above) noexcept {
   base::happens_after(this); // the deque has found this offer; ThreadSanitizer did not see how
   NOPAL_ASSERT(lies_in_its_frame(scope),
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");
   scope->resume_at = return_address(scope->resume_at);
-  scope->touch();
+  scope->activate();
   steals_before = scope->steals();
   if (steals_before == 0) // later ones lie on a thief's stack
     scope->taken_above = taken_above;

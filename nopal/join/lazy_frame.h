@@ -46,17 +46,17 @@ struct scope_frame : arch::context {
   bool is_of(std::uintptr_t frame) const noexcept { return base_of_frame() == frame; }
 
   // The join has something to do. The fast path of a join is this test and one branch.
-  bool noted() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
-  bool touched() const noexcept { return (frame_pointer & kTouched) != 0; }
-  void touch() noexcept {
-    if (touched())
+  bool needs_join() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
+  bool active() const noexcept { return (frame_pointer & kActive) != 0; }
+  void activate() noexcept {
+    if (active())
       return;
     new (&join) wait_free;
     failures = nullptr;
-    frame_pointer |= kTouched;
+    frame_pointer |= kActive;
   }
   // After a join: no child is left, nor a failure of one.
-  void untouch() noexcept { frame_pointer &= ~kTouched; }
+  void deactivate() noexcept { frame_pointer &= ~kActive; }
 
   // The main path's exceptions are set aside while its continuation is offered (failure.h).
   bool exceptions_aside() const noexcept { return (frame_pointer & kExceptionsAside) != 0; }
@@ -64,18 +64,18 @@ struct scope_frame : arch::context {
   void forget_exceptions_aside() noexcept { frame_pointer &= ~kExceptionsAside; }
 
   // How often the main path was stolen since the last join.
-  std::int64_t steals() const noexcept { return touched() ? join.steals() : 0; }
+  std::int64_t steals() const noexcept { return active() ? join.steals() : 0; }
   // A thief, for the main path that it has just stolen.
   void note_stolen() noexcept { join.count_steal(); }
 
 private:
-  static constexpr std::uintptr_t kTouched = 1;
+  static constexpr std::uintptr_t kActive = 1;
   static constexpr std::uintptr_t kExceptionsAside = 2;
-  static_assert((kTouched | kExceptionsAside) == arch::frame_flags);
+  static_assert((kActive | kExceptionsAside) == arch::frame_flags);
 };
 
 // An open offer. Its first word belongs to the deque while it is open (stack/marks.h).
-struct offer {
+struct fork_record {
   using frame_type = scope_frame;
 
   std::uintptr_t mark;
@@ -83,16 +83,16 @@ struct offer {
   std::int64_t steals_before; // set before it is public: orders failures serially
   failure* failed;            // set when the child throws
 
-  [[gnu::always_inline]] explicit offer(scope_frame* of) noexcept : scope{of} {
+  [[gnu::always_inline]] explicit fork_record(scope_frame* of) noexcept : scope{of} {
     base::note_fork(this, of);
   }
 
   scope_frame* frame() const noexcept { return scope; }
   // Makes the frame ready to be resumed. Ends the program with a sentence if the scope is misused
   // in a way that a steal would turn into a crash.
-  void seal(std::uintptr_t taken_above) noexcept;
+  void complete(std::uintptr_t taken_above) noexcept;
 };
 
-static_assert(offsetof(offer, mark) == 0);
+static_assert(offsetof(fork_record, mark) == 0);
 
 } // namespace nopal::inline NOPAL_ABI::join

@@ -19,7 +19,7 @@ bool sequence::is_overtaken(std::uint32_t function) const noexcept {
   for (const sequence* at = this;;) {
     if (at->first_.load(base::relaxed) < function)
       return true;
-    const place* const within = at->within_;
+    const position* const within = at->within_;
     if (within == nullptr)
       return false;
     function = within->function;

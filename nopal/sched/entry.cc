@@ -18,7 +18,7 @@ thread_local bool inside __attribute__((tls_model("initial-exec"))) = false;
 
 // The C library calls it when a thread ends, but not when the process does.
 void thread_ends(void*) {
-  NOPAL_ASSERT(!vproc::is_worker(arch::current()),
+  NOPAL_ASSERT(!vproc::is_worker(vproc::current()),
                "a thread ended (pthread_exit, or it was cancelled) while it ran a strand: others "
                "wait for that strand; return from its function instead");
 }

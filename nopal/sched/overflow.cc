@@ -4,10 +4,11 @@
 //
 // A strand runs on a stack of ours, or, in the outermost function of a thread that Nopal did not
 // start, on that thread's own stack.
+#include "nopal/sched/overflow.h"
+
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
-#include "nopal/sched/pool.h"
 #include "nopal/stack/stack.h"
 
 #include <signal.h>

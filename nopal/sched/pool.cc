@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The table of workers and the pool's threads.
-//
-// Started at the first fork, once; the threads then live as long as the process and sleep when
+// The pool's threads: started at the first fork, once; the threads then live as long as the process and sleep when
 // there is nothing to do, so that a program may end at any time and nothing has to be shut down in
 // order.
 #include "nopal/sched/pool.h"
@@ -16,37 +14,28 @@
 #include "nopal/base/topology.h"
 #include "nopal/config.h"
 #include "nopal/sched/entry.h"
-#include "nopal/sched/sched.h"
-#include "nopal/sched/spares.h"
+#include "nopal/sched/overflow.h"
+#include "nopal/sched/schedule.h"
 #include "nopal/sched/statistics.h"
+#include "nopal/sched/table.h"
 
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <new>
-#include <queue>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::sched {
 
-vproc::idle_count idle;
-
 namespace {
 
-constexpr std::uint32_t kSlots = 8192; // workers at a time: of the pool, guests, waiting strands
 constexpr std::size_t kThreadStackBytes = std::size_t{256} << 10;
 constexpr std::size_t kSignalStackBytes = std::size_t{16} << 10;
 constexpr std::uintptr_t kSchedulerGap = 1024;
 
-base::atomic<worker*> table[kSlots];
-base::atomic<std::uint32_t> made{0};
-base::atomic<std::uint32_t> in_use{0}; // all workers in use have numbers below
-base::atomic<std::uint32_t> lowest_unused{kSlots};
-base::atomic<seat*> pool_seats[kSlots];
-base::atomic<std::uint32_t> seats_of_pool{0};
 base::atomic<bool> started{false};
 #if defined(NOPAL_CHECKS)
 constexpr bool kCensus = true;
@@ -55,96 +44,26 @@ constexpr bool kCensus = false;
 #endif
 constexpr base::preset_defaults usual{base::stack_policy::NOPAL_DEFAULT_STACK_POLICY, kCensus};
 
-constexpr int no_error = 0; // for a thief that comes late (steal_from)
-bool without_barrier = false;
 bool forced = false;
 
 std::mutex lock; // of all below
 base::options wanted;
 
-// None of these is ever destroyed: forks may come as late as from the last static destructor.
-// The lowest numbers go first, so that thieves need not pass many that nobody uses.
-struct with_higher_number {
-  bool operator()(const worker* a, const worker* b) const noexcept { return a->number > b->number; }
-};
-using worker_heap = std::priority_queue<worker*, std::vector<worker*>, with_higher_number>;
-worker_heap& unused_workers() {
-  static auto* const workers = new worker_heap;
-  return *workers;
-}
-std::vector<seat*>& unused_seats() {
-  static auto* const seats = new std::vector<seat*>;
-  return *seats;
-}
-
+// Never destroyed: forks may come as late as from the last static destructor.
 base::resolved_options& settings() {
   static auto* const resolved = new base::resolved_options(base::resolve_or_die(wanted, usual));
   return *resolved;
 }
 
-// Lock held.
-worker* make_worker() {
-  const std::uint32_t number = made.load(base::relaxed);
-  NOPAL_ASSERT(number < kSlots,
-               "more than %u threads and waiting strands use Nopal at the same time", kSlots);
-  auto* added = new worker;
-  added->number = number;
-  added->deque.open(without_barrier);
-  table[number].store(added, base::release);
-  made.store(number + 1, base::release);
-  return added;
-}
-
-// Lock held.
-void note_lowest_unused() noexcept {
-  const worker_heap& unused = unused_workers();
-  lowest_unused.store(unused.empty() ? kSlots : unused.top()->number, base::relaxed);
-}
-
-// Lock held. One that comes into the numbers in use again may have missed the request of somebody
-// who is about to sleep; with one of its own its first push is public, as that of a new one is
-// (vproc/README.md, "The steps").
-worker* unused_worker() {
-  worker_heap& unused = unused_workers();
-  worker* one = nullptr;
-  if (unused.empty()) {
-    one = make_worker();
-  } else {
-    one = unused.top();
-    unused.pop();
-    note_lowest_unused();
-  }
-  one->used = true;
-  if (one->number >= in_use.load(base::relaxed)) {
-    in_use.store(one->number + 1, base::release);
-    one->deque.ask_before_sleep();
-  }
-  return one;
-}
-
-// Lock held.
-seat* add_seat() {
-  static std::uint64_t number = 0;
-  auto* added = new seat;
-  added->random.reseed(settings().seed.value, number++);
-  return added;
-}
-seat* add_pool_seat() {
-  const std::uint32_t number = seats_of_pool.load(base::relaxed);
-  NOPAL_ASSERT(number < kSlots, "more than %u calls of nopal::blocking wait at the same time",
-               kSlots);
-  seat* const added = add_seat();
-  added->pool = true;
-  pool_seats[number].store(added, base::release);
-  seats_of_pool.store(number + 1, base::release);
-  return added;
-}
-
 // What a pool thread starts with.
 struct beginning {
   worker* self;
-  seat* place;
+  vproc::vproc* here;
 };
+beginning add_to_pool() {
+  vproc::vproc* const here = add_pool_vproc();
+  return {take_worker(here), here};
+}
 
 void* pool_thread(void* argument) noexcept {
   auto* const given = static_cast<beginning*>(argument);
@@ -156,8 +75,8 @@ void* pool_thread(void* argument) noexcept {
     sigaltstack(&own, nullptr);
   }
   watch_this_threads_end();
-  start_pool_thread(with.self, with.place,
-                    (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63});
+  run_pool_thread(with.self, with.here,
+                  (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63});
 }
 
 void bind_thread(pthread_t thread, int cpu) {
@@ -195,9 +114,11 @@ void start_threads(const base::resolved_options& use) {
   if (use.binding.value == base::bind::cores)
     order = base::bind_order(base::affinity_cpus());
   const std::uint32_t pool = use.num_workers.value - 1;
+  std::vector<beginning> begin(pool); // all are in the table before the first one looks around
+  std::generate(begin.begin(), begin.end(), add_to_pool);
   for (std::uint32_t number = 0; number < pool; ++number) {
     pthread_t thread;
-    const int error = start_thread({worker_at(number), pool_seat(number)}, thread);
+    const int error = start_thread(begin[number], thread);
     NOPAL_ASSERT(error == 0, "cannot start worker %u of %u: %s; lower NOPAL_NUM_WORKERS",
                  number + 2, pool + 1, std::strerror(error));
     if (!order.cpus.empty())
@@ -223,14 +144,11 @@ void start_locked() {
   if (use.verbose.value && stack::may_run_out())
     base::say("%zu stacks in slots of %zu MiB; thieves wait where they run out", stack::capacity(),
               static_cast<std::size_t>(stack::slot_bytes() >> 20));
-  without_barrier = !base::enable_heavy_barrier() || forced;
+  const bool without_barrier = !base::enable_heavy_barrier() || forced;
   if (without_barrier && !forced && use.verbose.value)
     base::say("this kernel has no private expedited membarrier: every fork synchronises");
+  open_table(without_barrier, use.seed.value);
   report_stack_overflows();
-  for (unsigned i = 1; i < use.num_workers.value; ++i) {
-    unused_worker();
-    add_pool_seat();
-  }
   start_threads(use);
   if (use.stats.value)
     std::atexit(print_statistics);
@@ -278,66 +196,13 @@ const base::resolved_options& options_in_force() {
   return settings();
 }
 
-std::uint32_t worker_count() noexcept { return in_use.load(base::acquire); }
-std::uint32_t workers_ever() noexcept { return made.load(base::acquire); }
-worker* worker_at(std::uint32_t number) noexcept { return table[number].load(base::acquire); }
-std::uint32_t pool_size() noexcept { return seats_of_pool.load(base::acquire); }
-seat* pool_seat(std::uint32_t number) noexcept { return pool_seats[number].load(base::acquire); }
-
 void start_spare() {
-  beginning with{};
-  {
-    const std::scoped_lock guard{lock};
-    with = {unused_worker(), add_pool_seat()};
-    with.place->spare = true;
-  }
+  const beginning with = add_to_pool();
+  with.here->spare = true;
   pthread_t thread;
   const int error = start_thread(with, thread);
   NOPAL_ASSERT(error == 0, "cannot start a worker in the place of one that is blocked: %s",
                std::strerror(error));
-}
-
-worker* take_worker() noexcept {
-  const std::scoped_lock guard{lock};
-  return unused_worker();
-}
-
-bool lower_one_is_unused(const worker* than) noexcept {
-  return lowest_unused.load(base::relaxed) < than->number;
-}
-
-void return_worker(worker* unused) noexcept {
-  unused->deque.adopt(stack::no_stack, 0, nullptr);
-  unused->home = nullptr;
-  unused->at = nullptr;
-  unused->set_error_at(&no_error);
-  if (stack::idle_ones_are_pooled() && unused->stack != stack::no_stack) {
-    stack::release(unused->stack);
-    unused->stack = stack::no_stack;
-  }
-  const std::scoped_lock guard{lock};
-  unused->used = false;
-  unused_workers().push(unused);
-  note_lowest_unused();
-  std::uint32_t count = in_use.load(base::relaxed);
-  while (count > 0 && !worker_at(count - 1)->used)
-    --count;
-  in_use.store(count, base::release);
-}
-
-seat* take_seat() noexcept {
-  const std::scoped_lock guard{lock};
-  std::vector<seat*>& unused = unused_seats();
-  if (unused.empty())
-    return add_seat();
-  seat* const one = unused.back();
-  unused.pop_back();
-  return one;
-}
-
-void return_seat(seat* unused) noexcept {
-  const std::scoped_lock guard{lock};
-  unused_seats().push_back(unused);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

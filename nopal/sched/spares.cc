@@ -6,6 +6,8 @@
 // since one ended.
 #include "nopal/sched/spares.h"
 #include "nopal/config.h"
+#include "nopal/sched/pool.h"
+#include "nopal/vproc/worker.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -15,7 +17,7 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 // Never destroyed: spares wait on it as long as the process lives.
-struct shop {
+struct spare_threads {
   std::mutex lock;
   std::condition_variable wanted;
   unsigned lent = 0;
@@ -23,24 +25,24 @@ struct shop {
   unsigned resting = 0; // and are not called
   unsigned called = 0;
 };
-shop& the_shop() {
-  static auto* const one = new shop;
+spare_threads& all_spares() {
+  static auto* const one = new spare_threads;
   return *one;
 }
 
 base::atomic<bool> surplus{false}; // active > lent
 
 // Lock held.
-void note_surplus(const shop& here) noexcept {
+void note_surplus(const spare_threads& here) noexcept {
   surplus.store(here.active > here.lent, base::relaxed);
 }
 
 } // namespace
 
-lending::lending() : lent_{vproc::is_worker(arch::current())} {
+lending::lending() : lent_{vproc::is_worker(vproc::current())} {
   if (!lent_)
     return;
-  shop& here = the_shop();
+  spare_threads& here = all_spares();
   bool start_one = false;
   {
     const std::scoped_lock guard{here.lock};
@@ -63,7 +65,7 @@ lending::lending() : lent_{vproc::is_worker(arch::current())} {
 lending::~lending() {
   if (!lent_)
     return;
-  shop& here = the_shop();
+  spare_threads& here = all_spares();
   const std::scoped_lock guard{here.lock};
   here.lent -= 1;
   note_surplus(here);
@@ -71,8 +73,8 @@ lending::~lending() {
 
 bool too_many_spares() noexcept { return surplus.load(base::relaxed); }
 
-void rest() noexcept {
-  shop& here = the_shop();
+void rest_until_wanted() noexcept {
+  spare_threads& here = all_spares();
   std::unique_lock guard{here.lock};
   if (here.active <= here.lent)
     return;

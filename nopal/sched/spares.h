@@ -8,7 +8,6 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/sched/sched.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -27,9 +26,6 @@ private:
 // A spare that looks for work: whether there is one too many.
 bool too_many_spares() noexcept;
 // Then it rests, unless that changed, until one is wanted.
-void rest() noexcept;
-
-// pool.cc: a pool worker with a thread of its own, more than were asked for.
-void start_spare();
+void rest_until_wanted() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

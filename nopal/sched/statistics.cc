@@ -5,14 +5,14 @@
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
 #include "nopal/sched/pool.h"
-#include "nopal/sched/sched.h"
+#include "nopal/sched/table.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
 
 statistics measure() {
   statistics sum{};
-  for (std::uint32_t i = 0; i < workers_ever(); ++i) {
-    const vproc::counters& of = worker_at(i)->count;
+  for (std::uint32_t i = 0; i < vprocs_ever(); ++i) {
+    const vproc::counters& of = vproc_at(i)->count;
     sum.steals += of.steals.get();
     sum.suspensions += of.suspensions.get();
     sum.resumptions += of.resumptions.get();

@@ -83,11 +83,11 @@ TYPED_TEST(deques, a_foreign_offer_is_public_at_once) {
   opened<TypeParam> with;
   continuation of;
   offer foreign{0, &of};
-  with.deque.publish_foreign(&foreign, &with);
-  EXPECT_TRUE(with.deque.take_back_foreign(&foreign));
-  with.deque.publish_foreign(&foreign, &with);
+  with.deque.publish_root(&foreign, &with);
+  EXPECT_TRUE(with.deque.take_back_root(&foreign));
+  with.deque.publish_root(&foreign, &with);
   EXPECT_EQ(with.steal(), &of);
-  EXPECT_FALSE(with.deque.take_back_foreign(&foreign));
+  EXPECT_FALSE(with.deque.take_back_root(&foreign));
 }
 
 } // namespace nopal_test

@@ -35,7 +35,7 @@ struct offer {
   continuation* of = nullptr;
 
   continuation* frame() const noexcept { return of; }
-  void seal(std::uintptr_t above) noexcept {
+  void complete(std::uintptr_t above) noexcept {
     nopal::base::happens_after(this); // ThreadSanitizer did not see how the offer was found
     of->taken_above = above;
     of->published.fetch_add(1, std::memory_order_relaxed);

@@ -213,7 +213,7 @@ TEST(public_ring, is_first_in_first_out_for_thieves_and_last_in_for_the_owner) {
     ASSERT_TRUE(ring.take_back(&offers[3]));
     ASSERT_FALSE(ring.take_back(&offers[3]));
     ASSERT_EQ(ring.steal(nullptr, taken), outcome::got);
-    ASSERT_EQ(taken.offer, &offers[1]);
+    ASSERT_EQ(taken.record, &offers[1]);
     ASSERT_TRUE(ring.take_back(&offers[2]));
     ASSERT_TRUE(ring.empty());
     ASSERT_EQ(ring.steal(nullptr, taken), outcome::empty);

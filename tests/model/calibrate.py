@@ -97,6 +97,28 @@ BUGS = (
         "",
         "tests/model/waiting_model.cc",
     ),
+    # What a strand rests on that waits with open forks.
+    (
+        "a worker that goes on does not look for sleepers",
+        "tests/model/suspended_model.cc",
+        "put(left); announce_work();",
+        "put(left);",
+        "tests/model/suspended_model.cc",
+    ),
+    (
+        "a worker in another's place is not asked what that was asked",
+        "tests/model/suspended_model.cc",
+        "slot.store(&one, base::release); one.deque.ask_before_sleep();",
+        "slot.store(&one, base::release);",
+        "tests/model/suspended_model.cc",
+    ),
+    (
+        "a worker leaves its place before it is in the list",
+        "tests/model/suspended_model.cc",
+        "suspended.add(&left); put(fresh);",
+        "put(fresh); suspended.add(&left);",
+        "tests/model/suspended_model.cc",
+    ),
     (
         "notify_all reads who is next too late",
         "tests/model/mutex_model.cc",

@@ -2,8 +2,8 @@
 //
 // Models of sleeping: no worker sleeps for good while there is something for it to take.
 //
-// The calls and their order are those of sched/search.cc (search, sleep, announce_work, hand_over,
-// wake) and sched/steal.cc (fork_slow). A lost wake-up shows as a deadlock.
+// The calls and their order are those of sched/steal.cc (find_work), sched/idle.cc (searching,
+// announce_work, wake) and sched/forks.cc (fork_slow). A lost wake-up shows as a deadlock.
 #include "owner_and_sleepers.h"
 
 #include "nopal/deque/stack_map.h"
@@ -86,7 +86,7 @@ struct two_computations : scenario<two_computations, 4> {
   strand work[3];
   int homes[2] = {};
 
-  // nopal/sched/search.cc: wake_pool_worker, announce_work, hand_over
+  // nopal/sched/idle.cc: wake_pool_thread, announce_work, hand_over
   bool wake_pool_worker() noexcept {
     const unsigned first = rl::rand(2);
     return parking[1 + first].wake(idle) || parking[2 - first].wake(idle);
@@ -106,7 +106,7 @@ struct two_computations : scenario<two_computations, 4> {
   void publish(int number, int computation) noexcept {
     work[number].prepare();
     offers[number].of = &work[number];
-    work[number].seal(0);
+    work[number].complete(0);
     rings[computation].push({&offers[number], &work[number], &homes[computation]});
     announce_work(&homes[computation]);
   }

@@ -10,7 +10,7 @@ namespace {
 class mutex {
 public:
   void lock(waiter& self) noexcept {
-    if (!turn_.try_take() && turn_.join(&self))
+    if (!turn_.try_hold() && turn_.join(&self))
       self.wait();
   }
   void unlock() noexcept {
@@ -20,10 +20,10 @@ public:
     check(next != nullptr, "a mutex was unlocked that nobody had");
     next->woken.wake();
   }
-  bool is_free() noexcept { return turn_.try_take(); }
+  bool is_free() noexcept { return turn_.try_hold(); }
 
 private:
-  vproc::turn<waiter> turn_;
+  vproc::mutex_queue<waiter> turn_;
 };
 
 // Each thread enters a critical section so often.
@@ -53,7 +53,7 @@ template <int Takers, notified How>
 struct condition : scenario<condition<Takers, How>, Takers + 1> {
   static constexpr int most_waits = 4;
   mutex lock;
-  vproc::locked_line<waiter> takers;
+  vproc::condition_queue<waiter> takers;
   waiter waiters[Takers][2 * most_waits + 1];
   waiter putters[Takers];
   base::handed_over<int> there{0};

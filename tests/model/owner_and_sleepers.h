@@ -3,8 +3,8 @@
 // Scenarios of sleeping around one deque, the same for each variant: an owner forks, and workers
 // that find nothing fall asleep. A lost wake-up shows as a deadlock.
 //
-// The calls and their order are those of sched/search.cc (search, sleep, announce_work, hand_over)
-// and sched/steal.cc (push_slow).
+// The calls and their order are those of sched/steal.cc (find_work), sched/idle.cc (searching,
+// announce_work) and sched/forks.cc (push_slow).
 #pragma once
 
 #include "fake_stack.h"

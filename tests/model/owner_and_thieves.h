@@ -3,8 +3,8 @@
 // Scenarios of one deque, the same for each variant: the owner nests forks while thieves take what
 // they can get. Each strand goes on exactly once, and whoever resumes it sees all of it.
 //
-// The calls and their order are those of nopal/thunk.h and sched/steal.cc (owner), sched/search.cc
-// (thieves) and sched/guest.cc (foreign offers).
+// The calls and their order are those of nopal/thunk.h and sched/forks.cc (owner), sched/steal.cc
+// (thieves) and sched/groups.cc (a group's root fork).
 #pragma once
 
 #include "fake_stack.h"
@@ -217,10 +217,10 @@ struct foreign : scenario<foreign<Deque>, 3>, deque_state<Deque, shape{3, 0}> {
     offer of;
     outermost.prepare();
     of.of = &outermost;
-    this->deque.publish_foreign(&of, &this->home);
+    this->deque.publish_root(&of, &this->home);
     if (!this->fork(1)) // the child's own fork, on a stack of ours
       return;
-    if (this->deque.take_back_foreign(&of))
+    if (this->deque.take_back_root(&of))
       outermost.resume();
   }
 };

@@ -26,7 +26,7 @@ template <std::uint32_t Capacity> struct ring_state {
   void push(int i, void* of = home) noexcept {
     work[i].prepare();
     offers[i].of = &work[i];
-    offers[i].seal(0);
+    offers[i].complete(0);
     ring.push({&offers[i], &work[i], of});
   }
   bool take_back(int i) noexcept {

@@ -18,7 +18,7 @@ public:
   void prepare() noexcept { locals_ = prepared; }
 
   // Once, before anybody but the owner can see the offer.
-  void seal(std::uintptr_t above) noexcept {
+  void complete(std::uintptr_t above) noexcept {
     check(sealed_ == 0, "an offer was sealed twice");
     sealed_ = 1;
     above_ = above;
@@ -69,7 +69,7 @@ struct offer {
   alignas(8) base::handed_over<strand*> of{nullptr};
 
   strand* frame() const noexcept { return of; }
-  void seal(std::uintptr_t above) noexcept { frame()->seal(above); }
+  void complete(std::uintptr_t above) noexcept { frame()->complete(above); }
   static void taken(strand* frame) noexcept { frame->take(); }
 };
 

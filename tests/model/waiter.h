@@ -5,13 +5,13 @@
 
 #include "strand.h"
 
-#include "nopal/vproc/lines.h"
+#include "nopal/vproc/queues.h"
 
 namespace nopal::model {
 
 struct waiter {
   base::handed_over<waiter*> next{nullptr};
-  vproc::wake_once woken;
+  vproc::thread_waker woken;
   strand work;
   int home = 0;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// Models of strands that become ready among workers that fall asleep, and of workers whose
-// numbers come into use.
+// Models of strands that become ready among workers that fall asleep, and of slots of the
+// table that come into use.
 //
-// The calls and their order are those of sched/ready.cc (make_ready), sched/search.cc (search,
-// sleep, rest_as_spare, announce_work, announce_ready, hand_over) and sched/pool.cc
-// (unused_worker). A strand that is left behind shows as a deadlock.
+// The calls and their order are those of sched/park.cc (make_ready), sched/steal.cc (find_work),
+// sched/idle.cc (searching, announce_work, announce_ready) and sched/table.cc (take_worker). A
+// strand that is left behind shows as a deadlock.
 #include "waiter.h"
 
 #include "nopal/vproc/parking.h"
@@ -38,7 +38,7 @@ template <int Workers, amid Amid>
 struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle_workers<Workers> {
   static constexpr bool guest = Amid == amid::guest;
   waiter strands[Workers];
-  vproc::ready_line<waiter> ready;
+  vproc::ready_queue<waiter> ready;
 
   void before() { this->idle.searching.store(guest ? 1 : 0, base::relaxed); }
   static auto wanted() noexcept {
@@ -97,11 +97,11 @@ struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle
   }
 };
 
-// A worker whose number was not in use comes into use and offers something, and goes on for ever,
-// while another falls asleep: pool.cc (unused_worker), and the push and its publication in short.
+// A worker gets a slot that was not in use, forks, and goes on for ever, while another falls asleep:
+// table.cc (take_worker), and the push and its publication in short.
 struct comes_into_use : scenario<comes_into_use, 2>, idle_workers<1> {
   base::atomic<std::uint32_t> in_use{1};
-  base::atomic<bool> limit_is_low{false}; // of the worker of number 1
+  base::atomic<bool> limit_is_low{false}; // of the worker in slot 1
   base::atomic<bool> mark{false};
 
   void come_into_use() noexcept {
@@ -143,7 +143,7 @@ struct comes_into_use : scenario<comes_into_use, 2>, idle_workers<1> {
 struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
   static constexpr unsigned spare = 2;
   waiter one;
-  vproc::ready_line<waiter> ready;
+  vproc::ready_queue<waiter> ready;
   base::atomic<bool> over{false};
 
   static bool any(const waiter*) noexcept { return true; }
@@ -212,8 +212,8 @@ int main(int argc, char** argv) {
   models.bounded<becomes_ready<1, amid::pool>>("a ready strand, one worker", 2);
   models.random<becomes_ready<2, amid::pool>>("two ready strands, two workers", 2);
   models.random<becomes_ready<1, amid::guest>>("a ready strand of a guest");
-  models.random<comes_into_use>("a number that comes into use");
-  models.bounded<comes_into_use>("a number that comes into use", 2);
+  models.random<comes_into_use>("a slot that comes into use");
+  models.bounded<comes_into_use>("a slot that comes into use", 2);
   models.random<spare_rests>("a strand ready while a spare rests", 3);
   return models.result();
 }

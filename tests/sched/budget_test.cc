@@ -2,7 +2,7 @@
 // The policy `budget` under the scheduler: programs compute the same, and a strand whose stack an
 // idle worker is about to advise goes on all the same, once.
 #include "nopal/base/os.h"
-#include "nopal/sched/sched.h"
+#include "nopal/sched/table.h"
 #include "tests/sched/random_tree.h"
 
 #include <pthread.h>
@@ -96,8 +96,8 @@ long suspended_while_advised() {
 
 std::uint64_t errands() {
   std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < nopal::sched::workers_ever(); ++i)
-    sum += nopal::sched::worker_at(i)->count.errands.get();
+  for (std::uint32_t i = 0; i < nopal::sched::vprocs_ever(); ++i)
+    sum += nopal::sched::vproc_at(i)->count.handoffs.get();
   return sum;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// What strands that wait for a mutex leave behind.
+// What strands that wait for a mutex take along and leave behind.
 #include "nopal/mutex.h"
-#include "nopal/runtime.h"
-#include "nopal/sched/sched.h"
+#include "nopal/sched/park.h"
+#include "nopal/sched/table.h"
 #include "tests/api/support.h"
 
 #include <gtest/gtest.h>
@@ -10,13 +10,14 @@
 namespace nopal_test {
 namespace {
 
-using nopal::sched::worker_count;
+using nopal::sched::slots_in_use;
 
 const start two_workers{2};
 
 constexpr std::uint32_t kCrowd = 300;
 
-void let_a_crowd_wait() {
+// Each strand waits in a child, whose parent's continuation somebody else takes.
+TEST(waiting, a_crowd_takes_no_slots_of_the_table) {
   nopal::mutex mutex;
   mutex.lock();
   nopal::scope s;
@@ -25,29 +26,50 @@ void let_a_crowd_wait() {
       mutex.lock();
       mutex.unlock();
     });
-  EXPECT_GE(worker_count(), kCrowd);
+  EXPECT_LE(slots_in_use(), 3u) << "this thread, the pool's, and no strand that waits";
   mutex.unlock();
   s.join();
+  EXPECT_TRUE(nopal::sched::suspended.empty());
 }
 
-void let_it_steal_once() {
-  nopal::scope s;
-  s.fork(be_stolen);
-  s.join();
-}
-
-// One waiting strand, one worker. Thieves search all numbers up to the highest in use: after a
-// crowd has waited they must not have to for ever.
-TEST(workers, low_numbers_are_used_again_after_a_crowd_has_waited) {
-  for (int round = 0; round < 3; ++round) {
-    let_a_crowd_wait();
-    int rounds = 0;
-    while (worker_count() > 2 && rounds++ < 1000)
-      let_it_steal_once();
-    EXPECT_LE(worker_count(), 2u);
-    EXPECT_GE(nopal::sched::workers_ever(), kCrowd);
-    EXPECT_LE(nopal::sched::workers_ever(), kCrowd + 8);
+// A leaf that waits has nothing open: its stack goes with it, and its deque stays.
+TEST(waiting, without_open_forks_no_worker_is_left) {
+  for (int round = 0; round < 100; ++round) {
+    nopal::mutex mutex;
+    std::atomic<bool> stolen{false};
+    std::atomic<bool> unlocked{false};
+    mutex.lock();
+    nopal::scope s;
+    s.fork([&] { // waits until its parent is stolen, so that nothing of its stack is open
+      while (!stolen)
+        std::this_thread::yield();
+      mutex.lock();
+      EXPECT_TRUE(unlocked);
+      mutex.unlock();
+    });
+    stolen = true;
+    EXPECT_TRUE(nopal::sched::suspended.empty());
+    unlocked = true;
+    mutex.unlock();
+    s.join();
   }
+}
+
+// What a waiting strand has left open is taken by others while it waits.
+TEST(waiting, open_forks_of_a_waiting_strand_are_stolen) {
+  for (int round = 0; round < 100; ++round) {
+    nopal::mutex mutex;
+    mutex.lock();
+    nopal::scope s;
+    // The child's continuation unlocks what the child waits for: so a thief has to take it.
+    s.fork([&mutex] {
+      mutex.lock();
+      mutex.unlock();
+    });
+    mutex.unlock();
+    s.join();
+  }
+  EXPECT_TRUE(nopal::sched::suspended.empty());
 }
 
 } // namespace

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+//
+// The slow paths of fork and join. No memory order is named here; the protocols are in deque/ and
+// join/.
+//
+// Where a strand leaves a stack it does so first, and only then tells anybody that it has: a child
+// whose continuation was stolen leaves its parent's stack before it counts itself down, and the
+// main path leaves the thief's stack before it arrives at the join, since the thread that goes on
+// may use the stack at once.
+//
+// The functions marked NOPAL_SWITCHES do not return to their callers in the ordinary way.
+#include "nopal/sched/forks.h"
+
+#include "nopal/base/check.h"
+#include "nopal/base/os.h"
+#include "nopal/base/sanitizer.h"
+#include "nopal/config.h"
+#include "nopal/sched/entry.h"
+#include "nopal/sched/idle.h"
+#include "nopal/sched/overflow.h"
+#include "nopal/sched/schedule.h"
+#include "nopal/sched/thread_bound.h"
+
+#include <exception>
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+namespace {
+
+// Whether the scope's frame lies on the stack of its child that ran here; else the child was the
+// first to use the stack.
+bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
+  const std::uintptr_t at = scope->stack_pointer;
+  return stack::is_ours(at) && stack::stack_of(at) == self->stack;
+}
+
+[[noreturn]] NOPAL_SWITCHES void detach(worker* self, fork_record* of) noexcept {
+  const scope_frame* scope = of->scope;
+  check_callers(self);
+  check_mutexes(self->host); // now, though this thread may be the one that goes on after the join
+  const bool below = frame_is_here(self, scope);
+  base::forget_frames(arch::stack_pointer(),
+                      below ? scope->stack_pointer : stack::top(self->stack));
+  arch::nopal_arch_leave(child_ended, of->scope, self->scheduler_stack);
+}
+
+void publish_if(deque::attention why, worker* self, fork_record* newest) noexcept {
+  if (why == deque::attention::requested && self->deque.publish(newest, self->of))
+    announce_work(self, self->of);
+  wait_for_thief(self);
+}
+
+void push_slow(worker* self, fork_record* of) noexcept {
+  enter();
+  NOPAL_ASSERT(stack::is_ours(reinterpret_cast<std::uintptr_t>(of)) &&
+                   stack::stack_of(reinterpret_cast<std::uintptr_t>(of)) == self->stack,
+               "a fork was made on another stack than its strand's: in a signal handler, or after "
+               "the program had changed stacks (swapcontext, a fiber); fork on the strand's own");
+  check_depth(of, self->stack);
+  publish_if(self->deque.push_anyway(of), self, of);
+  leave();
+}
+
+// The whole of a thunk.
+NOPAL_SWITCHES void fork_amid_exceptions(fork_record* of, void (*run)(void*),
+                                         void* closure) noexcept {
+  std::exception_ptr handled = std::current_exception();
+  join::set_exceptions_aside(of->scope);
+  const unsigned uncaught = of->scope->exceptions.uncaught;
+  base::note_fork(of, of->scope); // what was set aside goes with the continuation
+  worker* const self = vproc::current();
+  if (!self->deque.push(of))
+    push_slow(self, of);
+  if (join::run_catching_amid(std::move(handled), uncaught, of, run, closure))
+    child_threw(of);
+  else if (!vproc::pop(of))
+    child_returned(of);
+  join::bring_exceptions_back(of->scope);
+}
+
+} // namespace
+
+NOPAL_SWITCHES bool fork_slow(fork_record* of, void (*run)(void*), void* closure) noexcept {
+  worker* const self = vproc::current();
+  if (!vproc::is_worker(self)) {
+    fork_in_new_group(of, run, closure);
+    return true;
+  }
+  if (self->exceptions->alive()) {
+    fork_amid_exceptions(of, run, closure);
+    return true;
+  }
+  push_slow(self, of);
+  return false;
+}
+
+NOPAL_SWITCHES void child_returned(fork_record* of) noexcept {
+  enter();
+  worker* const self = vproc::current();
+  if (!self->deque.take_back(of))
+    detach(self, of);
+  leave();
+}
+
+NOPAL_SWITCHES void child_threw(fork_record* of) noexcept {
+  enter();
+  worker* const self = vproc::current();
+  const bool ours = vproc::pop(of) || self->deque.take_back(of);
+  join::attach_failure(of, !ours);
+  if (!ours)
+    detach(self, of);
+  leave();
+}
+
+NOPAL_SWITCHES void child_ended(void* argument) noexcept {
+  auto* const scope = static_cast<scope_frame*>(argument);
+  worker* const self = vproc::current();
+  note_scheduler_stack(self->host);
+  self->deque.adopt(stack::no_stack, 0, nullptr);
+  if (frame_is_here(self, scope)) {
+    // The frame lies on the stack just left: it stays with the frame.
+    if (!scope->join.last_child())
+      stack::retire(scope->stack_pointer);
+    self->stack = stack::no_stack;
+  } else {
+    base::end_use(stack::bottom(self->stack), stack::top(self->stack));
+  }
+  base::happens_before(&scope->join);
+  schedule(self, scope->join.child_finished() ? signal::stop(scope) : signal::stop());
+}
+
+NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noexcept {
+  enter();
+  auto* const scope = static_cast<scope_frame*>(at);
+  worker* const self = vproc::current();
+  NOPAL_ASSERT(
+      left == scope->stolen_at,
+      "scopes of one function were joined out of order, or its frame changed size (alloca) "
+      "between a scope's declaration and its join; join scopes in the reverse order of their "
+      "declaration");
+  scope->exceptions = join::take_exception_state();
+  scope->error = *self->host->error;
+  note_scheduler_stack(self->host);
+  base::end_use(stack::bottom(self->stack), stack::top(self->stack));
+  base::happens_before(&scope->join);
+  self->deque.adopt(stack::no_stack, 0, nullptr);
+  if (scope->join.arrive())
+    schedule(self, signal::stop(scope));
+  self->host->count.suspensions.add(1);
+  schedule(self, signal::stop());
+}
+
+void finish_join(scope_frame* scope) {
+  if (std::exception_ptr first = join::collect_failures(scope))
+    std::rethrow_exception(std::move(first));
+}
+
+void finish_join_in_destructor(scope_frame* scope) {
+  if (std::uncaught_exceptions() != 0)
+    base::forget_unwound_frames(); // the throw may have run on another stack than this
+  std::exception_ptr first = join::collect_failures(scope);
+  if (first == nullptr)
+    return;
+  if (std::uncaught_exceptions() == 0)
+    std::rethrow_exception(std::move(first));
+  join::count_suppressed(1);
+}
+
+void scope_misused() noexcept {
+  base::die(
+      "a scope was forked or joined by another function than the one that declares it (a lambda "
+      "is a function of its own); declare a scope where it is used");
+}
+
+} // namespace nopal::inline NOPAL_ABI::sched

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+//
+// The slow paths of fork and join: what thunks and scopes call (thunk.h, fork.h, affine.h).
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/join/join.h"
+#include "nopal/vproc/worker.h"
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+using join::fork_record;
+using join::scope_frame;
+using vproc::group;
+using vproc::worker;
+
+// Thunks.
+// ---------------------------------------------------------------------------
+
+// The push found the limit lowered, or was not tried, amid exceptions. True: the child
+// `run(closure)` has run and is done with (the fork began a group, or was amid exceptions); the
+// thunk returns. False: the thunk goes on as if nothing had happened.
+bool fork_slow(fork_record* of, void (*run)(void*), void* closure) noexcept;
+
+// The pop found the fork public, or could not tell. Returns if the continuation is still ours; if
+// not, the child is finished and the call does not return.
+void child_returned(fork_record* of) noexcept;
+// The same for a child that threw; its exception has been captured.
+void child_threw(fork_record* of) noexcept;
+
+// The whole of an affine region's thunk: `run(closure)` is a group of its own, and the continuation
+// of its parent is not offered. Comes back on this thread.
+void run_affine(fork_record* of, void (*run)(void*), void* closure) noexcept;
+
+// Scopes.
+// ---------------------------------------------------------------------------
+
+// Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
+// its stack at `left`.
+[[noreturn]] void main_path_waits(arch::context* scope, std::uintptr_t left) noexcept;
+// After the join of an active scope: rethrows the serially first failure, if any.
+void finish_join(scope_frame* scope);
+// The same in a destructor, which must not throw while another exception unwinds the scope.
+void finish_join_in_destructor(scope_frame* scope);
+[[noreturn]] void scope_misused() noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::sched

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+//
+// How a thread begins a group, waits for it, and goes on when it ends (vproc/group.h). A thread that
+// Nopal did not start begins one at a fork on its own stack, a strand when it enters an affine
+// region (affine.h). The group ends when that fork's scope goes on, always on the same thread.
+//
+//   forks       The child runs on a stack of ours, so that everything below it is ordinary; the
+//               continuation, whose frame stays where it is, is public at once.
+//   not stolen  The child returns to the stack of the frame; the thread is what it was before.
+//   stolen      The thread looks for work of its group, on the stack of the frame, below it. Whoever
+//               completes the scope's join hands the scope back (group::finish).
+//
+// The parent of an affine region is not offered, nor is a frame too large for a thief's stack: the
+// fork counts as stolen, and the main path as having arrived at once, so that it goes on when the
+// child is finished. If that finishes here, it just returns.
+//
+// A thread may wait for several groups at a time, each within the one before, since that is all it
+// runs meanwhile. So they end in the reverse order, and what the thread itself holds (locks, an
+// interpreter's state) is entered and left like nested blocks.
+#include "nopal/arch/gdb.h"
+#include "nopal/base/check.h"
+#include "nopal/base/os.h"
+#include "nopal/base/sanitizer.h"
+#include "nopal/config.h"
+#include "nopal/sched/entry.h"
+#include "nopal/sched/idle.h"
+#include "nopal/sched/overflow.h"
+#include "nopal/sched/pool.h"
+#include "nopal/sched/schedule.h"
+#include "nopal/sched/table.h"
+#include "nopal/sched/thread_bound.h"
+
+#include <signal.h>
+
+#include <cstdlib>
+#include <exception>
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+namespace {
+
+constexpr std::uintptr_t kSchedulerGap = 1024; // between the caller's frames and the scheduler's
+constexpr std::size_t kSignalStackBytes = std::size_t{32} << 10;
+
+// Set when this thread's membership has died, which thread-local objects that fork may outlive; as
+// may static ones on the main thread. Such a late fork has a vproc to itself while it lasts.
+thread_local bool membership_ended = false;
+
+// This thread's vproc, kept from its first fork to its end; and the signal stack on which a stack
+// overflow is reported, if the thread had none.
+class membership {
+public:
+  membership() noexcept : vproc_{take_vproc()} {
+    report_overflow_of_own_stack();
+    watch_this_threads_end();
+    stack_t old{};
+    sigaltstack(nullptr, &old);
+    if ((old.ss_flags & SS_DISABLE) == 0)
+      return;
+    signal_stack_ = std::malloc(kSignalStackBytes);
+    if (signal_stack_ == nullptr)
+      return;
+    const stack_t own{signal_stack_, 0, kSignalStackBytes};
+    sigaltstack(&own, nullptr);
+  }
+  ~membership() {
+    membership_ended = true;
+    return_vproc(vproc_);
+    if (signal_stack_ == nullptr)
+      return;
+    const stack_t none{nullptr, SS_DISABLE, 0};
+    sigaltstack(&none, nullptr);
+    std::free(signal_stack_);
+  }
+  membership(const membership&) = delete;
+  membership& operator=(const membership&) = delete;
+
+  vproc::vproc* get() const noexcept { return vproc_; }
+
+private:
+  vproc::vproc* vproc_;
+  void* signal_stack_ = nullptr;
+};
+
+vproc::vproc* vproc_of_this_thread() noexcept {
+  if (membership_ended)
+    return take_vproc();
+  static thread_local const membership here;
+  return here.get();
+}
+
+// The child of a group's outermost fork.
+struct first_child {
+  fork_record* of;
+  void (*run)(void*);
+  void* closure;
+  const group* in;
+  bool offered; // the continuation
+  // If the fork is amid exceptions; but a child whose parent is not offered has them itself.
+  std::exception_ptr handled{};
+  unsigned uncaught = 0;
+};
+
+// The child is finished on another thread than the one that waits, and nobody else has the main
+// path: as if that stood at its join and waited for the child.
+void leave_main_path(const worker* self, scope_frame* scope, bool offered) noexcept {
+  if (offered) {
+    scope->join.count_steal();
+    scope->join.arrive();
+  }
+  arch::record_control(*scope);
+  scope->error = *self->host->error;
+  if (scope->exceptions_aside())
+    scope->forget_exceptions_aside(); // the waiting thread brings them back
+  else
+    scope->exceptions = join::take_exception_state();
+}
+
+// On the child's stack.
+NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
+  auto* const child = static_cast<first_child*>(argument);
+  fork_record* const of = child->of;
+  leave();
+  const bool failed = join::run_catching_amid(std::move(child->handled), child->uncaught, of,
+                                              child->run, child->closure);
+  enter();
+  worker* const self = vproc::current(); // perhaps not the one that called
+  const bool ours = !child->offered || self->deque.take_back_root(of);
+  if (failed)
+    join::attach_failure(of, !ours);
+  if (ours && self->host->bound == child->in)
+    return;
+  if (ours)
+    leave_main_path(self, of->scope, child->offered);
+  base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
+  arch::nopal_arch_leave(child_ended, of->scope, self->scheduler_stack);
+}
+
+// Where the frame is on a stack of ours, that is among LeakSanitizer's roots already.
+void add_roots(const worker* self, const scope_frame* scope) noexcept {
+  if (!stack::is_ours(scope->stack_pointer))
+    base::add_roots(scope->stack_pointer, self->host->scheduler.bounds.high);
+}
+void remove_roots(const worker* self, const scope_frame* scope) noexcept {
+  if (!stack::is_ours(scope->stack_pointer))
+    base::remove_roots(scope->stack_pointer, self->host->scheduler.bounds.high);
+}
+
+// The calling thread begins a group, and waits for it from now on.
+worker* begin_group(scope_frame* scope) noexcept {
+  worker* const before = vproc::current();
+  const bool nested = vproc::is_worker(before);
+  if (nested)
+    check_depth(reinterpret_cast<const void*>(arch::stack_pointer()), before->stack);
+  vproc::vproc* const here = nested ? before->host : vproc_of_this_thread();
+  group* const begun = take_group();
+  begun->root = scope;
+  begun->parent = before->of;
+  begun->outer = before;
+  begun->outer_bound = here->bound;
+  begun->outer_scheduler = here->scheduler;
+  begun->mutexes_held = mutexes_held();
+  here->bound = begun;
+  place_scheduler(here, (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63});
+  worker* const self = take_worker(here);
+  self->run_on(here);
+  self->of = begun;
+  if (self->stack == stack::no_stack)
+    self->stack = stack::acquire();
+  self->deque.adopt(self->stack, stack::top(self->stack), begun);
+  return self;
+}
+
+NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
+  vproc::vproc* const here = self->host;
+  group* const ended = here->bound;
+  remove_roots(self, scope);
+  note_scheduler_stack(here);
+  here->bound = ended->outer_bound;
+  here->scheduler = ended->outer_scheduler;
+  arch::nopal_self = ended->outer;
+  ended->root = nullptr;
+  const bool nested = vproc::is_worker(ended->outer);
+  return_worker(self);
+  return_group(ended);
+  if (!nested && membership_ended)
+    return_vproc(here);
+}
+
+// Runs the child; comes back, as the worker that is returned, if its continuation was not stolen,
+// or not offered and no other thread finished it.
+NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexcept {
+  scope_frame* const scope = child.of->scope;
+  base::begin_use(stack::bottom(self->stack), stack::top(self->stack));
+  note_stack(self);
+  add_roots(self, scope);
+  const std::uintptr_t begin = stack::top(self->stack) - 64;
+  arch::tell_gdb(stack::top(self->stack), begin);
+  arch::nopal_arch_call_on(run_first_child, &child, begin);
+  worker* const now = vproc::current();
+  base::end_use(stack::bottom(now->stack), stack::top(now->stack));
+  return now;
+}
+
+bool fits_a_thief(const scope_frame* scope) noexcept {
+  return scope->base_of_frame() - scope->stack_pointer < stack::size() / 4;
+}
+
+} // namespace
+
+NOPAL_SWITCHES void fork_in_new_group(fork_record* of, void (*run)(void*), void* closure) noexcept {
+  check_no_handler();
+  enter();
+  start();
+  scope_frame* const scope = of->scope;
+  if (!fits_a_thief(scope)) {
+    leave();
+    return run_affine(of, run, closure);
+  }
+  worker* self = begin_group(scope);
+  first_child child{of, run, closure, self->of, true, {}, 0};
+  const bool amid_exceptions = self->exceptions->alive();
+  if (amid_exceptions) {
+    child.handled = std::current_exception();
+    join::set_exceptions_aside(scope);
+    child.uncaught = scope->exceptions.uncaught;
+  }
+  self->deque.publish_root(of, self->of);
+  announce_work(self, self->of);
+  wait_for_thief(self);
+  self = run_on_new_stack(self, child);
+  if (amid_exceptions)
+    join::bring_exceptions_back(scope);
+  end_group(self, scope);
+  leave();
+}
+
+NOPAL_SWITCHES void run_affine(fork_record* of, void (*run)(void*), void* closure) noexcept {
+  enter();
+  start();
+  scope_frame* const scope = of->scope;
+  worker* self = begin_group(scope);
+  first_child child{of, run, closure, self->of, false, {}, 0};
+  of->complete(0);
+  scope->join.count_steal();
+  scope->join.arrive();
+  self = run_on_new_stack(self, child);
+  scope->join.reset();
+  end_group(self, scope);
+  leave();
+}
+
+NOPAL_SWITCHES void run(worker* self, finished_root what) noexcept {
+  scope_frame* const scope = what.scope;
+  base::forget_frames(arch::stack_pointer(), scope->stack_pointer);
+  end_group(self, scope);
+  base::happens_after(&scope->join);
+  join::put_exception_state(scope->exceptions);
+  base::set_error(scope->error);
+  leave();
+  arch::nopal_arch_resume(scope, scope->stack_pointer);
+}
+
+} // namespace nopal::inline NOPAL_ABI::sched

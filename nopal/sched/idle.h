@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// Threads without work: how they are counted, sleep and are woken. The protocol is
+// vproc/README.md.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/sched/schedule.h"
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+// Something became public in this group: wakes a sleeper if no thread is looking.
+void announce_work(worker* self, group* of) noexcept;
+// A fiber of it became ready.
+void announce_ready(group* of) noexcept;
+// The thread that sleeps there has something to do.
+void wake(worker* self, vproc::parking_place& sleeper) noexcept;
+
+// Whether this vproc has something to go on with, and need not steal.
+bool may_go_on(const worker* self) noexcept;
+// It is a spare too many (spares.h).
+bool must_rest(const worker* self) noexcept;
+
+// A vproc that looks for work, from its begin to its end. One that is bound to a group is not
+// counted: publishers must not rely on it, since it takes strands of its group only.
+class searching {
+public:
+  explicit searching(worker* self) noexcept : self_{self} { begin(); }
+  searching(const searching&) = delete;
+  searching& operator=(const searching&) = delete;
+
+  // Sleeps until it is woken, unless there is something after all.
+  void sleep() noexcept;
+  // Where stacks may run out, a thief takes nothing before it has one to run it on.
+  void wait_for_stack() noexcept;
+  // A spare too many: until it is wanted again.
+  void rest() noexcept;
+  // It has found this, and looks no more.
+  void end(const next_step& found) noexcept;
+
+private:
+  bool counted() const noexcept { return self_->host->bound == nullptr; }
+  void begin() noexcept;
+  void pause() noexcept;
+  void hand_over(group* of) noexcept;
+
+  worker* const self_;
+};
+
+// When steals are forced (pool.h): perhaps waits until a thief has taken what this worker has
+// published. steal.cc
+void wait_for_thief(worker* self) noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::sched

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+//
+// How a strand leaves its thread in the middle of something, and how a thread goes on with it.
+#include "nopal/sched/park.h"
+
+#include "nopal/base/os.h"
+#include "nopal/base/sanitizer.h"
+#include "nopal/config.h"
+#include "nopal/sched/entry.h"
+#include "nopal/sched/idle.h"
+#include "nopal/sched/schedule.h"
+#include "nopal/sched/table.h"
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+vproc::suspended_workers<worker> suspended;
+
+namespace {
+
+alignas(64) vproc::ready_queue<fiber> ready;
+
+auto of_group(const group* wanted) noexcept {
+  return [wanted](const fiber* strand) { return wanted == nullptr || strand->of == wanted; };
+}
+
+void wait_as_thread(fiber& here) noexcept {
+  const int error = *base::this_threads_error();
+  if (here.enqueue(&here, here.argument))
+    here.waker.wait();
+  base::happens_after(&here);
+  base::set_error(error);
+}
+
+// The vproc of `left` goes on with another worker, and `left` is found among the suspended. That
+// comes first: a sleeper that looks at the vprocs' workers and then at the suspended misses none.
+worker* leave_with_forks(worker* left, fiber* strand) noexcept {
+  strand->left = left;
+  left->set_error_at(&strand->error);
+  suspended.add(left);
+  return replace_worker(left);
+}
+
+// The converse. What others asked of the worker that had its place was not asked of it.
+void take_over(worker* self, worker* left) noexcept {
+  suspended.remove(left);
+  put_back_worker(self, left);
+  announce_work(left, left->of);
+}
+
+// On the scheduler's stack.
+[[noreturn]] NOPAL_SWITCHES void strand_waits(arch::context* at, std::uintptr_t) noexcept {
+  enter();
+  auto* const strand = static_cast<fiber*>(at);
+  worker* self = vproc::current();
+  vproc::vproc* const here = self->host;
+  strand->of = self->of;
+  strand->exceptions = join::take_exception_state();
+  strand->error = *here->error;
+  note_scheduler_stack(here);
+  if (self->deque.give_back(strand->stack_pointer, strand->split))
+    self->stack = stack::no_stack;
+  else
+    self = leave_with_forks(self, strand);
+  // The stack that is left is not counted among those that thieves may have: the strand may wait
+  // for one that no thief could go on with.
+  if (stack::may_run_out() && self->stack == stack::no_stack)
+    self->stack = stack::acquire();
+  stack::retire(strand->stack_pointer);
+  base::happens_before(strand);
+  schedule(self,
+           strand->enqueue(strand, strand->argument) ? signal::stop() : signal::preempt(strand));
+}
+
+} // namespace
+
+NOPAL_SWITCHES void park(bool (*enqueue)(fiber*, void*), void* argument) noexcept {
+  fiber here;
+  here.enqueue = enqueue;
+  here.argument = argument;
+  if (!vproc::is_worker(vproc::current()))
+    return wait_as_thread(here);
+  arch::nopal_arch_park(&here, strand_waits);
+}
+
+void make_ready(fiber* strand) noexcept {
+  base::happens_before(strand);
+  group* const of = strand->of;
+  if (of == nullptr)
+    return strand->waker.wake();
+  ready.add(strand);
+  announce_ready(of);
+}
+
+fiber* take_ready(const group* wanted) noexcept { return ready.take(of_group(wanted)); }
+bool any_ready(const group* wanted) noexcept { return ready.holds(of_group(wanted)); }
+
+NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
+  base::happens_after(strand);
+  const stack::stack_id own = stack::stack_of(strand->stack_pointer);
+  if (!stack::take_back(own, {handoff_of(strand), strand->of}))
+    return;
+  if (strand->left != nullptr) {
+    take_over(self, strand->left);
+    self = strand->left;
+  } else {
+    if (self->stack != stack::no_stack)
+      stack::release(self->stack);
+    self->stack = own;
+    self->of = strand->of;
+    self->deque.adopt(own, strand->split, self->of);
+  }
+  join::put_exception_state(strand->exceptions);
+  base::set_error(strand->error);
+  note_stack(self);
+  leave();
+  arch::nopal_arch_resume(strand, strand->stack_pointer);
+}
+
+} // namespace nopal::inline NOPAL_ABI::sched

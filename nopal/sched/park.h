@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+//
+// How a strand waits for something else than its children: a mutex, a condition (vproc/fiber.h).
+//
+// Such a strand stops anywhere, with open forks above it on its stack perhaps. Without any it takes
+// its stack along and nothing else. With some it takes the worker along, in whose deque they are;
+// thieves find that among the suspended ones.
+//
+// A pool thread goes on with any fiber that is ready, a thread that waits for its group with those
+// of that group. A thread that runs no strands waits itself.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/vproc/fiber.h"
+#include "nopal/vproc/suspended.h"
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+using vproc::fiber;
+
+// Comes back, perhaps on another thread, after make_ready, or at once if enqueue said no.
+void park(bool (*enqueue)(fiber*, void*), void* argument) noexcept;
+
+// Anybody, once.
+void make_ready(fiber* strand) noexcept;
+
+// For find_work: takes the fiber that has been ready longest, of this group if it is not null; null:
+// there is none. And whether there is one.
+fiber* take_ready(const vproc::group* wanted) noexcept;
+bool any_ready(const vproc::group* wanted) noexcept;
+
+// The workers that waiting strands have left with open forks.
+extern vproc::suspended_workers<vproc::worker> suspended;
+
+// What is to be done with a stack that is being reclaimed (stack::handoff) names a main path or a
+// fiber; the lowest bit tells which.
+inline void* handoff_of(fiber* strand) noexcept {
+  return reinterpret_cast<void*>(
+      reinterpret_cast<std::uintptr_t>(static_cast<arch::context*>(strand)) | 1);
+}
+inline fiber* fiber_of(void* handoff) noexcept {
+  const auto word = reinterpret_cast<std::uintptr_t>(handoff);
+  return (word & 1) == 0
+             ? nullptr
+             : static_cast<fiber*>(reinterpret_cast<arch::context*>(word & ~std::uintptr_t{1}));
+}
+
+} // namespace nopal::inline NOPAL_ABI::sched

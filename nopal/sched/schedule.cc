@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+//
+// What follows a decision: a vproc goes on with a stolen continuation, or after a join. No memory
+// order is named here; the protocols are in deque/, join/ and vproc/.
+//
+// The functions marked NOPAL_SWITCHES do not return to their callers in the ordinary way.
+#include "nopal/sched/schedule.h"
+
+#include "nopal/arch/gdb.h"
+#include "nopal/base/check.h"
+#include "nopal/base/os.h"
+#include "nopal/base/sanitizer.h"
+#include "nopal/config.h"
+#include "nopal/sched/entry.h"
+#include "nopal/sched/idle.h"
+#include "nopal/sched/steal.h"
+#include "nopal/sched/thread_bound.h"
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+namespace {
+
+constexpr std::uintptr_t kTopMargin = 64;
+
+// The thief's stack pointer: leaves the frame's outgoing-argument area free below the top of the
+// thief's stack (Cilk-M's linkage region) and keeps the alignment. The size of that area is not
+// known, so all that lies between the frame's stack pointer and its base is left: the frame pointer
+// if that is on the same stack, else (a scope constructed after an earlier steal of its frame) the
+// top of the stack it ran on. Both as they were when the scope was constructed: measured from the
+// last thief's stack pointer, the area would grow with each steal of a scope.
+std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope) noexcept {
+  const std::uintptr_t at = scope->stack_pointer;
+  const std::uintptr_t frame = scope->base_of_frame();
+  const bool together = !stack::is_ours(at) || stack::together(at, frame);
+  const std::uintptr_t base = together ? frame : stack::top(stack::stack_of(at));
+  const std::uintptr_t area = base - at + kTopMargin;
+  NOPAL_ASSERT(
+      area + 2 * arch::alignment < stack::size() / 2 + kTopMargin,
+      "a function that forks has a frame of %zu KiB, but only half a stack (%zu KiB) can be "
+      "given to a thief for it; raise NOPAL_STACK_SIZE",
+      static_cast<std::size_t>(area >> 10), stack::size() >> 11);
+  const std::uintptr_t below = top - area - arch::alignment;
+  return (below & ~(arch::alignment - 1)) | (at & (arch::alignment - 1));
+}
+
+// The step's kind decides; it comes back if the strand was handed to another thread.
+NOPAL_SWITCHES void run_next(worker* self, const next_step& next) noexcept {
+  if (const auto* const theft = std::get_if<stolen>(&next))
+    run(self, *theft);
+  else if (const auto* const after = std::get_if<joined>(&next))
+    run(self, *after);
+  else if (const auto* const root = std::get_if<finished_root>(&next))
+    run(self, *root);
+  else
+    run(self, *std::get_if<fiber*>(&next));
+}
+
+} // namespace
+
+NOPAL_SWITCHES void schedule(worker* self, signal told) noexcept {
+  check_mutexes(self->host);
+  if (told.joined != nullptr)
+    run(self, joined{told.joined, self->of});
+  else if (told.preempted != nullptr)
+    run(self, told.preempted);
+  for (;;)
+    run_next(self, find_work(self));
+}
+
+NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
+  scope_frame* const scope = what.continuation;
+  self->of = what.of;
+  if (self->stack == stack::no_stack)
+    self->stack = stack::acquire();
+  const std::uintptr_t top = stack::top(self->stack);
+  const std::uintptr_t at = thief_stack_pointer(top, scope);
+  base::begin_use(stack::bottom(self->stack), top);
+  arch::tell_gdb(top, at);
+  base::happens_after(scope);
+  scope->note_stolen();
+  NOPAL_STEAL_RECORDS_CONTROL(arch::record_control(*scope);)
+  scope->stolen_at = at;
+  if (scope->exceptions_aside())
+    join::bring_exceptions_back(scope);
+  base::set_error(self->stolen_error);
+  self->deque.adopt(self->stack, top, self->of);
+  note_stack(self);
+  leave();
+  arch::nopal_arch_resume(scope, at);
+}
+
+// All strands of the scope have met: the main path goes on where it stopped, on the frame's own
+// stack.
+NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
+  scope_frame* const scope = what.main_path;
+  self->of = what.of;
+  base::happens_after(&scope->join);
+  const bool root = scope == what.of->root; // whose stack is that of the thread which waits for it
+  const stack::stack_id own = stack::stack_of(scope->stack_pointer);
+  if (!root && !stack::take_back(own, {scope, what.of}))
+    return;
+  scope->join.reset();
+  self->host->count.resumptions.add(1);
+  if (root && self->host->bound == what.of)
+    return run(self, finished_root{scope});
+  if (root) {
+    what.of->finish(scope);
+    return wake(self, what.of->parking);
+  }
+  if (self->stack != own && self->stack != stack::no_stack)
+    stack::release(self->stack);
+  self->stack = own;
+  self->deque.adopt(own, scope->taken_above, self->of);
+  join::put_exception_state(scope->exceptions);
+  base::set_error(scope->error);
+  note_stack(self);
+  leave();
+  arch::nopal_arch_resume(scope, scope->stack_pointer);
+}
+
+void place_scheduler(vproc::vproc* here, std::uintptr_t stack_pointer) noexcept {
+  here->scheduler = {stack_pointer, base::this_fiber(), {0, 0}};
+  here->exceptions = join::this_threads_exceptions();
+  here->error = base::this_threads_error();
+}
+
+NOPAL_SWITCHES void run_pool_thread(worker* self, vproc::vproc* here,
+                                    std::uintptr_t stack_pointer) noexcept {
+  place_scheduler(here, stack_pointer);
+  self->run_on(here);
+  enter();
+  schedule(self, signal::stop());
+}
+
+NOPAL_SWITCHES void note_stack(worker* self) noexcept {
+  const stack::stack_id on = self->stack;
+  base::allow_call(self->scheduler_stack);
+  self->host->scheduler.bounds = base::enter_stack(stack::bottom(on), stack::top(on));
+  base::enter_fiber(stack::fiber_of(on));
+}
+
+NOPAL_SWITCHES void note_scheduler_stack(const vproc::vproc* here) noexcept {
+  base::enter_stack(here->scheduler.bounds.low, here->scheduler.bounds.high);
+  base::enter_fiber(here->scheduler.fiber);
+}
+
+} // namespace nopal::inline NOPAL_ABI::sched

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+//
+// The one place where a vproc decides what it runs next.
+//
+// A strand that ends, waits or gives way tells the scheduler of its vproc by a signal, on the
+// scheduler's stack, and does not come back. `schedule` is the only policy there is today: it goes
+// on with what the signal brings, and otherwise with what `find_work` finds (steal.h).
+//
+// Paper: manticore-icfp08, section 3 (the signals `stop` and `preempt`).
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/sched/forks.h"
+#include "nopal/vproc/fiber.h"
+
+#include <variant>
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+using vproc::fiber;
+
+struct signal {
+  scope_frame* joined;
+  fiber* preempted;
+
+  // The strand has ended, or waits where others will find it.
+  static signal stop() noexcept { return {nullptr, nullptr}; }
+  // It has ended as the last strand of this scope, whose main path may go on.
+  static signal stop(scope_frame* joined) noexcept { return {joined, nullptr}; }
+  // It may go on at any time.
+  static signal preempt(fiber* strand) noexcept { return {nullptr, strand}; }
+};
+
+[[noreturn]] void schedule(worker* self, signal told) noexcept;
+
+// What a vproc may run next.
+struct stolen {
+  scope_frame* continuation;
+  group* of;
+};
+struct joined {
+  scope_frame* main_path;
+  group* of;
+};
+struct finished_root { // of the group that this thread waits for
+  scope_frame* scope;
+};
+using next_step = std::variant<stolen, joined, finished_root, fiber*>;
+
+// Each goes on with it, or comes back where the strand's stack is being reclaimed: then the thread
+// that does so goes on with the strand. `self` has no stack, or an empty one.
+void run(worker* self, stolen what) noexcept;
+void run(worker* self, joined what) noexcept;
+void run(worker* self, finished_root what) noexcept; // groups.cc
+void run(worker* self, fiber* strand) noexcept;      // park.cc
+
+// A child whose continuation was stolen is finished, and has left its stack. `scope`: its scope.
+[[noreturn]] void child_ended(void* scope) noexcept; // forks.cc
+
+// The scheduler of this vproc runs below that stack pointer, on the stack that the caller runs on.
+void place_scheduler(vproc::vproc* here, std::uintptr_t stack_pointer) noexcept;
+// Make a switch known to the tools: from the scheduler's stack to the worker's, and back.
+void note_stack(worker* self) noexcept;
+void note_scheduler_stack(const vproc::vproc* here) noexcept;
+
+// The body of a pool thread; `stack_pointer` lies below its caller's frame.
+[[noreturn]] void run_pool_thread(worker* self, vproc::vproc* here,
+                                  std::uintptr_t stack_pointer) noexcept;
+
+// The whole of a thunk that is amid no group (groups.cc).
+void fork_in_new_group(fork_record* of, void (*run)(void*), void* closure) noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::sched

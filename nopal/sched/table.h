@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+//
+// The vprocs, and the table in which thieves find the workers that vprocs run.
+//
+// A slot of the table belongs to a vproc, and a second one to a vproc whose thread waits in an affine
+// region, while it does. It names the worker that runs there. The lowest free slot goes first, so
+// that thieves need not look at many that are free. Workers, groups and vprocs are used again and
+// never freed: a thief that comes late finds nothing, but it finds memory.
+//
+// Thread rules: from any thread; what takes or returns something takes a lock.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/vproc/group.h"
+#include "nopal/vproc/worker.h"
+
+#include <cstdint>
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+using vproc::group;
+using vproc::worker;
+
+// All slots in use are below that number.
+std::uint32_t slots_in_use() noexcept;
+worker* worker_in(std::uint32_t slot) noexcept; // null: the slot is free
+
+// A worker in a slot of its own, run by this vproc; and its return.
+worker* take_worker(vproc::vproc* here) noexcept;
+void return_worker(worker* unused) noexcept;
+// A worker in the place of `left`, which is suspended from now on; its vproc runs the new one.
+worker* replace_worker(worker* left) noexcept;
+// The converse: `left` in the place of `self`, which is returned.
+void put_back_worker(worker* self, worker* left) noexcept;
+
+group* take_group() noexcept;
+void return_group(group* unused) noexcept;
+
+// For an external thread.
+vproc::vproc* take_vproc() noexcept;
+void return_vproc(vproc::vproc* unused) noexcept;
+// For a pool thread, for good.
+vproc::vproc* add_pool_vproc() noexcept;
+// Of the pool; they stay.
+std::uint32_t pool_size() noexcept;
+vproc::vproc* pool_vproc(std::uint32_t number) noexcept;
+// All there ever were.
+std::uint32_t vprocs_ever() noexcept;
+vproc::vproc* vproc_at(std::uint32_t number) noexcept;
+
+// Before the first use: what deques and random numbers begin with.
+void open_table(bool without_barrier, std::uint64_t seed) noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::sched

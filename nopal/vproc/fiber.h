@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+//
+// A fiber is a strand that waits for something else than its children, with all that it needs to go
+// on: its registers, its stack, and the worker that holds its open forks, if it has any.
+//
+//   running --park--> waiting --make_ready--> ready --schedule--> running, on any vproc
+//
+// A fiber lies in the frame of the function that waits. Where that is no strand but a thread that
+// runs none, the thread itself waits (`waker`).
+//
+// Ownership: the strand, before it is in a queue; then whoever holds the queue's lock; then whoever
+//            took it from there.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/vproc/group.h"
+#include "nopal/vproc/queues.h"
+#include "nopal/vproc/worker.h"
+
+namespace nopal::inline NOPAL_ABI::vproc {
+
+struct fiber : arch::context {
+  // Puts it where it will be found, as the last access to it; or says no: it need not wait.
+  bool (*enqueue)(fiber*, void*) = nullptr;
+  void* argument = nullptr;
+  base::handed_over<fiber*> next{nullptr}; // of the queue that it is in
+  group* of = nullptr;                     // null: of a thread that runs no strands
+  worker* left = nullptr;                  // with open forks; null: there were none
+  std::uintptr_t split = 0;                // what its deque had when it was given back
+  join::exception_state exceptions{};
+  int error = 0;
+  thread_waker waker; // of a thread that runs no strands
+};
+
+} // namespace nopal::inline NOPAL_ABI::vproc

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+//
+// A group is a computation: the strands that a thread's outermost fork, or an affine region, begins.
+//
+// A group belongs to the thread that began it and waits for it, but it is not that thread: its
+// strands run on any vproc. Its root scope, the outermost one, is joined anywhere but goes on only
+// on the waiting thread. That thread may run strands of the group meanwhile, and no others, since
+// any other might keep it arbitrarily long.
+//
+//   running --finish--> finished --take_finished--> the waiting thread goes on with the root scope
+//
+// Ownership: `root`, `parent` and `outer` are written by the waiting thread before anything of the
+//            group is public, and are constant until the group ends. Groups are used again and
+//            never freed, so a late wake-up finds a parking place: its thread looks once in vain.
+// Orders:
+//   H  finish: store release. Partner: the acquire of take_finished. The thread that goes on sees
+//      what the strands of the root scope did. That it does not sleep over it is the work of the
+//      fences F and W (parking.h): W lies in the wake that follows.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/join/join.h"
+#include "nopal/vproc/parking.h"
+#include "nopal/vproc/vproc.h"
+
+namespace nopal::inline NOPAL_ABI::vproc {
+
+struct worker;
+
+struct group {
+  const join::scope_frame* root = nullptr;
+  group* parent = nullptr; // amid which it was begun; null: by a thread that was amid none
+  // What the waiting thread is again when the group ends.
+  worker* outer = nullptr;
+  group* outer_bound = nullptr;
+  scheduler_place outer_scheduler;
+  int mutexes_held = 0; // in check builds: when the group began
+
+  alignas(64) parking_place parking; // where the waiting thread sleeps
+
+  // Whoever completes the root scope's join on another thread; wakes the waiting one next.
+  void finish(join::scope_frame* scope) noexcept { finished_.store(scope, base::release); } // H
+  // The waiting thread: the root scope if it may go on, once; null: not yet.
+  join::scope_frame* take_finished() noexcept {
+    join::scope_frame* const scope = finished_.load(base::acquire); // H
+    if (scope != nullptr)
+      finished_.store(nullptr, base::relaxed);
+    return scope;
+  }
+  bool is_finished() const noexcept { return finished_.load(base::relaxed) != nullptr; }
+
+private:
+  base::atomic<join::scope_frame*> finished_{nullptr};
+};
+
+} // namespace nopal::inline NOPAL_ABI::vproc

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+//
+// The list of suspended workers: those that a waiting strand has left with open forks in their
+// deques. Thieves look here when the vprocs' workers have nothing.
+//
+// A Worker has `next_suspended`, a group `of`, and a deque. As nobody runs it, a thief publishes in
+// its name without a barrier, under the lock of the list, which `remove` takes too.
+//
+// Contract: a worker is in the list from `add` to `remove`, unless a thief has seen before that
+//           nothing is open any more.
+// Orders: the count may be wrong for a moment: `add` comes before the fence W of parking.h that its
+//         caller passes, a sleeper's last look after its fence F; so both cannot miss.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/config.h"
+#include "nopal/deque/public_ring.h"
+#include "nopal/deque/spin_lock.h"
+
+#include <cstdint>
+
+namespace nopal::inline NOPAL_ABI::vproc {
+
+template <class Worker> class suspended_workers {
+public:
+  bool empty() const noexcept { return count_.load(base::relaxed) == 0; }
+
+  // Nobody runs it from now on.
+  void add(Worker* one) noexcept {
+    const deque::locked guard{lock_};
+    one->next_suspended = first_;
+    first_ = one;
+    count_.fetch_add(1, base::relaxed);
+  }
+
+  // Somebody is about to run it.
+  void remove(Worker* one) noexcept {
+    const deque::locked guard{lock_};
+    for (Worker** at = &first_; *at != nullptr; at = &(*at)->next_suspended)
+      if (*at == one)
+        return unlink(at);
+  }
+
+  // Takes the oldest fork of the first worker that has one, of this group if it is not null.
+  // `victim` is that worker.
+  template <class Group, class Entry>
+  bool steal(Group* wanted, Entry& taken, Worker*& victim) noexcept {
+    if (empty())
+      return false;
+    const deque::locked guard{lock_};
+    for (Worker** at = &first_; *at != nullptr;) {
+      Worker* const one = *at;
+      if (wanted != nullptr && one->of != wanted) {
+        at = &one->next_suspended;
+        continue;
+      }
+      one->deque.publish_for_absent_owner();
+      if (one->deque.steal(wanted, taken) == deque::outcome::got) {
+        victim = one;
+        return true;
+      }
+      if (one->deque.anything_public()) // another thief was faster, and there is more
+        at = &one->next_suspended;
+      else
+        unlink(at);
+    }
+    return false;
+  }
+
+  // A sleeper's last look.
+  template <class Group> bool has_work(Group* wanted) noexcept {
+    if (empty())
+      return false;
+    const deque::locked guard{lock_};
+    for (Worker* one = first_; one != nullptr; one = one->next_suspended)
+      if ((wanted == nullptr || one->of == wanted) && one->deque.has_work(wanted))
+        return true;
+    return false;
+  }
+
+private:
+  // Lock held.
+  void unlink(Worker** at) noexcept {
+    *at = (*at)->next_suspended;
+    count_.fetch_sub(1, base::relaxed);
+  }
+
+  deque::spin_lock lock_;
+  Worker* first_ = nullptr;
+  base::atomic<std::uint32_t> count_{0};
+};
+
+} // namespace nopal::inline NOPAL_ABI::vproc

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+//
+// A vproc is a thread's place among those that run strands.
+//
+// A pool thread has one for good. A thread that Nopal did not start, an external thread, has one
+// from its first fork to its end. At any time a vproc runs strands with one worker (worker.h): its
+// stack and its deque.
+//
+// Ownership: its thread writes all of it. `parking` is shared; anybody reads `count`.
+#pragma once
+
+#include "nopal/base/random.h"
+#include "nopal/base/sanitizer.h"
+#include "nopal/config.h"
+#include "nopal/join/failure.h"
+#include "nopal/vproc/parking.h"
+
+#include <cstdint>
+
+namespace nopal::inline NOPAL_ABI::vproc {
+
+struct group;
+
+// Counted by one thread, read by anybody.
+class counter {
+public:
+  void add(std::uint64_t number) noexcept {
+    value_.store(value_.load(base::relaxed) + number, base::relaxed);
+  }
+  std::uint64_t get() const noexcept { return value_.load(base::relaxed); }
+
+private:
+  base::atomic<std::uint64_t> value_{0};
+};
+
+struct counters {
+  counter steals;      // continuations taken
+  counter suspensions; // strands that stopped at a join for their children
+  counter resumptions; // strands that went on after a join that had to be waited for
+  counter sleeps;      // times its thread went to sleep
+  counter wakeups;     // threads it woke
+  counter handoffs;    // strands it went on with because it was reclaiming their stacks
+};
+
+// Where a vproc's scheduler runs: on the thread's own stack, or, while the thread waits in an affine
+// region, below the strand that entered the region.
+struct scheduler_place {
+  std::uintptr_t stack_pointer = 0;   // on which the scheduler starts afresh
+  void* fiber = nullptr;              // as ThreadSanitizer knows that stack
+  base::stack_bounds bounds = {0, 0}; // as AddressSanitizer does
+};
+
+struct vproc {
+  scheduler_place scheduler;
+  const join::exception_state* exceptions = &join::no_exceptions; // its thread's
+  const int* error = nullptr;                                     // its thread's errno
+  group* bound = nullptr; // the group that its thread waits for and may run alone; null: none
+  bool pool = false;
+  bool spare = false; // of the pool: active only while others are blocked
+  base::random random;
+  counters count;
+
+  alignas(64) parking_place parking; // where its thread sleeps while it is not bound
+};
+
+} // namespace nopal::inline NOPAL_ABI::vproc
