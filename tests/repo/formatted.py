@@ -14,13 +14,19 @@ import tree
 TOOL = "clang-format-19"
 
 
+def missing():
+    """The name of the tool if it is not there."""
+    return None if shutil.which(TOOL) else TOOL
+
+
 def sources(root):
     return [path for path in tree.cpp_files(root) if not path.endswith(".S")]
 
 
-def check(root):
+def check(root, only=None):
+    """The problems of all sources, or of those that `only` names."""
     problems = []
-    for path in sources(root):
+    for path in only or sources(root):
         command = [TOOL, "--style=file", "--dry-run", "-Werror", os.path.join(root, path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
@@ -32,7 +38,7 @@ def check(root):
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    if not shutil.which(TOOL):
-        print(f"skipped: {TOOL} is not installed")
+    if missing():
+        print(f"skipped: {missing()} is not installed")
         sys.exit(77)
     tree.report(check(sys.argv[1]), len(sources(sys.argv[1])))

@@ -17,8 +17,11 @@ _FLAGS = "-std=c++20 -fsyntax-only -Wall -Wextra -Wpedantic -Wconversion -Wshado
 def compile_alone(root, compiler, path):
     """The first complaint about one header, or None."""
     program = f'#include "{path}"\n#include "{path}"\n'
-    command = [compiler, *_FLAGS, "-I", root, "-x", "c++", "-"]
-    done = subprocess.run(command, input=program, capture_output=True, text=True, check=False)
+    command = [compiler, *_FLAGS, "-I", ".", "-x", "c++", "-"]
+    # It runs in the root, for that is where it looks for "nopal/..." first.
+    done = subprocess.run(
+        command, cwd=root, input=program, capture_output=True, text=True, check=False
+    )
     if done.returncode == 0:
         return None
     errors = [line for line in done.stderr.split("\n") if "error" in line]
@@ -29,12 +32,13 @@ def headers(root):
     return [path for path in tree.cpp_files(root, "nopal") if path.endswith(".h")]
 
 
-def check(root, compilers):
+def check(root, *compilers, only=None):
+    """The problems of all headers, or of those that `only` names."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [
             pool.submit(compile_alone, root, compiler, path)
             for compiler in compilers
-            for path in headers(root)
+            for path in only or headers(root)
         ]
         return [job.result() for job in jobs if job.result()]
 
@@ -42,4 +46,4 @@ def check(root, compilers):
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    tree.report(check(sys.argv[1], sys.argv[2:]), len(headers(sys.argv[1])))
+    tree.report(check(*sys.argv[1:]), len(headers(sys.argv[1])))

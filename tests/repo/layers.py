@@ -21,7 +21,7 @@ def layer_of(path):
     return parts[1] if len(parts) > 1 else None
 
 
-def check(root, order):
+def check(root, *order):
     rank = {name: place for place, name in enumerate(order)}
     problems = []
     for path in tree.cpp_files(root, "nopal"):
@@ -58,4 +58,4 @@ def judge(quote, target, mine, public, rank):
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    tree.report(check(sys.argv[1], sys.argv[2:]), len(tree.cpp_files(sys.argv[1], "nopal")))
+    tree.report(check(*sys.argv[1:]), len(tree.cpp_files(sys.argv[1], "nopal")))

@@ -14,9 +14,6 @@ import tree
 _ATOMIC = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(atomic|stdatomic\.h)>", re.MULTILINE)
 _RAW_ATOMIC = re.compile(r"\bstd::atomic|\b__(?:atomic|sync)_\w+")
 _ASM = re.compile(r"\b(asm|__asm|__asm__)\b")
-# The scope's constructor holds one empty asm statement: it makes the compiler address the frame
-# through a register that survives a change of stack pointer.
-_ASM_ALLOWED = {"nopal/fork.h": 1}
 
 
 def check(root, order_pattern, switch_pattern):
@@ -46,8 +43,10 @@ def assembly(path, text):
         return []
     if path.endswith(".S"):
         return [f"{path}: assembly belongs in arch/"]
-    found = list(_ASM.finditer(text))[_ASM_ALLOWED.get(path, 0) :]
-    return [f"{path}:{tree.line_of(text, m.start())}: assembly belongs in arch/" for m in found]
+    return [
+        f"{path}:{tree.line_of(text, match.start())}: assembly belongs in arch/"
+        for match in _ASM.finditer(text)
+    ]
 
 
 if __name__ == "__main__":

@@ -97,7 +97,8 @@ def check_file(path, text, file_lines, function_lines, columns):
     return problems
 
 
-def check(root, core_lines, file_lines, function_lines, columns):
+def check(root, *limits):
+    core_lines, file_lines, function_lines, columns = map(int, limits)
     problems, core = [], 0
     for path in tree.code_files(root):
         text = tree.read(root, path)
@@ -112,4 +113,4 @@ def check(root, core_lines, file_lines, function_lines, columns):
 if __name__ == "__main__":
     if len(sys.argv) != 6:
         sys.exit(__doc__)
-    tree.report(check(sys.argv[1], *map(int, sys.argv[2:6])), len(tree.code_files(sys.argv[1])))
+    tree.report(check(*sys.argv[1:]), len(tree.code_files(sys.argv[1])))

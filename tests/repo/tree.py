@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the repository's checkers share: finding files, blanking comments and strings, reporting."""
 
+import functools
 import os
 import re
 import sys
@@ -30,6 +31,7 @@ def _blank(match):
     return inner
 
 
+@functools.lru_cache(maxsize=None)
 def code_only(text, keep_strings=False):
     """The text with comments, and strings unless kept, turned into spaces; lines stay where they
     are."""
@@ -44,6 +46,16 @@ def code_only(text, keep_strings=False):
 
 def line_of(text, position):
     return text.count("\n", 0, position) + 1
+
+
+def in_parentheses(text, start):
+    """What stands between the parenthesis at `start` and the one that closes it."""
+    depth = 0
+    for at in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        if depth == 0:
+            return text[start + 1 : at]
+    return text[start + 1 :]
 
 
 def is_script(path):

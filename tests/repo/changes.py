@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: MIT
+"""The changes of this tree that samples.py makes, for each thing that each rule claims. `expected`
+is a part of what the rule must say then, or None where it must still find nothing.
+
+The places are few, and in files that seldom change.
+"""
+
+import re
+
+
+class Edit:
+    """A place in a file, literal text or a pattern, becomes something else."""
+
+    def __init__(self, expected, path, place, replacement):
+        self.expected = expected
+        self.paths = [path]
+        self.place = place if isinstance(place, re.Pattern) else re.compile(re.escape(place))
+        self.replacement = replacement
+
+    def __str__(self):
+        return f"{self.paths[0]}: {self.place.pattern!r} -> {self.replacement[:60]!r}"
+
+    def apply(self, sample):
+        return sample.edit(self.paths[0], self.place, self.replacement)
+
+
+class Before(Edit):
+    """Something stands before a place in a file."""
+
+    def __init__(self, expected, path, place, addition):
+        super().__init__(expected, path, place, addition + place)
+
+
+class Move:
+    """A file lies elsewhere."""
+
+    def __init__(self, expected, path, to):
+        self.expected = expected
+        self.paths = [path, to]
+
+    def __str__(self):
+        return f"{self.paths[0]} lies at {self.paths[1]}"
+
+    def apply(self, sample):
+        return sample.move(*self.paths)
+
+
+class Argue:
+    """An argument of the rule is another."""
+
+    def __init__(self, expected, place, replacement):
+        self.expected = expected
+        self.paths = []
+        self.place = re.compile(place)
+        self.replacement = replacement
+
+    def __str__(self):
+        return f"arguments: {self.place.pattern!r} -> {self.replacement!r}"
+
+    def apply(self, sample):
+        return sample.argue(self.place, self.replacement)
+
+
+# Files that seldom change; the first three are of the lowest layer.
+RANDOM = "nopal/base/random.h"
+DIE = "nopal/base/die.cc"
+BARRIER = "nopal/base/barrier.cc"
+STACK = "nopal/stack/stack.h"
+FORK = "nopal/fork.h"
+TOPOLOGY_TEST = "tests/base/topology_test.cc"
+STRAND = "tests/model/strand.h"
+GDB = "nopal/arch/gdb.h"
+END = re.compile(r"\Z")
+
+IN_RANDOM = "namespace nopal::base {"
+IN_DIE = "void die(const char* format, ...) noexcept {\n"
+IN_FORK = "    if (frame->join.steals() != 0)\n"
+SWITCH = "      arch::nopal_arch_suspend(frame);\n"
+ENABLE = "enabled.store(true, relaxed);"
+
+LAYERS = [
+    Edit("higher layer sched", STACK, "nopal/base/stack_policy.h", "nopal/sched/sched.h"),
+    Edit("higher layer vproc", RANDOM, "<cstdint>", "<nopal/vproc/worker.h>"),
+    Before("higher layer base", "nopal/config.h", "#if", '#include "nopal/base/os.h"\n'),
+    Edit("public API", STACK, "nopal/base/stack_policy.h", "nopal/fork.h"),
+    Edit("repository's root", STACK, "nopal/base/stack_policy.h", "stack_policy.h"),
+    Edit(None, FORK, "nopal/sched/sched.h", "nopal/loop.h"),
+    Before(None, RANDOM, "#pragma once", '// #include "nopal/sched/sched.h"\n'),
+    Move("not one of the layers", STACK, "nopal/elsewhere/stack.h"),
+]
+
+SEAMS = [
+    Edit("atomics come from base/", STACK, "<cstddef>", "<atomic>"),
+    Edit("atomics come from base/", STACK, "<cstddef>", "<stdatomic.h>"),
+    Before("atomics come from base/", STACK, "namespace nopal::stack", "std::atomic<int> a;\n"),
+    Before("atomics come from base/", FORK, IN_FORK, "    __atomic_fetch_add(&a, 1, 0);\n"),
+    Before("assembly belongs", FORK, IN_FORK, '    asm volatile("" ::: "rsp");\n'),
+    Before("assembly belongs", FORK, IN_FORK, '    __asm__("nop");\n'),
+    Before(None, FORK, IN_FORK, '    // asm("nop"); std::atomic; base::relaxed\n'),
+    Move("assembly belongs", "nopal/arch/x86_64_gdb.S", "nopal/sched/gdb.S"),
+]
+
+
+def lines(count, text="  step();\n"):
+    return text * count
+
+
+SIZES = [
+    Argue("lines, more than 1000", r"^\d{4,}$", "1000"),
+    Edit("more than 400", FORK, END, lines(400, "// x\n")),
+    Edit("more than 400", "script/format", END, lines(400, "true\n")),
+    Edit("columns, more than 100", FORK, "// Fork and join.", "// " + "x" * 98),
+    Edit("columns, more than 100", "nopal/arch/x86_64.S", "    .text\n", "x" * 101 + "\n"),
+    Edit(None, FORK, "// Fork and join.", "// " + "x" * 97),
+    Edit("a function of", DIE, IN_DIE, IN_DIE + lines(60)),
+    Edit(None, STRAND, "    check(", lines(50) + "    check("),
+    Edit("a function of 61 lines", DIE, IN_DIE, "void f() {\n" + lines(59) + "}\n" + IN_DIE),
+    Before(None, STRAND, "class strand {\n", "void f() {\n" + lines(58) + "}\n"),
+    Before("a function of 62", DIE, IN_DIE, 'int f() {\n  a = "}"; // }\n' + lines(59) + "}\n"),
+    Before("a function of", RANDOM, "    state_ =", lines(60, "    step();\n")),
+    Before("a function of", FORK, "    check_frame();\n", lines(60, "    step();\n")),
+    Before("a function of", FORK, "    if (!frame->is_of", lines(60, "    step();\n")),
+    Before(
+        "a function of 70 lines",
+        RANDOM,
+        "  std::uint64_t next",
+        "  template <class T>\n  random(T) : state_{1}, b_(2) {\n" + lines(68) + "  }\n",
+    ),
+    Before(
+        "a function of 71 lines",
+        RANDOM,
+        IN_RANDOM,
+        "template <class F>\nauto f(F g) -> a<F> {\n" + lines(68) + "}\n",
+    ),
+    Edit(None, STRAND, "public:\n", "public:\n" + lines(70, "  int f() { g(); }\n")),
+    Before(None, STRAND, "class strand {\n", "int a[] = {\n" + lines(70, "  1,\n") + "};\n"),
+    Edit("a function of", TOPOLOGY_TEST, re.compile(r"(?<=\w\) \{\n)"), lines(60)),
+    Edit("a function of", "tests/repo/tree.py", "    found = []\n", lines(60, "    found = []\n")),
+    Edit("do not balance", DIE, "} // namespace nopal::base", "// namespace nopal::base"),
+]
+
+# In pieces, so that this file passes the rule.
+TEXT = [
+    Edit("does not start with", FORK, re.compile(r"\A.*\n"), ""),
+    Edit("does not start with", "nopal/CMakeLists.txt", re.compile(r"\A.*\n"), ""),
+    Edit("does not start with", "script/format", re.compile("# SPDX.*\n"), ""),
+    Edit("does not start with", "tests/repo/tree.py", re.compile(r"\A.*\n"), ""),
+    Edit("a note to self", FORK, "// Fork and join.", "// TO" "DO: fork and join."),
+    Edit("a note to self", "README.md", END, "FIX" "ME\n"),
+    Edit("a note to self", DIE, IN_DIE, "// XX" "X\n" + IN_DIE),
+    Edit(None, FORK, "// Fork and join.", "// A todo list is no note."),
+    Edit("a path of one machine", "README.md", END, "see /wo" "rk/notes\n"),
+    Edit("a path of one machine", "script/format", END, "cd '/ho" "me/me'\n"),
+    Edit(None, "README.md", END, "https://example.org/home/page\n"),
+    Edit("the host of a package index", "README.md", END, "http://deb.debian" ".org/debian\n"),
+    Edit("a conflict marker", "README.md", END, "<" * 7 + " one\n"),
+    Edit("white space", "README.md", "\n", " \n"),
+    Edit("a carriage return", "README.md", "\n", "\r\n"),
+    Edit("does not end", "README.md", re.compile(r"\n\Z"), ""),
+]
+
+HEADERS = [
+    Edit("nopal/base/random.h: ", RANDOM, "#include <cstdint>\n", ""),
+    Edit("redefinition", RANDOM, "#pragma once\n", ""),
+    Edit("nopal/base/random.h: ", RANDOM, "return static_cast<std::uint32_t>", "return "),
+]
+
+FORMATTED = [
+    Edit("places differ", RANDOM, "(std::uint32_t bound)", "( std::uint32_t bound )"),
+    Edit("places differ", DIE, IN_DIE, IN_DIE.replace(" {", "{")),
+]
+
+CHANGES = {
+    "layers": LAYERS,
+    "seams": SEAMS,
+    "sizes": SIZES,
+    "text": TEXT,
+    "headers": HEADERS,
+    "formatted": FORMATTED,
+}
