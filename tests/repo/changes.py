@@ -98,6 +98,41 @@ SEAMS = [
     Before("assembly belongs", FORK, IN_FORK, '    __asm__("nop");\n'),
     Before(None, FORK, IN_FORK, '    // asm("nop"); std::atomic; base::relaxed\n'),
     Move("assembly belongs", "nopal/arch/x86_64_gdb.S", "nopal/sched/gdb.S"),
+    # A file that changes stacks; this one says when a strand leaves its stack.
+    *(
+        Before(f"{order!r} in a file that changes stacks", FORK, IN_FORK, f"    step({order});\n")
+        for order in [f"base::{one}" for one in "relaxed acquire release acq_rel seq_cst".split()]
+        + ["memory_order_relaxed", "relaxed"]
+    ),
+    Before("'full_fence('", FORK, IN_FORK, "    base::full_fence();\n"),
+    Before("'light_barrier('", FORK, IN_FORK, "    base::light_barrier();\n"),
+    Before("'heavy_barrier('", FORK, IN_FORK, "    base::heavy_barrier();\n"),
+    Before("'atomic<' in a file", FORK, IN_FORK, "    base::atomic<int> word{0};\n"),
+    Before("'.store(' in a file", FORK, IN_FORK, "    frame->word.store(1);\n"),
+    Before(None, FORK, IN_FORK, "    stack::release(own);\n"),
+    Before("in a file that changes", GDB, "  reinterpret_cast", "  f(base::acquire);\n"),
+    # A file that may not.
+    *(
+        Before("which this file may not", RANDOM, IN_RANDOM, f"void f() {{ {name}(x); }}\n")
+        for name in ["arch::resume"]
+        + [f"arch::nopal_arch_{one}" for one in "suspend park resume leave call_on".split()]
+    ),
+    Edit("changes none", FORK, SWITCH, "      sched::start();\n"),
+    Argue("which this file may not", "^nopal/fork.h$", "nopal/loop.h"),
+    # Orders are named everywhere.
+    Edit("store names 0 of 1", BARRIER, ENABLE, "enabled.store(true);"),
+    Edit("load names 0 of 1", BARRIER, "enabled.load(relaxed)", "enabled.load()"),
+    Edit("exchange names 0 of 1", BARRIER, ENABLE, "enabled.exchange(true);"),
+    Edit("fetch_or names 0 of 1", BARRIER, ENABLE, "enabled.fetch_or(true);"),
+    Edit("weak names 1 of 2", BARRIER, ENABLE, "enabled.compare_exchange_weak(a, b, relaxed);"),
+    Edit(None, BARRIER, ENABLE, "enabled.compare_exchange_weak(a, b, relaxed, relaxed);"),
+    *(
+        Edit("writes an atomic", BARRIER, ENABLE, written)
+        for written in ("enabled = true;", "enabled |= true;", "++enabled;", "enabled--;")
+    ),
+    Edit(None, BARRIER, ENABLE, "const bool same = there == there;"),
+    Before("writes an atomic", FORK, IN_FORK, "    idle.searching = 1;\n"),
+    Before("writes an atomic", FORK, IN_FORK, "    --self->idle.searching;\n"),
 ]
 
 
