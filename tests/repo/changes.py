@@ -87,6 +87,29 @@ LAYERS = [
     Edit(None, FORK, "nopal/sched/sched.h", "nopal/loop.h"),
     Before(None, RANDOM, "#pragma once", '// #include "nopal/sched/sched.h"\n'),
     Move("not one of the layers", STACK, "nopal/elsewhere/stack.h"),
+    Before("names sched::", RANDOM, "    state_ =", "    sched::start();\n"),
+    Before("adds to sched::", RANDOM, IN_RANDOM, "namespace nopal::sched {\nvoid start();\n}\n"),
+    Before("adds to vproc::", RANDOM, IN_RANDOM, "namespace nopal::vproc {\nstruct seat;\n}\n"),
+    Before(None, STACK, "namespace nopal::stack", "namespace nopal::base {\nstruct r;\n}\n"),
+    Before("adds to base::", STACK, "namespace nopal::s", "namespace nopal::base {\nint r;\n}\n"),
+    # As print_statistics was.
+    Edit("adds to sched::", "nopal/runtime.cc", "statistics stats()", "statistics sched::stats()"),
+    Argue("names vproc::", "nopal/arch/arch.h vproc", f"{GDB} vproc"),
+    Argue("nothing needs", "nopal/arch/arch.h vproc", f"{GDB} vproc"),
+    Argue("two files", "nopal/vproc/worker.cc arch", "nopal/vproc/worker.cc vproc"),
+    Argue("is no exception", "nopal/arch/arch.h vproc:", "nopal/arch/arch.h vproc"),
+]
+
+CALLS = [
+    # Its objects lie elsewhere too, so a lower layer refers to what a higher one defines.
+    Move("of the public API defines", "nopal/sched/statistics.cc", "nopal/statistics.cc"),
+    Move("a name of the layer sched", "nopal/sched/statistics.cc", "nopal/statistics.cc"),
+    Move("a name of the layer base", DIE, "nopal/sched/die.cc"),
+    Move("which nopal/sched/die.cc of sched defines", DIE, "nopal/sched/die.cc"),
+    Argue("uses nopal_self", "x86_64.S nopal_self", "x86_64.S nopal_other"),
+    Argue("may name nopal_other", "x86_64.S nopal_self", "x86_64.S nopal_other"),
+    Argue("no object of it", r"(\.dir/.*base/)die\.cc", r"\1os.cc"),
+    Argue("is its source", r"(\.dir/.*base/)die\.cc", r"\1none.cc"),
 ]
 
 SEAMS = [
@@ -207,6 +230,7 @@ FORMATTED = [
 
 CHANGES = {
     "layers": LAYERS,
+    "calls": CALLS,
     "seams": SEAMS,
     "sizes": SIZES,
     "text": TEXT,

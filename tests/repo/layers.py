@@ -1,18 +1,28 @@
 # SPDX-License-Identifier: MIT
-"""Checks that a file of a layer includes only its own layer and lower ones.
+"""Checks that a file of a layer includes, names and defines only what its layer may.
 
-usage: layers.py ROOT LAYER...     the layers, lowest first
+usage: layers.py ROOT "LAYER ..." EXCEPTION...     the layers, lowest first
 
 A LAYER with a dot in it is one file directly in nopal/, ranked among the folders. The other
 files directly in nopal/ are the public API: they may include anything and no layer includes them.
+
+A layer's names lie in the namespace that is called as it is. A file names no namespace of a higher
+layer, as a declaration of what is defined there does; and no file declares or defines anything in
+the namespace of a lower one, but for a struct that it names without including it. What has no
+namespace is the matter of calls.py, which reads the compiled objects. An EXCEPTION allows one file
+one namespace (upwards.py).
 """
 
 import re
 import sys
 
 import tree
+import upwards
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+_STRUCTS = r"\s*(?:(?:struct|class)\s+\w+\s*;\s*)*\}"
+_NAMESPACE = re.compile(rf"\bnamespace\s+([\w:\s]+?)\s*\{{({_STRUCTS})?")
+_AFTER_PARAMETERS = re.compile(r"\s*(?:const\b|noexcept\b|->[^{};()]*|\s)*\{")
 
 
 def layer_of(path):
@@ -21,8 +31,10 @@ def layer_of(path):
     return parts[1] if len(parts) > 1 else None
 
 
-def check(root, *order):
+def check(root, layers, *exceptions):
+    order = layers.split()
     rank = {name: place for place, name in enumerate(order)}
+    allowed = upwards.Exceptions(exceptions)
     problems = []
     for path in tree.cpp_files(root, "nopal"):
         mine = layer_of(path)
@@ -30,13 +42,16 @@ def check(root, *order):
         if not public and mine not in rank:
             problems.append(f"{path}: nopal/{mine}/ is not one of the layers {' '.join(order)}")
             continue
-        text = tree.code_only(tree.read(root, path), keep_strings=True)
-        for match in _INCLUDE.finditer(text):
-            where = f"{path}:{tree.line_of(text, match.start())}"
-            problem = judge(match.group(1), match.group(2), mine, public, rank)
-            if problem:
-                problems.append(f"{where}: {problem}")
-    return problems
+        text = tree.read(root, path)
+        found = includes(tree.code_only(text, keep_strings=True), mine, public, rank)
+        found += names(path, tree.code_only(text), mine, public, rank, allowed)
+        problems += [f"{path}:{tree.line_of(text, at)}: {problem}" for at, problem in found]
+    return problems + allowed.leftover()
+
+
+def includes(text, mine, public, rank):
+    found = [(m.start(), judge(m[1], m[2], mine, public, rank)) for m in _INCLUDE.finditer(text)]
+    return [(at, problem) for at, problem in found if problem]
 
 
 def judge(quote, target, mine, public, rank):
@@ -53,6 +68,41 @@ def judge(quote, target, mine, public, rank):
     if rank[theirs] > rank[mine]:
         return f"layer {mine} includes {target} of the higher layer {theirs}"
     return None
+
+
+def names(path, text, mine, public, rank, allowed):
+    """Namespaces of higher layers that are named, and of other layers that are added to."""
+    found = []
+    for theirs in rank:
+        if theirs == mine or "." in theirs:
+            continue
+        higher = not public and rank[theirs] > rank[mine]
+        uses = used(theirs, text) if higher else []
+        added = additions(theirs, text, higher)
+        if (uses or added) and allowed.allow(path, theirs):
+            continue
+        who = "the public API" if public else f"layer {mine}"
+        found += [(at, f"{who} names {theirs}::, the higher layer {theirs}'s") for at in uses]
+        found += [(at, f"{who} adds to {theirs}::, the layer {theirs}'s") for at in added]
+    return found
+
+
+def used(layer, text):
+    return [match.start() for match in re.finditer(rf"(?<!std::)\b{layer}\s*::", text)]
+
+
+def additions(layer, text, even_structs):
+    """Where the layer's namespace is opened, or a function of it is defined by its full name."""
+    opened = [
+        match.start()
+        for match in _NAMESPACE.finditer(text)
+        if layer in re.findall(r"\w+", match[1]) and (even_structs or not match[2])
+    ]
+    for match in re.finditer(rf"\b{layer}\s*::\s*(?:\w+\s*::\s*)*\w+\s*\(", text):
+        after = match.end() + len(tree.in_parentheses(text, match.end() - 1)) + 1
+        if _AFTER_PARAMETERS.match(text, after):
+            opened.append(match.start())
+    return opened
 
 
 if __name__ == "__main__":

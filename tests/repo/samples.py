@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 
+import calls
 import changes
 import tree
 
@@ -48,11 +49,17 @@ class Sample:
         return True
 
     def move(self, path, to):
-        """The file lies elsewhere."""
+        """The file lies elsewhere, and the objects that were compiled from it do too."""
         if not os.path.exists(self.at(path)):
             return False
         os.makedirs(os.path.dirname(self.at(to)), exist_ok=True)
         os.rename(self.at(path), self.at(to))
+        for number, argument in enumerate(self.arguments):
+            if calls.source_of(argument) == path:
+                moved = self.at(f"build/{number}/CMakeFiles/a.dir/{os.path.relpath(to, 'nopal')}.o")
+                os.makedirs(os.path.dirname(moved))
+                shutil.copyfile(argument, moved)
+                self.arguments[number] = moved
         return True
 
     def argue(self, place, replacement):
@@ -62,6 +69,7 @@ class Sample:
 
     def undo(self, change):
         self.arguments = list(self.given)
+        shutil.rmtree(self.at("build"), ignore_errors=True)
         for path in change.paths:
             if os.path.exists(os.path.join(self.root, path)):
                 self.restore(path)
