@@ -158,6 +158,14 @@ SEAMS = [
     Before("writes an atomic", FORK, IN_FORK, "    --self->idle.searching;\n"),
 ]
 
+CONFIG_H = '#include "nopal/config.h"\n'
+CONFIG = [
+    Edit("names NOPAL_ABI and", FORK, CONFIG_H, ""),
+    Edit("names NOPAL_ABI and", FORK, CONFIG_H, "/*\n" + CONFIG_H + "*/\n"),
+    Before("names NOPAL_DEQUE_SPLIT", RANDOM, "namespace", "#if NOPAL_DEQUE_SPLIT\n#endif\n"),
+    Before(None, RANDOM, IN_RANDOM, "// NOPAL_ABI\n"),
+]
+
 
 def lines(count, text="  step();\n"):
     return text * count
@@ -232,6 +240,7 @@ CHANGES = {
     "layers": LAYERS,
     "calls": CALLS,
     "seams": SEAMS,
+    "config": CONFIG,
     "sizes": SIZES,
     "text": TEXT,
     "headers": HEADERS,

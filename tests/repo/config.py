@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT
+"""Checks that a file of nopal/ that names a macro of config.h includes config.h itself.
+
+usage: config.py ROOT
+
+NOPAL_ABI is such a macro: a file that opened that namespace without the macro would declare other
+things than it means, and no compiler says so. The same holds for a choice of a preset in an #if.
+"""
+
+import re
+import sys
+
+import tree
+
+_CONFIG = "nopal/config.h"
+_DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(NOPAL_\w+)", re.MULTILINE)
+_INCLUDED = re.compile(rf'^[ \t]*#[ \t]*include[ \t]*"{re.escape(_CONFIG)}"', re.MULTILINE)
+
+
+def check(root):
+    macros = set(_DEFINED.findall(tree.code_only(tree.read(root, _CONFIG))))
+    problems = []
+    for path in tree.cpp_files(root, "nopal"):
+        text = tree.read(root, path)
+        if path == _CONFIG or _INCLUDED.search(tree.code_only(text, keep_strings=True)):
+            continue
+        for match in re.finditer(r"\bNOPAL_\w+", tree.code_only(text)):
+            if match[0] in macros:
+                where = f"{path}:{tree.line_of(text, match.start())}"
+                problems.append(f'{where}: names {match[0]} and does not include "{_CONFIG}"')
+                break
+    if not macros:
+        problems.append(f"{_CONFIG}: defines no macro")
+    return problems
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    tree.report(check(sys.argv[1]), len(tree.cpp_files(sys.argv[1], "nopal")))
