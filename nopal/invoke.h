@@ -52,7 +52,8 @@ std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...>, F&... f) {
 // Thrown by an overtaken part of a structured form, and caught by the form's outer parts.
 struct not_started {};
 
-// Keeps the function's own exception in its own position: the order of the positions is the serial order.
+// Keeps the function's own exception in its own position: the order of the positions is the serial
+// order.
 template <class F>
 void call_guarded(const join::position& here, std::optional<result_of<F>>& result, F& f,
                   std::exception_ptr& thrown) noexcept {

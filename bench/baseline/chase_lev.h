@@ -8,7 +8,7 @@
 // Every offer is public at once. The owner pushes and pops at `bottom`; thieves raise `top` by
 // compare-and-swap. Both meet over the last entry only, and there the owner too must win the
 // compare-and-swap. Indices only grow, but for the pop's step back, so a `top` that has not changed
-// means that entry `top` has not changed, nor the computation it belongs to. A full array is
+// means that entry `top` has not changed, nor the group it belongs to. A full array is
 // replaced by one of twice the size; the old one is kept, since a thief may still read it.
 //
 // Invariant (no pop under way):
@@ -18,17 +18,17 @@
 //   bottom_   owner
 //   top_      anybody, by compare-and-swap from i to i + 1
 //   array_    owner
-//   home_     owner, while nothing is open
+//   group_     owner, while nothing is open
 // Orders:
 //   P  push: bottom store release. Partner: the thief's bottom load, acquire: entry, array, frame
-//      and home are complete.
+//      and group are complete.
 //   C  pop: bottom lowered, full fence, top load. Partner: top load, full fence, bottom load. Of an
 //      owner that takes without compare-and-swap and a thief that wants the same entry, one sees
 //      the other.
 //   T  top: compare-and-swap seq_cst, load acquire. The owner's load in push pairs with the
 //      thief's swap: the slot is used again only after its entry was read.
 //   G  growing: array store release, the thief's load acquire: the copied entries are complete.
-//   H  home: store release, load acquire: who sees another computation's home sees that the entry
+//   H  group: store release, load acquire: who sees another group's group sees that the entry
 //      is gone.
 //   L  as in stack_map.h: bottom stored, light barrier, limit load.
 // Progress: push (but for growing) and pop take a bounded number of steps, and so does an attempt
@@ -120,8 +120,8 @@ public:
   void publish_root(Record* record, void*) noexcept { put_growing(record); }
 
   // Nothing is open.
-  void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
-    home_.store(home, base::release); // H
+  void adopt(stack::stack_id stack, std::uintptr_t, void* group) noexcept {
+    group_.store(group, base::release); // H
     limit_.adopt(stack);
   }
 
@@ -134,14 +134,14 @@ public:
   }
   static void publish_for_absent_owner() noexcept {}
 
-  outcome steal(void* home, entry<Record>& taken) noexcept {
+  outcome steal(void* group, entry<Record>& taken) noexcept {
     std::int64_t top = top_.load(base::acquire); // T
     base::full_fence();                          // C
     if (top >= bottom_.load(base::acquire))      // P
       return outcome::empty;
-    const array* entries = array_.load(base::acquire);                                  // G
-    taken = {nullptr, entries->at(top).load(base::relaxed), home_.load(base::acquire)}; // H
-    if (home != nullptr && taken.home != home)
+    const array* entries = array_.load(base::acquire);                                   // G
+    taken = {nullptr, entries->at(top).load(base::relaxed), group_.load(base::acquire)}; // H
+    if (group != nullptr && taken.group != group)
       return top_.load(base::relaxed) == top ? outcome::foreign : outcome::lost;
     return top_.compare_exchange_strong(top, top + 1, base::seq_cst, base::relaxed) // T
                ? outcome::got
@@ -158,8 +158,8 @@ public:
 
   bool publish_for_owner(const void* = nullptr) noexcept { return anything_public(); }
 
-  bool has_work(void* home) noexcept {
-    return anything_public() && (home == nullptr || home_.load(base::acquire) == home);
+  bool has_work(void* group) noexcept {
+    return anything_public() && (group == nullptr || group_.load(base::acquire) == group);
   }
 
 private:
@@ -214,7 +214,7 @@ private:
   alignas(64) limit<Stacks> limit_;
   base::atomic<std::int64_t> bottom_{0};
   base::atomic<const array*> array_{&nothing};
-  base::atomic<void*> home_{nullptr};
+  base::atomic<void*> group_{nullptr};
   bool put_already_ = false; // by a push that said no
   unsigned arrays_made_ = 0;
 

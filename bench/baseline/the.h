@@ -19,7 +19,7 @@
 //   tail_    owner
 //   head_    lock holder
 //   slots_   owner; thieves read below tail, under the lock
-//   home_    owner, under the lock
+//   group_    owner, under the lock
 // Orders:
 //   P  push: tail store release. Partner: the thief's tail load, acquire: slot and frame are
 //      complete.
@@ -113,9 +113,9 @@ public:
   // The only open offer of this deque.
   void publish_root(Record* record, void*) noexcept { put(record); }
 
-  void adopt(stack::stack_id stack, std::uintptr_t, void* home) noexcept {
+  void adopt(stack::stack_id stack, std::uintptr_t, void* group) noexcept {
     const locked guard{lock_};
-    home_ = home;
+    group_ = group;
     start_afresh();
     limit_.adopt(stack);
   }
@@ -125,14 +125,14 @@ public:
     if (anything_public())
       return false;
     above = 0;
-    home_ = nullptr;
+    group_ = nullptr;
     start_afresh();
     limit_.adopt(stack::no_stack);
     return true;
   }
   static void publish_for_absent_owner() noexcept {}
 
-  outcome steal(void* home, entry<Record>& taken) noexcept {
+  outcome steal(void* group, entry<Record>& taken) noexcept {
     if (!anything_public())
       return outcome::empty;
     const locked guard{lock_};
@@ -141,8 +141,8 @@ public:
     base::full_fence(); // C
     outcome result = outcome::empty;
     if (at < tail_.load(base::acquire)) { // P
-      taken = {nullptr, slots_[at].load(base::relaxed), home_};
-      result = home == nullptr || home_ == home ? outcome::got : outcome::foreign;
+      taken = {nullptr, slots_[at].load(base::relaxed), group_};
+      result = group == nullptr || group_ == group ? outcome::got : outcome::foreign;
     }
     if (result == outcome::got)
       Record::taken(taken.frame);
@@ -161,9 +161,9 @@ public:
 
   bool publish_for_owner(const void* = nullptr) noexcept { return anything_public(); }
 
-  bool has_work(void* home) noexcept {
+  bool has_work(void* group) noexcept {
     const locked guard{lock_};
-    return anything_public() && (home == nullptr || home_ == home);
+    return anything_public() && (group == nullptr || group_ == group);
   }
 
 private:
@@ -188,7 +188,7 @@ private:
   alignas(64) spin_lock lock_;
   base::atomic<std::int64_t> head_{0};
   std::int64_t capacity_ = 0;
-  void* home_ = nullptr;
+  void* group_ = nullptr;
 };
 
 } // namespace nopal::inline NOPAL_ABI::deque

@@ -47,8 +47,8 @@ struct runner {
 };
 
 // The worker that runs on this thread. It is read through `current` only: a strand changes threads
-// at forks and joins, and a compiler that remembered where the variable lies would go on reading the
-// old thread's. Defined in vproc/worker.cc, which knows the value that it begins with.
+// at forks and joins, and a compiler that remembered where the variable lies would go on reading
+// the old thread's. Defined in vproc/worker.cc, which knows the value that it begins with.
 extern "C" {
 extern constinit thread_local runner* nopal_self __attribute__((tls_model("initial-exec")));
 }
@@ -208,7 +208,8 @@ extern "C" {
 // context and the stack pointer that was left. Returns when somebody resumes the context.
 void nopal_arch_suspend(context* at, void (*then)(context*, std::uintptr_t));
 
-// The same for a strand that stops anywhere: the context's stack and frame pointer are recorded too.
+// The same for a strand that stops anywhere: the context's stack and frame pointer are recorded
+// too.
 void nopal_arch_park(context* at, void (*then)(context*, std::uintptr_t));
 
 // Goes on where the context was recorded, on the stack given.

@@ -30,13 +30,13 @@ namespace nopal::inline NOPAL_ABI::deque {
 template <class Record> struct entry {
   Record* record;
   typename Record::frame_type* frame;
-  void* home; // the computation it belongs to
+  void* group; // the group it belongs to
 };
 
 enum class outcome : std::uint8_t {
   got,
   empty,
-  foreign, // there is one, but of another computation
+  foreign, // there is one, but of another group
   lost     // another thief or the owner was faster
 };
 
@@ -52,7 +52,7 @@ struct ring_word {
     return {(((old >> 32) + 1) << 32) | ((head & 0xffffu) << 16) | (tail & 0xffffu)};
   }
   ring_word pushed() const noexcept { return next(bits, head(), tail() + 1u); }
-  ring_word taken_back() const noexcept { return next(bits, head(), tail() - 1u); }
+  ring_word withdrawn() const noexcept { return next(bits, head(), tail() - 1u); }
   ring_word stolen() const noexcept { return next(bits, head() + 1u, tail()); }
 };
 
@@ -70,7 +70,7 @@ public:
     slot& at = slots_[word.tail() % Capacity];
     at.record.store(item.record, base::relaxed);
     at.frame.store(item.frame, base::relaxed);
-    at.home.store(item.home, base::relaxed);
+    at.group.store(item.group, base::relaxed);
     at.before = before;
     while (
         !word_.compare_exchange_weak(word.bits, word.pushed().bits, base::release, base::relaxed)) {
@@ -78,32 +78,32 @@ public:
   }
 
   // Lock held, owner. True: the offer was the newest public one and is private again.
-  bool take_back(const Record* record, std::uintptr_t& before) noexcept {
+  bool withdraw(const Record* record, std::uintptr_t& before) noexcept {
     ring_word word{word_.load(base::relaxed)};
     while (word.count() != 0) {
       const slot& newest = slots_[(word.tail() - 1u) % Capacity];
       if (newest.record.load(base::relaxed) != record)
         return false;
       before = newest.before;
-      if (word_.compare_exchange_weak(word.bits, word.taken_back().bits, base::relaxed,
+      if (word_.compare_exchange_weak(word.bits, word.withdrawn().bits, base::relaxed,
                                       base::relaxed))
         return true;
     }
     return false;
   }
-  bool take_back(const Record* record) noexcept {
+  bool withdraw(const Record* record) noexcept {
     std::uintptr_t ignored = 0;
-    return take_back(record, ignored);
+    return withdraw(record, ignored);
   }
 
-  outcome steal(const void* home, entry<Record>& taken) noexcept {
+  outcome steal(const void* group, entry<Record>& taken) noexcept {
     ring_word word{word_.load(base::acquire)};
     if (word.count() == 0)
       return outcome::empty;
     const slot& at = slots_[word.head() % Capacity];
     taken = {at.record.load(base::relaxed), at.frame.load(base::relaxed),
-             at.home.load(base::relaxed)};
-    if (home != nullptr && taken.home != home)
+             at.group.load(base::relaxed)};
+    if (group != nullptr && taken.group != group)
       return outcome::foreign;
     return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::relaxed,
                                          base::relaxed)
@@ -111,17 +111,17 @@ public:
                : outcome::lost;
   }
 
-  bool holds(const void* home) const noexcept {
+  bool holds(const void* group) const noexcept {
     const ring_word word{word_.load(base::acquire)};
     return word.count() != 0 &&
-           (home == nullptr || slots_[word.head() % Capacity].home.load(base::relaxed) == home);
+           (group == nullptr || slots_[word.head() % Capacity].group.load(base::relaxed) == group);
   }
 
 private:
   struct slot {
     base::atomic<Record*> record{nullptr};
     base::atomic<typename Record::frame_type*> frame{nullptr};
-    base::atomic<void*> home{nullptr};
+    base::atomic<void*> group{nullptr};
     std::uintptr_t before = 0; // under the lock
   };
 

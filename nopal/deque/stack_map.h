@@ -71,7 +71,7 @@ public:
     if (address(record) < split_)
       return true;
     std::uintptr_t before = 0;
-    if (!ring_.take_back(record, before))
+    if (!ring_.withdraw(record, before))
       return false;
     split_ = before;
     demand_.taken_back();
@@ -83,14 +83,14 @@ public:
   // For an offer made with publish_foreign: it was never private.
   bool take_back_root(Record* record) noexcept {
     const locked guard{lock_};
-    return ring_.take_back(record);
+    return ring_.withdraw(record);
   }
 
   attention attend() noexcept { return limit_.attend(); }
 
-  bool publish(Record* newest, void* home) noexcept {
+  bool publish(Record* newest, void* group) noexcept {
     const locked guard{lock_};
-    home_ = home;
+    group_ = group;
     const bool any = publish_oldest(address(newest));
     if (!any)
       ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
@@ -99,18 +99,18 @@ public:
     return any;
   }
 
-  void publish_root(Record* record, void* home) noexcept {
+  void publish_root(Record* record, void* group) noexcept {
     const locked guard{lock_};
-    home_ = home;
+    group_ = group;
     record->complete(0);
-    ring_.push({record, record->frame(), home});
+    ring_.push({record, record->frame(), group});
   }
 
   // All offers at or above `split` are taken. `stack` may be none: nothing is to be offered then.
-  // `home`: the computation of all that is offered from now on, also by a starved thief.
-  void adopt(stack::stack_id stack, std::uintptr_t split, void* home) noexcept {
+  // `group`: the group of all that is offered from now on, also by a starved thief.
+  void adopt(stack::stack_id stack, std::uintptr_t split, void* group) noexcept {
     const locked guard{lock_};
-    home_ = home;
+    group_ = group;
     split_ = split;
     limit_.adopt(stack);
   }
@@ -122,20 +122,20 @@ public:
     if (!ring_.empty() || oldest_between(from, split_) != nullptr)
       return false;
     split = split_;
-    home_ = nullptr;
+    group_ = nullptr;
     split_ = 0;
     limit_.adopt(stack::no_stack);
     return true;
   }
 
-  outcome steal(void* home, entry<Record>& taken) noexcept { return ring_.steal(home, taken); }
+  outcome steal(void* group, entry<Record>& taken) noexcept { return ring_.steal(group, taken); }
 
   bool anything_public() const noexcept { return !ring_.empty(); }
 
   void ask() noexcept { limit_.ask(); }
   void ask_before_sleep() noexcept { limit_.ask(); }
 
-  bool publish_for_owner(const void* home = nullptr) noexcept {
+  bool publish_for_owner(const void* group = nullptr) noexcept {
     std::uintptr_t lowest = 0;
     {
       const locked guard{lock_};
@@ -143,7 +143,7 @@ public:
         return publish_oldest(bottom());
       if (!ring_.empty())
         return true;
-      if (claiming_ || limit_.searched() || (home != nullptr && home != home_))
+      if (claiming_ || limit_.searched() || (group != nullptr && group != group_))
         return false;
       const bool asked = limit_.is_asked();
       // Without a barrier: what this misses, the sleeper's look (has_work) finds.
@@ -172,14 +172,14 @@ public:
       publish_oldest(bottom());
   }
 
-  bool has_work(void* home) noexcept {
+  bool has_work(void* group) noexcept {
     const locked guard{lock_};
-    if (ring_.holds(home))
+    if (ring_.holds(group))
       return true;
     if (oldest_private() == nullptr)
       return false;
     limit_.forget_search();
-    return home == nullptr || home == home_;
+    return group == nullptr || group == group_;
   }
 
 private:
@@ -203,7 +203,7 @@ private:
   // Lock held; the ring is not full.
   void publish_claimed(Record* oldest) noexcept {
     oldest->complete(split_);
-    ring_.push({oldest, oldest->frame(), home_}, split_);
+    ring_.push({oldest, oldest->frame(), group_}, split_);
     split_ = address(oldest);
   }
 
@@ -244,7 +244,7 @@ private:
   bool claiming_ = false; // a starved thief has claimed offers and not come back yet
   demand<RingCapacity> demand_;
   std::uintptr_t split_ = 0;
-  void* home_ = nullptr;
+  void* group_ = nullptr;
 
   alignas(64) public_ring<Record, RingCapacity> ring_;
 };

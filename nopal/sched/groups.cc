@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// How a thread begins a group, waits for it, and goes on when it ends (vproc/group.h). A thread that
-// Nopal did not start begins one at a fork on its own stack, a strand when it enters an affine
+// How a thread begins a group, waits for it, and goes on when it ends (vproc/group.h). A thread
+// that Nopal did not start begins one at a fork on its own stack, a strand when it enters an affine
 // region (affine.h). The group ends when that fork's scope goes on, always on the same thread.
 //
 //   forks       The child runs on a stack of ours, so that everything below it is ordinary; the
 //               continuation, whose frame stays where it is, is public at once.
 //   not stolen  The child returns to the stack of the frame; the thread is what it was before.
-//   stolen      The thread looks for work of its group, on the stack of the frame, below it. Whoever
+//   stolen The thread looks for work of its group, on the stack of the frame, below it. Whoever
 //               completes the scope's join hands the scope back (group::finish).
 //
 // The parent of an affine region is not offered, nor is a frame too large for a thief's stack: the

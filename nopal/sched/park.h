@@ -24,8 +24,8 @@ void park(bool (*enqueue)(fiber*, void*), void* argument) noexcept;
 // Anybody, once.
 void make_ready(fiber* strand) noexcept;
 
-// For find_work: takes the fiber that has been ready longest, of this group if it is not null; null:
-// there is none. And whether there is one.
+// For find_work: takes the fiber that has been ready longest, of this group if it is not null;
+// null: there is none. And whether there is one.
 fiber* take_ready(const vproc::group* wanted) noexcept;
 bool any_ready(const vproc::group* wanted) noexcept;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// The pool's threads: started at the first fork, once; the threads then live as long as the process and sleep when
-// there is nothing to do, so that a program may end at any time and nothing has to be shut down in
-// order.
+// The pool's threads. They are started once, at the first fork, live as long as the process, and
+// sleep when there is nothing to do. So a program may end at any time, and nothing has to be shut
+// down in order.
 #include "nopal/sched/pool.h"
 #include "nopal/base/barrier.h"
 #include "nopal/base/check.h"

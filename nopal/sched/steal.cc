@@ -36,7 +36,7 @@ using item = deque::entry<fork_record>;
 next_step stolen_from(const worker* victim, worker* self, const item& taken) noexcept {
   self->stolen_error = base::read_error(victim->error_at());
   self->host->count.steals.add(1);
-  return stolen{taken.frame, static_cast<group*>(taken.home)};
+  return stolen{taken.frame, static_cast<group*>(taken.group)};
 }
 
 bool steal_from_anybody(worker* self, next_step& next) noexcept {

@@ -2,10 +2,10 @@
 //
 // The vprocs, and the table in which thieves find the workers that vprocs run.
 //
-// A slot of the table belongs to a vproc, and a second one to a vproc whose thread waits in an affine
-// region, while it does. It names the worker that runs there. The lowest free slot goes first, so
-// that thieves need not look at many that are free. Workers, groups and vprocs are used again and
-// never freed: a thief that comes late finds nothing, but it finds memory.
+// A slot of the table belongs to a vproc, and a second one to a vproc whose thread waits in an
+// affine region, while it does. It names the worker that runs there. The lowest free slot goes
+// first, so that thieves need not look at many that are free. Workers, groups and vprocs are used
+// again and never freed: a thief that comes late finds nothing, but it finds memory.
 //
 // Thread rules: from any thread; what takes or returns something takes a lock.
 #pragma once

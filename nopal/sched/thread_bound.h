@@ -17,7 +17,8 @@ namespace nopal::inline NOPAL_ABI::sched {
 void check_callers(const vproc::worker* self) noexcept;
 // A fork of a thread that is amid no computation was not made by a signal handler.
 void check_no_handler() noexcept;
-// A thread that looks for work holds no more mutexes than when it began the group that it waits for.
+// A thread that looks for work holds no more mutexes than when it began the group that it waits
+// for.
 void check_mutexes(const vproc::vproc* here) noexcept;
 // Locked by this thread, so far as a call of pthread_mutex_* or pthread_rwlock_* said so.
 int mutexes_held() noexcept;

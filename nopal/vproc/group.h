@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// A group is a computation: the strands that a thread's outermost fork, or an affine region, begins.
+// A group is a computation: the strands that a thread's outermost fork, or an affine region,
+// begins.
 //
 // A group belongs to the thread that began it and waits for it, but it is not that thread: its
 // strands run on any vproc. Its root scope, the outermost one, is joined anywhere but goes on only

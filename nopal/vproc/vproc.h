@@ -42,8 +42,8 @@ struct counters {
   counter handoffs;    // strands it went on with because it was reclaiming their stacks
 };
 
-// Where a vproc's scheduler runs: on the thread's own stack, or, while the thread waits in an affine
-// region, below the strand that entered the region.
+// Where a vproc's scheduler runs: on the thread's own stack, or, while the thread waits in an
+// affine region, below the strand that entered the region.
 struct scheduler_place {
   std::uintptr_t stack_pointer = 0;   // on which the scheduler starts afresh
   void* fiber = nullptr;              // as ThreadSanitizer knows that stack

@@ -5,8 +5,8 @@
 // A vproc keeps its worker but for one case: a strand that waits for a mutex, with open forks above
 // it on its stack. The worker stays with that strand, the vproc goes on with another one, and
 // thieves find the worker in the list of the suspended (suspended.h). A thread that runs no strands
-// has a stand-in for a worker, whose limit is lowered for good: a fork there takes the slow path, so
-// the fast path needs no test for it.
+// has a stand-in for a worker, whose limit is lowered for good: a fork there takes the slow path,
+// so the fast path needs no test for it.
 //
 // Ownership: only the vproc that runs a worker writes it; others touch its deque alone, and read
 //            `error_place`. While it is suspended, its fields are constant.

@@ -153,7 +153,7 @@ void thief(Deque& deque, void* home, std::uint32_t number, std::uint64_t seed,
     nopal::deque::entry<offer> taken{};
     switch (deque.steal(random.below(2) == 0 ? nullptr : home, taken)) {
     case nopal::deque::outcome::got:
-      ASSERT_EQ(taken.home, home);
+      ASSERT_EQ(taken.group, home);
       ASSERT_EQ(taken.frame->taken_under_lock, steals_under_lock<Deque>() ? 1 : 0);
       taken.frame->stolen.fetch_add(1, std::memory_order_acq_rel);
       break;

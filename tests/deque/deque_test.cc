@@ -176,12 +176,12 @@ TEST(ring_word, counts_and_never_repeats) {
   const ring_word one = word.pushed();
   EXPECT_EQ(one.count(), 1);
   EXPECT_EQ(one.stolen().count(), 0);
-  EXPECT_EQ(one.taken_back().count(), 0);
+  EXPECT_EQ(one.withdrawn().count(), 0);
   EXPECT_NE(one.stolen().bits, word.bits);
-  EXPECT_NE(one.taken_back().bits, word.bits)
+  EXPECT_NE(one.withdrawn().bits, word.bits)
       << "a word that came back would let a thief win (ABA)";
   EXPECT_EQ(one.stolen().head(), 1);
-  EXPECT_EQ(one.taken_back().tail(), 0);
+  EXPECT_EQ(one.withdrawn().tail(), 0);
 }
 
 TEST(ring_word, positions_wrap_without_touching_their_neighbours) {
@@ -207,14 +207,14 @@ TEST(public_ring, is_first_in_first_out_for_thieves_and_last_in_for_the_owner) {
     entry<offer> taken{};
     ASSERT_EQ(ring.steal(&offers, taken), outcome::foreign);
     ASSERT_TRUE(ring.holds(&home) && ring.holds(nullptr) && !ring.holds(&offers));
-    ASSERT_FALSE(ring.take_back(&offers[0]));
+    ASSERT_FALSE(ring.withdraw(&offers[0]));
     ASSERT_EQ(ring.steal(&home, taken), outcome::got);
     ASSERT_EQ(taken.frame, &of[0]);
-    ASSERT_TRUE(ring.take_back(&offers[3]));
-    ASSERT_FALSE(ring.take_back(&offers[3]));
+    ASSERT_TRUE(ring.withdraw(&offers[3]));
+    ASSERT_FALSE(ring.withdraw(&offers[3]));
     ASSERT_EQ(ring.steal(nullptr, taken), outcome::got);
     ASSERT_EQ(taken.record, &offers[1]);
-    ASSERT_TRUE(ring.take_back(&offers[2]));
+    ASSERT_TRUE(ring.withdraw(&offers[2]));
     ASSERT_TRUE(ring.empty());
     ASSERT_EQ(ring.steal(nullptr, taken), outcome::empty);
   }

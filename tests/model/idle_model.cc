@@ -131,7 +131,7 @@ struct two_computations : scenario<two_computations, 4> {
       idle.searching.fetch_add(1, base::seq_cst);
     }
     idle.searching.fetch_sub(1, base::seq_cst);
-    hand_over(taken.home);
+    hand_over(taken.group);
     taken.frame->resume();
   }
 
@@ -139,7 +139,7 @@ struct two_computations : scenario<two_computations, 4> {
   // nothing more to do.
   void run_guest() noexcept {
     publish(0, 0);
-    if (rings[0].take_back(&offers[0])) {
+    if (rings[0].withdraw(&offers[0])) {
       work[0].resume();
       publish(2, 0);
     } else {

@@ -53,7 +53,7 @@ struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
       const int now = round;
       ring.push({&places[child], &rest, nullptr});
       results[child] = now + 1;
-      if (ring.take_back(&places[child]))
+      if (ring.withdraw(&places[child]))
         continue; // not detached: the same strand goes on
       if (!join.child_finished())
         return;

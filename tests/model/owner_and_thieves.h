@@ -123,7 +123,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     check(taken.frame->was_sealed() != classic<Deque>, "an offer was public before it was sealed");
     check(taken.frame->times_taken() == (tells_what_it_takes<Deque>() ? 1 : 0),
           "the deque did not tell what was taken");
-    check(taken.home == homes[taken.frame - work], "an offer without its computation was public");
+    check(taken.group == homes[taken.frame - work], "an offer without its computation was public");
     return true;
   }
 
@@ -282,7 +282,7 @@ struct two_homes : scenario<two_homes<Deque>, 3>, deque_state<Deque, shape{2, 0}
     switch (this->deque.steal(wanted, taken)) {
     case outcome::got:
       taken.frame->resume();
-      check(taken.home == wanted && this->homes[taken.frame - this->work] == wanted,
+      check(taken.group == wanted && this->homes[taken.frame - this->work] == wanted,
             "another computation's offer was taken");
       break;
     case outcome::foreign:

@@ -30,7 +30,7 @@ template <std::uint32_t Capacity> struct ring_state {
     ring.push({&offers[i], &work[i], of});
   }
   bool take_back(int i) noexcept {
-    const bool ours = ring.take_back(&offers[i]);
+    const bool ours = ring.withdraw(&offers[i]);
     if (ours)
       work[i].resume();
     return ours;
@@ -39,8 +39,8 @@ template <std::uint32_t Capacity> struct ring_state {
     entry<offer> taken{};
     const outcome result = ring.steal(wanted, taken);
     if (result == outcome::got) {
-      check(wanted == nullptr || taken.home == wanted, "the wrong computation's offer was taken");
-      const auto i = taken.offer - offers;
+      check(wanted == nullptr || taken.group == wanted, "the wrong computation's offer was taken");
+      const auto i = taken.record - offers;
       check(i >= 0 && i < strands && taken.frame == &work[i], "offer and frame do not match");
       taken.frame->resume();
     }

@@ -3,9 +3,9 @@
 // Models of a strand that waits with open forks: its worker leaves its vproc's slot for the list of
 // the suspended, and perhaps comes back, while another worker falls asleep.
 //
-// The calls and their order are those of sched/park.cc (leave_with_forks, take_over), sched/table.cc
-// (put) and sched/idle.cc (sleep, anything_left, announce_work). A fork that nobody takes while a
-// worker sleeps shows as a deadlock.
+// The calls and their order are those of sched/park.cc (leave_with_forks, take_over),
+// sched/table.cc (put) and sched/idle.cc (sleep, anything_left, announce_work). A fork that nobody
+// takes while a worker sleeps shows as a deadlock.
 #include "harness.h"
 
 #include "nopal/vproc/parking.h"

@@ -97,8 +97,8 @@ struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle
   }
 };
 
-// A worker gets a slot that was not in use, forks, and goes on for ever, while another falls asleep:
-// table.cc (take_worker), and the push and its publication in short.
+// A worker gets a slot that was not in use, forks, and goes on for ever, while another falls
+// asleep: table.cc (take_worker), and the push and its publication in short.
 struct comes_into_use : scenario<comes_into_use, 2>, idle_workers<1> {
   base::atomic<std::uint32_t> in_use{1};
   base::atomic<bool> limit_is_low{false}; // of the worker in slot 1
