@@ -178,8 +178,7 @@ TEST(ring_word, counts_and_never_repeats) {
   EXPECT_EQ(one.stolen().count(), 0);
   EXPECT_EQ(one.withdrawn().count(), 0);
   EXPECT_NE(one.stolen().bits, word.bits);
-  EXPECT_NE(one.withdrawn().bits, word.bits)
-      << "a word that came back would let a thief win (ABA)";
+  EXPECT_NE(one.withdrawn().bits, word.bits) << "a word that came back would let a thief win (ABA)";
   EXPECT_EQ(one.stolen().head(), 1);
   EXPECT_EQ(one.withdrawn().tail(), 0);
 }
