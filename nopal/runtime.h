@@ -6,20 +6,20 @@
 // and the machine say, and ends with the process.
 #pragma once
 
-#include "nopal/base/options.h"
 #include "nopal/config.h"
+#include "nopal/config/options.h"
 #include "nopal/sched/statistics.h"
 
 #include <cstdint>
 
 namespace nopal::inline NOPAL_ABI {
 
-// What a program may ask for; see base/options.h for each field, its unit and its environment
+// What a program may ask for; see config/options.h for each field, its unit and its environment
 // variable. Precedence: program, environment, then the machine (cgroup quota, affinity mask, CPUs
 // online).
-using options = base::options;
-using base::bind;
+using options = config::options;
 using base::stack_policy;
+using config::bind;
 
 // Takes effect at the first fork. Ends the program with a sentence if that has been, or later, at
 // the first fork, if a value is not accepted. Thread rules: any thread, before the first fork.

@@ -3,7 +3,6 @@
 // Linux behind os.h.
 #include "nopal/base/os.h"
 
-#include "nopal/base/environment.h"
 #include "nopal/base/sanitizer.h"
 
 #include <dlfcn.h>
@@ -18,8 +17,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <limits>
-#include <string>
 
 // Weak, so that a statically linked program does not take the dynamic linker along.
 extern "C" [[gnu::weak]] decltype(dlopen) dlopen;
@@ -27,6 +26,21 @@ extern "C" [[gnu::weak]] decltype(dladdr1) dladdr1;
 extern "C" [[gnu::weak]] decltype(dlerror) dlerror;
 
 namespace nopal::base {
+
+namespace {
+
+// The number that this file of the kernel begins with; 0 where there is none.
+std::size_t number_in(const char* path) noexcept {
+  std::size_t number = 0;
+  if (FILE* const file = std::fopen(path, "re")) {
+    if (std::fscanf(file, "%zu", &number) != 1)
+      number = 0;
+    std::fclose(file);
+  }
+  return number;
+}
+
+} // namespace
 
 std::size_t page_size() noexcept {
   static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -55,9 +69,7 @@ std::size_t address_space_left() noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
     return std::numeric_limits<std::size_t>::max();
-  const std::string pages = read_file("/", "/proc/self/statm").text;
-  const std::size_t used =
-      parse_decimal(pages.substr(0, pages.find(' '))).value_or(0) * page_size();
+  const std::size_t used = number_in("/proc/self/statm") * page_size();
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
@@ -67,10 +79,8 @@ bool commit(void* at, std::size_t bytes) noexcept {
 }
 
 std::size_t max_mappings() noexcept {
-  std::string text = read_file("/", "/proc/sys/vm/max_map_count").text;
-  while (!text.empty() && text.back() == '\n')
-    text.pop_back();
-  return static_cast<std::size_t>(parse_decimal(text).value_or(65530));
+  const std::size_t most = number_in("/proc/sys/vm/max_map_count");
+  return most != 0 ? most : 65530;
 }
 
 void* map_zeroed(std::size_t bytes) noexcept {

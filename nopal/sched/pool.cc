@@ -7,12 +7,12 @@
 #include "nopal/base/barrier.h"
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
-#include "nopal/base/options.h"
 #include "nopal/base/os.h"
 #include "nopal/base/refused.h"
 #include "nopal/base/sanitizer.h"
-#include "nopal/base/topology.h"
 #include "nopal/config.h"
+#include "nopal/config/options.h"
+#include "nopal/config/topology.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/overflow.h"
 #include "nopal/sched/schedule.h"
@@ -42,16 +42,16 @@ constexpr bool kCensus = true;
 #else
 constexpr bool kCensus = false;
 #endif
-constexpr base::preset_defaults usual{base::stack_policy::NOPAL_DEFAULT_STACK_POLICY, kCensus};
+constexpr config::preset_defaults usual{base::stack_policy::NOPAL_DEFAULT_STACK_POLICY, kCensus};
 
 bool forced = false;
 
 std::mutex lock; // of all below
-base::options wanted;
+config::options wanted;
 
 // Never destroyed: forks may come as late as from the last static destructor.
-base::resolved_options& settings() {
-  static auto* const resolved = new base::resolved_options(base::resolve_or_die(wanted, usual));
+config::resolved_options& settings() {
+  static auto* const resolved = new config::resolved_options(config::resolve_or_die(wanted, usual));
   return *resolved;
 }
 
@@ -109,10 +109,10 @@ int start_thread(beginning with, pthread_t& thread) {
 }
 
 // Worker 0 of the binding order is left to the thread that brings the work.
-void start_threads(const base::resolved_options& use) {
-  base::cpu_order order;
-  if (use.binding.value == base::bind::cores)
-    order = base::bind_order(base::affinity_cpus());
+void start_threads(const config::resolved_options& use) {
+  config::cpu_order order;
+  if (use.binding.value == config::bind::cores)
+    order = config::bind_order(config::affinity_cpus());
   const std::uint32_t pool = use.num_workers.value - 1;
   std::vector<beginning> begin(pool); // all are in the table before the first one looks around
   std::generate(begin.begin(), begin.end(), add_to_pool);
@@ -127,7 +127,7 @@ void start_threads(const base::resolved_options& use) {
 }
 
 void start_locked() {
-  const base::resolved_options& use = settings();
+  const config::resolved_options& use = settings();
   NOPAL_ASSERT(!arch::shadow_stack_is_on(),
                "this program runs with shadow stacks (CET), on which a continuation cannot go on "
                "where another thread left it; start it with "
@@ -175,7 +175,7 @@ void start() noexcept {
   started.store(true, base::release);
 }
 
-void set_options(const base::options& asked) {
+void set_options(const config::options& asked) {
   const std::scoped_lock guard{lock};
   NOPAL_ASSERT(!started.load(base::relaxed),
                "nopal::configure was called after the first fork; call it before");
@@ -191,7 +191,7 @@ void force_steals(std::uint64_t seed) {
 
 bool steals_forced() noexcept { return forced; }
 
-const base::resolved_options& options_in_force() {
+const config::resolved_options& options_in_force() {
   const std::scoped_lock guard{lock};
   return settings();
 }

@@ -3,15 +3,15 @@
 // Starting the pool, and its options.
 #pragma once
 
-#include "nopal/base/options.h"
 #include "nopal/config.h"
+#include "nopal/config/options.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Ends the program with a sentence if the pool has started.
-void set_options(const base::options& asked);
+void set_options(const config::options& asked);
 // Resolves them when first asked for.
-const base::resolved_options& options_in_force();
+const config::resolved_options& options_in_force();
 
 // Starts the pool if it does not run yet.
 void start() noexcept;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The strict parsers, the messages' quoting and the search for misspelt variables.
-#include "nopal/base/environment.h"
+#include "nopal/config/environment.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 namespace {
 
-using namespace nopal::base;
+using namespace nopal::config;
 
 TEST(parse, decimal) {
   EXPECT_EQ(parse_decimal("0"), 0u);

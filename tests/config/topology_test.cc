@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The order of binding on machines made of files, on this one, and the binding of a thread.
-#include "nopal/base/topology.h"
+#include "nopal/config/topology.h"
 
-#include "nopal/base/cpus.h"
+#include "nopal/config/cpus.h"
 
 #include <gtest/gtest.h>
 
@@ -15,10 +15,10 @@
 
 namespace {
 
-using nopal::base::affinity_cpus;
-using nopal::base::bind_order;
-using nopal::base::bind_this_thread;
-using nopal::base::cpu_order;
+using nopal::config::affinity_cpus;
+using nopal::config::bind_order;
+using nopal::config::bind_this_thread;
+using nopal::config::cpu_order;
 
 class machine : public testing::Test {
 protected:

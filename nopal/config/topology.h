@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace nopal::base {
+namespace nopal::config {
 
 // CPUs in binding order, and what the order rests on, in words for NOPAL_VERBOSE.
 struct cpu_order {
@@ -24,4 +24,4 @@ cpu_order bind_order(const std::vector<int>& affinity, const std::string& root =
 // and returns false.
 [[nodiscard]] bool bind_this_thread(int cpu);
 
-} // namespace nopal::base
+} // namespace nopal::config

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Strict parsers and the reader of small kernel files.
-#include "nopal/base/environment.h"
+#include "nopal/config/environment.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 #include <limits>
 #include <unistd.h>
 
-namespace nopal::base {
+namespace nopal::config {
 namespace {
 
 constexpr std::array<std::string_view, 8> known_variables = {
@@ -105,4 +105,4 @@ file_text read_file(const std::string& root, const std::string& path) {
   return result;
 }
 
-} // namespace nopal::base
+} // namespace nopal::config

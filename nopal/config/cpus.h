@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nopal::base {
+namespace nopal::config {
 
 // Where the numbers are read. Tests point `root` at a fixture tree.
 struct cpu_sources {
@@ -43,4 +43,4 @@ std::vector<int> affinity_cpus(int (*get)(pid_t, std::size_t, cpu_set_t*) = sche
 // anything else.
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 
-} // namespace nopal::base
+} // namespace nopal::config

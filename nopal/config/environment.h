@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace nopal::base {
+namespace nopal::config {
 
 // Gives the value of a variable, or null when it is not set. std::getenv is one; tests bring their
 // own.
@@ -44,4 +44,4 @@ struct file_text {
 // machine's own.
 file_text read_file(const std::string& root, const std::string& path);
 
-} // namespace nopal::base
+} // namespace nopal::config

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Precedence, acceptance and refusal of every option, from the program and from the environment.
-#include "nopal/base/options.h"
+#include "nopal/config/options.h"
 
 #include "nopal/base/die.h"
 
@@ -13,7 +13,7 @@
 
 namespace {
 
-using namespace nopal::base;
+using namespace nopal::config;
 
 constexpr std::uint64_t clock_seed = 12345;
 const cpu_count four_cpus = {4, cpu_limit::affinity, "affinity mask allows 4; 8 CPUs online"};
@@ -253,7 +253,7 @@ TEST(explain, says_when_more_workers_are_asked_for_than_cpus_allowed) {
 
 TEST(resolve_or_die, dies_with_the_sentence) {
   EXPECT_EXIT(resolve_in({{"NOPAL_NUM_WORKERS", "abc"}, {"NOPAL_VERBOSE", "1"}}),
-              testing::ExitedWithCode(exit_status_died),
+              testing::ExitedWithCode(nopal::base::exit_status_died),
               "^nopal: NOPAL_NUM_WORKERS is \"abc\", but it must be a whole number from 1 to "
               "1024\n$");
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Reads the online list, the affinity mask and every cgroup quota above this process.
-#include "nopal/base/cpus.h"
+#include "nopal/config/cpus.h"
 
-#include "nopal/base/environment.h"
+#include "nopal/config/environment.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <limits>
 
-namespace nopal::base {
+namespace nopal::config {
 namespace {
 
 constexpr const char* online_path = "/sys/devices/system/cpu/online";
@@ -380,4 +380,4 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
   return cpus;
 }
 
-} // namespace nopal::base
+} // namespace nopal::config

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One rule per option, one function that applies a rule.
-#include "nopal/base/options.h"
+#include "nopal/config/options.h"
 
 #include "nopal/base/die.h"
 
@@ -12,8 +12,13 @@
 #include <unistd.h>
 #include <utility>
 
-namespace nopal::base {
+namespace nopal::config {
 namespace {
+
+using base::max_stacks_default;
+using base::max_stacks_max;
+using base::stack_budget_default;
+using base::stack_budget_max;
 
 // How one option is called, read, checked and shown.
 template <class T> struct rule {
@@ -334,18 +339,18 @@ resolved_options resolve_or_die(const options& asked, const preset_defaults& usu
       asked, usual, [](const char* name) { return std::getenv(name); },
       available_cpus({"/", affinity}), seed_from_clock());
   if (const auto* const complaint = std::get_if<std::string>(&outcome)) {
-    die("%s", complaint->c_str());
+    base::die("%s", complaint->c_str());
   }
   for (const std::string& warning : unknown_variables(environ)) {
-    say("%s", warning.c_str());
+    base::say("%s", warning.c_str());
   }
   auto& resolved = std::get<resolved_options>(outcome);
   if (resolved.verbose.value) {
     for (const std::string& line : explain(resolved)) {
-      say("%s", line.c_str());
+      base::say("%s", line.c_str());
     }
   }
   return std::move(resolved);
 }
 
-} // namespace nopal::base
+} // namespace nopal::config

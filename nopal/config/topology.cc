@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Finds the physical core of each CPU through hwloc or sysfs and spreads workers over the cores.
-#include "nopal/base/topology.h"
+#include "nopal/config/topology.h"
 
-#include "nopal/base/cpus.h"
 #include "nopal/base/die.h"
-#include "nopal/base/environment.h"
+#include "nopal/config/cpus.h"
+#include "nopal/config/environment.h"
 
 #include <cerrno>
 #include <cstring>
@@ -18,7 +18,7 @@
 #include <hwloc.h>
 #endif
 
-namespace nopal::base {
+namespace nopal::config {
 namespace {
 
 // Where a CPU sits. Equal (package, core) means that two CPUs share one physical core.
@@ -132,9 +132,9 @@ bool bind_this_thread(int cpu) {
     error = sched_setaffinity(0, bytes, mask.data()) == 0 ? 0 : errno;
   }
   if (error != 0) {
-    say("a worker cannot be bound to CPU %d (%s)", cpu, std::strerror(error));
+    base::say("a worker cannot be bound to CPU %d (%s)", cpu, std::strerror(error));
   }
   return error == 0;
 }
 
-} // namespace nopal::base
+} // namespace nopal::config

@@ -6,9 +6,9 @@
 // error: never a silent default.
 #pragma once
 
-#include "nopal/base/cpus.h"
-#include "nopal/base/environment.h"
 #include "nopal/base/stack_policy.h"
+#include "nopal/config/cpus.h"
+#include "nopal/config/environment.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,10 @@
 #include <variant>
 #include <vector>
 
-namespace nopal::base {
+namespace nopal::config {
+
+using base::stack_policy;
+using base::stack_rule;
 
 inline constexpr unsigned num_workers_max = 1024;
 inline constexpr std::size_t stack_size_min = std::size_t{64} << 10;
@@ -88,4 +91,4 @@ std::vector<std::string> explain(const resolved_options& resolved);
 // environment: no other thread may be changing it.
 resolved_options resolve_or_die(const options& asked, const preset_defaults& usual);
 
-} // namespace nopal::base
+} // namespace nopal::config

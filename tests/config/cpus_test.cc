@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The number of CPUs against fixture trees of cgroup v1, v2 and hybrid machines, and its
 // explanation.
-#include "nopal/base/cpus.h"
+#include "nopal/config/cpus.h"
 
 #include <gtest/gtest.h>
 
@@ -11,11 +11,11 @@
 
 namespace {
 
-using nopal::base::affinity_cpus;
-using nopal::base::available_cpus;
-using nopal::base::cpu_count;
-using nopal::base::cpu_limit;
-using nopal::base::parse_cpu_list;
+using nopal::config::affinity_cpus;
+using nopal::config::available_cpus;
+using nopal::config::cpu_count;
+using nopal::config::cpu_limit;
+using nopal::config::parse_cpu_list;
 
 cpu_count count_in(const std::string& fixture, unsigned affinity = 8) {
   return available_cpus({std::string(NOPAL_TEST_DATA "/cgroup/") + fixture, affinity});
