@@ -45,9 +45,9 @@ def arguments(words):
                         help="problems: %s, or all (default all)" % ", ".join(PROBLEMS))
     parser.add_argument("-r", metavar="R,...",
                         help="runtimes: %s, or all: those built, less %s; one of ours with another "
-                        "page policy (%s) is written RUNTIME:POLICY" % (
+                        "stack policy is written RUNTIME:POLICY (%s)" % (
                             ", ".join(RUNTIMES), ", ".join(programs.NOT_IN_ALL),
-                            ", ".join(programs.POLICIES)))
+                            programs.POLICIES))
     parser.add_argument("-t", metavar="N,...",
                         help="numbers of workers (default 1,2); serial runtimes always have one")
     parser.add_argument("-s", metavar="SIZE",

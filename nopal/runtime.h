@@ -18,8 +18,8 @@ namespace nopal::inline NOPAL_ABI {
 // variable. Precedence: program, environment, then the machine (cgroup quota, affinity mask, CPUs
 // online).
 using options = config::options;
-using base::stack_policy;
 using config::bind;
+using config::unlimited; // a stack_budget
 
 // Takes effect at the first fork. Ends the program with a sentence if that has been, or later, at
 // the first fork, if a value is not accepted. Thread rules: any thread, before the first fork.

@@ -9,6 +9,7 @@
 #define NOPAL_DEQUE the
 #define NOPAL_JOIN_HEADER "nopal/join/wait_free.h"
 #define NOPAL_JOIN wait_free
-#define NOPAL_DEFAULT_STACK_POLICY keep
+#define NOPAL_DEFAULT_STACK_BUDGET ::nopal::config::unlimited
+#define NOPAL_DEFAULT_MAX_STACKS 0
 #define NOPAL_FORK_RECORDS_CONTROL(instructions)
 #define NOPAL_STEAL_RECORDS_CONTROL(statement) statement

@@ -14,14 +14,13 @@ COLOURS = {
     "openmp-llvm-untied": "#e5604d", "tbb": "#1f5fa8", "nowa": "#4a235a", "fibril": "#5e3008",
     "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9"}
 LEGEND_COLUMNS = 6
-POLICY_STYLES = {"": "-", "keep": "--", "dontneed": ":", "free": "-.", "remap": (0, (1, 3)),
-                 "bounded": (0, (5, 1, 1, 1)), "budget": (0, (8, 2)),
-                 "budget:": (0, (8, 2, 1, 2))}
+POLICY_STYLES = {"": "-", "unlimited": "--", "0": ":", "64M": (0, (8, 2)),
+                 "SIZE": (0, (8, 2, 1, 2)), "stacks": (0, (5, 1, 1, 1))}
 
 
 # A policy mixes the runtime's colour with its own.
-POLICY_TINTS = {"keep": "#ffffff", "dontneed": "#000000", "free": "#ffa500", "remap": "#00a0ff",
-                "bounded": "#b0b0b0", "budget": "#60ff60", "budget:": "#0000ff"}
+POLICY_TINTS = {"unlimited": "#ffffff", "0": "#000000", "64M": "#60ff60", "SIZE": "#0000ff",
+                "stacks": "#b0b0b0"}
 
 
 def parts(code):
@@ -29,9 +28,11 @@ def parts(code):
 
 
 def policy_kind(runtime):
-    """A budget of a size of its own is drawn otherwise than the default."""
-    kind, colon, _ = policy(runtime).removesuffix(CENSUS).partition(":")
-    return kind + colon if kind == "budget" else kind
+    """Budgets that are named often have a look of their own; all others share one."""
+    kind, _, amount = policy(runtime).removesuffix(CENSUS).partition(":")
+    if kind != "budget":
+        return kind
+    return amount if amount in POLICY_STYLES else "SIZE"
 
 
 def colour(runtime):

@@ -39,8 +39,9 @@ RUNTIMES = {
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
 NOT_IN_ALL = ["profile", "nopal-bare", COUNTED, "openmp-gcc-untied", "openmp-llvm-untied"]
-POLICIES = ["keep", "dontneed", "free", "remap", "bounded", "budget"]
-STACKS_MAX = 10**6
+STACKS_MAX = 16384
+POLICIES = ("budget:SIZE, in bytes or with a suffix K, M or G, budget:unlimited, stacks:N with N "
+            f"from 1 to {STACKS_MAX}")
 # After a policy: the run counts live and dead pages, and its time is not to be compared.
 CENSUS = "+census"
 WORKERS_MAX = 1024
@@ -68,7 +69,7 @@ def base(runtime):
 
 
 def policy(runtime):
-    """The page policy of RUNTIME:POLICY; empty for the runtime's default."""
+    """The stack policy of RUNTIME:POLICY; empty for the runtime's default."""
     return runtime.partition(":")[2]
 
 
@@ -79,12 +80,10 @@ def in_order(runtimes):
 
 
 def is_policy(text):
-    kind, colon, amount = text.removesuffix(CENSUS).partition(":")
-    if not colon:
-        return kind in POLICIES
+    kind, _, amount = text.removesuffix(CENSUS).partition(":")
     if kind == "budget":
-        return re.fullmatch("[0-9]+[KMG]?", amount) is not None
-    return (kind == "bounded" and amount.isascii() and amount.isdigit() and
+        return re.fullmatch("[0-9]+[KMG]?|unlimited", amount) is not None
+    return (kind == "stacks" and amount.isascii() and amount.isdigit() and
             1 <= int(amount) <= STACKS_MAX)
 
 
@@ -92,13 +91,14 @@ def environment_of(runtime):
     """What the variables say that a program of RUNTIME:POLICY is run with."""
     text = policy(runtime)
     variables = {"NOPAL_CENSUS": "1"} if text.endswith(CENSUS) else {}
-    if text:
-        variables["NOPAL_STACK_POLICY"] = text.removesuffix(CENSUS)
+    kind, _, amount = text.removesuffix(CENSUS).partition(":")
+    if kind:
+        variables[{"budget": "NOPAL_STACK_BUDGET", "stacks": "NOPAL_MAX_STACKS"}[kind]] = amount
     return variables
 
 
 def choose_runtimes(text, built):
-    """The runtimes in a comma-separated list; ours may carry a page policy."""
+    """The runtimes in a comma-separated list; ours may carry a stack policy."""
     names = [name.strip() for name in text.split(",")]
     everything = [name for name in built if name not in NOT_IN_ALL]
     choose(",".join(map(base, names)), list(RUNTIMES), "Runtime", everything)
@@ -108,13 +108,12 @@ def choose_runtimes(text, built):
             chosen.update(everything if name == "all" else [name])
             continue
         if base(name) not in PRESETS:
-            raise UsageError(f"Runtime '{name}' is not accepted: a page policy can be named for "
+            raise UsageError(f"Runtime '{name}' is not accepted: a stack policy can be named for "
                              f"{', '.join(PRESETS)} alone.")
         if not is_policy(policy(name)):
             raise UsageError(
-                f"Page policy '{policy(name)}' is not known; accepted are {', '.join(POLICIES)}, "
-                f"bounded:N with N from 1 to {STACKS_MAX}, budget:SIZE with a suffix K, M or G, "
-                f"and each of them with {CENSUS}.")
+                f"Stack policy '{policy(name)}' is not known; accepted are {POLICIES}, and "
+                f"each of them with {CENSUS}.")
         chosen.add(name)
     return in_order(chosen)
 

@@ -95,21 +95,6 @@ void discard(void* at, std::size_t bytes) noexcept {
     madvise(at, bytes, kDontNeedLocked);
 }
 
-void offer_to_kernel(void* at, std::size_t bytes) noexcept { madvise(at, bytes, MADV_FREE); }
-
-bool map_empty_file(void* at, std::size_t bytes) noexcept {
-  static const int file = memfd_create("nopal", MFD_CLOEXEC);
-  return file >= 0 && mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_FIXED, file, 0) != MAP_FAILED;
-}
-
-bool map_fresh(void* at, std::size_t bytes) noexcept {
-  if (mmap(at, bytes, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED)
-    return false;
-  madvise(at, bytes, MADV_NOHUGEPAGE);
-  return true;
-}
-
 std::size_t resident_pages(void* at, std::size_t bytes) noexcept {
   unsigned char resident[256];
   const std::size_t page = page_size();

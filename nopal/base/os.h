@@ -34,15 +34,6 @@ void* map_zeroed(std::size_t bytes) noexcept;
 // as zero.
 void discard(void* at, std::size_t bytes) noexcept;
 
-// The same, but the kernel takes the memory only when it needs some; until then, what is there may
-// stay.
-void offer_to_kernel(void* at, std::size_t bytes) noexcept;
-
-// Replaces whole pages by pages of an empty file, which must not be touched; and those by fresh
-// memory, zeroed. False when the kernel refuses.
-bool map_empty_file(void* at, std::size_t bytes) noexcept;
-bool map_fresh(void* at, std::size_t bytes) noexcept;
-
 // Number of pages of this range that have memory behind them.
 std::size_t resident_pages(void* at, std::size_t bytes) noexcept;
 // The same for each of at most 64 pages: bit i stands for the i-th from `at`. All of them where the

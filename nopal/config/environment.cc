@@ -2,7 +2,6 @@
 // Strict parsers and the reader of small kernel files.
 #include "nopal/config/environment.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -12,10 +11,6 @@
 
 namespace nopal::config {
 namespace {
-
-constexpr std::array<std::string_view, 8> known_variables = {
-    "NOPAL_NUM_WORKERS", "NOPAL_STACK_SIZE", "NOPAL_STACK_POLICY", "NOPAL_BIND",
-    "NOPAL_STATS",       "NOPAL_SEED",       "NOPAL_VERBOSE",      "NOPAL_CENSUS"};
 
 std::optional<std::uint64_t> parse_whole(std::string_view text, int base) noexcept {
   std::uint64_t value = 0;
@@ -28,25 +23,6 @@ std::optional<std::uint64_t> parse_whole(std::string_view text, int base) noexce
 }
 
 } // namespace
-
-std::vector<std::string> unknown_variables(const char* const* environment) {
-  std::vector<std::string> sentences;
-  for (; *environment != nullptr; ++environment) {
-    const std::string_view entry = *environment;
-    const std::string_view name = entry.substr(0, entry.find('='));
-    if (!name.starts_with("NOPAL_") || std::ranges::count(known_variables, name) != 0) {
-      continue;
-    }
-    std::string sentence(name);
-    sentence += " is not a variable that Nopal knows and has no effect; it knows";
-    for (const std::string_view known : known_variables) {
-      sentence += known == known_variables.front() ? " " : ", ";
-      sentence += known;
-    }
-    sentences.push_back(std::move(sentence));
-  }
-  return sentences;
-}
 
 std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
   return parse_whole(text, 10);

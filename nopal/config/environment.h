@@ -1,24 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Reads what surrounds the process, strictly: environment variables and the kernel's text files.
+// Reads what surrounds the process, strictly: the text of variables and the kernel's files.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace nopal::config {
-
-// Gives the value of a variable, or null when it is not set. std::getenv is one; tests bring their
-// own.
-using variable_lookup = std::function<const char*(const char* name)>;
-
-// One sentence for each variable of `environment` (as in environ: "NAME=value", null at the end)
-// whose name begins with NOPAL_ and which Nopal does not know: a misspelt name would otherwise be
-// ignored without a word.
-std::vector<std::string> unknown_variables(const char* const* environment);
 
 // Digits only, the whole text: no sign, no space, no suffix. Nothing when it is anything else or
 // exceeds 64 bits.

@@ -3,254 +3,168 @@
 #include "nopal/config/options.h"
 
 #include "nopal/base/die.h"
+#include "nopal/config/environment.h"
 
 #include <algorithm>
 #include <bit>
 #include <chrono>
 #include <cstdlib>
-#include <limits>
 #include <unistd.h>
-#include <utility>
 
 namespace nopal::config {
 namespace {
 
-using base::max_stacks_default;
-using base::max_stacks_max;
-using base::stack_budget_default;
-using base::stack_budget_max;
+// Each value is handled as a number: a flag and a choice of two as 0 or 1.
+using number = std::uint64_t;
 
 // How one option is called, read, checked and shown.
-template <class T> struct rule {
+struct rule {
   const char* variable;
   const char* member;
   const char* accepted;
   const char* spelling; // what the text of the variable may be beyond that
-  std::optional<T> (*parse)(std::string_view text);
-  bool (*valid)(T value);
-  std::string (*show)(T value);
+  std::optional<number> (*parse)(std::string_view text);
+  bool (*valid)(number value);
+  std::string (*show)(number value);
 };
 
-template <class Enum>
-std::optional<Enum> parse_either(std::string_view text, std::string_view first,
-                                 std::string_view second) {
-  if (text == first || text == second) {
-    return static_cast<Enum>(text == second);
-  }
-  return std::nullopt;
-}
+std::string show_number(number value) { return std::to_string(value); }
 
-// A program may have cast any number to the type: then the number is shown.
-template <class Enum> std::string show_either(Enum value, const char* first, const char* second) {
-  const auto number = static_cast<unsigned>(value);
-  return number == 0 ? first : number == 1 ? second : std::to_string(number);
-}
-
-template <class Enum> bool is_either(Enum value) { return static_cast<unsigned>(value) <= 1; }
-
-template <class T> std::optional<T> narrowed(std::optional<std::uint64_t> number) {
-  if (!number || *number > std::numeric_limits<T>::max()) {
-    return std::nullopt;
-  }
-  return static_cast<T>(*number);
-}
-
-std::string show_bytes(std::size_t bytes) {
+std::string show_bytes(number bytes) {
   constexpr std::pair<unsigned, const char*> units[] = {{30, "G"}, {20, "M"}, {10, "K"}};
-  for (const auto& [shift, suffix] : units) {
-    if (bytes != 0 && bytes % (std::size_t{1} << shift) == 0) {
+  for (const auto& [shift, suffix] : units)
+    if (bytes != 0 && bytes % (number{1} << shift) == 0)
       return std::to_string(bytes >> shift) + suffix;
-    }
-  }
   return std::to_string(bytes);
 }
 
-constexpr rule<unsigned> num_workers_rule = {
+std::optional<number> parse_either(std::string_view text, const char* first, const char* second) {
+  return text == first    ? std::optional<number>(0)
+         : text == second ? std::optional<number>(1)
+                          : std::nullopt;
+}
+
+constexpr const char* bytes_spelling = ", in bytes or with a suffix K, M or G";
+
+constexpr rule num_workers_rule = {
     "NOPAL_NUM_WORKERS",
-    "options::num_workers",
+    "num_workers",
     "a whole number from 1 to 1024",
     "",
-    [](std::string_view text) { return narrowed<unsigned>(parse_decimal(text)); },
-    [](unsigned value) { return value >= 1 && value <= num_workers_max; },
-    [](unsigned value) { return std::to_string(value); },
+    parse_decimal,
+    [](number value) { return value >= 1 && value <= num_workers_max; },
+    show_number,
 };
 
-constexpr rule<std::size_t> stack_size_rule = {
+constexpr rule stack_size_rule = {
     "NOPAL_STACK_SIZE",
-    "options::stack_size",
+    "stack_size",
     "a power of two from 64K to 32M",
-    ", in bytes or with a suffix K, M or G",
-    [](std::string_view text) { return narrowed<std::size_t>(parse_bytes(text)); },
-    [](std::size_t value) {
+    bytes_spelling,
+    parse_bytes,
+    [](number value) {
       return value >= stack_size_min && value <= stack_size_max && std::has_single_bit(value);
     },
     show_bytes,
 };
 
-constexpr const char* policy_names[] = {"keep", "dontneed", "free", "remap", "bounded", "budget"};
-
-// What stands after the colon; only two policies have such a number.
-std::optional<stack_rule> parse_amount(stack_policy policy, std::string_view text) {
-  stack_rule rule{policy};
-  if (policy == stack_policy::bounded) {
-    const auto stacks = narrowed<unsigned>(parse_decimal(text));
-    rule.max_stacks = stacks.value_or(0);
-    return stacks ? std::optional(rule) : std::nullopt;
-  }
-  if (policy == stack_policy::budget) {
-    const auto bytes = narrowed<std::size_t>(parse_bytes(text));
-    rule.budget_bytes = bytes.value_or(0);
-    return bytes ? std::optional(rule) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
-std::optional<stack_rule> parse_policy(std::string_view text) {
-  const std::size_t colon = text.find(':');
-  const std::string_view name = text.substr(0, colon);
-  const auto* const known = std::ranges::find(policy_names, name);
-  if (known == std::end(policy_names)) {
-    return std::nullopt;
-  }
-  const auto policy = static_cast<stack_policy>(known - policy_names);
-  return colon == text.npos ? stack_rule{policy} : parse_amount(policy, text.substr(colon + 1));
-}
-
-bool valid_policy(stack_rule value) {
-  return static_cast<unsigned>(value.policy) < std::size(policy_names) && value.max_stacks >= 1 &&
-         value.max_stacks <= max_stacks_max && value.budget_bytes <= stack_budget_max;
-}
-
-std::string show_policy(stack_rule value) {
-  const auto number = static_cast<unsigned>(value.policy);
-  const std::string name =
-      number < std::size(policy_names) ? policy_names[number] : std::to_string(number);
-  switch (value.policy) {
-  case stack_policy::bounded:
-    return name + ":" + std::to_string(value.max_stacks);
-  case stack_policy::budget:
-    return name + ":" + show_bytes(value.budget_bytes);
-  default:
-    return name;
-  }
-}
-
-constexpr rule<stack_rule> policy_rule = {
-    "NOPAL_STACK_POLICY",
-    "options::policy",
-    "keep, dontneed, free, remap, bounded, bounded:N with N from 1 to 16384, budget or budget:SIZE "
-    "with SIZE up to 1024G",
-    ", in bytes or with a suffix K, M or G",
-    parse_policy,
-    valid_policy,
-    show_policy,
+constexpr rule stack_budget_rule = {
+    "NOPAL_STACK_BUDGET",
+    "stack_budget",
+    "unlimited or a size up to 1024G",
+    bytes_spelling,
+    [](std::string_view text) {
+      const auto bytes = parse_bytes(text);
+      return text == "unlimited" ? unlimited : bytes == unlimited ? std::nullopt : bytes;
+    },
+    [](number value) { return value <= stack_budget_max || value == unlimited; },
+    [](number value) { return value == unlimited ? "unlimited" : show_bytes(value); },
 };
 
-// An amount asks for the policy that it belongs to, if it does not contradict another.
-std::optional<stack_rule> asked_policy(const options& asked) {
-  if (!asked.policy && asked.max_stacks == 0 && !asked.stack_budget) {
-    return std::nullopt;
-  }
-  return stack_rule{
-      asked.policy.value_or(asked.max_stacks != 0 ? stack_policy::bounded : stack_policy::budget),
-      asked.max_stacks == 0 ? max_stacks_default : asked.max_stacks,
-      asked.stack_budget.value_or(stack_budget_default)};
-}
+constexpr rule max_stacks_rule = {
+    "NOPAL_MAX_STACKS",
+    "max_stacks",
+    "a whole number from 0 to 16384, where 0 sets no bound",
+    "",
+    parse_decimal,
+    [](number value) { return value <= max_stacks_max; },
+    show_number,
+};
 
-// A program's amount that goes with another policy than the one in force: the sentence, or nothing.
-std::string contradiction(const options& asked, stack_rule in_force) {
-  const auto sentence = [&](const char* member, const std::string& amount, const char* policy) {
-    return "options::" + std::string(member) + " is " + amount + ", but the policy is " +
-           show_policy(in_force) + "; it goes with options::policy " + policy + " only";
-  };
-  if (asked.max_stacks != 0 && in_force.policy != stack_policy::bounded) {
-    return sentence("max_stacks", std::to_string(asked.max_stacks), "bounded");
-  }
-  if (asked.stack_budget && in_force.policy != stack_policy::budget) {
-    return sentence("stack_budget", show_bytes(*asked.stack_budget), "budget");
-  }
-  return {};
-}
-
-constexpr rule<bind> binding_rule = {
+// A program may have cast any number to the type: then the number is shown.
+constexpr rule binding_rule = {
     "NOPAL_BIND",
-    "options::binding",
+    "binding",
     "none or cores",
     "",
-    [](std::string_view text) { return parse_either<bind>(text, "none", "cores"); },
-    is_either<bind>,
-    [](bind value) { return show_either(value, "none", "cores"); },
+    [](std::string_view text) { return parse_either(text, "none", "cores"); },
+    [](number value) { return value <= 1; },
+    [](number value) { return value == 0   ? "none"
+                              : value == 1 ? "cores"
+                                           : show_number(value); },
 };
 
-constexpr rule<bool> flag_rule(const char* variable, const char* member) {
+constexpr rule flag_rule(const char* variable, const char* member) {
   return {variable,
           member,
           "0 or 1",
           "",
-          [](std::string_view text) { return parse_either<bool>(text, "0", "1"); },
-          [](bool) { return true; },
-          [](bool value) { return std::string(value ? "1" : "0"); }};
+          [](std::string_view text) { return parse_either(text, "0", "1"); },
+          [](number) { return true; },
+          show_number};
 }
 
-constexpr rule<bool> stats_rule = flag_rule("NOPAL_STATS", "options::stats");
-constexpr rule<bool> verbose_rule = flag_rule("NOPAL_VERBOSE", "options::verbose");
-constexpr rule<bool> census_rule = flag_rule("NOPAL_CENSUS", "options::census");
+constexpr rule stats_rule = flag_rule("NOPAL_STATS", "stats");
+constexpr rule verbose_rule = flag_rule("NOPAL_VERBOSE", "verbose");
+constexpr rule census_rule = flag_rule("NOPAL_CENSUS", "census");
 
-constexpr rule<std::uint64_t> seed_rule = {
+constexpr rule seed_rule = {
     "NOPAL_SEED",
-    "options::seed",
+    "seed",
     "an unsigned number of 64 bits",
     ", decimal or hexadecimal after 0x",
     parse_decimal_or_hex,
-    [](std::uint64_t) { return true; },
-    [](std::uint64_t value) { return std::to_string(value); },
+    [](number) { return true; },
+    show_number,
 };
 
-// Applies rules and keeps the first complaint.
-class resolver {
-public:
-  explicit resolver(const variable_lookup& lookup) : lookup_(lookup) {}
+constexpr const rule* rules[] = {&num_workers_rule, &stack_size_rule, &stack_budget_rule,
+                                 &max_stacks_rule,  &binding_rule,    &stats_rule,
+                                 &verbose_rule,     &seed_rule,       &census_rule};
 
-  template <class T>
-  setting<T> decide(const rule<T>& r, const std::optional<T>& asked, T fallback) {
-    const std::optional<T> from_environment = read_variable(r);
+// Applies rules and keeps the first complaint.
+struct resolver {
+  const variable_lookup& lookup;
+  std::string complaint = {};
+
+  template <class T> setting<T> decide(const rule& r, std::optional<T> asked, T fallback) {
+    const std::optional<number> from_environment = read_variable(r);
     if (asked) {
-      if (!r.valid(*asked)) {
-        complain(std::string(r.member) + " is " + r.show(*asked) + ", but it must be " +
-                 r.accepted);
-      }
+      const auto value = static_cast<number>(*asked);
+      if (!r.valid(value))
+        complain("options::" + std::string(r.member) + " is " + r.show(value), r, "");
       return {*asked, origin::program};
     }
-    if (from_environment) {
-      return {*from_environment, origin::environment};
-    }
+    if (from_environment)
+      return {static_cast<T>(*from_environment), origin::environment};
     return {fallback, origin::fallback};
   }
 
-  const std::string& complaint() const { return complaint_; }
-
 private:
-  template <class T> std::optional<T> read_variable(const rule<T>& r) {
-    const char* const text = lookup_(r.variable);
-    if (text == nullptr) {
+  std::optional<number> read_variable(const rule& r) {
+    const char* const text = lookup(r.variable);
+    if (text == nullptr)
       return std::nullopt;
-    }
-    const std::optional<T> value = r.parse(text);
-    if (!value || !r.valid(*value)) {
-      complain(std::string(r.variable) + " is " + in_quotes(text) + ", but it must be " +
-               r.accepted + r.spelling);
-    }
+    const std::optional<number> value = r.parse(text);
+    if (!value || !r.valid(*value))
+      complain(std::string(r.variable) + " is " + in_quotes(text), r, r.spelling);
     return value;
   }
 
-  void complain(std::string sentence) {
-    if (complaint_.empty()) {
-      complaint_ = std::move(sentence);
-    }
+  void complain(const std::string& what, const rule& r, const char* spelling) {
+    if (complaint.empty())
+      complaint = what + ", but it must be " + r.accepted + spelling;
   }
-
-  const variable_lookup& lookup_;
-  std::string complaint_;
 };
 
 template <class T> std::optional<T> unless_zero(T value) {
@@ -258,33 +172,26 @@ template <class T> std::optional<T> unless_zero(T value) {
 }
 
 template <class T>
-std::string explain_one(const char* what, const rule<T>& r, const setting<T>& s,
-                        const char* fallback) {
+std::string explain_one(const char* what, const rule& r, const setting<T>& s,
+                        const char* fallback = "default") {
   const char* const from = s.from == origin::program       ? "set by the program"
                            : s.from == origin::environment ? r.variable
                                                            : fallback;
-  return std::string(what) + " " + r.show(s.value) + " (" + from + ")";
+  return std::string(what) + " " + r.show(static_cast<number>(s.value)) + " (" + from + ")";
 }
 
 std::string explain_workers(const resolved_options& resolved) {
-  const unsigned workers = resolved.num_workers.value;
+  const auto& [workers, from] = resolved.num_workers;
   const unsigned allowed = resolved.cpus.count;
   const std::string cpus = std::to_string(allowed) + (allowed == 1 ? " CPU" : " CPUs");
   std::string line = std::to_string(workers) + (workers == 1 ? " worker (" : " workers (");
-  if (resolved.num_workers.from == origin::fallback) {
+  if (from == origin::fallback) {
     line += workers < allowed ? "the most there can be, for " + cpus + ": " : "";
   } else {
-    line += resolved.num_workers.from == origin::program ? "set by the program"
-                                                         : num_workers_rule.variable;
-    line += workers > allowed ? ", more than the " : ", of the ";
-    line += cpus + " allowed: ";
+    line += from == origin::program ? "set by the program" : num_workers_rule.variable;
+    line += (workers > allowed ? ", more than the " : ", of the ") + cpus + " allowed: ";
   }
   return line + resolved.cpus.why + ")";
-}
-
-std::uint64_t seed_from_clock() {
-  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  return static_cast<std::uint64_t>(now);
 }
 
 } // namespace
@@ -292,21 +199,14 @@ std::uint64_t seed_from_clock() {
 std::variant<resolved_options, std::string>
 resolve(const options& asked, const preset_defaults& usual, const variable_lookup& lookup,
         const cpu_count& cpus, std::uint64_t clock_seed) {
-  resolver r(lookup);
-  if (asked.max_stacks > max_stacks_max) {
-    return "options::max_stacks is " + std::to_string(asked.max_stacks) +
-           ", but it must be a whole number from 1 to " + std::to_string(max_stacks_max);
-  }
-  if (asked.stack_budget && *asked.stack_budget > stack_budget_max) {
-    return "options::stack_budget is " + show_bytes(*asked.stack_budget) +
-           ", but it must be a number of bytes up to " + show_bytes(stack_budget_max);
-  }
-  const unsigned workers = cpus.count < num_workers_max ? cpus.count : num_workers_max;
+  resolver r{lookup};
   // Braces: evaluated in this order, so the first complaint is that of the first option.
   const resolved_options resolved{
-      r.decide(num_workers_rule, unless_zero(asked.num_workers), workers),
+      r.decide(num_workers_rule, unless_zero(asked.num_workers),
+               std::min(cpus.count, num_workers_max)),
       r.decide(stack_size_rule, unless_zero(asked.stack_size), stack_size_default),
-      r.decide(policy_rule, asked_policy(asked), {usual.policy}),
+      r.decide(stack_budget_rule, asked.stack_budget, usual.stack_budget),
+      r.decide(max_stacks_rule, asked.max_stacks, usual.max_stacks),
       r.decide(binding_rule, asked.binding, bind::none),
       r.decide(stats_rule, asked.stats, false),
       r.decide(verbose_rule, asked.verbose, false),
@@ -314,42 +214,53 @@ resolve(const options& asked, const preset_defaults& usual, const variable_looku
       r.decide(census_rule, asked.census, usual.census),
       cpus,
   };
-  if (!r.complaint().empty()) {
-    return r.complaint();
-  }
-  if (std::string sentence = contradiction(asked, resolved.policy.value); !sentence.empty()) {
-    return sentence;
-  }
+  if (!r.complaint.empty())
+    return r.complaint;
   return resolved;
 }
 
 std::vector<std::string> explain(const resolved_options& resolved) {
   return {
       explain_workers(resolved),
-      explain_one("stack size", stack_size_rule, resolved.stack_size, "default"),
-      explain_one("stack policy", policy_rule, resolved.policy, "default"),
-      explain_one("binding", binding_rule, resolved.binding, "default"),
+      explain_one("stack size", stack_size_rule, resolved.stack_size),
+      explain_one("stack budget", stack_budget_rule, resolved.stack_budget),
+      resolved.max_stacks.value == 0
+          ? "as many stacks as there is room for"
+          : explain_one("stacks at most", max_stacks_rule, resolved.max_stacks),
+      explain_one("binding", binding_rule, resolved.binding),
       explain_one("seed", seed_rule, resolved.seed, "from the clock"),
   };
 }
 
+std::vector<std::string> unknown_variables(const char* const* environment) {
+  std::string known;
+  for (const rule* each : rules)
+    known += (known.empty() ? "" : ", ") + std::string(each->variable);
+  std::vector<std::string> sentences;
+  for (; *environment != nullptr; ++environment) {
+    const std::string_view entry = *environment;
+    const std::string name(entry.substr(0, entry.find('=')));
+    if (name.starts_with("NOPAL_") && std::ranges::count(rules, name, &rule::variable) == 0)
+      sentences.push_back(
+          name + " is not a variable that Nopal knows and has no effect; it knows " + known);
+  }
+  return sentences;
+}
+
 resolved_options resolve_or_die(const options& asked, const preset_defaults& usual) {
   const auto affinity = static_cast<unsigned>(affinity_cpus().size());
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   auto outcome = resolve(
       asked, usual, [](const char* name) { return std::getenv(name); },
-      available_cpus({"/", affinity}), seed_from_clock());
-  if (const auto* const complaint = std::get_if<std::string>(&outcome)) {
+      available_cpus({"/", affinity}), static_cast<std::uint64_t>(now));
+  if (const auto* const complaint = std::get_if<std::string>(&outcome))
     base::die("%s", complaint->c_str());
-  }
-  for (const std::string& warning : unknown_variables(environ)) {
+  for (const std::string& warning : unknown_variables(environ))
     base::say("%s", warning.c_str());
-  }
   auto& resolved = std::get<resolved_options>(outcome);
-  if (resolved.verbose.value) {
-    for (const std::string& line : explain(resolved)) {
+  if (resolved.verbose.value)
+    for (const std::string& line : explain(resolved))
       base::say("%s", line.c_str());
-    }
-  }
   return std::move(resolved);
 }
 

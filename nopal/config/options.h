@@ -6,12 +6,11 @@
 // error: never a silent default.
 #pragma once
 
-#include "nopal/base/stack_policy.h"
 #include "nopal/config/cpus.h"
-#include "nopal/config/environment.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -19,17 +18,20 @@
 
 namespace nopal::config {
 
-using base::stack_policy;
-using base::stack_rule;
-
 inline constexpr unsigned num_workers_max = 1024;
 inline constexpr std::size_t stack_size_min = std::size_t{64} << 10;
 inline constexpr std::size_t stack_size_max = std::size_t{32} << 20;
 inline constexpr std::size_t stack_size_default = std::size_t{1} << 20;
+inline constexpr std::size_t stack_budget_max = std::size_t{1} << 40;
+inline constexpr unsigned max_stacks_max = 16384;
+
+// A stack budget: unused pages are kept, however many there are, and nothing is counted.
+inline constexpr std::size_t unlimited = ~std::size_t{0};
 
 // What differs from preset to preset.
 struct preset_defaults {
-  stack_policy policy;
+  std::size_t stack_budget;
+  unsigned max_stacks;
   bool census;
 };
 
@@ -41,13 +43,13 @@ enum class bind : unsigned char { none, cores };
 struct options {
   unsigned num_workers = 0;   // NOPAL_NUM_WORKERS, 1 to 1024; default: the CPUs allowed
   std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 32M; default 1M
-  // NOPAL_STACK_POLICY: keep, dontneed, free, remap, bounded, budget; default budget, or the
-  // preset's
-  std::optional<stack_policy> policy = {};
-  // With bounded: 1 to 16384, default 2400. A program that sets either of the two sets both.
-  unsigned max_stacks = 0;
-  // With budget: bytes, up to 1T, default 64M. The same.
+  // NOPAL_STACK_BUDGET, bytes up to 1024G, or unlimited; default 64M, or the preset's. Pages
+  // without frames, of stacks that nobody runs on, never take more memory than this. With 0 they
+  // are given back to the kernel each time that a stack is left.
   std::optional<std::size_t> stack_budget = {};
+  // NOPAL_MAX_STACKS, 0 to 16384; default 0, or the preset's. A thief makes a new stack only while
+  // there are fewer than this, and else waits for one; with 0, as many as there is room for.
+  std::optional<unsigned> max_stacks = {};
   std::optional<bind> binding = {};       // NOPAL_BIND, none or cores; default none
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
   std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0
@@ -68,7 +70,8 @@ template <class T> struct setting {
 struct resolved_options {
   setting<unsigned> num_workers;
   setting<std::size_t> stack_size;
-  setting<stack_rule> policy;
+  setting<std::size_t> stack_budget;
+  setting<unsigned> max_stacks;
   setting<bind> binding;
   setting<bool> stats;
   setting<bool> verbose;
@@ -76,6 +79,10 @@ struct resolved_options {
   setting<bool> census;
   cpu_count cpus;
 };
+
+// Gives the value of a variable, or null when it is not set. std::getenv is one; tests bring their
+// own.
+using variable_lookup = std::function<const char*(const char* name)>;
 
 // The options, or the sentence that says which value is wrong and what is accepted. Depends on its
 // arguments only; `usual` is the preset's.
@@ -85,6 +92,11 @@ resolve(const options& asked, const preset_defaults& usual, const variable_looku
 
 // One line for each option: its value and why; as said when NOPAL_VERBOSE=1.
 std::vector<std::string> explain(const resolved_options& resolved);
+
+// One sentence for each variable of `environment` (as in environ: "NAME=value", null at the end)
+// whose name begins with NOPAL_ and which Nopal does not know: a misspelt name would otherwise be
+// ignored without a word.
+std::vector<std::string> unknown_variables(const char* const* environment);
 
 // Resolves against the real environment and machine. Dies on a value that is not accepted; says
 // which NOPAL_ variables are unknown and, when verbose, what explain() tells. Reads the

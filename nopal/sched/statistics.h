@@ -18,11 +18,12 @@ struct statistics {
   std::uint64_t sleeps;         // times a worker went to sleep
   std::uint64_t wakeups;        // times one was woken for work
   std::uint64_t unmaps;         // times stack pages were given back
-  std::uint64_t pages_returned; // pages given back
-  std::uint64_t page_counts;    // with policy budget: times the dead pages of a stack were counted
+  std::uint64_t pages_returned; // pages given back; at most so many if stack_budget is 0
+  std::uint64_t page_counts;    // times the dead pages of a stack were counted
   std::uint64_t stacks;         // stacks that exist
-  std::uint64_t stack_pages;   // those that have memory now; reading it takes a system call a stack
-  std::uint64_t charged_pages; // with policy budget: dead pages there are at most, now
+  std::uint64_t stack_pages; // those that have memory now; reading it takes a system call a stack
+  std::uint64_t
+      charged_pages; // dead pages there are at most, now, unless stack_budget is unlimited
   std::uint64_t most_live_pages; // with NOPAL_CENSUS=1: the most pages with frames, and the most
   std::uint64_t most_dead_pages; // dead ones, that stacks nobody runs on have had together
   std::uint64_t suppressed_exceptions; // exceptions that gave way to a serially earlier one

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// What becomes of dead pages: the policies of base/stack_policy.h, the account of the policy
-// `budget` (retirement.h), and the census.
+// What becomes of dead pages: the account of their budget (retirement.h), and the census.
 //
-// How much may be charged under `budget`, in parts of it:
+// How much may be charged, in parts of the budget:
 //   3/4  with bounds, for which nobody has to ask the kernel
 //   1    with bounds and counts together
 //   1/2  what idle workers leave
 // So while idle workers keep up, leaving a stack is two atomic operations. Where none is idle, each
 // stack that is left beyond three quarters has its pages counted (mincore, a call for each MiB),
 // and only where those exceed the budget another call gives them back. Pages that were swapped out
-// pass for pages without memory.
+// pass for pages without memory. With a budget of 0 nothing is ever charged: whoever leaves a stack
+// gives its dead pages back with one call, uncounted. With an unlimited one nothing happens at all.
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
+#include "nopal/config/options.h"
 #include "nopal/stack/range.h"
 
 #include <algorithm>
@@ -69,11 +70,9 @@ struct counted {
 };
 
 struct book {
-  base::stack_policy policy = base::stack_policy::keep;
-  std::uint32_t budget = 0; // pages
-  retirement* retirements = nullptr;
+  std::uint32_t budget = 0;          // pages
+  retirement* retirements = nullptr; // none where the budget is unlimited
   counted* census = nullptr;
-  std::uintptr_t* remapped = nullptr; // pages below this address are the empty file's
 };
 book the_book;
 
@@ -112,43 +111,12 @@ charge charge_for(part dead) noexcept {
   const std::uint32_t budget = the_book.budget;
   if (account.charge(dead.pages(), budget - budget / 4))
     return {dead.pages(), false};
-  const std::uint32_t there = counted_pages(dead);
+  const std::uint32_t there = budget == 0 ? dead.pages() : counted_pages(dead);
   if (account.charge(there, budget))
     return {there, true};
   base::discard(dead.start(), dead.bytes());
   note_returned(there);
   return {0, true};
-}
-
-// dontneed, free, remap.
-void give_up(part dead) noexcept {
-  const std::uint32_t there = dead.resident();
-  if (there == 0)
-    return;
-  if (the_book.policy == base::stack_policy::dontneed) {
-    base::discard(dead.start(), dead.bytes());
-  } else if (the_book.policy == base::stack_policy::free) {
-    base::offer_to_kernel(dead.start(), dead.bytes());
-  } else {
-    NOPAL_ASSERT(base::map_empty_file(dead.start(), dead.bytes()),
-                 "the kernel refused to map an empty file over unused stack pages: raise "
-                 "vm.max_map_count or the limit on open files, or choose another "
-                 "NOPAL_STACK_POLICY than remap");
-    the_book.remapped[number_of(stack_of(dead.low))] = dead.high;
-  }
-  note_returned(there);
-}
-
-// Under the policy `remap`: memory for what the empty file stands for.
-void map_again(stack_id stack) noexcept {
-  if (the_book.remapped == nullptr)
-    return;
-  std::uintptr_t& high = the_book.remapped[number_of(stack)];
-  if (high == 0)
-    return;
-  NOPAL_ASSERT(base::map_fresh(reinterpret_cast<void*>(bottom(stack)), high - bottom(stack)),
-               "the kernel refused memory for a stack that goes on");
-  high = 0;
 }
 
 // What stays charged of a stack that the caller has claimed.
@@ -171,7 +139,7 @@ void count_in(stack_id stack, part dead) noexcept {
   here = {part{dead.high, top(stack)}.resident(), dead.resident()};
   live_pages.add(here.live);
   const std::uint64_t dead_in_total = dead_pages.add(here.dead);
-  NOPAL_ASSERT(the_book.policy != base::stack_policy::budget || dead_in_total <= the_book.budget,
+  NOPAL_ASSERT(the_book.retirements == nullptr || dead_in_total <= the_book.budget,
                "the census found %zu dead stack pages, but the budget is %u: an error in Nopal, "
                "please report it",
                static_cast<std::size_t>(dead_in_total), the_book.budget);
@@ -184,41 +152,27 @@ void count_out(stack_id stack) noexcept {
   here = {};
 }
 
-bool budgeted() noexcept { return the_book.policy == base::stack_policy::budget; }
+bool budgeted() noexcept { return the_book.retirements != nullptr; }
 
 } // namespace
 
-void open_book(std::size_t stacks, base::stack_rule rule, bool census) noexcept {
-  the_book.policy = rule.policy;
-  the_book.budget = static_cast<std::uint32_t>(rule.budget_bytes / base::page_size());
-  if (budgeted())
+void open_book(std::size_t stacks, std::size_t budget_bytes, bool census) noexcept {
+  if (budget_bytes != config::unlimited) {
+    the_book.budget = static_cast<std::uint32_t>(budget_bytes / base::page_size());
     the_book.retirements = table<retirement>(stacks);
+  }
   if (census)
     the_book.census = table<counted>(stacks);
-  if (rule.policy == base::stack_policy::remap)
-    the_book.remapped = table<std::uintptr_t>(stacks);
 }
 
 void retire(std::uintptr_t from) noexcept {
-  using enum base::stack_policy;
   const stack_id stack = stack_of(from - 1);
   const part dead = dead_below(stack, from);
-  charge with;
-  if (budgeted())
-    with = charge_for(dead);
-  else if (the_book.policy != keep && the_book.policy != bounded)
-    give_up(dead);
+  const charge with = budgeted() ? charge_for(dead) : charge{};
   if (the_book.census != nullptr)
     count_in(stack, dead);
   if (budgeted())
     the_book.retirements[number_of(stack)].retire(dead.high, with);
-}
-
-void retire_pooled(stack_id stack) noexcept {
-  if (budgeted())
-    retire(top(stack));
-  else if (the_book.census != nullptr)
-    count_in(stack, dead_below(stack, top(stack)));
 }
 
 bool take_back(stack_id stack, errand to_do) noexcept {
@@ -228,7 +182,6 @@ bool take_back(stack_id stack, errand to_do) noexcept {
   if (the_book.census != nullptr)
     count_out(stack);
   account.discharge(with.pages);
-  map_again(stack);
   return true;
 }
 

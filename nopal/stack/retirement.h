@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The policy `budget`: what a stack that nobody runs on is charged for its dead pages, and who may
-// give them back.
+// The budget: what a stack that nobody runs on is charged for its dead pages, and who may give them
+// back.
 //
 // A page of a stack is dead if it has memory and belongs to no frame: below the lowest frame of a
 // suspended stack, or anywhere in a pooled one. A strand may have gone deep and come back before it

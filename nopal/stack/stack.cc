@@ -134,7 +134,7 @@ std::uint32_t created_stacks() noexcept {
   return std::min(created.load(base::relaxed), static_cast<std::uint32_t>(the_range.stacks));
 }
 
-void open(std::size_t stack_bytes, base::stack_rule rule, bool census) noexcept {
+void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks, bool census) noexcept {
   const reservation got = reserve_most(stack_bytes);
   // Each takes two mappings, itself and its guard; half of all are the program's.
   const std::size_t stacks = std::min(got.stacks, base::max_mappings() / 4);
@@ -145,15 +145,14 @@ void open(std::size_t stack_bytes, base::stack_rule rule, bool census) noexcept 
   the_range.stack_bytes = stack_bytes;
   the_range.slot_shift = std::countr_zero(got.slot_bytes);
   arch::nopal_gdb_range = {got.at, stacks * got.slot_bytes, got.slot_bytes};
-  const bool bounded = rule.policy == base::stack_policy::bounded;
-  the_range.may_run_out = bounded || stacks < kManyStacks;
+  the_range.may_run_out = max_stacks != 0 || stacks < kManyStacks;
   the_range.thieves_stacks = stacks < kManyStacks ? stacks - stacks / 4 : stacks;
-  if (bounded)
-    the_range.thieves_stacks = std::min<std::size_t>(rule.max_stacks, the_range.thieves_stacks);
+  if (max_stacks != 0)
+    the_range.thieves_stacks = std::min<std::size_t>(max_stacks, the_range.thieves_stacks);
   the_range.links = static_cast<base::atomic<std::uint32_t>*>(links);
   if (base::this_fiber() != nullptr)
     the_range.fibers = static_cast<void**>(base::map_zeroed(stacks * sizeof(void*)));
-  open_book(stacks, rule, census);
+  open_book(stacks, budget, census);
 }
 
 bool may_run_out() noexcept { return the_range.may_run_out; }
@@ -177,7 +176,7 @@ stack_id acquire_for_thief() noexcept {
 
 void release(stack_id stack) noexcept {
   NOPAL_CHECK(is_ours(stack) && stack_of(stack) == stack);
-  retire_pooled(stack);
+  retire(top(stack));
   push_pool(stack);
 }
 

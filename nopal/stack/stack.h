@@ -19,7 +19,6 @@
 // Paper: fibril-spaa16, section 4.2 (stacks), 4.4 (at most D*P*S1 of address space).
 #pragma once
 
-#include "nopal/base/stack_policy.h"
 #include "nopal/stack/retirement.h"
 
 #include <cstddef>
@@ -32,17 +31,18 @@ using stack_id = std::uintptr_t;
 inline constexpr std::uintptr_t slot_bytes_max = std::uintptr_t{64} << 20;
 inline constexpr stack_id no_stack = 0;
 
-// Reserves the range. Ends the program with a sentence
-// when the address space has no room. With a census, the live and the dead pages of every stack
-// that is left are counted exactly, which takes two system calls each time.
-void open(std::size_t stack_bytes, base::stack_rule rule, bool census = false) noexcept;
+// Reserves the range. Ends the program with a sentence when the address space has no room. `budget`
+// and `max_stacks` are those of config/options.h. With a census, the live and the dead pages of
+// every stack that is left are counted exactly, which takes two system calls each time.
+void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks = 0,
+          bool census = false) noexcept;
 
 // A stack nobody uses, from the pool or new. Ends the program with a sentence when there is none.
 stack_id acquire() noexcept;
 // The same for a thief, who gets none while there are as many as there may be: it must wait. That
-// is so under the policy `bounded`, and where addresses are so scarce that stacks may run out; then
-// a quarter of them is not for thieves. (Guests need not wait: one may be what a strand of ours
-// waits for.)
+// is so where `max_stacks` bounds them, and where addresses are so scarce that stacks may run out;
+// then a quarter of them is not for thieves. (Guests need not wait: one may be what a strand of
+// ours waits for.)
 stack_id acquire_for_thief() noexcept;
 bool may_run_out() noexcept;
 
@@ -76,15 +76,14 @@ struct bounds {
   static std::uintptr_t lowest_fork(stack_id stack) noexcept { return stack::lowest_fork(stack); }
 };
 
-// Leaving a stack and going on with it. What becomes of dead pages is the policy's; they are
-// counted in `usage`.
+// Leaving a stack and going on with it. The budget bounds the dead pages (retirement.h).
 // ---------------------------------------------------------------------------
 
 // Owner. The frame at `from` and everything above it stay; what lies below is dead until the frame
 // goes on. Before anybody is told that it may.
 void retire(std::uintptr_t from) noexcept;
-// The frame goes on: what lies below it can be used again. False, under the policy `budget` alone:
-// an idle worker is giving the stack's pages back, and will do this errand when it is done.
+// The frame goes on: what lies below it can be used again. False: an idle worker is giving the
+// stack's pages back, and will do this errand when it is done.
 bool take_back(stack_id stack, errand to_do) noexcept;
 
 // Idle workers keep no stack of their own, so that thieves or the budget have it.
@@ -102,10 +101,10 @@ void* fiber_of(stack_id stack) noexcept;
 struct usage {
   std::size_t created;          // stacks that exist
   std::size_t resident_pages;   // of all of them together, counted now (mincore)
-  std::size_t charged_pages;    // under `budget`: dead ones there are at most
-  std::uint64_t pages_returned; // so far
+  std::size_t charged_pages;    // dead ones there are at most, unless the budget is unlimited
+  std::uint64_t pages_returned; // so far; with a budget of 0 at most so many, nobody counts them
   std::uint64_t unmaps;         // system calls for that
-  std::uint64_t counts;         // under `budget`: system calls that counted a stack's dead pages
+  std::uint64_t counts;         // system calls that counted a stack's dead pages
   std::uint64_t most_live;      // with a census: the most pages of frames, and the most dead ones,
   std::uint64_t most_dead;      // that the stacks nobody runs on have had together
 };

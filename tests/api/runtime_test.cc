@@ -23,8 +23,8 @@ protected:
   void SetUp() override {
     death::SetUp();
     for (const char* name :
-         {"NOPAL_NUM_WORKERS", "NOPAL_STACK_SIZE", "NOPAL_STACK_POLICY", "NOPAL_BIND",
-          "NOPAL_STATS", "NOPAL_SEED", "NOPAL_VERBOSE", "NOPAL_CENSUS"})
+         {"NOPAL_NUM_WORKERS", "NOPAL_STACK_SIZE", "NOPAL_STACK_BUDGET", "NOPAL_MAX_STACKS",
+          "NOPAL_BIND", "NOPAL_STATS", "NOPAL_SEED", "NOPAL_VERBOSE", "NOPAL_CENSUS"})
       unsetenv(name);
   }
 };
@@ -157,7 +157,7 @@ TEST_F(runtime_death, statistics_only_if_asked_for) {
 // At rest every suspended strand has been resumed, and each resumption belongs to a steal.
 TEST_F(runtime, counters_agree) {
   EXPECT_EQ(apart([] {
-              nopal::configure({.num_workers = 4, .policy = nopal::stack_policy::keep});
+              nopal::configure({.num_workers = 4, .stack_budget = nopal::unlimited});
               nopal::sched::force_steals(9);
               for (int i = 0; i < 20; ++i)
                 be_stolen();
@@ -203,11 +203,11 @@ long waste_pages(bool wait_for_their_return) {
   return deep;
 }
 
-std::uint64_t pages_returned(nopal::stack_policy policy) {
-  nopal::configure({.num_workers = 4, .policy = policy});
+std::uint64_t pages_returned(std::size_t budget) {
+  nopal::configure({.num_workers = 4, .stack_budget = budget});
   long deep = 0;
   nopal::scope s;
-  s.fork(deep, waste_pages, policy == nopal::stack_policy::dontneed);
+  s.fork(deep, waste_pages, budget == 0);
   s.join();
   for (int i = 0; i < 50; ++i) {
     s.fork(deep, waste_pages, false);
@@ -218,16 +218,16 @@ std::uint64_t pages_returned(nopal::stack_policy policy) {
   return nopal::stats().pages_returned;
 }
 
-TEST_F(runtime, unused_pages_go_back_where_the_policy_says_so) {
-  const auto returned = apart([] { return pages_returned(nopal::stack_policy::dontneed); });
+TEST_F(runtime, unused_pages_go_back_where_the_budget_says_so) {
+  const auto returned = apart([] { return pages_returned(0); });
   ASSERT_TRUE(returned.has_value());
   EXPECT_GE(*returned, 70u); // 300 KiB are 75 pages, of which a page or two hold frames
-  EXPECT_EQ(apart([] { return pages_returned(nopal::stack_policy::keep); }), 0u);
+  EXPECT_EQ(apart([] { return pages_returned(nopal::unlimited); }), 0u);
 }
 
 TEST_F(runtime, results_stay_right_where_pages_go_back) {
   EXPECT_EQ(apart([] {
-              nopal::configure({.num_workers = 5, .policy = nopal::stack_policy::dontneed});
+              nopal::configure({.num_workers = 5, .stack_budget = 0});
               nopal::sched::force_steals(3);
               return fib(11);
             }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which stack policy each of the libraries in bench/baseline has.
+// Which bounds on stacks each of the libraries in bench/baseline has.
 #include "nopal/runtime.h"
 #include "nopal/sched/pool.h"
 
@@ -13,17 +13,14 @@ namespace {
 #define NOPAL_TEXT_OF(name) #name
 #define NOPAL_TEXT(name) NOPAL_TEXT_OF(name)
 
-TEST(baseline, has_its_stack_policy) {
+TEST(baseline, has_its_bounds_on_stacks) {
   const std::string parts = NOPAL_TEXT(NOPAL_PARTS);
-  const auto policy = nopal::sched::options_in_force().policy.value.policy;
-  if (parts == "fibril")
-    EXPECT_EQ(policy, nopal::stack_policy::dontneed);
-  else if (parts == "cilkplus")
-    EXPECT_EQ(policy, nopal::stack_policy::bounded);
-  else if (parts == "bare")
-    EXPECT_EQ(policy, nopal::stack_policy::budget);
-  else
-    EXPECT_EQ(policy, nopal::stack_policy::keep) << parts;
+  const auto use = nopal::sched::options_in_force();
+  EXPECT_EQ(use.stack_budget.value, parts == "bare"     ? std::size_t{64} << 20
+                                    : parts == "fibril" ? 0
+                                                        : nopal::unlimited)
+      << parts;
+  EXPECT_EQ(use.max_stacks.value, parts == "cilkplus" ? 2400u : 0u) << parts;
 }
 
 } // namespace

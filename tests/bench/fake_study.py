@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Fake programs for a study: each answers from a table, by its arguments and its page policy."""
+"""Fake programs for a study: each answers from a table, by its arguments and its budget."""
 
 import json
 
@@ -24,9 +24,10 @@ class FakeStudy(FakeBuild):
         for (problem, runtime), table in self.tables.items():
             cases = [f"  {'' if n is None else n}/{workers}/{policy}) printf '%s' "
                      f"'{json.dumps(line)}' ;;" for (n, workers, policy), line in table.items()]
-            script = ['while [ $# -gt 0 ]; do', '  case $1 in', '  --n) n=$2 ;;',
+            script = ['policy="${NOPAL_STACK_BUDGET:+budget:$NOPAL_STACK_BUDGET}"',
+                      'while [ $# -gt 0 ]; do', '  case $1 in', '  --n) n=$2 ;;',
                       '  --workers) workers=$2 ;;', '  esac', '  shift 2', 'done',
-                      'case "$n/$workers/$NOPAL_STACK_POLICY${NOPAL_CENSUS:++census}" in', *cases,
+                      'case "$n/$workers/$policy${NOPAL_CENSUS:++census}" in', *cases,
                       '*) echo "not expected" >&2; exit 3 ;;', 'esac']
             self.program(runtime, "\n".join(script), problem)
 

@@ -29,7 +29,7 @@ class OverviewStudy(fake_study.FakeStudy):
         for problem, n in GRAINED.items():
             self.say(problem, "serial", n=n, time_s=0.4, max_rss_kib=4096)
             self.say(problem, "profile", n=n, depth=D, serial_pages=S1)
-            self.say(problem, "nopal", 2, n=n, policy="budget+census", **self.census)
+            self.say(problem, "nopal", 2, n=n, policy="budget:64M+census", **self.census)
             for runtime in self.fork_s:
                 self.say(problem, runtime, 1, n=n, time_s=0.5, max_rss_kib=5120)
                 self.say(problem, runtime, 2, n=n, time_s=0.25, max_rss_kib=4096 + 1536)
@@ -81,7 +81,7 @@ class OverviewStudy(fake_study.FakeStudy):
         self.assertEqual(rounds["fib@32", "nopal", 1], [1, 2, 3, 4, 5, 6])
         self.assertEqual(rounds["lu", "nopal", 2], [1, 3, 5])
         self.assertEqual(rounds["lu", "profile", 1], [1])
-        self.assertEqual(rounds["lu", "nopal:budget+census", 2], [1])
+        self.assertEqual(rounds["lu", "nopal:budget:64M+census", 2], [1])
 
     def test_what_is_not_built_is_one_sentence(self):
         done = self.overview()

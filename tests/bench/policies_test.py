@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""bench/run.py: runtimes with a page policy, and problems with a number."""
+"""bench/run.py: runtimes with a stack policy, and problems with a number."""
 
 import contextlib
 import io
@@ -20,24 +20,24 @@ class Policies(FakeBuild):
         """A program whose number of stacks tells which policy it was given."""
         line = json.dumps({**LINE, "runtime": runtime, "stacks": 0}).replace(
             '"stacks": 0', '"stacks": %s')
-        self.program(runtime, 'case "$NOPAL_STACK_POLICY" in "") n=1;; dontneed) n=2;; '
-                     f"bounded:8) n=3;; *) n=4;; esac; printf '{line}' $n")
+        self.program(runtime, 'case "$NOPAL_STACK_BUDGET,$NOPAL_MAX_STACKS" in ,) n=1;; '
+                     f"0,) n=2;; ,8) n=3;; *) n=4;; esac; printf '{line}' $n")
 
     def test_the_policy_reaches_the_program_and_the_results(self):
         self.tells_policy("nopal")
-        done = self.run_py("-r", "nopal,nopal:dontneed,nopal:bounded:8", "-n", 2)
+        done = self.run_py("-r", "nopal,nopal:budget:0,nopal:stacks:8", "-n", 2)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual({r["runtime"]: r["stacks"] for r in self.document["results"]},
-                         {"nopal": 1, "nopal:dontneed": 2, "nopal:bounded:8": 3})
+                         {"nopal": 1, "nopal:budget:0": 2, "nopal:stacks:8": 3})
         self.assertEqual({s["runtime"] for s in self.document["samples"]},
-                         {"nopal", "nopal:dontneed", "nopal:bounded:8"})
-        self.assertIn("nopal:dontneed", done.stdout)
+                         {"nopal", "nopal:budget:0", "nopal:stacks:8"})
+        self.assertIn("nopal:budget:0", done.stdout)
 
     def test_a_census_is_asked_for_beside_the_policy(self):
         line = json.dumps({**LINE, "runtime": "nopal", "live_pages": 0}).replace(
             '"live_pages": 0', '"live_pages": %s')
-        self.program("nopal", 'case "$NOPAL_STACK_POLICY,$NOPAL_CENSUS" in budget:8M,1) n=1;; '
-                     f"budget:8M,) n=2;; *) n=3;; esac; printf '{line}' $n")
+        self.program("nopal", 'case "$NOPAL_STACK_BUDGET,$NOPAL_CENSUS" in 8M,1) n=1;; '
+                     f"8M,) n=2;; *) n=3;; esac; printf '{line}' $n")
         done = self.run_py("-r", "nopal:budget:8M+census,nopal:budget:8M")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual({r["runtime"]: r["live_pages"] for r in self.document["results"]},
@@ -47,15 +47,15 @@ class Policies(FakeBuild):
         self.good("serial")
         self.tells_policy("nopal")
         page = self.build / "page.html"
-        done = self.run_py("-r", "serial,nopal,nopal:dontneed", "--html", page)
+        done = self.run_py("-r", "serial,nopal,nopal:budget:0", "--html", page)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn(">nopal:dontneed<", page.read_text())
+        self.assertIn(">nopal:budget:0<", page.read_text())
 
     def test_one_of_ours_with_a_policy_is_still_ours(self):
         self.program("nopal", "exec tail -f /dev/null")
-        done = self.run_py("-r", "nopal:keep", "--at-most", "0.2", "--timeout", "0.5")
+        done = self.run_py("-r", "nopal:budget:unlimited", "--at-most", "0.2", "--timeout", "0.5")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("fib on nopal:keep with 1 worker failed", done.stderr)
+        self.assertIn("fib on nopal:budget:unlimited with 1 worker failed", done.stderr)
 
     def refusal(self, runtime):
         self.good("tbb")
@@ -67,32 +67,32 @@ class Policies(FakeBuild):
         return done.stderr
 
     def test_others_take_no_policy(self):
-        self.assertIn("Runtime 'tbb:keep' is not accepted: a page policy can be named for nopal,",
-                      self.refusal("tbb:keep"))
-        self.assertIn("Runtime 'serial:keep' is not accepted", self.refusal("serial:keep"))
+        self.assertIn("Runtime 'tbb:budget:0' is not accepted: a stack policy can be named for "
+                      "nopal,", self.refusal("tbb:budget:0"))
+        self.assertIn("Runtime 'serial:budget:0' is not accepted", self.refusal("serial:budget:0"))
 
     def test_unknown_policies(self):
-        for policy in ("often", "bounded:", "bounded:0", "bounded:many", "keep:3", "", "budget:",
-                       "budget:1T", "+census", "keep+count"):
-            self.assertIn(f"Page policy '{policy}' is not known; accepted are keep, dontneed, "
-                          "free, remap, bounded, budget, bounded:N",
+        for policy in ("often", "stacks:", "stacks:0", "stacks:16385", "stacks:many", "keep",
+                       "budget", "", "budget:", "budget:1T", "+census", "budget:0+count"):
+            self.assertIn(f"Stack policy '{policy}' is not known; accepted are budget:SIZE, in "
+                          "bytes or with a suffix K, M or G, budget:unlimited, stacks:N",
                           self.refusal(f"nopal:{policy}"))
 
     def test_unknown_runtime_with_a_policy(self):
-        self.assertIn("Runtime 'cilk' is not known", self.refusal("cilk:keep"))
+        self.assertIn("Runtime 'cilk' is not known", self.refusal("cilk:budget:0"))
 
     def test_a_runtime_that_is_not_built_with_a_policy(self):
         self.listing["missing"]["nopal-nowa"] = "the library nopal_nowa is not built"
         self.assertIn("Runtime 'nopal-nowa' was not built: the library nopal_nowa is not built.",
-                      self.refusal("nopal-nowa:free"))
+                      self.refusal("nopal-nowa:budget:0"))
 
     def test_all_leaves_out_what_only_studies_compare(self):
         for runtime in ("serial", "nopal", "profile", "openmp-gcc-untied"):
             self.good(runtime)
-        done = self.run_py("-r", "all,nopal:keep")
+        done = self.run_py("-r", "all,nopal:budget:unlimited")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([r["runtime"] for r in self.document["results"]],
-                         ["serial", "nopal", "nopal:keep"])
+                         ["serial", "nopal", "nopal:budget:unlimited"])
 
 
 class Numbers(FakeBuild):

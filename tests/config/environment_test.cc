@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The strict parsers, the messages' quoting and the search for misspelt variables.
+// The strict parsers, the messages' quoting and the reader of files.
 #include "nopal/config/environment.h"
 
 #include <gtest/gtest.h>
@@ -49,19 +49,6 @@ TEST(in_quotes, is_fit_for_one_line) {
   EXPECT_EQ(in_quotes("a\nb\x1b["), "\"a?b?[\"");
   EXPECT_EQ(in_quotes(std::string(60, 'x')), "\"" + std::string(60, 'x') + "\"");
   EXPECT_EQ(in_quotes(std::string(61, 'x')), "\"" + std::string(60, 'x') + "...\"");
-}
-
-TEST(unknown_variables, names_each_and_lists_the_known) {
-  const char* const environment[] = {
-      "PATH=/bin", "NOPAL_NUM_WORKERS=2", "NOPAL_SEED=", "NOPAL_WORKERS=2", "NOPALITO=1",
-      "NOPAL_",    "NOPAL_SEEDS",         nullptr};
-  const auto sentences = unknown_variables(environment);
-  ASSERT_EQ(sentences.size(), 3u);
-  EXPECT_EQ(sentences[0], "NOPAL_WORKERS is not a variable that Nopal knows and has no effect; it "
-                          "knows NOPAL_NUM_WORKERS, NOPAL_STACK_SIZE, NOPAL_STACK_POLICY, "
-                          "NOPAL_BIND, NOPAL_STATS, NOPAL_SEED, NOPAL_VERBOSE, NOPAL_CENSUS");
-  EXPECT_TRUE(sentences[1].starts_with("NOPAL_ is not")) << sentences[1];
-  EXPECT_TRUE(sentences[2].starts_with("NOPAL_SEEDS is not")) << sentences[2];
 }
 
 TEST(read_file, gives_text_or_errno) {

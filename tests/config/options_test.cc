@@ -19,7 +19,7 @@ constexpr std::uint64_t clock_seed = 12345;
 const cpu_count four_cpus = {4, cpu_limit::affinity, "affinity mask allows 4; 8 CPUs online"};
 
 using variables = std::map<std::string, std::string>;
-constexpr preset_defaults usual_defaults{stack_policy::budget, false};
+constexpr preset_defaults usual_defaults{std::size_t{64} << 20, 0, false};
 
 using outcome = std::variant<resolved_options, std::string>;
 
@@ -52,7 +52,8 @@ TEST(resolve, defaults) {
   const resolved_options r = accepted({}, {});
   EXPECT_EQ(r.num_workers.value, 4u);
   EXPECT_EQ(r.stack_size.value, std::size_t{1} << 20);
-  EXPECT_EQ(r.policy.value.policy, stack_policy::budget);
+  EXPECT_EQ(r.stack_budget.value, std::size_t{64} << 20);
+  EXPECT_EQ(r.max_stacks.value, 0u);
   EXPECT_EQ(r.binding.value, bind::none);
   EXPECT_FALSE(r.stats.value);
   EXPECT_FALSE(r.verbose.value);
@@ -62,15 +63,16 @@ TEST(resolve, defaults) {
 }
 
 const variables full_environment = {
-    {"NOPAL_NUM_WORKERS", "3"}, {"NOPAL_STACK_SIZE", "256K"}, {"NOPAL_STACK_POLICY", "dontneed"},
-    {"NOPAL_BIND", "cores"},    {"NOPAL_STATS", "1"},         {"NOPAL_VERBOSE", "1"},
-    {"NOPAL_SEED", "0xff"}};
+    {"NOPAL_NUM_WORKERS", "3"}, {"NOPAL_STACK_SIZE", "256K"}, {"NOPAL_STACK_BUDGET", "unlimited"},
+    {"NOPAL_MAX_STACKS", "7"},  {"NOPAL_BIND", "cores"},      {"NOPAL_STATS", "1"},
+    {"NOPAL_VERBOSE", "1"},     {"NOPAL_SEED", "0xff"}};
 
 TEST(resolve, environment_beats_defaults) {
   const resolved_options r = accepted({}, full_environment);
   EXPECT_EQ(r.num_workers.value, 3u);
   EXPECT_EQ(r.stack_size.value, 256u << 10);
-  EXPECT_EQ(r.policy.value.policy, stack_policy::dontneed);
+  EXPECT_EQ(r.stack_budget.value, unlimited);
+  EXPECT_EQ(r.max_stacks.value, 7u);
   EXPECT_EQ(r.binding.value, bind::cores);
   EXPECT_TRUE(r.stats.value);
   EXPECT_TRUE(r.verbose.value);
@@ -82,7 +84,8 @@ TEST(resolve, environment_beats_defaults) {
 TEST(resolve, program_beats_environment) {
   const options asked = {.num_workers = 7,
                          .stack_size = 128u << 10,
-                         .policy = stack_policy::keep,
+                         .stack_budget = 0,
+                         .max_stacks = 0,
                          .binding = bind::none,
                          .stats = false,
                          .verbose = false,
@@ -90,7 +93,8 @@ TEST(resolve, program_beats_environment) {
   const resolved_options r = accepted(asked, full_environment);
   EXPECT_EQ(r.num_workers.value, 7u);
   EXPECT_EQ(r.stack_size.value, 128u << 10);
-  EXPECT_EQ(r.policy.value.policy, stack_policy::keep);
+  EXPECT_EQ(r.stack_budget.value, 0u);
+  EXPECT_EQ(r.max_stacks.value, 0u);
   EXPECT_EQ(r.binding.value, bind::none);
   EXPECT_FALSE(r.stats.value);
   EXPECT_FALSE(r.verbose.value);
@@ -146,55 +150,49 @@ TEST(resolve, refuses_what_the_program_may_not_ask) {
             "options::stack_size is 100000, but it must be a power of two from 64K to 32M");
   EXPECT_EQ(refusal({.stack_size = 32u << 10}, {}),
             "options::stack_size is 32K, but it must be a power of two from 64K to 32M");
-  EXPECT_EQ(
-      refusal({.policy = static_cast<stack_policy>(7)}, {}),
-      "options::policy is 7, but it must be keep, dontneed, free, remap, bounded, bounded:N with N "
-      "from 1 to 16384, budget or budget:SIZE with SIZE up to 1024G");
-  EXPECT_EQ(refusal({.max_stacks = 16385}, {}),
-            "options::max_stacks is 16385, but it must be a whole number from 1 to 16384");
-  EXPECT_EQ(
-      refusal({.policy = stack_policy::keep, .max_stacks = 3}, {}),
-      "options::max_stacks is 3, but the policy is keep; it goes with options::policy bounded "
-      "only");
   EXPECT_EQ(refusal({.stack_budget = (std::size_t{1} << 40) + 1}, {}),
-            "options::stack_budget is 1099511627777, but it must be a number of bytes up to 1024G");
-  EXPECT_EQ(
-      refusal({.max_stacks = 3, .stack_budget = 1 << 20}, {}),
-      "options::stack_budget is 1M, but the policy is bounded:3; it goes with options::policy "
-      "budget only");
+            "options::stack_budget is 1099511627777, but it must be unlimited or a size up to "
+            "1024G");
+  EXPECT_EQ(refusal({.max_stacks = 16385}, {}),
+            "options::max_stacks is 16385, but it must be a whole number from 0 to 16384, where 0 "
+            "sets no bound");
   EXPECT_EQ(refusal({.binding = static_cast<bind>(2)}, {}),
             "options::binding is 2, but it must be none or cores");
 }
 
-TEST(resolve, stack_policies) {
-  for (const auto& [text, policy] : {std::pair{"keep", stack_policy::keep},
-                                     {"dontneed", stack_policy::dontneed},
-                                     {"free", stack_policy::free},
-                                     {"remap", stack_policy::remap},
-                                     {"bounded", stack_policy::bounded},
-                                     {"budget", stack_policy::budget}}) {
-    const auto r = accepted({}, {{"NOPAL_STACK_POLICY", text}});
-    EXPECT_EQ(r.policy.value.policy, policy) << text;
-    EXPECT_EQ(r.policy.value.max_stacks, 2400u) << text;
-    EXPECT_EQ(r.policy.value.budget_bytes, 64u << 20) << text;
-  }
-  EXPECT_EQ(accepted({}, {{"NOPAL_STACK_POLICY", "bounded:7"}}).policy.value.max_stacks, 7u);
-  EXPECT_EQ(accepted({.max_stacks = 5}, {}).policy.value.policy, stack_policy::bounded);
-  EXPECT_EQ(accepted({.max_stacks = 5}, {{"NOPAL_STACK_POLICY", "free"}}).policy.value.max_stacks,
-            5u);
+TEST(resolve, bounds_on_stacks) {
   const auto budget = [](const char* text) {
-    return accepted({}, {{"NOPAL_STACK_POLICY", text}}).policy.value.budget_bytes;
+    return accepted({}, {{"NOPAL_STACK_BUDGET", text}}).stack_budget.value;
   };
-  EXPECT_EQ(budget("budget:0"), 0u);
-  EXPECT_EQ(budget("budget:300K"), 300u << 10);
-  EXPECT_EQ(budget("budget:1024G"), std::size_t{1} << 40);
-  EXPECT_EQ(accepted({.stack_budget = 0}, {}).policy.value.policy, stack_policy::budget);
-  EXPECT_EQ(accepted({.stack_budget = 0}, {}).policy.value.budget_bytes, 0u);
-  expect_refused("NOPAL_STACK_POLICY",
-                 {"", "Keep", "budgets", "bounded:", "bounded:0", "bounded:16385", "keep:3",
-                  "budget:", "budget:-1", "budget:1T", "budget:1025G", ":1M"},
-                 "keep, dontneed, free, remap, bounded, bounded:N with N from 1 to 16384, budget "
-                 "or budget:SIZE with SIZE up to 1024G, in bytes or with a suffix K, M or G");
+  EXPECT_EQ(budget("0"), 0u);
+  EXPECT_EQ(budget("300K"), 300u << 10);
+  EXPECT_EQ(budget("1024G"), std::size_t{1} << 40);
+  EXPECT_EQ(budget("unlimited"), unlimited);
+  EXPECT_EQ(accepted({.stack_budget = unlimited}, {}).stack_budget.value, unlimited);
+  expect_refused("NOPAL_STACK_BUDGET",
+                 {"", "Unlimited", "unlimited:1M", "-1", "1T", "1025G", "18446744073709551615"},
+                 "unlimited or a size up to 1024G, in bytes or with a suffix K, M or G");
+  const auto stacks = [](const char* text) {
+    return accepted({}, {{"NOPAL_MAX_STACKS", text}}).max_stacks.value;
+  };
+  EXPECT_EQ(stacks("0"), 0u);
+  EXPECT_EQ(stacks("1"), 1u);
+  EXPECT_EQ(stacks("16384"), 16384u);
+  expect_refused("NOPAL_MAX_STACKS", {"", "16385", "-1", "many", "unlimited", "4294967297"},
+                 "a whole number from 0 to 16384, where 0 sets no bound");
+}
+
+// Each preset has its own defaults, and each can be told otherwise.
+TEST(resolve, a_bound_of_the_preset_can_be_lifted) {
+  const auto lookup = [](const char*) -> const char* { return nullptr; };
+  const preset_defaults bounded{unlimited, 2400, false};
+  const auto usual = std::get<resolved_options>(resolve({}, bounded, lookup, four_cpus, 1));
+  EXPECT_EQ(usual.stack_budget.value, unlimited);
+  EXPECT_EQ(usual.max_stacks.value, 2400u);
+  EXPECT_EQ(explain(usual)[3], "stacks at most 2400 (default)");
+  const auto lifted =
+      std::get<resolved_options>(resolve({.max_stacks = 0}, bounded, lookup, four_cpus, 1));
+  EXPECT_EQ(lifted.max_stacks.value, 0u);
 }
 
 TEST(resolve, a_hidden_bad_variable_is_refused_too) {
@@ -210,33 +208,49 @@ TEST(resolve, complains_of_the_first_option_only) {
 
 TEST(explain, names_the_machine_when_nobody_asked) {
   const auto lines = explain(accepted({}, {}));
-  ASSERT_EQ(lines.size(), 5u);
+  ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[0], "4 workers (affinity mask allows 4; 8 CPUs online)");
   EXPECT_EQ(lines[1], "stack size 1M (default)");
-  EXPECT_EQ(lines[2], "stack policy budget:64M (default)");
-  EXPECT_EQ(lines[3], "binding none (default)");
-  EXPECT_EQ(lines[4], "seed 12345 (from the clock)");
+  EXPECT_EQ(lines[2], "stack budget 64M (default)");
+  EXPECT_EQ(lines[3], "as many stacks as there is room for");
+  EXPECT_EQ(lines[4], "binding none (default)");
+  EXPECT_EQ(lines[5], "seed 12345 (from the clock)");
 }
 
 TEST(explain, names_the_variables) {
   const auto lines = explain(accepted({}, full_environment));
-  ASSERT_EQ(lines.size(), 5u);
+  ASSERT_EQ(lines.size(), 6u);
   EXPECT_EQ(lines[0], "3 workers (NOPAL_NUM_WORKERS, of the 4 CPUs allowed: affinity mask allows "
                       "4; 8 CPUs online)");
   EXPECT_EQ(lines[1], "stack size 256K (NOPAL_STACK_SIZE)");
-  EXPECT_EQ(lines[2], "stack policy dontneed (NOPAL_STACK_POLICY)");
-  EXPECT_EQ(lines[3], "binding cores (NOPAL_BIND)");
-  EXPECT_EQ(lines[4], "seed 255 (NOPAL_SEED)");
+  EXPECT_EQ(lines[2], "stack budget unlimited (NOPAL_STACK_BUDGET)");
+  EXPECT_EQ(lines[3], "stacks at most 7 (NOPAL_MAX_STACKS)");
+  EXPECT_EQ(lines[4], "binding cores (NOPAL_BIND)");
+  EXPECT_EQ(lines[5], "seed 255 (NOPAL_SEED)");
 }
 
 TEST(explain, says_when_more_workers_are_asked_for_than_cpus_allowed) {
   const auto lines = explain(accepted({.num_workers = 5, .seed = 1}, {}));
   EXPECT_EQ(lines[0], "5 workers (set by the program, more than the 4 CPUs allowed: affinity mask "
                       "allows 4; 8 CPUs online)");
-  EXPECT_EQ(lines[4], "seed 1 (set by the program)");
+  EXPECT_EQ(lines[5], "seed 1 (set by the program)");
   const cpu_count one = {1, cpu_limit::quota, "quota"};
   EXPECT_EQ(explain(accepted({}, {{"NOPAL_NUM_WORKERS", "1"}}, one))[0],
             "1 worker (NOPAL_NUM_WORKERS, of the 1 CPU allowed: quota)");
+}
+
+TEST(unknown_variables, names_each_and_lists_the_known) {
+  const char* const environment[] = {
+      "PATH=/bin", "NOPAL_NUM_WORKERS=2", "NOPAL_SEED=", "NOPAL_STACK_POLICY=keep", "NOPALITO=1",
+      "NOPAL_",    "NOPAL_SEEDS",         nullptr};
+  const auto sentences = unknown_variables(environment);
+  ASSERT_EQ(sentences.size(), 3u);
+  EXPECT_EQ(sentences[0],
+            "NOPAL_STACK_POLICY is not a variable that Nopal knows and has no effect; it knows "
+            "NOPAL_NUM_WORKERS, NOPAL_STACK_SIZE, NOPAL_STACK_BUDGET, NOPAL_MAX_STACKS, "
+            "NOPAL_BIND, NOPAL_STATS, NOPAL_VERBOSE, NOPAL_SEED, NOPAL_CENSUS");
+  EXPECT_TRUE(sentences[1].starts_with("NOPAL_ is not")) << sentences[1];
+  EXPECT_TRUE(sentences[2].starts_with("NOPAL_SEEDS is not")) << sentences[2];
 }
 
 // Runs resolve_or_die in a fresh process whose NOPAL_ variables are only these, then exits with 0.
@@ -263,7 +277,8 @@ TEST(resolve_or_die, warns_of_unknown_variables_and_explains) {
       resolve_in({{"NOPAL_NUM_WORKERS", "3"}, {"NOPAL_VERBOSE", "1"}, {"NOPAL_WORKER", "3"}}),
       testing::ExitedWithCode(0),
       "^nopal: NOPAL_WORKER is not a variable.*\nnopal: 3 workers \\(NOPAL_NUM_WORKERS, .*\n"
-      "nopal: stack size 1M .*\nnopal: stack policy .*\nnopal: binding .*\nnopal: seed .*\n$");
+      "nopal: stack size 1M .*\nnopal: stack budget .*\nnopal: as many .*\nnopal: binding "
+      ".*\nnopal: seed .*\n$");
 }
 
 TEST(resolve_or_die, is_silent_by_default) {

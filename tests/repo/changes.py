@@ -67,7 +67,7 @@ DIE = "nopal/base/die.cc"
 BARRIER = "nopal/base/barrier.cc"
 STACK = "nopal/stack/stack.h"
 FORK = "nopal/fork.h"
-TOPOLOGY_TEST = "tests/base/topology_test.cc"
+TOPOLOGY_TEST = "tests/config/topology_test.cc"
 STRAND = "tests/model/strand.h"
 GDB = "nopal/arch/gdb.h"
 END = re.compile(r"\Z")
@@ -75,17 +75,17 @@ END = re.compile(r"\Z")
 IN_RANDOM = "namespace nopal::base {"
 IN_DIE = "void die(const char* format, ...) noexcept {\n"
 IN_FORK = "    if (frame->join.steals() != 0)\n"
-SWITCH = "      arch::nopal_arch_suspend(frame);\n"
+SWITCH = "      arch::nopal_arch_suspend(frame, sched::main_path_waits);\n"
 ENABLE = "enabled.store(true, relaxed);"
 
 LAYERS = [
-    Edit("higher layer sched", STACK, "nopal/base/stack_policy.h", "nopal/sched/sched.h"),
+    Edit("higher layer sched", STACK, "nopal/stack/retirement.h", "nopal/sched/forks.h"),
     Edit("higher layer vproc", RANDOM, "<cstdint>", "<nopal/vproc/worker.h>"),
     Before("higher layer base", "nopal/config.h", "#if", '#include "nopal/base/os.h"\n'),
-    Edit("public API", STACK, "nopal/base/stack_policy.h", "nopal/fork.h"),
-    Edit("repository's root", STACK, "nopal/base/stack_policy.h", "stack_policy.h"),
-    Edit(None, FORK, "nopal/sched/sched.h", "nopal/loop.h"),
-    Before(None, RANDOM, "#pragma once", '// #include "nopal/sched/sched.h"\n'),
+    Edit("public API", STACK, "nopal/stack/retirement.h", "nopal/fork.h"),
+    Edit("repository's root", STACK, "nopal/stack/retirement.h", "retirement.h"),
+    Edit(None, FORK, "nopal/sched/forks.h", "nopal/loop.h"),
+    Before(None, RANDOM, "#pragma once", '// #include "nopal/sched/forks.h"\n'),
     Move("not one of the layers", STACK, "nopal/elsewhere/stack.h"),
     Before("names sched::", RANDOM, "    state_ =", "    sched::start();\n"),
     Before("adds to sched::", RANDOM, IN_RANDOM, "namespace nopal::sched {\nvoid start();\n}\n"),

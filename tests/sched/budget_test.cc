@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The policy `budget` under the scheduler: programs compute the same, and a strand whose stack an
+// The budget under the scheduler: programs compute the same, and a strand whose stack an
 // idle worker is about to advise goes on all the same, once.
 #include "nopal/base/os.h"
 #include "nopal/sched/table.h"

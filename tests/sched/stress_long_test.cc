@@ -9,21 +9,19 @@
 namespace nopal_test {
 namespace {
 
-using nopal::stack_policy;
-
 class many_random_programs : public testing::TestWithParam<unsigned> {};
 
 TEST_P(many_random_programs, compute_what_their_elision_computes) {
-  for (const stack_policy policy : {stack_policy::keep, stack_policy::dontneed})
-    EXPECT_EQ(first_difference_with({.num_workers = GetParam(), .policy = policy}, false, 10'000,
-                                    40'000, 11),
+  for (const std::size_t budget : {std::size_t{0}, nopal::unlimited})
+    EXPECT_EQ(first_difference_with({.num_workers = GetParam(), .stack_budget = budget}, false,
+                                    10'000, 40'000, 11),
               40'000u);
 }
 
 TEST_P(many_random_programs, compute_the_same_under_forced_steals) {
-  for (const stack_policy policy : {stack_policy::keep, stack_policy::dontneed})
-    EXPECT_EQ(first_difference_with({.num_workers = GetParam(), .policy = policy}, true, 50'000,
-                                    51'000, 8),
+  for (const std::size_t budget : {std::size_t{0}, nopal::unlimited})
+    EXPECT_EQ(first_difference_with({.num_workers = GetParam(), .stack_budget = budget}, true,
+                                    50'000, 51'000, 8),
               51'000u);
 }
 

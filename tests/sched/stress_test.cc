@@ -5,40 +5,32 @@
 namespace nopal_test {
 namespace {
 
-using nopal::stack_policy;
-
 class random_programs : public testing::TestWithParam<unsigned> {
 protected:
-  static nopal::options with(stack_policy policy) {
-    return {.num_workers = GetParam(), .policy = policy};
+  static nopal::options within(std::size_t budget) {
+    return {.num_workers = GetParam(), .stack_budget = budget};
   }
 };
 
 TEST_P(random_programs, compute_what_their_elision_computes) {
-  EXPECT_EQ(first_difference_with(with(stack_policy::keep), false, 0, 1500, 9), 1500u);
+  EXPECT_EQ(first_difference_with(within(nopal::unlimited), false, 0, 1500, 9), 1500u);
 }
 
 TEST_P(random_programs, compute_the_same_where_pages_go_back) {
-  EXPECT_EQ(first_difference_with(with(stack_policy::dontneed), false, 2000, 2500, 9), 2500u);
-}
-
-TEST_P(random_programs, compute_the_same_where_the_kernel_may_take_pages) {
-  EXPECT_EQ(first_difference_with(with(stack_policy::free), false, 3000, 3300, 9), 3300u);
-}
-
-TEST_P(random_programs, compute_the_same_where_pages_are_replaced) {
-  EXPECT_EQ(first_difference_with(with(stack_policy::remap), false, 3500, 3800, 9), 3800u);
+  EXPECT_EQ(first_difference_with(within(0), false, 2000, 2500, 9), 2500u);
 }
 
 // Fewer stacks than workers: some thieves have to wait.
 TEST_P(random_programs, compute_the_same_with_three_stacks) {
-  const nopal::options asked{
-      .num_workers = GetParam(), .policy = stack_policy::bounded, .max_stacks = 3};
-  EXPECT_EQ(first_difference_with(asked, false, 4000, 4300, 9), 4300u);
+  for (const std::size_t budget : {std::size_t{0}, std::size_t{1} << 20, nopal::unlimited}) {
+    nopal::options asked = within(budget);
+    asked.max_stacks = 3;
+    EXPECT_EQ(first_difference_with(asked, false, 4000, 4300, 9), 4300u) << budget;
+  }
 }
 
 TEST_P(random_programs, compute_the_same_under_forced_steals) {
-  EXPECT_EQ(first_difference_with(with(stack_policy::keep), true, 5000, 5040, 6), 5040u);
+  EXPECT_EQ(first_difference_with(within(nopal::unlimited), true, 5000, 5040, 6), 5040u);
 }
 
 INSTANTIATE_TEST_SUITE_P(workers, random_programs, testing::Values(1u, 2u, 3u, 5u, 16u),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The policy `budget`: what is charged, who gives pages back and when, and that no page is given
+// The budget: what is charged, who gives pages back and when, and that no page is given
 // back under a strand. With a census, so that what is dead is counted beside what is charged.
 #include "nopal/base/os.h"
 #include "nopal/base/random.h"
@@ -30,9 +30,7 @@ class budget : public testing::Test {
 protected:
   static void SetUpTestSuite() {
     static std::once_flag once;
-    std::call_once(once, [] {
-      stack::open(kPages * kPage, {nopal::base::stack_policy::budget, 1, kBudget * kPage}, true);
-    });
+    std::call_once(once, [] { stack::open(kPages * kPage, kBudget * kPage, 1, true); });
   }
   void SetUp() override { before_ = stack::measure(); }
   void TearDown() override {

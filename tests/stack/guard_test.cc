@@ -29,7 +29,7 @@ std::size_t mappings() {
   return count;
 }
 
-void open() { stack::open(kBytes, {nopal::base::stack_policy::budget}); }
+void open() { stack::open(kBytes, std::size_t{64} << 20); }
 
 TEST(guards, need_two_mappings_for_each_stack) {
   const auto added = apart([] {

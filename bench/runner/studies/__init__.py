@@ -12,8 +12,8 @@ NAME` finds it by that name. It defines
                 its numbers of workers on a machine with so many cores, unless -t says otherwise
     configurations(wish)
                 the (problem, runtime, workers) it wants measured, in any order, repetitions
-                allowed. What is not built is left out and said. A runtime of ours may carry a page
-                policy, nopal:dontneed. A problem may carry a number, tree@1024: its program is then
+                allowed. What is not built is left out and said. A runtime of ours may carry a stack
+                policy, nopal:budget:0. A problem may carry a number, tree@1024: its program is then
                 run with `--n 1024`. A problem need not be one of PROBLEMS: any name that
                 programs.json lists for the runtime will do.
     checks(result)

@@ -31,8 +31,8 @@ def figures(result):
             f"here ({parts.LOCKED}); the original by path always does."),
         Figure("Figure 8: what madvise() costs", panels.curves(
             speed_ups(result, problems, parts.FIGURE_8, workers), speed_up, line_at=1),
-            f"{parts.OURS} keeps its pages; :free and :dontneed name the advice given at each "
-            "suspension."),
+            f"{parts.OURS} keeps its pages; {parts.ADVISING} gives them back at each suspension, "
+            "with MADV_DONTNEED."),
         Figure("Figure 9: Chase-Lev deque against THE", panels.curves(
             speed_ups(result, problems, parts.FIGURE_9, workers), speed_up, line_at=1),
             f"Both with the wait-free join; {parts.LOCKED} has THE and the locked join."),
@@ -107,11 +107,10 @@ def presets(result):
 
 def madvise(result):
     return ratios(result, "Speed with madvise() over that without", [
-        ("Nowa, MADV_FREE", paper.MADVISE, parts.FREE, parts.OURS),
-        ("Nowa, MADV_DONTNEED", {}, parts.DONTNEED, parts.OURS),
+        ("Nowa", paper.MADVISE, parts.ADVISING, parts.OURS),
         ("Fibril", paper.MADVISE_FIBRIL, "nopal-fibril", parts.LOCKED)],
-        f"Here: {parts.FREE} and {parts.DONTNEED} over {parts.OURS}, nopal-fibril over "
-        f"{parts.LOCKED}.")
+        f"Here: {parts.ADVISING} over {parts.OURS}, nopal-fibril over {parts.LOCKED}. The paper's "
+        "Nowa advises MADV_FREE, ours MADV_DONTNEED.")
 
 
 def deques(result):
@@ -125,15 +124,16 @@ def rss_table(result):
     rows = []
     for problem in result.wish.problems:
         ours = [typical(result, problem, runtime, count, "max_rss_kib")
-                for runtime in (parts.OURS, parts.FREE, parts.DONTNEED)]
+                for runtime in (parts.OURS, parts.ADVISING)]
         theirs = paper.RSS.get(problem, (None, None))
         rows.append([problem, *theirs, *(None if kib is None else f"{kib / 1024:.1f}"
                                          for kib in ours)])
     return Table(f"Table II: peak RSS in MiB with {count} workers",
                  ["problem", "paper: without madvise()", "paper: with", "here: without",
-                  "here: MADV_FREE", "here: MADV_DONTNEED"], rows,
+                  "here: with"], rows,
                  "The paper's last line names fft a second time, for fib it seems; it is left out. "
-                 "Pages advised with MADV_FREE stay resident until memory is short.")
+                 "The paper advises MADV_FREE: such pages stay resident until memory is short. "
+                 "Here it is MADV_DONTNEED.")
 
 
 def joins(result):

@@ -6,12 +6,12 @@ from runner.studies._common import TWELVE, every
 # The papers' twelve, and two of cilk-m-pact10, Figure 7.
 FOURTEEN = sorted([*TWELVE, "fibx", "cilksort"])
 PLAIN, OURS = "nopal", "nopal-nowa"
-THE, LOCKED = "nopal-nowa-the", "nopal-fibril:keep"
+THE, LOCKED = "nopal-nowa-the", "nopal-fibril:budget:unlimited"
 PRESETS = [OURS, THE, "nopal-fibril", "nopal-cilkplus"]
 
 FIGURE_7 = [PLAIN, OURS, LOCKED, "nopal-cilkplus", "tbb", "nowa", "fibril"]
-FREE, DONTNEED = f"{OURS}:free", f"{OURS}:dontneed"
-FIGURE_8 = [OURS, FREE, DONTNEED, "nopal-cilkplus"]
+ADVISING = f"{OURS}:budget:0"
+FIGURE_8 = [OURS, ADVISING, "nopal-cilkplus"]
 FIGURE_9 = [OURS, THE, LOCKED]
 OPENMP = ["openmp-gcc-untied", "openmp-gcc", "openmp-llvm-untied", "openmp-llvm"]
 FIGURE_10 = [PLAIN, OURS, "tbb", *OPENMP]

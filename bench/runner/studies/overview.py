@@ -17,7 +17,7 @@ ROUNDS = 6
 SIZE = "quick"
 OURS = "nopal"
 SHOWN = [OURS, "openmp-gcc", "openmp-llvm", "tbb", "nowa", "fibril", "lace", "libfork", "taskflow"]
-CENSUS = f"{OURS}:budget+census"
+CENSUS = f"{OURS}:budget:64M+census"
 BUDGET_MIB = 64
 PAGE_KIB = 4
 
