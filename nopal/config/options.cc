@@ -196,9 +196,10 @@ std::string explain_workers(const resolved_options& resolved) {
 
 } // namespace
 
-std::variant<resolved_options, std::string>
-resolve(const options& asked, const preset_defaults& usual, const variable_lookup& lookup,
-        const cpu_count& cpus, std::uint64_t clock_seed) {
+std::variant<resolved_options, std::string> resolve(const options& asked, const defaults& usual,
+                                                    const variable_lookup& lookup,
+                                                    const cpu_count& cpus,
+                                                    std::uint64_t clock_seed) {
   resolver r{lookup};
   // Braces: evaluated in this order, so the first complaint is that of the first option.
   const resolved_options resolved{
@@ -247,7 +248,7 @@ std::vector<std::string> unknown_variables(const char* const* environment) {
   return sentences;
 }
 
-resolved_options resolve_or_die(const options& asked, const preset_defaults& usual) {
+resolved_options resolve_or_die(const options& asked, const defaults& usual) {
   const auto affinity = static_cast<unsigned>(affinity_cpus().size());
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   auto outcome = resolve(

@@ -28,8 +28,8 @@ inline constexpr unsigned max_stacks_max = 16384;
 // A stack budget: unused pages are kept, however many there are, and nothing is counted.
 inline constexpr std::size_t unlimited = ~std::size_t{0};
 
-// What differs from preset to preset.
-struct preset_defaults {
+// Where the libraries that Nopal is compared with differ (config.h).
+struct defaults {
   std::size_t stack_budget;
   unsigned max_stacks;
   bool census;
@@ -43,12 +43,12 @@ enum class bind : unsigned char { none, cores };
 struct options {
   unsigned num_workers = 0;   // NOPAL_NUM_WORKERS, 1 to 1024; default: the CPUs allowed
   std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 32M; default 1M
-  // NOPAL_STACK_BUDGET, bytes up to 1024G, or unlimited; default 64M, or the preset's. Pages
-  // without frames, of stacks that nobody runs on, never take more memory than this. With 0 they
-  // are given back to the kernel each time that a stack is left.
+  // NOPAL_STACK_BUDGET, bytes up to 1024G, or unlimited; default 64M. Pages without frames, of
+  // stacks that no strand runs on, never take more memory than this. With 0 they are given back to
+  // the kernel each time that a strand leaves a stack.
   std::optional<std::size_t> stack_budget = {};
-  // NOPAL_MAX_STACKS, 0 to 16384; default 0, or the preset's. A thief makes a new stack only while
-  // there are fewer than this, and else waits for one; with 0, as many as there is room for.
+  // NOPAL_MAX_STACKS, 0 to 16384; default 0. A thief makes a new stack only while there are fewer
+  // than this, and else waits for one; with 0, as many as there is room for.
   std::optional<unsigned> max_stacks = {};
   std::optional<bind> binding = {};       // NOPAL_BIND, none or cores; default none
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
@@ -85,10 +85,11 @@ struct resolved_options {
 using variable_lookup = std::function<const char*(const char* name)>;
 
 // The options, or the sentence that says which value is wrong and what is accepted. Depends on its
-// arguments only; `usual` is the preset's.
-std::variant<resolved_options, std::string>
-resolve(const options& asked, const preset_defaults& usual, const variable_lookup& lookup,
-        const cpu_count& cpus, std::uint64_t clock_seed);
+// arguments only; `usual` holds the defaults of the parts that were compiled in (config.h).
+std::variant<resolved_options, std::string> resolve(const options& asked, const defaults& usual,
+                                                    const variable_lookup& lookup,
+                                                    const cpu_count& cpus,
+                                                    std::uint64_t clock_seed);
 
 // One line for each option: its value and why; as said when NOPAL_VERBOSE=1.
 std::vector<std::string> explain(const resolved_options& resolved);
@@ -101,6 +102,6 @@ std::vector<std::string> unknown_variables(const char* const* environment);
 // Resolves against the real environment and machine. Dies on a value that is not accepted; says
 // which NOPAL_ variables are unknown and, when verbose, what explain() tells. Reads the
 // environment: no other thread may be changing it.
-resolved_options resolve_or_die(const options& asked, const preset_defaults& usual);
+resolved_options resolve_or_die(const options& asked, const defaults& usual);
 
 } // namespace nopal::config

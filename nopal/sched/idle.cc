@@ -97,16 +97,16 @@ void wake(worker* self, vproc::parking_place& sleeper) noexcept {
     self->host->count.wakeups.add(1);
 }
 
-void searching::begin() noexcept {
+void searcher::begin() noexcept {
   if (counted())
     idle.searching.fetch_add(1, base::seq_cst);
 }
-void searching::pause() noexcept {
+void searcher::pause() noexcept {
   if (counted())
     idle.searching.fetch_sub(1, base::seq_cst);
 }
 
-void searching::sleep() noexcept {
+void searcher::sleep() noexcept {
   lend_stack(self_);
   vproc::parking_place& here = bed_of(self_);
   here.announce(idle);        // S1
@@ -124,7 +124,7 @@ void searching::sleep() noexcept {
 }
 
 // It does not count meanwhile as one that looks for work.
-void searching::wait_for_stack() noexcept {
+void searcher::wait_for_stack() noexcept {
   if (has_stack(self_) || may_go_on(self_))
     return;
   pause();
@@ -134,7 +134,7 @@ void searching::wait_for_stack() noexcept {
 }
 
 // A publisher may have relied on it, so it leaves as one that stops looking.
-void searching::rest() noexcept {
+void searcher::rest() noexcept {
   lend_stack(self_);
   pause();
   hand_over(nullptr);
@@ -145,13 +145,13 @@ void searching::rest() noexcept {
 // The last one that stops looking hands the task on: there may be more where this came from, or of
 // any other group, whose publisher relied on it. So it wakes a pool thread if one sleeps, rather
 // than the thread that waits for this group: that would look for work of its group only.
-void searching::hand_over(group* of) noexcept {
+void searcher::hand_over(group* of) noexcept {
   if (idle.anybody_asleep() && ((idle.wants_wake() && wake_any_pool_thread(self_)) ||
                                 (of != nullptr && of->parking.wake(idle))))
     self_->host->count.wakeups.add(1);
 }
 
-void searching::end(const next_step& found) noexcept {
+void searcher::end(const next_step& found) noexcept {
   pause();
   if (const auto* const theft = std::get_if<stolen>(&found))
     hand_over(theft->of);

@@ -23,11 +23,11 @@ bool must_rest(const worker* self) noexcept;
 
 // A vproc that looks for work, from its begin to its end. One that is bound to a group is not
 // counted: publishers must not rely on it, since it takes strands of its group only.
-class searching {
+class searcher {
 public:
-  explicit searching(worker* self) noexcept : self_{self} { begin(); }
-  searching(const searching&) = delete;
-  searching& operator=(const searching&) = delete;
+  explicit searcher(worker* self) noexcept : self_{self} { begin(); }
+  searcher(const searcher&) = delete;
+  searcher& operator=(const searcher&) = delete;
 
   // Sleeps until it is woken, unless there is something after all.
   void sleep() noexcept;

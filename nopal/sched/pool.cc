@@ -42,8 +42,7 @@ constexpr bool kCensus = true;
 #else
 constexpr bool kCensus = false;
 #endif
-constexpr config::preset_defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_STACKS,
-                                        kCensus};
+constexpr config::defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_STACKS, kCensus};
 
 bool forced = false;
 

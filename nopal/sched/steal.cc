@@ -102,7 +102,7 @@ bool go_on(worker* self, next_step& next) noexcept {
 
 next_step find_work(worker* self) noexcept {
   next_step next;
-  searching here{self};
+  searcher here{self};
   for (unsigned round = 1;; ++round) {
     if (must_rest(self) && !may_go_on(self))
       here.rest();

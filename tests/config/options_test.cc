@@ -19,7 +19,7 @@ constexpr std::uint64_t clock_seed = 12345;
 const cpu_count four_cpus = {4, cpu_limit::affinity, "affinity mask allows 4; 8 CPUs online"};
 
 using variables = std::map<std::string, std::string>;
-constexpr preset_defaults usual_defaults{std::size_t{64} << 20, 0, false};
+constexpr defaults usual_defaults{std::size_t{64} << 20, 0, false};
 
 using outcome = std::variant<resolved_options, std::string>;
 
@@ -185,7 +185,7 @@ TEST(resolve, bounds_on_stacks) {
 // Each preset has its own defaults, and each can be told otherwise.
 TEST(resolve, a_bound_of_the_preset_can_be_lifted) {
   const auto lookup = [](const char*) -> const char* { return nullptr; };
-  const preset_defaults bounded{unlimited, 2400, false};
+  const defaults bounded{unlimited, 2400, false};
   const auto usual = std::get<resolved_options>(resolve({}, bounded, lookup, four_cpus, 1));
   EXPECT_EQ(usual.stack_budget.value, unlimited);
   EXPECT_EQ(usual.max_stacks.value, 2400u);

@@ -2,7 +2,7 @@
 //
 // Models of sleeping: no worker sleeps for good while there is something for it to take.
 //
-// The calls and their order are those of sched/steal.cc (find_work), sched/idle.cc (searching,
+// The calls and their order are those of sched/steal.cc (find_work), sched/idle.cc (searcher,
 // announce_work, wake) and sched/forks.cc (fork_slow). A lost wake-up shows as a deadlock.
 #include "owner_and_sleepers.h"
 

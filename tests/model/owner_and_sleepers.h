@@ -3,7 +3,7 @@
 // Scenarios of sleeping around one deque, the same for each variant: an owner forks, and workers
 // that find nothing fall asleep. A lost wake-up shows as a deadlock.
 //
-// The calls and their order are those of sched/steal.cc (find_work), sched/idle.cc (searching,
+// The calls and their order are those of sched/steal.cc (find_work), sched/idle.cc (searcher,
 // announce_work) and sched/forks.cc (push_slow).
 #pragma once
 

@@ -21,7 +21,7 @@ import tree
 import upwards
 
 _SOURCE = re.compile(r"/CMakeFiles/[^/]+\.dir/(.+)\.(?:o|obj)$")
-_PRESETS = r"(?:preset|bare)_\w+"  # NOPAL_ABI in config.h
+_PARTS = r"parts_\w+"  # NOPAL_ABI in config.h
 _SYMBOL = re.compile(r"^(.*\.(?:o|obj)):\s*(?:[0-9a-fA-F]+)?\s+([A-Za-z]) (.*)$")
 
 
@@ -87,7 +87,7 @@ def calls(symbols, rank, allowed):
 
 def definitions(symbols, rank):
     """What another layer's namespace holds is defined there. Kind W or V is an inline function."""
-    namespace = re.compile(rf"nopal::(?:{_PRESETS}::)?({'|'.join(map(re.escape, rank))})::")
+    namespace = re.compile(rf"nopal::(?:{_PARTS}::)?({'|'.join(map(re.escape, rank))})::")
     problems = []
     for source, kind, name in symbols:
         match = namespace.match(name)

@@ -89,15 +89,14 @@ LAYERS = [
     Move("not one of the layers", STACK, "nopal/elsewhere/stack.h"),
     Before("names sched::", RANDOM, "    state_ =", "    sched::start();\n"),
     Before("adds to sched::", RANDOM, IN_RANDOM, "namespace nopal::sched {\nvoid start();\n}\n"),
-    Before("adds to vproc::", RANDOM, IN_RANDOM, "namespace nopal::vproc {\nstruct seat;\n}\n"),
+    Before("adds to vproc::", RANDOM, IN_RANDOM, "namespace nopal::vproc {\nstruct group;\n}\n"),
     Before(None, STACK, "namespace nopal::stack", "namespace nopal::base {\nstruct r;\n}\n"),
     Before("adds to base::", STACK, "namespace nopal::s", "namespace nopal::base {\nint r;\n}\n"),
     # As print_statistics was.
     Edit("adds to sched::", "nopal/runtime.cc", "statistics stats()", "statistics sched::stats()"),
-    Argue("names vproc::", "nopal/arch/arch.h vproc", f"{GDB} vproc"),
-    Argue("nothing needs", "nopal/arch/arch.h vproc", f"{GDB} vproc"),
-    Argue("two files", "nopal/vproc/worker.cc arch", "nopal/vproc/worker.cc vproc"),
-    Argue("is no exception", "nopal/arch/arch.h vproc:", "nopal/arch/arch.h vproc"),
+    Argue("adds to arch::", "nopal/vproc/worker.cc arch", f"{GDB} arch"),
+    Argue("nothing needs", "nopal/vproc/worker.cc arch", f"{GDB} arch"),
+    Argue("is no exception", "nopal/vproc/worker.cc arch:", "nopal/vproc/worker.cc arch"),
 ]
 
 CALLS = [
@@ -162,7 +161,7 @@ CONFIG_H = '#include "nopal/config.h"\n'
 CONFIG = [
     Edit("names NOPAL_ABI and", FORK, CONFIG_H, ""),
     Edit("names NOPAL_ABI and", FORK, CONFIG_H, "/*\n" + CONFIG_H + "*/\n"),
-    Before("names NOPAL_DEQUE_SPLIT", RANDOM, "namespace", "#if NOPAL_DEQUE_SPLIT\n#endif\n"),
+    Before("names NOPAL_PARTS", RANDOM, "namespace", "#if NOPAL_PARTS\n#endif\n"),
     Before(None, RANDOM, IN_RANDOM, "// NOPAL_ABI\n"),
 ]
 
