@@ -148,8 +148,8 @@ def sentences(result):
         title = series.title[:1].upper() + series.title[1:]
         if growing or level:
             said.append(f"{title}: with the number of workers grow "
-                        f"{', '.join(growing) or 'none of the counts'}. "
-                        f"{', '.join(level) or 'None'} do not.")
+                        f"{', '.join(growing) or 'none of the counts'}. These do not: "
+                        f"{', '.join(level) or 'none'}.")
     return said
 
 
