@@ -6,8 +6,8 @@
 //   3  bursts of work: as many leaves as workers, each of which waits until all have begun; `start`
 //      is until then, from the time when all but one slept, and `end` until they sleep again
 //
-// It tells what it took of processors and what was counted (counted/directory.h); with the ordinary
-// library only the calls are.
+// It tells what it and others took of the processors, and what was counted (counted/directory.h);
+// with the ordinary library only the calls are.
 #include "bench/counted/directory.h"
 #include "bench/harness.h"
 #include "bench/unit.h"
@@ -17,9 +17,11 @@
 
 #include <semaphore.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -42,6 +44,17 @@ double cpu_s(clockid_t which) {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+// What the machine's processors have done for any program since it started.
+double machine_busy_s() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  std::uint64_t user = 0, nice = 0, system = 0, idle = 0, waiting = 0, hard = 0, soft = 0;
+  if (!(file >> name >> user >> nice >> system >> idle >> waiting >> hard >> soft))
+    throw std::runtime_error("/proc/stat does not tell what the processors did");
+  return static_cast<double>(user + nice + system + hard + soft) /
+         static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
 // So many units take the time of a child; the least of several tries, as others may want the
 // processor.
 long units_of_a_child() {
@@ -60,13 +73,14 @@ double duration_s(size s) { return s == size::test ? 0.05 : s == size::quick ? 1
 struct reading {
   double time_s = 0;
   double cpu = 0;
+  double machine_busy = 0;
   std::uint64_t steals = 0;
   counted::totals counts{};
 
   static reading now() {
     const counted::unnoticed looking;
     return {seconds{clock::now().time_since_epoch()}.count(), cpu_s(CLOCK_PROCESS_CPUTIME_ID),
-            nopal::stats().steals, counted::so_far()};
+            machine_busy_s(), nopal::stats().steals, counted::so_far()};
   }
 };
 
@@ -113,6 +127,7 @@ private:
   void tell(const std::string& phase, const reading& begin, const reading& end) {
     told_[phase + "seconds"] += end.time_s - begin.time_s;
     told_[phase + "cpu_s"] += end.cpu - begin.cpu;
+    told_[phase + "machine_busy_s"] += end.machine_busy - begin.machine_busy;
     told_[phase + "steals"] += static_cast<double>(end.steals - begin.steals);
     for (std::size_t i = 0; i < counted::names.size(); ++i)
       told_[phase + counted::names[i]] += static_cast<double>(end.counts[i] - begin.counts[i]);

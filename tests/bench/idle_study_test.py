@@ -23,7 +23,8 @@ class IdleStudy(fake_study.FakeStudy):
 
     def numbers(self, workers, phase, steals):
         prefix = f"{phase}." if phase in ("start", "end") else ""
-        told = {prefix + "seconds": 2.0, prefix + "cpu_s": 3.8, prefix + "steals": steals}
+        told = {prefix + "seconds": 2.0, prefix + "cpu_s": 3.8, prefix + "machine_busy_s": 4.4,
+                prefix + "steals": steals}
         for name in COUNTS:
             power = self.powers.get((phase, name), 0)
             told[prefix + name] = STEALS * 3 * workers ** power
@@ -89,8 +90,9 @@ class IdleStudy(fake_study.FakeStudy):
         start = self.page.index("with the ordinary library")
         row = self.page[start:].split("<tr>")[2]
         cells = [part.split("<")[0] for part in row.split(">") if part.split("<")[0].strip()]
-        # workers, forks, steals, processors of the others (3.8 - 1.8) / 2, of the strand 1.8 / 2.
-        self.assertEqual(cells[:5], ["2", "450", "200", "1", "0.9"])
+        # Workers, forks, steals; processors of the others, of the strand, of other programs:
+        # (3.8 - 1.8) / 2, 1.8 / 2, (4.4 - 3.8) / 2.
+        self.assertEqual(cells[:6], ["2", "450", "200", "1", "0.9", "0.3"])
 
     def test_a_sleeper_that_does_anything_is_noticed(self):
         self.asleep = {"barriers": 4}

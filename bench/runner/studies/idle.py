@@ -170,6 +170,13 @@ def others_cpu(rounds, count):
     return [whole[r] - own[r] for r in whole]
 
 
+def other_programs(rounds, count):
+    """Processors that other programs took meanwhile; the kernel's count is one of ticks."""
+    whole = over(rounds, FORKS, OURS, count, ("machine_busy_s", "seconds"))
+    own = over(rounds, FORKS, OURS, count, ("cpu_s", "seconds"))
+    return [max(0.0, whole[r] - own[r]) for r in whole]
+
+
 def ordinary_table(result):
     """The same strand with the library as it is used."""
     def rate(count, name, runtime=OURS):
@@ -177,15 +184,17 @@ def ordinary_table(result):
                      result.rounds)
     rows = [[count, rate(count, "forks"), rate(count, "steals"),
              value(others_cpu, result.rounds, count), rate(count, "own_cpu_s"),
+             value(other_programs, result.rounds, count),
              *(rate(count, what) for what in OF_CALLS), rate(count, "steals", COUNTED)]
             for count in counts_of(result)]
     return Table("One strand that forks, per second, with the ordinary library",
                  ["workers", "forks", "steals", "processors of the others", "of the strand",
+                  "of other programs",
                   *(COUNTS[what] for what in OF_CALLS), "steals, counted"], rows,
                  "A child of 30 us is forked and joined again and again: its continuation is "
                  "nothing but the join. Whatever thieves do is in vain. The strand's own "
-                 "processor time is that of the children. A machine that others use gives thieves "
-                 "less time, and so fewer steals.")
+                 "processor time is that of the children. Where other programs take processors, "
+                 "thieves have less time, and so fewer steals.")
 
 
 def tables(result):
