@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The study of what idle workers cost, with counts that grow as the test wants."""
 
+import json
 import unittest
 
 import fake_study
+import harness
 
 WORKERS = [2, 4, 8, 16, 32]
 COUNTS = ["remote_writes", "copies_lost", "remote_reads", "rmws", "fences", "walked_words",
@@ -93,6 +95,19 @@ class IdleStudy(fake_study.FakeStudy):
         # Workers, forks, steals; processors of the others, of the strand, of other programs:
         # (3.8 - 1.8) / 2, 1.8 / 2, (4.4 - 3.8) / 2.
         self.assertEqual(cells[:6], ["2", "450", "200", "1", "0.9", "0.3"])
+
+    def test_a_file_that_was_kept_may_lack_what_came_later(self):
+        self.build_all()
+        self.run_all()
+        for row in self.document["samples"]:
+            for told in row["told"]:
+                told.pop("machine_busy_s", None)
+        self.json.write_text(json.dumps(self.document))
+        merged = self.build / "merged.html"
+        done = harness.run("--study", "idle", "--merge", self.json, "--html", merged)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('<td class="number">450</td>', merged.read_text())
+        self.assertNotIn('<td class="number">0.3</td>', merged.read_text())
 
     def test_a_sleeper_that_does_anything_is_noticed(self):
         self.asleep = {"barriers": 4}

@@ -49,9 +49,12 @@ def configurations(wish):
 
 
 def told(rounds, problem, runtime, count, name):
-    """Round -> the number of this name."""
-    return {r: line[name] for r, line in
-            rounds.column(problem, runtime, count, "told").items()}
+    """Round -> the number of this name; files that were kept may lack what came later."""
+    lines_of = rounds.column(problem, runtime, count, "told")
+    known = {r: line[name] for r, line in lines_of.items() if name in line}
+    if not known:
+        raise NotMeasured(f"{problem} of {runtime} does not tell {name}")
+    return known
 
 
 def over(rounds, problem, runtime, count, names):
