@@ -136,6 +136,9 @@ public:
   void ask_before_sleep() noexcept { limit_.ask(); }
 
   bool publish_for_owner(const void* group = nullptr) noexcept {
+    // Read without the lock: idle workers that pass over one another leave their lines shared.
+    if (limit_.searched() && ring_.empty())
+      return false;
     std::uintptr_t lowest = 0;
     {
       const locked guard{lock_};
