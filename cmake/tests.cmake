@@ -11,6 +11,12 @@ if(NOPAL_SANITIZE)
   set(NOPAL_VALGRIND "")
 endif()
 
+# In a check build each test counts its stacks' pages, so that each would notice too many dead ones.
+if(NOPAL_CHECKS)
+  add_library(nopal_census OBJECT ${PROJECT_SOURCE_DIR}/tools/census.cc)
+  target_link_libraries(nopal_census PRIVATE nopal::nopal nopal_warnings)
+endif()
+
 # nopal_add_test(NAME name SOURCE file LIBRARY target [LABELS label...] [VALGRIND])
 # One GoogleTest program; each of its tests becomes one ctest named program.suite.test. A source
 # *_long_test.cc is labelled long. VALGRIND runs any other program under valgrind too, as a long
@@ -24,6 +30,9 @@ function(nopal_add_test)
     set(timeout ${NOPAL_LONG_TEST_TIMEOUT})
   endif()
   add_executable(${arg_NAME} ${arg_SOURCE})
+  if(TARGET nopal_census)
+    target_sources(${arg_NAME} PRIVATE $<TARGET_OBJECTS:nopal_census>)
+  endif()
   target_compile_definitions(${arg_NAME} PRIVATE
     NOPAL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   # Lines for backtraces; all about each type and variable takes a quarter of the compiler's time.

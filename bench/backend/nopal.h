@@ -6,6 +6,12 @@
 
 #include "bench/backend/nopal_forks.h"
 #include "bench/harness.h"
+#include "tools/census.h"
+
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 
 #define BENCH_TASK static
 
@@ -18,12 +24,20 @@ public:
     nopal::options asked;
     asked.num_workers = workers;
     nopal::configure(asked);
+    // Live and dead pages are counted; the time then says nothing.
+    const char* const wish = std::getenv("BENCH_CENSUS");
+    const std::string_view counts = wish == nullptr ? "0" : wish;
+    if (counts != "0" && counts != "1")
+      throw std::invalid_argument("BENCH_CENSUS is \"" + std::string(counts) +
+                                  "\", but it must be 0 or 1");
+    if (counts == "1")
+      census::start();
   }
   template <class F> void run(F f) { f(); }
   counters read_counters() const {
     const nopal::statistics now = nopal::stats();
     return {now.steals,      now.suspensions, now.unmaps,          now.stacks,
-            now.stack_pages, now.page_counts, now.most_live_pages, now.most_dead_pages};
+            now.stack_pages, now.page_counts, census::live.most(), census::dead.most()};
   }
 };
 

@@ -90,7 +90,7 @@ def is_policy(text):
 def environment_of(runtime):
     """What the variables say that a program of RUNTIME:POLICY is run with."""
     text = policy(runtime)
-    variables = {"NOPAL_CENSUS": "1"} if text.endswith(CENSUS) else {}
+    variables = {"BENCH_CENSUS": "1"} if text.endswith(CENSUS) else {}
     kind, _, amount = text.removesuffix(CENSUS).partition(":")
     if kind:
         variables[{"budget": "NOPAL_STACK_BUDGET", "stacks": "NOPAL_MAX_STACKS"}[kind]] = amount

@@ -116,7 +116,6 @@ constexpr rule flag_rule(const char* variable, const char* member) {
 
 constexpr rule stats_rule = flag_rule("NOPAL_STATS", "stats");
 constexpr rule verbose_rule = flag_rule("NOPAL_VERBOSE", "verbose");
-constexpr rule census_rule = flag_rule("NOPAL_CENSUS", "census");
 
 constexpr rule seed_rule = {
     "NOPAL_SEED",
@@ -130,7 +129,7 @@ constexpr rule seed_rule = {
 
 constexpr const rule* rules[] = {&num_workers_rule, &stack_size_rule, &stack_budget_rule,
                                  &max_stacks_rule,  &binding_rule,    &stats_rule,
-                                 &verbose_rule,     &seed_rule,       &census_rule};
+                                 &verbose_rule,     &seed_rule};
 
 // Applies rules and keeps the first complaint.
 struct resolver {
@@ -212,7 +211,6 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
       r.decide(stats_rule, asked.stats, false),
       r.decide(verbose_rule, asked.verbose, false),
       r.decide(seed_rule, asked.seed, clock_seed),
-      r.decide(census_rule, asked.census, usual.census),
       cpus,
   };
   if (!r.complaint.empty())

@@ -32,7 +32,6 @@ inline constexpr std::size_t unlimited = ~std::size_t{0};
 struct defaults {
   std::size_t stack_budget;
   unsigned max_stacks;
-  bool census;
 };
 
 // Whether workers are bound: not at all, or each to a CPU, physical cores first.
@@ -54,9 +53,6 @@ struct options {
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
   std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0
   std::optional<std::uint64_t> seed = {}; // NOPAL_SEED, decimal or 0x; default: from the clock
-  // NOPAL_CENSUS, 0 or 1; default 0, in check builds 1. Counts the live and dead pages of each
-  // stack that is left.
-  std::optional<bool> census = {};
 };
 
 enum class origin : unsigned char { program, environment, fallback };
@@ -76,7 +72,6 @@ struct resolved_options {
   setting<bool> stats;
   setting<bool> verbose;
   setting<std::uint64_t> seed;
-  setting<bool> census;
   cpu_count cpus;
 };
 

@@ -37,12 +37,7 @@ constexpr std::size_t kSignalStackBytes = std::size_t{16} << 10;
 constexpr std::uintptr_t kSchedulerGap = 1024;
 
 base::atomic<bool> started{false};
-#if defined(NOPAL_CHECKS)
-constexpr bool kCensus = true;
-#else
-constexpr bool kCensus = false;
-#endif
-constexpr config::defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_STACKS, kCensus};
+constexpr config::defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_STACKS};
 
 bool forced = false;
 
@@ -140,7 +135,7 @@ void start_locked() {
                "a part of this program was compiled with -fsanitize=safe-stack, whose second stack "
                "belongs to the thread and does not go to a thief with a continuation; compile all "
                "of it with -fno-sanitize=safe-stack");
-  stack::open(use.stack_size.value, use.stack_budget.value, use.max_stacks.value, use.census.value);
+  stack::open(use.stack_size.value, use.stack_budget.value, use.max_stacks.value);
   if (use.verbose.value && stack::may_run_out())
     base::say("%zu stacks in slots of %zu MiB; thieves wait where they run out", stack::capacity(),
               static_cast<std::size_t>(stack::slot_bytes() >> 20));

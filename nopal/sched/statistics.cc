@@ -26,8 +26,6 @@ statistics measure() {
   sum.pages_returned = stacks.pages_returned;
   sum.page_counts = stacks.counts;
   sum.charged_pages = stacks.charged_pages;
-  sum.most_live_pages = stacks.most_live;
-  sum.most_dead_pages = stacks.most_dead;
   sum.suppressed_exceptions = join::suppressed_in_total();
   return sum;
 }
@@ -43,9 +41,6 @@ void print_statistics() {
       number(all.resumptions), number(all.sleeps), number(all.wakeups), number(all.stacks),
       number(all.stack_pages), number(all.pages_returned), number(all.unmaps),
       number(all.suppressed_exceptions));
-  if (options_in_force().census.value)
-    base::say("suspended and pooled stacks held at most %llu live and %llu dead pages",
-              number(all.most_live_pages), number(all.most_dead_pages));
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -24,8 +24,6 @@ struct statistics {
   std::uint64_t stack_pages; // those that have memory now; reading it takes a system call a stack
   std::uint64_t
       charged_pages; // dead pages there are at most, now, unless stack_budget is unlimited
-  std::uint64_t most_live_pages; // with NOPAL_CENSUS=1: the most pages with frames, and the most
-  std::uint64_t most_dead_pages; // dead ones, that stacks nobody runs on have had together
   std::uint64_t suppressed_exceptions; // exceptions that gave way to a serially earlier one
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What becomes of dead pages: the account of their budget (retirement.h), and the census.
+// What becomes of dead pages: the account of their budget (retirement.h).
 //
 // How much may be charged, in parts of the budget:
 //   3/4  with bounds, for which nobody has to ask the kernel
@@ -20,7 +20,7 @@
 
 namespace nopal::stack {
 
-base::atomic<void (*)(stack_id)> before_advice{nullptr};
+base::atomic<void (*)(event, stack_id, std::uintptr_t)> observer{nullptr};
 
 namespace {
 
@@ -44,50 +44,18 @@ struct part {
   }
 };
 
-// A sum over all stacks that are not in use, and the most that it has been.
-class census_sum {
-public:
-  // Returns the sum.
-  std::uint64_t add(std::uint32_t pages) noexcept {
-    const std::uint64_t now = now_.fetch_add(pages, base::relaxed) + pages;
-    std::uint64_t most = most_.load(base::relaxed);
-    while (now > most && !most_.compare_exchange_weak(most, now, base::relaxed, base::relaxed)) {
-    }
-    return now;
-  }
-  void take(std::uint32_t pages) noexcept { now_.fetch_sub(pages, base::relaxed); }
-  std::uint64_t most() const noexcept { return most_.load(base::relaxed); }
-
-private:
-  base::atomic<std::uint64_t> now_{0};
-  base::atomic<std::uint64_t> most_{0};
-};
-
-// One of them.
-struct counted {
-  std::uint32_t live = 0;
-  std::uint32_t dead = 0;
-};
-
-struct book {
-  std::uint32_t budget = 0;          // pages
-  retirement* retirements = nullptr; // none where the budget is unlimited
-  counted* census = nullptr;
-};
-book the_book;
+std::uint32_t budget = ~std::uint32_t{0}; // pages; so many if it is unlimited
+retirement* retirements = nullptr;        // of each stack; none if it is unlimited
 
 alignas(64) page_account account;
 alignas(64) base::atomic<std::uint64_t> returned{0};
 base::atomic<std::uint64_t> unmaps{0};
 base::atomic<std::uint64_t> counts{0};
 base::atomic<std::uint32_t> clock_hand{0};
-census_sum live_pages;
-census_sum dead_pages;
 
-template <class T> T* table(std::size_t stacks) noexcept {
-  void* const at = base::map_zeroed(stacks * sizeof(T));
-  NOPAL_ASSERT(at != nullptr, "no memory for a table of %zu stacks", stacks);
-  return static_cast<T*>(at);
+void tell(event what, stack_id stack, std::uintptr_t frames) noexcept {
+  if (auto* const told = observer.load(base::relaxed))
+    told(what, stack, frames);
 }
 
 // Below `frames`, which is inside the stack or its top.
@@ -108,7 +76,6 @@ std::uint32_t counted_pages(part dead) noexcept {
 }
 
 charge charge_for(part dead) noexcept {
-  const std::uint32_t budget = the_book.budget;
   if (account.charge(dead.pages(), budget - budget / 4))
     return {dead.pages(), false};
   const std::uint32_t there = budget == 0 ? dead.pages() : counted_pages(dead);
@@ -127,67 +94,45 @@ charge advise(stack_id stack, part dead, charge before) noexcept {
     return {there, true};
   base::discard(dead.start(), dead.bytes());
   note_returned(there);
-  if (the_book.census != nullptr) {
-    dead_pages.take(the_book.census[number_of(stack)].dead);
-    the_book.census[number_of(stack)].dead = 0;
-  }
+  tell(event::advised, stack, dead.high);
   return {0, true};
 }
 
-void count_in(stack_id stack, part dead) noexcept {
-  counted& here = the_book.census[number_of(stack)];
-  here = {part{dead.high, top(stack)}.resident(), dead.resident()};
-  live_pages.add(here.live);
-  const std::uint64_t dead_in_total = dead_pages.add(here.dead);
-  NOPAL_ASSERT(the_book.retirements == nullptr || dead_in_total <= the_book.budget,
-               "the census found %zu dead stack pages, but the budget is %u: an error in Nopal, "
-               "please report it",
-               static_cast<std::size_t>(dead_in_total), the_book.budget);
-}
-
-void count_out(stack_id stack) noexcept {
-  counted& here = the_book.census[number_of(stack)];
-  live_pages.take(here.live);
-  dead_pages.take(here.dead);
-  here = {};
-}
-
-bool budgeted() noexcept { return the_book.retirements != nullptr; }
+bool budgeted() noexcept { return retirements != nullptr; }
 
 } // namespace
 
-void open_book(std::size_t stacks, std::size_t budget_bytes, bool census) noexcept {
-  if (budget_bytes != config::unlimited) {
-    the_book.budget = static_cast<std::uint32_t>(budget_bytes / base::page_size());
-    the_book.retirements = table<retirement>(stacks);
-  }
-  if (census)
-    the_book.census = table<counted>(stacks);
+void open_book(std::size_t stacks, std::size_t budget_bytes) noexcept {
+  if (budget_bytes == config::unlimited)
+    return;
+  budget = static_cast<std::uint32_t>(budget_bytes / base::page_size());
+  retirements = static_cast<retirement*>(base::map_zeroed(stacks * sizeof(retirement)));
+  NOPAL_ASSERT(retirements != nullptr, "no memory for a table of %zu stacks", stacks);
 }
+
+std::uint32_t budget_pages() noexcept { return budget; }
 
 void retire(std::uintptr_t from) noexcept {
   const stack_id stack = stack_of(from - 1);
   const part dead = dead_below(stack, from);
   const charge with = budgeted() ? charge_for(dead) : charge{};
-  if (the_book.census != nullptr)
-    count_in(stack, dead);
+  tell(event::left, stack, dead.high);
   if (budgeted())
-    the_book.retirements[number_of(stack)].retire(dead.high, with);
+    retirements[number_of(stack)].retire(dead.high, with);
 }
 
 bool take_back(stack_id stack, errand to_do) noexcept {
   charge with;
-  if (budgeted() && !the_book.retirements[number_of(stack)].take_back(to_do, with))
+  if (budgeted() && !retirements[number_of(stack)].take_back(to_do, with))
     return false;
-  if (the_book.census != nullptr)
-    count_out(stack);
+  tell(event::taken_back, stack, top(stack));
   account.discharge(with.pages);
   return true;
 }
 
 bool idle_ones_are_pooled() noexcept { return budgeted() || may_run_out(); }
 
-bool crowded() noexcept { return budgeted() && account.charged() > the_book.budget / 2; }
+bool crowded() noexcept { return budgeted() && account.charged() > budget / 2; }
 
 // Stacks that were counted are visited again only if none is left that was not: a bound may be all
 // that has to go.
@@ -196,13 +141,12 @@ bool tidy(errand& to_do) noexcept {
   unsigned claims = 0;
   for (std::uint32_t visited = 0; visited < 2 * stacks && claims < kBatch && crowded(); ++visited) {
     const stack_id stack = stack_number(clock_hand.fetch_add(1, base::relaxed) % stacks);
-    retirement& of = the_book.retirements[number_of(stack)];
+    retirement& of = retirements[number_of(stack)];
     charge before;
     if (!of.claim(before, visited >= stacks))
       continue;
     ++claims;
-    if (void (*const hook)(stack_id) = before_advice.load(base::relaxed))
-      hook(stack);
+    tell(event::claimed, stack, of.frames());
     const charge left = advise(stack, {bottom(stack), of.frames()}, before);
     account.discharge(before.pages - left.pages);
     if (!of.give_back(before, left, to_do))
@@ -225,8 +169,6 @@ usage measure() noexcept {
   total.pages_returned = returned.load(base::relaxed);
   total.unmaps = unmaps.load(base::relaxed);
   total.counts = counts.load(base::relaxed);
-  total.most_live = live_pages.most();
-  total.most_dead = dead_pages.most();
   return total;
 }
 

@@ -12,6 +12,6 @@ stack_id stack_number(std::size_t number) noexcept;
 void push_pool(stack_id stack) noexcept; // retired before
 
 // pages.cc
-void open_book(std::size_t stacks, std::size_t budget_bytes, bool census) noexcept;
+void open_book(std::size_t stacks, std::size_t budget_bytes) noexcept;
 
 } // namespace nopal::stack

@@ -134,7 +134,7 @@ std::uint32_t created_stacks() noexcept {
   return std::min(created.load(base::relaxed), static_cast<std::uint32_t>(the_range.stacks));
 }
 
-void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks, bool census) noexcept {
+void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noexcept {
   const reservation got = reserve_most(stack_bytes);
   // Each takes two mappings, itself and its guard; half of all are the program's.
   const std::size_t stacks = std::min(got.stacks, base::max_mappings() / 4);
@@ -152,7 +152,7 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks, bool
   the_range.links = static_cast<base::atomic<std::uint32_t>*>(links);
   if (base::this_fiber() != nullptr)
     the_range.fibers = static_cast<void**>(base::map_zeroed(stacks * sizeof(void*)));
-  open_book(stacks, budget, census);
+  open_book(stacks, budget);
 }
 
 bool may_run_out() noexcept { return the_range.may_run_out; }

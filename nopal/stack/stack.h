@@ -32,10 +32,8 @@ inline constexpr std::uintptr_t slot_bytes_max = std::uintptr_t{64} << 20;
 inline constexpr stack_id no_stack = 0;
 
 // Reserves the range. Ends the program with a sentence when the address space has no room. `budget`
-// and `max_stacks` are those of config/options.h. With a census, the live and the dead pages of
-// every stack that is left are counted exactly, which takes two system calls each time.
-void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks = 0,
-          bool census = false) noexcept;
+// and `max_stacks` are those of config/options.h.
+void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks = 0) noexcept;
 
 // A stack nobody uses, from the pool or new. Ends the program with a sentence when there is none.
 stack_id acquire() noexcept;
@@ -92,8 +90,17 @@ bool idle_ones_are_pooled() noexcept;
 bool crowded() noexcept;
 // Gives back dead pages of a few stacks. True: the caller must do this errand now.
 bool tidy(errand& to_do) noexcept;
-// For tests: called between an adviser's claim and its advice.
-extern base::atomic<void (*)(stack_id)> before_advice;
+std::uint32_t budget_pages() noexcept; // the largest number where it is unlimited
+
+// What happens to a stack, for tests and tools/census.h: the observer is called, if there is one,
+// while the stack belongs to the caller. `frames` is where its dead pages end.
+enum class event : unsigned char {
+  left,       // nobody runs on it from now on
+  claimed,    // an adviser is about to give its dead pages back
+  advised,    // and has done so
+  taken_back, // it is used again
+};
+extern base::atomic<void (*)(event what, stack_id stack, std::uintptr_t frames)> observer;
 
 // ThreadSanitizer's state of this stack, made when first asked for; null without ThreadSanitizer.
 void* fiber_of(stack_id stack) noexcept;
@@ -105,8 +112,6 @@ struct usage {
   std::uint64_t pages_returned; // so far; with a budget of 0 at most so many, nobody counts them
   std::uint64_t unmaps;         // system calls for that
   std::uint64_t counts;         // system calls that counted a stack's dead pages
-  std::uint64_t most_live;      // with a census: the most pages of frames, and the most dead ones,
-  std::uint64_t most_dead;      // that the stacks nobody runs on have had together
 };
 usage measure() noexcept;
 

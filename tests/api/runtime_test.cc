@@ -24,7 +24,7 @@ protected:
     death::SetUp();
     for (const char* name :
          {"NOPAL_NUM_WORKERS", "NOPAL_STACK_SIZE", "NOPAL_STACK_BUDGET", "NOPAL_MAX_STACKS",
-          "NOPAL_BIND", "NOPAL_STATS", "NOPAL_SEED", "NOPAL_VERBOSE", "NOPAL_CENSUS"})
+          "NOPAL_BIND", "NOPAL_STATS", "NOPAL_SEED", "NOPAL_VERBOSE"})
       unsetenv(name);
   }
 };

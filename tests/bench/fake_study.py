@@ -27,7 +27,7 @@ class FakeStudy(FakeBuild):
             script = ['policy="${NOPAL_STACK_BUDGET:+budget:$NOPAL_STACK_BUDGET}"',
                       'while [ $# -gt 0 ]; do', '  case $1 in', '  --n) n=$2 ;;',
                       '  --workers) workers=$2 ;;', '  esac', '  shift 2', 'done',
-                      'case "$n/$workers/$policy${NOPAL_CENSUS:++census}" in', *cases,
+                      'case "$n/$workers/$policy${BENCH_CENSUS:++census}" in', *cases,
                       '*) echo "not expected" >&2; exit 3 ;;', 'esac']
             self.program(runtime, "\n".join(script), problem)
 

@@ -36,7 +36,7 @@ class Policies(FakeBuild):
     def test_a_census_is_asked_for_beside_the_policy(self):
         line = json.dumps({**LINE, "runtime": "nopal", "live_pages": 0}).replace(
             '"live_pages": 0', '"live_pages": %s')
-        self.program("nopal", 'case "$NOPAL_STACK_BUDGET,$NOPAL_CENSUS" in 8M,1) n=1;; '
+        self.program("nopal", 'case "$NOPAL_STACK_BUDGET,$BENCH_CENSUS" in 8M,1) n=1;; '
                      f"8M,) n=2;; *) n=3;; esac; printf '{line}' $n")
         done = self.run_py("-r", "nopal:budget:8M+census,nopal:budget:8M")
         self.assertEqual(done.returncode, 0, done.stderr)

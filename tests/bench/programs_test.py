@@ -155,6 +155,13 @@ class Programs(unittest.TestCase):
             self.assertEqual(done.stdout, "")
             self.assertEqual(len(done.stderr.splitlines()), 1)
 
+    def test_a_census_that_is_neither_wanted_nor_not_is_refused(self):
+        done = subprocess.run([BUILD / "bench" / "fib-nopal"], capture_output=True, text=True,
+                              check=False, env={**os.environ, "BENCH_CENSUS": "yes"})
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr,
+                         'fib-nopal: BENCH_CENSUS is "yes", but it must be 0 or 1\n')
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bounds on stack pages, exactly counted (NOPAL_CENSUS=1), with 1 to 64 workers.
+"""The bounds on stack pages, exactly counted (BENCH_CENSUS=1), with 1 to 64 workers.
 
 Live pages of stacks that nobody runs on: at most P (S1 + D), S1 and D as the serial elision tells
 them (fibril-spaa16, Theorem 4.2). Dead ones: at most the budget.
@@ -26,7 +26,7 @@ PAGE = 4096
 
 def run(problem, runtime, workers=1, budget=None, n=None):
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NOPAL_")}
-    environment["NOPAL_CENSUS"] = "1"
+    environment["BENCH_CENSUS"] = "1"
     if budget is not None:
         environment["NOPAL_STACK_BUDGET"] = str(budget)
     words = [BENCH / f"{problem}-{runtime}", "--size", "test", "--workers", str(workers)]

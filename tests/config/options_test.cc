@@ -19,7 +19,7 @@ constexpr std::uint64_t clock_seed = 12345;
 const cpu_count four_cpus = {4, cpu_limit::affinity, "affinity mask allows 4; 8 CPUs online"};
 
 using variables = std::map<std::string, std::string>;
-constexpr defaults usual_defaults{std::size_t{64} << 20, 0, false};
+constexpr defaults usual_defaults{std::size_t{64} << 20, 0};
 
 using outcome = std::variant<resolved_options, std::string>;
 
@@ -185,7 +185,7 @@ TEST(resolve, bounds_on_stacks) {
 // Each preset has its own defaults, and each can be told otherwise.
 TEST(resolve, a_bound_of_the_preset_can_be_lifted) {
   const auto lookup = [](const char*) -> const char* { return nullptr; };
-  const defaults bounded{unlimited, 2400, false};
+  const defaults bounded{unlimited, 2400};
   const auto usual = std::get<resolved_options>(resolve({}, bounded, lookup, four_cpus, 1));
   EXPECT_EQ(usual.stack_budget.value, unlimited);
   EXPECT_EQ(usual.max_stacks.value, 2400u);
@@ -248,7 +248,7 @@ TEST(unknown_variables, names_each_and_lists_the_known) {
   EXPECT_EQ(sentences[0],
             "NOPAL_STACK_POLICY is not a variable that Nopal knows and has no effect; it knows "
             "NOPAL_NUM_WORKERS, NOPAL_STACK_SIZE, NOPAL_STACK_BUDGET, NOPAL_MAX_STACKS, "
-            "NOPAL_BIND, NOPAL_STATS, NOPAL_VERBOSE, NOPAL_SEED, NOPAL_CENSUS");
+            "NOPAL_BIND, NOPAL_STATS, NOPAL_VERBOSE, NOPAL_SEED");
   EXPECT_TRUE(sentences[1].starts_with("NOPAL_ is not")) << sentences[1];
   EXPECT_TRUE(sentences[2].starts_with("NOPAL_SEEDS is not")) << sentences[2];
 }

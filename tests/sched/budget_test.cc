@@ -4,6 +4,7 @@
 #include "nopal/base/os.h"
 #include "nopal/sched/table.h"
 #include "tests/sched/random_tree.h"
+#include "tools/census.h"
 
 #include <pthread.h>
 
@@ -14,8 +15,10 @@ namespace {
 
 constexpr std::size_t kStack = std::size_t{256} << 10;
 
+// In processes of their own, which count because this one does.
 nopal::options within(std::size_t budget, unsigned workers) {
-  return {.num_workers = workers, .stack_size = kStack, .stack_budget = budget, .census = true};
+  census::start();
+  return {.num_workers = workers, .stack_size = kStack, .stack_budget = budget};
 }
 
 // Enough for one stack and a half, so that idle workers, who leave a half of it, have always
@@ -39,7 +42,7 @@ TEST_P(budgeted_programs, never_have_more_dead_pages_than_the_budget) {
     const auto most_dead = apart([budget] {
       nopal::configure(within(budget, GetParam()));
       nopal::sched::force_steals(GetParam());
-      return first_difference(9000, 9030, 6) == 9030 ? nopal::stats().most_dead_pages : ~0ul;
+      return first_difference(9000, 9030, 6) == 9030 ? census::dead.most() : ~0ul;
     });
     ASSERT_TRUE(most_dead.has_value());
     EXPECT_LE(*most_dead * 4096, budget);
@@ -56,7 +59,11 @@ struct stopped {
   static inline std::atomic<int> claims{0};
   static inline std::atomic<bool> at_the_join{false};
 
-  static void wait_for_the_resumer(nopal::stack::stack_id) {
+  static void wait_for_the_resumer(nopal::stack::event what, nopal::stack::stack_id of,
+                                   std::uintptr_t frames) {
+    census::see(what, of, frames);
+    if (what != nopal::stack::event::claimed)
+      return;
     claims.fetch_add(1);
     // Not for ever: if all idle workers were here, nobody would steal the main path.
     for (int i = 0; i < 20000 && !at_the_join.load(); ++i)
@@ -106,7 +113,7 @@ TEST(a_worker_stopped_before_its_advice, goes_on_with_the_strand) {
               // The dead pages of one stack are more than a half of this, so that idle workers
               // claim it.
               nopal::configure({.num_workers = 4, .stack_size = kStack, .stack_budget = kTight});
-              nopal::stack::before_advice.store(stopped::wait_for_the_resumer);
+              nopal::stack::observer.store(stopped::wait_for_the_resumer);
               long wrong = 0;
               int rounds = 0;
               do {
@@ -151,7 +158,7 @@ TEST(thousands_of_suspended_stacks, stay_within_the_budget) {
     if (suspended_chain::descend(suspended_chain::levels) != suspended_chain::levels)
       return ~0ul;
     const nopal::statistics all = nopal::stats();
-    return all.stacks >= suspended_chain::levels - 1 && all.page_counts > 1000 ? all.most_dead_pages
+    return all.stacks >= suspended_chain::levels - 1 && all.page_counts > 1000 ? census::dead.most()
                                                                                : ~0ul;
   });
   ASSERT_TRUE(most_dead.has_value());

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The budget: what is charged, who gives pages back and when, and that no page is given
-// back under a strand. With a census, so that what is dead is counted beside what is charged.
+// back under a strand. What is dead is counted beside what is charged.
+#include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/base/random.h"
 #include "nopal/stack/stack.h"
+#include "tools/census.h"
 
 #include <gtest/gtest.h>
 
@@ -30,15 +32,18 @@ class budget : public testing::Test {
 protected:
   static void SetUpTestSuite() {
     static std::once_flag once;
-    std::call_once(once, [] { stack::open(kPages * kPage, kBudget * kPage, 1, true); });
+    std::call_once(once, [] { stack::open(kPages * kPage, kBudget * kPage, 1); });
   }
-  void SetUp() override { before_ = stack::measure(); }
+  void SetUp() override {
+    census::start();
+    before_ = stack::measure();
+  }
   void TearDown() override {
-    stack::before_advice.store(nullptr);
+    census::start();
     for (const stack_id each : retired_)
       EXPECT_TRUE(stack::take_back(each, {}));
     EXPECT_EQ(stack::measure().charged_pages, 0u) << "all stacks are in use";
-    EXPECT_LE(stack::measure().most_dead, kBudget);
+    EXPECT_LE(census::dead.most(), kBudget);
   }
 
   static std::uintptr_t frame(stack_id of) { return stack::top(of) - 100; }
@@ -170,12 +175,23 @@ TEST_F(budget, pooled_stacks_are_charged_as_well) {
 }
 
 TEST_F(budget, live_and_dead_pages_are_counted) {
-  const auto live = stack::measure().most_live;
-  const auto dead = stack::measure().most_dead;
+  const auto live = census::live.most();
+  const auto dead = census::dead.most();
   for (std::size_t i = live + 1; i > 0; --i)
     left_behind(0);
-  EXPECT_EQ(stack::measure().most_live, live + 1) << "a page each";
-  EXPECT_EQ(stack::measure().most_dead, dead);
+  EXPECT_EQ(census::live.most(), live + 1) << "a page each";
+  EXPECT_EQ(census::dead.most(), dead);
+}
+
+TEST_F(budget, dead_pages_beyond_it_are_noticed) {
+  EXPECT_EXIT(
+      for (std::size_t i = 0; i <= kBudget / kPages; ++i) {
+        const stack_id of = stack::acquire();
+        std::memset(reinterpret_cast<void*>(stack::bottom(of)), 7, kPages * kPage);
+        census::see(stack::event::left, of, stack::top(of)); // without having charged anything
+      },
+      testing::ExitedWithCode(nopal::base::exit_status_died),
+      "the census found 320 dead stack pages, but the budget is 256");
 }
 
 // What a worker does that is stopped between its claim and its advice, while the strand goes on.
@@ -183,7 +199,10 @@ struct interrupted {
   static inline std::atomic<stack_id> claimed{stack::no_stack};
   static inline std::atomic<bool> may_advise{false};
 
-  static void wait(stack_id of) {
+  static void wait(stack::event what, stack_id of, std::uintptr_t frames) {
+    census::see(what, of, frames);
+    if (what != stack::event::claimed)
+      return;
     claimed.store(of);
     while (!may_advise.load())
       std::this_thread::yield();
@@ -196,7 +215,7 @@ protected:
     budget::SetUp();
     interrupted::claimed.store(stack::no_stack);
     interrupted::may_advise.store(false);
-    stack::before_advice.store(interrupted::wait);
+    stack::observer.store(interrupted::wait);
     adviser_ = std::thread([this] { delivered_ = stack::tidy(errand_); });
   }
   stack_id claimed_stack() {
@@ -329,7 +348,11 @@ protected:
 };
 
 TEST_F(strands_and_advisers, find_their_words) {
-  stack::before_advice.store([](stack_id) { std::this_thread::yield(); });
+  stack::observer.store([](stack::event what, stack_id of, std::uintptr_t frames) {
+    census::see(what, of, frames);
+    if (what == stack::event::claimed)
+      std::this_thread::yield();
+  });
   std::vector<strand> strands(kStrands);
   std::vector<std::thread> threads;
   for (strand& each : strands) {

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Counts, exactly, the pages of all stacks that nobody runs on: the live ones, which hold frames,
+// and the dead ones, of which there must be no more than the budget.
+//
+// The kernel is asked twice each time that a stack is left, so a program that counts is slow. A
+// stack's entry belongs to whoever owns the stack, or gives its pages back
+// (nopal/stack/retirement.h), so it needs no lock.
+//
+// Thread rules: `start` before the first fork; all else at any time, from any thread.
+#pragma once
+
+#include "nopal/base/check.h"
+#include "nopal/base/os.h"
+#include "nopal/stack/stack.h"
+
+#include <atomic>
+#include <cstdint>
+
+namespace census {
+
+// A sum over all those stacks, and the most that it has been.
+class sum {
+public:
+  // Returns the sum.
+  std::uint64_t add(std::uint64_t pages) noexcept {
+    const std::uint64_t now = now_.fetch_add(pages, std::memory_order_relaxed) + pages;
+    std::uint64_t most = most_.load(std::memory_order_relaxed);
+    while (now > most && !most_.compare_exchange_weak(most, now, std::memory_order_relaxed)) {
+    }
+    return now;
+  }
+  void take(std::uint64_t pages) noexcept { now_.fetch_sub(pages, std::memory_order_relaxed); }
+  std::uint64_t most() const noexcept { return most_.load(std::memory_order_relaxed); }
+
+private:
+  std::atomic<std::uint64_t> now_{0};
+  std::atomic<std::uint64_t> most_{0};
+};
+
+// One of those stacks.
+struct counted {
+  std::uint64_t live = 0;
+  std::uint64_t dead = 0;
+};
+
+inline counted counted_of[nopal::stack::most_stacks];
+inline sum live;
+inline sum dead;
+
+inline std::uint64_t pages_with_memory(std::uintptr_t low, std::uintptr_t high) noexcept {
+  return low == high ? 0 : nopal::base::resident_pages(reinterpret_cast<void*>(low), high - low);
+}
+
+// Observes (stack.h). One that wants to know more itself calls this as well.
+inline void see(nopal::stack::event what, nopal::stack::stack_id of,
+                std::uintptr_t frames) noexcept {
+  namespace stack = nopal::stack;
+  counted& here = counted_of[stack::number_of(of)];
+  switch (what) {
+  case stack::event::left: {
+    here = {pages_with_memory(frames, stack::top(of)),
+            pages_with_memory(stack::bottom(of), frames)};
+    live.add(here.live);
+    const std::uint64_t in_total = dead.add(here.dead);
+    NOPAL_ASSERT(in_total <= stack::budget_pages(),
+                 "the census found %zu dead stack pages, but the budget is %u: an error in Nopal, "
+                 "please report it",
+                 static_cast<std::size_t>(in_total), stack::budget_pages());
+    break;
+  }
+  case stack::event::claimed:
+    break;
+  case stack::event::advised:
+    dead.take(here.dead);
+    here.dead = 0;
+    break;
+  case stack::event::taken_back:
+    live.take(here.live);
+    dead.take(here.dead);
+    here = {};
+    break;
+  }
+}
+
+inline void start() noexcept { nopal::stack::observer.store(see); }
+
+} // namespace census
