@@ -30,7 +30,8 @@ struct counters {
   std::optional<std::uint64_t> stacks = {};
   std::optional<std::uint64_t> stack_pages = {};
   std::optional<std::uint64_t> page_counts = {}; // calls that counted a stack's dead pages
-  // With BENCH_CENSUS=1, else 0: the most that stacks nobody runs on have had, with frames and without.
+  // With BENCH_CENSUS=1, else 0: the most that stacks nobody runs on have had, with frames and
+  // without.
   std::optional<std::uint64_t> live_pages = {};
   std::optional<std::uint64_t> dead_pages = {};
   std::optional<std::uint64_t> depth = {};        // forking frames on the longest path

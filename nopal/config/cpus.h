@@ -15,24 +15,16 @@
 
 namespace nopal::config {
 
-// Where the numbers are read. Tests point `root` at a fixture tree.
-struct cpu_sources {
-  std::string root = "/";
-  unsigned affinity = 0; // CPUs in the affinity mask; 0 when it could not be read
-};
-
-// Which number was the smallest. When several are equal, the first of these.
-enum class cpu_limit : unsigned char { online, affinity, quota, unknown };
-
 struct cpu_count {
   unsigned count = 1; // never below 1
-  cpu_limit winner = cpu_limit::unknown;
-  // The winner with file and value first, then what the others allow, then each thing that was
-  // ignored and why.
+  // The limit that decides with file and value first (of equals the first named above), then what
+  // the others allow, then each thing that was ignored and why.
   std::string why;
 };
 
-cpu_count available_cpus(const cpu_sources& sources);
+// `affinity`: CPUs in the affinity mask; 0 when it could not be read. Tests point `root` at a
+// fixture tree.
+cpu_count available_cpus(unsigned affinity, const std::string& root = "/");
 
 // The CPUs that the calling thread may run on, ascending; empty when the kernel does not say.
 // Grows its mask for machines with more than 1,024 CPUs. `get` is sched_getaffinity or, in tests,

@@ -16,9 +16,8 @@ std::optional<std::uint64_t> parse_whole(std::string_view text, int base) noexce
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value, base);
-  if (error != std::errc{} || stop != end) {
+  if (error != std::errc{} || stop != end)
     return std::nullopt;
-  }
   return value;
 }
 
@@ -29,21 +28,17 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
 }
 
 std::optional<std::uint64_t> parse_decimal_or_hex(std::string_view text) noexcept {
-  if (text.starts_with("0x") || text.starts_with("0X")) {
+  if (text.starts_with("0x") || text.starts_with("0X"))
     return parse_whole(text.substr(2), 16);
-  }
   return parse_whole(text, 10);
 }
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept {
-  unsigned shift = 0;
-  if (!text.empty()) {
-    shift = text.back() == 'K' ? 10 : text.back() == 'M' ? 20 : text.back() == 'G' ? 30 : 0;
-  }
+  const char last = text.empty() ? '0' : text.back();
+  const unsigned shift = last == 'K' ? 10 : last == 'M' ? 20 : last == 'G' ? 30 : 0;
   const auto number = parse_decimal(text.substr(0, text.size() - (shift != 0 ? 1 : 0)));
-  if (!number || *number > std::numeric_limits<std::uint64_t>::max() >> shift) {
+  if (!number || *number > std::numeric_limits<std::uint64_t>::max() >> shift)
     return std::nullopt;
-  }
   return *number << shift;
 }
 
@@ -61,22 +56,15 @@ std::string in_quotes(std::string_view text) {
 file_text read_file(const std::string& root, const std::string& path) {
   const std::string full = root == "/" ? path : root + path;
   const int file = open(full.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) {
+  if (file < 0)
     return {{}, errno};
-  }
   file_text result;
   std::array<char, 4096> buffer;
-  for (;;) {
-    const ssize_t got = read(file, buffer.data(), buffer.size());
-    if (got > 0) {
-      result.text.append(buffer.data(), static_cast<std::size_t>(got));
-    } else if (got == 0) {
-      break;
-    } else if (errno != EINTR) {
-      result = {{}, errno};
-      break;
-    }
-  }
+  ssize_t got;
+  while ((got = read(file, buffer.data(), buffer.size())) > 0)
+    result.text.append(buffer.data(), static_cast<std::size_t>(got));
+  if (got < 0)
+    result = {{}, errno};
   close(file);
   return result;
 }

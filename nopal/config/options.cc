@@ -250,8 +250,8 @@ resolved_options resolve_or_die(const options& asked, const defaults& usual) {
   const auto affinity = static_cast<unsigned>(affinity_cpus().size());
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   auto outcome = resolve(
-      asked, usual, [](const char* name) { return std::getenv(name); },
-      available_cpus({"/", affinity}), static_cast<std::uint64_t>(now));
+      asked, usual, [](const char* name) { return std::getenv(name); }, available_cpus(affinity),
+      static_cast<std::uint64_t>(now));
   if (const auto* const complaint = std::get_if<std::string>(&outcome))
     base::die("%s", complaint->c_str());
   for (const std::string& warning : unknown_variables(environ))

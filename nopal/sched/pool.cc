@@ -74,17 +74,6 @@ void* pool_thread(void* argument) noexcept {
                   (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63});
 }
 
-void bind_thread(pthread_t thread, int cpu) {
-  cpu_set_t* set = CPU_ALLOC(static_cast<std::size_t>(cpu) + 1);
-  const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(cpu) + 1);
-  CPU_ZERO_S(bytes, set);
-  CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set);
-  const int error = pthread_setaffinity_np(thread, bytes, set);
-  CPU_FREE(set);
-  NOPAL_ASSERT(error == 0, "a worker cannot be bound to CPU %d as NOPAL_BIND=cores asks: %s", cpu,
-               std::strerror(error));
-}
-
 // Returns pthread_create's error.
 int start_thread(beginning with, pthread_t& thread) {
   pthread_attr_t attributes;
@@ -105,7 +94,7 @@ int start_thread(beginning with, pthread_t& thread) {
 
 // Worker 0 of the binding order is left to the thread that brings the work.
 void start_threads(const config::resolved_options& use) {
-  config::cpu_order order;
+  std::vector<int> order;
   if (use.binding.value == config::bind::cores)
     order = config::bind_order(config::affinity_cpus());
   const std::uint32_t pool = use.num_workers.value - 1;
@@ -116,8 +105,12 @@ void start_threads(const config::resolved_options& use) {
     const int error = start_thread(begin[number], thread);
     NOPAL_ASSERT(error == 0, "cannot start worker %u of %u: %s; lower NOPAL_NUM_WORKERS",
                  number + 2, pool + 1, std::strerror(error));
-    if (!order.cpus.empty())
-      bind_thread(thread, order.cpus[(number + 1) % order.cpus.size()]);
+    if (order.empty())
+      continue;
+    const int cpu = order[(number + 1) % order.size()];
+    const int refused = config::bind_thread(thread, cpu);
+    NOPAL_ASSERT(refused == 0, "a worker cannot be bound to CPU %d as NOPAL_BIND=cores asks: %s",
+                 cpu, std::strerror(refused));
   }
 }
 

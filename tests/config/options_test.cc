@@ -16,7 +16,7 @@ namespace {
 using namespace nopal::config;
 
 constexpr std::uint64_t clock_seed = 12345;
-const cpu_count four_cpus = {4, cpu_limit::affinity, "affinity mask allows 4; 8 CPUs online"};
+const cpu_count four_cpus = {4, "affinity mask allows 4; 8 CPUs online"};
 
 using variables = std::map<std::string, std::string>;
 constexpr defaults usual_defaults{std::size_t{64} << 20, 0};
@@ -114,7 +114,7 @@ TEST(resolve, limits_are_accepted) {
 }
 
 TEST(resolve, more_cpus_than_workers_there_can_be) {
-  const cpu_count many = {2000, cpu_limit::online, "2000 CPUs online"};
+  const cpu_count many = {2000, "2000 CPUs online"};
   const resolved_options r = accepted({}, {}, many);
   EXPECT_EQ(r.num_workers.value, 1024u);
   EXPECT_EQ(explain(r)[0], "1024 workers (the most there can be, for 2000 CPUs: 2000 CPUs online)");
@@ -234,7 +234,7 @@ TEST(explain, says_when_more_workers_are_asked_for_than_cpus_allowed) {
   EXPECT_EQ(lines[0], "5 workers (set by the program, more than the 4 CPUs allowed: affinity mask "
                       "allows 4; 8 CPUs online)");
   EXPECT_EQ(lines[5], "seed 1 (set by the program)");
-  const cpu_count one = {1, cpu_limit::quota, "quota"};
+  const cpu_count one = {1, "quota"};
   EXPECT_EQ(explain(accepted({}, {{"NOPAL_NUM_WORKERS", "1"}}, one))[0],
             "1 worker (NOPAL_NUM_WORKERS, of the 1 CPU allowed: quota)");
 }
