@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// The sanitizers' own entry points behind sanitizer.h.
+// The sanitizers' own entry points behind sanitizer.h, and what refused.h finds in the same way.
 #include "nopal/base/sanitizer.h"
+
+#include "nopal/base/refused.h"
 
 #if __has_include(<valgrind/memcheck.h>)
 #include <valgrind/memcheck.h>
+#else
+#define VALGRIND_STACK_REGISTER(low, high) (static_cast<void>(low), high)
+#define VALGRIND_MAKE_MEM_DEFINED(at, bytes) (at)
+#define VALGRIND_MAKE_MEM_UNDEFINED(at, bytes) (at)
+#define VALGRIND_DISABLE_ERROR_REPORTING
+#define VALGRIND_ENABLE_ERROR_REPORTING
 #endif
 
 extern "C" {
@@ -23,15 +31,18 @@ extern "C" {
 [[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
 [[gnu::weak]] void __tsan_acquire(void* key);
 [[gnu::weak]] void __tsan_release(void* key);
+// Linked in for split stacks only, and for safe stacks only.
+[[gnu::weak]] void __morestack(void);
+[[gnu::weak]] void* __get_unsafe_stack_ptr(void);
 }
 
 namespace nopal::base {
 
-void announce_stack([[maybe_unused]] std::uintptr_t low,
-                    [[maybe_unused]] std::uintptr_t high) noexcept {
-#if defined(VALGRIND_STACK_REGISTER)
+bool splits_stacks() noexcept { return __morestack != nullptr; }
+bool has_safe_stacks() noexcept { return __get_unsafe_stack_ptr != nullptr; }
+
+void announce_stack(std::uintptr_t low, std::uintptr_t high) noexcept {
   (void)VALGRIND_STACK_REGISTER(low, high);
-#endif
 }
 
 void* new_fiber() noexcept {
@@ -70,23 +81,12 @@ void forget_unwound_frames() noexcept {
     __asan_handle_no_return();
 }
 
-void allow_call([[maybe_unused]] std::uintptr_t stack_pointer) noexcept {
-#if defined(VALGRIND_MAKE_MEM_DEFINED)
+void allow_call(std::uintptr_t stack_pointer) noexcept {
   (void)VALGRIND_MAKE_MEM_DEFINED(stack_pointer - sizeof(void*), sizeof(void*));
-#endif
 }
 
-reading_frames::reading_frames() noexcept {
-#if defined(VALGRIND_DISABLE_ERROR_REPORTING)
-  VALGRIND_DISABLE_ERROR_REPORTING;
-#endif
-}
-
-reading_frames::~reading_frames() {
-#if defined(VALGRIND_DISABLE_ERROR_REPORTING)
-  VALGRIND_ENABLE_ERROR_REPORTING;
-#endif
-}
+reading_frames::reading_frames() noexcept { VALGRIND_DISABLE_ERROR_REPORTING; }
+reading_frames::~reading_frames() { VALGRIND_ENABLE_ERROR_REPORTING; }
 
 void add_roots(std::uintptr_t low, std::uintptr_t high) noexcept {
   if (__lsan_register_root_region != nullptr && low < high)
@@ -110,9 +110,7 @@ std::uintptr_t poisoned_above(std::uintptr_t low, std::uintptr_t high) noexcept 
 
 void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept {
   // Memcheck knows the stack's old depth alone: the next frames may begin below it.
-#if defined(VALGRIND_MAKE_MEM_UNDEFINED)
   (void)VALGRIND_MAKE_MEM_UNDEFINED(low, high - low);
-#endif
   forget_frames(poisoned_above(low, high), high);
   add_roots(low, high);
 }

@@ -23,9 +23,15 @@ struct rule {
   const char* member;
   const char* accepted;
   const char* spelling; // what the text of the variable may be beyond that
+  number least;
+  number most;
   std::optional<number> (*parse)(std::string_view text);
-  bool (*valid)(number value);
   std::string (*show)(number value);
+  bool (*also)(number value) noexcept = nullptr; // what must hold besides
+
+  bool valid(number value) const {
+    return value >= least && value <= most && (also == nullptr || also(value));
+  }
 };
 
 std::string show_number(number value) { return std::to_string(value); }
@@ -38,94 +44,69 @@ std::string show_bytes(number bytes) {
   return std::to_string(bytes);
 }
 
+bool is_budget(number bytes) noexcept { return bytes <= stack_budget_max || bytes == unlimited; }
+std::string show_budget(number bytes) {
+  return bytes == unlimited ? "unlimited" : show_bytes(bytes);
+}
+std::optional<number> parse_budget(std::string_view text) {
+  const auto bytes = parse_bytes(text);
+  return text == "unlimited" ? unlimited : bytes == unlimited ? std::nullopt : bytes;
+}
+
 std::optional<number> parse_either(std::string_view text, const char* first, const char* second) {
   return text == first    ? std::optional<number>(0)
          : text == second ? std::optional<number>(1)
                           : std::nullopt;
 }
-
-constexpr const char* bytes_spelling = ", in bytes or with a suffix K, M or G";
-
-constexpr rule num_workers_rule = {
-    "NOPAL_NUM_WORKERS",
-    "num_workers",
-    "a whole number from 1 to 1024",
-    "",
-    parse_decimal,
-    [](number value) { return value >= 1 && value <= num_workers_max; },
-    show_number,
-};
-
-constexpr rule stack_size_rule = {
-    "NOPAL_STACK_SIZE",
-    "stack_size",
-    "a power of two from 64K to 32M",
-    bytes_spelling,
-    parse_bytes,
-    [](number value) {
-      return value >= stack_size_min && value <= stack_size_max && std::has_single_bit(value);
-    },
-    show_bytes,
-};
-
-constexpr rule stack_budget_rule = {
-    "NOPAL_STACK_BUDGET",
-    "stack_budget",
-    "unlimited or a size up to 1024G",
-    bytes_spelling,
-    [](std::string_view text) {
-      const auto bytes = parse_bytes(text);
-      return text == "unlimited" ? unlimited : bytes == unlimited ? std::nullopt : bytes;
-    },
-    [](number value) { return value <= stack_budget_max || value == unlimited; },
-    [](number value) { return value == unlimited ? "unlimited" : show_bytes(value); },
-};
-
-constexpr rule max_stacks_rule = {
-    "NOPAL_MAX_STACKS",
-    "max_stacks",
-    "a whole number from 0 to 16384, where 0 sets no bound",
-    "",
-    parse_decimal,
-    [](number value) { return value <= max_stacks_max; },
-    show_number,
-};
-
+std::optional<number> parse_flag(std::string_view text) { return parse_either(text, "0", "1"); }
+std::optional<number> parse_bind(std::string_view text) {
+  return parse_either(text, "none", "cores");
+}
 // A program may have cast any number to the type: then the number is shown.
-constexpr rule binding_rule = {
-    "NOPAL_BIND",
-    "binding",
-    "none or cores",
-    "",
-    [](std::string_view text) { return parse_either(text, "none", "cores"); },
-    [](number value) { return value <= 1; },
-    [](number value) { return value == 0   ? "none"
-                              : value == 1 ? "cores"
-                                           : show_number(value); },
-};
-
-constexpr rule flag_rule(const char* variable, const char* member) {
-  return {variable,
-          member,
-          "0 or 1",
-          "",
-          [](std::string_view text) { return parse_either(text, "0", "1"); },
-          [](number) { return true; },
-          show_number};
+std::string show_bind(number value) {
+  return value == 0 ? "none" : value == 1 ? "cores" : show_number(value);
 }
 
-constexpr rule stats_rule = flag_rule("NOPAL_STATS", "stats");
-constexpr rule verbose_rule = flag_rule("NOPAL_VERBOSE", "verbose");
+constexpr number number_max = ~number{0};
+constexpr const char* in_bytes = ", in bytes or with a suffix K, M or G";
 
-constexpr rule seed_rule = {
-    "NOPAL_SEED",
-    "seed",
-    "an unsigned number of 64 bits",
-    ", decimal or hexadecimal after 0x",
-    parse_decimal_or_hex,
-    [](number) { return true; },
-    show_number,
-};
+constexpr rule num_workers_rule = {
+    "NOPAL_NUM_WORKERS", "num_workers", "a whole number from 1 to 1024", "", 1, num_workers_max,
+    parse_decimal,       show_number};
+constexpr rule stack_size_rule = {
+    "NOPAL_STACK_SIZE", "stack_size",   "a power of two from 64K to 32M",
+    in_bytes,           stack_size_min, stack_size_max,
+    parse_bytes,        show_bytes,     std::has_single_bit};
+constexpr rule stack_budget_rule = {"NOPAL_STACK_BUDGET",
+                                    "stack_budget",
+                                    "unlimited or a size up to 1024G",
+                                    in_bytes,
+                                    0,
+                                    unlimited,
+                                    parse_budget,
+                                    show_budget,
+                                    is_budget};
+constexpr rule max_stacks_rule = {"NOPAL_MAX_STACKS",
+                                  "max_stacks",
+                                  "a whole number from 0 to 16384, where 0 sets no bound",
+                                  "",
+                                  0,
+                                  max_stacks_max,
+                                  parse_decimal,
+                                  show_number};
+constexpr rule binding_rule = {"NOPAL_BIND", "binding", "none or cores", "", 0, 1,
+                               parse_bind,   show_bind};
+constexpr rule stats_rule = {"NOPAL_STATS", "stats", "0 or 1", "", 0, 1, parse_flag, show_number};
+constexpr rule verbose_rule = {"NOPAL_VERBOSE", "verbose",  "0 or 1", "", 0, 1,
+                               parse_flag,      show_number};
+constexpr rule seed_rule = {"NOPAL_SEED",
+                            "seed",
+                            "an unsigned number of 64 bits",
+                            ", decimal or hexadecimal after 0x",
+                            0,
+                            number_max,
+                            parse_decimal_or_hex,
+                            show_number};
 
 constexpr const rule* rules[] = {&num_workers_rule, &stack_size_rule, &stack_budget_rule,
                                  &max_stacks_rule,  &binding_rule,    &stats_rule,
