@@ -9,7 +9,8 @@ import random
 import shlex
 import sys
 
-from runner import checks, measure, page, programs, report, studies, study, summary
+from runner import checks, document, measure, page, programs, report, studies, study, summary
+from runner.budget import Budget
 from runner.programs import PROBLEMS, RUNTIMES, SIZES, UsageError
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
@@ -65,6 +66,8 @@ def arguments(words):
                         "and checks: %s" % ", ".join(studies.names()))
     parser.add_argument("--merge", nargs="+", metavar="FILE",
                         help="with --study: measure nothing, join the JSON of several of its runs")
+    parser.add_argument("--from", dest="saved", metavar="FILE",
+                        help="measure nothing, show the JSON of a study: with --html, say")
     parser.add_argument("--targets", action="store_true",
                         help="with --study: print the targets that build its programs, and stop")
     parser.add_argument("--check", action="store_true",
@@ -74,6 +77,9 @@ def arguments(words):
     parser.add_argument("--seed", type=int, metavar="N", help="of the random order")
     parser.add_argument("--timeout", type=positive(float), default=600, metavar="S",
                         help="a run that takes longer has failed (default 600)")
+    parser.add_argument("--within", type=positive(float), metavar="S",
+                        help="what the whole may take: a round that would end later is left out "
+                        "(default no limit; of the study scaling: 570)")
     parser.add_argument("--at-most", type=positive(float), metavar="S",
                         help="a run of another runtime than ours that takes longer is stopped, "
                         "shown as slower than this and not repeated; that is no failure")
@@ -167,7 +173,7 @@ def ordinary_run(options, words):
     print(f"{len(configurations)} configurations, {options.n} rounds, seed {seed}",
           file=sys.stderr)
     measured = measure.measure(build, configurations, options.s, options.n, seed,
-                               options.timeout, options.at_most)
+                               options.timeout, options.at_most, budget=Budget(options.within))
     return write_outputs(options, measured, meta, left_out)
 
 
@@ -176,6 +182,11 @@ def main(words):
     if options.action == "list":
         print_list(options.build)
         return 0
+    if options.saved:
+        if options.study or options.merge:
+            raise UsageError("--from says itself which study it shows; leave --study and --merge "
+                             "out.")
+        options.study, options.merge = document.from_json(options.saved).name, [options.saved]
     if options.merge and not options.study:
         raise UsageError("--merge needs --study NAME, the study that the files are of.")
     if options.targets and not options.study:

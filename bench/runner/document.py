@@ -45,7 +45,7 @@ def samples(measurement):
         if not lines:
             continue
         first = next(iter(lines.values()))
-        row = key(configuration) | {field: first[field] for field in CONSTANT}
+        row = {**key(configuration), **{field: first[field] for field in CONSTANT}}
         row["round"] = list(lines)
         for field in VARYING:
             column = [line[field] for line in lines.values()]
@@ -66,9 +66,10 @@ def to_json(study, rows, check_rows):
         "left_out": study.left_out,
         "results": rows,
         "samples": samples(measured),
-        "stopped": [key(c) | {"at_least_s": s} for c, s in measured.stopped.items()],
-        "refused": [key(c) | {"said": said} for c, said in measured.refused.items()],
-        "failures": [key(c) | {"reasons": said} for c, said in measured.failures.items()],
+        "stopped": [{**key(c), "at_least_s": s} for c, s in measured.stopped.items()],
+        "refused": [{**key(c), "said": said} for c, said in measured.refused.items()],
+        "cut": measured.cut,
+        "failures": [{**key(c), "reasons": said} for c, said in measured.failures.items()],
         "extra": study.result.extra,
         "checks": check_rows,
     }
@@ -91,13 +92,15 @@ def from_json(path):
         for row in document["samples"]:
             configuration = configured(row)
             for index, number in enumerate(row["round"]):
-                line = key(configuration) | {field: row[field] for field in CONSTANT}
+                line = {**key(configuration), **{field: row[field] for field in CONSTANT}}
                 # A field that came later is lacking in a file that was kept.
-                line |= {field: row.get(field) and row[field][index] for field in VARYING}
+                line.update({field: row.get(field) and row[field][index]
+                             for field in VARYING})
                 measured.samples[configuration][number] = line
         measured.stopped = {configured(r): r["at_least_s"] for r in document["stopped"]}
         measured.refused = {configured(r): r["said"] for r in document["refused"]}
         measured.failures = {configured(r): r["reasons"] for r in document["failures"]}
+        measured.cut = document.get("cut")
         return Study(document["study"], Result(measured, wish, document["extra"]),
                      document["host"], document["runs"], document["left_out"])
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -147,12 +150,14 @@ def add(whole, part, path):
         if configuration not in into.samples:
             into.configurations.append(configuration)
         lines = into.samples.setdefault(configuration, {})
-        lines |= {number + shift: line for number, line in new.samples[configuration].items()}
+        lines.update({number + shift: line
+                      for number, line in new.samples[configuration].items()})
     for configuration, reasons in new.failures.items():
         into.failures.setdefault(configuration, []).extend(reasons)
     for configuration, limit in new.stopped.items():
         into.stopped[configuration] = min(limit, into.stopped.get(configuration, limit))
-    into.refused |= new.refused
+    into.refused.update(new.refused)
+    into.cut = into.cut or new.cut
     into.rounds = max(into.rounds, new.rounds + shift)
     mine, theirs = whole.result.wish, part.result.wish
     whole.result.wish = dataclasses.replace(

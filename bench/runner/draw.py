@@ -3,7 +3,7 @@
 
 import io
 
-from runner.programs import CENSUS, OWN_RUNTIMES, RUNTIMES, base, in_order, policy
+from runner.programs import OWN_RUNTIMES, RUNTIMES, base, in_order, policy, without_census
 
 COLOURS = {
     "serial": "#444444", "serial_call": "#999999", "profile": "#bbbbbb",
@@ -12,7 +12,9 @@ COLOURS = {
     "nopal-cilkplus": "#d4a017",
     "openmp-gcc": "#c23b22", "openmp-llvm": "#f0a07c", "openmp-gcc-untied": "#7d1f10",
     "openmp-llvm-untied": "#e5604d", "tbb": "#1f5fa8", "nowa": "#4a235a", "fibril": "#5e3008",
-    "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9"}
+    "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9",
+    # No runtime: what the machine itself gives.
+    "plain threads": "#777777"}
 LEGEND_COLUMNS = 6
 POLICY_STYLES = {"": "-", "unlimited": "--", "0": ":", "64M": (0, (8, 2)),
                  "SIZE": (0, (8, 2, 1, 2)), "stacks": (0, (5, 1, 1, 1))}
@@ -29,7 +31,7 @@ def parts(code):
 
 def policy_kind(runtime):
     """Budgets that are named often have a look of their own; all others share one."""
-    kind, _, amount = policy(runtime).removesuffix(CENSUS).partition(":")
+    kind, _, amount = without_census(policy(runtime)).partition(":")
     if kind != "budget":
         return kind
     return amount if amount in POLICY_STYLES else "SIZE"

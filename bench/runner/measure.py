@@ -10,14 +10,16 @@ import os
 import random
 import subprocess
 import sys
-import time
 
+from runner.budget import NO_LIMIT
 from runner.programs import OWN_RUNTIMES, base, environment_of
 
 FIELDS = ["problem", "runtime", "workers", "size", "n", "time_s", "verified", "forks",
           "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
           "stack_pages", "page_counts", "live_pages", "dead_pages", "rss_before_kib",
           "depth", "serial_pages", "told"]
+# Where no terminal shows the bar, a line tells how far it is after so many seconds.
+SECONDS_A_LINE = 10
 # So many rounds, at most, have the configurations that are measured seldom.
 SELDOM_ROUNDS = 5
 
@@ -34,13 +36,19 @@ class TooLong(Exception):
     """One run that was stopped."""
 
 
+class OutOfTime(Exception):
+    """One run that the budget of the whole has no time for."""
+
+
 def words(configuration):
     problem, runtime, workers = configuration
     return f"{problem} on {runtime} with {workers} worker{'s' if workers > 1 else ''}"
 
 
-def run_once(program, configuration, size, limit_s):
+def run_once(program, configuration, size, limit_s, budget=NO_LIMIT):
     """The JSON line of one process, or an exception that says why there is none."""
+    if budget.left() <= 0:
+        raise OutOfTime()
     problem, runtime, workers = configuration
     problem, _, number = problem.partition("@")
     command = [str(program), "--size", size, "--workers", str(workers)]
@@ -48,10 +56,11 @@ def run_once(program, configuration, size, limit_s):
         command += ["--n", number]
     environment = {**os.environ, **environment_of(runtime)}
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=limit_s,
+        done = subprocess.run(command, capture_output=True, text=True,
+                              timeout=min(limit_s, budget.left()),
                               stdin=subprocess.DEVNULL, check=False, env=environment)
     except subprocess.TimeoutExpired as error:
-        raise TooLong() from error
+        raise (OutOfTime() if budget.left() <= 0 else TooLong()) from error
     except OSError as error:
         raise Failed(f"it could not be started: {error.strerror}") from error
     said = done.stderr.strip().splitlines()
@@ -80,31 +89,50 @@ def run_once(program, configuration, size, limit_s):
     return {**line, "problem": configuration[0], "runtime": runtime}
 
 
+def minutes(seconds):
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+
+
 class Progress:
-    """A bar with the time that remains, guessed from what each configuration took before."""
+    """A bar with the time that went by and the time that remains, guessed from what each
+    configuration took before and bounded by the budget."""
 
     WIDTH = 30
 
-    def __init__(self, plan):
+    def __init__(self, plan, budget):
         self.plan = plan
+        self.budget = budget
+        self.begin = self.last_line = budget.clock()
         self.total = sum(map(len, plan.rounds_of.values()))
         self.done = 0
         self.took = {}
         self.spent = 0.0
         self.on_terminal = sys.stderr.isatty()
 
+    def expected(self, configurations):
+        """Seconds that one run of each takes; those that never ran take the average."""
+        average = self.spent / self.done if self.done else 0.0
+        return sum(self.took.get(c, average) for c in configurations)
+
+    def times(self, ahead, number):
+        """What went by and, once there is something to guess from, what remains."""
+        gone = f"{minutes(self.budget.clock() - self.begin)} elapsed"
+        if not self.done:
+            return gone
+        remaining = self.expected(ahead) + sum(
+            self.expected([c]) * self.plan.after(c, number) for c in self.plan.rounds_of)
+        return f"{gone}, {minutes(max(0, min(remaining, self.budget.left())))} left"
+
     def show(self, configuration, ahead, number):
         """`ahead` is what this round still has."""
-        if not self.on_terminal:
-            return
-        average = self.spent / self.done if self.done else 0.0
-        remaining = sum(self.took.get(c, average) for c in ahead)
-        remaining += sum(self.took.get(c, average) * self.plan.after(c, number)
-                         for c in self.plan.rounds_of)
-        filled = self.WIDTH * self.done // self.total
-        bar = "#" * filled + "." * (self.WIDTH - filled)
-        left = f"{int(remaining) // 60}:{int(remaining) % 60:02d} left" if self.done else ""
-        sys.stderr.write(f"\r\x1b[K[{bar}] {self.done}/{self.total} {left}  {words(configuration)}")
+        if self.on_terminal:
+            filled = self.WIDTH * self.done // self.total
+            bar = "#" * filled + "." * (self.WIDTH - filled)
+            sys.stderr.write(f"\r\x1b[K[{bar}] {self.done}/{self.total} "
+                             f"{self.times(ahead, number)}  {words(configuration)}")
+        elif self.budget.clock() - self.last_line >= SECONDS_A_LINE:
+            self.last_line = self.budget.clock()
+            sys.stderr.write(f"{self.done} of {self.total} runs, {self.times(ahead, number)}\n")
         sys.stderr.flush()
 
     def finished(self, configuration, seconds):
@@ -119,7 +147,8 @@ class Progress:
         if self.on_terminal:
             sys.stderr.write("\r\x1b[K")
         else:
-            sys.stderr.write(f"round {number} of {rounds} done\n")
+            gone = minutes(self.budget.clock() - self.begin)
+            sys.stderr.write(f"round {number} of {rounds} done, {gone} elapsed\n")
         sys.stderr.flush()
 
 
@@ -134,6 +163,14 @@ class Measurement:
         self.failures = {}
         self.stopped = {}
         self.refused = {}
+        # A sentence about rounds that were left out, or None.
+        self.cut = None
+
+    def cut_after(self, rounds, budget):
+        """Says that the budget has no place for more rounds than these."""
+        self.cut = (f"{rounds} of {self.rounds} rounds were run: one more would not have ended "
+                    f"within {budget.seconds:g} s.")
+        self.rounds = rounds
 
     def fail(self, configuration, reason):
         self.failures.setdefault(configuration, []).append(reason)
@@ -150,7 +187,8 @@ class Measurement:
         """Sentences about what has no figures, though it did not fail."""
         return [f"{words(c)} was stopped after {limit:g} s, as --at-most asked."
                 for c, limit in self.stopped.items()] + [
-                    f"{words(c)} was left out: {said}." for c, said in self.refused.items()]
+                    f"{words(c)} was left out: {said}." for c, said in self.refused.items()] + (
+                        [self.cut] if self.cut else [])
 
     def times(self, configuration):
         return {r: line["time_s"] for r, line in self.samples.get(configuration, {}).items()}
@@ -188,33 +226,42 @@ class Plan:
 
 
 def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, after_round=None,
-            seldom=frozenset(), once=frozenset()):
+            seldom=frozenset(), once=frozenset(), budget=NO_LIMIT):
     """`timeout_s` ends a run as a failure; `at_most_s` ends it as a known lower bound.
 
     The bound is for runtimes of others alone: one of ours that takes too long may hang.
     `after_round` is given the measurement so far. Configurations in `seldom` take part in
-    SELDOM_ROUNDS of the rounds at most, those in `once` in the first alone.
+    SELDOM_ROUNDS of the rounds at most, those in `once` in the first alone. A round that would
+    not end within `budget` is not begun, and of the first what does not fit is left out.
     """
     order = random.Random(seed)
     result = Measurement(configurations, size, rounds)
     plan = Plan(configurations, rounds, seldom, once)
-    progress = Progress(plan)
+    progress = Progress(plan, budget)
 
     def give_up(configuration, number):
         progress.dropped(plan.after(configuration, number))
         plan.drop(configuration)
 
     for number in range(1, rounds + 1):
+        if number > 1 and not budget.fits(progress.expected(plan.due(number))):
+            result.cut_after(number - 1, budget)
+            break
         queue = shuffled(plan.due(number), order)
         for position, configuration in enumerate(queue):
             progress.show(configuration, queue[position:], number)
             bounded = (at_most_s is not None and at_most_s < timeout_s and
                        base(configuration[1]) not in OWN_RUNTIMES)
-            begin = time.monotonic()
+            limit_s = at_most_s if bounded else timeout_s
+            begin = budget.clock()
             try:
                 program = build.program(configuration[0], configuration[1])
                 result.samples[configuration][number] = run_once(
-                    program, configuration, size, at_most_s if bounded else timeout_s)
+                    program, configuration, size, limit_s, budget)
+            except OutOfTime:
+                if not result.samples[configuration]:
+                    result.refused[configuration] = budget.said()
+                give_up(configuration, number)
             except Failed as failed:
                 result.fail(configuration, str(failed))
             except Refused as refused:
@@ -227,7 +274,7 @@ def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, aft
                     result.fail(configuration, f"it ran past the limit of {timeout_s:g} s and is "
                                 "not tried again")
                 give_up(configuration, number)
-            progress.finished(configuration, time.monotonic() - begin)
+            progress.finished(configuration, budget.clock() - begin)
         progress.round_over(number, rounds)
         if after_round:
             after_round(result)

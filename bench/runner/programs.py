@@ -79,8 +79,12 @@ def in_order(runtimes):
     return sorted(runtimes, key=lambda runtime: (place(base(runtime)), policy(runtime)))
 
 
+def without_census(text):
+    return text[:-len(CENSUS)] if text.endswith(CENSUS) else text
+
+
 def is_policy(text):
-    kind, _, amount = text.removesuffix(CENSUS).partition(":")
+    kind, _, amount = without_census(text).partition(":")
     if kind == "budget":
         return re.fullmatch("[0-9]+[KMG]?|unlimited", amount) is not None
     return (kind == "stacks" and amount.isascii() and amount.isdigit() and
@@ -91,7 +95,7 @@ def environment_of(runtime):
     """What the variables say that a program of RUNTIME:POLICY is run with."""
     text = policy(runtime)
     variables = {"BENCH_CENSUS": "1"} if text.endswith(CENSUS) else {}
-    kind, _, amount = text.removesuffix(CENSUS).partition(":")
+    kind, _, amount = without_census(text).partition(":")
     if kind:
         variables[{"budget": "NOPAL_STACK_BUDGET", "stacks": "NOPAL_MAX_STACKS"}[kind]] = amount
     return variables
@@ -144,6 +148,8 @@ class Build:
                 "name another build directory with --build.") from error
         self.built = listed["built"]
         self.missing = listed["missing"]
+        # Of programs that were packed and left their repository; else None.
+        self.commit = listed.get("commit")
 
     def program(self, problem, runtime):
         return self.bench / f"{problem.partition('@')[0]}-{base(runtime)}"

@@ -5,6 +5,8 @@ A round gives one value: the quotient (or difference) of its own runs, which fol
 closely. What is compared is the median of these values.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import math
 import statistics

@@ -8,6 +8,7 @@ import shlex
 import sys
 
 from runner import checks, document, measure, programs, report, studies, study_page, summary
+from runner.budget import Budget
 from runner.programs import UsageError
 
 # A run of another runtime that takes longer is stopped and shown as a bound.
@@ -63,6 +64,7 @@ def without_paths(measured, build):
 def perform(module, options, source):
     """Measures the study; returns its document."""
     require_plain_environment()
+    budget = Budget(options.within or getattr(module, "WITHIN_S", None))
     wish = wish_of(module, options)
     build = programs.Build(options.build)
     configurations, left_out = build.split(module.configurations(wish))
@@ -71,8 +73,8 @@ def perform(module, options, source):
     machine = summary.machine(build, source, command_of(options.study, wish, seed, at_most_s),
                               seed, wish.rounds)
     used = {programs.base(runtime) for _, runtime, _ in configurations}
-    host = {name: machine[name] for name in document.HOST} | {
-        "compilers": {r: c for r, c in machine["compilers"].items() if r in used}}
+    host = {name: machine[name] for name in document.HOST}
+    host["compilers"] = {r: c for r, c in machine["compilers"].items() if r in used}
 
     extra = module.extra(build, wish) if hasattr(module, "extra") else {}
     seldom = (frozenset(configurations) - frozenset(module.judged(wish))
@@ -92,7 +94,7 @@ def perform(module, options, source):
             write_json(options.json, module, as_study(measured))
 
     return as_study(measure.measure(build, configurations, wish.size, wish.rounds, seed,
-                                    options.timeout, at_most_s, keep, seldom, once))
+                                    options.timeout, at_most_s, keep, seldom, once, budget))
 
 
 def write_json(path, module, study):
@@ -127,7 +129,7 @@ def write(module, study, options):
         write_pictures(pathlib.Path(options.svg), module.pictures(result, study.host))
     for note in ([] if brief else study.left_out) + measured.notes():
         print(note, file=sys.stderr)
-    return measured.failure_sentences()
+    return measured.failure_sentences() + result.extra.get("failures", [])
 
 
 def targets(options):
@@ -146,7 +148,7 @@ def run(options, source):
     refuse(options, ["r", "csv", "check"] + ([] if hasattr(module, "pictures") else ["svg"]),
            "cannot be given with --study, which says itself what is measured and shown")
     if options.merge:
-        refuse(options, ["b", "t", "s", "n", "seed", "at_most"],
+        refuse(options, ["b", "t", "s", "n", "seed", "at_most", "within"],
                "cannot be given with --merge, which measures nothing")
         study = document.merged(options.merge, module)
         if study.name != options.study:

@@ -88,7 +88,7 @@ def write(path, module, study, check_rows):
     body += about_runs(study)
     if check_rows:
         body += ["<h2>Checks</h2>", checks_table(check_rows)]
-    body += remarks("Failed", measured.failure_sentences())
+    body += remarks("Failed", measured.failure_sentences() + result.extra.get("failures", []))
     for figure in module.figures(result):
         body.append(f"<h2>{html.escape(figure.title)}</h2>")
         body.append(figure.svg or "<p>Not measured in this run.</p>")

@@ -88,6 +88,6 @@ def commit(directory):
 def machine(build, source, command, seed, rounds):
     return {"host": socket.gethostname(), "cpu": cpu_model(), "kernel": platform.release(),
             "cores": len(os.sched_getaffinity(0)), "compilers": build.compilers(),
-            "commit": commit(source), "command": command,
+            "commit": build.commit or commit(source), "command": command,
             "date": datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             "seed": seed, "rounds": rounds, "load": list(os.getloadavg())}

@@ -33,11 +33,15 @@ and, where it has use for them,
                 file name without .svg -> SVG or None, for --svg; `host` is that of the JSON
     extra(build, wish)
                 runs them, before anything is measured, and returns a dictionary that JSON
-                can hold; it comes back as result.extra, also from a file
+                can hold; it comes back as result.extra, also from a file. Its `failures`, where
+                it has them, are sentences about what failed
+    WITHIN_S    the seconds that the whole may take, unless --within says otherwise
 
 `checks`, `tables` and `figures` must follow from `result` alone, which may have been read from
 files: they are called again when files are merged. Nothing in them may name a path or a host.
 """
+
+from __future__ import annotations
 
 import dataclasses
 import importlib
