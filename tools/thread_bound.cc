@@ -92,7 +92,7 @@ _Unwind_Reason_Code look(_Unwind_Context* frame, void* argument) {
 } // namespace
 
 void check_callers(const vproc::worker* self) noexcept {
-  walk over{self->of->root->base_of_frame()};
+  walk over{self->of->frame};
   _Unwind_Backtrace(look, &over);
   NOPAL_ASSERT(!over.handler, kInHandler);
   NOPAL_ASSERT(over.found == nullptr,

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -129,6 +130,11 @@ void futex_wake_one(atomic<std::uint32_t>& word) noexcept {
 }
 
 void yield_cpu() noexcept { sched_yield(); }
+
+void sleep_us(unsigned microseconds) noexcept {
+  const timespec time{microseconds / 1000000, static_cast<long>(microseconds % 1000000) * 1000};
+  nanosleep(&time, nullptr);
+}
 
 const char* pin_this_library() noexcept {
   Dl_info ignored;

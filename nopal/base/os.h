@@ -46,6 +46,9 @@ void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
 void futex_wake_one(atomic<std::uint32_t>& word) noexcept;
 
 void yield_cpu() noexcept;
+void sleep_us(unsigned microseconds) noexcept;
+// The clock of the processor, in cycles of a constant rate.
+inline std::uint64_t cycles() noexcept { return __builtin_ia32_rdtsc(); }
 
 // Keeps the shared library that this code lies in loaded until the process ends, also if the
 // program closes it (dlclose). Nothing needs to be done where the code is the program's own. Null,

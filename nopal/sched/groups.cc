@@ -156,6 +156,7 @@ worker* begin_group(scope_frame* scope) noexcept {
   vproc::vproc* const here = nested ? before->host : vproc_of_this_thread();
   group* const begun = take_group();
   begun->root = scope;
+  begun->frame = scope->base_of_frame();
   begun->parent = before->of;
   begun->outer = before;
   begun->outer_bound = here->bound;

@@ -6,8 +6,11 @@
 #include "nopal/base/os.h"
 #include "nopal/config.h"
 #include "nopal/sched/park.h"
+#include "nopal/sched/pool.h"
 #include "nopal/sched/spares.h"
 #include "nopal/sched/table.h"
+
+#include <algorithm>
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -53,6 +56,13 @@ bool anything_left(worker* self) noexcept {
       return true;
   }
   return suspended.has_work(wanted) || may_go_on(self);
+}
+
+// Misses nothing: what this look does not see, its owner publishes, and then looks for sleepers.
+bool ask_and_look(worker* self) noexcept {
+  ask_everybody();            // S4
+  base::heavy_barrier();      // S5
+  return anything_left(self); // S6
 }
 
 // Begins at `first`, or behind it: any number.
@@ -109,12 +119,10 @@ void searcher::pause() noexcept {
 void searcher::sleep() noexcept {
   lend_stack(self_);
   vproc::parking_place& here = bed_of(self_);
-  here.announce(idle);        // S1
-  pause();                    // S2
-  base::full_fence();         // S3
-  ask_everybody();            // S4
-  base::heavy_barrier();      // S5
-  if (anything_left(self_)) { // S6
+  here.announce(idle); // S1
+  pause();             // S2
+  base::full_fence();  // S3
+  if (ask_and_look(self_)) {
     here.cancel(idle);
   } else {
     self_->host->count.sleeps.add(1);
@@ -145,20 +153,44 @@ void searcher::rest() noexcept {
 // The last one that stops looking hands the task on: there may be more where this came from, or of
 // any other group, whose publisher relied on it. So it wakes a pool thread if one sleeps, rather
 // than the thread that waits for this group: that would look for work of its group only.
+//
+// One whose steals are in vain looks itself before it wakes any: others would find as little.
 void searcher::hand_over(group* of) noexcept {
-  if (idle.anybody_asleep() && ((idle.wants_wake() && wake_any_pool_thread(self_)) ||
-                                (of != nullptr && of->parking.wake(idle))))
+  if (!idle.anybody_asleep() || (self_->host->vain.are_many() && counted() && !ask_and_look(self_)))
+    return;
+  if ((idle.wants_wake() && wake_any_pool_thread(self_)) ||
+      (of != nullptr && of->parking.wake(idle)))
     self_->host->count.wakeups.add(1);
+}
+
+// It counts as one that searches meanwhile: publishers wake nobody else for what it will find. One
+// such thief is enough; another one sleeps.
+void searcher::rest_after_vain_steals() noexcept {
+  constexpr unsigned kSlice_us = 250;
+  vproc::vain_steals& vain = self_->host->vain;
+  unsigned left_us = steals_forced() ? 0 : vain.begin_search(base::cycles());
+  while (left_us != 0 && !may_go_on(self_) && !must_rest(self_)) {
+    const unsigned slice_us = std::min(left_us, kSlice_us);
+    base::sleep_us(slice_us);
+    left_us -= slice_us;
+  }
+  if (vain.are_many() && counted() && !must_rest(self_) && idle.searching.load(base::relaxed) > 1)
+    sleep();
+  vain.begin_look(base::cycles());
 }
 
 void searcher::end(const next_step& found) noexcept {
   pause();
-  if (const auto* const theft = std::get_if<stolen>(&found))
+  vproc::vain_steals& vain = self_->host->vain;
+  const auto* const theft = std::get_if<stolen>(&found);
+  vain.end_look(base::cycles(), theft != nullptr);
+  if (theft != nullptr)
     hand_over(theft->of);
   else if (const auto* const after = std::get_if<joined>(&found))
     hand_over(after->of);
   else if (fiber* const* const strand = std::get_if<fiber*>(&found))
     hand_over((*strand)->of);
+  vain.begin_run(base::cycles());
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

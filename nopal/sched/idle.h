@@ -29,6 +29,8 @@ public:
   searcher(const searcher&) = delete;
   searcher& operator=(const searcher&) = delete;
 
+  // A thief whose steals are in vain rests before it looks again (vproc/vain_steals.h).
+  void rest_after_vain_steals() noexcept;
   // Sleeps until it is woken, unless there is something after all.
   void sleep() noexcept;
   // Where stacks may run out, a thief takes nothing before it has one to run it on.

@@ -103,6 +103,7 @@ bool go_on(worker* self, next_step& next) noexcept {
 next_step find_work(worker* self) noexcept {
   next_step next;
   searcher here{self};
+  here.rest_after_vain_steals();
   for (unsigned round = 1;; ++round) {
     if (must_rest(self) && !may_go_on(self))
       here.rest();

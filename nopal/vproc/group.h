@@ -30,7 +30,8 @@ struct worker;
 
 struct group {
   const join::scope_frame* root = nullptr;
-  group* parent = nullptr; // amid which it was begun; null: by a thread that was amid none
+  std::uintptr_t frame = 0; // the frame pointer of the function that declares it
+  group* parent = nullptr;  // amid which it was begun; null: by a thread that was amid none
   // What the waiting thread is again when the group ends.
   worker* outer = nullptr;
   group* outer_bound = nullptr;

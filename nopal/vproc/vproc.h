@@ -14,6 +14,7 @@
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
 #include "nopal/vproc/parking.h"
+#include "nopal/vproc/vain_steals.h"
 
 #include <cstdint>
 
@@ -58,6 +59,7 @@ struct vproc {
   bool pool = false;
   bool spare = false; // of the pool: active only while others are blocked
   base::random random;
+  vain_steals vain;
   counters count;
 
   alignas(64) parking_place parking; // where its thread sleeps while it is not bound

@@ -120,6 +120,13 @@ BUGS = (
         "tests/model/suspended_model.cc",
     ),
     (
+        "a thief whose steals are in vain wakes nobody and does not look",
+        "tests/model/waiting_model.cc",
+        "if (Amid == amid::vain_steals && !ready.holds(wanted()))",
+        "if (Amid == amid::vain_steals)",
+        "tests/model/waiting_model.cc",
+    ),
+    (
         "notify_all reads who is next too late",
         "tests/model/mutex_model.cc",
         "waiter* const next = first->next; first->woken.wake(); first = next;",

@@ -20,11 +20,11 @@ using deque::outcome;
 
 // One owner with `Thieves` workers around it; thread 0 is the owner. Workers of the pool take
 // whatever there is; a guest takes strands of its own computation only, and somebody else is
-// searching all the time.
-enum class who { pool, guest };
+// searching all the time. Those whose steals are in vain look themselves before they wake another.
+enum class who { pool, guest, in_vain };
 
 template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_state {
-  static constexpr bool pool = Who == who::pool;
+  static constexpr bool pool = Who != who::guest;
   vproc::idle_count idle;
   vproc::parking_place parking[Thieves + 1];
   fake_stack place;
@@ -77,6 +77,19 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
       idle.searching.fetch_add(1, base::seq_cst);
   }
 
+  // Nobody else's guest sleeps.
+  void hand_over() noexcept {
+    if (Who == who::in_vain) {
+      if (!idle.anybody_asleep())
+        return;
+      deque.ask_before_sleep();
+      base::heavy_barrier();
+      if (!deque.has_work(nullptr))
+        return;
+    }
+    announce_work();
+  }
+
   // Until it has taken one strand.
   void search(unsigned self) noexcept {
     if (pool)
@@ -95,7 +108,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
     }
     if (pool)
       idle.searching.fetch_sub(1, base::seq_cst);
-    announce_work(); // as hand_over: nobody else's guest sleeps
+    hand_over();
     taken.frame->resume();
   }
 
@@ -156,6 +169,7 @@ template <class Deque> void run_pool_models(runner& models) {
   models.random<never_returns<Deque, 1, 2>>("two forks, one thief", 2);
   models.random<never_returns<Deque, 2, 2>>("two forks, two thieves", 5);
   models.random<never_returns<Deque, 1, 2, who::guest>>("two forks, their guest", 2);
+  models.random<never_returns<Deque, 2, 2, who::in_vain>>("two forks, two thieves in vain", 5);
   models.random<forks_again<Deque>>("a fork closed and made anew, one thief", 2);
 }
 

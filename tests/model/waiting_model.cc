@@ -32,7 +32,7 @@ template <int Workers> struct idle_workers {
 
 // Strands become ready amid workers that fall asleep; each worker takes one. If it is a guest's
 // computation, the guest must be woken though somebody searches all the time.
-enum class amid { pool, guest };
+enum class amid { pool, guest, vain_steals };
 
 template <int Workers, amid Amid>
 struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle_workers<Workers> {
@@ -67,8 +67,13 @@ struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle
       this->idle.searching.fetch_add(1, base::seq_cst);
   }
 
+  // Where steals are in vain, the worker looks itself before it wakes another.
   void hand_over() noexcept {
-    if (this->idle.anybody_asleep() && this->idle.wants_wake())
+    if (!this->idle.anybody_asleep())
+      return;
+    if (Amid == amid::vain_steals && !ready.holds(wanted()))
+      return;
+    if (this->idle.wants_wake())
       this->wake_pool_worker();
   }
 
@@ -212,6 +217,7 @@ int main(int argc, char** argv) {
   models.bounded<becomes_ready<1, amid::pool>>("a ready strand, one worker", 2);
   models.random<becomes_ready<2, amid::pool>>("two ready strands, two workers", 2);
   models.random<becomes_ready<1, amid::guest>>("a ready strand of a guest");
+  models.random<becomes_ready<2, amid::vain_steals>>("two ready strands, steals in vain", 2);
   models.random<comes_into_use>("a slot that comes into use");
   models.bounded<comes_into_use>("a slot that comes into use", 2);
   models.random<spare_rests>("a strand ready while a spare rests", 3);

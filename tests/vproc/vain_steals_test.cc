@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// When a thief's steals count as vain, and how long it rests: with a clock of the test's own.
+#include "nopal/vproc/vain_steals.h"
+
+#include <gtest/gtest.h>
+
+namespace nopal_test {
+namespace {
+
+struct thief {
+  nopal::vproc::vain_steals steals;
+  std::uint64_t now = 1000;
+
+  // One search and one run of so many cycles. Returns how long it rested before the search.
+  unsigned step(std::uint64_t searched, std::uint64_t ran, bool stole = true) {
+    const unsigned rest_us = steals.begin_search(now);
+    steals.begin_look(now);
+    steals.end_look(now += searched, stole);
+    steals.begin_run(now);
+    now += ran;
+    return rest_us;
+  }
+};
+
+TEST(vain_steals, a_thief_rests_longer_and_longer_up_to_the_bound) {
+  thief one;
+  int before = 0;
+  while (one.step(40000, 100) == 0)
+    ASSERT_LT(++before, 100);
+  EXPECT_EQ(before, 32) << "the run of the last one is judged at the next search";
+  EXPECT_EQ(one.step(40000, 100), 60u);
+  unsigned last = 0;
+  for (int i = 0; i < 20; ++i)
+    last = one.step(40000, 100);
+  EXPECT_EQ(last, nopal::vproc::vain_steals::rest_us_most);
+}
+
+TEST(vain_steals, a_longer_run_ends_the_rests) {
+  thief one;
+  for (int i = 0; i < 60; ++i)
+    one.step(40000, 100);
+  one.step(40000, 1000000);
+  EXPECT_EQ(one.step(40000, 100), 0u);
+}
+
+TEST(vain_steals, short_runs_that_are_worth_their_search_are_none) {
+  thief one;
+  for (int i = 0; i < 200; ++i)
+    ASSERT_EQ(one.step(1000, 900), 0u);
+}
+
+TEST(vain_steals, a_search_that_found_something_else_is_none) {
+  thief one;
+  for (int i = 0; i < 200; ++i)
+    ASSERT_EQ(one.step(40000, 100, false), 0u);
+}
+
+} // namespace
+} // namespace nopal_test
