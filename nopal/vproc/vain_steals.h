@@ -2,14 +2,15 @@
 //
 // Whether a thief's steals are worth their searches, and how long it rests if they are not.
 //
-// A strand may fork again and again with nothing behind the fork but the join. Each continuation can
-// be stolen, and each steal is in vain: the thief stops at the join at once. A thief that finds
+// A strand may fork again and again with nothing behind the fork but the join. Each continuation
+// can be stolen, and each steal is in vain: the thief stops at the join at once. A thief that finds
 // nothing else would keep a processor busy with that.
 //
-// A steal is in vain if the stolen strand ran for less than `short_run`, and for less than a quarter
-// of the search before it. After `most` steals in vain the thief rests before each search: at first
-// briefly, then twice as long each time. A stolen strand that runs longer halves their number.
-// Bound: a continuation waits for its thief by at most `rest_us_most` longer. In vain steals lose at
+// A steal is in vain if the stolen strand ran for less than `short_run`, and for less than a
+// quarter of the search before it. After `most` steals in vain the thief rests before each search:
+// at first briefly, then twice as long each time. A stolen strand that runs longer halves their
+// number. Bound: a continuation waits for its thief by at most `rest_us_most` longer. In vain
+// steals lose at
 //        most a fifth of a thief's time by resting, since the search took the other four.
 // Ownership: the thread's. Times are cycles of the processor's clock.
 #pragma once
