@@ -70,11 +70,11 @@ inline void see(nopal::stack::event what, nopal::stack::stack_id of,
   }
   case stack::event::claimed:
     break;
-  case stack::event::advised:
+  case stack::event::reclaimed:
     dead.take(here.dead);
     here.dead = 0;
     break;
-  case stack::event::taken_back:
+  case stack::event::reused:
     live.take(here.live);
     dead.take(here.dead);
     here = {};

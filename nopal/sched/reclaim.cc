@@ -9,14 +9,14 @@
 namespace nopal::inline NOPAL_ABI::sched {
 
 bool reclaim_stacks(worker* self, next_step& left) noexcept {
-  stack::errand to_do;
-  if (self->host->bound != nullptr || !stack::crowded() || !stack::tidy(to_do))
+  stack::handoff to_do;
+  if (self->host->bound != nullptr || !stack::above_watermark() || !stack::reclaim(to_do))
     return false;
   self->host->count.handoffs.add(1);
   if (fiber* const strand = fiber_of(to_do.frame))
     left = strand;
   else
-    left = joined{static_cast<scope_frame*>(to_do.frame), static_cast<group*>(to_do.home)};
+    left = joined{static_cast<scope_frame*>(to_do.frame), static_cast<group*>(to_do.group)};
   return true;
 }
 

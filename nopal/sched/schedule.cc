@@ -97,7 +97,7 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
   base::happens_after(&scope->join);
   const bool root = scope == what.of->root; // whose stack is that of the thread which waits for it
   const stack::stack_id own = stack::stack_of(scope->stack_pointer);
-  if (!root && !stack::take_back(own, {scope, what.of}))
+  if (!root && !stack::reuse(own, {scope, what.of}))
     return;
   scope->join.reset();
   self->host->count.resumptions.add(1);

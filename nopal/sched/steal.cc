@@ -118,7 +118,7 @@ next_step find_work(worker* self) noexcept {
       continue;
     if (steal_from_suspended(self, next) || steal_starved(self, next) || reclaim_stacks(self, next))
       break;
-    if (round % kRounds == 0 && !(self->host->pool && stack::crowded()))
+    if (round % kRounds == 0 && !(self->host->pool && stack::above_watermark()))
       here.sleep();
   }
   here.end(next);

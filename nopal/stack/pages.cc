@@ -3,14 +3,14 @@
 // What becomes of dead pages: the account of their budget (retirement.h).
 //
 // How much may be charged, in parts of the budget:
-//   3/4  with bounds, for which nobody has to ask the kernel
+//   3/4  with bounds, which cost no system call
 //   1    with bounds and counts together
-//   1/2  what idle workers leave
-// So while idle workers keep up, leaving a stack is two atomic operations. Where none is idle, each
-// stack that is left beyond three quarters has its pages counted (mincore, a call for each MiB),
-// and only where those exceed the budget another call gives them back. Pages that were swapped out
-// pass for pages without memory. With a budget of 0 nothing is ever charged: whoever leaves a stack
-// gives its dead pages back with one call, uncounted. With an unlimited one nothing happens at all.
+//   1/2  what idle threads leave: the watermark
+// So while idle threads keep up, leaving a stack is two atomic operations. Where none is idle, each
+// stack that is left beyond three quarters has its pages counted (mincore, a call for each MiB), and
+// only where those exceed the budget another call gives them back. Pages that were swapped out count
+// as pages without memory. With a budget of 0 nothing is ever charged: each stack that is left has
+// its dead pages given back by one call, uncounted. With an unlimited one nothing happens at all.
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/config/options.h"
@@ -87,14 +87,14 @@ charge charge_for(part dead) noexcept {
 }
 
 // What stays charged of a stack that the caller has claimed.
-charge advise(stack_id stack, part dead, charge before) noexcept {
+charge discard_dead(stack_id stack, part dead, charge before) noexcept {
   NOPAL_CHECK(dead.resident() <= before.pages);
   const std::uint32_t there = before.counted ? before.pages : counted_pages(dead);
   if (there <= kFew && !before.counted)
     return {there, true};
   base::discard(dead.start(), dead.bytes());
   note_returned(there);
-  tell(event::advised, stack, dead.high);
+  tell(event::reclaimed, stack, dead.high);
   return {0, true};
 }
 
@@ -121,25 +121,26 @@ void retire(std::uintptr_t from) noexcept {
     retirements[number_of(stack)].retire(dead.high, with);
 }
 
-bool take_back(stack_id stack, errand to_do) noexcept {
+bool reuse(stack_id stack, handoff to_do) noexcept {
   charge with;
-  if (budgeted() && !retirements[number_of(stack)].take_back(to_do, with))
+  if (budgeted() && !retirements[number_of(stack)].reuse(to_do, with))
     return false;
-  tell(event::taken_back, stack, top(stack));
+  tell(event::reused, stack, top(stack));
   account.discharge(with.pages);
   return true;
 }
 
 bool idle_ones_are_pooled() noexcept { return budgeted() || may_run_out(); }
 
-bool crowded() noexcept { return budgeted() && account.charged() > budget / 2; }
+bool above_watermark() noexcept { return budgeted() && account.charged() > budget / 2; }
 
 // Stacks that were counted are visited again only if none is left that was not: a bound may be all
 // that has to go.
-bool tidy(errand& to_do) noexcept {
+bool reclaim(handoff& to_do) noexcept {
   const std::uint32_t stacks = created_stacks();
   unsigned claims = 0;
-  for (std::uint32_t visited = 0; visited < 2 * stacks && claims < kBatch && crowded(); ++visited) {
+  for (std::uint32_t visited = 0; visited < 2 * stacks && claims < kBatch && above_watermark();
+       ++visited) {
     const stack_id stack = stack_number(clock_hand.fetch_add(1, base::relaxed) % stacks);
     retirement& of = retirements[number_of(stack)];
     charge before;
@@ -147,7 +148,7 @@ bool tidy(errand& to_do) noexcept {
       continue;
     ++claims;
     tell(event::claimed, stack, of.frames());
-    const charge left = advise(stack, {bottom(stack), of.frames()}, before);
+    const charge left = discard_dead(stack, {bottom(stack), of.frames()}, before);
     account.discharge(before.pages - left.pages);
     if (!of.give_back(before, left, to_do))
       continue;

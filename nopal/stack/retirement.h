@@ -1,34 +1,36 @@
 // SPDX-License-Identifier: MIT
 //
-// The budget: what a stack that nobody runs on is charged for its dead pages, and who may give them
-// back.
+// The budget: what a stack that no strand runs on is charged for its dead pages, and which thread
+// gives them back.
 //
 // A page of a stack is dead if it has memory and belongs to no frame: below the lowest frame of a
-// suspended stack, or anywhere in a pooled one. A strand may have gone deep and come back before it
-// left, and to ask how deep is a system call. So whoever leaves a stack charges the account with an
-// upper bound, and only if that is too much asks, and only if even the truth is too much gives the
-// pages back itself. Idle workers do the same later for others, when much is charged.
+// suspended strand, or anywhere in a pooled stack. A strand may have gone deep and come back before
+// it left, and only a system call tells how deep. So a strand that leaves a stack charges the
+// account with an upper bound; only if that is too much, it asks; and only if the true number is
+// too much as well, it gives the pages back itself. Idle threads do the same later for others, when
+// much is charged.
 //
-//   owner    leaves the stack (retire), and is later the one who goes on with it (take_back)
-//   adviser  gives dead pages of a stack back that it does not own (claim, give_back)
+//   owner      the strand that leaves the stack (retire) and later resumes on it (reuse)
+//   reclaimer a thread that gives back dead pages of a stack that it does not own (claim,
+//   give_back)
 //
-//   in use   -- retire -->     retired n    somebody runs on it; nothing is charged
-//   retired  -- take_back -->  in use       charged with n pages
-//   retired  -- claim -->      claimed n    an adviser is at work on it; charged still
-//   claimed  -- give_back -->  retired m    m <= n pages are left
-//   claimed  -- take_back -->  wanted       the owner came: it does not wait, but leaves word what
-//                                           is to be done with the stack, and the adviser does that
-//   wanted   -- give_back -->  retired m    the adviser is the owner now
+//   in use   -- retire -->     retired n   a strand runs on it, and nothing is charged
+//   retired  -- reuse -->      in use      it is charged with n pages
+//   retired  -- claim -->      claimed n   a reclaimer is at work on it; it is charged still
+//   claimed  -- give_back -->  retired m   m <= n pages are left
+//   claimed -- reuse --> wanted the owner does not wait: it leaves the handoff, which says what is
+//                                          to be run on the stack
+//   wanted   -- give_back -->  retired m   the reclaimer takes the handoff, and is the owner now
 //
 // Invariants
 //   charged = sum over all stacks of what each is charged with <= budget
 //   dead(s) <= charge(s) for each stack s that is not in use, and so dead <= budget in total.
-//   A stack is in use by one thread, and nobody advises the kernel about it then.
+//   One thread uses a stack, and no reclaimer gives its pages back meanwhile.
 //
-// Orders: R  retire, give_back (release) pair with claim, take_back (acquire): pages are given back
+// Orders: R  retire, give_back (release) pair with claim, reuse (acquire): pages are given back
 //            after their frames are gone, and used again after they have been given back.
-//         W  take_back (release) pairs with give_back that finds the stack wanted (acquire): what
-//            is to be done with it.
+//         W  reuse (release) pairs with the give_back that finds the stack wanted (acquire): the
+//            handoff.
 //         The account is a number only: relaxed.
 #pragma once
 
@@ -60,11 +62,11 @@ private:
   base::atomic<std::uint32_t> charged_{0};
 };
 
-// What is to be done with a stack that its owner could not take back: the frame on it goes on, in
-// this worker's computation. Nothing: it is pooled.
-struct errand {
+// What is to be run on a stack that its owner could not take: a main path or a fiber, of this
+// group. Null: nothing, the stack goes to the pool.
+struct handoff {
   void* frame = nullptr;
-  void* home = nullptr;
+  void* group = nullptr;
 };
 
 // What a stack is charged with, and whether that was counted or is a bound.
@@ -82,13 +84,13 @@ public:
   }
 
   // Owner. True: the stack is in use again, and the caller discharges what it was charged with.
-  // False: an adviser has it, and sees to the errand. A stack that is in use stays so.
-  bool take_back(errand to_do, charge& with) noexcept {
+  // False: a reclaimer has it, and will take the handoff. A stack that is in use stays so.
+  bool reuse(handoff to_do, charge& with) noexcept {
     std::uint32_t found = state_.load(base::relaxed);
     for (;;) {
       if (kind(found) == kClaimed) {
-        errand_frame_ = to_do.frame;
-        errand_home_ = to_do.home;
+        handoff_frame_ = to_do.frame;
+        handoff_group_ = to_do.group;
         if (state_.compare_exchange_strong(found, kWanted, base::release, base::relaxed)) // W
           return false;
       } else if (state_.compare_exchange_strong(found, kInUse, base::acquire, base::relaxed)) { // R
@@ -109,18 +111,18 @@ public:
   }
 
   // Adviser. `before` is what claim said, `left` what stays charged; the caller discharges the
-  // rest. True: the owner came meanwhile, and the caller has its errand to do.
-  bool give_back(charge before, charge left, errand& to_do) noexcept {
+  // rest. True: the owner came meanwhile, and the caller has its handoff to do.
+  bool give_back(charge before, charge left, handoff& to_do) noexcept {
     std::uint32_t expected = word(kClaimed, before);
     if (state_.compare_exchange_strong(expected, word(kRetired, left), base::release, // R
                                        base::acquire))                                // W
       return false;
-    to_do = {errand_frame_, errand_home_};
+    to_do = {handoff_frame_, handoff_group_};
     state_.store(word(kRetired, left), base::release); // R
     return true;
   }
 
-  // Owner or adviser.
+  // Owner or reclaimer.
   std::uintptr_t frames() const noexcept { return frames_; }
 
 private:
@@ -142,8 +144,8 @@ private:
 
   base::atomic<std::uint32_t> state_{kInUse};
   base::handed_over<std::uintptr_t> frames_{0};
-  base::handed_over<void*> errand_frame_{nullptr};
-  base::handed_over<void*> errand_home_{nullptr};
+  base::handed_over<void*> handoff_frame_{nullptr};
+  base::handed_over<void*> handoff_group_{nullptr};
 };
 
 } // namespace nopal::stack

@@ -62,7 +62,7 @@ stack_id pop_pool() noexcept {
 stack_id take_pooled() noexcept {
   for (;;) {
     const stack_id stack = pop_pool();
-    if (stack == no_stack || take_back(stack, {}))
+    if (stack == no_stack || reuse(stack, {}))
       return stack;
   }
 }

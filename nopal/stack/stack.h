@@ -39,8 +39,8 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks = 0) 
 stack_id acquire() noexcept;
 // The same for a thief, who gets none while there are as many as there may be: it must wait. That
 // is so where `max_stacks` bounds them, and where addresses are so scarce that stacks may run out;
-// then a quarter of them is not for thieves. (Guests need not wait: one may be what a strand of
-// ours waits for.)
+// then a quarter of them is not for thieves. (A thread that begins a group need not wait: a
+// strand of ours may be waiting for that thread.)
 stack_id acquire_for_thief() noexcept;
 bool may_run_out() noexcept;
 
@@ -67,38 +67,38 @@ std::uintptr_t lowest_fork(stack_id stack) noexcept;
 
 // The bounds a deque needs, as a type, so that a model can put others in their place.
 struct bounds {
-  // Open forks that one stack has room for: each takes a scope, an offer and two return addresses
-  // at least.
+  // Open forks that one stack has room for: each takes a scope, a fork record and two return
+  // addresses at least.
   static std::size_t most_forks() noexcept { return size() / 128; }
   static std::uintptr_t bottom(stack_id stack) noexcept { return stack::bottom(stack); }
   static std::uintptr_t lowest_fork(stack_id stack) noexcept { return stack::lowest_fork(stack); }
 };
 
-// Leaving a stack and going on with it. The budget bounds the dead pages (retirement.h).
+// Leaving a stack and running on it again. The budget bounds the dead pages (retirement.h).
 // ---------------------------------------------------------------------------
 
 // Owner. The frame at `from` and everything above it stay; what lies below is dead until the frame
-// goes on. Before anybody is told that it may.
+// is resumed. To be called before any other thread can resume it.
 void retire(std::uintptr_t from) noexcept;
-// The frame goes on: what lies below it can be used again. False: an idle worker is giving the
-// stack's pages back, and will do this errand when it is done.
-bool take_back(stack_id stack, errand to_do) noexcept;
+// The frame is resumed, and what lies below it is used again. False: a reclaimer is giving the
+// stack's pages back, and resumes what the handoff names when it is done.
+bool reuse(stack_id stack, handoff to_do) noexcept;
 
-// Idle workers keep no stack of their own, so that thieves or the budget have it.
+// Whether idle workers keep no stack of their own, so that thieves or the budget have it.
 bool idle_ones_are_pooled() noexcept;
-// More dead pages are charged than idle workers should leave.
-bool crowded() noexcept;
-// Gives back dead pages of a few stacks. True: the caller must do this errand now.
-bool tidy(errand& to_do) noexcept;
+// More dead pages are charged than idle threads should leave.
+bool above_watermark() noexcept;
+// Gives back dead pages of a few stacks. True: the caller must take this handoff now.
+bool reclaim(handoff& to_do) noexcept;
 std::uint32_t budget_pages() noexcept; // the largest number where it is unlimited
 
 // What happens to a stack, for tests and tools/census.h: the observer is called, if there is one,
 // while the stack belongs to the caller. `frames` is where its dead pages end.
 enum class event : unsigned char {
-  left,       // nobody runs on it from now on
-  claimed,    // an adviser is about to give its dead pages back
-  advised,    // and has done so
-  taken_back, // it is used again
+  left,      // no strand runs on it from now on
+  claimed,   // a reclaimer is about to give its dead pages back
+  reclaimed, // and has done so
+  reused,    // it is used again
 };
 extern base::atomic<void (*)(event what, stack_id stack, std::uintptr_t frames)> observer;
 

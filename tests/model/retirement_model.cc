@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // Models of the retirement of stacks: pages are never given back under a strand that runs, a strand
-// whose stack an adviser had goes on once, and what is charged adds up.
+// whose stack an reclaimer had goes on once, and what is charged adds up.
 #include "harness.h"
 
 #include "nopal/stack/retirement.h"
@@ -12,13 +12,13 @@ namespace {
 constexpr std::uint32_t kBudget = 4; // pages
 
 // A strand that leaves its stack and goes on `Rounds` times, run by thread 0 first, and later by
-// whoever has its errand to do. All others advise.
+// whoever has its handoff to do. All others advise.
 template <int Rounds, int Threads>
 struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
   stack::page_account account;
   stack::retirement of;
   base::atomic<bool> over{false};
-  base::handed_over<int> pages{0}; // what lies below the frame: the strand's, or the adviser's
+  base::handed_over<int> pages{0}; // what lies below the frame: the strand's, or the reclaimer's
   base::handed_over<int> locals{0};
   int went_on = 0; // the model's own notes
   int home = 0;
@@ -29,7 +29,7 @@ struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
     while (!over.load(base::relaxed)) {
       stack::charge before;
       if (of.claim(before, true))
-        advise(before);
+        discard_dead(before);
       else
         base::spin_pause();
     }
@@ -54,22 +54,22 @@ struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
 
   bool go_on() noexcept {
     stack::charge with;
-    if (!of.take_back({this, &home}, with))
+    if (!of.reuse({this, &home}, with))
       return false;
     account.discharge(with.pages);
     ++went_on;
     return true;
   }
 
-  void advise(stack::charge before) noexcept {
+  void discard_dead(stack::charge before) noexcept {
     const std::uintptr_t frames = of.frames();
     pages = 0;
     const stack::charge left{before.counted ? 0u : 1u, true};
     account.discharge(before.pages - left.pages);
-    stack::errand to_do;
+    stack::handoff to_do;
     if (!of.give_back(before, left, to_do))
       return;
-    check(to_do.frame == this && to_do.home == &home, "the errand is another");
+    check(to_do.frame == this && to_do.group == &home, "the handoff is another");
     check(locals == static_cast<int>(frames), "the frame is not as its owner left it");
     if (go_on())
       run(static_cast<int>(frames));
@@ -82,7 +82,7 @@ struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
 };
 
 // A stack that is pooled in between: whoever takes it from the pool has it, or leaves it to the
-// adviser, who puts it back.
+// reclaimer, who puts it back.
 template <int Rounds> struct one_pooled : scenario<one_pooled<Rounds>, 3> {
   stack::page_account account;
   stack::retirement of;
@@ -98,7 +98,7 @@ template <int Rounds> struct one_pooled : scenario<one_pooled<Rounds>, 3> {
       while (over.load(base::relaxed) < 2) {
         stack::charge before;
         if (of.claim(before, true))
-          advise(before);
+          discard_dead(before);
         else
           base::spin_pause();
       }
@@ -114,7 +114,7 @@ template <int Rounds> struct one_pooled : scenario<one_pooled<Rounds>, 3> {
     if (!in_pool.compare_exchange_strong(there, false, base::acquire, base::relaxed))
       return;
     stack::charge with;
-    if (!of.take_back({}, with))
+    if (!of.reuse({}, with))
       return;
     account.discharge(with.pages);
     pages = 1;
@@ -123,14 +123,14 @@ template <int Rounds> struct one_pooled : scenario<one_pooled<Rounds>, 3> {
     put();
   }
 
-  void advise(stack::charge before) noexcept {
+  void discard_dead(stack::charge before) noexcept {
     pages = 0;
     const stack::charge left{before.counted ? 0u : 1u, true};
     account.discharge(before.pages - left.pages);
-    stack::errand to_do;
+    stack::handoff to_do;
     if (!of.give_back(before, left, to_do))
       return;
-    check(to_do.frame == nullptr, "a pooled stack has an errand");
+    check(to_do.frame == nullptr, "a pooled stack has an handoff");
     put();
   }
 
@@ -162,11 +162,11 @@ struct one_account : scenario<one_account, 3> {
 int main(int argc, char** argv) {
   using namespace nopal::model;
   runner models{argc, argv};
-  models.random<one_strand<1, 2>>("retirement: one adviser");
-  models.bounded<one_strand<2, 2>>("retirement: one adviser, two rounds", 2);
-  models.random<one_strand<3, 2>>("retirement: one adviser, three rounds");
-  models.random<one_strand<2, 3>>("retirement: two advisers, two rounds");
-  models.bounded<one_strand<1, 3>>("retirement: two advisers", 2);
+  models.random<one_strand<1, 2>>("retirement: one reclaimer");
+  models.bounded<one_strand<2, 2>>("retirement: one reclaimer, two rounds", 2);
+  models.random<one_strand<3, 2>>("retirement: one reclaimer, three rounds");
+  models.random<one_strand<2, 3>>("retirement: two reclaimers, two rounds");
+  models.bounded<one_strand<1, 3>>("retirement: two reclaimers", 2);
   models.random<one_pooled<2>>("retirement: pooled in between");
   models.bounded<one_pooled<1>>("retirement: pooled in between", 2);
   models.random<one_account>("account: three stacks");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The budget under the scheduler: programs compute the same, and a strand whose stack an
-// idle worker is about to advise goes on all the same, once.
+// idle worker is about to reclaim resumes all the same, once.
 #include "nopal/base/os.h"
 #include "nopal/sched/table.h"
 #include "tests/sched/random_tree.h"
@@ -80,7 +80,7 @@ struct stopped {
   return deep[12345];
 }
 
-long suspended_while_advised() {
+long suspended_while_reclaimed() {
   gate stolen;
   long deep = 0;
   long local = 41;
@@ -101,7 +101,7 @@ long suspended_while_advised() {
   return deep == 7 ? local : 0;
 }
 
-std::uint64_t errands() {
+std::uint64_t handoffs() {
   std::uint64_t sum = 0;
   for (std::uint32_t i = 0; i < nopal::sched::vprocs_ever(); ++i)
     sum += nopal::sched::vproc_at(i)->count.handoffs.get();
@@ -119,11 +119,11 @@ TEST(a_worker_stopped_before_its_advice, goes_on_with_the_strand) {
               do {
                 nopal::scope s;
                 long result = 0;
-                s.fork(result, suspended_while_advised);
+                s.fork(result, suspended_while_reclaimed);
                 s.join();
                 wrong += result == 42 ? 0 : 1;
-              } while (++rounds < 1000 && errands() < 20);
-              return wrong == 0 && errands() >= 20 ? 0 : 1;
+              } while (++rounds < 1000 && handoffs() < 20);
+              return wrong == 0 && handoffs() >= 20 ? 0 : 1;
             }),
             0u);
 }
@@ -165,7 +165,7 @@ TEST(thousands_of_suspended_stacks, stay_within_the_budget) {
   EXPECT_LE(*most_dead * 4096, kTight);
 }
 
-// Nothing on a stack that is not ours is advised about, however little the budget: what lies below
+// Nothing on a stack that is not ours is given back, however little the budget: what lies below
 // its frames, and how many of its pages have memory, stays.
 struct foreign_stack {
   static constexpr std::size_t bytes = std::size_t{1} << 20;

@@ -19,7 +19,7 @@ namespace nopal_test {
 namespace {
 
 namespace stack = nopal::stack;
-using stack::errand;
+using stack::handoff;
 using stack::stack_id;
 
 constexpr std::size_t kPage = 4096;
@@ -41,7 +41,7 @@ protected:
   void TearDown() override {
     census::start();
     for (const stack_id each : retired_)
-      EXPECT_TRUE(stack::take_back(each, {}));
+      EXPECT_TRUE(stack::reuse(each, {}));
     EXPECT_EQ(stack::measure().charged_pages, 0u) << "all stacks are in use";
     EXPECT_LE(census::dead.most(), kBudget);
   }
@@ -62,13 +62,13 @@ protected:
   }
   void go_on(stack_id of) {
     std::erase(retired_, of);
-    EXPECT_TRUE(stack::take_back(of, {}));
+    EXPECT_TRUE(stack::reuse(of, {}));
     EXPECT_EQ(at(frame(of)), 7);
   }
-  void tidy_all() {
-    errand none;
+  void reclaim_all() {
+    handoff none;
     for (int i = 0; i < 100; ++i)
-      EXPECT_FALSE(stack::tidy(none));
+      EXPECT_FALSE(stack::reclaim(none));
   }
 
   std::size_t charged() const { return stack::measure().charged_pages; }
@@ -119,9 +119,9 @@ TEST_F(budget, above_the_budget_whoever_leaves_gives_its_own_pages_back) {
 TEST_F(budget, idle_workers_leave_a_half) {
   for (int i = 0; i < 3; ++i)
     left_behind(kPages - 1);
-  EXPECT_TRUE(stack::crowded());
-  tidy_all();
-  EXPECT_FALSE(stack::crowded());
+  EXPECT_TRUE(stack::above_watermark());
+  reclaim_all();
+  EXPECT_FALSE(stack::above_watermark());
   EXPECT_EQ(returned(), kPages - 1) << "one stack was enough";
   for (const stack_id each : retired_)
     EXPECT_EQ(at(frame(each)), 7);
@@ -130,12 +130,12 @@ TEST_F(budget, idle_workers_leave_a_half) {
 TEST_F(budget, few_pages_are_left_alone_until_there_are_many_such_stacks) {
   for (int i = 0; i < 3; ++i)
     left_behind(2);
-  tidy_all();
+  reclaim_all();
   EXPECT_EQ(returned(), 0u) << "counting was enough";
   EXPECT_LE(charged(), kBudget / 2);
   for (int i = 0; i < 40; ++i) {
     left_behind(4);
-    tidy_all();
+    reclaim_all();
   }
   EXPECT_LE(charged(), kBudget / 2);
   EXPECT_GE(returned(), 3 * 2 + 40 * 4 - kBudget / 2);
@@ -148,7 +148,7 @@ TEST_F(budget, what_was_counted_stays_while_a_bound_can_be_lowered) {
     for (int i = 0; i < 3; ++i)
       leave(stacks[(round + i) % 4], 1);
     const stack_id counted = leave(stacks[(round + 3) % 4], 40);
-    tidy_all();
+    reclaim_all();
     EXPECT_LE(charged(), kBudget / 2) << "two bounds were enough";
     EXPECT_EQ(returned(), 0u) << "round " << round;
     EXPECT_EQ(at(stack::top(counted) - 40 * kPage), 7);
@@ -159,8 +159,8 @@ TEST_F(budget, what_was_counted_stays_while_a_bound_can_be_lowered) {
 
 TEST_F(budget, nothing_is_done_while_little_is_charged) {
   left_behind(kPages - 1);
-  EXPECT_FALSE(stack::crowded());
-  tidy_all();
+  EXPECT_FALSE(stack::above_watermark());
+  reclaim_all();
   EXPECT_EQ(counts(), 0u);
   EXPECT_EQ(returned(), 0u);
 }
@@ -197,26 +197,26 @@ TEST_F(budget, dead_pages_beyond_it_are_noticed) {
 // What a worker does that is stopped between its claim and its advice, while the strand goes on.
 struct interrupted {
   static inline std::atomic<stack_id> claimed{stack::no_stack};
-  static inline std::atomic<bool> may_advise{false};
+  static inline std::atomic<bool> may_reclaim{false};
 
   static void wait(stack::event what, stack_id of, std::uintptr_t frames) {
     census::see(what, of, frames);
     if (what != stack::event::claimed)
       return;
     claimed.store(of);
-    while (!may_advise.load())
+    while (!may_reclaim.load())
       std::this_thread::yield();
   }
 };
 
-class stopped_adviser : public budget {
+class stopped_reclaimer : public budget {
 protected:
   void SetUp() override {
     budget::SetUp();
     interrupted::claimed.store(stack::no_stack);
-    interrupted::may_advise.store(false);
+    interrupted::may_reclaim.store(false);
     stack::observer.store(interrupted::wait);
-    adviser_ = std::thread([this] { delivered_ = stack::tidy(errand_); });
+    reclaimer_ = std::thread([this] { delivered_ = stack::reclaim(handoff_); });
   }
   stack_id claimed_stack() {
     while (interrupted::claimed.load() == stack::no_stack)
@@ -224,39 +224,39 @@ protected:
     return interrupted::claimed.load();
   }
   void let_it_advise() {
-    interrupted::may_advise.store(true);
-    adviser_.join();
+    interrupted::may_reclaim.store(true);
+    reclaimer_.join();
   }
 
-  std::thread adviser_;
-  errand errand_;
+  std::thread reclaimer_;
+  handoff handoff_;
   bool delivered_ = false;
 };
 
-class stopped_adviser_of_suspended : public stopped_adviser {
+class stopped_reclaimer_of_suspended : public stopped_reclaimer {
 protected:
   void SetUp() override {
     for (int i = 0; i < 3; ++i)
       left_behind(kPages - 1);
-    stopped_adviser::SetUp();
+    stopped_reclaimer::SetUp();
   }
 };
 
-TEST_F(stopped_adviser_of_suspended, goes_on_with_the_strand_instead_of_its_resumer) {
+TEST_F(stopped_reclaimer_of_suspended, goes_on_with_the_strand_instead_of_its_resumer) {
   const stack_id of = claimed_stack();
   int frame_of = 0;
   int home = 0;
-  EXPECT_FALSE(stack::take_back(of, {&frame_of, &home})) << "its pages are about to go";
+  EXPECT_FALSE(stack::reuse(of, {&frame_of, &home})) << "its pages are about to go";
   EXPECT_EQ(at(deepest(of)), 7) << "and nobody has used them since";
   let_it_advise();
   EXPECT_TRUE(delivered_);
-  EXPECT_EQ(errand_.frame, &frame_of);
-  EXPECT_EQ(errand_.home, &home);
+  EXPECT_EQ(handoff_.frame, &frame_of);
+  EXPECT_EQ(handoff_.group, &home);
   EXPECT_EQ(at(deepest(of)), 0);
   go_on(of);
 }
 
-TEST_F(stopped_adviser_of_suspended, holds_up_no_other_stack) {
+TEST_F(stopped_reclaimer_of_suspended, holds_up_no_other_stack) {
   const stack_id of = claimed_stack();
   const std::vector<stack_id> all = retired_;
   for (const stack_id each : all)
@@ -267,19 +267,19 @@ TEST_F(stopped_adviser_of_suspended, holds_up_no_other_stack) {
   go_on(of);
 }
 
-class stopped_adviser_of_pooled : public stopped_adviser {
+class stopped_reclaimer_of_pooled : public stopped_reclaimer {
 protected:
   void SetUp() override {
     for (stack_id& each : pooled_)
       each = stack::acquire();
     for (const stack_id each : pooled_)
       stack::release(each);
-    stopped_adviser::SetUp();
+    stopped_reclaimer::SetUp();
   }
   stack_id pooled_[3]{};
 };
 
-TEST_F(stopped_adviser_of_pooled, returns_it_to_the_pool) {
+TEST_F(stopped_reclaimer_of_pooled, returns_it_to_the_pool) {
   const stack_id of = claimed_stack();
   std::vector<stack_id> taken;
   for (int i = 0; i < 3; ++i) {
@@ -305,7 +305,7 @@ protected:
     nopal::base::random random{};
   };
 
-  // Returns when the strand is over, or left to an adviser.
+  // Returns when the strand is over, or left to an reclaimer.
   void run(strand& self) {
     while (self.rounds < kRounds) {
       const std::size_t deep = 1 + self.random.below(kPages - 1);
@@ -319,21 +319,21 @@ protected:
       check(stack::measure().charged_pages <= kBudget);
       if (self.random.below(2) == 0)
         std::this_thread::yield();
-      if (!stack::take_back(self.on, {&self, nullptr}))
+      if (!stack::reuse(self.on, {&self, nullptr}))
         return;
       check(at(frame(self.on)) == word);
     }
     running_.fetch_sub(1);
   }
 
-  void advise() {
+  void discard_dead() {
     while (running_.load() != 0) {
-      errand to_do;
-      if (!stack::tidy(to_do))
+      handoff to_do;
+      if (!stack::reclaim(to_do))
         continue;
       errands_.fetch_add(1);
       auto& left = *static_cast<strand*>(to_do.frame);
-      if (!stack::take_back(left.on, {&left, nullptr}))
+      if (!stack::reuse(left.on, {&left, nullptr}))
         continue;
       check(at(frame(left.on)) == static_cast<char>(left.rounds));
       run(left);
@@ -361,7 +361,7 @@ TEST_F(strands_and_advisers, find_their_words) {
     threads.emplace_back([this, &each] { run(each); });
   }
   for (int i = 0; i < kAdvisers; ++i)
-    threads.emplace_back([this] { advise(); });
+    threads.emplace_back([this] { discard_dead(); });
   for (std::thread& thread : threads)
     thread.join();
   EXPECT_EQ(wrong_.load(), 0);
