@@ -66,7 +66,7 @@ constexpr char kInHandler[] = "a signal handler forks: the frames that it interr
                               "on another thread; do not fork in signal handlers";
 
 struct walk {
-  std::uintptr_t end; // the frame of the guest's outermost scope: its own thread comes back to it
+  std::uintptr_t end; // the frame of the group's root scope: its own thread comes back to it
   const bound_function* found = nullptr;
   bool handler = false;
 };

@@ -5,8 +5,8 @@
 //
 // Where a strand leaves a stack it does so first, and only then tells anybody that it has: a child
 // whose continuation was stolen leaves its parent's stack before it counts itself down, and the
-// main path leaves the thief's stack before it arrives at the join, since the thread that goes on
-// may use the stack at once.
+// main path leaves the thief's stack before it arrives at the join, since the thread that resumes
+// there may use the stack at once.
 //
 // The functions marked NOPAL_SWITCHES do not return to their callers in the ordinary way.
 #include "nopal/sched/forks.h"
@@ -38,7 +38,7 @@ bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
 [[noreturn]] NOPAL_SWITCHES void detach(worker* self, fork_record* of) noexcept {
   const scope_frame* scope = of->scope;
   check_callers(self);
-  check_mutexes(self->host); // now, though this thread may be the one that goes on after the join
+  check_mutexes(self->host); // now, though this thread may be the one that resumes the main path
   const bool below = frame_is_here(self, scope);
   base::forget_frames(arch::stack_pointer(),
                       below ? scope->stack_pointer : stack::top(self->stack));

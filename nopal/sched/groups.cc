@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// How a thread begins a group, waits for it, and goes on when it ends (vproc/group.h). A thread
+// How a thread begins a group, waits for it, and resumes when it ends (vproc/group.h). A thread
 // that Nopal did not start begins one at a fork on its own stack, a strand when it enters an affine
-// region (affine.h). The group ends when that fork's scope goes on, always on the same thread.
+// region (affine.h). The group ends when that fork's scope is resumed, always on the same thread.
 //
 //   forks       The child runs on a stack of ours, so that everything below it is ordinary; the
 //               continuation, whose frame stays where it is, is public at once.
 //   not stolen  The child returns to the stack of the frame; the thread is what it was before.
-//   stolen The thread looks for work of its group, on the stack of the frame, below it. Whoever
-//               completes the scope's join hands the scope back (group::finish).
+//   stolen      The thread looks for work of its group, on the stack of the frame, below it. The
+//               vproc that completes the scope's join hands the scope back (group::finish).
 //
 // The parent of an affine region is not offered, nor is a frame too large for a thief's stack: the
-// fork counts as stolen, and the main path as having arrived at once, so that it goes on when the
-// child is finished. If that finishes here, it just returns.
+// fork counts as stolen, and the main path as having arrived at once, so that it is resumed when
+// the child is finished. If that finishes here, it just returns.
 //
 // A thread may wait for several groups at a time, each within the one before, since that is all it
 // runs meanwhile. So they end in the reverse order, and what the thread itself holds (locks, an
@@ -102,7 +102,7 @@ struct first_child {
   unsigned uncaught = 0;
 };
 
-// The child is finished on another thread than the one that waits, and nobody else has the main
+// The child is finished on another thread than the one that waits, and no thief has the main
 // path: as if that stood at its join and waited for the child.
 void leave_main_path(const worker* self, scope_frame* scope, bool offered) noexcept {
   if (offered) {

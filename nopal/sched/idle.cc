@@ -30,7 +30,7 @@ bool has_stack(worker* self) noexcept {
   return self->stack != stack::no_stack || !stack::may_run_out();
 }
 
-// Where others may want it, nobody sleeps on an empty one.
+// Where others may want it, no thread sleeps with an empty stack.
 void lend_stack(worker* self) noexcept {
   if (self->stack == stack::no_stack || !stack::idle_ones_are_pooled())
     return;
@@ -163,7 +163,7 @@ void searcher::hand_over(group* of) noexcept {
     self_->host->count.wakeups.add(1);
 }
 
-// It counts as one that searches meanwhile: publishers wake nobody else for what it will find. One
+// It counts as one that searches meanwhile: publishers wake no other for what it will find. One
 // such thief is enough; another one sleeps.
 void searcher::rest_after_vain_steals() noexcept {
   constexpr unsigned kSlice_us = 250;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// How a strand leaves its thread in the middle of something, and how a thread goes on with it.
+// How a strand leaves its thread in the middle of something, and how a vproc resumes it.
 #include "nopal/sched/park.h"
 
 #include "nopal/base/os.h"
@@ -31,7 +31,7 @@ void wait_as_thread(fiber& here) noexcept {
   base::set_error(error);
 }
 
-// The vproc of `left` goes on with another worker, and `left` is found among the suspended. That
+// The vproc of `left` takes another worker, and thieves find `left` among the suspended. The list
 // comes first: a sleeper that looks at the vprocs' workers and then at the suspended misses none.
 worker* leave_with_forks(worker* left, fiber* strand) noexcept {
   strand->left = left;

@@ -6,8 +6,8 @@
 // its stack along and nothing else. With some it takes the worker along, in whose deque they are;
 // thieves find that among the suspended ones.
 //
-// A pool thread goes on with any fiber that is ready, a thread that waits for its group with those
-// of that group. A thread that runs no strands waits itself.
+// A pool thread resumes any fiber that is ready, a thread that waits for its group only those of
+// that group. A thread that runs no strands waits itself.
 #pragma once
 
 #include "nopal/config.h"

@@ -19,7 +19,7 @@ void start() noexcept;
 void start_spare();
 
 // For tests, before the first fork: every fork publishes at once, and about three in four, chosen
-// with the seed, wait until a thief has taken the continuation (or nobody came for a while). Each
+// with the seed, wait until a thief has taken the continuation (or no thief came for a while). Each
 // fork then also takes the path of kernels without the heavy barrier.
 void force_steals(std::uint64_t seed);
 bool steals_forced() noexcept;

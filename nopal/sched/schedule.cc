@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What follows a decision: a vproc goes on with a stolen continuation, or after a join. No memory
-// order is named here; the protocols are in deque/, join/ and vproc/.
+// What follows a decision: a vproc resumes a stolen continuation, or a main path after its join. No
+// memory order is named here; the protocols are in deque/, join/ and vproc/.
 //
 // The functions marked NOPAL_SWITCHES do not return to their callers in the ordinary way.
 #include "nopal/sched/schedule.h"
@@ -89,7 +89,7 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
   arch::nopal_arch_resume(scope, at);
 }
 
-// All strands of the scope have met: the main path goes on where it stopped, on the frame's own
+// All strands of the scope have met: the main path is resumed where it stopped, on the frame's own
 // stack.
 NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
   scope_frame* const scope = what.main_path;

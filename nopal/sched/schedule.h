@@ -47,8 +47,9 @@ struct finished_root { // of the group that this thread waits for
 };
 using next_step = std::variant<stolen, joined, finished_root, fiber*>;
 
-// Each goes on with it, or comes back where the strand's stack is being reclaimed: then the thread
-// that does so goes on with the strand. `self` has no stack, or an empty one.
+// Each resumes the strand and does not return; or it returns, because the strand's stack is being
+// reclaimed, and the reclaimer will resume the strand, or because the strand belongs to another
+// thread, which was woken. `self` has no stack, or an empty one.
 void run(worker* self, stolen what) noexcept;
 void run(worker* self, joined what) noexcept;
 void run(worker* self, finished_root what) noexcept; // groups.cc

@@ -2,8 +2,8 @@
 //
 // Workers that are lent away, and spare ones in their place.
 //
-// A thread that blocks in a system call keeps its worker, and its offers can be stolen as ever; a
-// spare pool worker takes its place among those that run. At most as many spares are active as
+// A thread that blocks in a system call keeps its worker, and its open forks can be stolen as ever;
+// a spare pool worker takes its place among those that run. At most as many spares are active as
 // threads are blocked: one too many rests as soon as it looks for work again.
 #pragma once
 

@@ -39,7 +39,7 @@ unused& all_unused() {
   return *all;
 }
 
-// Lock held. One that nobody uses, or a new one.
+// Lock held. An unused one, or a new one.
 template <class T> T* take(std::vector<T*>& from) {
   if (from.empty())
     return new T;

@@ -8,8 +8,8 @@
 // A fiber lies in the frame of the function that waits. Where that is no strand but a thread that
 // runs none, the thread itself waits (`waker`).
 //
-// Ownership: the strand, before it is in a queue; then whoever holds the queue's lock; then whoever
-//            took it from there.
+// Ownership: the strand, before the fiber is in a queue; then the thread that holds the queue's
+//            lock; then the vproc that took the fiber from there.
 #pragma once
 
 #include "nopal/config.h"
@@ -20,7 +20,7 @@
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct fiber : arch::context {
-  // Puts it where it will be found, as the last access to it; or says no: it need not wait.
+  // Puts the fiber into a queue, as the last access to it. False: it need not wait.
   bool (*enqueue)(fiber*, void*) = nullptr;
   void* argument = nullptr;
   base::handed_over<fiber*> next{nullptr}; // of the queue that it is in

@@ -4,17 +4,17 @@
 // begins.
 //
 // A group belongs to the thread that began it and waits for it, but it is not that thread: its
-// strands run on any vproc. Its root scope, the outermost one, is joined anywhere but goes on only
+// strands run on any vproc. Its root scope, the outermost one, is joined anywhere but resumes only
 // on the waiting thread. That thread may run strands of the group meanwhile, and no others, since
 // any other might keep it arbitrarily long.
 //
-//   running --finish--> finished --take_finished--> the waiting thread goes on with the root scope
+//   running --finish--> finished --take_finished--> the waiting thread resumes the root scope
 //
 // Ownership: `root`, `parent` and `outer` are written by the waiting thread before anything of the
 //            group is public, and are constant until the group ends. Groups are used again and
 //            never freed, so a late wake-up finds a parking place: its thread looks once in vain.
 // Orders:
-//   H  finish: store release. Partner: the acquire of take_finished. The thread that goes on sees
+//   H  finish: store release. Partner: the acquire of take_finished. The waiting thread sees
 //      what the strands of the root scope did. That it does not sleep over it is the work of the
 //      fences F and W (parking.h): W lies in the wake that follows.
 #pragma once
@@ -40,7 +40,7 @@ struct group {
 
   alignas(64) parking_place parking; // where the waiting thread sleeps
 
-  // Whoever completes the root scope's join on another thread; wakes the waiting one next.
+  // A vproc that completes the root scope's join on another thread; it wakes the waiting one next.
   void finish(join::scope_frame* scope) noexcept { finished_.store(scope, base::release); } // H
   // The waiting thread: the root scope if it may go on, once; null: not yet.
   join::scope_frame* take_finished() noexcept {

@@ -37,8 +37,8 @@ struct alignas(64) idle_count {
   base::atomic<std::uint32_t> asleep{0};
   base::atomic<std::uint32_t> searching{0};
 
-  // A publisher, after it made work visible: must it wake somebody? Not if somebody is looking: who
-  // stops looking looks once more after it said so.
+  // Whether a publisher must wake a sleeper, after it made work visible. It need not if a thread is
+  // searching: that one looks once more after it has said that it stops.
   bool wants_wake() noexcept { return anybody_asleep() && searching.load(base::relaxed) == 0; }
   bool anybody_asleep() noexcept {
     base::full_fence(); // W

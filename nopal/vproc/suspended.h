@@ -3,8 +3,8 @@
 // The list of suspended workers: those that a waiting strand has left with open forks in their
 // deques. Thieves look here when the vprocs' workers have nothing.
 //
-// A Worker has `next_suspended`, a group `of`, and a deque. As nobody runs it, a thief publishes in
-// its name without a barrier, under the lock of the list, which `remove` takes too.
+// A Worker has `next_suspended`, a group `of`, and a deque. As no vproc runs it, a thief publishes
+// in its name without a barrier, under the lock of the list, which `remove` takes too.
 //
 // Contract: a worker is in the list from `add` to `remove`, unless a thief has seen before that
 //           nothing is open any more.
@@ -25,7 +25,7 @@ template <class Worker> class suspended_workers {
 public:
   bool empty() const noexcept { return count_.load(base::relaxed) == 0; }
 
-  // Nobody runs it from now on.
+  // No vproc runs it from now on.
   void add(Worker* one) noexcept {
     const deque::locked guard{lock_};
     one->next_suspended = first_;
@@ -33,7 +33,7 @@ public:
     count_.fetch_add(1, base::relaxed);
   }
 
-  // Somebody is about to run it.
+  // A vproc is about to run it.
   void remove(Worker* one) noexcept {
     const deque::locked guard{lock_};
     for (Worker** at = &first_; *at != nullptr; at = &(*at)->next_suspended)

@@ -3,7 +3,7 @@
 // A worker is what a vproc runs strands with: a stack and a deque.
 //
 // A vproc keeps its worker but for one case: a strand that waits for a mutex, with open forks above
-// it on its stack. The worker stays with that strand, the vproc goes on with another one, and
+// it on its stack. The worker stays with that strand, the vproc takes another one, and
 // thieves find the worker in the list of the suspended (suspended.h). A thread that runs no strands
 // has a stand-in for a worker, whose limit is lowered for good: a fork there takes the slow path,
 // so the fast path needs no test for it.
@@ -40,7 +40,7 @@ struct worker : arch::runner {
   std::uint32_t slot = 0;                  // in the table of workers, while a vproc runs it
   worker* next_suspended = nullptr;        // suspended.h
 
-  // The vproc's thread goes on as this worker.
+  // The vproc runs strands with this worker from now on.
   void run_on(vproc* here) noexcept {
     host = here;
     scheduler_stack = here->scheduler.stack_pointer;
