@@ -3,7 +3,6 @@
 // The end of invoke: which exception it throws.
 #include "nopal/invoke.h"
 
-#include "nopal/config.h"
 #include "nopal/join/failure.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 #include "nopal/mutex.h"
 
 #include "nopal/base/check.h"
-#include "nopal/config.h"
 #include "nopal/sched/park.h"
 
 namespace nopal::inline NOPAL_ABI {

@@ -3,7 +3,6 @@
 // runtime.h over the scheduler's pool.
 #include "nopal/runtime.h"
 
-#include "nopal/config.h"
 #include "nopal/join/failure.h"
 #include "nopal/sched/pool.h"
 

@@ -5,7 +5,6 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
-#include "nopal/config.h"
 #include "nopal/deque/spin_lock.h"
 #include "nopal/join/join.h"
 #include "nopal/stack/stack.h"

@@ -4,7 +4,6 @@
 #include "nopal/join/lazy_frame.h"
 
 #include "nopal/base/check.h"
-#include "nopal/config.h"
 
 namespace nopal::inline NOPAL_ABI::join {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include "nopal/join/serial_order.h"
-#include "nopal/config.h"
 
 namespace nopal::inline NOPAL_ABI::join {
 

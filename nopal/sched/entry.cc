@@ -5,7 +5,6 @@
 #include "nopal/sched/entry.h"
 
 #include "nopal/base/check.h"
-#include "nopal/config.h"
 #include "nopal/vproc/worker.h"
 
 #include <pthread.h>

@@ -4,7 +4,6 @@
 #include "nopal/sched/idle.h"
 
 #include "nopal/base/os.h"
-#include "nopal/config.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/spares.h"

@@ -8,7 +8,6 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
-#include "nopal/config.h"
 #include "nopal/stack/stack.h"
 
 #include <signal.h>

@@ -5,7 +5,6 @@
 
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
-#include "nopal/config.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/schedule.h"

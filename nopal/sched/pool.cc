@@ -10,7 +10,6 @@
 #include "nopal/base/os.h"
 #include "nopal/base/refused.h"
 #include "nopal/base/sanitizer.h"
-#include "nopal/config.h"
 #include "nopal/config/options.h"
 #include "nopal/config/topology.h"
 #include "nopal/sched/entry.h"

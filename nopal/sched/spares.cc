@@ -5,7 +5,6 @@
 // Invariant (under the lock): active + coming <= lent, but for spares that have not looked for work
 // since one ended.
 #include "nopal/sched/spares.h"
-#include "nopal/config.h"
 #include "nopal/sched/pool.h"
 #include "nopal/vproc/worker.h"
 

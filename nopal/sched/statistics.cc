@@ -2,7 +2,6 @@
 #include "nopal/sched/statistics.h"
 
 #include "nopal/base/die.h"
-#include "nopal/config.h"
 #include "nopal/join/failure.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/table.h"

@@ -12,7 +12,6 @@
 #include "nopal/sched/steal.h"
 
 #include "nopal/base/os.h"
-#include "nopal/config.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"

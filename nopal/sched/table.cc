@@ -2,7 +2,6 @@
 #include "nopal/sched/table.h"
 
 #include "nopal/base/check.h"
-#include "nopal/config.h"
 
 #include <functional>
 #include <mutex>

@@ -3,8 +3,6 @@
 // The stand-in for threads that run no strands, and the variable that names each thread's worker.
 #include "nopal/vproc/worker.h"
 
-#include "nopal/config.h"
-
 namespace nopal::inline NOPAL_ABI::vproc {
 
 constinit worker no_worker;

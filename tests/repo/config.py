@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Checks that a file of nopal/ that names a macro of config.h includes config.h itself.
+"""Checks that a file of nopal/ that names a macro of config.h includes config.h itself. For a .cc
+file its own header, of the same path and stem, may do that: the two are written together.
 
 usage: config.py ROOT
 
 NOPAL_ABI is such a macro: a file that opened that namespace without the macro would declare other
-things than it means, and no compiler says so. The same holds for a choice of a preset in an #if.
+things than it means, and no compiler says so. The same holds for a choice in an #if.
 """
 
 import re
@@ -14,7 +15,18 @@ import tree
 
 _CONFIG = "nopal/config.h"
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(NOPAL_\w+)", re.MULTILINE)
-_INCLUDED = re.compile(rf'^[ \t]*#[ \t]*include[ \t]*"{re.escape(_CONFIG)}"', re.MULTILINE)
+
+
+def includes(root, path, header):
+    text = tree.code_only(tree.read(root, path), keep_strings=True)
+    return re.search(rf'^[ \t]*#[ \t]*include[ \t]*"{re.escape(header)}"', text, re.MULTILINE)
+
+
+def has_config(root, path):
+    own = path.removesuffix(".cc") + ".h"
+    if includes(root, path, _CONFIG):
+        return True
+    return own != path and includes(root, path, own) and includes(root, own, _CONFIG)
 
 
 def check(root):
@@ -22,7 +34,7 @@ def check(root):
     problems = []
     for path in tree.cpp_files(root, "nopal"):
         text = tree.read(root, path)
-        if path == _CONFIG or _INCLUDED.search(tree.code_only(text, keep_strings=True)):
+        if path == _CONFIG or has_config(root, path):
             continue
         for match in re.finditer(r"\bNOPAL_\w+", tree.code_only(text)):
             if match[0] in macros:
