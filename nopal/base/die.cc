@@ -1,51 +1,42 @@
 // SPDX-License-Identifier: MIT
-// Writes the runtime's messages straight to file descriptor 2, past every buffer and lock of stdio.
+//
+// Writes the runtime's messages straight to file descriptor 2, past the buffers and locks of stdio.
 #include "nopal/base/die.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace nopal::base {
 namespace {
 
-constexpr char prefix[] = "nopal: ";
-constexpr std::size_t prefix_length = sizeof prefix - 1;
-constexpr char cut_mark[] = "...";
-constexpr std::size_t cut_length = sizeof cut_mark - 1;
+char prefix[] = "nopal: ";
+char cut_end[] = "...\n"; // a sentence that is not cut ends with the last character of it
 
-// PIPE_BUF: the longest write that a pipe takes in one piece.
-constexpr std::size_t line_bytes_max = 4096;
-// A handler of SIGSEGV runs on an alternate stack of a few kilobytes.
-constexpr std::size_t handler_line_bytes_max = 512;
+// A pipe takes a write of 4096 bytes in one piece (PIPE_BUF), prefix and newline included.
+constexpr std::size_t sentence_bytes_max = 4096 - sizeof prefix;
 
-void write_to_stderr(const char* bytes, std::size_t length) noexcept {
-  while (write(STDERR_FILENO, bytes, length) < 0 && errno == EINTR) {
+// A signal handler may call this, also on a stack of a few kilobytes.
+void write_line(const char* sentence, std::size_t length) noexcept {
+  const std::size_t dots = length > sentence_bytes_max ? 3 : 0;
+  const std::size_t kept = std::min(length, sentence_bytes_max) - dots;
+  const iovec line[] = {{prefix, sizeof prefix - 1},
+                        {const_cast<char*>(sentence), kept},
+                        {cut_end + 3 - dots, 1 + dots}};
+  while (writev(STDERR_FILENO, line, 3) < 0 && errno == EINTR) {
   }
-}
-
-// `line` holds the prefix and has `wanted` characters after it, of which only what fits was stored.
-void finish_and_write(char* line, std::size_t capacity, std::size_t wanted) noexcept {
-  std::size_t length = prefix_length + wanted;
-  if (length > capacity - 1) {
-    length = capacity - 1;
-    std::memcpy(line + length - cut_length, cut_mark, cut_length);
-  }
-  line[length] = '\n';
-  write_to_stderr(line, length + 1);
 }
 
 void print_line(const char* format, std::va_list arguments) noexcept {
-  char line[line_bytes_max];
-  std::memcpy(line, prefix, prefix_length);
-  // vsnprintf keeps the last byte for its NUL, which finish_and_write replaces.
-  const int wanted =
-      std::vsnprintf(line + prefix_length, sizeof line - prefix_length, format, arguments);
-  finish_and_write(line, sizeof line, wanted < 0 ? 0 : static_cast<std::size_t>(wanted));
+  char sentence[sentence_bytes_max + 1];
+  const int length = std::vsnprintf(sentence, sizeof sentence, format, arguments);
+  write_line(sentence, length < 0 ? 0 : static_cast<std::size_t>(length));
 }
 
 } // namespace
@@ -59,12 +50,7 @@ void die(const char* format, ...) noexcept {
 }
 
 void die_in_signal_handler(const char* sentence) noexcept {
-  char line[handler_line_bytes_max];
-  const std::size_t wanted = std::strlen(sentence);
-  const std::size_t room = sizeof line - prefix_length;
-  std::memcpy(line, prefix, prefix_length);
-  std::memcpy(line + prefix_length, sentence, wanted < room ? wanted : room);
-  finish_and_write(line, sizeof line, wanted);
+  write_line(sentence, std::strlen(sentence));
   _exit(exit_status_died);
 }
 
