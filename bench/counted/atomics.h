@@ -109,8 +109,6 @@ inline bool replace_word(std::uintptr_t at, std::uintptr_t& expected,
                                      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-inline void spin_pause() noexcept { __builtin_ia32_pause(); }
-
 void wait_briefly(unsigned n) noexcept;
 
 } // namespace nopal::base

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 //
-// What the program tells gdb's unwinder (x86_64_gdb.py), which reads memory and symbols only, so
-// that a core file and a program without debugging information will do.
+// What the program tells gdb's unwinder (x86_64_gdb.py). The unwinder reads memory and symbols
+// only, so it works for a core file too, and without debugging information.
 #pragma once
 
 #include <cstdint>
 
 namespace nopal::arch {
 
-// Where the stacks lie: slots of equal size, each with its stack at the upper end.
+// Where the stacks lie: in slots of equal size, each stack at the upper end of its slot.
 struct gdb_range {
   std::uintptr_t base;
   std::uintptr_t bytes;
@@ -16,8 +16,8 @@ struct gdb_range {
 };
 extern "C" gdb_range nopal_gdb_range; // zeroes until the range is reserved
 
-// The first frame on the empty stack below `top` lies on another stack, and calls with this stack
-// pointer. The word at the top is free for this.
+// A function whose frame lies on another stack is about to call from the empty stack below `top`,
+// with this stack pointer. The word at the top is free for this note.
 inline void tell_gdb(std::uintptr_t top, std::uintptr_t stack_pointer) noexcept {
   reinterpret_cast<std::uintptr_t*>(top)[-1] = stack_pointer;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 //
-// What gdb needs to unwind a stolen frame: where the stacks lie, a frame that is never run, and the
-// script that uses both (x86_64_gdb.py), which gdb finds in the program by itself.
+// What gdb needs to unwind a stolen frame: where the stacks lie, a function that never runs, and
+// the script that uses both (x86_64_gdb.py). gdb finds the script in the program by itself.
 //
-// gdb takes a caller whose frame lies below the callee's for the end of a corrupt stack, unless
-// there is a signal's frame between the two. So the script puts this one there. It hands on what it
-// gets: the stack pointer as it is, and as the place to go on at what rcx holds.
+// If a caller's frame lies below its callee's, gdb reports a corrupt stack, unless a signal's frame
+// lies between the two. So the script puts a frame of this function there. The frame keeps the
+// stack pointer and most registers, and its caller continues at the address in rcx.
 
     .text
     .type nopal_gdb_trampoline, @function
@@ -26,7 +26,7 @@ nopal_gdb_trampoline:
     .size nopal_gdb_trampoline, .-nopal_gdb_trampoline
 
     .data
-    .globl nopal_gdb_range /* gdb.h; the word behind it keeps the trampoline in the program */
+    .globl nopal_gdb_range /* gdb.h; a fourth word keeps the trampoline in the program */
     .type nopal_gdb_range, @object
     .p2align 3
 nopal_gdb_range:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Two assertion levels. NOPAL_ASSERT is for the user's errors and is always on; NOPAL_CHECK is for
-// our own invariants and is compiled into check builds (NOPAL_CHECKS) and models only.
+// Two levels of assertions. NOPAL_ASSERT finds errors of the user and is always on. NOPAL_CHECK
+// finds broken invariants of ours, in check builds (NOPAL_CHECKS) and models only.
 #pragma once
 
 #include "nopal/base/die.h"
@@ -17,7 +17,5 @@
   NOPAL_ASSERT(condition, "broken invariant at %s:%d: %s (please report this)", __FILE__,          \
                __LINE__, #condition)
 #else
-#define NOPAL_CHECK(condition)                                                                     \
-  do {                                                                                             \
-  } while (false)
+#define NOPAL_CHECK(condition) static_cast<void>(0)
 #endif

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Linux behind os.h.
+// Linux behind os.h, and the functions of atomic.h that are not inline.
 #include "nopal/base/os.h"
 
+#include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
 
 #include <dlfcn.h>
 #include <link.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -19,6 +21,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 
 // Weak, so that a statically linked program does not take the dynamic linker along.
@@ -30,7 +33,12 @@ namespace nopal::base {
 
 namespace {
 
-// The number that this file of the kernel begins with; 0 where there is none.
+atomic<bool> enabled{false}; // the heavy barrier
+
+long membarrier(int command) noexcept { return syscall(__NR_membarrier, command, 0, 0); }
+
+// The number that this file of the kernel begins with; 0 if the file is missing or begins
+// otherwise.
 std::size_t number_in(const char* path) noexcept {
   std::size_t number = 0;
   if (FILE* const file = std::fopen(path, "re")) {
@@ -41,28 +49,43 @@ std::size_t number_in(const char* path) noexcept {
   return number;
 }
 
+// Null when the kernel refuses.
+void* map(std::size_t bytes, int access) noexcept {
+  void* at = mmap(nullptr, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
 } // namespace
 
-std::size_t page_size() noexcept {
-  static const auto size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  return size;
+bool enable_heavy_barrier() noexcept {
+  const bool there = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  if (there)
+    enabled.store(true, relaxed);
+  return there;
+}
+
+void heavy_barrier() noexcept {
+  full_fence();
+  if (!enabled.load(relaxed))
+    return; // then all other threads execute fences themselves, or take locks
+  NOPAL_ASSERT(membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0,
+               "membarrier(2) worked when the runtime started and fails now (%s); allow it in the "
+               "sandbox, or forbid it before the first fork: then Nopal does without",
+               std::strerror(errno));
+  full_fence();
 }
 
 void* reserve(std::size_t bytes, std::size_t alignment) noexcept {
-  const std::size_t span = bytes + alignment;
-  void* raw = mmap(nullptr, span, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (raw == MAP_FAILED)
+  void* const raw = map(bytes + alignment, PROT_NONE);
+  if (raw == nullptr)
     return nullptr;
   const auto start = reinterpret_cast<std::uintptr_t>(raw);
   const std::uintptr_t aligned = (start + alignment - 1) & ~(alignment - 1);
-  if (aligned > start)
-    munmap(raw, aligned - start);
-  const std::uintptr_t rest = start + span - (aligned + bytes);
-  if (rest > 0)
-    munmap(reinterpret_cast<void*>(aligned + bytes), rest);
-  void* region = reinterpret_cast<void*>(aligned);
+  void* const region = reinterpret_cast<void*>(aligned);
+  munmap(raw, aligned - start); // if there is nothing before the region, this does nothing
+  munmap(reinterpret_cast<void*>(aligned + bytes), start + alignment - aligned);
   madvise(region, bytes, MADV_NOHUGEPAGE); // a huge page would make a shallow stack cost 2 MiB
-  madvise(region, bytes, MADV_DONTDUMP);   // some write all of it into a core file, as zeroes
+  madvise(region, bytes, MADV_DONTDUMP);   // some kernels write all of it into a core file
   return region;
 }
 
@@ -84,11 +107,7 @@ std::size_t max_mappings() noexcept {
   return most != 0 ? most : 65530;
 }
 
-void* map_zeroed(std::size_t bytes) noexcept {
-  void* at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return at == MAP_FAILED ? nullptr : at;
-}
+void* map_zeroed(std::size_t bytes) noexcept { return map(bytes, PROT_READ | PROT_WRITE); }
 
 void discard(void* at, std::size_t bytes) noexcept {
   constexpr int kDontNeedLocked = 24; // MADV_DONTNEED_LOCKED, Linux 5.18; older headers lack it
@@ -97,27 +116,25 @@ void discard(void* at, std::size_t bytes) noexcept {
 }
 
 std::size_t resident_pages(void* at, std::size_t bytes) noexcept {
-  unsigned char resident[256];
-  const std::size_t page = page_size();
+  unsigned char states[256];
+  constexpr std::size_t most = sizeof states * page_size();
   std::size_t count = 0;
-  auto* from = static_cast<std::byte*>(at);
-  for (std::size_t done = 0; done < bytes; done += sizeof resident * page) {
-    const std::size_t part = std::min(bytes - done, sizeof resident * page);
-    if (mincore(from + done, part, resident) != 0)
-      continue;
-    count += static_cast<std::size_t>(std::count_if(
-        resident, resident + part / page, [](unsigned char state) { return (state & 1) != 0; }));
+  for (std::size_t done = 0; done < bytes; done += most) {
+    const std::size_t part = std::min(bytes - done, most);
+    if (mincore(static_cast<std::byte*>(at) + done, part, states) == 0)
+      for (std::size_t page = 0; page < part / page_size(); ++page)
+        count += states[page] & 1u;
   }
   return count;
 }
 
 std::uint64_t which_resident(std::uintptr_t at, std::size_t pages) noexcept {
-  unsigned char resident[64];
-  if (mincore(reinterpret_cast<void*>(at), pages * page_size(), resident) != 0)
+  unsigned char states[64];
+  if (mincore(reinterpret_cast<void*>(at), pages * page_size(), states) != 0)
     return ~std::uint64_t{0};
   std::uint64_t which = 0;
   for (std::size_t i = 0; i < pages; ++i)
-    which |= std::uint64_t{resident[i] & 1u} << i;
+    which |= std::uint64_t{states[i] & 1u} << i;
   return which;
 }
 
@@ -129,8 +146,6 @@ void futex_wake_one(atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-void yield_cpu() noexcept { sched_yield(); }
-
 void sleep_us(unsigned microseconds) noexcept {
   const timespec time{microseconds / 1000000, static_cast<long>(microseconds % 1000000) * 1000};
   nanosleep(&time, nullptr);
@@ -138,12 +153,12 @@ void sleep_us(unsigned microseconds) noexcept {
 
 const char* pin_this_library() noexcept {
   Dl_info ignored;
-  void* map = nullptr;
+  void* loaded = nullptr;
   // A program that is linked statically has none of these functions, and no libraries.
   if (&dladdr1 == nullptr || &dlopen == nullptr ||
-      dladdr1(reinterpret_cast<void*>(pin_this_library), &ignored, &map, RTLD_DL_LINKMAP) == 0)
+      dladdr1(reinterpret_cast<void*>(pin_this_library), &ignored, &loaded, RTLD_DL_LINKMAP) == 0)
     return nullptr;
-  const char* const name = static_cast<const link_map*>(map)->l_name;
+  const char* const name = static_cast<const link_map*>(loaded)->l_name;
   if (*name == '\0' || dlopen(name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE) != nullptr)
     return nullptr;
   return dlerror();
@@ -162,9 +177,9 @@ std::uintptr_t lowest_of_own_stack() noexcept {
 
 void wait_briefly(unsigned n) noexcept {
   if (n % 64 == 0)
-    yield_cpu();
+    sched_yield();
   else
-    spin_pause();
+    __builtin_ia32_pause();
 }
 
 [[gnu::noinline]] const int* this_threads_error() noexcept { return &errno; }

@@ -9,7 +9,7 @@ namespace nopal::base {
 
 class random {
 public:
-  // Different streams of one seed are independent enough for stealing; the state is never zero.
+  // Different streams of one seed are independent enough to choose victims. The state is never 0.
   void reseed(std::uint64_t seed, std::uint64_t stream) noexcept {
     std::uint64_t mixed = seed + 0x9e3779b97f4a7c15u * (stream + 1);
     mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// What sanitizers and Valgrind must be told when a thread changes stacks. All calls are no-ops in
-// programs that run without these tools; the symbols are weak, so one library serves both, and a
-// program may be sanitized though the library is not.
+// What sanitizers and Valgrind must be told when a thread changes stacks. Without such a tool the
+// calls do nothing: the tools' symbols are weak. So one library serves sanitized programs and
+// others.
 //
 // AddressSanitizer keeps the bounds of the running stack and poisons parts of frames; a frame that
-// is left for good leaves its poison behind. LeakSanitizer looks for pointers on stacks it knows.
-// ThreadSanitizer keeps a shadow call stack and a clock per stack: its `fiber`. A fiber stays with
-// the stack, not with the thread, and a function's entry and its exit must be seen by one fiber.
-// Hence functions that do not return to their callers in the ordinary way are not instrumented
-// (NOPAL_SWITCHES), nor are thunks, from which such functions are called (NOPAL_THUNK).
+// is left for good leaves its poison behind. LeakSanitizer looks for pointers on the stacks that it
+// knows. ThreadSanitizer keeps a shadow call stack and a clock for each stack, and calls the two a
+// fiber (HACKING.md uses that word for something else). It must see each function begin and end on
+// one fiber. So functions that do not return to their callers in the ordinary way are not
+// instrumented (NOPAL_SWITCHES), nor are thunks, which call such functions (NOPAL_THUNK).
 #pragma once
 
 #include <cstddef>
@@ -23,60 +23,62 @@
 #endif
 #endif
 
-// AddressSanitizer would also forget all poison of the stack at each call that does not return.
+// NOPAL_SWITCHES concerns AddressSanitizer too, which would forget all poison of the stack at each
+// call that does not return. NOPAL_READS_FRAMES is for functions that read or mark the frames of
+// other strands.
 #if defined(__clang__)
 #define NOPAL_SWITCHES __attribute__((disable_sanitizer_instrumentation))
-#elif defined(__SANITIZE_THREAD__)
-#define NOPAL_SWITCHES __attribute__((no_sanitize("thread")))
-#elif defined(__SANITIZE_ADDRESS__)
-#define NOPAL_SWITCHES __attribute__((no_sanitize("address")))
-#else
-#define NOPAL_SWITCHES
-#endif
-
-// For functions that read or mark other strands' frames.
-#if defined(__clang__)
 #define NOPAL_READS_FRAMES __attribute__((disable_sanitizer_instrumentation))
 #else
+#define NOPAL_SWITCHES __attribute__((no_sanitize("address", "thread")))
 #define NOPAL_READS_FRAMES __attribute__((no_sanitize("address", "thread", "undefined")))
 #endif
 
+// The body of a child must be instrumented even where its thunk is not.
 #if defined(NOPAL_TSAN)
 #define NOPAL_THUNK NOPAL_SWITCHES
+#define NOPAL_CHILD_BODY [[gnu::noinline]]
 #else
 #define NOPAL_THUNK
+#define NOPAL_CHILD_BODY [[gnu::always_inline]]
 #endif
 
 namespace nopal::base {
 
-// A stack lies in [low, high): tells Valgrind, once per stack.
+// "split-stack" or "sanitize=safe-stack" if a file of this program was compiled with that option;
+// else null. With the first, functions find the limit of their stack in the thread, and may move to
+// memory of the thread. With the second, a part of each frame lies on a second stack of the thread.
+// None of these follows a strand to another thread.
+const char* refused_option() noexcept;
+
+// Tells Valgrind, once per stack, that a stack lies in [low, high).
 void announce_stack(std::uintptr_t low, std::uintptr_t high) noexcept;
 
-void* new_fiber() noexcept;  // null when ThreadSanitizer is absent
-void* this_fiber() noexcept; // of the running thread; null likewise
-// The thread goes on as this fiber; what it did before is ordered before what follows.
-void enter_fiber(void* fiber) noexcept;
+// A new fiber, and that of the running thread; both null without ThreadSanitizer.
+void* new_fiber() noexcept;
+void* this_fiber() noexcept;
 
 struct stack_bounds {
   std::uintptr_t low;
   std::uintptr_t high;
 };
 
-// The thread is about to continue on the stack [low, high). Returns the bounds of the one it
-// leaves; zeroes when AddressSanitizer is absent.
-stack_bounds enter_stack(std::uintptr_t low, std::uintptr_t high) noexcept;
+// The thread is about to continue on the stack [low, high), as this fiber, which may be null. What
+// the thread did before is ordered before what follows. Returns the bounds of the stack that it
+// leaves; zeroes without AddressSanitizer.
+stack_bounds enter_stack(std::uintptr_t low, std::uintptr_t high, void* fiber) noexcept;
 
-// No live frame lies in [low, high) any more: forget what was poisoned there.
+// No live frame lies in [low, high) any more: AddressSanitizer forgets what was poisoned there.
 void forget_frames(std::uintptr_t low, std::uintptr_t high) noexcept;
 
-// An exception unwinds frames of this stack: forget what is poisoned on it, as the throw does on
-// the stack where it runs.
+// An exception unwinds frames of this stack: AddressSanitizer forgets what is poisoned on it. The
+// throw itself does that only for the stack on which it runs.
 void forget_unwound_frames() noexcept;
 
-// Memcheck: the thread will come back to this stack pointer by a jump, and call.
+// Memcheck: the thread will jump back to this stack pointer, and call from there.
 void allow_call(std::uintptr_t stack_pointer) noexcept;
 
-// Memcheck: while this lives, the thread may read whatever frames hold, or held.
+// Memcheck: while this object lives, the thread may read whatever frames hold, or held.
 class reading_frames {
 public:
   reading_frames() noexcept;
@@ -85,21 +87,22 @@ public:
   reading_frames& operator=(const reading_frames&) = delete;
 };
 
-// LeakSanitizer looks for pointers in [low, high) too, or no more. Both 0 < low < high, or no-ops.
+// LeakSanitizer begins, or ceases, to look for pointers in [low, high). An empty range is ignored.
 void add_roots(std::uintptr_t low, std::uintptr_t high) noexcept;
 void remove_roots(std::uintptr_t low, std::uintptr_t high) noexcept;
 
-// The stack [low, high) is empty, and gets its first frame; or it held frames and is empty now:
-// nothing may point into it (AddressSanitizer: to its upper 64 KiB).
+// The empty stack [low, high) gets its first frame; and: the stack is empty again, so that nothing
+// may point into it (AddressSanitizer: into its upper 64 KiB).
 void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 void end_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 
-// What was done before happens_before(key) is ordered before what follows happens_after(key): the
-// edges of the computation, also where ThreadSanitizer does not see the library's atomics.
+// What precedes happens_before(key) is ordered before what follows happens_after(key). These are
+// the edges between strands, stated even where ThreadSanitizer does not see the library's atomics.
 void happens_before(const void* key) noexcept;
 void happens_after(const void* key) noexcept;
 
-// A fork's edges, to whoever finds the offer and to the continuation, start before the child.
+// Before the child: the edges to the thread that finds the fork's record and to the continuation
+// begin here.
 [[gnu::always_inline]] inline void note_fork([[maybe_unused]] const void* fork_record,
                                              [[maybe_unused]] const void* scope) noexcept {
 #if defined(NOPAL_TSAN)
@@ -108,11 +111,7 @@ void happens_after(const void* key) noexcept;
 #endif
 }
 
-// Calls a child's body. Where its thunk is not instrumented, the body still must be.
-#if defined(NOPAL_TSAN)
-template <class Body> [[gnu::noinline]] void call_body(Body& body) { body(); }
-#else
-template <class Body> [[gnu::always_inline]] inline void call_body(Body& body) { body(); }
-#endif
+// Calls a child's body.
+template <class Body> NOPAL_CHILD_BODY inline void call_body(Body& body) { body(); }
 
 } // namespace nopal::base

@@ -71,7 +71,6 @@ void report_stack_overflows() {
 }
 
 void report_overflow_of_own_stack() noexcept {
-  static_cast<void>(base::page_size()); // looked up now: not in a signal handler
   const int error = *base::this_threads_error();
   own_low = base::lowest_of_own_stack();
   base::set_error(error);

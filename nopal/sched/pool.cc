@@ -4,11 +4,9 @@
 // sleep when there is nothing to do. So a program may end at any time, and nothing has to be shut
 // down in order.
 #include "nopal/sched/pool.h"
-#include "nopal/base/barrier.h"
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
-#include "nopal/base/refused.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config/options.h"
 #include "nopal/config/topology.h"
@@ -119,14 +117,12 @@ void start_locked() {
                "this program runs with shadow stacks (CET), on which a continuation cannot go on "
                "where another thread left it; start it with "
                "GLIBC_TUNABLES=glibc.cpu.x86_shstk=off");
-  NOPAL_ASSERT(!base::splits_stacks(),
-               "a part of this program was compiled with -fsplit-stack, whose stacks belong to the "
-               "thread and do not go to a thief with a continuation; compile all of it with "
-               "-fno-split-stack");
-  NOPAL_ASSERT(!base::has_safe_stacks(),
-               "a part of this program was compiled with -fsanitize=safe-stack, whose second stack "
-               "belongs to the thread and does not go to a thief with a continuation; compile all "
-               "of it with -fno-sanitize=safe-stack");
+  const char* const option = base::refused_option();
+  NOPAL_ASSERT(option == nullptr,
+               "a part of this program was compiled with -f%s, which makes a stack belong to its "
+               "thread, so that it does not go to a thief with a continuation; compile all of it "
+               "with -fno-%s",
+               option, option);
   stack::open(use.stack_size.value, use.stack_budget.value, use.max_stacks.value);
   if (use.verbose.value && stack::may_run_out())
     base::say("%zu stacks in slots of %zu MiB; thieves wait where they run out", stack::capacity(),

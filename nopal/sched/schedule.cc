@@ -134,13 +134,12 @@ NOPAL_SWITCHES void run_pool_thread(worker* self, vproc::vproc* here,
 NOPAL_SWITCHES void note_stack(worker* self) noexcept {
   const stack::stack_id on = self->stack;
   base::allow_call(self->scheduler_stack);
-  self->host->scheduler.bounds = base::enter_stack(stack::bottom(on), stack::top(on));
-  base::enter_fiber(stack::fiber_of(on));
+  self->host->scheduler.bounds =
+      base::enter_stack(stack::bottom(on), stack::top(on), stack::fiber_of(on));
 }
 
 NOPAL_SWITCHES void note_scheduler_stack(const vproc::vproc* here) noexcept {
-  base::enter_stack(here->scheduler.bounds.low, here->scheduler.bounds.high);
-  base::enter_fiber(here->scheduler.fiber);
+  base::enter_stack(here->scheduler.bounds.low, here->scheduler.bounds.high, here->scheduler.fiber);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

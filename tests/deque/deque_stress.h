@@ -3,7 +3,7 @@
 // and thieves who ask, steal and publish in its name. Every continuation is run exactly once.
 #pragma once
 
-#include "nopal/base/barrier.h"
+#include "nopal/base/os.h"
 #include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/deque/deque.h"

@@ -64,7 +64,7 @@ class Argue:
 # Files that seldom change; the first three are of the lowest layer.
 RANDOM = "nopal/base/random.h"
 DIE = "nopal/base/die.cc"
-BARRIER = "nopal/base/barrier.cc"
+OS = "nopal/base/os.cc"
 STACK = "nopal/stack/stack.h"
 FORK = "nopal/fork.h"
 RUNTIME = "nopal/runtime.cc"
@@ -143,17 +143,17 @@ SEAMS = [
     Edit("changes none", FORK, SWITCH, "      sched::start();\n"),
     Argue("which this file may not", "^nopal/fork.h$", "nopal/loop.h"),
     # Orders are named everywhere.
-    Edit("store names 0 of 1", BARRIER, ENABLE, "enabled.store(true);"),
-    Edit("load names 0 of 1", BARRIER, "enabled.load(relaxed)", "enabled.load()"),
-    Edit("exchange names 0 of 1", BARRIER, ENABLE, "enabled.exchange(true);"),
-    Edit("fetch_or names 0 of 1", BARRIER, ENABLE, "enabled.fetch_or(true);"),
-    Edit("weak names 1 of 2", BARRIER, ENABLE, "enabled.compare_exchange_weak(a, b, relaxed);"),
-    Edit(None, BARRIER, ENABLE, "enabled.compare_exchange_weak(a, b, relaxed, relaxed);"),
+    Edit("store names 0 of 1", OS, ENABLE, "enabled.store(true);"),
+    Edit("load names 0 of 1", OS, "enabled.load(relaxed)", "enabled.load()"),
+    Edit("exchange names 0 of 1", OS, ENABLE, "enabled.exchange(true);"),
+    Edit("fetch_or names 0 of 1", OS, ENABLE, "enabled.fetch_or(true);"),
+    Edit("weak names 1 of 2", OS, ENABLE, "enabled.compare_exchange_weak(a, b, relaxed);"),
+    Edit(None, OS, ENABLE, "enabled.compare_exchange_weak(a, b, relaxed, relaxed);"),
     *(
-        Edit("writes an atomic", BARRIER, ENABLE, written)
+        Edit("writes an atomic", OS, ENABLE, written)
         for written in ("enabled = true;", "enabled |= true;", "++enabled;", "enabled--;")
     ),
-    Edit(None, BARRIER, ENABLE, "const bool same = there == there;"),
+    Edit(None, OS, ENABLE, "const bool same = there == there;"),
     Before("writes an atomic", FORK, IN_FORK, "    idle.searching = 1;\n"),
     Before("writes an atomic", FORK, IN_FORK, "    --self->idle.searching;\n"),
 ]
