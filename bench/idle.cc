@@ -156,7 +156,7 @@ private:
   }
 
   void forks_of_one_strand() {
-    nopal::scope s; // the strand below is an ordinary one, not the guest's own
+    nopal::scope s; // the strand below is an ordinary one, not the external thread's own
     s.fork([this] {
       const reading before = reading::now();
       begin_ = clock::now();

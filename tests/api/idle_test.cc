@@ -154,18 +154,18 @@ TEST(starvation, below_a_large_frame) {
   }
 }
 
-// A guest may take its own computation's strands only; so its pool has to.
-TEST(starvation, of_several_guests) {
-  std::vector<std::thread> guests;
+// A thread that waits for its group takes strands of that group only; so the pool has to help.
+TEST(starvation, of_several_external_threads) {
+  std::vector<std::thread> threads;
   for (int i = 0; i < 6; ++i)
-    guests.emplace_back([] {
+    threads.emplace_back([] {
       for (int k = 0; k < 20; ++k) {
         std::vector<gate> gates(6);
         starve(0, gates);
       }
     });
-  for (std::thread& guest : guests)
-    guest.join();
+  for (std::thread& thread : threads)
+    thread.join();
 }
 
 } // namespace

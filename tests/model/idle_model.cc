@@ -44,7 +44,7 @@ struct handed_to_sleeper : scenario<handed_to_sleeper, 2> {
   void after() { check(idle.asleep.load(base::relaxed) == 0, "asleep does not count sleepers"); }
 };
 
-// A guest at its join waits for one strand, and is woken by whoever completes the join.
+// A waiting thread at its join waits for one strand, and is woken by whoever completes the join.
 struct finished_scope : scenario<finished_scope, 2> {
   vproc::idle_count idle;
   vproc::parking_place parking;
@@ -75,7 +75,8 @@ struct finished_scope : scenario<finished_scope, 2> {
 };
 
 // Two computations: what is public of one must not wait for the pool worker that took the other's.
-// Thread 0 and the guest publish, each of its own; each pool worker takes one strand, for ever.
+// Thread 0 and the waiting thread publish, each of its own; each pool worker takes one strand, for
+// ever.
 struct two_computations : scenario<two_computations, 4> {
   static constexpr unsigned guest = 3;
 
@@ -135,8 +136,8 @@ struct two_computations : scenario<two_computations, 4> {
     taken.frame->resume();
   }
 
-  // Its child returns, and the strand goes on and forks again; or it was taken, and the guest has
-  // nothing more to do.
+  // Its child returns, and the strand goes on and forks again; or it was taken, and the waiting
+  // thread has nothing more to do.
   void run_guest() noexcept {
     publish(0, 0);
     if (rings[0].withdraw(&offers[0])) {
@@ -170,9 +171,9 @@ int main(int argc, char** argv) {
   runner models{argc, argv};
   models.random<handed_to_sleeper>("parking: what the waker wrote", 2);
   models.full<handed_to_sleeper>("parking: what the waker wrote");
-  models.random<finished_scope>("a finished scope wakes its guest");
-  models.full<finished_scope>("a finished scope wakes its guest");
-  models.random<two_computations>("two computations, one guest asleep", 10);
+  models.random<finished_scope>("a finished scope wakes its waiting thread");
+  models.full<finished_scope>("a finished scope wakes its waiting thread");
+  models.random<two_computations>("two computations, one waiting thread asleep", 10);
   run_pool_models<map_deque>(models);
   return models.result();
 }

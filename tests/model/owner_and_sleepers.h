@@ -19,12 +19,13 @@ using deque::entry;
 using deque::outcome;
 
 // One owner with `Thieves` workers around it; thread 0 is the owner. Workers of the pool take
-// whatever there is; a guest takes strands of its own computation only, and somebody else is
-// searching all the time. Those whose steals are in vain look themselves before they wake another.
-enum class who { pool, guest, in_vain };
+// whatever there is; a waiting thread takes strands of its own computation only, and somebody else
+// is searching all the time. Those whose steals are in vain look themselves before they wake
+// another.
+enum class who { pool, bound, in_vain };
 
 template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_state {
-  static constexpr bool pool = Who != who::guest;
+  static constexpr bool pool = Who != who::bound;
   vproc::idle_count idle;
   vproc::parking_place parking[Thieves + 1];
   fake_stack place;
@@ -77,7 +78,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
       idle.searching.fetch_add(1, base::seq_cst);
   }
 
-  // Nobody else's guest sleeps.
+  // Nobody else's waiting thread sleeps.
   void hand_over() noexcept {
     if (Who == who::in_vain) {
       if (!idle.anybody_asleep())
@@ -168,7 +169,7 @@ template <class Deque> void run_pool_models(runner& models) {
   models.bounded<never_returns<Deque, 1, 1>>("one fork, one thief", 2);
   models.random<never_returns<Deque, 1, 2>>("two forks, one thief", 2);
   models.random<never_returns<Deque, 2, 2>>("two forks, two thieves", 5);
-  models.random<never_returns<Deque, 1, 2, who::guest>>("two forks, their guest", 2);
+  models.random<never_returns<Deque, 1, 2, who::bound>>("two forks, their waiting thread", 2);
   models.random<never_returns<Deque, 2, 2, who::in_vain>>("two forks, two thieves in vain", 5);
   models.random<forks_again<Deque>>("a fork closed and made anew, one thief", 2);
 }

@@ -195,8 +195,8 @@ struct fenced : scenario<fenced<Deque, Shape>, 3>, deque_state<Deque, Shape, tru
   }
 };
 
-// A guest's outermost fork: its offer is public at once, and only its computation's thieves take
-// it.
+// A waiting thread's outermost fork: its offer is public at once, and only its computation's
+// thieves take it.
 template <class Deque>
 struct foreign : scenario<foreign<Deque>, 3>, deque_state<Deque, shape{3, 0}> {
   int other_home = 0;
@@ -311,7 +311,7 @@ template <class Deque> void run_deque_models(runner& models) {
   models.random<asked_and_starved<Deque, shape{1, 1, true}>>("an inner join completed, two thieves",
                                                              2);
   models.random<fenced<Deque, shape{1, 2}>>("fenced: nested forks, two thieves");
-  models.random<foreign<Deque>>("a guest's outermost fork, two thieves", 2);
+  models.random<foreign<Deque>>("a waiting thread's outermost fork, two thieves", 2);
   models.random<all_open<Deque>>("three offers open at once, two thieves", 2);
   models.random<all_open_starved<Deque>>("the same twice, two thieves starve", 2);
   models.random<two_homes<Deque>>("two computations, two thieves", 2);

@@ -38,22 +38,22 @@ struct no_fence : scenario<no_fence, 2> {
 };
 
 // Somebody else is woken while it is still falling asleep: that must not hide the one that sleeps
-// from a publisher. The other is a guest, to whom the work is no use.
+// from a publisher. The other is a waiting thread, to whom the work is no use.
 struct woken_at_once : scenario<woken_at_once, 3> {
   vproc::idle_count idle;
   vproc::parking_place pool;
-  vproc::parking_place guest;
+  vproc::parking_place bound;
   base::atomic<bool> work{false};
 
   void thread(unsigned self) {
     if (self == 0) {
-      guest.wake(idle);
+      bound.wake(idle);
       work.store(true, base::relaxed);
       if (idle.anybody_asleep())
         pool.wake(idle);
     } else if (self == 1) {
-      guest.announce(idle);
-      guest.cancel(idle);
+      bound.announce(idle);
+      bound.cancel(idle);
     } else {
       while (!work.load(base::relaxed)) {
         pool.announce(idle);

@@ -30,40 +30,40 @@ template <int Workers> struct idle_workers {
   }
 };
 
-// Strands become ready amid workers that fall asleep; each worker takes one. If it is a guest's
-// computation, the guest must be woken though somebody searches all the time.
-enum class amid { pool, guest, vain_steals };
+// Strands become ready amid workers that fall asleep; each worker takes one. If it is a waiting
+// thread's computation, the waiting thread must be woken though somebody searches all the time.
+enum class amid { pool, bound, vain_steals };
 
 template <int Workers, amid Amid>
 struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle_workers<Workers> {
-  static constexpr bool guest = Amid == amid::guest;
+  static constexpr bool bound = Amid == amid::bound;
   waiter strands[Workers];
   vproc::ready_queue<waiter> ready;
 
-  void before() { this->idle.searching.store(guest ? 1 : 0, base::relaxed); }
+  void before() { this->idle.searching.store(bound ? 1 : 0, base::relaxed); }
   static auto wanted() noexcept {
-    return [](const waiter* strand) { return !guest || strand->home == 1; };
+    return [](const waiter* strand) { return !bound || strand->home == 1; };
   }
 
   void make_ready(waiter& strand) noexcept {
     strand.work.prepare();
     strand.home = 1;
     ready.add(&strand);
-    if (this->idle.anybody_asleep() && !(guest && this->parking[1].wake(this->idle)) &&
+    if (this->idle.anybody_asleep() && !(bound && this->parking[1].wake(this->idle)) &&
         this->idle.wants_wake())
       this->wake_pool_worker();
   }
 
   void sleep(unsigned self) noexcept {
     this->parking[self].announce(this->idle);
-    if (!guest)
+    if (!bound)
       this->idle.searching.fetch_sub(1, base::seq_cst);
     base::full_fence();
     if (ready.holds(wanted()))
       this->parking[self].cancel(this->idle);
     else
       this->parking[self].wait();
-    if (!guest)
+    if (!bound)
       this->idle.searching.fetch_add(1, base::seq_cst);
   }
 
@@ -78,12 +78,12 @@ struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle
   }
 
   void search(unsigned self) noexcept {
-    if (!guest)
+    if (!bound)
       this->idle.searching.fetch_add(1, base::seq_cst);
     waiter* taken = nullptr;
     while ((taken = ready.take(wanted())) == nullptr)
       sleep(self);
-    if (!guest)
+    if (!bound)
       this->idle.searching.fetch_sub(1, base::seq_cst);
     hand_over();
     taken->work.resume();
@@ -216,7 +216,7 @@ int main(int argc, char** argv) {
   models.random<becomes_ready<1, amid::pool>>("a ready strand, one worker");
   models.bounded<becomes_ready<1, amid::pool>>("a ready strand, one worker", 2);
   models.random<becomes_ready<2, amid::pool>>("two ready strands, two workers", 2);
-  models.random<becomes_ready<1, amid::guest>>("a ready strand of a guest");
+  models.random<becomes_ready<1, amid::bound>>("a ready strand of a waiting thread");
   models.random<becomes_ready<2, amid::vain_steals>>("two ready strands, steals in vain", 2);
   models.random<comes_into_use>("a slot that comes into use");
   models.bounded<comes_into_use>("a slot that comes into use", 2);

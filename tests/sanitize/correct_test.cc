@@ -137,7 +137,7 @@ int exceptions_from_continuations(int rounds) {
 }
 
 TEST_F(sanitized, ContinuationsThrow) {
-  EXPECT_EQ(exceptions_from_continuations(400), 200); // on the guest's stack
+  EXPECT_EQ(exceptions_from_continuations(400), 200); // on the external thread's stack
   nopal::scope s;
   int inside = 0;
   s.fork(inside, exceptions_from_continuations, 400); // on a stack of ours

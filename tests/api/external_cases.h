@@ -24,29 +24,29 @@ template <class Body> void on_threads(int count, Body body) {
     thread.join();
 }
 
-TEST(guest, thousands_of_short_lived_threads) {
+TEST(external_thread, thousands_of_short_lived_threads) {
   for (int round = 0; round < repetitions(500, 10); ++round)
     on_threads(4, [](int i) {
       ASSERT_EQ(fib(5 + i), (std::array{5, 8, 13, 21}[static_cast<std::size_t>(i)]));
     });
 }
 
-TEST(guest, many_at_once) {
+TEST(external_thread, many_at_once) {
   on_threads(repetitions(60, 12), [](int) {
     for (int i = 0; i < repetitions(20, 2); ++i)
       ASSERT_EQ(fib(10), 55);
   });
 }
 
-// Each thread waits for a thief; so each guest's work is found while the others wait.
-TEST(guest, many_whose_continuations_must_be_stolen) {
+// Each thread waits for a thief; so each thread's work is found while the others wait.
+TEST(external_thread, many_whose_continuations_must_be_stolen) {
   on_threads(12, [](int) {
     for (int i = 0; i < 10; ++i)
       be_stolen();
   });
 }
 
-TEST(guest, a_child_starts_a_thread_that_forks) {
+TEST(external_thread, a_child_starts_a_thread_that_forks) {
   for (int i = 0; i < repetitions(50, 5); ++i) {
     long inner = 0;
     nopal::scope s;
@@ -63,7 +63,7 @@ TEST(guest, a_child_starts_a_thread_that_forks) {
   }
 }
 
-TEST(guest, goes_on_after_the_outermost_join_on_its_own_thread) {
+TEST(external_thread, goes_on_after_the_outermost_join_on_its_own_thread) {
   on_threads(4, [](int) {
     const pid_t own = thread_id();
     for (int i = 0; i < 20; ++i) {
@@ -97,7 +97,7 @@ TEST(guest, goes_on_after_the_outermost_join_on_its_own_thread) {
   return changed == 0 ? x + y : -1;
 }
 
-TEST(guest, frame_of_600_kib) {
+TEST(external_thread, frame_of_600_kib) {
   for (int i = 0; i < repetitions(20, 3); ++i)
     ASSERT_EQ(with_a_large_frame(9), 55);
   on_threads(3, [](int) { ASSERT_EQ(with_a_large_frame(8), 34); });
@@ -123,7 +123,7 @@ void sort_and_check(std::size_t count) {
     ASSERT_EQ(values[i], static_cast<int>(i));
 }
 
-TEST(guest, comparator_of_qsort_forks) {
+TEST(external_thread, comparator_of_qsort_forks) {
   const auto count = static_cast<std::size_t>(repetitions(3000, 60));
   sort_and_check(count);
   nopal::scope s;
@@ -142,7 +142,7 @@ struct forks_when_its_thread_ends {
   static inline std::atomic<int> finished{0};
 };
 
-TEST(guest, thread_local_destructors_fork) {
+TEST(external_thread, thread_local_destructors_fork) {
   const int count = repetitions(200, 20);
   for (int i = 0; i < count; ++i)
     on_threads(4, [](int n) {
@@ -161,7 +161,7 @@ const long before_main = [] {
   return fib(10);
 }();
 
-TEST(guest, forks_before_main) { EXPECT_EQ(before_main, 55); }
+TEST(external_thread, forks_before_main) { EXPECT_EQ(before_main, 55); }
 
 // After main: each handler runs in the process of every test, and a failure is its exit status.
 inline void fork_after_main() {
@@ -173,7 +173,7 @@ inline void fork_after_main() {
     std::_Exit(3);
 }
 
-TEST(guest, forks_at_exit) {
+TEST(external_thread, forks_at_exit) {
   ASSERT_EQ(std::atexit(fork_after_main), 0);
   ASSERT_EQ(fib(9), 34);
 }

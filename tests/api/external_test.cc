@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The cases of guest_cases.h where thieves come when they please.
+// The cases of external_cases.h where thieves come when they please.
 #include "tests/api/support.h"
 
 namespace {
 const nopal_test::start with{4}; // before what forks before main
 }
 
-#include "tests/api/guest_cases.h"
+#include "tests/api/external_cases.h"

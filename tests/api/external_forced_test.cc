@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The cases of guest_cases.h where almost every continuation is stolen.
+// The cases of external_cases.h where almost every continuation is stolen.
 #include "tests/api/support.h"
 
 namespace {
 const nopal_test::start with{4, 11}; // before what forks before main
 }
 
-#include "tests/api/guest_cases.h"
+#include "tests/api/external_cases.h"
