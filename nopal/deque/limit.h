@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// The limit of a deque: what every fork compares its address with, and so how anybody gets the
-// owner's attention without a fence on the fast path.
+// The limit of a deque: the word that every fork compares its address with. By lowering the limit a
+// thief gets the owner's attention without a fence on the fast path.
 //
-// Invariant: the limit is the lowest address of a fork on the owner's stack, or lowered:
-//   asked          from `ask` to the owner's next look (attend); always where no heavy barrier is
-//                  to be had (fenced), and for threads that are no workers
-//   nothing_found  the same, but a thief has looked through the owner's offers since it was asked,
-//                  and others need not
-//   expected       by the owner, which wants to publish at its next push though nobody has asked
+// Invariant: the limit is the lowest address of a fork on the owner's stack, or lowered to:
+//   asked          from `ask` to the owner's next `attend`; always on kernels without the heavy
+//                  barrier (fenced), and for threads that run no strands
+//   nothing_found  as asked; besides, a thief has searched the owner's stack since the request, so
+//                  others need not
+//   expected       by the owner, which wants to publish at its next push without being asked
 //
-// Ownership: the owner restores it, anybody lowers it; `asked` and `nothing_found` replace each
-// other under the deque's lock. A request carries nothing but itself, so all orders are relaxed;
-// that request and offer do not miss each other is each deque's L.
+// Ownership: the owner restores it, any thread lowers it; `asked` and `nothing_found` replace each
+// other under the deque's lock. All orders are relaxed, since the request carries no data. That a
+// request and a fork do not miss each other is each deque's L.
 // Paper: after the heap-limit requests of manticore-icfp08.
 #pragma once
 
@@ -26,34 +26,32 @@
 namespace nopal::inline NOPAL_ABI::deque {
 
 enum class attention : std::uint8_t {
-  none,     // the limit was not lowered: the stack is nearly full, or this thread is no worker
-  requested // somebody asked for work, or the owner expected to publish
+  none,     // the limit was not lowered: the stack is nearly full, or this thread runs no strands
+  requested // a thief asked for work, or the owner expected to publish
 };
 
 // Stacks: the bounds of a stack.
 template <class Stacks = stack::bounds> class limit {
 public:
-  constexpr limit() noexcept = default;
-
   // Before use.
   void open(bool fenced) noexcept { fenced_ = fenced; }
   bool fenced() const noexcept { return fenced_; }
 
-  // Owner. Whether a fork whose offer lies there may take the fast path.
+  // Owner. Whether a fork with this record may take the fast path.
   [[gnu::always_inline]] bool allows(const void* record) const noexcept {
     return reinterpret_cast<std::uintptr_t>(record) >= value_.load(base::relaxed);
   }
-  // The same for an offer at the stack pointer.
+  // The same for a record at the stack pointer.
   [[gnu::always_inline]] bool allows_here() const noexcept { return !arch::stack_below(value_); }
 
-  // Anybody.
+  // Any thread.
   void ask() noexcept {
     if (!is_request(value_.load(base::relaxed)))
       value_.store(asked, base::relaxed);
   }
 
-  // Deque's lock held. A hint, of which the request takes no harm: a search without a heavy barrier
-  // may have missed an offer that was pushed before the request.
+  // Deque's lock held. The answers may be wrong, for a search without the heavy barrier may have
+  // missed a fork that was pushed before the request; the request is not lost.
   bool is_asked() const noexcept { return value_.load(base::relaxed) == asked; }
   bool searched() const noexcept { return value_.load(base::relaxed) == nothing_found; }
   void note_search_in_vain() noexcept { replace(asked, nothing_found); }
@@ -72,7 +70,7 @@ public:
   }
   void stop_expecting() noexcept { replace(expected, normal()); }
 
-  // Owner. Goes on with another stack, which may be none. A request stays.
+  // Owner. Uses another stack, or none. A request stays.
   void adopt(stack::stack_id stack) noexcept {
     stack_ = stack;
     const std::uintptr_t value = value_.load(base::relaxed);
@@ -80,11 +78,11 @@ public:
       replace(value, normal());
   }
 
-  // Owner, or whoever keeps adopt away.
+  // Owner, or a thread that keeps the owner from calling adopt.
   stack::stack_id stack() const noexcept { return stack_; }
 
 private:
-  // Its greatest values, so that every push sees them.
+  // The greatest values, so that every push sees them.
   static constexpr std::uintptr_t asked = ~std::uintptr_t{0};
   static constexpr std::uintptr_t nothing_found = asked - 1;
   static constexpr std::uintptr_t expected = asked - 2;

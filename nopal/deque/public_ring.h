@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// The public part of a deque: a small ring of offers that thieves take with one compare-and-swap.
+// The public part of a deque: a small ring of open forks that thieves take with one CAS.
 //
 //   word:  tag (32 bits) | head (16 bits) | tail (16 bits)      entries head .. tail-1 are public
 //
-// The tag grows with every change. Without it a thief's compare-and-swap succeeds on a position
-// that was taken back and offered anew in between (ABA), and it resumes the wrong frame.
+// The tag grows with every change. Without the tag a thief's CAS succeeds on a position that was
+// taken back and filled anew in between (ABA), and the thief resumes the wrong frame.
 //
-// Roles: pushing and taking back are done under the deque's lock; stealing by anybody, without it.
+// Roles: the lock holder pushes and takes back; any thread steals, without the lock.
 // Invariant: 0 <= tail - head <= capacity; an entry's fields do not change while it is public.
 // Orders:
-//   P  push: word CAS release. Partner: S. Whoever sees the entry sees the frame behind it.
-//   S  steal: word load acquire. Partner: P. The thief's own CAS may be relaxed: it carries nothing
-//      to anybody, and a read-modify-write keeps P visible to the next thief.
-//   B  take back: word CAS relaxed. What a thief published in the owner's name, the lock has handed
-//      over.
+//   P  push: word CAS release. Partner: S. A thief that sees the entry sees the frame behind it.
+//   S  steal: word load acquire. Partner: P. The thief's own CAS may be relaxed: it publishes
+//      nothing, and a read-modify-write keeps P visible to the next thief.
+//   B  take back: word CAS relaxed. The lock orders it after a push in the owner's name.
 // Progress: an attempt to steal takes a bounded number of its own steps; it fails only if another
 // operation on the ring succeeded.
 #pragma once
@@ -30,13 +29,13 @@ namespace nopal::inline NOPAL_ABI::deque {
 template <class Record> struct entry {
   Record* record;
   typename Record::frame_type* frame;
-  void* group; // the group it belongs to
+  void* group;
 };
 
 enum class outcome : std::uint8_t {
   got,
   empty,
-  foreign, // there is one, but of another group
+  foreign, // the oldest belongs to another group
   lost     // another thief or the owner was faster
 };
 
@@ -63,41 +62,39 @@ public:
   bool empty() const noexcept { return count() == 0; }
   std::uint32_t count() const noexcept { return ring_word{word_.load(base::relaxed)}.count(); }
 
-  // Lock held. The ring must not be full. `before` is for whoever takes the offer back.
-  void push(const entry<Record>& item, std::uintptr_t before = 0) noexcept {
+  // Lock held. The ring must not be full. `split`: what withdraw restores.
+  void push(const entry<Record>& item, std::uintptr_t split) noexcept {
     ring_word word{word_.load(base::relaxed)};
     NOPAL_CHECK(word.count() < Capacity);
     slot& at = slots_[word.tail() % Capacity];
     at.record.store(item.record, base::relaxed);
     at.frame.store(item.frame, base::relaxed);
     at.group.store(item.group, base::relaxed);
-    at.before = before;
-    while (
-        !word_.compare_exchange_weak(word.bits, word.pushed().bits, base::release, base::relaxed)) {
+    at.split = split;
+    while (!word_.compare_exchange_weak(word.bits, word.pushed().bits, base::release, // P
+                                        base::relaxed)) {
     }
   }
 
-  // Lock held, owner. True: the offer was the newest public one and is private again.
-  bool withdraw(const Record* record, std::uintptr_t& before) noexcept {
+  // Lock held, owner. True: the fork was the newest public one and is private again. Only then
+  // `split` is written.
+  bool withdraw(const Record* record, std::uintptr_t& split) noexcept {
     ring_word word{word_.load(base::relaxed)};
     while (word.count() != 0) {
       const slot& newest = slots_[(word.tail() - 1u) % Capacity];
       if (newest.record.load(base::relaxed) != record)
         return false;
-      before = newest.before;
-      if (word_.compare_exchange_weak(word.bits, word.withdrawn().bits, base::relaxed,
-                                      base::relaxed))
+      if (word_.compare_exchange_weak(word.bits, word.withdrawn().bits, base::relaxed, // B
+                                      base::relaxed)) {
+        split = newest.split;
         return true;
+      }
     }
     return false;
   }
-  bool withdraw(const Record* record) noexcept {
-    std::uintptr_t ignored = 0;
-    return withdraw(record, ignored);
-  }
 
   outcome steal(const void* group, entry<Record>& taken) noexcept {
-    ring_word word{word_.load(base::acquire)};
+    ring_word word{word_.load(base::acquire)}; // S
     if (word.count() == 0)
       return outcome::empty;
     const slot& at = slots_[word.head() % Capacity];
@@ -122,7 +119,7 @@ private:
     base::atomic<Record*> record{nullptr};
     base::atomic<typename Record::frame_type*> frame{nullptr};
     base::atomic<void*> group{nullptr};
-    std::uintptr_t before = 0; // under the lock
+    std::uintptr_t split = 0; // under the lock
   };
 
   base::atomic<std::uint64_t> word_{0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The lock of a deque's slow paths. Held for a bounded number of steps; a waiter gives its
-// processor away, since the holder may have been descheduled.
+// The lock of slow paths, held for a bounded number of steps. A waiter yields its processor, since
+// the holder may have been descheduled.
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -13,17 +13,15 @@ namespace nopal::inline NOPAL_ABI::deque {
 
 class spin_lock {
 public:
-  bool try_lock() noexcept {
-    std::uint32_t expected = 0;
-    return word_.load(base::relaxed) == 0 &&
-           word_.compare_exchange_strong(expected, 1, base::acquire, base::relaxed);
-  }
-
   void lock() noexcept {
-    for (unsigned tries = 1; !try_lock(); ++tries)
+    for (unsigned tries = 1;; ++tries) {
+      std::uint32_t expected = 0;
+      if (word_.load(base::relaxed) == 0 &&
+          word_.compare_exchange_strong(expected, 1, base::acquire, base::relaxed))
+        return;
       base::wait_briefly(tries);
+    }
   }
-
   void unlock() noexcept { word_.store(0, base::release); }
 
 private:

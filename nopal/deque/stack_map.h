@@ -1,28 +1,26 @@
 // SPDX-License-Identifier: MIT
 //
-// The deque: the stack itself is the owner's half of the deque.
+// The deque: the stack itself is the owner's part of it.
 //
-// Open offers are nested as frames are, so all that is needed is to find them when somebody asks.
-// An offer marks itself while it is open (stack/marks.h) and unmarks itself when the child returns;
-// no index is loaded and stored, so forks do not wait for one another through memory. The key is
-// the offer's own address: the thunk that holds it always lies on the stack its worker is using,
-// while the scope of a stolen frame lies on another.
+// Open forks are nested as frames are, so it is enough to find their records when a thief asks. An
+// open fork's record lies in the frame of its thunk, on the stack that the worker uses, and begins
+// with a mark (stack/marks.h). No index is loaded and stored, so forks do not wait for one another
+// through memory.
 //
 // Invariant (under the lock):
-//   an open offer o of this stack is private  <=>  address(o) < split
-//   (the others are public or stolen, and claimed: their pops take the slow path)
+//   an open fork f of this stack is private  <=>  address(f's record) < split
+//   (the others are public or taken, and claimed: their pops take the slow path)
 //
 // Ownership:
-//   limit's stack   owner under the lock
-//   split_        lock holder
-//   marks           owner; a starved thief claims some
+//   limit's stack    owner under the lock
+//   split_, wanted_  lock holder
+//   marks            owner; a lock holder claims some
 // Orders:
 //   L  push: mark set, light barrier, limit load. Partner: `ask`, then the heavy barrier. Either
-//      the owner sees the request or the thief sees the mark (README.md, "sleeping").
+//      the owner sees the request or the thief sees the mark (README.md, "Asked").
 //   C  pop: one instruction reads and changes the mark. Partner: the claim, then the heavy barrier.
-//      Either the owner sees the claim or the thief sees the changed mark (README.md, "starved").
-// Paper: ours; the private part with a movable split is after manticore-icfp08's heap-limit
-// requests.
+//      Either the owner sees the claim or the thief sees the changed mark (README.md, "Starved").
+// Paper: ours; the movable split is after manticore-icfp08's heap-limit requests.
 #pragma once
 
 #include "nopal/config.h"
@@ -35,17 +33,14 @@
 
 namespace nopal::inline NOPAL_ABI::deque {
 
-// Marks: where marks are kept. Stacks: the bounds of a stack. RingCapacity: public offers at a
-// time.
+// Marks: where marks are kept. Stacks: the bounds of a stack. RingCapacity: public forks at a time.
 template <class Record, class Marks = stack::marks, class Stacks = stack::bounds,
           std::uint32_t RingCapacity = 32>
 class stack_map {
   static_assert(alignof(Record) == 8);
 
 public:
-  // As constructed, every push fails: also the stand-in of threads that are no workers.
-  constexpr stack_map() noexcept = default;
-
+  // Until then every push returns false, as it does always for threads that run no strands.
   void open(bool fenced) noexcept { limit_.open(fenced); }
 
   [[gnu::always_inline]] bool push(Record* record) noexcept {
@@ -54,7 +49,7 @@ public:
     return limit_.allows_here();
   }
 
-  // It is open already. Without the heavy barrier every pop must take the slow path.
+  // The push has opened the fork. Without the heavy barrier every pop must take the slow path.
   attention push_anyway(Record* record) noexcept {
     const attention why = attend();
     if (limit_.fenced())
@@ -70,20 +65,17 @@ public:
     const locked guard{lock_};
     if (address(record) < split_)
       return true;
-    std::uintptr_t before = 0;
-    if (!ring_.withdraw(record, before))
+    if (!ring_.withdraw(record, split_))
       return false;
-    split_ = before;
-    demand_.taken_back();
-    if (demand_.is_least())
+    if (wanted_ > 1 && --wanted_ == 1)
       limit_.stop_expecting();
     return true;
   }
 
-  // For an offer made with publish_foreign: it was never private.
+  // A fork made with publish_root was never private.
   bool take_back_root(Record* record) noexcept {
     const locked guard{lock_};
-    return ring_.withdraw(record);
+    return ring_.withdraw(record, split_);
   }
 
   attention attend() noexcept { return limit_.attend(); }
@@ -93,8 +85,8 @@ public:
     group_ = group;
     const bool any = publish_oldest(address(newest));
     if (!any)
-      ask(); // a thief was faster; whoever asked may sleep by now, and waits for the next offer
-    else if (!demand_.is_least() && demand_.wants_more_than(ring_.count()))
+      ask(); // other thieves were faster; the thief that asked may sleep by now
+    else if (wanted_ > 1 && ring_.count() < wanted_)
       limit_.expect();
     return any;
   }
@@ -103,11 +95,9 @@ public:
     const locked guard{lock_};
     group_ = group;
     record->complete(0);
-    ring_.push({record, record->frame(), group});
+    ring_.push({record, record->frame(), group}, split_);
   }
 
-  // All offers at or above `split` are taken. `stack` may be none: nothing is to be offered then.
-  // `group`: the group of all that is offered from now on, also by a starved thief.
   void adopt(stack::stack_id stack, std::uintptr_t split, void* group) noexcept {
     const locked guard{lock_};
     group_ = group;
@@ -115,8 +105,6 @@ public:
     limit_.adopt(stack);
   }
 
-  // False: something is open at `from` or above. Else the deque has no stack now, and adopt must be
-  // told `split` when the strand goes on.
   bool give_back(std::uintptr_t from, std::uintptr_t& split) noexcept {
     const locked guard{lock_};
     if (!ring_.empty() || oldest_between(from, split_) != nullptr)
@@ -149,20 +137,20 @@ public:
       if (claiming_ || limit_.searched() || (group != nullptr && group != group_))
         return false;
       const bool asked = limit_.is_asked();
-      // Without a barrier: what this misses, the sleeper's look (has_work) finds.
+      // Without a barrier this may miss a fork; the look before sleep (has_work) finds it.
       Record* oldest = oldest_private();
       if (oldest == nullptr && asked)
         limit_.note_search_in_vain();
       if (oldest == nullptr || !Marks::claim(address(oldest)))
         return false;
       claiming_ = true;
-      demand_.starved();
+      wanted_ = std::min(2 * wanted_, RingCapacity);
       lowest = claim_more_below(address(oldest));
     }
     base::heavy_barrier(); // C
     const locked guard{lock_};
     claiming_ = false;
-    for (Record* oldest = nullptr; split_ > lowest && demand_.wants_more_than(ring_.count()) &&
+    for (Record* oldest = nullptr; split_ > lowest && ring_.count() < wanted_ &&
                                    (oldest = oldest_private()) != nullptr &&
                                    Marks::claimed(address(oldest));)
       publish_claimed(oldest);
@@ -190,12 +178,12 @@ private:
     return reinterpret_cast<std::uintptr_t>(record);
   }
 
-  // Lock held, by the owner or, if fenced, by anybody: no pop gets past the lock meanwhile. What is
-  // open does not lie below `from`.
+  // Lock held. No pop gets past the lock meanwhile: the caller is the owner, or the deque is
+  // fenced, or no vproc runs the worker. No open fork lies below `from`.
   bool publish_oldest(std::uintptr_t from) noexcept {
-    bool any = !ring_.empty(); // a thief may be faster than the return
-    for (Record* oldest = nullptr; demand_.wants_more_than(ring_.count()) &&
-                                   (oldest = oldest_between(from, split_)) != nullptr;) {
+    bool any = !ring_.empty(); // now: a thief may empty the ring before the return
+    for (Record* oldest = nullptr;
+         ring_.count() < wanted_ && (oldest = oldest_between(from, split_)) != nullptr;) {
       Marks::claim(address(oldest));
       publish_claimed(oldest);
       any = true;
@@ -210,11 +198,11 @@ private:
     split_ = address(oldest);
   }
 
-  // Lock held, by a starved thief: as many as are wanted, so that one barrier serves them all, but
-  // none that is far to seek. Returns the lowest claimed.
+  // Lock held, by a starved thief. Claims as many forks as are wanted, so that one barrier serves
+  // them all, but searches only near the last one. Returns the lowest claimed.
   std::uintptr_t claim_more_below(std::uintptr_t claimed) noexcept {
     constexpr std::uintptr_t near = 4096;
-    for (std::uint32_t count = 1; demand_.wants_more_than(count); ++count) {
+    for (std::uint32_t count = 1; count < wanted_; ++count) {
       const std::uintptr_t from = claimed - std::min(claimed - bottom(), near);
       Record* next = oldest_between(from, claimed);
       if (next == nullptr || !Marks::claim(address(next)))
@@ -226,26 +214,26 @@ private:
 
   std::uintptr_t bottom() const noexcept { return Stacks::bottom(limit_.stack()); }
 
-  // Lock held. Offers at split and above have left the private part; the highest below is the
-  // oldest.
+  // Lock held. Of the forks below the split the highest is the oldest.
   Record* oldest_private() const noexcept {
     return limit_.stack() == stack::no_stack ? nullptr : oldest_between(bottom(), split_);
   }
 
   static Record* oldest_between(std::uintptr_t from, std::uintptr_t to) noexcept {
     const std::uintptr_t found = Marks::highest(from, to);
-    // The search goes down while the owner may push: what it finds may lie below an older offer
-    // that was pushed behind it. That one was marked first (M), so a second search sees it.
+    // The owner may push while the search goes down, so the search may pass the place of a fork
+    // before that is opened, and find a newer one. The older was marked first (M), so a second
+    // search sees it.
     return reinterpret_cast<Record*>(found == 0 ? 0 : Marks::highest(found, to));
   }
 
-  // Read at every fork; written by whoever wants the owner's attention.
+  // Read at every fork; written by threads that want the owner's attention.
   alignas(64) limit<Stacks> limit_;
 
   // Slow paths, under the lock.
   alignas(64) spin_lock lock_;
-  bool claiming_ = false; // a starved thief has claimed offers and not come back yet
-  demand<RingCapacity> demand_;
+  bool claiming_ = false;    // a starved thief has claimed forks and not come back yet
+  std::uint32_t wanted_ = 1; // public forks at a time; if 1, the owner waits to be asked
   std::uintptr_t split_ = 0;
   void* group_ = nullptr;
 

@@ -8,6 +8,6 @@
 int main(int argc, char** argv) {
   using namespace nopal;
   model::runner models{argc, argv};
-  model::run_deque_models<deque::chase_lev<model::offer, model::fake_bounds, 1>>(models);
+  model::run_deque_models<deque::chase_lev<model::fork_record, model::fake_bounds, 1>>(models);
   return models.result();
 }

@@ -8,7 +8,7 @@
 
 namespace nopal_test {
 
-using all_deques = testing::Types<nopal::deque::the<offer, frames>,
-                                  nopal::deque::chase_lev<offer, frames, 2>>; // grows soon
+using all_deques = testing::Types<nopal::deque::the<fork_record, frames>,
+                                  nopal::deque::chase_lev<fork_record, frames, 2>>; // grows soon
 
 } // namespace nopal_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Models of sleeping around the deques whose offers are public at once.
+// Models of sleeping around the deques whose forks are public at once.
 #include "tests/model/owner_and_sleepers.h"
 
 #include "bench/baseline/chase_lev.h"
@@ -9,13 +9,13 @@
 namespace nopal::model {
 namespace {
 
-using the_deque = deque::the<offer, fake_bounds>;
-using chase_lev_deque = deque::chase_lev<offer, fake_bounds, 1>;
+using the_deque = deque::the<fork_record, fake_bounds>;
+using chase_lev_deque = deque::chase_lev<fork_record, fake_bounds, 1>;
 
-// An owner whose only offer is looked at, and left, by a thief of another computation, while a
+// An owner whose only fork is looked at, and left, by a thief of another group, while a
 // worker that may take it falls asleep.
 template <class Deque> struct looked_at : scenario<looked_at<Deque>, 3>, pool_state<Deque, 1, 1> {
-  int other_home = 0;
+  int other_group = 0;
   void before() { pool_state<Deque, 1, 1>::before(); }
   void after() { pool_state<Deque, 1, 1>::after(); }
   void thread(unsigned self) {
@@ -30,9 +30,9 @@ template <class Deque> struct looked_at : scenario<looked_at<Deque>, 3>, pool_st
   }
 
   bool look() noexcept {
-    entry<offer> taken{};
-    const outcome result = this->deque.steal(&other_home, taken);
-    check(result != outcome::got, "another computation's offer was taken");
+    entry<fork_record> taken{};
+    const outcome result = this->deque.steal(&other_group, taken);
+    check(result != outcome::got, "another group's fork was taken");
     return result == outcome::foreign;
   }
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Models of the joins under the deques whose offers are public at once: one strand goes on after a
+// Models of the joins under the deques whose forks are public at once: one strand goes on after a
 // join, once, and sees what all others wrote.
 //
 // The calls and their order are those of sched/steal.cc: a thief counts its steal under the deque's
@@ -64,11 +64,11 @@ template <class Join> struct counted_late : Join {
 
 template <class Join> struct forking_frame {
   Join join;
-  base::handed_over<int> child{0}; // whose continuation is offered
+  base::handed_over<int> child{0}; // whose continuation is published
   base::handed_over<int> locals{0};
 };
 
-template <class Join> struct offer_of {
+template <class Join> struct record_of {
   using frame_type = forking_frame<Join>;
   alignas(8) base::handed_over<frame_type*> of{nullptr};
 
@@ -84,11 +84,12 @@ struct no_bounds {
   static std::uintptr_t lowest_fork(stack::stack_id) noexcept { return 0; }
 };
 
-template <class Join> using the_deque = deque::the<offer_of<Join>, no_bounds>;
-template <class Join> using chase_lev_deque = deque::chase_lev<offer_of<Join>, no_bounds, 1>;
+template <class Join> using the_deque = deque::the<record_of<Join>, no_bounds>;
+template <class Join> using chase_lev_deque = deque::chase_lev<record_of<Join>, no_bounds, 1>;
 
 // A scope with `Children` children, joined `Rounds` times by threads that each have a deque. Who
-// runs the main path offers it and runs the child; whoever steals it is the main path from then on.
+// runs the main path publishes it and runs the child; whoever steals it is the main path from then
+// on.
 template <template <class> class DequeOf, class Join, int Children, int Rounds, int Threads,
           bool MustFail = false>
 struct scope_under
@@ -99,10 +100,10 @@ struct scope_under
   mapped_atomics<forking_frame<Join>*, 2 * Threads> memory;
   DequeOf<Join> deques[Threads];
   forking_frame<Join> frame;
-  offer_of<Join> offers[Children];
+  record_of<Join> records[Children];
   base::handed_over<int> results[Children];
   base::atomic<bool> over{false};
-  int home = 0;
+  int group = 0;
 
   // The model's own notes.
   int round = 0;
@@ -112,7 +113,7 @@ struct scope_under
   void before() {
     for (DequeOf<Join>& deque : deques) {
       deque.open(false);
-      deque.adopt(some_stack, 0, &home);
+      deque.adopt(some_stack, 0, &group);
       deque.attend();
     }
   }
@@ -122,11 +123,11 @@ struct scope_under
       main_path(self, 0);
     while (!over.load(base::relaxed)) {
       const unsigned victim = (self + 1 + rl::rand(Threads - 1)) % Threads;
-      entry<offer_of<Join>> taken{};
+      entry<record_of<Join>> taken{};
       if (deques[victim].steal(nullptr, taken) == outcome::got) {
         if constexpr (!counts_under_deque_lock<Join>)
           taken.frame->join.count_steal();
-        deques[self].adopt(some_stack, 0, &home);
+        deques[self].adopt(some_stack, 0, &group);
         main_path(self, taken.frame->child + 1);
       } else {
         base::spin_pause();
@@ -134,12 +135,12 @@ struct scope_under
     }
   }
 
-  void open(unsigned self, offer_of<Join>& of) noexcept {
+  void open(unsigned self, record_of<Join>& of) noexcept {
     of.of = &frame;
     if (deques[self].push(&of))
       return;
     if (deques[self].push_anyway(&of) == attention::requested)
-      deques[self].publish(&of, &home);
+      deques[self].publish(&of, &group);
   }
 
   void leave(unsigned self) noexcept { deques[self].adopt(stack::no_stack, 0, nullptr); }
@@ -148,7 +149,7 @@ struct scope_under
   void main_path(unsigned self, int child) noexcept {
     for (; child < Children; ++child) {
       const int now = round;
-      offer_of<Join>& of = offers[child];
+      record_of<Join>& of = records[child];
       frame.child = child;
       open(self, of);
       results[child] = now + 1;
@@ -182,7 +183,7 @@ struct scope_under
       check(results[i] == round + 1, "a strand went on before a child had finished");
     if (frame.join.steals() != 0) {
       frame.join.reset();
-      deques[self].adopt(some_stack, 0, &home);
+      deques[self].adopt(some_stack, 0, &group);
     }
     check(frame.join.steals() == 0, "steals are left after a join");
     ++joins;

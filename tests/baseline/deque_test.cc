@@ -9,7 +9,7 @@ namespace nopal_test {
 TYPED_TEST(deques, thieves_take_the_oldest_and_the_owner_keeps_the_newest) {
   opened<TypeParam> with;
   for (std::size_t depth = 0; depth < 5; ++depth)
-    with.offer_unseen(depth);
+    with.fork_unseen(depth);
   EXPECT_TRUE(with.deque.anything_public());
   EXPECT_EQ(with.steal(), &with.continuations[0]);
   EXPECT_EQ(with.steal(), &with.continuations[1]);
@@ -52,8 +52,8 @@ TYPED_TEST(deques, a_push_that_saw_a_request_is_not_made_twice) {
   EXPECT_FALSE(with.close(0));
 }
 
-// The place of the stolen offer still holds the frame.
-TYPED_TEST(deques, a_frame_that_was_stolen_is_offered_again) {
+// The place of the stolen fork still holds the frame.
+TYPED_TEST(deques, a_frame_that_was_stolen_is_forked_again) {
   opened<TypeParam> with;
   for (int round = 0; round < 3; ++round) {
     ASSERT_TRUE(with.deque.push(with.make(0)));

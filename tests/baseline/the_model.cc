@@ -8,7 +8,7 @@
 namespace nopal::model {
 namespace {
 
-using the_deque = deque::the<offer, fake_bounds>;
+using the_deque = deque::the<fork_record, fake_bounds>;
 
 } // namespace
 } // namespace nopal::model

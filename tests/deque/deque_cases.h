@@ -27,46 +27,48 @@ template <class Deque> struct opened {
     deque.adopt(frames::id, frames::top(), this);
     deque.attend();
   }
-  offer* make(std::size_t depth) { return new (frames::at(depth)) offer{0, &continuations[depth]}; }
+  fork_record* make(std::size_t depth) {
+    return new (frames::at(depth)) fork_record{0, &continuations[depth]};
+  }
   // While nobody asks; only a full array makes the push fail then.
-  void offer_unseen(std::size_t depth) {
+  void fork_unseen(std::size_t depth) {
     if (!deque.push(make(depth))) {
       EXPECT_EQ(deque.push_anyway(frames::at(depth)), attention::none);
     }
   }
-  bool pop(offer* of) {
+  bool pop(fork_record* of) {
     return Deque::pop(of, [this]() -> Deque& { return deque; });
   }
   bool close(std::size_t depth) {
     return pop(frames::at(depth)) || deque.take_back(frames::at(depth));
   }
   // The continuation a thief gets; null if none.
-  continuation* steal(void* home = nullptr) {
-    entry<offer> taken{};
-    return deque.steal(home, taken) == outcome::got ? taken.frame : nullptr;
+  continuation* steal(void* group = nullptr) {
+    entry<fork_record> taken{};
+    return deque.steal(group, taken) == outcome::got ? taken.frame : nullptr;
   }
 
   Deque deque;
   continuation continuations[frames::depth];
 };
 
-TYPED_TEST(deques, as_constructed_takes_no_offer) {
+TYPED_TEST(deques, as_constructed_takes_no_fork) {
   TypeParam fresh;
-  offer* const open = new (frames::at(0)) offer{};
+  fork_record* const open = new (frames::at(0)) fork_record{};
   EXPECT_FALSE(fresh.push(open));
 }
 
-TYPED_TEST(deques, unseen_offers_close_one_after_another) {
+TYPED_TEST(deques, unseen_forks_close_one_after_another) {
   opened<TypeParam> with;
   for (std::size_t depth = 0; depth < frames::depth; ++depth)
-    with.offer_unseen(depth);
+    with.fork_unseen(depth);
   EXPECT_EQ(with.deque.anything_public(), is_classic<TypeParam>);
   for (std::size_t depth = frames::depth; depth-- > 0;)
     ASSERT_TRUE(with.close(depth));
   EXPECT_FALSE(with.deque.has_work(nullptr));
 }
 
-TYPED_TEST(deques, what_the_starved_publish_belongs_to_the_owners_computation) {
+TYPED_TEST(deques, what_the_starved_publish_belongs_to_the_owners_group) {
   opened<TypeParam> with;
   int other = 0;
   with.deque.adopt(frames::id, frames::top(), &other);
@@ -79,10 +81,10 @@ TYPED_TEST(deques, what_the_starved_publish_belongs_to_the_owners_computation) {
   EXPECT_EQ(with.steal(&other), &with.continuations[0]);
 }
 
-TYPED_TEST(deques, a_foreign_offer_is_public_at_once) {
+TYPED_TEST(deques, a_foreign_fork_is_public_at_once) {
   opened<TypeParam> with;
   continuation of;
-  offer foreign{0, &of};
+  fork_record foreign{0, &of};
   with.deque.publish_root(&foreign, &with);
   EXPECT_TRUE(with.deque.take_back_root(&foreign));
   with.deque.publish_root(&foreign, &with);

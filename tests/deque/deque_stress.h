@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The common stress set of the deques: one owner, who opens and closes offers as nested frames do,
+// The common stress set of the deques: one owner, who opens and closes forks as nested frames do,
 // and thieves who ask, steal and publish in its name. Every continuation is run exactly once.
 #pragma once
 
@@ -23,12 +23,12 @@ namespace nopal_test {
 struct continuation {
   std::uint8_t kept = 0;                  // by the owner
   std::atomic<std::uint8_t> stolen{0};    // by thieves
-  std::atomic<std::uint8_t> published{0}; // times sealed since it was last private
+  std::atomic<std::uint8_t> published{0}; // times completed since it was last private
   std::uintptr_t taken_above = 0;
   std::uint8_t taken_under_lock = 0; // told by the deque, while the thief had its lock
 };
 
-struct offer {
+struct fork_record {
   using frame_type = continuation;
 
   std::uintptr_t mark = 0;
@@ -36,7 +36,7 @@ struct offer {
 
   continuation* frame() const noexcept { return of; }
   void complete(std::uintptr_t above) noexcept {
-    nopal::base::happens_after(this); // ThreadSanitizer did not see how the offer was found
+    nopal::base::happens_after(this); // ThreadSanitizer did not see how the fork was found
     of->taken_above = above;
     of->published.fetch_add(1, std::memory_order_relaxed);
   }
@@ -46,13 +46,13 @@ struct offer {
 // A stack of so many frames, the oldest at the highest address.
 struct frames {
   static constexpr std::size_t depth = 12;
-  static constexpr std::size_t spacing = 8; // words between two offers
+  static constexpr std::size_t spacing = 8; // words between two forks
   static constexpr nopal::stack::stack_id id = 1;
 
   static inline std::uintptr_t words[(depth + 1) * spacing];
 
-  static offer* at(std::size_t depth_of_frame) noexcept {
-    return reinterpret_cast<offer*>(words + (depth - depth_of_frame) * spacing);
+  static fork_record* at(std::size_t depth_of_frame) noexcept {
+    return reinterpret_cast<fork_record*>(words + (depth - depth_of_frame) * spacing);
   }
   static std::uintptr_t top() noexcept {
     return reinterpret_cast<std::uintptr_t>(words + (depth + 1) * spacing);
@@ -94,7 +94,7 @@ private:
   void frame(std::size_t depth) {
     for (unsigned forks = 1 + random_.below(3); forks > 0 && used_ < continuations_.size();
          --forks) {
-      offer* const open = new (frames::at(depth)) offer{0, &continuations_[used_++]};
+      fork_record* const open = new (frames::at(depth)) fork_record{0, &continuations_[used_++]};
       push(open);
       if (depth + 1 < frames::depth && random_.below(3) != 0)
         frame(depth + 1);
@@ -104,14 +104,14 @@ private:
     }
   }
 
-  void push(offer* open) {
+  void push(fork_record* open) {
     if (deque_.push(open))
       return;
     if (deque_.push_anyway(open) != nopal::deque::attention::none)
       deque_.publish(open, this);
   }
 
-  void close(offer* open) {
+  void close(fork_record* open) {
     continuation* const of = open->of;
     if (Deque::pop(open, [this]() -> Deque& { return deque_; })) {
       of->kept += 1;
@@ -144,16 +144,16 @@ private:
 };
 
 template <class Deque>
-void thief(Deque& deque, void* home, std::uint32_t number, std::uint64_t seed,
+void thief(Deque& deque, void* group, std::uint32_t number, std::uint64_t seed,
            std::atomic<int>& here, const std::atomic<bool>& ended) {
   nopal::base::random random;
   random.reseed(seed, number);
   here.fetch_add(1, std::memory_order_acq_rel);
   while (!ended.load(std::memory_order_acquire)) {
-    nopal::deque::entry<offer> taken{};
-    switch (deque.steal(random.below(2) == 0 ? nullptr : home, taken)) {
+    nopal::deque::entry<fork_record> taken{};
+    switch (deque.steal(random.below(2) == 0 ? nullptr : group, taken)) {
     case nopal::deque::outcome::got:
-      ASSERT_EQ(taken.group, home);
+      ASSERT_EQ(taken.group, group);
       ASSERT_EQ(taken.frame->taken_under_lock, steals_under_lock<Deque>() ? 1 : 0);
       taken.frame->stolen.fetch_add(1, std::memory_order_acq_rel);
       break;
@@ -164,7 +164,7 @@ void thief(Deque& deque, void* home, std::uint32_t number, std::uint64_t seed,
         deque.ask();
       break;
     case nopal::deque::outcome::foreign:
-      FAIL() << "the offer of another computation";
+      FAIL() << "the fork of another group";
     case nopal::deque::outcome::lost:
       break;
     }

@@ -34,8 +34,8 @@ TYPED_TEST(deques, what_nobody_took_is_taken_back) {
   EXPECT_TRUE(with.pop(frames::at(0)));
 }
 
-// The frames above one that took its offer back are still to be had.
-TYPED_TEST(deques, older_offers_stay_private_when_a_newer_is_taken_back) {
+// The frames above one that took its fork back are still to be had.
+TYPED_TEST(deques, older_forks_stay_private_when_a_newer_is_taken_back) {
   opened<TypeParam> with;
   ASSERT_TRUE(with.deque.push(with.make(0)));
   ASSERT_TRUE(with.deque.publish(frames::at(0), &with));
@@ -66,7 +66,7 @@ TYPED_TEST(deques, the_starved_publish_for_an_owner_that_pushes_nothing) {
   EXPECT_FALSE(with.deque.has_work(nullptr));
 }
 
-// Each barrier of a thief pays for more offers than the one before.
+// Each barrier of a thief pays for more forks than the one before.
 TYPED_TEST(deques, the_starved_publish_more_each_time) {
   opened<TypeParam> with;
   for (std::size_t depth = 0; depth < 8; ++depth)
@@ -82,7 +82,7 @@ TYPED_TEST(deques, the_starved_publish_more_each_time) {
 }
 
 // The owner takes them back in turn, and each place is private again.
-TYPED_TEST(deques, several_public_offers_are_taken_back) {
+TYPED_TEST(deques, several_public_forks_are_taken_back) {
   opened<TypeParam> with;
   for (std::size_t depth = 0; depth < 3; ++depth)
     ASSERT_TRUE(with.deque.push(with.make(depth)));
@@ -122,7 +122,7 @@ TYPED_TEST(deques, an_owner_whose_thieves_starved_publishes_unasked) {
   EXPECT_TRUE(with.close(1));
 }
 
-TYPED_TEST(deques, an_offer_taken_back_ends_unasked_publishing) {
+TYPED_TEST(deques, a_fork_taken_back_ends_unasked_publishing) {
   opened<TypeParam> with;
   ASSERT_TRUE(with.deque.push(with.make(0)));
   ASSERT_TRUE(with.deque.publish_for_owner());
@@ -196,24 +196,27 @@ TEST(ring_word, positions_wrap_without_touching_their_neighbours) {
 }
 
 TEST(public_ring, is_first_in_first_out_for_thieves_and_last_in_for_the_owner) {
-  nopal::deque::public_ring<offer, 4> ring;
-  offer offers[4];
+  nopal::deque::public_ring<fork_record, 4> ring;
+  fork_record records[4];
   continuation of[4];
-  int home = 0;
+  int group = 0;
   for (int round = 0; round < 100'000; ++round) { // positions wrap after 65,536
     for (int i = 0; i < 4; ++i)
-      ring.push({&offers[i], &of[i], &home});
-    entry<offer> taken{};
-    ASSERT_EQ(ring.steal(&offers, taken), outcome::foreign);
-    ASSERT_TRUE(ring.holds(&home) && ring.holds(nullptr) && !ring.holds(&offers));
-    ASSERT_FALSE(ring.withdraw(&offers[0]));
-    ASSERT_EQ(ring.steal(&home, taken), outcome::got);
+      ring.push({&records[i], &of[i], &group}, static_cast<std::uintptr_t>(i));
+    entry<fork_record> taken{};
+    std::uintptr_t split = 9;
+    ASSERT_EQ(ring.steal(&records, taken), outcome::foreign);
+    ASSERT_TRUE(ring.holds(&group) && ring.holds(nullptr) && !ring.holds(&records));
+    ASSERT_FALSE(ring.withdraw(&records[0], split));
+    ASSERT_EQ(split, 9u);
+    ASSERT_EQ(ring.steal(&group, taken), outcome::got);
     ASSERT_EQ(taken.frame, &of[0]);
-    ASSERT_TRUE(ring.withdraw(&offers[3]));
-    ASSERT_FALSE(ring.withdraw(&offers[3]));
+    ASSERT_TRUE(ring.withdraw(&records[3], split));
+    ASSERT_FALSE(ring.withdraw(&records[3], split));
     ASSERT_EQ(ring.steal(nullptr, taken), outcome::got);
-    ASSERT_EQ(taken.record, &offers[1]);
-    ASSERT_TRUE(ring.withdraw(&offers[2]));
+    ASSERT_EQ(taken.record, &records[1]);
+    ASSERT_TRUE(ring.withdraw(&records[2], split));
+    ASSERT_EQ(split, 2u) << "of the newest that was taken back";
     ASSERT_TRUE(ring.empty());
     ASSERT_EQ(ring.steal(nullptr, taken), outcome::empty);
   }

@@ -7,7 +7,7 @@
 
 namespace nopal_test {
 
-using map_deque = nopal::deque::stack_map<offer, nopal::stack::marks, frames>;
+using map_deque = nopal::deque::stack_map<fork_record, nopal::stack::marks, frames>;
 using all_deques = testing::Types<map_deque>;
 
 } // namespace nopal_test

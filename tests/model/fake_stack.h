@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// A stack of a few offers, for deques that find their offers by address.
+// A stack of a few forks, for deques that find their forks by address.
 //
-// The shipped marks lie in the offers themselves, where a checked atomic has no room. This one
-// keeps a mark per place for an offer. Its orders are the shipped ones (stack/marks.h),
+// The shipped marks lie in the forks themselves, where a checked atomic has no room. This one
+// keeps a mark per place for a fork. Its orders are the shipped ones (stack/marks.h),
 // transcribed; all else is the shipped text.
 #pragma once
 
@@ -22,8 +22,8 @@ struct fake_stack {
   static constexpr int depth = 3;
   static constexpr stack::stack_id id = 1;
 
-  // The outermost offer lies highest.
-  offer places[depth];
+  // The outermost fork lies highest.
+  fork_record places[depth];
   base::atomic<std::uint8_t> marks[depth];
 
   fake_stack() noexcept {
@@ -31,7 +31,7 @@ struct fake_stack {
     base::one_instruction::under_way = 0;
   }
 
-  offer& at(int level) noexcept { return places[depth - 1 - level]; }
+  fork_record& at(int level) noexcept { return places[depth - 1 - level]; }
   std::uintptr_t bottom() const noexcept { return reinterpret_cast<std::uintptr_t>(places); }
   std::uintptr_t top() const noexcept { return reinterpret_cast<std::uintptr_t>(places + depth); }
 
@@ -47,7 +47,7 @@ struct fake_bounds {
   }
 };
 
-// Where every offer is public at once (bench/baseline). Such a deque maps arrays of frames; in
+// Where every fork is public at once (bench/baseline). Such a deque maps arrays of frames; in
 // one that grows, of 1, 2 and 4 of them.
 template <class Deque>
 concept classic = requires { Deque::steals_under_lock; };
@@ -60,13 +60,13 @@ template <class Deque> constexpr bool tells_what_it_takes() noexcept {
 using deque_memory = mapped_atomics<strand*, 7>;
 
 struct fake_marks {
-  static void open(void* offer) noexcept {
-    of(reinterpret_cast<std::uintptr_t>(offer)).store(kOpen, base::release); // M
+  static void open(void* record) noexcept {
+    of(reinterpret_cast<std::uintptr_t>(record)).store(kOpen, base::release); // M
   }
 
   // Reads and writes, not atomically; but no heavy barrier comes in between.
-  static bool close(void* offer) noexcept {
-    base::atomic<std::uint8_t>& mark = of(reinterpret_cast<std::uintptr_t>(offer));
+  static bool close(void* record) noexcept {
+    base::atomic<std::uint8_t>& mark = of(reinterpret_cast<std::uintptr_t>(record));
     const base::one_instruction whole;
     const bool unclaimed = mark.load(base::relaxed) == kOpen;
     mark.store(unclaimed ? kClosed : kClosedLate, base::relaxed);
@@ -83,7 +83,7 @@ struct fake_marks {
 
   static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept {
     for (std::uintptr_t at = to; at > from;) {
-      at -= sizeof(offer);
+      at -= sizeof(fork_record);
       const std::uint8_t mark = of(at).load(base::acquire); // M
       if (mark == kOpen || mark == kClaimed)
         return at;
@@ -100,9 +100,9 @@ private:
   static base::atomic<std::uint8_t>& of(std::uintptr_t at) noexcept {
     fake_stack& here = *fake_stack::current;
     const std::uintptr_t offset = at - here.bottom();
-    check(offset % sizeof(offer) == 0 && offset / sizeof(offer) < fake_stack::depth,
-          "a mark of an address that holds no offer");
-    return here.marks[offset / sizeof(offer)];
+    check(offset % sizeof(fork_record) == 0 && offset / sizeof(fork_record) < fake_stack::depth,
+          "a mark of an address that holds no fork");
+    return here.marks[offset / sizeof(fork_record)];
   }
 };
 

@@ -11,7 +11,7 @@
 namespace nopal::model {
 namespace {
 
-using map_deque = deque::stack_map<offer, fake_marks, fake_bounds, 2>;
+using map_deque = deque::stack_map<fork_record, fake_marks, fake_bounds, 2>;
 
 // Header's own promises. What the waker wrote is seen by whoever it woke, or who cancels too late.
 struct handed_to_sleeper : scenario<handed_to_sleeper, 2> {
@@ -74,45 +74,45 @@ struct finished_scope : scenario<finished_scope, 2> {
   void after() { scope.check_resumed_once(); }
 };
 
-// Two computations: what is public of one must not wait for the pool worker that took the other's.
+// Two groups: what is public of one must not wait for the pool worker that took the other's.
 // Thread 0 and the waiting thread publish, each of its own; each pool worker takes one strand, for
 // ever.
-struct two_computations : scenario<two_computations, 4> {
-  static constexpr unsigned guest = 3;
+struct two_groups : scenario<two_groups, 4> {
+  static constexpr unsigned waiting = 3;
 
   vproc::idle_count idle;
   vproc::parking_place parking[4];
-  deque::public_ring<offer, 4> rings[2];
-  offer offers[3];
+  deque::public_ring<fork_record, 4> rings[2];
+  fork_record records[3];
   strand work[3];
-  int homes[2] = {};
+  int groups[2] = {};
 
   // nopal/sched/idle.cc: wake_pool_thread, announce_work, hand_over
   bool wake_pool_worker() noexcept {
     const unsigned first = rl::rand(2);
     return parking[1 + first].wake(idle) || parking[2 - first].wake(idle);
   }
-  bool wake_guest(const void* home) noexcept {
-    return home == &homes[0] && parking[guest].wake(idle);
+  bool wake_waiting(const void* group) noexcept {
+    return group == &groups[0] && parking[waiting].wake(idle);
   }
-  void announce_work(const void* home) noexcept {
-    if (idle.anybody_asleep() && !wake_guest(home) && idle.wants_wake())
+  void announce_work(const void* group) noexcept {
+    if (idle.anybody_asleep() && !wake_waiting(group) && idle.wants_wake())
       wake_pool_worker();
   }
-  void hand_over(const void* home) noexcept {
+  void hand_over(const void* group) noexcept {
     if (idle.anybody_asleep() && !(idle.wants_wake() && wake_pool_worker()))
-      wake_guest(home);
+      wake_waiting(group);
   }
 
-  void publish(int number, int computation) noexcept {
+  void publish(int number, int number_of_group) noexcept {
     work[number].prepare();
-    offers[number].of = &work[number];
+    records[number].of = &work[number];
     work[number].complete(0);
-    rings[computation].push({&offers[number], &work[number], &homes[computation]});
-    announce_work(&homes[computation]);
+    rings[number_of_group].push({&records[number], &work[number], &groups[number_of_group]}, 0);
+    announce_work(&groups[number_of_group]);
   }
 
-  bool take(entry<offer>& taken) noexcept {
+  bool take(entry<fork_record>& taken) noexcept {
     return rings[0].steal(nullptr, taken) == outcome::got ||
            rings[1].steal(nullptr, taken) == outcome::got;
   }
@@ -120,7 +120,7 @@ struct two_computations : scenario<two_computations, 4> {
 
   void search(unsigned self) noexcept {
     idle.searching.fetch_add(1, base::seq_cst);
-    entry<offer> taken{};
+    entry<fork_record> taken{};
     while (!take(taken)) {
       parking[self].announce(idle);
       idle.searching.fetch_sub(1, base::seq_cst);
@@ -138,21 +138,22 @@ struct two_computations : scenario<two_computations, 4> {
 
   // Its child returns, and the strand goes on and forks again; or it was taken, and the waiting
   // thread has nothing more to do.
-  void run_guest() noexcept {
+  void run_waiting() noexcept {
     publish(0, 0);
-    if (rings[0].withdraw(&offers[0])) {
+    std::uintptr_t split = 0;
+    if (rings[0].withdraw(&records[0], split)) {
       work[0].resume();
       publish(2, 0);
     } else {
-      parking[guest].announce(idle);
+      parking[waiting].announce(idle);
     }
   }
 
   void thread(unsigned self) {
     if (self == 0)
       publish(1, 1);
-    else if (self == guest)
-      run_guest();
+    else if (self == waiting)
+      run_waiting();
     else
       search(self);
   }
@@ -173,7 +174,7 @@ int main(int argc, char** argv) {
   models.full<handed_to_sleeper>("parking: what the waker wrote");
   models.random<finished_scope>("a finished scope wakes its waiting thread");
   models.full<finished_scope>("a finished scope wakes its waiting thread");
-  models.random<two_computations>("two computations, one waiting thread asleep", 10);
+  models.random<two_groups>("two groups, one waiting thread asleep", 10);
   run_pool_models<map_deque>(models);
   return models.result();
 }

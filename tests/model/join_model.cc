@@ -13,11 +13,11 @@ using deque::entry;
 using deque::outcome;
 
 // A scope with `Children` children, joined `Rounds` times. As in sched/steal.cc: who runs the main
-// path offers it and runs the child; a thief takes the main path from the ring and only then counts
-// its steal, perhaps long after the child has finished.
+// path publishes it and runs the child; a thief takes the main path from the ring and only then
+// counts its steal, perhaps long after the child has finished.
 template <int Children, int Rounds, int Threads>
 struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
-  deque::public_ring<offer, 4> ring;
+  deque::public_ring<fork_record, 4> ring;
   join::wait_free join;
   base::atomic<bool> over{false};
 
@@ -25,7 +25,7 @@ struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
   base::handed_over<int> locals{0};
   base::handed_over<int> results[Children];
   strand rest;
-  offer places[Children];
+  fork_record places[Children];
 
   // The model's own notes.
   int round = 0;
@@ -36,9 +36,9 @@ struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
     if (self == 0)
       main_path(0);
     while (!over.load(base::relaxed)) {
-      entry<offer> taken{};
+      entry<fork_record> taken{};
       if (ring.steal(nullptr, taken) == outcome::got) {
-        const int child = static_cast<int>(taken.offer - places);
+        const int child = static_cast<int>(taken.record - places);
         join.count_steal();
         main_path(child + 1);
       } else {
@@ -51,9 +51,10 @@ struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
   void main_path(int child) noexcept {
     for (; child < Children; ++child) {
       const int now = round;
-      ring.push({&places[child], &rest, nullptr});
+      ring.push({&places[child], &rest, nullptr}, 0);
       results[child] = now + 1;
-      if (ring.withdraw(&places[child]))
+      std::uintptr_t split = 0;
+      if (ring.withdraw(&places[child], split))
         continue; // not detached: the same strand goes on
       if (!join.child_finished())
         return;

@@ -19,7 +19,7 @@ using deque::entry;
 using deque::outcome;
 
 // One owner with `Thieves` workers around it; thread 0 is the owner. Workers of the pool take
-// whatever there is; a waiting thread takes strands of its own computation only, and somebody else
+// whatever there is; a waiting thread takes strands of its own group only, and somebody else
 // is searching all the time. Those whose steals are in vain look themselves before they wake
 // another.
 enum class who { pool, bound, in_vain };
@@ -32,15 +32,15 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
   deque_memory memory;
   Deque deque;
   strand work[Forks];
-  int home = 0;
+  int group = 0;
 
   void before() noexcept {
     deque.open(false);
-    deque.adopt(fake_stack::id, place.top(), &home);
+    deque.adopt(fake_stack::id, place.top(), &group);
     deque.attend();
     idle.searching.store(pool ? 0 : 1, base::relaxed);
   }
-  void* wanted() noexcept { return pool ? nullptr : &home; }
+  void* wanted() noexcept { return pool ? nullptr : &group; }
 
   void announce_work() noexcept {
     if (!idle.anybody_asleep() || (!pool && parking[1].wake(idle)) || !idle.wants_wake())
@@ -51,13 +51,13 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
         return;
   }
 
-  offer& push(int level, int number) noexcept {
-    offer& of = place.at(level);
+  fork_record& push(int level, int number) noexcept {
+    fork_record& of = place.at(level);
     work[number].prepare();
     of.of = &work[number];
     if (!deque.push(&of)) {
       const attention why = deque.push_anyway(&of);
-      if (why == attention::requested && deque.publish(&of, &home))
+      if (why == attention::requested && deque.publish(&of, &group))
         announce_work();
     }
     return of;
@@ -95,7 +95,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
   void search(unsigned self) noexcept {
     if (pool)
       idle.searching.fetch_add(1, base::seq_cst);
-    entry<offer> taken{};
+    entry<fork_record> taken{};
     for (;;) {
       const outcome result = deque.steal(wanted(), taken);
       if (result == outcome::got)
@@ -122,7 +122,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
   }
 };
 
-// The owner forks and then computes for ever: every offer must be taken by somebody else.
+// The owner forks and then computes for ever: every fork must be taken by somebody else.
 template <class Deque, int Thieves, int Forks, who Who = who::pool>
 struct never_returns : scenario<never_returns<Deque, Thieves, Forks, Who>, Thieves + 1>,
                        pool_state<Deque, Thieves, Forks, Who> {
@@ -139,7 +139,7 @@ struct never_returns : scenario<never_returns<Deque, Thieves, Forks, Who>, Thiev
   }
 };
 
-// The owner forks, closes the offer if it can, and forks once more, for ever.
+// The owner forks, closes the fork if it can, and forks once more, for ever.
 template <class Deque>
 struct forks_again : scenario<forks_again<Deque>, 2>, pool_state<Deque, 1, 2> {
   void before() { pool_state<Deque, 1, 2>::before(); }
@@ -155,7 +155,7 @@ struct forks_again : scenario<forks_again<Deque>, 2>, pool_state<Deque, 1, 2> {
       this->search(self);
       return;
     }
-    offer& of = this->push(0, 0);
+    fork_record& of = this->push(0, 0);
     if (!Deque::pop(&of, [this]() -> Deque& { return this->deque; }) && !this->deque.take_back(&of))
       return;
     this->work[0].resume();

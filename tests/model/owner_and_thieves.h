@@ -30,29 +30,29 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
   deque_memory memory;
   Deque deque;
   strand work[most];
-  const void* homes[most] = {}; // of each strand; the model's own note
+  const void* groups[most] = {}; // of each strand; the model's own note
   int forked = 0;
   bool rejoined = false;
-  int home = 0;
-  void* offers_for = &home;
+  int group = 0;
+  void* forks_for = &group;
 
   void before() noexcept {
     deque.open(Fenced);
-    deque.adopt(fake_stack::id, place.top(), &home);
+    deque.adopt(fake_stack::id, place.top(), &group);
     deque.attend();
   }
 
   // The slow path of a fork: nobody need be woken here.
-  void fork_slow(offer* of) noexcept {
+  void fork_slow(fork_record* of) noexcept {
     if (deque.push_anyway(of) == attention::requested)
-      deque.publish(of, offers_for);
+      deque.publish(of, forks_for);
   }
 
   // The first half of a fork.
-  offer& open(int level) noexcept {
+  fork_record& open(int level) noexcept {
     strand& rest = work[forked];
-    homes[forked++] = offers_for;
-    offer& of = place.at(level);
+    groups[forked++] = forks_for;
+    fork_record& of = place.at(level);
     rest.prepare();
     of.of = &rest;
     if (!deque.push(&of))
@@ -61,7 +61,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
   }
 
   // The second. False: the continuation was stolen, and this worker has left the stack.
-  bool close(offer& of) noexcept {
+  bool close(fork_record& of) noexcept {
     strand& rest = *of.frame();
     if (pop(of) || deque.take_back(&of)) {
       rest.resume();
@@ -75,14 +75,14 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
   // The worker goes on with the inner function on its own stack: everything at or above what was
   // noted when the stolen strand was published is taken, the outer strand with it.
   void go_on_after_join(const strand& stolen) noexcept {
-    deque.adopt(fake_stack::id, stolen.above(), &home);
+    deque.adopt(fake_stack::id, stolen.above(), &group);
     rejoined = true;
     fork(1);
   }
 
   // One fork. False: the continuation was stolen, and this worker has left the stack.
   bool fork(int level) noexcept {
-    offer& of = open(level);
+    fork_record& of = open(level);
     if (level == 0)
       for (int i = 0; i < Shape.inner; ++i)
         if (!fork(1)) {
@@ -96,13 +96,13 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     return ours;
   }
 
-  bool pop(offer& of) noexcept {
+  bool pop(fork_record& of) noexcept {
     return Deque::pop(&of, [this]() -> Deque& { return deque; });
   }
 
   // As many forks as there are places, each in the child of the one before.
   bool nest(int level) noexcept {
-    offer& of = open(level);
+    fork_record& of = open(level);
     return (level + 1 == fake_stack::depth || nest(level + 1)) && close(of);
   }
 
@@ -113,17 +113,18 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
   }
 
   bool steal(void* wanted = nullptr) noexcept {
-    entry<offer> taken{};
+    entry<fork_record> taken{};
     const outcome result = deque.steal(wanted, taken);
     if (result == outcome::empty)
       deque.ask();
     if (result != outcome::got)
       return false;
     taken.frame->resume();
-    check(taken.frame->was_sealed() != classic<Deque>, "an offer was public before it was sealed");
+    check(taken.frame->was_complete() != classic<Deque>,
+          "a fork was public before it was complete");
     check(taken.frame->times_taken() == (tells_what_it_takes<Deque>() ? 1 : 0),
           "the deque did not tell what was taken");
-    check(taken.group == homes[taken.frame - work], "an offer without its computation was public");
+    check(taken.group == groups[taken.frame - work], "a fork without its group was public");
     return true;
   }
 
@@ -141,7 +142,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
   void after() {
     for (int i = 0; i < forked; ++i)
       work[i].check_resumed_once();
-    check(!deque.anything_public(), "an offer is left that nobody will take");
+    check(!deque.anything_public(), "a fork is left that nobody will take");
   }
 };
 
@@ -195,29 +196,28 @@ struct fenced : scenario<fenced<Deque, Shape>, 3>, deque_state<Deque, Shape, tru
   }
 };
 
-// A waiting thread's outermost fork: its offer is public at once, and only its computation's
-// thieves take it.
+// The root fork of a group is public at once, and only thieves of that group take it.
 template <class Deque>
 struct foreign : scenario<foreign<Deque>, 3>, deque_state<Deque, shape{3, 0}> {
-  int other_home = 0;
+  int other_group = 0;
   void before() { deque_state<Deque, shape{3, 0}>::before(); }
   void after() { deque_state<Deque, shape{3, 0}>::after(); }
   void thread(unsigned self) {
     if (self == 0)
       this->visit();
     else if (self == 1)
-      this->steal(&this->home);
+      this->steal(&this->group);
     else
-      check(!this->steal(&other_home), "another computation's offer was taken");
+      check(!this->steal(&other_group), "another group's fork was taken");
   }
 
   void visit() noexcept {
     strand& outermost = this->work[this->forked];
-    this->homes[this->forked++] = &this->home;
-    offer of;
+    this->groups[this->forked++] = &this->group;
+    fork_record of;
     outermost.prepare();
     of.of = &outermost;
-    this->deque.publish_root(&of, &this->home);
+    this->deque.publish_root(&of, &this->group);
     if (!this->fork(1)) // the child's own fork, on a stack of ours
       return;
     if (this->deque.take_back_root(&of))
@@ -225,7 +225,7 @@ struct foreign : scenario<foreign<Deque>, 3>, deque_state<Deque, shape{3, 0}> {
   }
 };
 
-// As many offers as there are places at once; an array grows from one entry to four.
+// As many forks as there are places at once; an array grows from one entry to four.
 template <class Deque>
 struct all_open : scenario<all_open<Deque>, 3>, deque_state<Deque, shape{fake_stack::depth, 0}> {
   using state = deque_state<Deque, shape{fake_stack::depth, 0}>;
@@ -239,7 +239,7 @@ struct all_open : scenario<all_open<Deque>, 3>, deque_state<Deque, shape{fake_st
   }
 };
 
-// The same with thieves that starve, twice, since the second time more offers are wanted.
+// The same with thieves that starve, twice, since the second time more forks are wanted.
 template <class Deque>
 struct all_open_starved : scenario<all_open_starved<Deque>, 3>,
                           deque_state<Deque, shape{2 * fake_stack::depth, 0}> {
@@ -254,12 +254,12 @@ struct all_open_starved : scenario<all_open_starved<Deque>, 3>,
   }
 };
 
-// A worker that goes from one computation to another. Of two thieves each wants one computation's
-// offers only; either may be told that what it saw is another's, but not before it was offered.
+// A worker that goes from one group to another. Of two thieves each wants one group's
+// forks only; either may be told that what it saw is another's, but not before it was published.
 template <class Deque>
-struct two_homes : scenario<two_homes<Deque>, 3>, deque_state<Deque, shape{2, 0}> {
+struct two_groups : scenario<two_groups<Deque>, 3>, deque_state<Deque, shape{2, 0}> {
   using state = deque_state<Deque, shape{2, 0}>;
-  int other_home = 0;
+  int other_group = 0;
   bool moved = false;
 
   void before() { state::before(); }
@@ -267,26 +267,26 @@ struct two_homes : scenario<two_homes<Deque>, 3>, deque_state<Deque, shape{2, 0}
   void thread(unsigned self) {
     if (self == 0) {
       this->fork(0);
-      this->offers_for = &other_home;
-      this->deque.adopt(fake_stack::id, this->place.top(), &other_home);
+      this->forks_for = &other_group;
+      this->deque.adopt(fake_stack::id, this->place.top(), &other_group);
       moved = true;
       this->fork(0);
     } else {
       for (int tries = 0; tries < 2; ++tries)
-        steal_of(self == 1 ? &this->home : &other_home);
+        steal_of(self == 1 ? &this->group : &other_group);
     }
   }
 
   void steal_of(void* wanted) noexcept {
-    entry<offer> taken{};
+    entry<fork_record> taken{};
     switch (this->deque.steal(wanted, taken)) {
     case outcome::got:
       taken.frame->resume();
-      check(taken.group == wanted && this->homes[taken.frame - this->work] == wanted,
-            "another computation's offer was taken");
+      check(taken.group == wanted && this->groups[taken.frame - this->work] == wanted,
+            "another group's fork was taken");
       break;
     case outcome::foreign:
-      check(moved || wanted != &this->home, "an offer of a computation that has made none");
+      check(moved || wanted != &this->group, "a fork of a group that has made none");
       break;
     case outcome::empty:
       this->deque.ask();
@@ -312,9 +312,9 @@ template <class Deque> void run_deque_models(runner& models) {
                                                              2);
   models.random<fenced<Deque, shape{1, 2}>>("fenced: nested forks, two thieves");
   models.random<foreign<Deque>>("a waiting thread's outermost fork, two thieves", 2);
-  models.random<all_open<Deque>>("three offers open at once, two thieves", 2);
+  models.random<all_open<Deque>>("three forks open at once, two thieves", 2);
   models.random<all_open_starved<Deque>>("the same twice, two thieves starve", 2);
-  models.random<two_homes<Deque>>("two computations, two thieves", 2);
+  models.random<two_groups<Deque>>("two groups, two thieves", 2);
 }
 
 } // namespace nopal::model

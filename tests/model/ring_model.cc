@@ -12,45 +12,46 @@ namespace {
 using deque::entry;
 using deque::outcome;
 
-int home_word;
+int group_word;
 int other_word;
-void* const home = &home_word;
+void* const group = &group_word;
 void* const other = &other_word;
 
 template <std::uint32_t Capacity> struct ring_state {
   static constexpr int strands = 3;
-  deque::public_ring<offer, Capacity> ring;
-  offer offers[strands];
+  deque::public_ring<fork_record, Capacity> ring;
+  fork_record records[strands];
   strand work[strands];
 
-  void push(int i, void* of = home) noexcept {
+  void push(int i, void* of = group) noexcept {
     work[i].prepare();
-    offers[i].of = &work[i];
-    offers[i].complete(0);
-    ring.push({&offers[i], &work[i], of});
+    records[i].of = &work[i];
+    records[i].complete(0);
+    ring.push({&records[i], &work[i], of}, 0);
   }
   bool take_back(int i) noexcept {
-    const bool ours = ring.withdraw(&offers[i]);
+    std::uintptr_t split = 0;
+    const bool ours = ring.withdraw(&records[i], split);
     if (ours)
       work[i].resume();
     return ours;
   }
   outcome steal(void* wanted) noexcept {
-    entry<offer> taken{};
+    entry<fork_record> taken{};
     const outcome result = ring.steal(wanted, taken);
     if (result == outcome::got) {
-      check(wanted == nullptr || taken.group == wanted, "the wrong computation's offer was taken");
-      const auto i = taken.record - offers;
-      check(i >= 0 && i < strands && taken.frame == &work[i], "offer and frame do not match");
+      check(wanted == nullptr || taken.group == wanted, "the wrong group's fork was taken");
+      const auto i = taken.record - records;
+      check(i >= 0 && i < strands && taken.frame == &work[i], "fork and frame do not match");
       taken.frame->resume();
     }
     return result;
   }
 };
 
-// The owner offers one strand after the other at the same place and takes back what it can. A thief
+// The owner forks one strand after the other at the same place and takes back what it can. A thief
 // that was between its load and its compare-and-swap meanwhile must not succeed (ABA).
-struct offered_anew : scenario<offered_anew, 3>, ring_state<2> {
+struct published_anew : scenario<published_anew, 3>, ring_state<2> {
   void thread(unsigned self) {
     if (self != 0) {
       steal(nullptr);
@@ -82,7 +83,7 @@ struct full_ring : scenario<full_ring, 3>, ring_state<2> {
     const bool oldest = take_back(0);
     check(oldest || newest || work[0].times_resumed() == 1, "not the oldest was taken first");
     if (!newest && !oldest)
-      check(ring.empty(), "an offer that was neither taken nor stolen is gone");
+      check(ring.empty(), "a fork that was neither taken nor stolen is gone");
     push(2);
     take_back(2);
   }
@@ -92,8 +93,8 @@ struct full_ring : scenario<full_ring, 3>, ring_state<2> {
   }
 };
 
-// A thief that may take one computation's offers only.
-struct two_homes : scenario<two_homes, 3>, ring_state<4> {
+// A thief that may take one group's forks only.
+struct two_groups : scenario<two_groups, 3>, ring_state<4> {
   void thread(unsigned self) {
     if (self == 1) {
       steal(other);
@@ -105,7 +106,7 @@ struct two_homes : scenario<two_homes, 3>, ring_state<4> {
         steal(other);
       return;
     }
-    push(0, home);
+    push(0, group);
     push(1, other);
     take_back(1);
     take_back(0);
@@ -122,11 +123,11 @@ struct two_homes : scenario<two_homes, 3>, ring_state<4> {
 int main(int argc, char** argv) {
   using namespace nopal::model;
   runner models{argc, argv};
-  models.random<offered_anew>("ring: offered anew, two thieves", 5);
-  models.bounded<offered_anew>("ring: offered anew, two thieves", 2);
+  models.random<published_anew>("ring: published anew, two thieves", 5);
+  models.bounded<published_anew>("ring: published anew, two thieves", 2);
   models.random<full_ring>("ring: full, two thieves", 2);
   models.bounded<full_ring>("ring: full, two thieves", 2);
-  models.random<two_homes>("ring: two computations, two thieves");
-  models.bounded<two_homes>("ring: two computations, two thieves", 2);
+  models.random<two_groups>("ring: two groups, two thieves");
+  models.bounded<two_groups>("ring: two groups, two thieves", 2);
   return models.result();
 }

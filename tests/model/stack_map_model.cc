@@ -8,7 +8,7 @@
 int main(int argc, char** argv) {
   using namespace nopal;
   model::runner models{argc, argv};
-  model::run_deque_models<deque::stack_map<model::offer, model::fake_marks, model::fake_bounds, 2>>(
-      models);
+  model::run_deque_models<
+      deque::stack_map<model::fork_record, model::fake_marks, model::fake_bounds, 2>>(models);
   return models.result();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A fork as a model sees it: the strand that is offered, and the offer in its place on the stack.
+// A fork as a model sees it: the strand that is published, and the fork in its place on the stack.
 #pragma once
 
 #include "harness.h"
@@ -14,13 +14,13 @@ namespace nopal::model {
 // error.
 class strand {
 public:
-  // Owner, before the offer is made.
+  // Owner, before the fork is made.
   void prepare() noexcept { locals_ = prepared; }
 
-  // Once, before anybody but the owner can see the offer.
+  // Once, before anybody but the owner can see the fork.
   void complete(std::uintptr_t above) noexcept {
-    check(sealed_ == 0, "an offer was sealed twice");
-    sealed_ = 1;
+    check(completed_ == 0, "a fork was completed twice");
+    completed_ = 1;
     above_ = above;
   }
   // For whoever goes on with the stack after the strand was stolen.
@@ -31,15 +31,15 @@ public:
   // The thief that gets it, where deques say so.
   void take() noexcept { taken_ = taken_ + 1; }
 
-  // Whoever goes on with it; a thief finds it sealed, or taken, as the deque promises.
+  // Whoever goes on with it; a thief finds it complete, or taken, as the deque promises.
   void resume() noexcept {
     check(locals_ == prepared, "a strand was resumed that was not prepared, or twice");
     locals_ = resumed;
-    was_sealed_ = sealed_ != 0;
+    was_complete_ = completed_ != 0;
     times_taken_ = taken_;
     ++times_;
   }
-  bool was_sealed() const noexcept { return was_sealed_; }
+  bool was_complete() const noexcept { return was_complete_; }
   int times_taken() const noexcept { return times_taken_; }
   int times_resumed() const noexcept { return times_; }
 
@@ -53,19 +53,19 @@ private:
   static constexpr int resumed = 2;
 
   base::handed_over<int> locals_{0};
-  base::handed_over<int> sealed_{0};
+  base::handed_over<int> completed_{0};
   base::handed_over<std::uintptr_t> above_{0};
   base::handed_over<int> taken_{0};
   // The model's own notes, no part of what is checked for races.
   int times_ = 0;
-  bool was_sealed_ = false;
+  bool was_complete_ = false;
   int times_taken_ = 0;
 };
 
-struct offer {
+struct fork_record {
   using frame_type = strand;
 
-  // Written when the offer is made; the place is used again and again.
+  // Written when the fork is made; the place is used again and again.
   alignas(8) base::handed_over<strand*> of{nullptr};
 
   strand* frame() const noexcept { return of; }

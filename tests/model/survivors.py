@@ -22,7 +22,7 @@ _STEAL_TOP = "std::int64_t top = top_.load(base::acquire);"
 _PUT_TOP = "return bottom - top_.load(base::acquire) >= entries->size;"
 _GROW_TOP = "for (std::int64_t i = top_.load(base::acquire); i < bottom; ++i)"
 _HAS_WORK = (
-    "return anything_public() && (home == nullptr || home_.load(base::acquire) == home);"
+    "return anything_public() && (group == nullptr || group_.load(base::acquire) == group);"
 )
 _PARK = "state_.store(parked, base::release);"
 
