@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: MIT
 //
-// affine(f): parallel code below functions that must be left on the thread that entered them.
+// affine(f): parallel code below functions that must return on the thread that called them.
 //
 //     int callback(void* state) {           // called by a library that holds a lock of its thread
 //       return nopal::affine([&] {
-//         nopal::scope s;                   // may fork, and go on anywhere
+//         nopal::scope s;                   // may fork, and continue on any thread
 //         ...
 //       });                                 // but is back on this thread here
 //     }
 //
-// Calls f and returns what it returns, or throws what it throws, on the thread that called affine.
-// While strands of f run elsewhere this thread runs others of f, and nothing else: what the thread
-// holds is not met by work that knows nothing of it, and regions within regions end in the reverse
-// order in which they began.
+// Calls f and returns what f returns, or throws what f throws, on the thread that called affine.
+// While strands of f run elsewhere this thread runs other strands of f, and nothing else. So no
+// unrelated work runs under the locks that the thread holds, and regions within regions end in the
+// reverse order in which they began.
 //
 // The levels at which code below a fork returns to the code above it:
 //   L1  the outermost fork of a thread that Nopal did not start: on that thread, always
-//   L2  affine: on the thread that entered it
+//   L2  affine: on the thread that entered the region
 //   L3  a join: on the thread of the last strand that arrives
 //
-// The price of L2: what is offered above the region goes on being stolen, but this thread does not
-// help with it; and when the region is finished elsewhere, it goes on only once this thread is done
-// with the strand of f that it runs then. To enter and leave a region takes about as long as a
-// steal. On the stack, a region takes two kilobytes and what the scheduler needs.
-//
-// Thread rules: any thread, any strand.
+// The price of L2: this thread does not help with the forks above the region, which thieves still
+// take; and when the region is finished elsewhere, this thread leaves it only once its current
+// strand of f stops. A region takes about the time of a steal, and on the stack two kilobytes and
+// what the scheduler needs. Thread rules: any thread, any strand.
 #pragma once
 
 #include "nopal/config.h"
@@ -42,8 +40,8 @@ namespace nopal::inline NOPAL_ABI {
 namespace detail {
 
 template <class Body> NOPAL_THUNK_FUNCTION void affine_thunk(scope_frame* scope, Body* body) {
-  fork_record of{scope};
-  sched::run_affine(&of, run_body<Body>, body);
+  fork_record record{scope};
+  sched::run_affine(&record, run_body<Body>, body);
 }
 
 // Its scope's frame is this function's.
@@ -67,12 +65,10 @@ std::invoke_result_t<F> affine(F&& f) {
     auto body = [&f] { std::invoke(std::forward<F>(f)); };
     detail::call_affine(body);
   } else if constexpr (std::is_reference_v<result>) {
-    std::remove_reference_t<result>* at = nullptr;
-    auto body = [&f, &at] {
+    auto* const at = affine([&f] {
       result&& refers = std::invoke(std::forward<F>(f));
-      at = std::addressof(refers);
-    };
-    detail::call_affine(body);
+      return std::addressof(refers);
+    });
     return static_cast<result>(*at);
   } else {
     std::optional<result> returned;

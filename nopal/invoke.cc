@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The end of invoke: which exception it throws.
+// Which exception invoke throws.
 #include "nopal/invoke.h"
 
 #include "nopal/join/failure.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// invoke(f, g, ...): runs the functions in parallel and returns their results as a tuple;
-// std::monostate stands for void. Part of fork.h.
+// invoke(f, g, ...): runs the functions in parallel and returns their results as a tuple, with
+// std::monostate for void. Part of fork.h.
 //
-// Exceptions: if functions throw, the one that stands first in the argument list is rethrown after
-// all that had started are finished, exactly what the serial elision throws; the others count as
-// suppressed (runtime.h). What stands behind a function that has thrown, and has not started, is
-// not started.
+// Exceptions: if functions throw, the exception of the first in the argument list is rethrown after
+// all functions that had started are finished, exactly as by the serial elision; the others count
+// as suppressed (runtime.h). A function that stands behind one that has thrown is not started any
+// more.
 #pragma once
 
 #include "nopal/config.h"
@@ -28,37 +28,46 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
 
-template <class F>
-using result_of = std::conditional_t<std::is_void_v<std::invoke_result_t<F&>>, std::monostate,
-                                     std::decay_t<std::invoke_result_t<F&>>>;
+// Each function is called with its position.
+#if defined(NOPAL_SERIAL)
+struct position;
+#else
+using join::position;
+#endif
 
-template <class F> void call_into(std::optional<result_of<F>>& result, F& f) {
-  if constexpr (std::is_void_v<std::invoke_result_t<F&>>) {
-    std::invoke(f);
+template <class F> using returned_by = std::invoke_result_t<const F&, const position*>;
+template <class F>
+using result_of = std::conditional_t<std::is_void_v<returned_by<F>>, std::monostate,
+                                     std::decay_t<returned_by<F>>>;
+
+template <class F>
+void call_into(std::optional<result_of<F>>& result, const F& f, const position* here) {
+  if constexpr (std::is_void_v<returned_by<F>>) {
+    f(here);
     result.emplace();
   } else {
-    result.emplace(std::invoke(f));
+    result.emplace(f(here));
   }
 }
 
 #if defined(NOPAL_SERIAL)
 template <class... F, std::size_t... I>
-std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...>, F&... f) {
+std::tuple<result_of<F>...> invoke_all(const position* within, std::index_sequence<I...>,
+                                       const F&... f) {
   std::tuple<std::optional<result_of<F>>...> results;
-  (call_into(std::get<I>(results), f), ...);
+  (call_into(std::get<I>(results), f, within), ...);
   return {std::move(*std::get<I>(results))...};
 }
 #else
 // Thrown by an overtaken part of a structured form, and caught by the form's outer parts.
 struct not_started {};
 
-// Keeps the function's own exception in its own position: the order of the positions is the serial
-// order.
+// Keeps the function's own exception: the order of the positions is the serial order.
 template <class F>
-void call_guarded(const join::position& here, std::optional<result_of<F>>& result, F& f,
+void call_guarded(std::optional<result_of<F>>& result, const F& f, const position& here,
                   std::exception_ptr& thrown) noexcept {
   try {
-    call_into(result, f);
+    call_into(result, f, &here);
   } catch (const not_started&) {
   } catch (...) {
     thrown = std::current_exception();
@@ -69,11 +78,13 @@ void call_guarded(const join::position& here, std::optional<result_of<F>>& resul
 // Or, if none has thrown but not all have a result, not_started.
 void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool complete);
 
-// `positions` are those of the functions in this sequence.
+// `within`: the position of the whole if it is part of a structured form, or null.
 template <class... F, std::size_t... I>
-std::tuple<result_of<F>...> invoke_all(join::sequence& in, const join::position* positions,
-                                       std::index_sequence<I...>, F&... f) {
+std::tuple<result_of<F>...> invoke_all(const position* within, std::index_sequence<I...>,
+                                       const F&... f) {
   constexpr std::size_t count = sizeof...(F);
+  join::sequence in{within};
+  const position positions[] = {{&in, static_cast<std::uint32_t>(I)}...};
   std::tuple<std::optional<result_of<F>>...> results;
   std::exception_ptr thrown[count];
   scope s;
@@ -81,28 +92,12 @@ std::tuple<result_of<F>...> invoke_all(join::sequence& in, const join::position*
   ((in.overtaken(I)
         ? void()
         : (I + 1 < count
-               ? s.fork([&] { call_guarded(positions[I], std::get<I>(results), f, thrown[I]); })
-               : call_guarded(positions[I], std::get<I>(results), f, thrown[I]))),
+               ? s.fork([&] { call_guarded(std::get<I>(results), f, positions[I], thrown[I]); })
+               : call_guarded(std::get<I>(results), f, positions[I], thrown[I]))),
    ...);
   s.join();
   rethrow_first(thrown, count, (std::get<I>(results).has_value() && ...));
   return {std::move(*std::get<I>(results))...};
-}
-
-template <class... F, std::size_t... I>
-std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...> indices, F&... f) {
-  join::sequence in{nullptr};
-  const join::position positions[] = {{&in, static_cast<std::uint32_t>(I)}...};
-  return invoke_all(in, positions, indices, f...);
-}
-
-// Two parts of a structured form, told their positions. `within`: that of the whole, or null.
-template <class F, class G> auto invoke_parts(const join::position* within, F&& f, G&& g) {
-  join::sequence in{within};
-  const join::position positions[] = {{&in, 0}, {&in, 1}};
-  auto first = [&f, &positions] { return f(&positions[0]); };
-  auto second = [&g, &positions] { return g(&positions[1]); };
-  return invoke_all(in, positions, std::index_sequence<0, 1>{}, first, second);
 }
 #endif
 
@@ -111,7 +106,9 @@ template <class F, class G> auto invoke_parts(const join::position* within, F&& 
 template <class... F>
   requires(sizeof...(F) > 0) && (std::is_invocable_v<std::decay_t<F>&> && ...)
 auto invoke(F&&... f) {
-  return detail::invoke_all(std::index_sequence_for<F...>{}, f...);
+  return detail::invoke_all(
+      nullptr, std::index_sequence_for<F...>{},
+      [&f](const detail::position*) -> decltype(auto) { return std::invoke(f); }...);
 }
 
 } // namespace nopal::inline NOPAL_ABI

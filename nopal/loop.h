@@ -7,14 +7,13 @@
 //     double sum = nopal::reduce(0, n, 0.0, [&](int i) { return a[i]; }, std::plus<>{});
 //
 // Grain: so many consecutive iterations run serially. 0, the default, chooses one from the number
-// of iterations alone, at most 512 pieces; never from the number of workers, so that a reduction's
-// tree, and with it the rounding of a floating-point sum, is the same on every machine and with
-// every number of workers.
+// of iterations alone, for at most 512 pieces. The number of workers has no influence, so a
+// reduction's tree, and with it the rounding of a floating-point sum, is the same on every machine.
 //
-// Exceptions: the one of the smallest index is rethrown, as in the serial elision, after all that
-// had started is finished; what comes after it and has not started is not; the others count as
-// suppressed (runtime.h). Work and span: n iterations have span O(log(n / grain)) plus the longest
-// grain.
+// Exceptions: the one of the smallest index is rethrown, as in the serial elision, after all
+// iterations that had started are finished; later iterations are not started any more; the other
+// exceptions count as suppressed (runtime.h). Work and span: n iterations have span
+// O(log(n / grain)) plus the longest grain.
 #pragma once
 
 #include "nopal/config.h"
@@ -26,6 +25,7 @@
 #include <ranges>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -37,7 +37,7 @@ inline std::size_t grain_for(std::size_t count, std::size_t asked) noexcept {
   return asked != 0 ? asked : (count + pieces_max - 1) / pieces_max;
 }
 
-// Distances are counted without sign: the whole range of a signed type is one too long for it.
+// Without sign, since the distance between two values of a signed type may not fit the type.
 template <std::integral I> std::size_t distance(I first, I last) noexcept {
   using bits = std::make_unsigned_t<I>;
   return last <= first ? 0
@@ -50,49 +50,18 @@ template <std::integral I> I advance(I first, std::size_t by) noexcept {
   return static_cast<I>(static_cast<bits>(static_cast<bits>(first) + static_cast<bits>(by)));
 }
 
-#if defined(NOPAL_SERIAL)
-struct position;
-template <class F, class G> auto invoke_parts(const position* within, F&& f, G&& g) {
-  return invoke([&f, within] { return f(within); }, [&g, within] { return g(within); });
-}
-#else
-using join::position;
-#endif
-
-template <class I, class F>
-void halve(const position* within, I first, std::size_t count, const F& f, std::size_t grain) {
-  if (count <= grain) {
-    for (std::size_t i = 0; i < count; ++i)
-      f(advance(first, i));
-    return;
-  }
+// `leaf(first, count)` for each piece; the results are combined in the order of the pieces.
+template <class I, class Leaf, class Combine>
+auto halve(const position* within, I first, std::size_t count, std::size_t grain, const Leaf& leaf,
+           const Combine& combine) -> std::invoke_result_t<const Leaf&, I, std::size_t> {
+  if (count <= grain)
+    return leaf(first, count);
   const std::size_t left = count / 2;
-  invoke_parts(
-      within,
-      [&f, first, left, grain](const position* here) { halve(here, first, left, f, grain); },
-      [&f, first, left, count, grain](const position* here) {
-        halve(here, advance(first, left), count - left, f, grain);
-      });
-}
-
-template <class I, class T, class Map, class Combine>
-T halve_reduce(const position* within, I first, std::size_t count, const T& identity,
-               const Map& map, const Combine& combine, std::size_t grain) {
-  if (count <= grain) {
-    T total = identity;
-    for (std::size_t i = 0; i < count; ++i)
-      total = combine(std::move(total), map(advance(first, i)));
-    return total;
-  }
-  const std::size_t left = count / 2;
-  auto [low, high] = invoke_parts(
-      within,
+  auto [low, high] = invoke_all(
+      within, std::index_sequence<0, 1>{},
+      [&](const position* here) { return halve(here, first, left, grain, leaf, combine); },
       [&](const position* here) {
-        return halve_reduce(here, first, left, identity, map, combine, grain);
-      },
-      [&](const position* here) {
-        return halve_reduce(here, advance(first, left), count - left, identity, map, combine,
-                            grain);
+        return halve(here, advance(first, left), count - left, grain, leaf, combine);
       });
   return combine(std::move(low), std::move(high));
 }
@@ -104,7 +73,13 @@ template <std::integral I, class F>
   requires std::invocable<const F&, I>
 void for_index(I first, std::type_identity_t<I> last, const F& f, std::size_t grain = 0) {
   const std::size_t count = detail::distance(first, last);
-  detail::halve(nullptr, first, count, f, detail::grain_for(count, grain));
+  const auto piece = [&f](I from, std::size_t length) {
+    for (std::size_t i = 0; i < length; ++i)
+      f(detail::advance(from, i));
+    return std::monostate{};
+  };
+  const auto nothing = [](std::monostate done, std::monostate) { return done; };
+  detail::halve(nullptr, first, count, detail::grain_for(count, grain), piece, nothing);
 }
 
 // f(*it) for every element of a random-access range.
@@ -122,9 +97,9 @@ void for_each(Range&& range, const F& f, std::size_t grain = 0) {
   for_each(std::ranges::begin(range), std::ranges::end(range), f, grain);
 }
 
-// combine(... combine(combine(identity, map(first)), map(first + 1)) ...), bracketed in any way but
-// in this order: combine must be associative, it need not be commutative, and `identity` is used
-// once per piece.
+// combine(... combine(combine(identity, map(first)), map(first + 1)) ...), in this order but
+// bracketed in any way: combine must be associative, not commutative; `identity` is used once per
+// piece.
 template <std::integral I, class T, class Map, class Combine>
   requires std::invocable<const Map&, I> &&
            std::convertible_to<
@@ -132,8 +107,13 @@ template <std::integral I, class T, class Map, class Combine>
 T reduce(I first, std::type_identity_t<I> last, T identity, const Map& map, const Combine& combine,
          std::size_t grain = 0) {
   const std::size_t count = detail::distance(first, last);
-  return detail::halve_reduce(static_cast<const detail::position*>(nullptr), first, count, identity,
-                              map, combine, detail::grain_for(count, grain));
+  const auto piece = [&](I from, std::size_t length) {
+    T total = identity;
+    for (std::size_t i = 0; i < length; ++i)
+      total = combine(std::move(total), map(detail::advance(from, i)));
+    return total;
+  };
+  return detail::halve(nullptr, first, count, detail::grain_for(count, grain), piece, combine);
 }
 
 } // namespace nopal::inline NOPAL_ABI

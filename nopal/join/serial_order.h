@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: MIT
 //
-// What must not start any more: in serial order, all that comes after a function that has thrown.
+// What must not start any more: all that comes, in serial order, after a function that has thrown.
 //
 // A sequence is one `invoke`: functions 0, 1, ... of which each may run in parallel with the later
-// ones. A position is one function of a sequence, while it runs; a sequence that is part of that
-// function, as in a loop's tree, knows it. A function is overtaken if an earlier one of its
-// sequence has thrown, or if the sequence itself is part of a function that is overtaken. To ask is
-// to read one word, unless something has failed somewhere in the outermost sequence.
+// ones. A position is one function of a sequence, while that function runs; a sequence within the
+// function, as in a loop's tree, knows the position. A function is overtaken if an earlier one of
+// its sequence has thrown, or if its sequence lies within a function that is overtaken. The test
+// reads one word, unless something has failed somewhere in the outermost sequence.
 //
-// A user's function is a whole: one that has started goes on to its end, with all it begins. It
-// could not be told to stop but by an exception where the serial elision throws none.
+// A user's function that has started runs to its end, with all that it begins: only an exception
+// could stop it, and the serial elision throws none there.
 //
-// Ownership: a sequence and its positions lie in frames that outlive all who ask. `first_` and
-// `failing_` are written by any function that throws. All orders are relaxed: that a function is
-// not started is an optimisation where it could have been running already, and where it could not,
-// the one that threw ran on the same thread, or was joined.
+// Ownership: a sequence and its positions lie in frames that outlive every strand that reads them.
+// Any function that throws writes `first_` and `failing_`. All orders are relaxed: either the
+// function could have started before, or the one that threw ran on the same thread or was joined.
 // Paper: manticore-icfp08, section 6.
 #pragma once
 
@@ -35,7 +34,7 @@ struct position {
 
 class sequence {
 public:
-  // `within`: what it is a part of; null: nothing.
+  // `within`: the position that the sequence is a part of, or null.
   explicit sequence(const position* within) noexcept
       : within_{within}, root_{within == nullptr ? this : within->of->root_} {}
   ~sequence() {
@@ -46,9 +45,16 @@ public:
   sequence& operator=(const sequence&) = delete;
 
   // This function has thrown.
-  void note_failure(std::uint32_t function) noexcept;
+  void note_failure(std::uint32_t function) noexcept {
+    std::uint32_t first = first_.load(base::relaxed);
+    while (function < first &&
+           !first_.compare_exchange_weak(first, function, base::relaxed, base::relaxed)) {
+    }
+    if (first == none)
+      root_->failing_.fetch_add(1, base::relaxed);
+  }
 
-  // It must not start.
+  // This function must not start.
   bool overtaken(std::uint32_t function) const noexcept {
     return root_->failing_.load(base::relaxed) != 0 && is_overtaken(function);
   }
@@ -56,12 +62,15 @@ public:
 private:
   static constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
-  bool is_overtaken(std::uint32_t function) const noexcept;
+  bool is_overtaken(std::uint32_t function) const noexcept {
+    return first_.load(base::relaxed) < function ||
+           (within_ != nullptr && within_->of->is_overtaken(within_->function));
+  }
 
   const position* within_;
   sequence* root_;                          // the outermost one
-  base::atomic<std::uint32_t> first_{none}; // that has thrown
-  base::atomic<std::uint32_t> failing_{0};  // of a root: sequences in which something has thrown
+  base::atomic<std::uint32_t> first_{none}; // function that has thrown
+  base::atomic<std::uint32_t> failing_{0};  // of the outermost: sequences that have such a function
 };
 
 } // namespace nopal::inline NOPAL_ABI::join
