@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: MIT
 //
-// Around code that waits.
+// blocking(f): calls f, which may wait, while another thread takes the place of this one.
 //
 //     auto reply = nopal::blocking([&] { return socket.read(); });
 //
-// blocking(f) calls f, and while f runs another thread takes this one's place among the workers, so
-// that a call that waits (for input, a lock, a sleep) costs no parallelism. What was forked above
-// can be stolen as ever. It takes a microsecond or two when a spare thread rests already, and the
-// start of a thread when none does; as many threads are kept as have been in f at the same time.
-// Where the thread is no worker, f is just called.
+// So a call that waits (for input, a lock, a sleep) costs no parallelism. Thieves still take the
+// open forks above. The change takes a microsecond or two if a spare thread rests already, and the
+// start of a thread otherwise; as many threads are kept as have been in f at the same time. On a
+// thread that runs no strands, f is just called.
 //
-// It returns what f returns and lets its exceptions through. Thread rules: any thread.
+// Returns what f returns and lets its exceptions through. Thread rules: any thread.
 #pragma once
 
 #include "nopal/config.h"

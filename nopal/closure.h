@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What a child runs: copies of the function and of the arguments that a fork was given. The serial
-// elision makes the same copies, so that a child changes its own either way.
+// What a child runs: copies of the function and of the arguments that a fork was given, in the
+// serial elision too.
 #pragma once
 
 #include "nopal/config.h"
@@ -13,8 +13,8 @@
 namespace nopal::inline NOPAL_ABI::detail {
 
 // A function object that calls f(args...) once, with the copies that it owns. They are made in the
-// order of the parameters; what is given as an rvalue is moved. Its arguments are given to f as
-// rvalues, as std::async does.
+// order of the parameters, from rvalues by moving. As by std::async, f gets the arguments as
+// rvalues.
 template <class F, class... Args>
 [[gnu::always_inline]] inline auto closure_of(F&& f, Args&&... args) {
   return [own = std::decay_t<F>(std::forward<F>(f)),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// What is fixed when a program is compiled. The library and everything that includes its headers
-// must agree; the inline namespace makes a mismatch fail at link time.
+// What is fixed when a program is compiled. The library and every file that includes its headers
+// must agree.
 //
 //   NOPAL_SERIAL             the serial elision: no library, no threads, same source
 //   NOPAL_CHECKS             our own invariants are asserted (check builds)
-//   NOPAL_BASELINE="header"  benchmark builds only: the header names other parts to compare with
-//                            (bench/baseline/README.md), in the place of those below
+//   NOPAL_BASELINE="header"  benchmark builds only: the header names a baseline
+//                            (bench/baseline/README.md) in the place of the parts below
 #pragma once
 
 #define NOPAL_JOINED_NAME(a, b) a##b
@@ -26,9 +26,9 @@
 #define NOPAL_STEAL_RECORDS_CONTROL(statement)
 #endif
 
-// The inline namespace of everything that depends on these choices. What is compiled in two ways
-// thus has two names: in one program, no linker takes functions or templates of the one kind for
-// those of the other, and a file finds only the library of its own kind.
+// The inline namespace of everything that depends on these choices. Code that is compiled in two
+// ways has two names, so a program and a library that disagree do not link, and one program may
+// contain both kinds.
 #if defined(NOPAL_CHECKS)
 #define NOPAL_ABI_CHECKS checked_
 #else

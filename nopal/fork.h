@@ -4,7 +4,7 @@
 //
 //     long fib(int n) {
 //       if (n < 2) return n;
-//       nopal::scope s;                // joins before it dies
+//       nopal::scope s;                // its destructor joins
 //       long x;
 //       s.fork(x, fib, n - 1);         // may run in parallel with what follows
 //       long y = fib(n - 2);
@@ -12,19 +12,20 @@
 //       return x + y;
 //     }
 //
-// `fork` runs the child now, as a plain call, and offers the rest of the caller to thieves. If
-// nobody takes it, nothing has happened. Compiled with NOPAL_SERIAL, forks are calls and joins are
-// nothing: the serial elision, the meaning of the program. A fork copies its function object and
-// its arguments either way, so erasing means to define NOPAL_SERIAL, not to delete the words.
+// `fork` runs the child now, as a plain call; meanwhile a thief may take the continuation, the rest
+// of the caller. If no thief takes it, nothing has happened. Compiled with NOPAL_SERIAL, forks are
+// calls and joins do nothing: this is the serial elision, the meaning of the program. A fork copies
+// its function object and its arguments either way, so the elision is not the same as the source
+// without the words.
 //
-// Rules. A scope is a local variable, and only the function that declares it forks and joins it;
-// scopes of one function fork and join like nested blocks, in the reverse order of their
-// declaration; between a scope's declaration and its last join the function does not change the
+// Rules. A scope is a local variable, and only the function that declares it forks and joins it.
+// Scopes of one function fork and join like nested blocks, in the reverse order of their
+// declaration. Between a scope's declaration and its last join the function does not change the
 // size of its frame (alloca). After a fork or join the function may run on another thread. Each
 // misuse ends the program with a sentence, at the latest when it would do harm.
 //
-// Exceptions. A child's exception is rethrown by the join, the serially first if there are several;
-// an exception between fork and join unwinds through the scope, which joins first. `invoke` gives
+// Exceptions. A join rethrows the exception of a child, the serially first if there are several. An
+// exception between fork and join unwinds through the scope, which joins first. `invoke` throws
 // exactly the exception of the serial elision.
 //
 // Paper: fibril-spaa16, section 4.1.
@@ -58,8 +59,8 @@ public:
     frame_.frame_pointer = this_frame();
   }
 
-  // Joins. Children's exceptions are thrown unless another exception is unwinding the scope
-  // already: then they are counted (suppressed_exceptions in runtime.h).
+  // Joins, and rethrows as `join` does, unless another exception unwinds the scope: then the
+  // exceptions of children are only counted (suppressed_exceptions in runtime.h).
   [[gnu::always_inline]] inline ~scope() noexcept(false) {
     if (frame_.needs_join()) [[unlikely]] {
       wait();
@@ -71,7 +72,7 @@ public:
   scope& operator=(const scope&) = delete;
 
   // Runs `f(args...)` as a child. Function and arguments are moved or copied to the child before
-  // anything can run in parallel.
+  // the continuation can run.
   template <class F, class... Args>
     requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
   [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
@@ -94,14 +95,14 @@ public:
                         std::forward<Args>(args)...);
   }
 
-  // Waits until every child forked so far is finished; rethrows the serially first exception of
-  // theirs. The scope can be used again.
+  // Waits until every child forked so far is finished; rethrows their serially first exception. The
+  // scope can be used again.
   [[gnu::always_inline]] inline void join() {
     if (frame_.needs_join()) [[unlikely]] {
       wait();
       sched::finish_join(arch::address_of(frame_));
       if (frame_.needs_join())
-        __builtin_unreachable(); // so the destructor's join needs no look
+        __builtin_unreachable(); // so compilers leave out the destructor's join
     }
   }
 
@@ -113,7 +114,7 @@ private:
   }
 
   [[gnu::always_inline]] inline void check_frame() const noexcept {
-    // Compilers see through the first comparison, at a scope's first fork.
+    // Compilers can decide the first comparison at a scope's first fork.
     if (frame_.frame_pointer != this_frame() && !frame_.is_of(this_frame())) [[unlikely]]
       sched::scope_misused();
   }

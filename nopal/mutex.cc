@@ -29,7 +29,7 @@ void condition_variable::wait(std::unique_lock<mutex>& lock) noexcept {
   } all{queue_, *lock.mutex()};
   sched::park(
       [](fiber* strand, void* argument) {
-        // The strand may go on, and `all` be gone, once it is in the queue.
+        // Once the strand is in the queue it may be resumed, and `all` be gone.
         const condition copy = *static_cast<condition*>(argument);
         copy.queue.add(strand);
         copy.held.unlock();

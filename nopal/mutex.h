@@ -5,20 +5,20 @@
 //     nopal::mutex m;
 //     {
 //       std::lock_guard guard{m};
-//       nopal::for_index(...);        // may end on another thread: the lock is still ours
+//       nopal::for_index(...);        // may end on another thread: this strand still has the lock
 //     }
 //
-// A strand that waits is suspended; its thread goes on with other work. So a lock can be held
-// across forks and joins, and work that another strand forks inside the lock does not deadlock with
-// work that wants it. Serial rules stay: a child that locks what its parent holds waits for ever.
+// A strand that waits is suspended, with its stack; its thread runs other strands. So a lock can be
+// held across forks and joins: a strand that is forked under the lock does not deadlock with a
+// strand that waits for it. Serial rules stay: a child that locks what its parent holds waits for
+// ever.
 //
-// They work like std::mutex and std::condition_variable, and with std::lock_guard, scoped_lock and
-// unique_lock. First come, first served: who unlocks hands the mutex to the strand that has waited
-// longest. A waiting strand keeps its stack.
+// Both work like their namesakes in std, with std::lock_guard, scoped_lock and unique_lock. First
+// come, first served: `unlock` hands the mutex to the strand that has waited longest.
 //
-// Thread rules: anybody, any strand. Destroyed when nobody waits.
-// NOPAL_SERIAL: they do nothing; a wait whose condition does not hold would wait for ever, and ends
-// the program.
+// Thread rules: any thread, any strand. To be destroyed when no strand waits.
+// NOPAL_SERIAL: they do nothing. A wait for a condition that does not hold would last for ever, and
+// ends the program.
 #pragma once
 
 #include "nopal/config.h"
@@ -31,12 +31,6 @@
 #endif
 
 #include <mutex>
-
-#if !defined(NOPAL_SERIAL)
-namespace nopal::inline NOPAL_ABI::vproc {
-struct fiber;
-}
-#endif
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -62,6 +56,9 @@ public:
   }
 };
 #else
+namespace vproc {
+struct fiber;
+}
 
 class mutex {
 public:
@@ -94,7 +91,7 @@ public:
 
   void notify_one() noexcept;
   void notify_all() noexcept;
-  // The strand holds the mutex before and after; there are no spurious wake-ups, but the condition
+  // The strand holds the mutex before and after. There are no spurious wake-ups, but the condition
   // may have changed again.
   void wait(std::unique_lock<mutex>& lock) noexcept;
   template <class Condition> void wait(std::unique_lock<mutex>& lock, Condition holds) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// The runtime seen from outside: how many workers, with what options, and what they did.
+// The runtime seen from outside: the number of workers, their options, and what they did.
 //
-// Nothing here has to be called. The runtime starts at the first fork, with what the environment
-// and the machine say, and ends with the process.
+// No program has to call these functions. The runtime starts at the first fork, with options from
+// the environment and the machine, and ends with the process.
 #pragma once
 
 #include "nopal/config.h"
@@ -21,21 +21,21 @@ using options = config::options;
 using config::bind;
 using config::unlimited; // a stack_budget
 
-// Takes effect at the first fork. Ends the program with a sentence if that has been, or later, at
-// the first fork, if a value is not accepted. Thread rules: any thread, before the first fork.
+// Takes effect at the first fork. Ends the program with a sentence if the first fork has been; that
+// fork does so if a value is not accepted. Thread rules: any thread, before the first fork.
 void configure(const options& asked);
 
-// Threads that run strands when one foreign thread, `main` say, has forked: it and the pool's. Each
-// further foreign thread that forks at the same time adds itself. Resolves the options when they
-// are not yet.
+// The threads that run strands when one external thread, such as `main`, has forked: this thread
+// and the pool's. Each further external thread that forks at the same time adds itself. Resolves
+// the options unless they are resolved.
 unsigned num_workers();
 
 // What all workers did since the program began; see sched/statistics.h for each field.
 using sched::statistics;
 statistics stats();
 
-// In a handler of an exception that came from a join or from invoke: how many other exceptions of
-// the same join gave way to it. Valid until the strand's next fork or join.
+// In a handler of an exception that a join or invoke has thrown: how many other exceptions of the
+// same join were suppressed. Valid until the strand's next fork or join.
 std::uint64_t suppressed_exceptions() noexcept;
 
 #if defined(NOPAL_SERIAL)

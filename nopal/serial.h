@@ -2,8 +2,8 @@
 //
 // The serial elision of fork.h: a fork is a call, a join is nothing. Chosen by NOPAL_SERIAL.
 //
-// A fork copies and moves what it is given as the parallel one does, so that erasing changes no
-// value: a child that changes its function object or its arguments changes copies.
+// A fork copies and moves its arguments as the parallel one does, so that a child that changes its
+// function object or its arguments changes copies.
 #pragma once
 
 #include "nopal/closure.h"
@@ -32,15 +32,15 @@ public:
     requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     auto child = copy(std::forward<F>(f), std::forward<Args>(args)...);
-    result = child(); // while the copies live, to which what it returns may refer
+    result = child(); // while the copies live, since the result may refer to them
   }
 
   void join() noexcept {}
 
 private:
-  // A temporary function object whose destructor may throw is not copied: if the copy's destructor
-  // threw, the temporary's would throw during the unwinding and end the program, where a parallel
-  // fork lets one of the two be caught.
+  // A temporary function object whose destructor may throw is not copied. If the copy's destructor
+  // threw, the temporary's would throw during the unwinding and end the program; after a parallel
+  // fork one of the two exceptions can be caught.
   template <class F, class... Args>
   [[gnu::always_inline]] static inline auto copy(F&& f, Args&&... args) {
     if constexpr (std::is_lvalue_reference_v<F> || std::is_const_v<F> ||

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Behind scope::fork: the thunks that run children.
+// The thunks that run children, behind scope::fork.
 //
-// A fork is an ordinary call, with the scope and the child's closure, of a stub that records the
-// caller and goes on in the thunk.
-// A small trivially copyable closure, or a function with such arguments, travels in registers, if
-// need be cut into words; anything else by address, and the thunk moves it into its own frame.
-// Either way the child has its copy before the continuation is offered, since a thief may overwrite
-// the parent's temporaries at once.
+// A fork is an ordinary call of a stub, with the scope and the child's closure; the stub records
+// the caller and jumps to the thunk. A small trivially copyable closure, or a function with such
+// arguments, travels in registers, cut into words if need be. Anything else travels by address, and
+// the thunk moves it into its own frame. Either way the child has its copy before the fork is
+// opened, since a thief may overwrite the parent's temporaries at once.
 #pragma once
 
 #include "nopal/base/sanitizer.h"
@@ -20,7 +19,6 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <tuple>
@@ -32,13 +30,12 @@ namespace nopal::inline NOPAL_ABI::detail {
 using join::fork_record;
 using join::scope_frame;
 
-// A copy of its bytes is a copy of it.
+// A copy of the bytes is a copy of the value.
 template <class T>
 inline constexpr bool copied_as_bytes =
-    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> &&
-    std::is_trivially_destructible_v<T>;
+    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T>;
 
-// The System V convention passes such a value in registers; what it passes in memory would move the
+// The System V convention passes such a value in registers. A value passed in memory would move the
 // stack pointer of the call.
 template <class T>
 inline constexpr bool fits_registers =
@@ -46,55 +43,56 @@ inline constexpr bool fits_registers =
     (std::is_scalar_v<T> ? sizeof(T) <= 8
                          : std::is_empty_v<T> || (alignof(T) == 8 && sizeof(T) <= 16));
 
-template <class T> inline constexpr bool in_vector_register = std::is_floating_point_v<T>;
 template <class T>
-inline constexpr std::size_t registers_of =
-    std::is_empty_v<T> || in_vector_register<T> ? 0 : (sizeof(T) + 7) / 8;
+inline constexpr std::size_t general_registers =
+    std::is_empty_v<T> || std::is_floating_point_v<T> ? 0 : (sizeof(T) + 7) / 8;
+template <class T>
+inline constexpr std::size_t vector_registers =
+    std::is_scalar_v<T> ? std::is_floating_point_v<T> : 2;
 
-// One of the six general registers holds the scope; a class may need vector registers as well as
-// general ones, so it counts as both.
+// One of the six general registers holds the scope. A class counts as general and as vector
+// registers, since it may need either.
 template <class... T>
 inline constexpr bool travel_in_registers =
-    (fits_registers<T> && ...) && (registers_of<T> + ... + 0) <= 5 &&
-    (std::size_t{in_vector_register<T>} + ... + 0) +
-            2 * (std::size_t{std::is_class_v<T>} + ... + 0) <=
-        8;
+    (fits_registers<T> && ...) && (general_registers<T> + ... + 0) <= 5 &&
+    (vector_registers<T> + ... + 0) <= 8;
 
 template <class Body> void run_body(void* body) { (*static_cast<Body*>(body))(); }
 
-// The child of one fork, and what follows it.
-template <class Body> [[gnu::always_inline]] inline void run_opened(fork_record& of, Body& body) {
+// Runs the child of an open fork, and closes the fork.
+template <class Body>
+[[gnu::always_inline]] inline void run_opened(fork_record& record, Body& body) {
   try {
     base::call_body(body);
   } catch (...) {
-    join::capture_failure(arch::address_of(of));
+    join::capture_failure(arch::address_of(record));
     goto failed;
   }
-  if (!vproc::pop(&of)) [[unlikely]]
-    sched::child_returned(arch::address_of(of));
+  if (!vproc::pop(&record)) [[unlikely]]
+    sched::child_returned(arch::address_of(record));
   return;
 failed:
-  sched::child_threw(arch::address_of(of));
+  sched::child_threw(arch::address_of(record));
 }
 
 template <class Body>
-[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(fork_record& of, Body& body) {
-  if (!sched::fork_slow(&of, run_body<Body>, std::addressof(body)))
-    run_opened(of, body);
+[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(fork_record& record, Body& body) {
+  if (!sched::fork_slow(&record, run_body<Body>, std::addressof(body)))
+    run_opened(record, body);
 }
 
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
-  fork_record of{scope};
+  fork_record record{scope};
   vproc::worker* const self = vproc::current();
-  if (!self->exceptions->alive() && self->deque.push(&of)) [[likely]]
-    return run_opened(of, body);
-  // By its address the slow path gets a copy, so that on the fast path the body's parts can stay in
-  // registers.
+  if (!self->exceptions->alive() && self->deque.push(&record)) [[likely]]
+    return run_opened(record, body);
+  // The slow path gets the address of a copy, so that on the fast path the body's parts can stay
+  // in registers.
   if constexpr (std::is_trivially_copyable_v<Body>) {
     Body own{body};
-    run_child_slow(of, own);
+    run_child_slow(record, own);
   } else {
-    run_child_slow(of, body);
+    run_child_slow(record, body);
   }
 }
 
@@ -116,8 +114,8 @@ template <class R, class F> struct into {
   }
 };
 
-// The same where the function has to be moved or copied: it is the first argument, so that this
-// happens once.
+// The same for a function that has to be moved or copied. It is the first argument, so that it is
+// moved once.
 template <class R> struct into_result {
   R* result;
   template <class F, class... Args> void operator()(F&& f, Args&&... args) {
@@ -148,8 +146,8 @@ NOPAL_THUNK_FUNCTION void words_thunk(scope_frame* scope, Words... words) {
   run_child(scope, child.f);
 }
 
-// The closure must be gone before the child counts as finished, so it is destroyed by the call that
-// runs it. What its destructor throws is the child's exception, as what it throws itself.
+// The closure must be destroyed before the child counts as finished, so the call that runs the
+// closure destroys it. What the destructor throws counts as thrown by the child.
 template <class Closure> struct run_and_destroy {
   union {
     Closure closure;
@@ -168,8 +166,8 @@ template <class Closure> struct run_and_destroy {
   }
 };
 
-// Moves or copies what the fork was given from where its caller has it, so that nothing of it is
-// destroyed in between.
+// Moves or copies function and arguments from where the fork's caller has them, so that no
+// temporary is destroyed in between.
 template <class F, class... Args>
 NOPAL_THUNK_FUNCTION void given_thunk(scope_frame* scope, std::tuple<F, Args...>* given) {
   const auto make = [given] {
@@ -187,9 +185,9 @@ NOPAL_THUNK_FUNCTION void given_thunk(scope_frame* scope, std::tuple<F, Args...>
   }
 }
 
-// The parent has just stored these parts one by one. A load that joined two of them would wait
-// until both stores are done, as processors forward one store to a load, not two. Compilers do not
-// join volatile loads.
+// The parent has just stored these parts one by one. Processors forward one store to a load, not
+// two, so a load of two parts would wait until both stores are done. Compilers do not join volatile
+// loads.
 template <class T> [[gnu::always_inline]] inline T loaded_alone(const T& part) noexcept {
   using word [[gnu::may_alias]] = std::uint64_t;
   if constexpr (std::is_scalar_v<T>)
@@ -213,7 +211,7 @@ NOPAL_THUNK_FUNCTION void parts_thunk(scope_frame* scope, const std::tuple<F, Ar
   run_child(scope, child);
 }
 
-// Records its caller and goes on in the thunk.
+// Records its caller and jumps to the thunk.
 template <auto Thunk, class... Args>
 NOPAL_FORK_STUB NOPAL_SWITCHES void stub(NOPAL_STUB_PARAMETERS(scope_frame*, Args...)) {
   NOPAL_RECORD_CALLER_AND_GO_TO(Thunk);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// Failure lists, and the door to the C++ runtime's per-thread exception state.
+// Lists of failures, and access to the C++ runtime's per-thread exception state.
 #include "nopal/join/failure.h"
 
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/deque/spin_lock.h"
 #include "nopal/join/join.h"
-#include "nopal/stack/stack.h"
 
 #include <cxxabi.h>
 
@@ -27,8 +26,8 @@ exception_state& thread_state() noexcept {
   return *reinterpret_cast<exception_state*>(abi::__cxa_get_globals());
 }
 
-// Compilers take the place of this state for a constant: it is looked up in a function that does
-// nothing else.
+// Compilers take the address of this state for a constant, though the thread may change. So it is
+// looked up in a function that does nothing else.
 [[gnu::noinline]] void add_uncaught(unsigned number) noexcept { thread_state().uncaught += number; }
 
 } // namespace
@@ -52,51 +51,48 @@ void bring_exceptions_back(scope_frame* scope) noexcept {
   put_exception_state(scope->exceptions);
 }
 
-bool run_catching(fork_record* of, void (*run)(void*), void* closure) noexcept {
-  try {
-    run(closure);
-  } catch (...) {
-    capture_failure(of);
-    return true;
-  }
-  return false;
-}
-
 NOPAL_SWITCHES bool run_catching_amid(std::exception_ptr handled, unsigned uncaught,
-                                      fork_record* of, void (*run)(void*), void* closure) noexcept {
+                                      fork_record* record, void (*run)(void*),
+                                      void* closure) noexcept {
   if (handled != nullptr) {
     try {
       std::rethrow_exception(std::move(handled));
     } catch (...) {
-      return run_catching_amid(nullptr, uncaught, of, run, closure);
+      return run_catching_amid(nullptr, uncaught, record, run, closure);
     }
   }
   add_uncaught(uncaught);
-  const bool failed = run_catching(of, run, closure);
-  add_uncaught(0u - uncaught); // on the thread where it has ended
+  bool failed = false;
+  try {
+    run(closure);
+  } catch (...) {
+    capture_failure(record);
+    failed = true;
+  }
+  add_uncaught(0u - uncaught); // on the thread where the child has ended
   return failed;
 }
 
-void capture_failure(fork_record* of) noexcept {
+void capture_failure(fork_record* record) noexcept {
   std::exception_ptr thrown = std::current_exception();
   NOPAL_ASSERT(thrown != nullptr,
                "a strand was unwound by something else than a C++ exception (pthread_exit, the "
                "cancellation of its thread, another language's exception), which no join can throw "
                "again; return from its function instead");
-  of->failed = new (std::nothrow) failure{nullptr, 0, std::move(thrown)};
-  NOPAL_ASSERT(of->failed != nullptr,
+  record->failed = new (std::nothrow) failure{nullptr, 0, std::move(thrown)};
+  NOPAL_ASSERT(record->failed != nullptr,
                "out of memory while keeping a child's exception for its join");
 }
 
-void attach_failure(fork_record* of, bool detached) noexcept {
-  scope_frame* scope = of->scope;
+void attach_failure(fork_record* record, bool detached) noexcept {
+  scope_frame* scope = record->scope;
   if (!detached)
-    scope->activate(); // else its continuation was stolen, so that the join looks
-  const std::int64_t epoch = detached ? of->steals_before : scope->steals();
-  of->failed->order = 2 * epoch + (detached ? 1 : 0);
+    scope->activate(); // so that the join looks; a steal has activated the scope
+  const std::int64_t epoch = detached ? record->steals_before : scope->steals();
+  record->failed->order = 2 * epoch + (detached ? 1 : 0);
   const deque::locked guard{failures_lock};
-  of->failed->next = scope->failures;
-  scope->failures = of->failed;
+  record->failed->next = scope->failures;
+  scope->failures = record->failed;
 }
 
 std::exception_ptr collect_failures(scope_frame* scope) noexcept {

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Exceptions of children, kept for the join, in serial order.
-//
-// A scope's steals cut its children into epochs: within an epoch children run one after another on
-// the main path; the last one of an epoch is the one whose continuation was stolen. So the serial
-// order is (steals before the child was forked, detached or not, order of arrival), and all three
-// are known without counting forks.
+// Exceptions of children, kept for the join in serial order, and the exception state of strands.
+// README.md, "Exceptions", has the order and why no fork is counted for it.
 //
 // Paper: manticore-icfp08, section 6 (exceptions in serial order).
 #pragma once
@@ -31,8 +27,7 @@ struct exception_state {
   void* caught;
   unsigned uncaught;
 
-  // Somebody is in a handler, or exceptions are on their way through destructors.
-  // One test for both.
+  // The strand is in a handler, or exceptions unwind it. One test for both.
   bool alive() const noexcept { return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) != 0; }
 };
 inline constexpr exception_state no_exceptions{nullptr, 0};
@@ -41,23 +36,23 @@ const exception_state* this_threads_exceptions() noexcept;
 exception_state take_exception_state() noexcept;
 void put_exception_state(exception_state state) noexcept;
 
-// A thief cannot read its victim's exception state. So a fork amid exceptions sets them aside in
-// the scope before it offers the continuation; whoever goes on with that brings them back.
+// A thief cannot read its victim's exception state. So a fork amid exceptions sets the state aside
+// in the scope before the continuation can be stolen; the thread that runs the continuation brings
+// the state back.
 void set_exceptions_aside(scope_frame* scope) noexcept;
 void bring_exceptions_back(scope_frame* scope) noexcept;
 
-// The child sees what its parent sees: the same exception handled, by a handler of its own, so that
-// it may rethrow it; and as many that are not caught. True: the child has thrown.
-bool run_catching(fork_record* of, void (*run)(void*), void* closure) noexcept;
-bool run_catching_amid(std::exception_ptr handled, unsigned uncaught, fork_record* of,
+// Runs a child amid the exceptions of its parent. The child handles the same exception, in a
+// handler of its own, so that it may rethrow it, and finds as many uncaught. True: the child has
+// thrown.
+bool run_catching_amid(std::exception_ptr handled, unsigned uncaught, fork_record* record,
                        void (*run)(void*), void* closure) noexcept;
 
-// In a handler: keeps the current exception with the offer. Ends the program if memory is
-// exhausted.
-void capture_failure(fork_record* of) noexcept;
+// In a handler: keeps the current exception with the fork. Ends the program if memory is exhausted.
+void capture_failure(fork_record* record) noexcept;
 
-// The child of `of` failed and its continuation is (not) detached: hand the failure to the scope.
-void attach_failure(fork_record* of, bool detached) noexcept;
+// The child of this fork has failed, detached or not: hands the failure to the scope.
+void attach_failure(fork_record* record, bool detached) noexcept;
 
 // Main path after the join: removes all failures of the scope and returns the serially first (null
 // if none); the others are counted as suppressed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// What makes a frame ready for a thief.
+// How a frame is made ready for a thief.
 #include "nopal/join/lazy_frame.h"
 
 #include "nopal/base/check.h"
@@ -10,8 +10,8 @@ namespace nopal::inline NOPAL_ABI::join {
 namespace {
 
 // A scope lies between the stack pointer and the frame pointer of the frame that constructed it.
-// Where those are on different stacks (constructed after an earlier steal of the frame), the frame
-// has fitted half a stack, or it could not have been stolen.
+// If those are on different stacks, the scope was constructed after an earlier steal of the frame,
+// and the frame has less than half a stack, or it could not have been stolen.
 bool lies_in_its_frame(const scope_frame* scope) noexcept {
   const auto at = reinterpret_cast<std::uintptr_t>(scope);
   const std::uintptr_t low = scope->stack_pointer;
@@ -27,14 +27,14 @@ NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
 } // namespace
 
 void fork_record::complete(std::uintptr_t taken_above) noexcept {
-  base::happens_after(this); // the deque has found this offer; ThreadSanitizer did not see how
+  base::happens_after(this); // ThreadSanitizer did not see how the deque has found the record
   NOPAL_ASSERT(lies_in_its_frame(scope),
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");
   scope->resume_at = return_address(scope->resume_at);
   scope->activate();
   steals_before = scope->steals();
-  if (steals_before == 0) // later ones lie on a thief's stack
+  if (steals_before == 0) // else the record lies on a thief's stack
     scope->taken_above = taken_above;
   const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : scope->stolen_at;
   NOPAL_ASSERT(stack::together(at, reinterpret_cast<std::uintptr_t>(this)),
