@@ -1,22 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Unwinds stolen frames in gdb. It is part of each program with Nopal: x86_64_gdb.S.
+"""Unwinds stolen frames in gdb. Each program with Nopal contains this script (x86_64_gdb.S).
 
-A frame F whose continuation was stolen lies on stack A, and what it calls, G, on the thief's stack
-B. gdb unwinds G to F, but if A is below B it refuses to unwind F: "previous frame inner to this
-frame". Then the unwinder below claims F, and there are three frames in its place:
+A function F whose continuation was stolen has its frame on stack A; the function G that F calls has
+its frame on the thief's stack B. gdb unwinds G to F. If A lies below B, gdb refuses to unwind F:
+"previous frame inner to this frame". Then the unwinder below claims F's frame, and gdb sees three
+frames in its place:
 
     G             on B
-    F             claimed here: hands on what F has, but for the pc (the trampoline's), the stack
-                  pointer (on A) and rcx (F's pc)
-    trampoline    of a signal's type, so gdb does not compare its place, nor F's, with others
+    F             the claimed frame. Its caller's registers are F's own, except the pc (the
+                  trampoline's), the stack pointer (on A) and rcx (F's pc)
+    trampoline    has the type of a signal's frame, so gdb does not compare its address, nor the
+                  claimed frame's, with those of other frames
     F             as gdb unwinds it by itself, with its variables
     F's callers   on A
 
-A backtrace shows the last of the three only.
+A backtrace shows only the last of the three.
 
-While the program runs for a command, the innermost frame's caller must look as it did when that
-frame was the innermost itself, or `next` would not know a call when it sees one: nothing is claimed
-then. But `finish` waits for the frame that it has seen, the claimed one, to be the innermost.
+While the program runs for a command, nothing new is claimed: `next` recognises a call by comparing
+the caller of the innermost frame with the frame that was innermost before. But `finish` waits until
+the frame that it has seen, a claimed one, is the innermost; so frames claimed before stay claimed.
 """
 
 import re
@@ -28,7 +30,7 @@ from gdb.FrameDecorator import FrameDecorator
 
 
 class NopalFrameId:
-    """Identifies a claimed frame: not inner to its callee's, and different for each return."""
+    """Identifies a claimed frame. Its sp is not below the callee's; its pc differs by return."""
 
     def __init__(self, sp, pc):
         self.sp = gdb.Value(sp)
@@ -41,7 +43,7 @@ def nopal_words(address, count):
 
 
 class NopalUnwinder(gdb.unwinder.Unwinder):
-    """Claims the first frame on a stack if it lies on another, lower one."""
+    """Claims the frame that calls the first function on a stack, if it lies on a lower stack."""
 
     KEPT = ("rbx", "rbp", "r12", "r13", "r14", "r15")
     ARGUMENTS_MAX = 4096  # bytes that a call's arguments take on the stack
@@ -50,18 +52,18 @@ class NopalUnwinder(gdb.unwinder.Unwinder):
 
     def __init__(self):
         super().__init__("nopal")
-        self.ranges = {}  # of each program space: (base, bytes, slot_bytes, trampoline) or None
-        self.returns = set()  # (thread, sp, pc) of what was claimed since the program stopped
-        self.levels = {}  # of each thread: the lowest seen since then
-        self.unclaimed = False  # frames were seen while the program ran
+        self.ranges = {}  # by program space: (base, bytes, slot_bytes, trampoline), or None
+        self.returns = set()  # (thread, sp, pc) of each frame claimed since the program stopped
+        self.levels = {}  # by thread: the lowest level of a frame seen since the program stopped
+        self.unclaimed = False  # True if frames were seen while the program ran
 
     def forget(self, _event=None):
-        """Objects were loaded or relocated, or the range was reserved."""
+        """For when objects are loaded or relocated, or the range of stacks may be reserved."""
         self.ranges.clear()
 
     def stopped(self, _event):
         self.forget()
-        self.range()  # now, since expressions need frames
+        self.range()  # evaluates an expression, which needs frames: not possible while unwinding
         self.returns.clear()
         self.levels.clear()
         if self.unclaimed:
@@ -86,7 +88,7 @@ class NopalUnwinder(gdb.unwinder.Unwinder):
     def __call__(self, pending):
         try:
             return self.unwind(pending)
-        except gdb.error:  # a register or a word of memory is not there
+        except gdb.error:  # a register or a word of memory is not available
             return None
 
     def unwind(self, pending):
@@ -100,7 +102,8 @@ class NopalUnwinder(gdb.unwinder.Unwinder):
             self.unclaimed = True
             if (thread.ptid, sp, pc) not in self.returns:
                 return None
-        # Functions inlined into the innermost frame have levels of their own, which are not seen.
+        # Functions inlined into the innermost frame have levels that the unwinder never sees, so
+        # the innermost level need not be 0.
         elif pending.level() == lowest or not self.follows_call(pc):
             return None
         found = self.range()
@@ -115,13 +118,15 @@ class NopalUnwinder(gdb.unwinder.Unwinder):
             return None
         self.returns.add((thread.ptid, sp, pc))
         identity = NopalFrameId(top, pc)
-        # gdb takes one off a return address to find the call, but not off the pc below a signal's.
+        # gdb subtracts one from a return address to find the call, but not from the pc of a frame
+        # that a signal interrupted.
         return self.claim(pending, identity, {"rip": trampoline + 1, "rsp": frame, "rcx": pc - 1})
 
     def is_first(self, sp, pc, top):
-        """Whether the frame that calls with this stack pointer is the first on the stack. It calls
-        with the one the stack began with, less the bytes of the call's arguments. So may a frame
-        that the first one called, but only one that keeps no frame pointer of its own."""
+        """Whether the function that calls with this stack pointer is the first on the stack. It
+        calls with the stack pointer with which the stack began, less the bytes of the call's
+        arguments. A function that it has called may call with such a stack pointer too, but only
+        if it keeps no frame pointer of its own."""
         begin = nopal_words(top - 8, 1)[0]
         if sp == begin:
             return True
@@ -135,8 +140,8 @@ class NopalUnwinder(gdb.unwinder.Unwinder):
             size = pc - entry if 0 < pc - entry < self.PROLOGUE_MAX else 256
             code = gdb.selected_inferior().read_memory(entry, size)
             return self.KEEP_FRAME_POINTER in bytes(code)
-        # Without debugging information: is there a return address? (The bytes between arguments
-        # may hold an old one; then the backtrace ends here.)
+        # Without debugging information: is there a return address between the two? (An old one may
+        # lie in the gaps between arguments; then the backtrace ends here.)
         return not any(map(self.follows_call, nopal_words(sp, (begin - sp) // 8)))
 
     def follows_call(self, address):
@@ -149,8 +154,8 @@ class NopalUnwinder(gdb.unwinder.Unwinder):
         return any(before[-n] == 0xFF and before[1 - n] & 0x38 == 0x10 for n in (2, 3, 4, 6, 7))
 
     def is_inlined(self, pc):
-        """Whether gdb puts a frame of an inlined function before this one. It compares places of
-        whole functions only."""
+        """Whether gdb puts the frame of an inlined function before this one. gdb compares only
+        addresses of frames of whole functions."""
         block = gdb.block_for_pc(pc)
         functions = 0
         while block is not None and not block.is_static and not block.is_global:
@@ -170,7 +175,7 @@ class NopalUnwinder(gdb.unwinder.Unwinder):
 
 
 class NopalDecorator(FrameDecorator):
-    """Names a function as backtraces without filters do, that is without its parameters' types."""
+    """Names a function as a backtrace without filters does: without the types of parameters."""
 
     def function(self):
         name = super().function()
@@ -186,7 +191,7 @@ class NopalDecorator(FrameDecorator):
 
 
 class NopalFilter:
-    """Hides trampolines, and before each the claimed frame."""
+    """Hides each trampoline and the claimed frame before it."""
 
     def __init__(self, unwinder):
         self.name = "nopal"
@@ -209,8 +214,8 @@ class NopalFilter:
 
 
 def nopal_register():
-    """Once for all programs of this session: the objects that brought the script may go and come
-    back."""
+    """Registers once for all programs of a session of gdb. A program or library that is loaded
+    again brings its script again."""
     too_old = not hasattr(gdb, "PendingFrame") or not hasattr(gdb.PendingFrame, "level")
     if too_old or "nopal" in gdb.frame_filters:
         return

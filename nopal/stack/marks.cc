@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// The walk over a stack's words.
+// The walk over a stack.
 #include "nopal/stack/marks.h"
 
 #include "nopal/base/os.h"
@@ -14,8 +14,7 @@ namespace {
 
 using word = std::uintptr_t;
 
-// So many pages are asked for at a time.
-constexpr word kPagesAtOnce = 64;
+constexpr word kPagesAtOnce = 64; // the most that which_resident takes
 
 } // namespace
 
@@ -42,9 +41,9 @@ NOPAL_READS_FRAMES bool marks::claimed(word at) noexcept {
   return base::load_relaxed_word(at) == (open_mark(at) & ~kClaim);
 }
 
-// Only the page that the search begins in is read without asking. What lies deeper may never have
-// been used, and reading would give each page a mapping. (A page that was swapped out passes for
-// one that was never used, until its owner reads it: its offers must wait.)
+// The walk reads the page where it begins. Deeper pages may never have been used, and reading would
+// give each of them a mapping, so the kernel is asked first which have memory. (A page that was
+// swapped out passes for an unused one until its owner reads it: its open forks must wait.)
 word marks::highest(word from, word to) noexcept {
   if (from >= to)
     return 0;
@@ -58,7 +57,7 @@ word marks::highest(word from, word to) noexcept {
     low = std::max(bottom, high - std::min(high, kPagesAtOnce * page));
     const std::uint64_t there = base::which_resident(low, (high - low) / page);
     if (there == 0 && base::resident_pages(reinterpret_cast<void*>(bottom), low - bottom) == 0)
-      break; // nothing was ever so deep; else it is the untouched middle of a large frame
+      break; // no frame was ever so deep; otherwise this is the untouched middle of a large frame
     for (word at = high - page; at >= low && found == 0; at -= page)
       if ((there >> ((at - low) / page) & 1) != 0)
         found = highest_in(std::max(from, at), at + page);

@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: MIT
 //
-// Finding the open offers of a stack in the stack itself.
+// Marks: how the open forks of a stack are found in the stack itself.
 //
-// An open offer begins with a word that only it has: its own address inverted. Opening stores
-// the word, closing changes it, both at an address known from the stack pointer alone. Who looks
-// for offers walks the stack from the oldest frames downwards and compares each word with its own
-// address; a stack that runs deep is walked only as far as the first offer, which is the oldest. An
-// ordinary word never has that value: as an address it would be the kernel's. (A pointer to a byte
-// of itself, say, would not do: dead words of a frame, and references to empty objects, are just
-// that.)
+// The record of an open fork begins with its mark: a word with the inverse of its own address.
+// Opening stores the mark and closing changes it, both at an address known from the stack pointer
+// alone. A search walks down the stack from the oldest frames and compares each word with its own
+// address. It ends at the first open fork, which is the oldest; a deep stack need not make it long.
+// No other word has that value: as an address it would be one of the kernel's. (A pointer to the
+// word itself would not do. Dead words of frames and references to empty objects are often that.)
 //
-// The walk reads words that belong to running frames. It compares and forgets them; only what lies
-// behind a mark is used.
+// The walk reads words of running frames. It only compares them; what lies behind a mark is used.
 //
-// A thief may claim an offer, from outside, so that its owner cannot close it unnoticed. Claiming
-// is a compare-and-swap, so a word that has become something else is left alone. Closing is one
-// instruction that reads and writes the word, but not atomically: it can overwrite a claim that it
-// has not seen, if both happen at the same time. After the heavy barrier that is over, since the
-// barrier finds the instruction done or not begun: a claim that still stands then will be seen.
+// A thief may claim an open fork, so that its owner cannot close it unnoticed. Claiming is a
+// compare-and-swap, so a word that has become something else is left alone. Closing is one
+// instruction that reads and writes the word, but not atomically: it can overwrite a claim that is
+// made at the same time. The heavy barrier ends this, since it finds the instruction done or not
+// begun: if a claim still stands after the barrier, the owner will see it.
 //
 // Orders: M  open (release) pairs with the walk (acquire): what lies behind the mark is complete.
-//            Who claims has walked before, and walks again before it uses what it has claimed.
+//            A thief walks before it claims, and again before it uses what it has claimed.
 #pragma once
 
 #include "nopal/arch/arch.h"
@@ -38,18 +36,17 @@ struct marks {
     static_cast<mark*>(at)->store(open_mark_of(at), base::release); // M
   }
 
-  // Owner. True: the offer is closed. False: it is closed, but somebody has claimed it before.
+  // Owner. Closes the fork. False: a thief had claimed it.
   [[gnu::always_inline]] static bool close(void* at) noexcept {
     return arch::subtract_at_once(*static_cast<std::uintptr_t*>(at), open_mark_of(at));
   }
 
-  // Anybody. True: the offer is open, and claimed.
+  // Any thread. True: the fork is open, and is claimed now.
   static bool claim(std::uintptr_t at) noexcept;
-
   static bool claimed(std::uintptr_t at) noexcept;
 
-  // The highest address in [from, to) of an open offer, or 0; both 8-aligned, in one stack, or the
-  // range is empty.
+  // The highest address in [from, to) of an open fork's record, or 0. The range is empty, or lies
+  // in one stack; its ends are 8-aligned.
   static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept;
 
 private:
