@@ -69,15 +69,13 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
 // clang-format off
 #if defined(__clang__)
 #define NOPAL_PIN_FRAME                                                                            \
-  _Pragma("clang diagnostic push")                                                                 \
-  _Pragma("clang diagnostic ignored \"-Wstack-protector\"") /* it moves no stack pointer */        \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wstack-protector\"")       \
   asm volatile("" ::: "rsp");                                                                      \
   _Pragma("clang diagnostic pop")
 #define NOPAL_STORE_STACK_POINTER(word) asm volatile("movq %%rsp, %0" : "=m"(word))
 #else
 #define NOPAL_PIN_FRAME                                                                            \
-  _Pragma("GCC diagnostic push")                                                                   \
-  _Pragma("GCC diagnostic ignored \"-Wdeprecated\"")                                               \
+  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeprecated\"")                \
   if (__builtin_frame_address(0) == nullptr)                                                       \
     asm volatile("" ::: "rsp");                                                                    \
   _Pragma("GCC diagnostic pop")                                                                    \

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 //
-// The only door to atomics. The runtime names `atomic`, the orders and the functions below. A build
-// can put others in their place for all files of a program: NOPAL_ATOMICS is then the name of the
-// header that declares them, quotes included. The model checker does so, and thus checks the text
-// that ships.
+// The only door to atomics. A build can put others in the place of all that is declared here, for
+// all files of a program: NOPAL_ATOMICS is then the name of their header, quotes included. The
+// model checker does so, and thus checks the text that ships.
 //
 // Barriers: `light_barrier` and `heavy_barrier` are the two halves of an asymmetric fence. If a
 // thread runs  store A; light_barrier; load B  and another  store B; heavy_barrier; load A,  at
-// least one of the two loads sees the other's store. The light half costs the processor nothing;
-// the heavy half is membarrier(2), which makes every running thread of the process execute a full
-// fence.
+// least one of the two loads sees the other's store. The light half restrains only the compiler;
+// the heavy half is membarrier(2): every running thread of the process executes a full fence.
 #pragma once
 
 #if defined(NOPAL_ATOMICS)

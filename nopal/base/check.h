@@ -7,10 +7,7 @@
 #include "nopal/base/die.h"
 
 #define NOPAL_ASSERT(condition, ...)                                                               \
-  do {                                                                                             \
-    if (!(condition)) [[unlikely]]                                                                 \
-      ::nopal::base::die(__VA_ARGS__);                                                             \
-  } while (false)
+  ((condition) ? static_cast<void>(0) : ::nopal::base::die(__VA_ARGS__))
 
 #if defined(NOPAL_CHECKS)
 #define NOPAL_CHECK(condition)                                                                     \

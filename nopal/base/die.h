@@ -5,8 +5,7 @@
 
 namespace nopal::base {
 
-// The exit status of a program that Nopal ends (EX_SOFTWARE of sysexits.h). It differs from that of
-// a crash and from main's usual results.
+// The exit status of a program that Nopal ends: EX_SOFTWARE of sysexits.h, neither 0 nor 1.
 inline constexpr int exit_status_died = 70;
 
 // Prints `nopal: <sentence>` and a newline with a single write, so that lines of several threads
@@ -14,7 +13,8 @@ inline constexpr int exit_status_died = 70;
 // no stream is flushed: workers are still running, the caller may stand on a stack that is not its
 // own, and each of those could wait for a lock that a suspended strand holds. A sentence longer
 // than a few kilobytes is cut, and ends with three dots.
-[[noreturn]] void die(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));
+[[noreturn, gnu::cold]] void die(const char* format, ...) noexcept
+    __attribute__((format(printf, 1, 2)));
 
 // The same for a signal handler, also on a small alternate stack: it formats nothing.
 [[noreturn]] void die_in_signal_handler(const char* sentence) noexcept;
