@@ -58,7 +58,8 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
 
 // For a scope's constructor: the compiler then addresses the function's locals through a register
 // that survives a change of the stack pointer, also where it realigns the frame for vector
-// registers. The clobber of rsp achieves that. GCC calls it deprecated, honours it, and needs more:
+// registers. The clobber of rsp achieves that; it moves no stack pointer, so warnings are off. GCC
+// calls it deprecated, honours it, and needs more:
 //   rsp        The clobber stands in a branch that is never taken, which GCC finds out only after
 //              it has laid out the frame. Else it would distrust the stack pointer in the epilogue
 //              as well, and every return would wait for a load (1.5 ns a fork).
