@@ -239,6 +239,29 @@ FORMATTED = [
     Edit("places differ", DIE, IN_DIE, IN_DIE.replace(" {", "{")),
 ]
 
+LAYERS_DRAWN = "layers.svg is not what the sources say"
+STEAL_DRAWN = "steal.svg is not what the sources say"
+NO_STEP = "of docs/pictures/steal.svg is not true any more: nopal/"
+FORKS = "nopal/sched/forks.cc"
+PICTURES = [
+    Edit(LAYERS_DRAWN, "docs/pictures/layers.svg", "public API", "interface"),
+    Edit(STEAL_DRAWN, "docs/pictures/steal.svg", "find_work", "find"),
+    Edit("order of the layers", "tests/repo/CMakeLists.txt", "set(layers ", "set(floors "),
+    Edit(LAYERS_DRAWN, "tests/repo/CMakeLists.txt", "deque join", "join deque"),
+    Edit("is not one of the layers", "tests/repo/CMakeLists.txt", "deque join", "join"),
+    Before(LAYERS_DRAWN, RANDOM, "#pragma once", '#include "nopal/vproc/worker.h"\n'),
+    Move(LAYERS_DRAWN, DIE, "nopal/base/last.cc"),
+    Edit(LAYERS_DRAWN, DIE, IN_DIE, IN_DIE + lines(300)),
+    Edit(None, DIE, IN_DIE, IN_DIE + lines(5)),
+    # A call of it is still there.
+    Edit(f"{NO_STEP}sched/forks.cc", FORKS, "void child_returned(", "void done("),
+    Edit(f"publish' {NO_STEP}deque/", "nopal/deque/stack_map.h", " publish(Rec", " show(Rec"),
+    # As is the overload for what was joined.
+    Edit(f"run(stolen)' {NO_STEP}", "nopal/sched/schedule.cc", "run(worker* self, s", "go(stack s"),
+    Edit(f"resume' {NO_STEP}arch/", "nopal/arch/x86_64.S", "\nnopal_arch_resume:", "\nother:"),
+    Move(f"announce_work' {NO_STEP}", "nopal/sched/idle.cc", "nopal/sched/asleep.cc"),
+]
+
 CHANGES = {
     "layers": LAYERS,
     "calls": CALLS,
@@ -248,4 +271,5 @@ CHANGES = {
     "text": TEXT,
     "headers": HEADERS,
     "formatted": FORMATTED,
+    "pictures": PICTURES,
 }
