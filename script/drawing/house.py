@@ -134,7 +134,7 @@ def draw_matrix(canvas, floors, layers, pairs):
                            fill=PAPER if own else DOT, stroke=DOT)
     canvas.rect(MATRIX, top, CELL * len(layers), bottom - top, "none", SOFT)
     x, y = MATRIX, bottom + 22
-    for fill, words in ((DOT, "the floor includes that layer"), (PAPER, "its own files")):
+    for fill, words in ((DOT, "the floor includes it directly"), (PAPER, "its own files")):
         canvas.add("circle", cx=x + 7, cy=y - 4, r=6 if fill == DOT else 5, fill=fill, stroke=DOT)
         canvas.text(x + 20, y, words, fill=SOFT)
         y += 19

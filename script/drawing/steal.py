@@ -23,15 +23,15 @@ def must_exist(root, step):
         text = tree.code_only(tree.read(root, path))
     except FileNotFoundError:
         text = ""
-    label = re.search(rf"^{name}:", text, re.MULTILINE) if path.endswith(".S") else None
+    if path.endswith(".S") and re.search(rf"^\s*function {name}$", text, re.MULTILINE):
+        return
     declared = rf"(?:\b(?!return\b|else\b|throw\b)\w+|\w[*&]|>)\s+{name}\s*(?=\()"
     for match in re.finditer(declared, text):
         if not parameter or re.search(rf"\b{parameter}\b", tree.in_parentheses(text, match.end())):
             return
-    if not label:
-        raise LookupError(
-            f"the step '{step.lane}: {step.function}' of docs/pictures/steal.svg is not true any "
-            f"more: {path} declares no such function; change script/drawing/steps.py")
+    raise LookupError(
+        f"the step '{step.lane}: {step.function}' of docs/pictures/steal.svg is not true any more: "
+        f"{path} declares no such function; change script/drawing/steps.py")
 
 
 def height_of(item):

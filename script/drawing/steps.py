@@ -68,7 +68,7 @@ PHASES = [
         [Step(THIEF, SCHEDULE, "run(stolen)",
               "takes a stack if it has none; counts the steal in alpha")],
         [Step(THIEF, ASSEMBLY, "nopal_arch_resume",
-              "goes on behind the fork of A; what fib(n) calls runs on worker 2's stack",
+              "resumes fib(n) behind the fork of A; what fib(n) calls runs on worker 2's stack",
               stack=TWO)],
     ]),
     ("The child returns to nobody", "worker 1's deque, then the scope", [
@@ -79,7 +79,7 @@ PHASES = [
         [Step(VICTIM, STACK_MAP, "take_back", "neither private nor in the ring: the thief has it",
               lock=True, between="A: stolen", arrow="from"),
          Step(THIEF, ASSEMBLY, "nopal_arch_suspend",
-              "stores the continuation of the join, leaves worker 2's stack", stack=SCHEDULER)],
+              "stores the join's continuation, leaves worker 2's stack", stack=SCHEDULER)],
         [Step(VICTIM, FORKS, "detach", "does not return into fib(n)"),
          Step(THIEF, FORKS, "main_path_waits",
               "puts the strand's exception state into the scope")],
@@ -104,7 +104,7 @@ PHASES = [
         [Step(THIEF, SCHEDULE, "run(joined)",
               "takes over the frame's stack; its own goes to the pool")],
         [Step(THIEF, ASSEMBLY, "nopal_arch_resume",
-              "goes on behind the join, where fib(n) began", stack=ONE)],
+              "resumes fib(n) behind the join, on its first stack", stack=ONE)],
         [Step(THIEF, FORKS, "finish_join", "rethrows the first of the children's exceptions")],
     ]),
 ]

@@ -258,7 +258,7 @@ PICTURES = [
     Edit(f"publish' {NO_STEP}deque/", "nopal/deque/stack_map.h", " publish(Rec", " show(Rec"),
     # As is the overload for what was joined.
     Edit(f"run(stolen)' {NO_STEP}", "nopal/sched/schedule.cc", "run(worker* self, s", "go(stack s"),
-    Edit(f"resume' {NO_STEP}arch/", "nopal/arch/x86_64.S", "\nnopal_arch_resume:", "\nother:"),
+    Edit(f"resume' {NO_STEP}arch/", "nopal/arch/x86_64.S", " function nopal_arch_r", " function r"),
     Move(f"announce_work' {NO_STEP}", "nopal/sched/idle.cc", "nopal/sched/asleep.cc"),
 ]
 
