@@ -5,20 +5,20 @@
 //   index:   ... top-1   top ... bottom-1   bottom ...      entry i lies in slot i mod size
 //            taken       open, public       free
 //
-// Every offer is public at once. The owner pushes and pops at `bottom`; thieves raise `top` by
-// compare-and-swap. Both meet over the last entry only, and there the owner too must win the
-// compare-and-swap. Indices only grow, but for the pop's step back, so a `top` that has not changed
-// means that entry `top` has not changed, nor the group it belongs to. A full array is
-// replaced by one of twice the size; the old one is kept, since a thief may still read it.
+// Every fork is public at once. The owner pushes and pops at `bottom`; thieves raise `top` by
+// compare-and-swap. Owner and thieves meet over the last entry only, and for that the owner too
+// must win the compare-and-swap. Indices only grow, except for the pop's step back, so a `top` that
+// has not changed means that entry `top` has not changed, nor its group. A full array is replaced
+// by one of twice the size; the old one is kept, since a thief may still read it.
 //
 // Invariant (no pop under way):
-//   offer i is open  <=>  top <= i < bottom;   bottom - top <= size
+//   fork i is open  <=>  top <= i < bottom;   bottom - top <= size
 //
 // Ownership:
 //   bottom_   owner
-//   top_      anybody, by compare-and-swap from i to i + 1
+//   top_      any thread, by compare-and-swap from i to i + 1
 //   array_    owner
-//   group_     owner, while nothing is open
+//   group_    owner, while nothing is open
 // Orders:
 //   P  push: bottom store release. Partner: the thief's bottom load, acquire: entry, array, frame
 //      and group are complete.
@@ -28,8 +28,8 @@
 //   T  top: compare-and-swap seq_cst, load acquire. The owner's load in push pairs with the
 //      thief's swap: the slot is used again only after its entry was read.
 //   G  growing: array store release, the thief's load acquire: the copied entries are complete.
-//   H  group: store release, load acquire: who sees another group's group sees that the entry
-//      is gone.
+//   H  group: store release, load acquire: a thief that sees the owner's next group sees that the
+//      entry is gone.
 //   L  as in stack_map.h: bottom stored, light barrier, limit load.
 // Progress: push (but for growing) and pop take a bounded number of steps, and so does an attempt
 // to steal, which fails only if another operation took the entry.
@@ -61,7 +61,7 @@ public:
     array_.store(add_array(FirstSize), base::relaxed);
   }
 
-  // False also when the array is full, as is that of a thread that is no worker.
+  // False also if the array is full. The array of a thread that runs no strands always is.
   [[gnu::always_inline]] bool push(Record* record) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed);
     const array* const entries = array_.load(base::relaxed);
@@ -77,7 +77,7 @@ public:
 
   attention push_anyway(Record* record) noexcept {
     if (put_already_) {
-      put_already_ = false; // it was the limit that said no
+      put_already_ = false; // the push has found a request
     } else {
       put_growing(record);
       base::light_barrier(); // L
@@ -88,10 +88,10 @@ public:
   template <class Mine> [[gnu::always_inline]] static bool pop(Record*, Mine mine) noexcept {
     return mine().pop_newest();
   }
-  // False also when the fork is the last one: it must be won from the thieves.
+  // False also if the fork is the last one: the owner must win it from the thieves.
   [[gnu::always_inline]] bool pop_newest() noexcept {
     const std::int64_t at = bottom_.load(base::relaxed) - 1;
-    bottom_.store(at, base::release); // P: who reads this may take what lies below
+    bottom_.store(at, base::release); // P: a thief that reads this may take what lies below
     base::full_fence();               // C
     return top_.load(base::relaxed) < at;
   }
@@ -111,12 +111,12 @@ public:
   bool publish(Record*, void*) noexcept {
     if (anything_public())
       return true;
-    // A thief was faster; whoever asked may sleep by now, and waits for the next offer.
+    // Other thieves were faster; the thief that asked may sleep by now.
     ask_before_sleep();
     return false;
   }
 
-  // The only open offer of this deque.
+  // The only open fork of this deque.
   void publish_root(Record* record, void*) noexcept { put_growing(record); }
 
   // Nothing is open.
@@ -215,7 +215,7 @@ private:
   base::atomic<std::int64_t> bottom_{0};
   base::atomic<const array*> array_{&nothing};
   base::atomic<void*> group_{nullptr};
-  bool put_already_ = false; // by a push that said no
+  bool put_already_ = false; // by a push that has returned false
   unsigned arrays_made_ = 0;
 
   alignas(64) base::atomic<std::int64_t> top_{0};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// What a scope and a thunk hold where every fork is public at once: no slow path comes before a
-// thief does. The join's state is set by the scope's constructor, and each fork says where to go
-// on. Otherwise as nopal/join/lazy_frame.h.
+// What a scope and a thunk hold if every fork is public at once. No slow path runs before a thief
+// comes, so the scope's constructor sets the join's state, and each fork loads its return address.
+// Otherwise as nopal/join/lazy_frame.h.
 //
 // Paper: fibril-spaa16, listing 2 (fibril_t); nowa-ipdps21, listing 4.
 #pragma once
@@ -18,7 +18,7 @@
 
 namespace nopal::inline NOPAL_ABI::join {
 
-// A join that a thief tells of its steal while it holds the deque's lock.
+// A join in which a thief counts its steal while the thief holds the deque's lock.
 template <class Join>
 concept counted_under_deque_lock = requires { Join::counts_under_deque_lock; };
 
@@ -46,7 +46,7 @@ struct scope_frame : arch::context {
   void forget_exceptions_aside() noexcept { frame_pointer &= ~kExceptionsAside; }
 
   std::int64_t steals() const noexcept { return join.steals(); }
-  // A thief, as the main path. `locked` was told under the deque's lock.
+  // The thief that has just stolen the main path. With `locked` it has counted already.
   void note_stolen() noexcept {
     if constexpr (!counted_under_deque_lock<NOPAL_JOIN>)
       join.count_steal();
@@ -66,15 +66,15 @@ struct fork_record {
   std::int64_t steals_before;
   failure* failed;
 
-  [[gnu::always_inline]] explicit fork_record(scope_frame* of) noexcept
-      : scope{of}, steals_before{of->join.steals()} {
-    base::note_fork(this, of);
-    of->resume_at = *static_cast<void**>(of->resume_at); // the stub left its place
+  [[gnu::always_inline]] explicit fork_record(scope_frame* forking) noexcept
+      : scope{forking}, steals_before{forking->join.steals()} {
+    base::note_fork(this, forking);
+    forking->resume_at = *static_cast<void**>(forking->resume_at); // where the stub says it lies
   }
 
   scope_frame* frame() const noexcept { return scope; }
   static void complete(std::uintptr_t) noexcept {}
-  // Called by the thief under the deque's lock, if that steals under one.
+  // Called by the thief under the deque's lock, if the deque has one.
   static void taken(scope_frame* frame) noexcept {
     if constexpr (counted_under_deque_lock<NOPAL_JOIN>)
       frame->join.count_steal();

@@ -5,12 +5,12 @@
 //   children   detached children that are still running
 //   arrived    the main path stands at the join
 //
-// A thief counts its steal while it holds the deque's lock, as Fibril does, whose count includes
-// the main path: counted later, a child that finishes first would find it zero. (Here `arrived`
-// would prevent that.) So this join needs a deque that steals under a lock, and the two locks are
-// held at once, the deque's first.
-// Whoever makes `children` zero after the main path has arrived goes on after the join; if it is
-// zero when the main path arrives, that does. The unlocking store is the last access of all others.
+// A thief counts its steal while it holds the deque's lock, as in Fibril. Fibril's count includes
+// the main path; if the thief counted later, a child that finishes first would find zero. (Here
+// `arrived` would prevent that.) So this join needs a deque that steals under a lock, and a thief
+// holds the two locks at once, the deque's first.
+// The last strand is the one that finds `children` zero after the main path has arrived: a child,
+// or the main path itself. To unlock is the last access of all other strands.
 //
 // Paper: fibril-spaa16, listings 2 and 3.
 #pragma once

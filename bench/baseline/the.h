@@ -5,30 +5,30 @@
 //   index:   0 ... head-1   head ... tail-1   tail ...
 //            taken          open, public      free
 //
-// Every offer is public at once. The owner pushes and pops at `tail` without the lock; thieves take
-// at `head`, one at a time, under it. A pop lowers `tail`, a thief raises `head`, each passes a
-// full fence and then looks at the other's index: of two that want the last offer at least one
-// sees the conflict. The thief then steps back; the owner asks again under the lock.
+// Every fork is public at once. The owner pushes and pops at `tail` without the lock; thieves take
+// at `head` under the lock, one at a time. A pop lowers `tail`, a thief raises `head`, each passes
+// a full fence and then looks at the other's index: of two that want the last fork at least one
+// sees the conflict. The thief then steps back; the owner looks again under the lock.
 //
 // Invariant (under the lock, no pop under way):
-//   offer i is open  <=>  head <= i < tail
-// The array starts afresh when the owner finds its offer taken, or goes on with a stack: nothing is
+//   fork i is open  <=>  head <= i < tail
+// The indices start at 0 again when the owner finds its fork taken, or adopts a stack: nothing is
 // open then.
 //
 // Ownership:
 //   tail_    owner
 //   head_    lock holder
 //   slots_   owner; thieves read below tail, under the lock
-//   group_    owner, under the lock
+//   group_   owner, under the lock
 // Orders:
 //   P  push: tail store release. Partner: the thief's tail load, acquire: slot and frame are
 //      complete.
 //   C  pop: tail lowered, full fence, head load. Partner: head raised, full fence, tail load.
 //      Either the owner sees the raised head or the thief sees the lowered tail.
-//   S  step back: head store release. Partner: the pop's head load, acquire: a thief that looked at
-//      the frame, and left it, has done so.
+//   S step back: head store release. Partner: the pop's head load, acquire: a thief that has looked
+//      at the frame without taking it does not look any more.
 //   L  as in stack_map.h: tail stored, light barrier, limit load.
-// Progress: a thief waits for the lock, a pop that meets a thief too.
+// Progress: a thief waits for the lock, and so does a pop that meets a thief.
 // Paper: fibril-spaa16, section 4.2, which takes it from Cilk-5 (PLDI'98, section 5).
 #pragma once
 
@@ -45,8 +45,8 @@ template <class Record, class Stacks = stack::bounds> class the {
   using frame = typename Record::frame_type;
 
 public:
-  // Record::taken is called for each steal while no other thief, and no pop that finds its offer
-  // gone, can get past it.
+  // Record::taken is called for each steal under the lock, before another thief, or a pop that
+  // finds its fork taken, can get the lock.
   static constexpr bool steals_under_lock = true;
 
   constexpr the() noexcept = default;
@@ -59,7 +59,7 @@ public:
     capacity_ = static_cast<std::int64_t>(capacity);
   }
 
-  // The first look keeps threads that are no workers from an array that is not there.
+  // A thread that runs no strands has no array; the first look at the limit stops it.
   [[gnu::always_inline]] bool push(Record* record) noexcept {
     if (!limit_.allows(record)) [[unlikely]]
       return false;
@@ -73,7 +73,7 @@ public:
 
   attention push_anyway(Record* record) noexcept {
     if (put_already_)
-      put_already_ = false; // it was the second look that said no
+      put_already_ = false; // the second look has found a request
     else
       put(record);
     return attend();
@@ -84,7 +84,7 @@ public:
   }
   [[gnu::always_inline]] bool pop_newest() noexcept {
     const std::int64_t at = tail_.load(base::relaxed) - 1;
-    tail_.store(at, base::release);         // P: who reads this may take what lies below
+    tail_.store(at, base::release);         // P: a thief that reads this may take what lies below
     base::full_fence();                     // C
     return head_.load(base::acquire) <= at; // S
   }
@@ -102,15 +102,15 @@ public:
   attention attend() noexcept { return limit_.attend(); }
 
   bool publish(Record*, void*) noexcept {
-    const locked guard{lock_}; // else a thief that will step back could hide the offer
+    const locked guard{lock_}; // else a thief that will step back could hide the fork
     if (anything_public())
       return true;
-    // A thief was faster; whoever asked may sleep by now, and waits for the next offer.
+    // Other thieves were faster; the thief that asked may sleep by now.
     ask_before_sleep();
     return false;
   }
 
-  // The only open offer of this deque.
+  // The only open fork of this deque.
   void publish_root(Record* record, void*) noexcept { put(record); }
 
   void adopt(stack::stack_id stack, std::uintptr_t, void* group) noexcept {
@@ -183,7 +183,7 @@ private:
   alignas(64) limit<Stacks> limit_;
   base::atomic<std::int64_t> tail_{0};
   base::atomic<frame*>* slots_ = nullptr;
-  bool put_already_ = false; // by a push that said no
+  bool put_already_ = false; // by a push that has returned false
 
   alignas(64) spin_lock lock_;
   base::atomic<std::int64_t> head_{0};

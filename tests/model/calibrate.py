@@ -18,7 +18,7 @@ import mutate
 _CHASE_LEV = "bench/baseline/chase_lev.h"
 _THE = "bench/baseline/the.h"
 _FENCE = "base::full_fence(); // C "
-_LOCK = "const locked guard{lock_}; // else a thief that will step back could hide the offer "
+_LOCK = "const locked guard{lock_}; // else a thief that will step back could hide the fork "
 
 # Name, file, text (up to white space), what it becomes, model.
 BUGS = (
@@ -73,7 +73,7 @@ BUGS = (
         "if (false)",
         "tests/baseline/classic_idle_model.cc",
     ),
-    # Our own: an offer that a search has missed is found by nobody afterwards.
+    # Our own: no thread finds a fork that a search has missed.
     (
         "a last look leaves what it found unsearched",
         "nopal/deque/stack_map.h",
@@ -81,9 +81,9 @@ BUGS = (
         "",
         "tests/model/idle_model.cc",
     ),
-    # Our own: the thief's step back, which the protocol of THE allows, hides an offer from publish.
+    # Our own: the thief's step back, which the protocol of THE allows, hides a fork from publish.
     (
-        "THE looks for its offers without the lock",
+        "THE looks for its forks without the lock",
         _THE,
         _LOCK,
         "",
