@@ -9,10 +9,9 @@
 //       });                                 // but is back on this thread here
 //     }
 //
-// Calls f and returns what f returns, or throws what f throws, on the thread that called affine.
-// While strands of f run elsewhere this thread runs other strands of f, and nothing else. So no
-// unrelated work runs under the locks that the thread holds, and regions within regions end in the
-// reverse order in which they began.
+// Calls f, and returns or throws what f does, on the thread that called affine. While strands of f
+// run elsewhere this thread runs other strands of f, and nothing else. So no unrelated work runs
+// under the thread's locks, and nested regions end in the reverse order in which they began.
 //
 // The levels at which code below a fork returns to the code above it:
 //   L1  the outermost fork of a thread that Nopal did not start: on that thread, always

@@ -8,7 +8,6 @@
 // open forks above. The change takes a microsecond or two if a spare thread rests already, and the
 // start of a thread otherwise; as many threads are kept as have been in f at the same time. On a
 // thread that runs no strands, f is just called.
-//
 // Returns what f returns and lets its exceptions through. Thread rules: any thread.
 #pragma once
 

@@ -26,9 +26,8 @@
 #define NOPAL_STEAL_RECORDS_CONTROL(statement)
 #endif
 
-// The inline namespace of everything that depends on these choices. Code that is compiled in two
-// ways has two names, so a program and a library that disagree do not link, and one program may
-// contain both kinds.
+// The inline namespace of all that depends on these choices. Code that is compiled in two ways has
+// two names, so a file does not link with a library of the other kind; a program may contain both.
 #if defined(NOPAL_CHECKS)
 #define NOPAL_ABI_CHECKS checked_
 #else

@@ -14,9 +14,8 @@
 //
 // `fork` runs the child now, as a plain call; meanwhile a thief may take the continuation, the rest
 // of the caller. If no thief takes it, nothing has happened. Compiled with NOPAL_SERIAL, forks are
-// calls and joins do nothing: this is the serial elision, the meaning of the program. A fork copies
-// its function object and its arguments either way, so the elision is not the same as the source
-// without the words.
+// calls and joins do nothing: the serial elision, the meaning of the program. Even then a fork
+// copies its function object and its arguments, which the source without the words would not.
 //
 // Rules. A scope is a local variable, and only the function that declares it forks and joins it.
 // Scopes of one function fork and join like nested blocks, in the reverse order of their
@@ -41,6 +40,7 @@
 #include "nopal/sched/forks.h"
 #include "nopal/thunk.h"
 
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -90,9 +90,13 @@ public:
                         detail::into<R, std::decay_t<F>>{std::addressof(result),
                                                          std::decay_t<F>(std::forward<F>(f))},
                         std::forward<Args>(args)...);
-    else
-      detail::call_stub(&frame_, detail::into_result<R>{std::addressof(result)}, std::forward<F>(f),
-                        std::forward<Args>(args)...);
+    else // the function is an argument too, so that it is moved once
+      detail::call_stub(
+          &frame_,
+          [at = std::addressof(result)](auto&& function, auto&&... parts) {
+            *at = std::invoke(function, std::forward<decltype(parts)>(parts)...);
+          },
+          std::forward<F>(f), std::forward<Args>(args)...);
   }
 
   // Waits until every child forked so far is finished; rethrows their serially first exception. The

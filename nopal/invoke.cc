@@ -16,8 +16,7 @@ void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool com
   const auto* const first = std::find_if(thrown, end, [](const auto& what) { return bool(what); });
   if (first == end)
     throw not_started{};
-  join::begin_suppressed_count();
-  join::count_suppressed(static_cast<std::uint64_t>(
+  join::begin_suppressed_count(static_cast<std::uint64_t>(
       std::count_if(first + 1, end, [](const auto& what) { return bool(what); })));
   std::rethrow_exception(*first);
 }

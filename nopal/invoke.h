@@ -5,8 +5,7 @@
 //
 // Exceptions: if functions throw, the exception of the first in the argument list is rethrown after
 // all functions that had started are finished, exactly as by the serial elision; the others count
-// as suppressed (runtime.h). A function that stands behind one that has thrown is not started any
-// more.
+// as suppressed (runtime.h). Functions behind one that has thrown are not started any more.
 #pragma once
 
 #include "nopal/config.h"

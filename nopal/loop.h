@@ -10,10 +10,8 @@
 // of iterations alone, for at most 512 pieces. The number of workers has no influence, so a
 // reduction's tree, and with it the rounding of a floating-point sum, is the same on every machine.
 //
-// Exceptions: the one of the smallest index is rethrown, as in the serial elision, after all
-// iterations that had started are finished; later iterations are not started any more; the other
-// exceptions count as suppressed (runtime.h). Work and span: n iterations have span
-// O(log(n / grain)) plus the longest grain.
+// Exceptions: as by invoke, with an iteration for each function; the smallest index wins. Work and
+// span: n iterations have span O(log(n / grain)) plus the longest grain.
 #pragma once
 
 #include "nopal/config.h"
@@ -31,9 +29,8 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
 
-inline constexpr std::size_t pieces_max = 512;
-
 inline std::size_t grain_for(std::size_t count, std::size_t asked) noexcept {
+  constexpr std::size_t pieces_max = 512;
   return asked != 0 ? asked : (count + pieces_max - 1) / pieces_max;
 }
 

@@ -9,16 +9,13 @@
 //     }
 //
 // A strand that waits is suspended, with its stack; its thread runs other strands. So a lock can be
-// held across forks and joins: a strand that is forked under the lock does not deadlock with a
-// strand that waits for it. Serial rules stay: a child that locks what its parent holds waits for
-// ever.
-//
-// Both work like their namesakes in std, with std::lock_guard, scoped_lock and unique_lock. First
-// come, first served: `unlock` hands the mutex to the strand that has waited longest.
+// held across forks and joins. Serial rules stay: a child that locks what its parent holds waits
+// for ever. Both work like their namesakes in std, with std::lock_guard, scoped_lock and
+// unique_lock. First come, first served: `unlock` hands the mutex to the strand that has waited
+// longest.
 //
 // Thread rules: any thread, any strand. To be destroyed when no strand waits.
-// NOPAL_SERIAL: they do nothing. A wait for a condition that does not hold would last for ever, and
-// ends the program.
+// NOPAL_SERIAL: they do nothing. A wait for a condition that does not hold ends the program.
 #pragma once
 
 #include "nopal/config.h"

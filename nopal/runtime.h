@@ -14,9 +14,8 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-// What a program may ask for; see config/options.h for each field, its unit and its environment
-// variable. Precedence: program, environment, then the machine (cgroup quota, affinity mask, CPUs
-// online).
+// config/options.h has each field, its unit and its environment variable. Precedence: program,
+// environment, then the machine (cgroup quota, affinity mask, CPUs online).
 using options = config::options;
 using config::bind;
 using config::unlimited; // a stack_budget

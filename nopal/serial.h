@@ -2,8 +2,7 @@
 //
 // The serial elision of fork.h: a fork is a call, a join is nothing. Chosen by NOPAL_SERIAL.
 //
-// A fork copies and moves its arguments as the parallel one does, so that a child that changes its
-// function object or its arguments changes copies.
+// A fork copies and moves its arguments as the parallel one does.
 #pragma once
 
 #include "nopal/closure.h"

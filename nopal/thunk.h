@@ -114,15 +114,6 @@ template <class R, class F> struct into {
   }
 };
 
-// The same for a function that has to be moved or copied. It is the first argument, so that it is
-// moved once.
-template <class R> struct into_result {
-  R* result;
-  template <class F, class... Args> void operator()(F&& f, Args&&... args) {
-    *result = std::invoke(f, std::forward<Args>(args)...);
-  }
-};
-
 // A closure cut into words. One word is copied at a time, or GCC would copy through memory.
 template <class F> inline constexpr std::size_t words_of = (sizeof(F) + 7) / 8;
 template <class F>
@@ -146,8 +137,8 @@ NOPAL_THUNK_FUNCTION void words_thunk(scope_frame* scope, Words... words) {
   run_child(scope, child.f);
 }
 
-// The closure must be destroyed before the child counts as finished, so the call that runs the
-// closure destroys it. What the destructor throws counts as thrown by the child.
+// The closure is destroyed before the child counts as finished, by the call that runs the closure.
+// What the destructor throws counts as thrown by the child.
 template <class Closure> struct run_and_destroy {
   union {
     Closure closure;
@@ -185,9 +176,8 @@ NOPAL_THUNK_FUNCTION void given_thunk(scope_frame* scope, std::tuple<F, Args...>
   }
 }
 
-// The parent has just stored these parts one by one. Processors forward one store to a load, not
-// two, so a load of two parts would wait until both stores are done. Compilers do not join volatile
-// loads.
+// The parent has just stored these parts one by one. Processors forward one store to a load, so a
+// load of two parts would wait for both stores. Compilers do not join volatile loads.
 template <class T> [[gnu::always_inline]] inline T loaded_alone(const T& part) noexcept {
   using word [[gnu::may_alias]] = std::uint64_t;
   if constexpr (std::is_scalar_v<T>)

@@ -6,8 +6,7 @@
 // Invariant: the limit is the lowest address of a fork on the owner's stack, or lowered to:
 //   asked          from `ask` to the owner's next `attend`; always on kernels without the heavy
 //                  barrier (fenced), and for threads that run no strands
-//   nothing_found  as asked; besides, a thief has searched the owner's stack since the request, so
-//                  others need not
+//   nothing_found  as asked; a thief has searched the owner's stack since, so others need not
 //   expected       by the owner, which wants to publish at its next push without being asked
 //
 // Ownership: the owner restores it, any thread lowers it; `asked` and `nothing_found` replace each

@@ -14,8 +14,7 @@
 //   S  steal: word load acquire. Partner: P. The thief's own CAS may be relaxed: it publishes
 //      nothing, and a read-modify-write keeps P visible to the next thief.
 //   B  take back: word CAS relaxed. The lock orders it after a push in the owner's name.
-// Progress: an attempt to steal takes a bounded number of its own steps; it fails only if another
-// operation on the ring succeeded.
+// Progress: an attempt to steal takes a bounded number of steps; it fails only if another succeeds.
 #pragma once
 
 #include "nopal/base/atomic.h"

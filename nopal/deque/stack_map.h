@@ -221,9 +221,8 @@ private:
 
   static Record* oldest_between(std::uintptr_t from, std::uintptr_t to) noexcept {
     const std::uintptr_t found = Marks::highest(from, to);
-    // The owner may push while the search goes down, so the search may pass the place of a fork
-    // before that is opened, and find a newer one. The older was marked first (M), so a second
-    // search sees it.
+    // The owner may push meanwhile: the search may pass the place of a fork before it is opened,
+    // and find a newer one below. The older was marked first (M), so a second search sees it.
     return reinterpret_cast<Record*>(found == 0 ? 0 : Marks::highest(found, to));
   }
 

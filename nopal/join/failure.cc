@@ -108,14 +108,15 @@ std::exception_ptr collect_failures(scope_frame* scope) noexcept {
   }
   scope->failures = nullptr;
   scope->deactivate();
-  if (count > 0) {
-    begin_suppressed_count();
-    count_suppressed(count - 1);
-  }
+  if (count > 0)
+    begin_suppressed_count(count - 1);
   return first;
 }
 
-void begin_suppressed_count() noexcept { last_join_suppressed = 0; }
+void begin_suppressed_count(std::uint64_t number) noexcept {
+  last_join_suppressed = 0;
+  count_suppressed(number);
+}
 
 void count_suppressed(std::uint64_t number) noexcept {
   last_join_suppressed += number;

@@ -58,9 +58,10 @@ void attach_failure(fork_record* record, bool detached) noexcept;
 // if none); the others are counted as suppressed.
 std::exception_ptr collect_failures(scope_frame* scope) noexcept;
 
-// Adds to the count of suppressed exceptions, of the process and of this thread's last join.
+// Adds to the count of suppressed exceptions, of the process and of this thread's last join; or
+// begins with the next join.
 void count_suppressed(std::uint64_t number) noexcept;
-void begin_suppressed_count() noexcept;
+void begin_suppressed_count(std::uint64_t number) noexcept;
 std::uint64_t suppressed_by_last_join() noexcept;
 std::uint64_t suppressed_in_total() noexcept;
 

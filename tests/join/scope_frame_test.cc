@@ -27,34 +27,34 @@ protected:
 };
 
 TEST_F(scope_frames, is_plain_until_it_is_touched) {
-  EXPECT_FALSE(frame_->touched() || frame_->noted());
+  EXPECT_FALSE(frame_->active() || frame_->needs_join());
   EXPECT_TRUE(frame_->is_of(kFrame));
   EXPECT_FALSE(frame_->is_of(kFrame + 16));
   EXPECT_EQ(frame_->steals(), 0);
 }
 
 TEST_F(scope_frames, touching_it_once_makes_its_fields_valid) {
-  frame_->touch();
-  EXPECT_TRUE(frame_->noted()) << "the fast path of a join would not look";
+  frame_->activate();
+  EXPECT_TRUE(frame_->needs_join()) << "the fast path of a join would not look";
   EXPECT_TRUE(frame_->is_of(kFrame));
   EXPECT_EQ(frame_->failures, nullptr);
   EXPECT_EQ(frame_->steals(), 0);
   frame_->join.count_steal();
-  frame_->touch();
+  frame_->activate();
   EXPECT_EQ(frame_->steals(), 1) << "touched again, it loses nothing";
-  frame_->untouch();
+  frame_->deactivate();
   EXPECT_EQ(frame_->frame_pointer, kFrame);
 }
 
 TEST_F(scope_frames, exceptions_set_aside_are_a_note_of_their_own) {
   frame_->note_exceptions_aside();
   EXPECT_TRUE(frame_->exceptions_aside());
-  EXPECT_FALSE(frame_->touched());
+  EXPECT_FALSE(frame_->active());
   EXPECT_TRUE(frame_->is_of(kFrame));
-  frame_->touch();
+  frame_->activate();
   frame_->forget_exceptions_aside();
   EXPECT_FALSE(frame_->exceptions_aside());
-  EXPECT_TRUE(frame_->touched());
+  EXPECT_TRUE(frame_->active());
 }
 
 } // namespace
