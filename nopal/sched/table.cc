@@ -67,7 +67,7 @@ std::uint32_t lowest_slot(unused& all) {
 }
 
 // What sleepers asked of others in this place was not asked of this worker. So its first push looks
-// for sleepers (vproc/README.md, "A worker that begins during S6").
+// for sleepers (vproc/README.md, "A worker that comes into a slot").
 void put(worker* one, std::uint32_t slot) noexcept {
   one->slot = slot;
   table[slot].store(one, base::release);
