@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A scope's frame before and after a slow path has touched it.
+// A scope's frame before and after a slow path has activated it.
 #include "nopal/join/join.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using nopal::join::scope_frame;
 
-// As a scope's constructor leaves it: what touch() sets holds whatever was there.
+// As a scope's constructor leaves it: what activate() sets holds whatever was there.
 class scope_frames : public testing::Test {
 protected:
   void SetUp() override {
@@ -26,14 +26,14 @@ protected:
   scope_frame* frame_ = nullptr;
 };
 
-TEST_F(scope_frames, is_plain_until_it_is_touched) {
+TEST_F(scope_frames, is_plain_until_it_is_active) {
   EXPECT_FALSE(frame_->active() || frame_->needs_join());
   EXPECT_TRUE(frame_->is_of(kFrame));
   EXPECT_FALSE(frame_->is_of(kFrame + 16));
   EXPECT_EQ(frame_->steals(), 0);
 }
 
-TEST_F(scope_frames, touching_it_once_makes_its_fields_valid) {
+TEST_F(scope_frames, activating_it_once_makes_its_fields_valid) {
   frame_->activate();
   EXPECT_TRUE(frame_->needs_join()) << "the fast path of a join would not look";
   EXPECT_TRUE(frame_->is_of(kFrame));
@@ -41,7 +41,7 @@ TEST_F(scope_frames, touching_it_once_makes_its_fields_valid) {
   EXPECT_EQ(frame_->steals(), 0);
   frame_->join.count_steal();
   frame_->activate();
-  EXPECT_EQ(frame_->steals(), 1) << "touched again, it loses nothing";
+  EXPECT_EQ(frame_->steals(), 1) << "activated again, it loses nothing";
   frame_->deactivate();
   EXPECT_EQ(frame_->frame_pointer, kFrame);
 }
