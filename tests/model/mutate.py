@@ -29,7 +29,6 @@ HEADERS = (
     "bench/baseline/locked.h",
     "nopal/stack/retirement.h",
     "nopal/vproc/parking.h",
-    "nopal/vproc/group.h",
     "nopal/vproc/queues.h",
     "nopal/vproc/suspended.h",
     "tests/model/fake_stack.h",  # order M, transcribed
