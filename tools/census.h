@@ -82,6 +82,6 @@ inline void see(nopal::stack::event what, nopal::stack::stack_id of,
   }
 }
 
-inline void start() noexcept { nopal::stack::observer.store(see); }
+inline void start() noexcept { nopal::stack::observer.store(see, std::memory_order_relaxed); }
 
 } // namespace census

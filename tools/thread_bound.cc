@@ -13,8 +13,10 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <time.h>
 #include <unwind.h>
 
+#include <cerrno>
 #include <cstring>
 #include <string_view>
 
@@ -34,7 +36,7 @@ namespace {
 
 thread_local int held __attribute__((tls_model("initial-exec"))) = 0;
 
-// A frame of which the name of the function, or that of the file it lies in, contains these.
+// A frame belongs to its thread if its function has this name, and its file's name contains this.
 struct bound_function {
   const char* function; // the whole name, or null: any
   const char* file;     // a part of the last component
@@ -119,7 +121,7 @@ void check_no_handler() noexcept {
 void check_mutexes(const vproc::vproc* here) noexcept {
   const int before = here->bound == nullptr ? 0 : here->bound->mutexes_held;
   NOPAL_ASSERT(held == before,
-               "a strand waits at a join, or a thief has its continuation, while its thread holds "
+               "a strand waits, or a thief has its continuation, while its thread holds "
                "%d mutexes that it has locked: they belong to the thread. Unlock them before, use "
                "nopal::mutex, or call the function that forks through nopal::affine",
                held - before);
@@ -144,7 +146,7 @@ Function* next(nopal::base::atomic<Function*>& known, const char* name) noexcept
 }
 
 [[gnu::noinline]] int counted(int error, int change) noexcept {
-  if (error == 0)
+  if (error == 0 || error == EOWNERDEAD) // a robust mutex is locked then, too
     nopal::sched::held += change;
   return error;
 }
@@ -158,11 +160,26 @@ Function* next(nopal::base::atomic<Function*>& known, const char* name) noexcept
   }
 NOPAL_COUNTED(1, pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))
 NOPAL_COUNTED(1, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex))
+NOPAL_COUNTED(1, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const timespec* until),
+              (mutex, until))
+NOPAL_COUNTED(1, pthread_mutex_clocklock,
+              (pthread_mutex_t * mutex, clockid_t clock, const timespec* until),
+              (mutex, clock, until))
 NOPAL_COUNTED(-1, pthread_mutex_unlock, (pthread_mutex_t * mutex), (mutex))
 NOPAL_COUNTED(1, pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))
 NOPAL_COUNTED(1, pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))
 NOPAL_COUNTED(1, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))
 NOPAL_COUNTED(1, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))
+NOPAL_COUNTED(1, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const timespec* until),
+              (lock, until))
+NOPAL_COUNTED(1, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const timespec* until),
+              (lock, until))
+NOPAL_COUNTED(1, pthread_rwlock_clockrdlock,
+              (pthread_rwlock_t * lock, clockid_t clock, const timespec* until),
+              (lock, clock, until))
+NOPAL_COUNTED(1, pthread_rwlock_clockwrlock,
+              (pthread_rwlock_t * lock, clockid_t clock, const timespec* until),
+              (lock, clock, until))
 NOPAL_COUNTED(-1, pthread_rwlock_unlock, (pthread_rwlock_t * lock), (lock))
 
 #endif

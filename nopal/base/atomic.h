@@ -38,8 +38,8 @@ using enum std::memory_order;
 inline std::atomic<unsigned> fence_word{0};
 inline void full_fence() noexcept { fence_word.fetch_add(1, std::memory_order_seq_cst); }
 #else
-// A locked instruction orders on x86-64 what mfence orders, except streaming stores. Compilers make
-// the slower mfence of a fence.
+// A locked instruction orders on x86-64 what mfence orders, except streaming stores. Of a fence,
+// compilers make an mfence, which is slower.
 [[gnu::always_inline]] inline void full_fence() noexcept {
   volatile std::uint32_t word = 0;
   __atomic_fetch_or(&word, 0u, __ATOMIC_SEQ_CST);
@@ -67,8 +67,8 @@ void heavy_barrier() noexcept;
                                      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-// A thread that spins waits for the n-th time: usually a pause, now and then the rest of its time
-// slice.
+// A thread that spins calls this with n = 1, 2 and so on: usually a pause, now and then the rest of
+// its time slice.
 void wait_briefly(unsigned n) noexcept;
 
 } // namespace nopal::base

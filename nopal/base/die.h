@@ -11,8 +11,8 @@ inline constexpr int exit_status_died = 70;
 // Prints `nopal: <sentence>` and a newline with a single write, so that lines of several threads
 // do not mix, then ends the process with std::_Exit. No destructor and no atexit handler runs, and
 // no stream is flushed: workers are still running, the caller may stand on a stack that is not its
-// own, and each of those could wait for a lock that a suspended strand holds. A sentence longer
-// than a few kilobytes is cut, and ends with three dots.
+// own, and a destructor, a handler or a flush could wait for a lock that a suspended strand holds.
+// A sentence longer than a few kilobytes is cut, and ends with three dots.
 [[noreturn, gnu::cold]] void die(const char* format, ...) noexcept
     __attribute__((format(printf, 1, 2)));
 

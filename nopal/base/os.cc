@@ -121,9 +121,9 @@ std::size_t resident_pages(void* at, std::size_t bytes) noexcept {
   std::size_t count = 0;
   for (std::size_t done = 0; done < bytes; done += most) {
     const std::size_t part = std::min(bytes - done, most);
-    if (mincore(static_cast<std::byte*>(at) + done, part, states) == 0)
-      for (std::size_t page = 0; page < part / page_size(); ++page)
-        count += states[page] & 1u;
+    const bool known = mincore(static_cast<std::byte*>(at) + done, part, states) == 0;
+    for (std::size_t page = 0; page < part / page_size(); ++page)
+      count += known ? states[page] & 1u : 1u;
   }
   return count;
 }

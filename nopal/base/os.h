@@ -37,7 +37,8 @@ void* map_zeroed(std::size_t bytes) noexcept;
 // as zero.
 void discard(void* at, std::size_t bytes) noexcept;
 
-// The number of pages in this range that have memory behind them.
+// The number of pages in this range that have memory behind them; all pages of a part of which the
+// kernel does not say.
 std::size_t resident_pages(void* at, std::size_t bytes) noexcept;
 // The same for each of at most 64 pages: bit i stands for the i-th from `at`. If the kernel does
 // not say, all bits are set.

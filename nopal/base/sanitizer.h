@@ -48,7 +48,7 @@ namespace nopal::base {
 // "split-stack" or "sanitize=safe-stack" if a file of this program was compiled with that option;
 // else null. With the first, functions find the limit of their stack in the thread, and may move to
 // memory of the thread. With the second, a part of each frame lies on a second stack of the thread.
-// None of these follows a strand to another thread.
+// Neither follows a strand to another thread.
 const char* refused_option() noexcept;
 
 // Tells Valgrind, once per stack, that a stack lies in [low, high).

@@ -17,8 +17,8 @@ namespace nopal::config {
 
 struct cpu_count {
   unsigned count = 1; // never below 1
-  // The limit that decides with file and value first (of equals the first named above), then what
-  // the others allow, then each thing that was ignored and why.
+  // The limit that decides with file and value first (of equal limits the one that is named first
+  // above), then what the others allow, then each thing that was ignored and why.
   std::string why;
 };
 
@@ -28,7 +28,7 @@ cpu_count available_cpus(unsigned affinity, const std::string& root = "/");
 
 // The CPUs that the calling thread may run on, ascending; empty when the kernel does not say.
 // Grows its mask for machines with more than 1,024 CPUs. `get` is sched_getaffinity or, in tests,
-// a machine that one does not have.
+// a machine that the test makes up.
 std::vector<int> affinity_cpus(int (*get)(pid_t, std::size_t, cpu_set_t*) = sched_getaffinity);
 
 // Parses the kernel's list format, "0-3,8": ascending, not empty. Nothing when the text is

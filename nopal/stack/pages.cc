@@ -3,8 +3,8 @@
 // What becomes of dead pages: the account of their budget (retirement.h).
 //
 // How much may be charged, in parts of the budget:
-//   3/4  with bounds, which cost no system call
-//   1    with bounds and counts together
+//   3/4 each stack with its upper bound, which costs no system call
+//   1 beyond that, each with its counted pages
 //   1/2  what idle threads leave: the watermark
 // So while idle threads keep up, leaving a stack is two atomic operations. Where none is idle, each
 // stack that is left beyond three quarters has its pages counted (mincore, a call for each MiB),
@@ -27,8 +27,8 @@ namespace {
 
 // An idle worker looks for work again after so many stacks.
 constexpr unsigned kBatch = 8;
-// Counted for the first time, so few pages are left alone: they are as many as the next strand will
-// touch anyway.
+// If a first count finds no more pages than this, they stay: the next strand will touch as many
+// anyway.
 constexpr std::uint32_t kFew = 4;
 
 struct part {

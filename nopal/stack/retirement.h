@@ -84,7 +84,8 @@ public:
   }
 
   // Owner. True: the stack is in use again, and the caller discharges what it was charged with.
-  // False: a reclaimer has it, and will take the handoff. A stack that is in use stays so.
+  // False: a reclaimer has it, and will take the handoff. A stack that is in use already has no
+  // charge.
   bool reuse(handoff to_do, charge& with) noexcept {
     std::uint32_t found = state_.load(base::relaxed);
     for (;;) {
@@ -100,8 +101,8 @@ public:
     }
   }
 
-  // Anybody. True: the caller may give back what lies below frames(), and must call give_back. Of
-  // the counted ones only if the caller takes them too.
+  // Anybody. True: the caller may give back what lies below frames(), and must call give_back. A
+  // stack whose charge was counted is claimed only if `counted_too`.
   bool claim(charge& with, bool counted_too) noexcept {
     std::uint32_t found = state_.load(base::relaxed);
     with = charge_in(found);
@@ -110,7 +111,7 @@ public:
                                           base::relaxed);
   }
 
-  // Adviser. `before` is what claim said, `left` what stays charged; the caller discharges the
+  // Reclaimer. `before` is what claim said, `left` what stays charged; the caller discharges the
   // rest. True: the owner came meanwhile, and the caller has its handoff to do.
   bool give_back(charge before, charge left, handoff& to_do) noexcept {
     std::uint32_t expected = word(kClaimed, before);

@@ -58,7 +58,7 @@ stack_id pop_pool() noexcept {
   return no_stack;
 }
 
-// One whose pages an idle worker is giving back is left to it.
+// A pooled stack whose pages a reclaimer is giving back is left to the reclaimer.
 stack_id take_pooled() noexcept {
   for (;;) {
     const stack_id stack = pop_pool();

@@ -38,9 +38,9 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks = 0) 
 // A stack nobody uses, from the pool or new. Ends the program with a sentence when there is none.
 stack_id acquire() noexcept;
 // The same for a thief, who gets none while there are as many as there may be: it must wait. That
-// is so where `max_stacks` bounds them, and where addresses are so scarce that stacks may run out;
-// then a quarter of them is not for thieves. (A thread that begins a group need not wait: a
-// strand of ours may be waiting for that thread.)
+// is so where `max_stacks` bounds them. It is so, too, where addresses are so scarce that stacks
+// may run out; there a quarter of the stacks is not for thieves. (A thread that begins a group need
+// not wait: a strand of ours may be waiting for that thread.)
 stack_id acquire_for_thief() noexcept;
 bool may_run_out() noexcept;
 
@@ -48,7 +48,8 @@ bool may_run_out() noexcept;
 void release(stack_id stack) noexcept;
 
 inline constexpr std::size_t most_stacks = 16384; // 1 TiB of addresses
-std::size_t capacity() noexcept; // so many there can be: fewer where addresses or mappings are few
+// How many there can be at most: fewer where addresses or mappings are few.
+std::size_t capacity() noexcept;
 std::uint32_t number_of(stack_id stack) noexcept; // below most_stacks
 
 bool is_ours(std::uintptr_t address) noexcept;
@@ -109,7 +110,7 @@ struct usage {
   std::size_t created;          // stacks that exist
   std::size_t resident_pages;   // of all of them together, counted now (mincore)
   std::size_t charged_pages;    // dead ones there are at most, unless the budget is unlimited
-  std::uint64_t pages_returned; // so far; with a budget of 0 at most so many, nobody counts them
+  std::uint64_t pages_returned; // so far; with a budget of 0 an upper bound
   std::uint64_t unmaps;         // system calls for that
   std::uint64_t counts;         // system calls that counted a stack's dead pages
 };
