@@ -20,8 +20,9 @@ using options = config::options;
 using config::bind;
 using config::unlimited; // a stack_budget
 
-// Takes effect at the first fork. Ends the program with a sentence if the first fork has been; that
-// fork does so if a value is not accepted. Thread rules: any thread, before the first fork.
+// Takes effect at the first fork. Ends the program with a sentence if the first fork has been, or a
+// call of num_workers; the first fork does so if a value is not accepted. Thread rules: any thread,
+// before the first fork.
 void configure(const options& asked);
 
 // The threads that run strands when one external thread, such as `main`, has forked: this thread

@@ -3,8 +3,8 @@
 // Where a thread enters the scheduler and leaves it for a strand, and what must not happen there.
 //
 // A thread in the scheduler may hold a lock, so nothing may enter it again. Only a signal handler
-// that forks could: it has interrupted the scheduler on its own thread. It ends the program with a
-// sentence, where it would wait for that lock for ever.
+// that forks could: it has interrupted the scheduler on its own thread. Such a fork ends the
+// program with a sentence; otherwise it would wait for that lock for ever.
 //
 // Roles: every slow path of a fork or join that may lock enters first, and leaves before it returns
 //        to the strand or resumes another. A path that ends in the scheduler (a child that is

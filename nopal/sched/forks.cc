@@ -27,8 +27,8 @@ namespace nopal::inline NOPAL_ABI::sched {
 
 namespace {
 
-// Whether the scope's frame lies on the stack of its child that ran here; else the child was the
-// first to use the stack.
+// Whether the scope's frame lies on the stack on which its child ran; else that stack held the
+// child alone, and is empty now.
 bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
   const std::uintptr_t at = scope->stack_pointer;
   return stack::is_ours(at) && stack::stack_of(at) == self->stack;
@@ -118,7 +118,7 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   note_scheduler_stack(self->host);
   self->deque.adopt(stack::no_stack, 0, nullptr);
   if (frame_is_here(self, scope)) {
-    // The frame lies on the stack just left: it stays with the frame.
+    // That stack stays with the frame.
     if (!scope->join.last_child())
       stack::retire(scope->stack_pointer);
     self->stack = stack::no_stack;

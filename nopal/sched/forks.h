@@ -17,9 +17,9 @@ using vproc::worker;
 // Thunks.
 // ---------------------------------------------------------------------------
 
-// The push found the limit lowered, or was not tried, amid exceptions. True: the child
-// `run(closure)` has run and is done with (the fork began a group, or was amid exceptions); the
-// thunk returns. False: the thunk goes on as if nothing had happened.
+// The push found the limit lowered, or was not tried because the thread handles or throws an
+// exception. True: the child `run(closure)` has run and is done with (the fork began a group, or
+// was amid exceptions); the thunk returns. False: the thunk goes on as if nothing had happened.
 bool fork_slow(fork_record* of, void (*run)(void*), void* closure) noexcept;
 
 // The pop found the fork public, or could not tell. Returns if the continuation is still ours; if
@@ -29,7 +29,7 @@ void child_returned(fork_record* of) noexcept;
 void child_threw(fork_record* of) noexcept;
 
 // The whole of an affine region's thunk: `run(closure)` is a group of its own, and the continuation
-// of its parent is not offered. Comes back on this thread.
+// of its parent is not offered. Returns on the thread that called it.
 void run_affine(fork_record* of, void (*run)(void*), void* closure) noexcept;
 
 // Scopes.

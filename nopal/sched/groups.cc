@@ -43,8 +43,9 @@ namespace {
 constexpr std::uintptr_t kSchedulerGap = 1024; // between the caller's frames and the scheduler's
 constexpr std::size_t kSignalStackBytes = std::size_t{32} << 10;
 
-// Set when this thread's membership has died, which thread-local objects that fork may outlive; as
-// may static ones on the main thread. Such a late fork has a vproc to itself while it lasts.
+// Set when this thread's membership was destroyed. Destructors of other thread-local objects, and
+// of static ones on the main thread, may fork after that. Such a late fork has a vproc to itself
+// while it lasts.
 thread_local bool membership_ended = false;
 
 // This thread's vproc, kept from its first fork to its end; and the signal stack on which a stack
@@ -102,8 +103,8 @@ struct first_child {
   unsigned uncaught = 0;
 };
 
-// The child is finished on another thread than the one that waits, and no thief has the main
-// path: as if that stood at its join and waited for the child.
+// The child is finished on another thread than the one that waits, and no thief has the main path.
+// So it is made to look as if that waited at its join.
 void leave_main_path(const worker* self, scope_frame* scope, bool offered) noexcept {
   if (offered) {
     scope->join.count_steal();

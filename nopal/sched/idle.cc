@@ -43,8 +43,8 @@ void ask_everybody() noexcept {
       one->deque.ask_before_sleep();
 }
 
-// Begins anywhere: or a worker that always has something would keep this look from the others. The
-// suspended come last: park.cc says why.
+// Begins at a random slot: else a worker that always has something would keep this look from the
+// others. The suspended come last: park.cc says why.
 bool anything_left(worker* self) noexcept {
   group* const wanted = self->host->bound;
   const std::uint32_t count = slots_in_use();
@@ -85,10 +85,12 @@ bool may_go_on(const worker* self) noexcept {
   return (bound != nullptr && bound->is_finished()) || any_ready(bound);
 }
 
-bool must_rest(const worker* self) noexcept { return self->host->spare && too_many_spares(); }
+// A thread that waits for its group must be there when that ends.
+bool must_rest(const worker* self) noexcept {
+  return self->host->spare && self->host->bound == nullptr && too_many_spares();
+}
 
-// A thread that waits for its group is served by nobody else who searches: those may find work of
-// another group.
+// The thread that waits for this group is woken first: others may find work of another group.
 void announce_work(worker* self, group* of) noexcept {
   if (idle.anybody_asleep() &&
       (of->parking.wake(idle) || (idle.wants_wake() && wake_any_pool_thread(self))))

@@ -9,12 +9,12 @@
 namespace nopal::inline NOPAL_ABI::sched {
 
 // A fault in the guard of one of our stacks ends the program with a sentence, and so does one below
-// the calling thread's own stack, if that was told and the program had no handler of its own; any
-// other goes to the handler that was there before.
+// the calling thread's own stack, if report_overflow_of_own_stack was called there and the program
+// had no handler of its own; any other goes to the handler that was there before.
 void report_stack_overflows();
 void report_overflow_of_own_stack() noexcept; // of the calling thread
 
-// The same sentence if there is no room on this stack for a fork of the frame that this is in.
+// The same sentence if this stack has no room for a fork by the frame that contains `in_frame`.
 void check_depth(const void* in_frame, stack::stack_id stack) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

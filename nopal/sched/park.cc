@@ -39,7 +39,8 @@ worker* leave_with_forks(worker* left, fiber* strand) noexcept {
   return replace_worker(left);
 }
 
-// The converse. What others asked of the worker that had its place was not asked of it.
+// The converse. What others asked of the worker that had this place was not asked of `left`, so its
+// forks are announced.
 void take_over(worker* self, worker* left) noexcept {
   suspended.remove(left);
   put_back_worker(self, left);
@@ -60,8 +61,8 @@ void take_over(worker* self, worker* left) noexcept {
     self->stack = stack::no_stack;
   else
     self = leave_with_forks(self, strand);
-  // The stack that is left is not counted among those that thieves may have: the strand may wait
-  // for one that no thief could go on with.
+  // The vproc gets a stack beyond the thieves' share: the strand may be waiting for another one,
+  // which could not run if this vproc had to wait for a stack.
   if (stack::may_run_out() && self->stack == stack::no_stack)
     self->stack = stack::acquire();
   stack::retire(strand->stack_pointer);

@@ -21,7 +21,7 @@ using vproc::fiber;
 // Comes back, perhaps on another thread, after make_ready, or at once if enqueue said no.
 void park(bool (*enqueue)(fiber*, void*), void* argument) noexcept;
 
-// Anybody, once.
+// Any thread, once for each time that it was parked.
 void make_ready(fiber* strand) noexcept;
 
 // For find_work: takes the fiber that has been ready longest, of this group if it is not null;

@@ -38,13 +38,15 @@ constexpr config::defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_S
 
 bool forced = false;
 
-std::mutex lock; // of all below
+std::mutex lock;       // of all below
+bool resolved = false; // the options, when somebody first asked for them
 config::options wanted;
 
 // Never destroyed: forks may come as late as from the last static destructor.
 config::resolved_options& settings() {
-  static auto* const resolved = new config::resolved_options(config::resolve_or_die(wanted, usual));
-  return *resolved;
+  static auto* const all = new config::resolved_options(config::resolve_or_die(wanted, usual));
+  resolved = true;
+  return *all;
 }
 
 // What a pool thread starts with.
@@ -162,6 +164,9 @@ void set_options(const config::options& asked) {
   const std::scoped_lock guard{lock};
   NOPAL_ASSERT(!started.load(base::relaxed),
                "nopal::configure was called after the first fork; call it before");
+  NOPAL_ASSERT(!resolved,
+               "nopal::configure was called after nopal::num_workers, which had to decide "
+               "what the options are; call it before");
   wanted = asked;
 }
 

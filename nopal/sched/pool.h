@@ -10,12 +10,12 @@ namespace nopal::inline NOPAL_ABI::sched {
 
 // Ends the program with a sentence if the pool has started.
 void set_options(const config::options& asked);
-// Resolves them when first asked for.
+// Decides them when first asked for; after that they are fixed.
 const config::resolved_options& options_in_force();
 
 // Starts the pool if it does not run yet.
 void start() noexcept;
-// A pool thread more than were asked for.
+// Starts one more pool thread than were asked for.
 void start_spare();
 
 // For tests, before the first fork: every fork publishes at once, and about three in four, chosen

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Idle vprocs of the pool give back dead stack pages, while more are charged than should be
-// (stack/retirement.h).
+// Idle vprocs that are bound to no group give back dead stack pages, while more are charged than
+// should be (stack/retirement.h).
 #include "nopal/config.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/steal.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// What follows a decision: a vproc resumes a stolen continuation, or a main path after its join. No
-// memory order is named here; the protocols are in deque/, join/ and vproc/.
+// The decision, and what follows: a vproc resumes a stolen continuation, or a main path after its
+// join. No memory order is named here; the protocols are in deque/, join/ and vproc/.
 //
 // The functions marked NOPAL_SWITCHES do not return to their callers in the ordinary way.
 #include "nopal/sched/schedule.h"
@@ -42,7 +42,7 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
   return (below & ~(arch::alignment - 1)) | (at & (arch::alignment - 1));
 }
 
-// The step's kind decides; it comes back if the strand was handed to another thread.
+// Returns if the strand was handed to another thread.
 NOPAL_SWITCHES void run_next(worker* self, const next_step& next) noexcept {
   if (const auto* const theft = std::get_if<stolen>(&next))
     run(self, *theft);

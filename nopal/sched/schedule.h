@@ -25,7 +25,7 @@ struct signal {
 
   // The strand has ended, or waits where others will find it.
   static signal stop() noexcept { return {nullptr, nullptr}; }
-  // It has ended as the last strand of this scope, whose main path may go on.
+  // It was the last to end or to arrive at the join of this scope, whose main path may run now.
   static signal stop(scope_frame* joined) noexcept { return {joined, nullptr}; }
   // It may go on at any time.
   static signal preempt(fiber* strand) noexcept { return {nullptr, strand}; }
@@ -58,7 +58,7 @@ void run(worker* self, fiber* strand) noexcept;      // park.cc
 // A child whose continuation was stolen is finished, and has left its stack. `scope`: its scope.
 [[noreturn]] void child_ended(void* scope) noexcept; // forks.cc
 
-// The scheduler of this vproc runs below that stack pointer, on the stack that the caller runs on.
+// From now on the scheduler of this vproc runs below that stack pointer, on the caller's stack.
 void place_scheduler(vproc::vproc* here, std::uintptr_t stack_pointer) noexcept;
 // Make a switch known to the tools: from the scheduler's stack to the worker's, and back.
 void note_stack(worker* self) noexcept;

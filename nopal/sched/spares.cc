@@ -2,7 +2,7 @@
 //
 // Blocking takes a system call, so what surrounds it may take a lock.
 //
-// Invariant (under the lock): active + coming <= lent, but for spares that have not looked for work
+// Invariant (under the lock): active <= lent, but for spares that have not looked for work
 // since one ended.
 #include "nopal/sched/spares.h"
 #include "nopal/sched/pool.h"

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
 //
-// Workers that are lent away, and spare ones in their place.
+// Spare threads in the place of threads that block.
 //
 // A thread that blocks in a system call keeps its worker, and its open forks can be stolen as ever;
-// a spare pool worker takes its place among those that run. At most as many spares are active as
-// threads are blocked: one too many rests as soon as it looks for work again.
+// a spare pool worker takes its place among those that run. As many spares are wanted as threads
+// are blocked: one too many rests when it looks for work next.
 #pragma once
 
 #include "nopal/config.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
 
-// The calling thread is about to block; it no longer does. Nothing where it is no worker.
+// Constructed: the calling thread is about to block. Destroyed: it is not. No effect on a thread
+// that runs no strands.
 class lending {
 public:
   lending();

@@ -5,10 +5,10 @@
 //
 // One round: kTries random victims, each of which is asked if it has nothing public; the suspended
 // workers; then, as the thief starves, one pass over all workers in whose names it publishes
-// (deque/README.md); then, if many dead pages are charged, a pool vproc gives some back. After
-// kRounds without success the thread sleeps (idle.h). So a thief that is awake takes the oldest
-// continuation of a worker that never forks again after at most kTries attempts and one pass over
-// the workers, unless the pass came too soon after the fork.
+// (deque/README.md); then, if many dead pages are charged, a vproc that is bound to no group gives
+// some back. After kRounds without success the thread sleeps (idle.h). So a thief that is awake
+// takes the oldest continuation of a worker that never forks again after at most kTries attempts
+// and one pass over the workers, unless the pass came too soon after the fork.
 #include "nopal/sched/steal.h"
 
 #include "nopal/base/os.h"
@@ -31,7 +31,7 @@ using deque::outcome;
 using item = deque::entry<fork_record>;
 
 // The continuation's errno is what it was at its fork, or whatever its child has set since, as
-// after any call. (A victim that was done with the child at once may have another strand's.)
+// after any call. (If the victim has finished the child already, it may be another strand's.)
 next_step stolen_from(const worker* victim, worker* self, const item& taken) noexcept {
   self->stolen_error = base::read_error(victim->error_at());
   self->host->count.steals.add(1);
@@ -117,7 +117,7 @@ next_step find_work(worker* self) noexcept {
       continue;
     if (steal_from_suspended(self, next) || steal_starved(self, next) || reclaim_stacks(self, next))
       break;
-    if (round % kRounds == 0 && !(self->host->pool && stack::above_watermark()))
+    if (round % kRounds == 0 && !(self->host->bound == nullptr && stack::above_watermark()))
       here.sleep();
   }
   here.end(next);

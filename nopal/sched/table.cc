@@ -183,7 +183,6 @@ vproc::vproc* add_pool_vproc() noexcept {
   const std::scoped_lock guard{all.lock};
   const std::uint32_t number = pool_made.load(base::relaxed);
   vproc::vproc* const made = make_vproc(all);
-  made->pool = true;
   pool[number].store(made, base::release);
   pool_made.store(number + 1, base::release);
   return made;

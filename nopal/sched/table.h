@@ -2,8 +2,8 @@
 //
 // The vprocs, and the table in which thieves find the workers that vprocs run.
 //
-// A slot of the table belongs to a vproc, and a second one to a vproc whose thread waits in an
-// affine region, while it does. It names the worker that runs there. The lowest free slot goes
+// A slot names a worker in use: one for each pool thread, and one for each group that has begun and
+// not ended, while the waiting thread runs that worker or an outer one. The lowest free slot goes
 // first, so that thieves need not look at many that are free. Workers, groups and vprocs are used
 // again and never freed: a thief that comes late finds nothing, but it finds memory.
 //
@@ -44,7 +44,7 @@ vproc::vproc* add_pool_vproc() noexcept;
 // Of the pool; they stay.
 std::uint32_t pool_size() noexcept;
 vproc::vproc* pool_vproc(std::uint32_t number) noexcept;
-// All there ever were.
+// All vprocs there ever were.
 std::uint32_t vprocs_ever() noexcept;
 vproc::vproc* vproc_at(std::uint32_t number) noexcept;
 

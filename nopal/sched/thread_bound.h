@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// What check builds notice of code that belongs to a thread below code that may go on on another:
-// mutexes that are held, frames of functions that keep something of their thread, and frames that a
-// signal handler has interrupted. Nothing in other builds.
+// What check builds (tools/thread_bound.cc) notice of frames and locks that belong to one thread
+// while strands below them move to others: mutexes that are held, frames of functions that keep
+// something of their thread, and frames that a signal handler has interrupted. Nothing in other
+// builds.
 #pragma once
 
 #include "nopal/config.h"

@@ -25,8 +25,8 @@ struct fiber : arch::context {
   void* argument = nullptr;
   base::handed_over<fiber*> next{nullptr}; // of the queue that it is in
   group* of = nullptr;                     // null: of a thread that runs no strands
-  worker* left = nullptr;                  // with open forks; null: there were none
-  std::uintptr_t split = 0;                // what its deque had when it was given back
+  worker* left = nullptr;   // the worker that it left, with its open forks; null: it had none
+  std::uintptr_t split = 0; // the split of its deque when the strand gave that back
   join::exception_state exceptions{};
   int error = 0;
   thread_waker waker; // of a thread that runs no strands

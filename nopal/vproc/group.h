@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// A group is a computation: the strands that a thread's outermost fork, or an affine region,
-// begins.
+// A group is a computation: the strands that an outermost fork, or an affine region, begins.
 //
 // A group belongs to the thread that began it and waits for it, but it is not that thread: its
 // strands run on any vproc. Its root scope, the outermost one, is joined anywhere but resumes only
@@ -12,11 +11,11 @@
 //
 // Ownership: `root`, `parent` and `outer` are written by the waiting thread before anything of the
 //            group is public, and are constant until the group ends. Groups are used again and
-//            never freed, so a late wake-up finds a parking place: its thread looks once in vain.
-// Orders:
+//            never freed, so a late wake-up finds a parking place, and wakes a thread for nothing
+// at worst. Orders:
 //   H  finish: store release. Partner: the acquire of take_finished. The waiting thread sees
-//      what the strands of the root scope did. That it does not sleep over it is the work of the
-//      fences F and W (parking.h): W lies in the wake that follows.
+//      what the strands of the root scope did. That this thread does not fall asleep and miss it is
+//      the work of the fences F and W (parking.h): W lies in the wake that follows.
 #pragma once
 
 #include "nopal/config.h"
@@ -31,8 +30,8 @@ struct worker;
 struct group {
   const join::scope_frame* root = nullptr;
   std::uintptr_t frame = 0; // the frame pointer of the function that declares it
-  group* parent = nullptr;  // amid which it was begun; null: by a thread that was amid none
-  // What the waiting thread is again when the group ends.
+  group* parent = nullptr; // the group whose strand began it; null: a thread that ran no strand did
+  // What the waiting thread was before, and is again when the group ends.
   worker* outer = nullptr;
   group* outer_bound = nullptr;
   scheduler_place outer_scheduler;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Where a worker without work sleeps, and how it is found and woken. The protocol with those who
+// Where a thread without work sleeps, and how it is found and woken. The protocol with those who
 // publish work is in README.md.
 //
-// Roles:     sleeper   the worker itself: announce, then cancel or wait
+// Roles:     sleeper   the thread itself: announce, then cancel or wait
 //            waker     anybody: wake
 // States:    awake --announce--> parked --wake--> notified --wait/cancel--> awake
 //                                parked --cancel--> awake
@@ -32,7 +32,8 @@
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
-// How many workers are asleep, and how many look for work; all of a runtime share one.
+// How many threads are asleep, and how many of those that are bound to no group look for work; all
+// of a runtime share one.
 struct alignas(64) idle_count {
   base::atomic<std::uint32_t> asleep{0};
   base::atomic<std::uint32_t> searching{0};

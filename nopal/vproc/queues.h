@@ -109,7 +109,7 @@ public:
     return state_.compare_exchange_strong(expected, kHeld, base::acquire, base::relaxed); // A
   }
 
-  // False: a fiber wants it, and gets it by `pass`.
+  // False: the caller must `pass` it.
   bool try_free() noexcept {
     std::uint32_t expected = kHeld;
     return state_.compare_exchange_strong(expected, kFree, base::release, base::relaxed); // R
@@ -130,7 +130,8 @@ public:
     }
   }
 
-  // The fiber that holds it now, to be made ready. Null: nobody held it, a mistake of the user.
+  // Hands the mutex to the first fiber, which the caller must make ready. Null: it was not held, a
+  // mistake of the user.
   Fiber* pass() noexcept {
     const deque::locked guard{lock_};
     Fiber* const next = queue_.take_first();
@@ -187,7 +188,7 @@ public:
       base::futex_wait(woken_, 0);
   }
 
-  // It may be gone before this returns. Its address may not fault: it is on a stack.
+  // The waker may be gone before this returns; a wake-up at its old address harms nobody.
   void wake() noexcept {
     base::atomic<std::uint32_t>& woken = woken_;
     woken.store(1, base::release); // U

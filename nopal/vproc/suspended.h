@@ -8,8 +8,9 @@
 //
 // Contract: a worker is in the list from `add` to `remove`, unless a thief has seen before that
 //           nothing is open any more.
-// Orders: the count may be wrong for a moment: `add` comes before the fence W of parking.h that its
-//         caller passes, a sleeper's last look after its fence F; so both cannot miss.
+// Orders: the count is relaxed. `add` comes before the release store that puts another worker into
+// the slot (sched/table.cc); a sleeper looks at the slots, with acquire, and then here. So it sees
+// the worker in its slot or in the list (README.md, "Suspended workers").
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -59,7 +60,7 @@ public:
         victim = one;
         return true;
       }
-      if (one->deque.anything_public()) // another thief was faster, and there is more
+      if (one->deque.has_work(nullptr)) // another thief was faster, and there is more
         at = &one->next_suspended;
       else
         unlink(at);

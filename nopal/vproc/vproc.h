@@ -6,7 +6,8 @@
 // from its first fork to its end. At any time a vproc runs strands with one worker (worker.h): its
 // stack and its deque.
 //
-// Ownership: its thread writes all of it. `parking` is shared; anybody reads `count`.
+// Ownership: the thread that makes it, and then its own thread. `parking` is shared; all read
+// `count`.
 #pragma once
 
 #include "nopal/base/random.h"
@@ -37,10 +38,10 @@ private:
 struct counters {
   counter steals;      // continuations taken
   counter suspensions; // strands that stopped at a join for their children
-  counter resumptions; // strands that went on after a join that had to be waited for
+  counter resumptions; // main paths it resumed after a join with a steal
   counter sleeps;      // times its thread went to sleep
   counter wakeups;     // threads it woke
-  counter handoffs;    // strands it went on with because it was reclaiming their stacks
+  counter handoffs;    // strands it resumed because their owner found it reclaiming their stack
 };
 
 // Where a vproc's scheduler runs: on the thread's own stack, or, while the thread waits in an
@@ -55,8 +56,8 @@ struct vproc {
   scheduler_place scheduler;
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   const int* error = nullptr;                                     // its thread's errno
-  group* bound = nullptr; // the group that its thread waits for and may run alone; null: none
-  bool pool = false;
+  group* bound =
+      nullptr; // the only group whose strands its thread may run, since it waits for it; null: any
   bool spare = false; // of the pool: active only while others are blocked
   base::random random;
   vain_steals vain;

@@ -2,11 +2,12 @@
 //
 // A worker is what a vproc runs strands with: a stack and a deque.
 //
-// A vproc keeps its worker but for one case: a strand that waits for a mutex, with open forks above
-// it on its stack. The worker stays with that strand, the vproc takes another one, and
-// thieves find the worker in the list of the suspended (suspended.h). A thread that runs no strands
-// has a stand-in for a worker, whose limit is lowered for good: a fork there takes the slow path,
-// so the fast path needs no test for it.
+// A vproc keeps its worker but for two cases. In an affine region it takes another one
+// (sched/groups.cc). And a strand may wait, for a mutex say, with open forks above it on its stack.
+// The worker stays with that strand, the vproc takes another one, and thieves find the worker in
+// the list of the suspended (suspended.h). A thread that runs no strands has a stand-in for a
+// worker, whose limit is lowered for good: a fork there takes the slow path, so the fast path needs
+// no test for it.
 //
 // Ownership: only the vproc that runs a worker writes it; others touch its deque alone, and read
 //            `error_place`. While it is suspended, its fields are constant.
@@ -28,7 +29,7 @@ using deque_type = deque::NOPAL_DEQUE<join::fork_record>;
 static_assert(deque::work_deque<deque_type, join::fork_record>);
 
 struct worker : arch::runner {
-  // Its vproc's, for every fork to look at.
+  // The exception state of its vproc's thread; every fork tests it.
   const join::exception_state* exceptions = &join::no_exceptions;
 
   deque_type deque;

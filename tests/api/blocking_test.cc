@@ -88,5 +88,41 @@ TEST(blocking, returns_and_throws_what_the_function_does) {
   s.join();
 }
 
+// A spare thread too many rests when it looks for work, but not while it waits for a region's end:
+// that would find nobody. Which thread enters the region is chance, so there are many rounds.
+TEST(blocking, a_spare_in_a_region_is_there_when_that_ends) {
+  for (int round = 0; round < 40; ++round) {
+    std::atomic<bool> blocked{false};
+    std::atomic<bool> release{false};
+    std::atomic<bool> returned{false};
+    const auto wait_for = [](const std::atomic<bool>& flag) {
+      while (!flag)
+        std::this_thread::yield();
+    };
+    const auto region = [&] {
+      std::atomic<bool> stolen{false};
+      nopal::scope inner;
+      inner.fork([&] { wait_for(stolen); });
+      stolen = true; // on another thread: the one that entered the region looks for work now
+      release = true;
+      wait_for(returned);
+      for (int i = 0; i < 500; ++i) // there is a spare too many, which looks around meanwhile
+        std::this_thread::yield();
+      inner.join();
+    };
+    nopal::scope s;
+    s.fork([&] {
+      nopal::blocking([&] {
+        blocked = true;
+        wait_for(release);
+      });
+      returned = true;
+    });
+    wait_for(blocked);
+    s.fork([&] { nopal::affine(region); });
+    s.join();
+  }
+}
+
 } // namespace
 } // namespace nopal_test

@@ -133,6 +133,15 @@ TEST_F(runtime_death, options_after_the_first_fork) {
       died, "^nopal: nopal::configure was called after the first fork; call it before\n$");
 }
 
+TEST_F(runtime_death, options_after_the_number_of_workers) {
+  EXPECT_EXIT(
+      {
+        nopal::num_workers();
+        nopal::configure({.num_workers = 2});
+      },
+      died, "^nopal: nopal::configure was called after nopal::num_workers, .* call it before\n$");
+}
+
 TEST_F(runtime_death, statistics_at_the_end) {
   EXPECT_EXIT(
       {

@@ -52,6 +52,37 @@ template <class Deque> struct opened {
   continuation continuations[frames::depth];
 };
 
+// A strand that waits with open forks keeps the deque; without any it gives it back, and another
+// deque serves it later.
+TYPED_TEST(deques, is_given_back_once_nothing_is_open) {
+  opened<TypeParam> with;
+  const std::uintptr_t here = frames::bottom(frames::id);
+  std::uintptr_t split = 0;
+  with.fork_unseen(0);
+  EXPECT_FALSE(with.deque.give_back(here, split));
+  ASSERT_TRUE(with.close(0));
+  EXPECT_TRUE(with.deque.give_back(here, split));
+  EXPECT_FALSE(with.deque.has_work(nullptr));
+  opened<TypeParam> another;
+  another.deque.adopt(frames::id, split, &another);
+  another.fork_unseen(0);
+  EXPECT_TRUE(another.close(0));
+}
+
+// The owner is suspended, so it neither pushes nor pops.
+TYPED_TEST(deques, thieves_take_all_forks_of_an_absent_owner) {
+  opened<TypeParam> with;
+  for (std::size_t depth = 0; depth < 3; ++depth)
+    with.fork_unseen(depth);
+  for (std::size_t depth = 0; depth < 3; ++depth) {
+    with.deque.publish_for_absent_owner();
+    EXPECT_EQ(with.steal(), &with.continuations[depth]);
+  }
+  with.deque.publish_for_absent_owner();
+  EXPECT_EQ(with.steal(), nullptr);
+  EXPECT_FALSE(with.deque.has_work(nullptr));
+}
+
 TYPED_TEST(deques, as_constructed_takes_no_fork) {
   TypeParam fresh;
   fork_record* const open = new (frames::at(0)) fork_record{};
