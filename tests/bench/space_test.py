@@ -63,11 +63,8 @@ class Space(unittest.TestCase):
     def test_every_problem_with_hardly_any_budget(self):
         for problem in PROBLEMS:
             self.bounded(problem, "nopal", 3, 64 << 10)
+            self.bounded(problem, "nopal", 8, 1 << 20)
             self.bounded(problem, "nopal", 64, 0)
-
-    def test_the_other_deque(self):
-        for problem in PROBLEMS:
-            self.bounded(problem, "nopal-bare", 8, 1 << 20)
 
     def test_programs_that_leave_dead_pages_on_each_stack(self):
         for problem in HOARDERS:
