@@ -37,9 +37,10 @@ public:
   // A vproc is about to run it.
   void remove(Worker* one) noexcept {
     const deque::locked guard{lock_};
-    for (Worker** at = &first_; *at != nullptr; at = &(*at)->next_suspended)
-      if (*at == one)
-        return unlink(at);
+    Worker* before = nullptr;
+    for (Worker* at = first_; at != nullptr; before = at, at = at->next_suspended)
+      if (at == one)
+        return unlink(before, at);
   }
 
   // Takes the oldest fork of the first worker that has one, of this group if it is not null.
@@ -49,21 +50,21 @@ public:
     if (empty())
       return false;
     const deque::locked guard{lock_};
-    for (Worker** at = &first_; *at != nullptr;) {
-      Worker* const one = *at;
-      if (wanted != nullptr && one->of != wanted) {
-        at = &one->next_suspended;
+    Worker* before = nullptr;
+    for (Worker* at = first_; at != nullptr; at = next(before)) {
+      if (wanted != nullptr && at->of != wanted) {
+        before = at;
         continue;
       }
-      one->deque.publish_for_absent_owner();
-      if (one->deque.steal(wanted, taken) == deque::outcome::got) {
-        victim = one;
+      at->deque.publish_for_absent_owner();
+      if (at->deque.steal(wanted, taken) == deque::outcome::got) {
+        victim = at;
         return true;
       }
-      if (one->deque.has_work(nullptr)) // another thief was faster, and there is more
-        at = &one->next_suspended;
+      if (at->deque.has_work(nullptr)) // another thief was faster, and there is more
+        before = at;
       else
-        unlink(at);
+        unlink(before, at);
     }
     return false;
   }
@@ -81,13 +82,19 @@ public:
 
 private:
   // Lock held.
-  void unlink(Worker** at) noexcept {
-    *at = (*at)->next_suspended;
+  Worker* next(Worker* before) noexcept {
+    return before == nullptr ? static_cast<Worker*>(first_) : before->next_suspended;
+  }
+  void unlink(Worker* before, Worker* at) noexcept {
+    if (before == nullptr)
+      first_ = at->next_suspended;
+    else
+      before->next_suspended = at->next_suspended;
     count_.fetch_sub(1, base::relaxed);
   }
 
   deque::spin_lock lock_;
-  Worker* first_ = nullptr;
+  base::handed_over<Worker*> first_{nullptr};
   base::atomic<std::uint32_t> count_{0};
 };
 

@@ -145,6 +145,8 @@ class Checker:
             return True, output
         if done.returncode == 1 and " failed\n" in output and "INTERNAL" not in output:
             return False, output
+        if done.returncode < 0:
+            return False, output  # what a lock keeps apart ran into each other, and crashed
         raise RuntimeError(f"{name} ended with status {done.returncode} and no verdict")
 
     def killer(self, mutant):
