@@ -54,6 +54,7 @@ endif()
   if(arg_VALGRIND AND NOPAL_VALGRIND AND NOT "long" IN_LIST labels)
     add_test(NAME valgrind.${arg_NAME}
       COMMAND ${NOPAL_VALGRIND} --error-exitcode=99 --leak-check=full --fair-sched=yes -q
+        --show-leak-kinds=definite --errors-for-leak-kinds=definite # pool threads live to the end
         $<TARGET_FILE:${arg_NAME}> --gtest_filter=-*Death*:*death* --gtest_brief=1)
     set_tests_properties(valgrind.${arg_NAME} PROPERTIES
       LABELS "${labels};valgrind;long" TIMEOUT ${NOPAL_LONG_TEST_TIMEOUT})

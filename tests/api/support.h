@@ -10,6 +10,9 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#if __has_include(<valgrind/valgrind.h>)
+#include <valgrind/valgrind.h>
+#endif
 
 #include <atomic>
 #include <cstdint>
@@ -46,6 +49,15 @@ template <class Compute> std::optional<std::uint64_t> apart(Compute compute) {
   if (complete && status == 0)
     computed = result;
   return computed;
+}
+
+// Valgrind leaves fewer addresses for stacks.
+inline bool on_valgrind() {
+#if __has_include(<valgrind/valgrind.h>)
+  return RUNNING_ON_VALGRIND != 0;
+#else
+  return false;
+#endif
 }
 
 // So many repetitions of something that waits for a thief when steals are forced.
