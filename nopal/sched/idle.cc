@@ -29,14 +29,6 @@ bool has_stack(worker* self) noexcept {
   return self->stack != stack::no_stack || !stack::may_run_out();
 }
 
-// Where others may want it, no thread sleeps with an empty stack.
-void lend_stack(worker* self) noexcept {
-  if (self->stack == stack::no_stack || !stack::idle_ones_are_pooled())
-    return;
-  stack::release(self->stack);
-  self->stack = stack::no_stack;
-}
-
 void ask_everybody() noexcept {
   for (std::uint32_t slot = 0; slot < slots_in_use(); ++slot)
     if (worker* const one = worker_in(slot))

@@ -3,9 +3,7 @@
 
 #include "nopal/base/check.h"
 
-#include <functional>
 #include <mutex>
-#include <queue>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::sched {
@@ -22,23 +20,32 @@ base::atomic<std::uint32_t> vprocs_made{0};
 base::atomic<vproc::vproc*> pool[kSlots];
 base::atomic<std::uint32_t> pool_made{0};
 
-// Never destroyed: forks may come as late as from the last static destructor.
 struct unused {
   std::mutex lock;
   std::vector<worker*> workers;
   std::vector<group*> groups;
   std::vector<vproc::vproc*> vprocs;
-  std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> slots;
-  std::uint32_t slots_made = 0;
   bool without_barrier = false;
   std::uint64_t seed = 0;
 };
-unused& all_unused() {
-  static auto* const all = new unused;
-  return *all;
-}
 
-// Lock held. An unused one, or a new one.
+// Holds the lock, which is the table's too, as long as it lives.
+class locked_unused {
+public:
+  unused* operator->() const noexcept { return &all_; }
+
+private:
+  // Never destroyed: forks may come as late as from the last static destructor.
+  static unused& all() {
+    static auto* const made = new unused;
+    return *made;
+  }
+
+  unused& all_ = all();
+  const std::scoped_lock<std::mutex> guard_{all_.lock};
+};
+
+// An unused one, or a new one.
 template <class T> T* take(std::vector<T*>& from) {
   if (from.empty())
     return new T;
@@ -47,22 +54,20 @@ template <class T> T* take(std::vector<T*>& from) {
   return one;
 }
 
-worker* any_worker(unused& all) {
-  if (!all.workers.empty())
-    return take(all.workers);
+worker* any_worker(const locked_unused& all) {
+  if (!all->workers.empty())
+    return take(all->workers);
   auto* const made = new worker;
-  made->deque.open(all.without_barrier);
+  made->deque.open(all->without_barrier);
   return made;
 }
 
-std::uint32_t lowest_slot(unused& all) {
-  if (all.slots.empty()) {
-    NOPAL_ASSERT(all.slots_made < kSlots,
-                 "more than %u threads and affine regions use Nopal at the same time", kSlots);
-    return all.slots_made++;
-  }
-  const std::uint32_t slot = all.slots.top();
-  all.slots.pop();
+std::uint32_t lowest_free_slot() noexcept {
+  std::uint32_t slot = 0;
+  while (slot < kSlots && worker_in(slot) != nullptr)
+    ++slot;
+  NOPAL_ASSERT(slot < kSlots, "more than %u threads and affine regions use Nopal at the same time",
+               kSlots);
   return slot;
 }
 
@@ -74,27 +79,23 @@ void put(worker* one, std::uint32_t slot) noexcept {
   one->deque.ask_before_sleep();
 }
 
-void forget(unused& all, worker* one) {
+void forget(const locked_unused& all, worker* one) {
   one->of = nullptr;
   one->host = nullptr;
   one->set_error_at(&no_error);
-  all.workers.push_back(one);
+  all->workers.push_back(one);
 }
 
-// Unused workers keep no stack where thieves or the budget may want it.
-void release_stack(worker* one) noexcept {
+void offer_nothing(worker* one) noexcept {
   one->deque.adopt(stack::no_stack, 0, nullptr);
-  if (one->stack == stack::no_stack || !stack::idle_ones_are_pooled())
-    return;
-  stack::release(one->stack);
-  one->stack = stack::no_stack;
+  lend_stack(one);
 }
 
-vproc::vproc* make_vproc(unused& all) {
+vproc::vproc* make_vproc(const locked_unused& all) {
   const std::uint32_t number = vprocs_made.load(base::relaxed);
   NOPAL_ASSERT(number < kSlots, "more than %u threads use Nopal at the same time", kSlots);
   auto* const made = new vproc::vproc;
-  made->random.reseed(all.seed, number);
+  made->random.reseed(all->seed, number);
   vprocs[number].store(made, base::release);
   vprocs_made.store(number + 1, base::release);
   return made;
@@ -109,11 +110,17 @@ vproc::vproc* pool_vproc(std::uint32_t number) noexcept { return pool[number].lo
 std::uint32_t vprocs_ever() noexcept { return vprocs_made.load(base::acquire); }
 vproc::vproc* vproc_at(std::uint32_t number) noexcept { return vprocs[number].load(base::acquire); }
 
+void lend_stack(worker* self) noexcept {
+  if (self->stack == stack::no_stack || !stack::idle_ones_are_pooled())
+    return;
+  stack::release(self->stack);
+  self->stack = stack::no_stack;
+}
+
 worker* take_worker(vproc::vproc* here) noexcept {
-  unused& all = all_unused();
-  const std::scoped_lock guard{all.lock};
+  const locked_unused all;
   worker* const one = any_worker(all);
-  const std::uint32_t slot = lowest_slot(all);
+  const std::uint32_t slot = lowest_free_slot();
   if (slot >= in_use.load(base::relaxed))
     in_use.store(slot + 1, base::release);
   put(one, slot);
@@ -122,11 +129,9 @@ worker* take_worker(vproc::vproc* here) noexcept {
 }
 
 void return_worker(worker* one) noexcept {
-  release_stack(one);
-  unused& all = all_unused();
-  const std::scoped_lock guard{all.lock};
+  offer_nothing(one);
+  const locked_unused all;
   table[one->slot].store(nullptr, base::relaxed);
-  all.slots.push(one->slot);
   std::uint32_t count = in_use.load(base::relaxed);
   while (count > 0 && worker_in(count - 1) == nullptr)
     --count;
@@ -135,8 +140,7 @@ void return_worker(worker* one) noexcept {
 }
 
 worker* replace_worker(worker* left) noexcept {
-  unused& all = all_unused();
-  const std::scoped_lock guard{all.lock};
+  const locked_unused all;
   worker* const one = any_worker(all);
   one->run_on(left->host);
   one->of = left->of;
@@ -146,41 +150,30 @@ worker* replace_worker(worker* left) noexcept {
 }
 
 void put_back_worker(worker* self, worker* left) noexcept {
-  release_stack(self);
-  unused& all = all_unused();
-  const std::scoped_lock guard{all.lock};
+  offer_nothing(self);
+  const locked_unused all;
   left->run_on(self->host);
   put(left, self->slot);
   forget(all, self);
 }
 
 group* take_group() noexcept {
-  unused& all = all_unused();
-  const std::scoped_lock guard{all.lock};
-  return take(all.groups);
+  return take(locked_unused {} -> groups);
 }
 
 void return_group(group* one) noexcept {
-  unused& all = all_unused();
-  const std::scoped_lock guard{all.lock};
-  all.groups.push_back(one);
-}
+  locked_unused { } -> groups.push_back(one); }
 
 vproc::vproc* take_vproc() noexcept {
-  unused& all = all_unused();
-  const std::scoped_lock guard{all.lock};
-  return all.vprocs.empty() ? make_vproc(all) : take(all.vprocs);
+  const locked_unused all;
+  return all->vprocs.empty() ? make_vproc(all) : take(all->vprocs);
 }
 
 void return_vproc(vproc::vproc* one) noexcept {
-  unused& all = all_unused();
-  const std::scoped_lock guard{all.lock};
-  all.vprocs.push_back(one);
-}
+  locked_unused { } -> vprocs.push_back(one); }
 
 vproc::vproc* add_pool_vproc() noexcept {
-  unused& all = all_unused();
-  const std::scoped_lock guard{all.lock};
+  const locked_unused all;
   const std::uint32_t number = pool_made.load(base::relaxed);
   vproc::vproc* const made = make_vproc(all);
   pool[number].store(made, base::release);
@@ -189,10 +182,9 @@ vproc::vproc* add_pool_vproc() noexcept {
 }
 
 void open_table(bool without_barrier, std::uint64_t seed) noexcept {
-  unused& all = all_unused();
-  const std::scoped_lock guard{all.lock};
-  all.without_barrier = without_barrier;
-  all.seed = seed;
+  const locked_unused all;
+  all->without_barrier = without_barrier;
+  all->seed = seed;
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

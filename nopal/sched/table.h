@@ -32,6 +32,8 @@ void return_worker(worker* unused) noexcept;
 worker* replace_worker(worker* left) noexcept;
 // The converse: `left` in the place of `self`, which is returned.
 void put_back_worker(worker* self, worker* left) noexcept;
+// Where thieves or the budget may want it, an idle or unused worker keeps no empty stack.
+void lend_stack(worker* self) noexcept;
 
 group* take_group() noexcept;
 void return_group(group* unused) noexcept;
