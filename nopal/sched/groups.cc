@@ -18,7 +18,6 @@
 // runs meanwhile. So they end in the reverse order, and what the thread itself holds (locks, an
 // interpreter's state) is entered and left like nested blocks.
 #include "nopal/arch/gdb.h"
-#include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
@@ -30,9 +29,6 @@
 #include "nopal/sched/table.h"
 #include "nopal/sched/thread_bound.h"
 
-#include <signal.h>
-
-#include <cstdlib>
 #include <exception>
 #include <utility>
 
@@ -40,55 +36,31 @@ namespace nopal::inline NOPAL_ABI::sched {
 
 namespace {
 
-constexpr std::uintptr_t kSchedulerGap = 1024; // between the caller's frames and the scheduler's
-constexpr std::size_t kSignalStackBytes = std::size_t{32} << 10;
-
 // Set when this thread's membership was destroyed. Destructors of other thread-local objects, and
 // of static ones on the main thread, may fork after that. Such a late fork has a vproc to itself
 // while it lasts.
 thread_local bool membership_ended = false;
 
-// This thread's vproc, kept from its first fork to its end; and the signal stack on which a stack
-// overflow is reported, if the thread had none.
-class membership {
-public:
-  membership() noexcept : vproc_{take_vproc()} {
+// What this thread keeps from its first fork to its end.
+struct membership {
+  membership() noexcept {
     report_overflow_of_own_stack();
     watch_this_threads_end();
-    stack_t old{};
-    sigaltstack(nullptr, &old);
-    if ((old.ss_flags & SS_DISABLE) == 0)
-      return;
-    signal_stack_ = std::malloc(kSignalStackBytes);
-    if (signal_stack_ == nullptr)
-      return;
-    const stack_t own{signal_stack_, 0, kSignalStackBytes};
-    sigaltstack(&own, nullptr);
   }
   ~membership() {
     membership_ended = true;
-    return_vproc(vproc_);
-    if (signal_stack_ == nullptr)
-      return;
-    const stack_t none{nullptr, SS_DISABLE, 0};
-    sigaltstack(&none, nullptr);
-    std::free(signal_stack_);
+    return_vproc(here);
   }
-  membership(const membership&) = delete;
-  membership& operator=(const membership&) = delete;
 
-  vproc::vproc* get() const noexcept { return vproc_; }
-
-private:
-  vproc::vproc* vproc_;
-  void* signal_stack_ = nullptr;
+  const signal_stack for_overflows;
+  vproc::vproc* const here = take_vproc();
 };
 
 vproc::vproc* vproc_of_this_thread() noexcept {
   if (membership_ended)
     return take_vproc();
-  static thread_local const membership here;
-  return here.get();
+  static thread_local const membership of_this_thread;
+  return of_this_thread.here;
 }
 
 // The child of a group's outermost fork.
@@ -138,16 +110,6 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   arch::nopal_arch_leave(child_ended, of->scope, self->scheduler_stack);
 }
 
-// Where the frame is on a stack of ours, that is among LeakSanitizer's roots already.
-void add_roots(const worker* self, const scope_frame* scope) noexcept {
-  if (!stack::is_ours(scope->stack_pointer))
-    base::add_roots(scope->stack_pointer, self->host->scheduler.bounds.high);
-}
-void remove_roots(const worker* self, const scope_frame* scope) noexcept {
-  if (!stack::is_ours(scope->stack_pointer))
-    base::remove_roots(scope->stack_pointer, self->host->scheduler.bounds.high);
-}
-
 // The calling thread begins a group, and waits for it from now on.
 worker* begin_group(scope_frame* scope) noexcept {
   worker* const before = vproc::current();
@@ -164,7 +126,7 @@ worker* begin_group(scope_frame* scope) noexcept {
   begun->outer_scheduler = here->scheduler;
   begun->mutexes_held = mutexes_held();
   here->bound = begun;
-  place_scheduler(here, (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63});
+  place_scheduler(here);
   worker* const self = take_worker(here);
   self->run_on(here);
   self->of = begun;
@@ -177,7 +139,8 @@ worker* begin_group(scope_frame* scope) noexcept {
 NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
   vproc::vproc* const here = self->host;
   group* const ended = here->bound;
-  remove_roots(self, scope);
+  if (!stack::is_ours(scope->stack_pointer))
+    base::remove_roots(scope->stack_pointer, here->scheduler.bounds.high);
   note_scheduler_stack(here);
   here->bound = ended->outer_bound;
   here->scheduler = ended->outer_scheduler;
@@ -196,7 +159,9 @@ NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexce
   scope_frame* const scope = child.of->scope;
   base::begin_use(stack::bottom(self->stack), stack::top(self->stack));
   note_stack(self);
-  add_roots(self, scope);
+  // A stack of ours is among LeakSanitizer's roots already.
+  if (!stack::is_ours(scope->stack_pointer))
+    base::add_roots(scope->stack_pointer, self->host->scheduler.bounds.high);
   const std::uintptr_t begin = stack::top(self->stack) - 64;
   arch::tell_gdb(stack::top(self->stack), begin);
   arch::nopal_arch_call_on(run_first_child, &child, begin);
@@ -209,48 +174,48 @@ bool fits_a_thief(const scope_frame* scope) noexcept {
   return scope->base_of_frame() - scope->stack_pointer < stack::size() / 4;
 }
 
-} // namespace
-
-NOPAL_SWITCHES void fork_in_new_group(fork_record* of, void (*run)(void*), void* closure) noexcept {
-  check_no_handler();
+// Runs the child in a group of its own, and offers the continuation of its parent if that may be.
+NOPAL_SWITCHES void run_group(fork_record* of, void (*run)(void*), void* closure,
+                              bool may_offer) noexcept {
   enter();
   start();
   scope_frame* const scope = of->scope;
-  if (!fits_a_thief(scope)) {
-    leave();
-    return run_affine(of, run, closure);
-  }
+  const bool offered = may_offer && fits_a_thief(scope);
   worker* self = begin_group(scope);
-  first_child child{of, run, closure, self->of, true, {}, 0};
-  const bool amid_exceptions = self->exceptions->alive();
+  first_child child{of, run, closure, self->of, offered};
+  const bool amid_exceptions = offered && self->exceptions->alive();
   if (amid_exceptions) {
     child.handled = std::current_exception();
     join::set_exceptions_aside(scope);
     child.uncaught = scope->exceptions.uncaught;
   }
-  self->deque.publish_root(of, self->of);
-  announce_work(self, self->of);
-  wait_for_thief(self);
+  if (offered) {
+    self->deque.publish_root(of, self->of);
+    announce_work(self, self->of);
+    wait_for_thief(self);
+  } else {
+    of->complete(0);
+    scope->join.count_steal();
+    scope->join.arrive();
+  }
   self = run_on_new_stack(self, child);
   if (amid_exceptions)
     join::bring_exceptions_back(scope);
+  if (!offered)
+    scope->join.reset();
   end_group(self, scope);
   leave();
 }
 
+} // namespace
+
+NOPAL_SWITCHES void fork_in_new_group(fork_record* of, void (*run)(void*), void* closure) noexcept {
+  check_no_handler();
+  run_group(of, run, closure, true);
+}
+
 NOPAL_SWITCHES void run_affine(fork_record* of, void (*run)(void*), void* closure) noexcept {
-  enter();
-  start();
-  scope_frame* const scope = of->scope;
-  worker* self = begin_group(scope);
-  first_child child{of, run, closure, self->of, false, {}, 0};
-  of->complete(0);
-  scope->join.count_steal();
-  scope->join.arrive();
-  self = run_on_new_stack(self, child);
-  scope->join.reset();
-  end_group(self, scope);
-  leave();
+  run_group(of, run, closure, false);
 }
 
 NOPAL_SWITCHES void run(worker* self, finished_root what) noexcept {

@@ -8,13 +8,12 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
-#include "nopal/stack/stack.h"
 
 #include <signal.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include <cstdio>
+#include <cstdlib>
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -74,6 +73,26 @@ void report_overflow_of_own_stack() noexcept {
   const int error = *base::this_threads_error();
   own_low = base::lowest_of_own_stack();
   base::set_error(error);
+}
+
+signal_stack::signal_stack() noexcept {
+  constexpr std::size_t size = std::size_t{32} << 10;
+  stack_t before{};
+  sigaltstack(nullptr, &before);
+  if ((before.ss_flags & SS_DISABLE) == 0)
+    return;
+  memory_ = std::malloc(size);
+  const stack_t own{memory_, 0, size};
+  if (memory_ != nullptr)
+    sigaltstack(&own, nullptr);
+}
+
+signal_stack::~signal_stack() {
+  if (memory_ == nullptr)
+    return;
+  const stack_t none{nullptr, SS_DISABLE, 0};
+  sigaltstack(&none, nullptr);
+  std::free(memory_);
 }
 
 void check_depth(const void* in_frame, stack::stack_id stack) noexcept {

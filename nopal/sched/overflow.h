@@ -14,6 +14,19 @@ namespace nopal::inline NOPAL_ABI::sched {
 void report_stack_overflows();
 void report_overflow_of_own_stack() noexcept; // of the calling thread
 
+// While it lives, the calling thread has a signal stack, on which it reports an overflow. Its memory
+// is not thread-local: a shared library that holds Nopal could not be loaded while a program runs.
+class signal_stack {
+public:
+  signal_stack() noexcept;
+  ~signal_stack();
+  signal_stack(const signal_stack&) = delete;
+  signal_stack& operator=(const signal_stack&) = delete;
+
+private:
+  void* memory_ = nullptr; // null: the thread had one before, or there is no memory
+};
+
 // The same sentence if this stack has no room for a fork by the frame that contains `in_frame`.
 void check_depth(const void* in_frame, stack::stack_id stack) noexcept;
 

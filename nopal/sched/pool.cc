@@ -4,10 +4,10 @@
 // sleep when there is nothing to do. So a program may end at any time, and nothing has to be shut
 // down in order.
 #include "nopal/sched/pool.h"
+
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
-#include "nopal/base/sanitizer.h"
 #include "nopal/config/options.h"
 #include "nopal/config/topology.h"
 #include "nopal/sched/entry.h"
@@ -30,8 +30,6 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 constexpr std::size_t kThreadStackBytes = std::size_t{256} << 10;
-constexpr std::size_t kSignalStackBytes = std::size_t{16} << 10;
-constexpr std::uintptr_t kSchedulerGap = 1024;
 
 base::atomic<bool> started{false};
 constexpr config::defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_STACKS};
@@ -49,32 +47,16 @@ config::resolved_options& settings() {
   return *all;
 }
 
-// What a pool thread starts with.
-struct beginning {
-  worker* self;
-  vproc::vproc* here;
-};
-beginning add_to_pool() {
-  vproc::vproc* const here = add_pool_vproc();
-  return {take_worker(here), here};
-}
+worker* add_to_pool() { return take_worker(add_pool_vproc()); }
 
-void* pool_thread(void* argument) noexcept {
-  auto* const given = static_cast<beginning*>(argument);
-  const beginning with = *given;
-  delete given;
-  // Not thread-local: a shared library that holds Nopal could not be loaded while a program runs.
-  if (void* const signal_stack = base::map_zeroed(kSignalStackBytes)) {
-    const stack_t own{signal_stack, 0, kSignalStackBytes};
-    sigaltstack(&own, nullptr);
-  }
+void* pool_thread(void* self) noexcept {
+  const signal_stack own;
   watch_this_threads_end();
-  run_pool_thread(with.self, with.here,
-                  (arch::stack_pointer() - kSchedulerGap) & ~std::uintptr_t{63});
+  run_pool_thread(static_cast<worker*>(self));
 }
 
 // Returns pthread_create's error.
-int start_thread(beginning with, pthread_t& thread) {
+int start_thread(worker* self, pthread_t& thread) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -85,7 +67,7 @@ int start_thread(beginning with, pthread_t& thread) {
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
     sigdelset(&all, fault); // but a strand's own faults: blocked, they kill without a word
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(&thread, &attributes, pool_thread, new beginning{with});
+  const int error = pthread_create(&thread, &attributes, pool_thread, self);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return error;
@@ -97,11 +79,11 @@ void start_threads(const config::resolved_options& use) {
   if (use.binding.value == config::bind::cores)
     order = config::bind_order(config::affinity_cpus());
   const std::uint32_t pool = use.num_workers.value - 1;
-  std::vector<beginning> begin(pool); // all are in the table before the first one looks around
-  std::generate(begin.begin(), begin.end(), add_to_pool);
+  std::vector<worker*> workers(pool); // all are in the table before the first one looks around
+  std::generate(workers.begin(), workers.end(), add_to_pool);
   for (std::uint32_t number = 0; number < pool; ++number) {
     pthread_t thread;
-    const int error = start_thread(begin[number], thread);
+    const int error = start_thread(workers[number], thread);
     NOPAL_ASSERT(error == 0, "cannot start worker %u of %u: %s; lower NOPAL_NUM_WORKERS",
                  number + 2, pool + 1, std::strerror(error));
     if (order.empty())
@@ -185,10 +167,10 @@ const config::resolved_options& options_in_force() {
 }
 
 void start_spare() {
-  const beginning with = add_to_pool();
-  with.here->spare = true;
+  worker* const self = add_to_pool();
+  self->host->spare = true;
   pthread_t thread;
-  const int error = start_thread(with, thread);
+  const int error = start_thread(self, thread);
   NOPAL_ASSERT(error == 0, "cannot start a worker in the place of one that is blocked: %s",
                std::strerror(error));
 }

@@ -117,16 +117,17 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
 
-void place_scheduler(vproc::vproc* here, std::uintptr_t stack_pointer) noexcept {
-  here->scheduler = {stack_pointer, base::this_fiber(), {0, 0}};
+void place_scheduler(vproc::vproc* here) noexcept {
+  constexpr std::uintptr_t gap = 1024; // between the caller's frames and the scheduler's
+  here->scheduler = {
+      (arch::stack_pointer() - gap) & ~std::uintptr_t{63}, base::this_fiber(), {0, 0}};
   here->exceptions = join::this_threads_exceptions();
   here->error = base::this_threads_error();
 }
 
-NOPAL_SWITCHES void run_pool_thread(worker* self, vproc::vproc* here,
-                                    std::uintptr_t stack_pointer) noexcept {
-  place_scheduler(here, stack_pointer);
-  self->run_on(here);
+NOPAL_SWITCHES void run_pool_thread(worker* self) noexcept {
+  place_scheduler(self->host);
+  self->run_on(self->host);
   enter();
   schedule(self, signal::stop());
 }

@@ -58,15 +58,14 @@ void run(worker* self, fiber* strand) noexcept;      // park.cc
 // A child whose continuation was stolen is finished, and has left its stack. `scope`: its scope.
 [[noreturn]] void child_ended(void* scope) noexcept; // forks.cc
 
-// From now on the scheduler of this vproc runs below that stack pointer, on the caller's stack.
-void place_scheduler(vproc::vproc* here, std::uintptr_t stack_pointer) noexcept;
+// From now on the scheduler of this vproc runs on the caller's stack, below the caller's frame.
+void place_scheduler(vproc::vproc* here) noexcept;
 // Make a switch known to the tools: from the scheduler's stack to the worker's, and back.
 void note_stack(worker* self) noexcept;
 void note_scheduler_stack(const vproc::vproc* here) noexcept;
 
-// The body of a pool thread; `stack_pointer` lies below its caller's frame.
-[[noreturn]] void run_pool_thread(worker* self, vproc::vproc* here,
-                                  std::uintptr_t stack_pointer) noexcept;
+// The body of a pool thread.
+[[noreturn]] void run_pool_thread(worker* self) noexcept;
 
 // The whole of a thunk that is amid no group (groups.cc).
 void fork_in_new_group(fork_record* of, void (*run)(void*), void* closure) noexcept;
