@@ -35,18 +35,11 @@ void ask_everybody() noexcept {
       one->deque.ask_before_sleep();
 }
 
-// Begins at a random slot: else a worker that always has something would keep this look from the
-// others. The suspended come last: park.cc says why.
+// The suspended come last: park.cc says why.
 bool anything_left(worker* self) noexcept {
   group* const wanted = self->host->bound;
-  const std::uint32_t count = slots_in_use();
-  const std::uint32_t first = count == 0 ? 0 : self->host->random.below(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    worker* const one = worker_in((first + i) % count);
-    if (one != self && one != nullptr && one->deque.has_work(wanted))
-      return true;
-  }
-  return suspended.has_work(wanted) || may_go_on(self);
+  const auto has_work = [wanted](worker* one) { return one->deque.has_work(wanted); };
+  return any_other_worker(self, has_work) || suspended.has_work(wanted) || may_go_on(self);
 }
 
 // Misses nothing: what this look does not see, its owner publishes, and then looks for sleepers.

@@ -97,7 +97,7 @@ bool any_ready(const group* wanted) noexcept { return ready.holds(of_group(wante
 NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
   base::happens_after(strand);
   const stack::stack_id own = stack::stack_of(strand->stack_pointer);
-  if (!stack::reuse(own, {handoff_of(strand), strand->of}))
+  if (!stack::reuse(own, {strand, nullptr}))
     return;
   if (strand->left != nullptr) {
     take_over(self, strand->left);

@@ -32,17 +32,4 @@ bool any_ready(const vproc::group* wanted) noexcept;
 // The workers that waiting strands have left with open forks.
 extern vproc::suspended_workers<vproc::worker> suspended;
 
-// What is to be done with a stack that is being reclaimed (stack::handoff) names a main path or a
-// fiber; the lowest bit tells which.
-inline void* handoff_of(fiber* strand) noexcept {
-  return reinterpret_cast<void*>(
-      reinterpret_cast<std::uintptr_t>(static_cast<arch::context*>(strand)) | 1);
-}
-inline fiber* fiber_of(void* handoff) noexcept {
-  const auto word = reinterpret_cast<std::uintptr_t>(handoff);
-  return (word & 1) == 0
-             ? nullptr
-             : static_cast<fiber*>(reinterpret_cast<arch::context*>(word & ~std::uintptr_t{1}));
-}
-
 } // namespace nopal::inline NOPAL_ABI::sched

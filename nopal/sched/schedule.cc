@@ -12,7 +12,6 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
-#include "nopal/sched/steal.h"
 #include "nopal/sched/thread_bound.h"
 
 namespace nopal::inline NOPAL_ABI::sched {

@@ -4,7 +4,7 @@
 //
 // A strand that ends, waits or gives way tells the scheduler of its vproc by a signal, on the
 // scheduler's stack, and does not come back. `schedule` is the only policy there is today: it goes
-// on with what the signal brings, and otherwise with what `find_work` finds (steal.h).
+// on with what the signal brings, and otherwise with what `find_work` finds (steal.cc).
 //
 // Paper: manticore-icfp08, section 3 (the signals `stop` and `preempt`).
 #pragma once
@@ -46,6 +46,9 @@ struct finished_root { // of the group that this thread waits for
   scope_frame* scope;
 };
 using next_step = std::variant<stolen, joined, finished_root, fiber*>;
+
+// What schedule() asks when no signal has brought any: blocks until there is something to run.
+next_step find_work(worker* self) noexcept; // steal.cc
 
 // Each resumes the strand and does not return; or it returns, because the strand's stack is being
 // reclaimed, and the reclaimer will resume the strand, or because the strand belongs to another

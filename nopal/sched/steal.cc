@@ -9,13 +9,12 @@
 // some back. After kRounds without success the thread sleeps (idle.h). So a thief that is awake
 // takes the oldest continuation of a worker that never forks again after at most kTries attempts
 // and one pass over the workers, unless the pass came too soon after the fork.
-#include "nopal/sched/steal.h"
-
 #include "nopal/base/os.h"
+#include "nopal/config.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"
-#include "nopal/sched/spares.h"
+#include "nopal/sched/schedule.h"
 #include "nopal/sched/table.h"
 
 #include <chrono>
@@ -38,17 +37,22 @@ next_step stolen_from(const worker* victim, worker* self, const item& taken) noe
   return stolen{taken.frame, static_cast<group*>(taken.group)};
 }
 
-bool steal_from_anybody(worker* self, next_step& next) noexcept {
+outcome steal_from(worker* victim, worker* self, next_step& next) noexcept {
   item taken{};
+  const outcome result = victim->deque.steal(self->host->bound, taken);
+  if (result == outcome::got)
+    next = stolen_from(victim, self, taken);
+  return result;
+}
+
+bool steal_from_anybody(worker* self, next_step& next) noexcept {
   const std::uint32_t count = slots_in_use();
   for (unsigned tries = 1; tries <= kTries; ++tries) {
     worker* const victim = worker_in(self->host->random.below(count));
     if (victim != self && victim != nullptr) {
-      const outcome result = victim->deque.steal(self->host->bound, taken);
-      if (result == outcome::got) {
-        next = stolen_from(victim, self, taken);
+      const outcome result = steal_from(victim, self, next);
+      if (result == outcome::got)
         return true;
-      }
       if (result == outcome::empty)
         victim->deque.ask();
     }
@@ -69,19 +73,24 @@ bool steal_from_suspended(worker* self, next_step& next) noexcept {
 }
 
 bool steal_starved(worker* self, next_step& next) noexcept {
-  item taken{};
-  group* const wanted = self->host->bound;
-  const std::uint32_t count = slots_in_use();
-  const std::uint32_t first = self->host->random.below(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    worker* const victim = worker_in((first + i) % count);
-    if (victim != self && victim != nullptr && victim->deque.publish_for_owner(wanted) &&
-        victim->deque.steal(wanted, taken) == outcome::got) {
-      next = stolen_from(victim, self, taken);
-      return true;
-    }
-  }
-  return false;
+  return any_other_worker(self, [self, &next](worker* victim) {
+    return victim->deque.publish_for_owner(self->host->bound) &&
+           steal_from(victim, self, next) == outcome::got;
+  });
+}
+
+// An idle vproc that is bound to no group gives back dead stack pages while more are charged than
+// should be (stack/retirement.h). True: a strand came for its stack meanwhile, and is left to it.
+bool reclaim_stacks(worker* self, next_step& left) noexcept {
+  stack::handoff to_do;
+  if (self->host->bound != nullptr || !stack::above_watermark() || !stack::reclaim(to_do))
+    return false;
+  self->host->count.handoffs.add(1);
+  if (to_do.group == nullptr)
+    left = static_cast<fiber*>(to_do.frame);
+  else
+    left = joined{static_cast<scope_frame*>(to_do.frame), static_cast<group*>(to_do.group)};
+  return true;
 }
 
 // What the vproc may go on with without stealing.

@@ -25,6 +25,19 @@ using vproc::worker;
 std::uint32_t slots_in_use() noexcept;
 worker* worker_in(std::uint32_t slot) noexcept; // null: the slot is free
 
+// Whether `wanted` is true for a worker in a slot that is not `self`. Begins at a random slot: else
+// a worker that always has something would keep this look from the others.
+template <class Wanted> bool any_other_worker(const worker* self, Wanted wanted) noexcept {
+  const std::uint32_t count = slots_in_use();
+  const std::uint32_t first = self->host->random.below(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    worker* const one = worker_in((first + i) % count);
+    if (one != self && one != nullptr && wanted(one))
+      return true;
+  }
+  return false;
+}
+
 // A worker in a slot of its own, run by this vproc; and its return.
 worker* take_worker(vproc::vproc* here) noexcept;
 void return_worker(worker* unused) noexcept;

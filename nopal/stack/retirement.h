@@ -62,8 +62,8 @@ private:
   base::atomic<std::uint32_t> charged_{0};
 };
 
-// What is to be run on a stack that its owner could not take: a main path or a fiber, of this
-// group. Null: nothing, the stack goes to the pool.
+// What is to be run on a stack that its owner could not take: a main path of this group, or a fiber
+// (of no group here). Null: nothing, the stack goes to the pool.
 struct handoff {
   void* frame = nullptr;
   void* group = nullptr;
