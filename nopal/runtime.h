@@ -9,6 +9,10 @@
 #include "nopal/config.h"
 #include "nopal/config/options.h"
 #include "nopal/sched/statistics.h"
+#if !defined(NOPAL_SERIAL)
+#include "nopal/join/failure.h"
+#include "nopal/sched/pool.h"
+#endif
 
 #include <cstdint>
 
@@ -44,6 +48,11 @@ inline void configure(const options&) {}
 inline unsigned num_workers() { return 1; }
 inline statistics stats() { return {}; }
 inline std::uint64_t suppressed_exceptions() noexcept { return 0; }
+#else
+inline void configure(const options& asked) { sched::set_options(asked); }
+inline unsigned num_workers() { return sched::options_in_force().num_workers.value; }
+inline statistics stats() { return sched::measure(); }
+inline std::uint64_t suppressed_exceptions() noexcept { return join::suppressed_by_last_join(); }
 #endif
 
 } // namespace nopal::inline NOPAL_ABI

@@ -14,8 +14,8 @@ namespace nopal::inline NOPAL_ABI::sched {
 void report_stack_overflows();
 void report_overflow_of_own_stack() noexcept; // of the calling thread
 
-// While it lives, the calling thread has a signal stack, on which it reports an overflow. Its memory
-// is not thread-local: a shared library that holds Nopal could not be loaded while a program runs.
+// While it lives, the calling thread has a signal stack, on which it reports an overflow. That is
+// not thread-local: a shared library that holds Nopal could not be loaded while a program runs.
 class signal_stack {
 public:
   signal_stack() noexcept;

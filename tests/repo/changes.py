@@ -67,7 +67,7 @@ DIE = "nopal/base/die.cc"
 OS = "nopal/base/os.cc"
 STACK = "nopal/stack/stack.h"
 FORK = "nopal/fork.h"
-RUNTIME = "nopal/runtime.cc"
+MUTEX = "nopal/mutex.cc"
 TOPOLOGY_TEST = "tests/config/topology_test.cc"
 STRAND = "tests/model/strand.h"
 GDB = "nopal/arch/gdb.h"
@@ -94,7 +94,7 @@ LAYERS = [
     Before(None, STACK, "namespace nopal::stack", "namespace nopal::base {\nstruct r;\n}\n"),
     Before("adds to base::", STACK, "namespace nopal::s", "namespace nopal::base {\nint r;\n}\n"),
     # As print_statistics was.
-    Edit("adds to sched::", RUNTIME, "statistics stats()", "statistics sched::stats()"),
+    Edit("adds to sched::", MUTEX, "void mutex::wait()", "void sched::wait()"),
     Argue("adds to arch::", "nopal/vproc/worker.cc arch", f"{GDB} arch"),
     Argue("nothing needs", "nopal/vproc/worker.cc arch", f"{GDB} arch"),
     Argue("is no exception", "nopal/vproc/worker.cc arch:", "nopal/vproc/worker.cc arch"),
@@ -161,8 +161,8 @@ SEAMS = [
 CONFIG_H = '#include "nopal/config.h"\n'
 CONFIG = [
     Edit("names NOPAL_ABI and", FORK, CONFIG_H, ""),
-    Edit("names NOPAL_ABI and", RUNTIME, '#include "nopal/runtime.h"\n', ""),
-    Edit("names NOPAL_ABI and", RUNTIME, "nopal/runtime.h", "nopal/fork.h"),
+    Edit("names NOPAL_ABI and", MUTEX, '#include "nopal/mutex.h"\n', ""),
+    Edit("names NOPAL_ABI and", MUTEX, "nopal/mutex.h", "nopal/fork.h"),
     Edit("names NOPAL_ABI and", "nopal/runtime.h", CONFIG_H, ""),
     Edit("names NOPAL_ABI and", FORK, CONFIG_H, "/*\n" + CONFIG_H + "*/\n"),
     Before("names NOPAL_PARTS", RANDOM, "namespace", "#if NOPAL_PARTS\n#endif\n"),
