@@ -10,9 +10,9 @@
 //   stolen      The thread looks for work of its group, on the stack of the frame, below it. The
 //               vproc that completes the scope's join hands the scope back (group::finish).
 //
-// The parent of an affine region is not offered, nor is a frame too large for a thief's stack: the
-// fork counts as stolen, and the main path as having arrived at once, so that it is resumed when
-// the child is finished. If that finishes here, it just returns.
+// The parent of an affine region is not offered, nor is a frame too large for a thief's stack. A
+// child that finishes elsewhere, while no thief has the main path, resumes it as if that had been
+// stolen and waited at its join.
 //
 // A thread may wait for several groups at a time, each within the one before, since that is all it
 // runs meanwhile. So they end in the reverse order, and what the thread itself holds (locks, an
@@ -77,11 +77,9 @@ struct first_child {
 
 // The child is finished on another thread than the one that waits, and no thief has the main path.
 // So it is made to look as if that waited at its join.
-void leave_main_path(const worker* self, scope_frame* scope, bool offered) noexcept {
-  if (offered) {
-    scope->join.count_steal();
-    scope->join.arrive();
-  }
+void leave_main_path(const worker* self, scope_frame* scope) noexcept {
+  scope->join.count_steal();
+  scope->join.arrive();
   arch::record_control(*scope);
   scope->error = *self->host->error;
   if (scope->exceptions_aside())
@@ -105,7 +103,7 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   if (ours && self->host->bound == child->in)
     return;
   if (ours)
-    leave_main_path(self, of->scope, child->offered);
+    leave_main_path(self, of->scope);
   base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
   arch::nopal_arch_leave(child_ended, of->scope, self->scheduler_stack);
 }
@@ -195,14 +193,10 @@ NOPAL_SWITCHES void run_group(fork_record* of, void (*run)(void*), void* closure
     wait_for_thief(self);
   } else {
     of->complete(0);
-    scope->join.count_steal();
-    scope->join.arrive();
   }
   self = run_on_new_stack(self, child);
   if (amid_exceptions)
     join::bring_exceptions_back(scope);
-  if (!offered)
-    scope->join.reset();
   end_group(self, scope);
   leave();
 }
