@@ -20,6 +20,9 @@ using vproc::fiber;
 
 // Comes back, perhaps on another thread, after make_ready, or at once if enqueue said no.
 void park(bool (*enqueue)(fiber*, void*), void* argument) noexcept;
+template <class Enqueue> void park(Enqueue enqueue) noexcept {
+  park([](fiber* strand, void* one) { return (*static_cast<Enqueue*>(one))(strand); }, &enqueue);
+}
 
 // Any thread, once for each time that it was parked.
 void make_ready(fiber* strand) noexcept;

@@ -42,23 +42,21 @@ lending::lending() : lent_{vproc::is_worker(vproc::current())} {
   if (!lent_)
     return;
   spare_threads& here = all_spares();
-  bool start_one = false;
   {
     const std::scoped_lock guard{here.lock};
     here.lent += 1;
-    if (here.active < here.lent) {
-      here.active += 1;
-      start_one = here.resting == 0;
-      if (!start_one) {
-        here.resting -= 1;
-        here.called += 1;
-        here.wanted.notify_one();
-      }
-    }
     note_surplus(here);
+    if (here.active >= here.lent)
+      return;
+    here.active += 1;
+    if (here.resting > 0) {
+      here.resting -= 1;
+      here.called += 1;
+      here.wanted.notify_one();
+      return;
+    }
   }
-  if (start_one)
-    start_spare();
+  start_spare();
 }
 
 lending::~lending() {
