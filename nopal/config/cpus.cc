@@ -36,21 +36,18 @@ struct cgroup {
   std::string point = {};
 };
 
-bool names_cpu(std::string_view comma_list) {
-  return std::ranges::count(split(comma_list, ','), std::string_view("cpu")) != 0;
+cgroup_kind kind_of(bool v2, std::string_view v1_controllers) {
+  const bool cpu = std::ranges::count(split(v1_controllers, ','), std::string_view("cpu")) != 0;
+  return v2 ? cgroup_kind::v2 : cpu ? cgroup_kind::v1_cpu : cgroup_kind::other;
 }
 
-// id:controllers:path
+// id:controllers:path, and a path may contain a colon.
 std::optional<cgroup> parse_membership(std::string_view line) {
-  const std::size_t first = line.find(':');
-  const std::size_t second = first == line.npos ? line.npos : line.find(':', first + 1);
-  if (second == line.npos || !line.substr(second + 1).starts_with('/'))
+  const std::vector<std::string_view> fields = split(line, ':');
+  if (fields.size() < 3 || !fields[2].starts_with('/'))
     return std::nullopt;
-  const std::string_view controllers = line.substr(first + 1, second - first - 1);
-  return cgroup{line.starts_with("0::")  ? cgroup_kind::v2
-                : names_cpu(controllers) ? cgroup_kind::v1_cpu
-                                         : cgroup_kind::other,
-                std::string(line.substr(second + 1))};
+  return cgroup{kind_of(line.starts_with("0::"), fields[1]),
+                std::string(fields[2].begin(), line.end())};
 }
 
 // Spaces, tabs, newlines and backslashes in mountinfo are written as three octal digits.
@@ -73,9 +70,7 @@ std::optional<cgroup> parse_mount(std::string_view line) {
   const auto dash = std::ranges::find(fields, std::string_view("-"));
   if (dash - fields.begin() < 6 || fields.end() - dash < 4)
     return std::nullopt;
-  return cgroup{dash[1] == "cgroup2"                        ? cgroup_kind::v2
-                : dash[1] == "cgroup" && names_cpu(dash[3]) ? cgroup_kind::v1_cpu
-                                                            : cgroup_kind::other,
+  return cgroup{kind_of(dash[1] == "cgroup2", dash[1] == "cgroup" ? dash[3] : ""),
                 unescaped(fields[3]), unescaped(fields[4])};
 }
 
@@ -83,159 +78,134 @@ std::optional<cgroup> parse_mount(std::string_view line) {
 // `path`. A path that begins with ".." lies outside the cgroup namespace of this process.
 std::optional<std::string> below(const std::string& path, const std::string& root) {
   const std::string shown = root == "/" ? "" : root;
-  if (!path.starts_with(shown))
+  if (!(path + '/').starts_with(shown + '/'))
     return std::nullopt;
   const std::string rest = path == "/" ? "" : path.substr(shown.size());
-  if ((!rest.empty() && rest.front() != '/') || (rest + '/').starts_with("/../"))
-    return std::nullopt;
-  return rest;
+  return (rest + '/').starts_with("/../") ? std::nullopt : std::optional(rest);
 }
 
 // What is known so far.
-class survey {
-public:
-  explicit survey(const std::string& root) : root_(root) {}
+struct survey {
+  const std::string& root;
+  cpu_count quota = {0, ""}; // the tightest; 0: none found
+  std::string ignored = {};
 
-  unsigned online();
-  void read_cgroups();
-
-  unsigned quota = 0; // 0: no quota found
-  std::string quota_text;
-  std::vector<std::string> ignored;
-
-private:
-  // Without its last newline. Nothing when it cannot be read, which is said unless it may be
-  // absent and is.
-  std::optional<std::string> read(const std::string& path, bool may_be_absent = false) {
-    file_text file = read_file(root_, path);
-    if (file.error != 0) {
-      if (!may_be_absent || (file.error != ENOENT && file.error != ENOTDIR))
-        ignored.push_back(path + " cannot be read (" + std::strerror(file.error) + ")");
-      return std::nullopt;
-    }
-    if (file.text.ends_with('\n'))
-      file.text.pop_back();
-    return std::move(file.text);
-  }
+  void ignore(const std::string& reason) { ignored += "; ignored: " + reason; }
   void ignore(const std::string& path, std::string_view text, const char* expected) {
-    ignored.push_back(path + " holds " + in_quotes(text) + ", which is not " + expected);
+    ignore(path + " holds " + in_quotes(text) + ", which is not " + expected);
   }
+
+  // The text of `path`, as the process sees it. Nothing when the file cannot be read, which is said
+  // unless it may be absent and is.
+  std::optional<std::string> read(const std::string& path, bool may_be_absent = false) {
+    file_text file = read_file(root + path);
+    if (file.error == 0)
+      return std::move(file.text);
+    if (!may_be_absent || (file.error != ENOENT && file.error != ENOTDIR))
+      ignore(path + " cannot be read (" + std::strerror(file.error) + ")");
+    return std::nullopt;
+  }
+
+  unsigned online() {
+    const char* const path = "/sys/devices/system/cpu/online";
+    const std::optional<std::string> text = read(path);
+    const auto cpus = text ? parse_cpu_list(*text) : std::nullopt;
+    if (text && !cpus)
+      ignore(path, *text, "a list of CPUs such as \"0-3,8\"");
+    return cpus ? static_cast<unsigned>(cpus->size()) : 0;
+  }
+
   std::vector<cgroup> read_lines(const char* path, std::optional<cgroup> (*parse)(std::string_view),
-                                 const char* expected);
-  void read_v1_limit(const std::string& directory);
-  void read_v2_limit(const std::string& directory);
-  void read_limits_upwards(const cgroup& mount, std::string rest);
-  void apply_quota(const std::string& path, std::uint64_t microseconds, std::uint64_t period);
-
-  const std::string& root_;
-};
-
-unsigned survey::online() {
-  const char* const path = "/sys/devices/system/cpu/online";
-  const std::optional<std::string> text = read(path);
-  const auto cpus = text ? parse_cpu_list(*text) : std::nullopt;
-  if (text && !cpus)
-    ignore(path, *text, "a list of CPUs such as \"0-3,8\"");
-  return cpus ? static_cast<unsigned>(cpus->size()) : 0;
-}
-
-std::vector<cgroup> survey::read_lines(const char* path,
-                                       std::optional<cgroup> (*parse)(std::string_view),
-                                       const char* expected) {
-  std::vector<cgroup> found;
-  const std::string text = read(path).value_or("");
-  if (text.empty())
-    return found;
-  for (const std::string_view line : split(text, '\n')) {
-    std::optional<cgroup> one = parse(line);
-    if (!one)
-      ignore(path, line, expected);
-    else if (one->kind != cgroup_kind::other)
-      found.push_back(*std::move(one));
-  }
-  return found;
-}
-
-void survey::apply_quota(const std::string& path, std::uint64_t microseconds,
-                         std::uint64_t period) {
-  const bool exact = microseconds % period == 0;
-  const std::uint64_t whole = microseconds / period + (exact ? 0 : 1);
-  const auto cpus = static_cast<unsigned>(std::min<std::uint64_t>(whole, cpus_max));
-  if (quota != 0 && quota <= cpus)
-    return;
-  quota = cpus;
-  quota_text = "cgroup quota " + std::to_string(microseconds) + "/" + std::to_string(period) +
-               " in " + path + (exact ? " allows " : " rounds up to ") + std::to_string(cpus);
-}
-
-// A cgroup without the controller lacks the file, and so does the root cgroup: that means "no limit
-// here".
-void survey::read_v2_limit(const std::string& directory) {
-  const std::string path = directory + "/cpu.max";
-  const std::optional<std::string> text = read(path, true);
-  if (!text)
-    return;
-  const std::vector<std::string_view> words = split(*text, ' ');
-  const bool unlimited = words.front() == "max";
-  const auto microseconds = parse_decimal(words.front()).value_or(0);
-  const auto period = words.size() == 2 ? parse_decimal(words.back()).value_or(0) : 0;
-  if (period == 0 || (!unlimited && microseconds == 0))
-    ignore(path, *text, "a quota such as \"150000 100000\" or \"max 100000\"");
-  else if (!unlimited)
-    apply_quota(path, microseconds, period);
-}
-
-void survey::read_v1_limit(const std::string& directory) {
-  const std::string path = directory + "/cpu.cfs_quota_us";
-  const std::string period_path = directory + "/cpu.cfs_period_us";
-  const std::optional<std::string> text = read(path, true);
-  if (!text || *text == "-1")
-    return;
-  const auto microseconds = parse_decimal(*text).value_or(0);
-  if (microseconds == 0)
-    return ignore(path, *text, "a number of microseconds or -1");
-  const std::optional<std::string> period_text = read(period_path);
-  if (!period_text)
-    return;
-  const auto period = parse_decimal(*period_text).value_or(0);
-  if (period == 0)
-    return ignore(period_path, *period_text, "a number of microseconds");
-  apply_quota(path, microseconds, period);
-}
-
-void survey::read_limits_upwards(const cgroup& mount, std::string rest) {
-  for (;; rest.resize(rest.rfind('/'))) {
-    if (mount.kind == cgroup_kind::v2)
-      read_v2_limit(mount.point + rest);
-    else
-      read_v1_limit(mount.point + rest);
-    if (rest.empty())
-      return;
-  }
-}
-
-void survey::read_cgroups() {
-  const auto members =
-      read_lines("/proc/self/cgroup", parse_membership, "a line such as \"0::/path\"");
-  const auto mounts = read_lines("/proc/self/mountinfo", parse_mount, "a description of a mount");
-  for (const cgroup& member : members) {
-    // Every kernel lists v2, used or not: where the cpu controller belongs to v1, an unmounted v2
-    // hides no quota.
-    bool seen = member.kind == cgroup_kind::v2 &&
-                std::ranges::count(members, cgroup_kind::v1_cpu, &cgroup::kind) != 0;
-    for (const cgroup& mount : mounts) {
-      std::optional<std::string> rest = below(member.path, mount.path);
-      if (mount.kind != member.kind || !rest)
-        continue;
-      seen = true;
-      read_limits_upwards(mount, *std::move(rest));
+                                 const char* expected) {
+    std::vector<cgroup> found;
+    const std::string text = read(path).value_or("");
+    if (text.empty())
+      return found;
+    for (const std::string_view line : split(text, '\n')) {
+      std::optional<cgroup> one = parse(line);
+      if (!one)
+        ignore(path, line, expected);
+      else if (one->kind != cgroup_kind::other)
+        found.push_back(*std::move(one));
     }
-    if (!seen)
-      ignored.push_back("no mount shows the cgroup " + member.path + ", so a quota of " +
-                        (member.kind == cgroup_kind::v2 ? "v2" : "the v1 cpu controller") +
-                        " cannot be seen");
+    return found;
   }
-}
+
+  void apply_quota(const std::string& path, std::uint64_t microseconds, std::uint64_t period) {
+    const bool exact = microseconds % period == 0;
+    const std::uint64_t whole = microseconds / period + (exact ? 0 : 1);
+    const auto cpus = static_cast<unsigned>(std::min<std::uint64_t>(whole, cpus_max));
+    if (quota.count == 0 || cpus < quota.count)
+      quota = {cpus, "cgroup quota " + std::to_string(microseconds) + "/" + std::to_string(period) +
+                         " in " + path + (exact ? " allows " : " rounds up to ") +
+                         std::to_string(cpus)};
+  }
+
+  // A cgroup without the controller lacks the file, and so does the root cgroup: that means "no
+  // limit here".
+  void read_v2_limit(const std::string& directory) {
+    const std::string path = directory + "/cpu.max";
+    const std::optional<std::string> text = read(path, true);
+    if (!text)
+      return;
+    const std::vector<std::string_view> words = split(*text, ' ');
+    const bool unlimited = words.front() == "max";
+    const auto microseconds = parse_decimal(words.front()).value_or(0);
+    const auto period = words.size() == 2 ? parse_decimal(words.back()).value_or(0) : 0;
+    if (period == 0 || (!unlimited && microseconds == 0))
+      ignore(path, *text, "a quota such as \"150000 100000\" or \"max 100000\"");
+    else if (!unlimited)
+      apply_quota(path, microseconds, period);
+  }
+
+  void read_v1_limit(const std::string& directory) {
+    const std::string path = directory + "/cpu.cfs_quota_us";
+    const std::string period_path = directory + "/cpu.cfs_period_us";
+    const std::optional<std::string> text = read(path, true);
+    if (!text || *text == "-1")
+      return;
+    const auto microseconds = parse_decimal(*text).value_or(0);
+    if (microseconds == 0)
+      return ignore(path, *text, "a number of microseconds or -1");
+    const std::optional<std::string> period_text = read(period_path);
+    if (!period_text)
+      return;
+    const auto period = parse_decimal(*period_text).value_or(0);
+    if (period == 0)
+      return ignore(period_path, *period_text, "a number of microseconds");
+    apply_quota(path, microseconds, period);
+  }
+
+  void read_limits_upwards(const cgroup& mount, const std::string& rest) {
+    const std::string directory = mount.point + rest;
+    mount.kind == cgroup_kind::v2 ? read_v2_limit(directory) : read_v1_limit(directory);
+    if (!rest.empty())
+      read_limits_upwards(mount, rest.substr(0, rest.rfind('/')));
+  }
+
+  void read_cgroups() {
+    const auto members =
+        read_lines("/proc/self/cgroup", parse_membership, "a line such as \"0::/path\"");
+    const auto mounts = read_lines("/proc/self/mountinfo", parse_mount, "a description of a mount");
+    for (const cgroup& member : members) {
+      // Every kernel lists v2, used or not: where the cpu controller belongs to v1, an unmounted v2
+      // hides no quota.
+      bool seen = member.kind == cgroup_kind::v2 &&
+                  std::ranges::count(members, cgroup_kind::v1_cpu, &cgroup::kind) != 0;
+      for (const cgroup& mount : mounts) {
+        const std::optional<std::string> rest = below(member.path, mount.path);
+        if (mount.kind != member.kind || !rest)
+          continue;
+        seen = true;
+        read_limits_upwards(mount, *rest);
+      }
+      if (!seen)
+        ignore("no mount shows the cgroup " + member.path + ", so a quota of " +
+               (member.kind == cgroup_kind::v2 ? "v2" : "the v1 cpu controller") +
+               " cannot be seen");
+    }
+  }
+};
 
 } // namespace
 
@@ -244,28 +214,25 @@ cpu_count available_cpus(unsigned affinity, const std::string& root) {
   const unsigned online = known.online();
   known.read_cgroups();
   if (affinity == 0)
-    known.ignored.push_back("the affinity mask cannot be read");
+    known.ignore("the affinity mask cannot be read");
 
   // The first of equals wins.
-  std::vector<std::pair<unsigned, std::string>> limits = {
+  std::vector<cpu_count> limits = {
       {online, std::to_string(online) + (online == 1 ? " CPU online" : " CPUs online")},
       {affinity, "affinity mask allows " + std::to_string(affinity)},
-      {known.quota, known.quota_text}};
-  std::erase_if(limits, [](const auto& limit) { return limit.first == 0; });
+      known.quota};
+  std::erase_if(limits, [](const cpu_count& limit) { return limit.count == 0; });
   cpu_count result{1, "nothing tells how many CPUs there are"};
-  if (!limits.empty()) {
-    const auto least =
-        std::ranges::min_element(limits, {}, [](const auto& limit) { return limit.first; });
-    result = {least->first, std::move(least->second)};
+  const auto least = std::ranges::min_element(limits, {}, &cpu_count::count);
+  if (least != limits.end()) {
+    result = *least;
     limits.erase(least);
-    // From the tightest kind to the loosest.
-    for (auto other = limits.rbegin(); other != limits.rend(); ++other)
-      result.why += "; " + other->second;
   }
-  result.why += known.quota == 0 ? "; no cgroup quota" : "";
-  for (const std::string& reason : known.ignored)
-    result.why += "; ignored: " + reason;
-  return result;
+  // From the tightest kind to the loosest.
+  for (auto other = limits.rbegin(); other != limits.rend(); ++other)
+    result.why += "; " + other->why;
+  return {result.count,
+          result.why + (known.quota.count == 0 ? "; no cgroup quota" : "") + known.ignored};
 }
 
 std::vector<int> affinity_cpus(int (*get)(pid_t, std::size_t, cpu_set_t*)) {

@@ -22,9 +22,9 @@ struct cpu_count {
   std::string why;
 };
 
-// `affinity`: CPUs in the affinity mask; 0 when it could not be read. Tests point `root` at a
-// fixture tree.
-cpu_count available_cpus(unsigned affinity, const std::string& root = "/");
+// `affinity`: CPUs in the affinity mask; 0 when it could not be read. All files are read below the
+// folder `root`, which tests point at a fixture tree; empty: the machine's own.
+cpu_count available_cpus(unsigned affinity, const std::string& root = "");
 
 // The CPUs that the calling thread may run on, ascending; empty when the kernel does not say.
 // Grows its mask for machines with more than 1,024 CPUs. `get` is sched_getaffinity or, in tests,

@@ -2,7 +2,6 @@
 // Strict parsers and the reader of small kernel files.
 #include "nopal/config/environment.h"
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <fcntl.h>
@@ -53,19 +52,20 @@ std::string in_quotes(std::string_view text) {
   return result;
 }
 
-file_text read_file(const std::string& root, const std::string& path) {
-  const std::string full = root == "/" ? path : root + path;
-  const int file = open(full.c_str(), O_RDONLY | O_CLOEXEC);
+file_text read_file(const std::string& path) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
     return {{}, errno};
   file_text result;
-  std::array<char, 4096> buffer;
+  char buffer[4096];
   ssize_t got;
-  while ((got = read(file, buffer.data(), buffer.size())) > 0)
-    result.text.append(buffer.data(), static_cast<std::size_t>(got));
+  while ((got = read(file, buffer, sizeof buffer)) > 0)
+    result.text.append(buffer, static_cast<std::size_t>(got));
   if (got < 0)
     result = {{}, errno};
   close(file);
+  if (result.text.ends_with('\n'))
+    result.text.pop_back();
   return result;
 }
 

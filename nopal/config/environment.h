@@ -23,14 +23,12 @@ std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept;
 // as '?'.
 std::string in_quotes(std::string_view text);
 
-// What reading a file gave: its text, or errno.
+// What reading a file gave: its text without the last newline, or errno.
 struct file_text {
   std::string text;
   int error = 0;
 };
 
-// Reads `path` (absolute, as the process sees it) below the file system root `root`; "/" is the
-// machine's own.
-file_text read_file(const std::string& root, const std::string& path);
+file_text read_file(const std::string& path);
 
 } // namespace nopal::config

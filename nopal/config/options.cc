@@ -23,16 +23,30 @@ struct rule {
   const char* member;
   const char* accepted;
   const char* spelling; // what the text of the variable may be beyond that
-  number least;
-  number most;
-  std::optional<number> (*parse)(std::string_view text);
+  bool (*valid)(number value) noexcept;
+  std::optional<number> (*parse)(std::string_view text) noexcept;
   std::string (*show)(number value);
-  bool (*also)(number value) noexcept = nullptr; // what must hold besides
-
-  bool valid(number value) const {
-    return value >= least && value <= most && (also == nullptr || also(value));
-  }
 };
+
+template <number least, number most> bool is_from_to(number value) noexcept {
+  return value >= least && value <= most;
+}
+bool is_stack_size(number bytes) noexcept {
+  return is_from_to<stack_size_min, stack_size_max>(bytes) && std::has_single_bit(bytes);
+}
+bool is_budget(number bytes) noexcept { return bytes <= stack_budget_max || bytes == unlimited; }
+
+std::optional<number> parse_budget(std::string_view text) noexcept {
+  const auto bytes = parse_bytes(text);
+  return text == "unlimited" ? unlimited : bytes == unlimited ? std::nullopt : bytes;
+}
+// "0" or "1", and no other way to write these numbers.
+std::optional<number> parse_flag(std::string_view text) noexcept {
+  return text.size() == 1 ? parse_decimal(text) : std::nullopt;
+}
+std::optional<number> parse_bind(std::string_view text) noexcept {
+  return parse_flag(text == "none" ? "0" : text == "cores" ? "1" : "");
+}
 
 std::string show_number(number value) { return std::to_string(value); }
 
@@ -44,73 +58,40 @@ std::string show_bytes(number bytes) {
   return std::to_string(bytes);
 }
 
-bool is_budget(number bytes) noexcept { return bytes <= stack_budget_max || bytes == unlimited; }
 std::string show_budget(number bytes) {
   return bytes == unlimited ? "unlimited" : show_bytes(bytes);
-}
-std::optional<number> parse_budget(std::string_view text) {
-  const auto bytes = parse_bytes(text);
-  return text == "unlimited" ? unlimited : bytes == unlimited ? std::nullopt : bytes;
-}
-
-std::optional<number> parse_either(std::string_view text, const char* first, const char* second) {
-  return text == first    ? std::optional<number>(0)
-         : text == second ? std::optional<number>(1)
-                          : std::nullopt;
-}
-std::optional<number> parse_flag(std::string_view text) { return parse_either(text, "0", "1"); }
-std::optional<number> parse_bind(std::string_view text) {
-  return parse_either(text, "none", "cores");
 }
 // A program may have cast any number to the type: then the number is shown.
 std::string show_bind(number value) {
   return value == 0 ? "none" : value == 1 ? "cores" : show_number(value);
 }
 
-constexpr number number_max = ~number{0};
 constexpr const char* in_bytes = ", in bytes or with a suffix K, M or G";
+constexpr number any = ~number{0};
 
-constexpr rule num_workers_rule = {
-    "NOPAL_NUM_WORKERS", "num_workers", "a whole number from 1 to 1024", "", 1, num_workers_max,
-    parse_decimal,       show_number};
-constexpr rule stack_size_rule = {
-    "NOPAL_STACK_SIZE", "stack_size",   "a power of two from 64K to 32M",
-    in_bytes,           stack_size_min, stack_size_max,
-    parse_bytes,        show_bytes,     std::has_single_bit};
-constexpr rule stack_budget_rule = {"NOPAL_STACK_BUDGET",
-                                    "stack_budget",
-                                    "unlimited or a size up to 1024G",
-                                    in_bytes,
-                                    0,
-                                    unlimited,
-                                    parse_budget,
-                                    show_budget,
-                                    is_budget};
-constexpr rule max_stacks_rule = {"NOPAL_MAX_STACKS",
-                                  "max_stacks",
-                                  "a whole number from 0 to 16384, where 0 sets no bound",
-                                  "",
-                                  0,
-                                  max_stacks_max,
-                                  parse_decimal,
-                                  show_number};
-constexpr rule binding_rule = {"NOPAL_BIND", "binding", "none or cores", "", 0, 1,
-                               parse_bind,   show_bind};
-constexpr rule stats_rule = {"NOPAL_STATS", "stats", "0 or 1", "", 0, 1, parse_flag, show_number};
-constexpr rule verbose_rule = {"NOPAL_VERBOSE", "verbose",  "0 or 1", "", 0, 1,
-                               parse_flag,      show_number};
-constexpr rule seed_rule = {"NOPAL_SEED",
-                            "seed",
-                            "an unsigned number of 64 bits",
-                            ", decimal or hexadecimal after 0x",
-                            0,
-                            number_max,
-                            parse_decimal_or_hex,
-                            show_number};
+// The options in the order of `rules`.
+enum option { num_workers, stack_size, stack_budget, max_stacks, binding, stats, verbose, seed };
 
-constexpr const rule* rules[] = {&num_workers_rule, &stack_size_rule, &stack_budget_rule,
-                                 &max_stacks_rule,  &binding_rule,    &stats_rule,
-                                 &verbose_rule,     &seed_rule};
+// clang-format off
+constexpr rule rules[] = {
+    {"NOPAL_NUM_WORKERS", "num_workers", "a whole number from 1 to 1024", "",
+     is_from_to<1, num_workers_max>, parse_decimal, show_number},
+    {"NOPAL_STACK_SIZE", "stack_size", "a power of two from 64K to 32M", in_bytes,
+     is_stack_size, parse_bytes, show_bytes},
+    {"NOPAL_STACK_BUDGET", "stack_budget", "unlimited or a size up to 1024G", in_bytes,
+     is_budget, parse_budget, show_budget},
+    {"NOPAL_MAX_STACKS", "max_stacks", "a whole number from 0 to 16384, where 0 sets no bound", "",
+     is_from_to<0, max_stacks_max>, parse_decimal, show_number},
+    {"NOPAL_BIND", "binding", "none or cores", "",
+     is_from_to<0, 1>, parse_bind, show_bind},
+    {"NOPAL_STATS", "stats", "0 or 1", "",
+     is_from_to<0, 1>, parse_flag, show_number},
+    {"NOPAL_VERBOSE", "verbose", "0 or 1", "",
+     is_from_to<0, 1>, parse_flag, show_number},
+    {"NOPAL_SEED", "seed", "an unsigned number of 64 bits", ", decimal or hexadecimal after 0x",
+     is_from_to<0, any>, parse_decimal_or_hex, show_number},
+};
+// clang-format on
 
 // Applies rules and keeps the first complaint.
 struct resolver {
@@ -118,29 +99,19 @@ struct resolver {
   std::string complaint = {};
 
   template <class T> setting<T> decide(const rule& r, std::optional<T> asked, T fallback) {
-    const std::optional<number> from_environment = read_variable(r);
-    if (asked) {
-      const auto value = static_cast<number>(*asked);
-      if (!r.valid(value))
-        complain("options::" + std::string(r.member) + " is " + r.show(value), r, "");
-      return {*asked, origin::program};
-    }
-    if (from_environment)
-      return {static_cast<T>(*from_environment), origin::environment};
-    return {fallback, origin::fallback};
+    const char* const text = lookup(r.variable);
+    const std::optional<number> found = text != nullptr ? r.parse(text) : std::nullopt;
+    if (text != nullptr && (!found || !r.valid(*found)))
+      complain(std::string(r.variable) + " is " + in_quotes(text), r, r.spelling);
+    if (asked && !r.valid(static_cast<number>(*asked)))
+      complain("options::" + std::string(r.member) + " is " + r.show(static_cast<number>(*asked)),
+               r, "");
+    return asked   ? setting<T>{*asked, origin::program}
+           : found ? setting<T>{static_cast<T>(*found), origin::environment}
+                   : setting<T>{fallback, origin::fallback};
   }
 
 private:
-  std::optional<number> read_variable(const rule& r) {
-    const char* const text = lookup(r.variable);
-    if (text == nullptr)
-      return std::nullopt;
-    const std::optional<number> value = r.parse(text);
-    if (!value || !r.valid(*value))
-      complain(std::string(r.variable) + " is " + in_quotes(text), r, r.spelling);
-    return value;
-  }
-
   void complain(const std::string& what, const rule& r, const char* spelling) {
     if (complaint.empty())
       complaint = what + ", but it must be " + r.accepted + spelling;

@@ -7,8 +7,6 @@
 
 #include <map>
 #include <optional>
-#include <sched.h>
-#include <tuple>
 #include <utility>
 
 #if NOPAL_HAVE_HWLOC
@@ -18,44 +16,23 @@
 namespace nopal::config {
 namespace {
 
-// Where a CPU sits. Equal (package, core) means that two CPUs share one physical core.
-struct place {
-  int cpu = 0;
-  int package = 0;
-  int core = 0;
-};
-
-std::vector<int> spread(const std::vector<place>& places) {
-  std::map<std::pair<int, int>, int> placed_of_core;
-  std::map<std::tuple<int, int, int>, int> sorted; // (round, package, core) to CPU
-  for (const place& p : places) {
-    const int round = placed_of_core[{p.package, p.core}]++;
-    sorted[{round, p.package, p.core}] = p.cpu;
-  }
-  std::vector<int> order;
-  for (const auto& [key, cpu] : sorted)
-    order.push_back(cpu);
-  return order;
-}
+// The package and the core of a CPU. CPUs for which they are equal share one physical core.
+using place = std::pair<int, int>;
 
 // The core is named by its first CPU: core_id repeats from one die or cluster to the next.
 std::optional<place> place_from_sysfs(int cpu, const std::string& root) {
-  const auto first_line = [&](const char* name) {
-    const std::string text =
-        read_file(root, "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/" + name)
-            .text;
-    return text.substr(0, text.find('\n'));
-  };
-  const std::string package = first_line("physical_package_id");
-  std::string siblings = first_line("core_cpus_list");
+  const std::string folder =
+      root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
+  const std::string package = read_file(folder + "physical_package_id").text;
+  std::string siblings = read_file(folder + "core_cpus_list").text;
   if (siblings.empty())
-    siblings = first_line("thread_siblings_list"); // kernels before 5.3
+    siblings = read_file(folder + "thread_siblings_list").text; // kernels before 5.3
   const auto cores = parse_cpu_list(siblings);
   // Some virtual machines number their only package -1.
   const auto package_id = package == "-1" ? 0 : parse_decimal(package);
   if (!cores || !package_id || *package_id > 0x7fffffff)
     return std::nullopt;
-  return place{cpu, static_cast<int>(*package_id), cores->front()};
+  return place{static_cast<int>(*package_id), cores->front()};
 }
 
 #if NOPAL_HAVE_HWLOC
@@ -76,7 +53,7 @@ std::vector<place> places_from_hwloc(const std::vector<int>& affinity) {
       places.clear();
       break;
     }
-    places.push_back({cpu, 0, static_cast<int>(core->logical_index)});
+    places.push_back({0, static_cast<int>(core->logical_index)});
   }
   hwloc_topology_destroy(topology);
   return places;
@@ -86,20 +63,26 @@ std::vector<place> places_from_hwloc(const std::vector<int>& affinity) {
 } // namespace
 
 std::vector<int> bind_order(const std::vector<int>& affinity, const std::string& root) {
-  std::vector<place> places;
+  std::vector<place> places; // of the CPUs in `affinity`
 #if NOPAL_HAVE_HWLOC
-  if (root == "/")
+  if (root.empty())
     places = places_from_hwloc(affinity);
-  if (!places.empty())
-    return spread(places);
 #endif
-  for (const int cpu : affinity) {
-    const std::optional<place> found = place_from_sysfs(cpu, root);
+  while (places.size() < affinity.size()) {
+    const std::optional<place> found = place_from_sysfs(affinity[places.size()], root);
     if (!found)
       return affinity;
     places.push_back(*found);
   }
-  return spread(places);
+
+  std::map<place, int> placed;
+  std::map<std::pair<int, place>, int> sorted; // (round, place) to CPU
+  for (std::size_t i = 0; i < affinity.size(); ++i)
+    sorted[{placed[places[i]]++, places[i]}] = affinity[i];
+  std::vector<int> order;
+  for (const auto& [key, cpu] : sorted)
+    order.push_back(cpu);
+  return order;
 }
 
 int bind_thread(pthread_t thread, int cpu) {
