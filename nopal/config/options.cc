@@ -23,19 +23,18 @@ struct rule {
   const char* member;
   const char* accepted;
   const char* spelling; // what the text of the variable may be beyond that
-  bool (*valid)(number value) noexcept;
+  number least;
+  number most;
   std::optional<number> (*parse)(std::string_view text) noexcept;
   std::string (*show)(number value);
+  bool (*also)(number value) noexcept = nullptr; // what must hold besides
+
+  bool valid(number value) const {
+    return value >= least && value <= most && (also == nullptr || also(value));
+  }
 };
 
-template <number least, number most> bool is_from_to(number value) noexcept {
-  return value >= least && value <= most;
-}
-bool is_stack_size(number bytes) noexcept {
-  return is_from_to<stack_size_min, stack_size_max>(bytes) && std::has_single_bit(bytes);
-}
 bool is_budget(number bytes) noexcept { return bytes <= stack_budget_max || bytes == unlimited; }
-
 std::optional<number> parse_budget(std::string_view text) noexcept {
   const auto bytes = parse_bytes(text);
   return text == "unlimited" ? unlimited : bytes == unlimited ? std::nullopt : bytes;
@@ -67,29 +66,28 @@ std::string show_bind(number value) {
 }
 
 constexpr const char* in_bytes = ", in bytes or with a suffix K, M or G";
-constexpr number any = ~number{0};
 
-// The options in the order of `rules`.
 enum option { num_workers, stack_size, stack_budget, max_stacks, binding, stats, verbose, seed };
 
+// One rule for each option, in this order.
 // clang-format off
 constexpr rule rules[] = {
     {"NOPAL_NUM_WORKERS", "num_workers", "a whole number from 1 to 1024", "",
-     is_from_to<1, num_workers_max>, parse_decimal, show_number},
+     1, num_workers_max, parse_decimal, show_number},
     {"NOPAL_STACK_SIZE", "stack_size", "a power of two from 64K to 32M", in_bytes,
-     is_stack_size, parse_bytes, show_bytes},
+     stack_size_min, stack_size_max, parse_bytes, show_bytes, std::has_single_bit},
     {"NOPAL_STACK_BUDGET", "stack_budget", "unlimited or a size up to 1024G", in_bytes,
-     is_budget, parse_budget, show_budget},
+     0, unlimited, parse_budget, show_budget, is_budget},
     {"NOPAL_MAX_STACKS", "max_stacks", "a whole number from 0 to 16384, where 0 sets no bound", "",
-     is_from_to<0, max_stacks_max>, parse_decimal, show_number},
+     0, max_stacks_max, parse_decimal, show_number},
     {"NOPAL_BIND", "binding", "none or cores", "",
-     is_from_to<0, 1>, parse_bind, show_bind},
+     0, 1, parse_bind, show_bind},
     {"NOPAL_STATS", "stats", "0 or 1", "",
-     is_from_to<0, 1>, parse_flag, show_number},
+     0, 1, parse_flag, show_number},
     {"NOPAL_VERBOSE", "verbose", "0 or 1", "",
-     is_from_to<0, 1>, parse_flag, show_number},
+     0, 1, parse_flag, show_number},
     {"NOPAL_SEED", "seed", "an unsigned number of 64 bits", ", decimal or hexadecimal after 0x",
-     is_from_to<0, any>, parse_decimal_or_hex, show_number},
+     0, ~number{0}, parse_decimal_or_hex, show_number},
 };
 // clang-format on
 
@@ -98,7 +96,10 @@ struct resolver {
   const variable_lookup& lookup;
   std::string complaint = {};
 
-  template <class T> setting<T> decide(const rule& r, std::optional<T> asked, T fallback) {
+  template <class T>
+  setting<T> decide(option which, std::optional<T> asked, T fallback,
+                    const char* from = "default") {
+    const rule& r = rules[which];
     const char* const text = lookup(r.variable);
     const std::optional<number> found = text != nullptr ? r.parse(text) : std::nullopt;
     if (text != nullptr && (!found || !r.valid(*found)))
@@ -106,9 +107,9 @@ struct resolver {
     if (asked && !r.valid(static_cast<number>(*asked)))
       complain("options::" + std::string(r.member) + " is " + r.show(static_cast<number>(*asked)),
                r, "");
-    return asked   ? setting<T>{*asked, origin::program}
-           : found ? setting<T>{static_cast<T>(*found), origin::environment}
-                   : setting<T>{fallback, origin::fallback};
+    return asked   ? setting<T>{*asked, "set by the program"}
+           : found ? setting<T>{static_cast<T>(*found), r.variable}
+                   : setting<T>{fallback, from};
   }
 
 private:
@@ -122,26 +123,19 @@ template <class T> std::optional<T> unless_zero(T value) {
   return value == 0 ? std::nullopt : std::optional(value);
 }
 
-template <class T>
-std::string explain_one(const char* what, const rule& r, const setting<T>& s,
-                        const char* fallback = "default") {
-  const char* const from = s.from == origin::program       ? "set by the program"
-                           : s.from == origin::environment ? r.variable
-                                                           : fallback;
-  return std::string(what) + " " + r.show(static_cast<number>(s.value)) + " (" + from + ")";
+template <class T> std::string explain_one(const char* what, option which, const setting<T>& s) {
+  return what + (" " + rules[which].show(static_cast<number>(s.value))) + " (" + s.from + ")";
 }
 
 std::string explain_workers(const resolved_options& resolved) {
   const auto& [workers, from] = resolved.num_workers;
   const unsigned allowed = resolved.cpus.count;
   const std::string cpus = std::to_string(allowed) + (allowed == 1 ? " CPU" : " CPUs");
-  std::string line = std::to_string(workers) + (workers == 1 ? " worker (" : " workers (");
-  if (from == origin::fallback) {
-    line += workers < allowed ? "the most there can be, for " + cpus + ": " : "";
-  } else {
-    line += from == origin::program ? "set by the program" : num_workers_rule.variable;
+  std::string line = std::to_string(workers) + (workers == 1 ? " worker (" : " workers (") + from;
+  if (!from.empty())
     line += (workers > allowed ? ", more than the " : ", of the ") + cpus + " allowed: ";
-  }
+  else if (workers < allowed)
+    line += "the most there can be, for " + cpus + ": ";
   return line + resolved.cpus.why + ")";
 }
 
@@ -154,15 +148,15 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
   resolver r{lookup};
   // Braces: evaluated in this order, so the first complaint is that of the first option.
   const resolved_options resolved{
-      r.decide(num_workers_rule, unless_zero(asked.num_workers),
-               std::min(cpus.count, num_workers_max)),
-      r.decide(stack_size_rule, unless_zero(asked.stack_size), stack_size_default),
-      r.decide(stack_budget_rule, asked.stack_budget, usual.stack_budget),
-      r.decide(max_stacks_rule, asked.max_stacks, usual.max_stacks),
-      r.decide(binding_rule, asked.binding, bind::none),
-      r.decide(stats_rule, asked.stats, false),
-      r.decide(verbose_rule, asked.verbose, false),
-      r.decide(seed_rule, asked.seed, clock_seed),
+      r.decide(num_workers, unless_zero(asked.num_workers), std::min(cpus.count, num_workers_max),
+               ""),
+      r.decide(stack_size, unless_zero(asked.stack_size), stack_size_default),
+      r.decide(stack_budget, asked.stack_budget, usual.stack_budget),
+      r.decide(max_stacks, asked.max_stacks, usual.max_stacks),
+      r.decide(binding, asked.binding, bind::none),
+      r.decide(stats, asked.stats, false),
+      r.decide(verbose, asked.verbose, false),
+      r.decide(seed, asked.seed, clock_seed, "from the clock"),
       cpus,
   };
   if (!r.complaint.empty())
@@ -173,20 +167,20 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
 std::vector<std::string> explain(const resolved_options& resolved) {
   return {
       explain_workers(resolved),
-      explain_one("stack size", stack_size_rule, resolved.stack_size),
-      explain_one("stack budget", stack_budget_rule, resolved.stack_budget),
+      explain_one("stack size", stack_size, resolved.stack_size),
+      explain_one("stack budget", stack_budget, resolved.stack_budget),
       resolved.max_stacks.value == 0
           ? "as many stacks as there is room for"
-          : explain_one("stacks at most", max_stacks_rule, resolved.max_stacks),
-      explain_one("binding", binding_rule, resolved.binding),
-      explain_one("seed", seed_rule, resolved.seed, "from the clock"),
+          : explain_one("stacks at most", max_stacks, resolved.max_stacks),
+      explain_one("binding", binding, resolved.binding),
+      explain_one("seed", seed, resolved.seed),
   };
 }
 
 std::vector<std::string> unknown_variables(const char* const* environment) {
   std::string known;
-  for (const rule* each : rules)
-    known += (known.empty() ? "" : ", ") + std::string(each->variable);
+  for (const rule& each : rules)
+    known += (known.empty() ? "" : ", ") + std::string(each.variable);
   std::vector<std::string> sentences;
   for (; *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;

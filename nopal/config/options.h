@@ -55,14 +55,14 @@ struct options {
   std::optional<std::uint64_t> seed = {}; // NOPAL_SEED, decimal or 0x; default: from the clock
 };
 
-enum class origin : unsigned char { program, environment, fallback };
-
+// A value and who decided it: "set by the program", a variable's name, "default" or "from the
+// clock"; empty for as many workers as the machine suggests.
 template <class T> struct setting {
   T value;
-  origin from;
+  std::string from;
 };
 
-// Options in force, each with the place it came from.
+// Options in force.
 struct resolved_options {
   setting<unsigned> num_workers;
   setting<std::size_t> stack_size;

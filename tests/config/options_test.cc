@@ -58,8 +58,8 @@ TEST(resolve, defaults) {
   EXPECT_FALSE(r.stats.value);
   EXPECT_FALSE(r.verbose.value);
   EXPECT_EQ(r.seed.value, clock_seed);
-  EXPECT_EQ(r.num_workers.from, origin::fallback);
-  EXPECT_EQ(r.seed.from, origin::fallback);
+  EXPECT_EQ(r.num_workers.from, "");
+  EXPECT_EQ(r.seed.from, "from the clock");
 }
 
 const variables full_environment = {
@@ -77,8 +77,8 @@ TEST(resolve, environment_beats_defaults) {
   EXPECT_TRUE(r.stats.value);
   EXPECT_TRUE(r.verbose.value);
   EXPECT_EQ(r.seed.value, 255u);
-  EXPECT_EQ(r.num_workers.from, origin::environment);
-  EXPECT_EQ(r.binding.from, origin::environment);
+  EXPECT_EQ(r.num_workers.from, "NOPAL_NUM_WORKERS");
+  EXPECT_EQ(r.binding.from, "NOPAL_BIND");
 }
 
 TEST(resolve, program_beats_environment) {
@@ -99,8 +99,8 @@ TEST(resolve, program_beats_environment) {
   EXPECT_FALSE(r.stats.value);
   EXPECT_FALSE(r.verbose.value);
   EXPECT_EQ(r.seed.value, 0u);
-  EXPECT_EQ(r.num_workers.from, origin::program);
-  EXPECT_EQ(r.seed.from, origin::program);
+  EXPECT_EQ(r.num_workers.from, "set by the program");
+  EXPECT_EQ(r.seed.from, "set by the program");
 }
 
 TEST(resolve, limits_are_accepted) {
