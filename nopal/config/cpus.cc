@@ -52,16 +52,14 @@ std::optional<cgroup> parse_membership(std::string_view line) {
 
 // Spaces, tabs, newlines and backslashes in mountinfo are written as three octal digits.
 std::string unescaped(std::string_view field) {
-  std::string result;
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    const char* const at = field.data() + i;
+  std::string text(field);
+  for (std::size_t at = 0; (at = text.find('\\', at)) != text.npos; ++at) {
+    const char* const digits = text.data() + at + 1;
     unsigned code = 0;
-    const bool escaped = *at == '\\' && i + 3 < field.size() &&
-                         std::from_chars(at + 1, at + 4, code, 8).ptr == at + 4;
-    result += escaped ? static_cast<char>(code) : *at;
-    i += escaped ? 3 : 0;
+    if (text.size() - at > 3 && std::from_chars(digits, digits + 3, code, 8).ptr == digits + 3)
+      text.replace(at, 4, 1, static_cast<char>(code));
   }
-  return result;
+  return text;
 }
 
 // id parent major:minor root point options [optional fields] - type source super-options
@@ -237,18 +235,17 @@ cpu_count available_cpus(unsigned affinity, const std::string& root) {
 
 std::vector<int> affinity_cpus(int (*get)(pid_t, std::size_t, cpu_set_t*)) {
   std::vector<int> cpus;
-  // The kernel refuses a mask shorter than its own with EINVAL.
+  // The kernel refuses a mask shorter than its own with EINVAL. After any other refusal
+  // the mask is empty.
   for (int capacity = 1024; capacity <= cpus_max; capacity *= 2) {
     std::vector<cpu_set_t> mask(static_cast<std::size_t>(capacity) / CPU_SETSIZE);
     const std::size_t bytes = mask.size() * sizeof(cpu_set_t);
-    if (get(0, bytes, mask.data()) == 0) {
-      for (int cpu = 0; cpu < capacity; ++cpu)
-        if (CPU_ISSET_S(static_cast<std::size_t>(cpu), bytes, mask.data()))
-          cpus.push_back(cpu);
-      break;
-    }
-    if (errno != EINVAL)
-      break;
+    if (get(0, bytes, mask.data()) != 0 && errno == EINVAL)
+      continue;
+    for (int cpu = 0; cpu < capacity; ++cpu)
+      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), bytes, mask.data()))
+        cpus.push_back(cpu);
+    break;
   }
   return cpus;
 }

@@ -2,10 +2,10 @@
 // Strict parsers and the reader of small kernel files.
 #include "nopal/config/environment.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fcntl.h>
-#include <limits>
 #include <unistd.h>
 
 namespace nopal::config {
@@ -15,9 +15,7 @@ std::optional<std::uint64_t> parse_whole(std::string_view text, int base) noexce
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value, base);
-  if (error != std::errc{} || stop != end)
-    return std::nullopt;
-  return value;
+  return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
 }
 
 } // namespace
@@ -27,29 +25,22 @@ std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
 }
 
 std::optional<std::uint64_t> parse_decimal_or_hex(std::string_view text) noexcept {
-  if (text.starts_with("0x") || text.starts_with("0X"))
-    return parse_whole(text.substr(2), 16);
-  return parse_whole(text, 10);
+  const bool hex = text.starts_with("0x") || text.starts_with("0X");
+  return hex ? parse_whole(text.substr(2), 16) : parse_decimal(text);
 }
 
 std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept {
   const char last = text.empty() ? '0' : text.back();
   const unsigned shift = last == 'K' ? 10 : last == 'M' ? 20 : last == 'G' ? 30 : 0;
   const auto number = parse_decimal(text.substr(0, text.size() - (shift != 0 ? 1 : 0)));
-  if (!number || *number > std::numeric_limits<std::uint64_t>::max() >> shift)
-    return std::nullopt;
-  return *number << shift;
+  return number && *number <= UINT64_MAX >> shift ? std::optional(*number << shift) : std::nullopt;
 }
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t length_max = 60;
-  std::string result = "\"";
-  for (const char c : text.substr(0, length_max)) {
-    const auto byte = static_cast<unsigned char>(c);
-    result += byte < 0x20 || byte == 0x7f ? '?' : c;
-  }
-  result += text.size() > length_max ? "...\"" : "\"";
-  return result;
+  std::string shown(text.substr(0, length_max));
+  std::ranges::replace_if(shown, [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+  return '"' + shown + (text.size() > length_max ? "...\"" : "\"");
 }
 
 file_text read_file(const std::string& path) {

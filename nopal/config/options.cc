@@ -39,7 +39,7 @@ std::optional<number> parse_budget(std::string_view text) noexcept {
   const auto bytes = parse_bytes(text);
   return text == "unlimited" ? unlimited : bytes == unlimited ? std::nullopt : bytes;
 }
-// "0" or "1", and no other way to write these numbers.
+// Of one digit, so 01 is none; the rule says which digits.
 std::optional<number> parse_flag(std::string_view text) noexcept {
   return text.size() == 1 ? parse_decimal(text) : std::nullopt;
 }
@@ -195,9 +195,8 @@ std::vector<std::string> unknown_variables(const char* const* environment) {
 resolved_options resolve_or_die(const options& asked, const defaults& usual) {
   const auto affinity = static_cast<unsigned>(affinity_cpus().size());
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  auto outcome = resolve(
-      asked, usual, [](const char* name) { return std::getenv(name); }, available_cpus(affinity),
-      static_cast<std::uint64_t>(now));
+  auto outcome =
+      resolve(asked, usual, std::getenv, available_cpus(affinity), static_cast<std::uint64_t>(now));
   if (const auto* const complaint = std::get_if<std::string>(&outcome))
     base::die("%s", complaint->c_str());
   for (const std::string& warning : unknown_variables(environ))

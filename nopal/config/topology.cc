@@ -39,24 +39,21 @@ std::optional<place> place_from_sysfs(int cpu, const std::string& root) {
 // hwloc's logical numbers follow the hierarchy of packages, caches and cores; a core's is unique in
 // the machine. Nothing when hwloc does not know every CPU.
 std::vector<place> places_from_hwloc(const std::vector<int>& affinity) {
-  std::vector<place> places;
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0)
-    return places;
+    return {};
   const bool loaded = hwloc_topology_load(topology) == 0;
+  std::vector<place> places;
   for (const int cpu : affinity) {
     hwloc_obj_t const unit =
         loaded ? hwloc_get_pu_obj_by_os_index(topology, static_cast<unsigned>(cpu)) : nullptr;
     hwloc_obj_t const core =
         unit ? hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit) : nullptr;
-    if (core == nullptr) {
-      places.clear();
-      break;
-    }
-    places.push_back({0, static_cast<int>(core->logical_index)});
+    if (core != nullptr)
+      places.push_back({0, static_cast<int>(core->logical_index)});
   }
   hwloc_topology_destroy(topology);
-  return places;
+  return places.size() == affinity.size() ? places : std::vector<place>();
 }
 #endif
 
