@@ -15,14 +15,12 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <limits>
 
 // Weak, so that a statically linked program does not take the dynamic linker along.
 extern "C" [[gnu::weak]] decltype(dlopen) dlopen;
@@ -37,13 +35,12 @@ atomic<bool> enabled{false}; // the heavy barrier
 
 long membarrier(int command) noexcept { return syscall(__NR_membarrier, command, 0, 0); }
 
-// The number that this file of the kernel begins with; 0 if the file is missing or begins
-// otherwise.
-std::size_t number_in(const char* path) noexcept {
-  std::size_t number = 0;
+// The number that this file of the kernel begins with, if it does.
+std::size_t number_in(const char* path, std::size_t otherwise) noexcept {
+  std::size_t number = otherwise;
   if (FILE* const file = std::fopen(path, "re")) {
     if (std::fscanf(file, "%zu", &number) != 1)
-      number = 0;
+      number = otherwise;
     std::fclose(file);
   }
   return number;
@@ -92,8 +89,8 @@ void* reserve(std::size_t bytes, std::size_t alignment) noexcept {
 std::size_t address_space_left() noexcept {
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return std::numeric_limits<std::size_t>::max();
-  const std::size_t used = number_in("/proc/self/statm") * page_size();
+    return SIZE_MAX;
+  const std::size_t used = number_in("/proc/self/statm", 0) * page_size();
   return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
@@ -102,10 +99,7 @@ bool commit(void* at, std::size_t bytes) noexcept {
   return mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
-std::size_t max_mappings() noexcept {
-  const std::size_t most = number_in("/proc/sys/vm/max_map_count");
-  return most != 0 ? most : 65530;
-}
+std::size_t max_mappings() noexcept { return number_in("/proc/sys/vm/max_map_count", 65530); }
 
 void* map_zeroed(std::size_t bytes) noexcept { return map(bytes, PROT_READ | PROT_WRITE); }
 
@@ -146,10 +140,7 @@ void futex_wake_one(atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }
 
-void sleep_us(unsigned microseconds) noexcept {
-  const timespec time{microseconds / 1000000, static_cast<long>(microseconds % 1000000) * 1000};
-  nanosleep(&time, nullptr);
-}
+void sleep_us(unsigned microseconds) noexcept { usleep(microseconds); }
 
 const char* pin_this_library() noexcept {
   Dl_info ignored;

@@ -4,6 +4,7 @@
 #include "nopal/base/sanitizer.h"
 
 #include <algorithm>
+#include <type_traits>
 
 #if __has_include(<valgrind/memcheck.h>)
 #include <valgrind/memcheck.h>
@@ -38,11 +39,17 @@ namespace nopal::base {
 
 namespace {
 
-// Calls a tool's function, if the tool is there, for the memory in [low, high).
+// Calls a tool's function; null, or nothing, if the tool is not there.
+template <class Result, class... Values>
+Result tell(Result (*tool)(Values...), std::type_identity_t<Values>... values) noexcept {
+  return tool != nullptr ? tool(values...) : Result();
+}
+
+// The same for the memory in [low, high), unless it is empty.
 template <class Pointer>
-void tell(void (*tool)(Pointer, std::size_t), std::uintptr_t low, std::uintptr_t high) noexcept {
-  if (tool != nullptr && low < high)
-    tool(reinterpret_cast<Pointer>(low), high - low);
+void tell_of(void (*tool)(Pointer, std::size_t), std::uintptr_t low, std::uintptr_t high) noexcept {
+  if (low < high)
+    tell(tool, reinterpret_cast<Pointer>(low), high - low);
 }
 
 // The part of an empty stack that is poisoned: the upper end, where most frames were. To poison all
@@ -71,12 +78,8 @@ void announce_stack(std::uintptr_t low, std::uintptr_t high) noexcept {
   (void)VALGRIND_STACK_REGISTER(low, high);
 }
 
-void* new_fiber() noexcept {
-  return __tsan_create_fiber != nullptr ? __tsan_create_fiber(0) : nullptr;
-}
-void* this_fiber() noexcept {
-  return __tsan_get_current_fiber != nullptr ? __tsan_get_current_fiber() : nullptr;
-}
+void* new_fiber() noexcept { return tell(__tsan_create_fiber, 0); }
+void* this_fiber() noexcept { return tell(__tsan_get_current_fiber); }
 
 // AddressSanitizer's two functions are called one after the other, still on the old stack. Only the
 // bounds matter, since there are no fake frames (above).
@@ -95,13 +98,10 @@ NOPAL_SWITCHES stack_bounds enter_stack(std::uintptr_t low, std::uintptr_t high,
 }
 
 void forget_frames(std::uintptr_t low, std::uintptr_t high) noexcept {
-  tell(__asan_unpoison_memory_region, low, high);
+  tell_of(__asan_unpoison_memory_region, low, high);
 }
 
-void forget_unwound_frames() noexcept {
-  if (__asan_handle_no_return != nullptr)
-    __asan_handle_no_return();
-}
+void forget_unwound_frames() noexcept { tell(__asan_handle_no_return); }
 
 void allow_call(std::uintptr_t stack_pointer) noexcept {
   (void)VALGRIND_MAKE_MEM_DEFINED(stack_pointer - sizeof(void*), sizeof(void*));
@@ -111,10 +111,10 @@ reading_frames::reading_frames() noexcept { VALGRIND_DISABLE_ERROR_REPORTING; }
 reading_frames::~reading_frames() { VALGRIND_ENABLE_ERROR_REPORTING; }
 
 void add_roots(std::uintptr_t low, std::uintptr_t high) noexcept {
-  tell(__lsan_register_root_region, low, high);
+  tell_of(__lsan_register_root_region, low, high);
 }
 void remove_roots(std::uintptr_t low, std::uintptr_t high) noexcept {
-  tell(__lsan_unregister_root_region, low, high);
+  tell_of(__lsan_unregister_root_region, low, high);
 }
 
 void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept {
@@ -125,16 +125,10 @@ void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept {
 }
 void end_use(std::uintptr_t low, std::uintptr_t high) noexcept {
   remove_roots(low, high);
-  tell(__asan_poison_memory_region, poisoned_above(low, high), high);
+  tell_of(__asan_poison_memory_region, poisoned_above(low, high), high);
 }
 
-void happens_before(const void* key) noexcept {
-  if (__tsan_release != nullptr)
-    __tsan_release(const_cast<void*>(key));
-}
-void happens_after(const void* key) noexcept {
-  if (__tsan_acquire != nullptr)
-    __tsan_acquire(const_cast<void*>(key));
-}
+void happens_before(const void* key) noexcept { tell(__tsan_release, const_cast<void*>(key)); }
+void happens_after(const void* key) noexcept { tell(__tsan_acquire, const_cast<void*>(key)); }
 
 } // namespace nopal::base

@@ -2,6 +2,7 @@
 //
 // An idle vproc that is bound to no group gives back dead stack pages, while more are charged than
 // should be (stack/retirement.h).
+#include "nopal/config.h"
 #include "nopal/sched/schedule.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
