@@ -10,13 +10,9 @@
 
 namespace nopal::stack {
 
-namespace {
-
 using word = std::uintptr_t;
 
 constexpr word kPagesAtOnce = 64; // the most that which_resident takes
-
-} // namespace
 
 NOPAL_READS_FRAMES word marks::highest_in(word from, word to) noexcept {
   while (to > from) {

@@ -15,7 +15,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/config/options.h"
-#include "nopal/stack/range.h"
+#include "nopal/stack/stack.h"
 
 #include <algorithm>
 
@@ -59,13 +59,9 @@ void tell(event what, stack_id stack, std::uintptr_t frames) noexcept {
     told(what, stack, frames);
 }
 
-// Below `frames`, which is inside the stack or its top.
-part dead_below(stack_id stack, std::uintptr_t frames) noexcept {
-  const std::uintptr_t low = bottom(stack);
-  return {low, std::max(low, frames & ~(base::page_size() - 1))};
-}
-
-void note_returned(std::uint32_t pages) noexcept {
+// So many of its pages have memory.
+void discard(part dead, std::uint32_t pages) noexcept {
+  base::discard(dead.start(), dead.bytes());
   returned.fetch_add(pages, base::relaxed);
   unmaps.fetch_add(1, base::relaxed);
 }
@@ -82,8 +78,7 @@ charge charge_for(part dead) noexcept {
   const std::uint32_t there = budget == 0 ? dead.pages() : counted_pages(dead);
   if (account.charge(there, budget))
     return {there, true};
-  base::discard(dead.start(), dead.bytes());
-  note_returned(there);
+  discard(dead, there);
   return {0, true};
 }
 
@@ -93,8 +88,7 @@ charge discard_dead(stack_id stack, part dead, charge before) noexcept {
   const std::uint32_t there = before.counted ? before.pages : counted_pages(dead);
   if (there <= kFew && !before.counted)
     return {there, true};
-  base::discard(dead.start(), dead.bytes());
-  note_returned(there);
+  discard(dead, there);
   tell(event::reclaimed, stack, dead.high);
   return {0, true};
 }
@@ -115,7 +109,8 @@ std::uint32_t budget_pages() noexcept { return budget; }
 
 void retire(std::uintptr_t from) noexcept {
   const stack_id stack = stack_of(from - 1);
-  const part dead = dead_below(stack, from);
+  const std::uintptr_t low = bottom(stack);
+  const part dead{low, std::max(low, from & ~(base::page_size() - 1))};
   const charge with = budgeted() ? charge_for(dead) : charge{};
   tell(event::left, stack, dead.high);
   if (budgeted())
@@ -161,17 +156,18 @@ bool reclaim(handoff& to_do) noexcept {
 }
 
 usage measure() noexcept {
-  usage total{};
-  total.created = created_stacks();
-  for (std::uint32_t number = 0; number < total.created; ++number) {
+  const std::uint32_t stacks = created_stacks();
+  std::size_t resident = 0;
+  for (std::uint32_t number = 0; number < stacks; ++number) {
     const stack_id stack = stack_number(number);
-    total.resident_pages += part{bottom(stack), top(stack)}.resident();
+    resident += part{bottom(stack), top(stack)}.resident();
   }
-  total.charged_pages = account.charged();
-  total.pages_returned = returned.load(base::relaxed);
-  total.unmaps = unmaps.load(base::relaxed);
-  total.counts = counts.load(base::relaxed);
-  return total;
+  return {.created = stacks,
+          .resident_pages = resident,
+          .charged_pages = account.charged(),
+          .pages_returned = returned.load(base::relaxed),
+          .unmaps = unmaps.load(base::relaxed),
+          .counts = counts.load(base::relaxed)};
 }
 
 } // namespace nopal::stack

@@ -8,7 +8,7 @@
 //   head: tag (upper 32 bits) | number of the first stack + 1 (lower 32 bits), 0 = empty
 //
 // Orders: pushing publishes the link (release) to the pop that reads it (acquire).
-#include "nopal/stack/range.h"
+#include "nopal/stack/stack.h"
 
 #include "nopal/arch/gdb.h"
 #include "nopal/base/check.h"
@@ -16,7 +16,6 @@
 #include "nopal/base/sanitizer.h"
 
 #include <algorithm>
-#include <bit>
 
 namespace nopal::stack {
 
@@ -33,18 +32,19 @@ struct range {
   std::uintptr_t base = 0;
   std::size_t stacks = 0;
   std::size_t stack_bytes = 0;
-  int slot_shift = std::countr_zero(slot_bytes_max); // a slot has 2^slot_shift bytes
+  int slot_shift = 26; // a slot has 2^slot_shift bytes: 64 MiB where addresses are not scarce
   bool may_run_out = false;
-  std::size_t thieves_stacks = 0; // if they may run out, thieves make no more than so many
+  std::size_t thieves_stacks = 0; // thieves make no more than so many
   base::atomic<std::uint32_t>* links = nullptr;
   void** fibers = nullptr;
+
+  std::uintptr_t slot_bytes() const noexcept { return std::uintptr_t{1} << slot_shift; }
+  std::size_t bytes() const noexcept { return stacks << slot_shift; }
 };
 range the_range;
 
 alignas(64) base::atomic<std::uint64_t> pool_head{0};
 alignas(64) base::atomic<std::uint32_t> created{0};
-
-void* pointer(std::uintptr_t address) noexcept { return reinterpret_cast<void*>(address); }
 
 stack_id pop_pool() noexcept {
   std::uint64_t head = pool_head.load(base::acquire);
@@ -67,49 +67,47 @@ stack_id take_pooled() noexcept {
   }
 }
 
-stack_id create(std::uint32_t number) noexcept {
-  NOPAL_ASSERT(number < the_range.stacks,
-               "all %zu stacks are in use: more strands are suspended than the reserved address "
-               "space, or vm.max_map_count, allows",
-               the_range.stacks);
+// From the pool, or new while there are fewer than `most`.
+stack_id take(std::size_t most) noexcept {
+  const stack_id pooled = take_pooled();
+  if (pooled != no_stack)
+    return pooled;
+  std::uint32_t number = created.load(base::relaxed);
+  do {
+    if (number >= most)
+      return no_stack;
+  } while (!created.compare_exchange_weak(number, number + 1, base::relaxed, base::relaxed));
   const stack_id stack = stack_number(number);
-  NOPAL_ASSERT(base::commit(pointer(bottom(stack)), the_range.stack_bytes),
+  NOPAL_ASSERT(base::commit(reinterpret_cast<void*>(bottom(stack)), the_range.stack_bytes),
                "the kernel refused memory for stack number %u of %zu KiB", number + 1,
                the_range.stack_bytes >> 10);
   base::announce_stack(bottom(stack), top(stack));
   return stack;
 }
 
-struct reservation {
-  std::uintptr_t at;
-  std::size_t stacks;
-  std::uintptr_t slot_bytes;
-};
-
 // As many slots of the usual size as can be had; where that is few, smaller slots, and fewer of
 // them last. What else the program maps must have room, too.
-reservation reserve_most(std::size_t stack_bytes) noexcept {
+range reserve_most(std::size_t stack_bytes) noexcept {
   const std::size_t room = base::address_space_left() / 2;
-  reservation next{0, most_stacks, slot_bytes_max};
+  range next{.stacks = most_stacks, .stack_bytes = stack_bytes};
   for (;;) {
-    const std::size_t bytes = next.stacks * next.slot_bytes;
-    if (bytes <= room) {
-      next.at = reinterpret_cast<std::uintptr_t>(base::reserve(bytes, next.slot_bytes));
-      if (next.at != 0)
+    if (next.bytes() <= room) {
+      next.base = reinterpret_cast<std::uintptr_t>(base::reserve(next.bytes(), next.slot_bytes()));
+      if (next.base != 0)
         return next;
     }
     if (next.stacks > kFewStacks)
       next.stacks /= 2;
-    else if (next.slot_bytes > 2 * stack_bytes)
-      next.slot_bytes /= 2;
+    else if (next.slot_bytes() > 2 * stack_bytes)
+      --next.slot_shift;
     else if (next.stacks > kLeastStacks)
       next.stacks /= 2;
     else
-      break;
+      base::die("no address space for %zu stacks, %zu MiB each with what surrounds it, in half of "
+                "what the limit on virtual memory leaves: raise it (ulimit -v), or lower "
+                "NOPAL_STACK_SIZE",
+                next.stacks, static_cast<std::size_t>(next.slot_bytes() >> 20));
   }
-  base::die("no address space for %zu stacks, %zu MiB each with what surrounds it, in half of what "
-            "the limit on virtual memory leaves: raise it (ulimit -v), or lower NOPAL_STACK_SIZE",
-            next.stacks, static_cast<std::size_t>(next.slot_bytes >> 20));
 }
 
 } // namespace
@@ -130,26 +128,21 @@ stack_id stack_number(std::size_t number) noexcept {
 
 std::size_t capacity() noexcept { return the_range.stacks; }
 
-std::uint32_t created_stacks() noexcept {
-  return std::min(created.load(base::relaxed), static_cast<std::uint32_t>(the_range.stacks));
-}
+std::uint32_t created_stacks() noexcept { return created.load(base::relaxed); }
 
 void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noexcept {
-  const reservation got = reserve_most(stack_bytes);
+  the_range = reserve_most(stack_bytes);
   // Each takes two mappings, itself and its guard; half of all are the program's.
-  const std::size_t stacks = std::min(got.stacks, base::max_mappings() / 4);
-  void* links = base::map_zeroed(stacks * sizeof(std::uint32_t));
+  const std::size_t stacks = std::min(the_range.stacks, base::max_mappings() / 4);
+  void* const links = base::map_zeroed(stacks * sizeof(std::uint32_t));
   NOPAL_ASSERT(links != nullptr, "no memory for a table of %zu stacks", stacks);
-  the_range.base = got.at;
+  the_range.links = static_cast<base::atomic<std::uint32_t>*>(links);
   the_range.stacks = stacks;
-  the_range.stack_bytes = stack_bytes;
-  the_range.slot_shift = std::countr_zero(got.slot_bytes);
-  arch::nopal_gdb_range = {got.at, stacks * got.slot_bytes, got.slot_bytes};
+  arch::nopal_gdb_range = {the_range.base, the_range.bytes(), slot_bytes()};
   the_range.may_run_out = max_stacks != 0 || stacks < kManyStacks;
   the_range.thieves_stacks = stacks < kManyStacks ? stacks - stacks / 4 : stacks;
   if (max_stacks != 0)
     the_range.thieves_stacks = std::min<std::size_t>(max_stacks, the_range.thieves_stacks);
-  the_range.links = static_cast<base::atomic<std::uint32_t>*>(links);
   if (base::this_fiber() != nullptr)
     the_range.fibers = static_cast<void**>(base::map_zeroed(stacks * sizeof(void*)));
   open_book(stacks, budget);
@@ -158,21 +151,15 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noex
 bool may_run_out() noexcept { return the_range.may_run_out; }
 
 stack_id acquire() noexcept {
-  const stack_id pooled = take_pooled();
-  return pooled != no_stack ? pooled : create(created.fetch_add(1, base::relaxed));
+  const stack_id stack = take(the_range.stacks);
+  NOPAL_ASSERT(stack != no_stack,
+               "all %zu stacks are in use: more strands are suspended than the reserved address "
+               "space, or vm.max_map_count, allows",
+               the_range.stacks);
+  return stack;
 }
 
-stack_id acquire_for_thief() noexcept {
-  const stack_id pooled = take_pooled();
-  if (pooled != no_stack)
-    return pooled;
-  std::uint32_t number = created.load(base::relaxed);
-  do {
-    if (may_run_out() && number >= the_range.thieves_stacks)
-      return no_stack;
-  } while (!created.compare_exchange_weak(number, number + 1, base::relaxed, base::relaxed));
-  return create(number);
-}
+stack_id acquire_for_thief() noexcept { return take(the_range.thieves_stacks); }
 
 void release(stack_id stack) noexcept {
   NOPAL_CHECK(is_ours(stack) && stack_of(stack) == stack);
@@ -185,7 +172,7 @@ std::uint32_t number_of(stack_id stack) noexcept {
 }
 
 bool is_ours(std::uintptr_t address) noexcept {
-  return address - the_range.base < (the_range.stacks << the_range.slot_shift);
+  return address - the_range.base < the_range.bytes();
 }
 
 bool in_guard(std::uintptr_t address) noexcept {
@@ -193,7 +180,7 @@ bool in_guard(std::uintptr_t address) noexcept {
 }
 
 std::size_t size() noexcept { return the_range.stack_bytes; }
-std::uintptr_t slot_bytes() noexcept { return std::uintptr_t{1} << the_range.slot_shift; }
+std::uintptr_t slot_bytes() noexcept { return the_range.slot_bytes(); }
 
 stack_id stack_of(std::uintptr_t address) noexcept { return address & ~(slot_bytes() - 1); }
 

@@ -28,7 +28,6 @@ namespace nopal::stack {
 
 // A stack is named by its slot's lowest address; 0 is no stack.
 using stack_id = std::uintptr_t;
-inline constexpr std::uintptr_t slot_bytes_max = std::uintptr_t{64} << 20;
 inline constexpr stack_id no_stack = 0;
 
 // Reserves the range. Ends the program with a sentence when the address space has no room. `budget`
@@ -50,7 +49,10 @@ void release(stack_id stack) noexcept;
 inline constexpr std::size_t most_stacks = 16384; // 1 TiB of addresses
 // How many there can be at most: fewer where addresses or mappings are few.
 std::size_t capacity() noexcept;
-std::uint32_t number_of(stack_id stack) noexcept; // below most_stacks
+std::uint32_t created_stacks() noexcept;
+// Each has a number below `most_stacks`, in the order in which they were created.
+std::uint32_t number_of(stack_id stack) noexcept;
+stack_id stack_number(std::size_t number) noexcept;
 
 bool is_ours(std::uintptr_t address) noexcept;
 // True when the address lies below a stack in its slot: an overflow.
@@ -115,5 +117,9 @@ struct usage {
   std::uint64_t counts;         // system calls that counted a stack's dead pages
 };
 usage measure() noexcept;
+
+// Between stack.cc and pages.cc only: `open` calls the first, `reclaim` the second.
+void open_book(std::size_t stacks, std::size_t budget_bytes) noexcept;
+void push_pool(stack_id stack) noexcept; // the caller has retired it
 
 } // namespace nopal::stack
