@@ -127,10 +127,7 @@ public:
   std::uintptr_t frames() const noexcept { return frames_; }
 
 private:
-  static constexpr std::uint32_t kInUse = 0;
-  static constexpr std::uint32_t kRetired = 1;
-  static constexpr std::uint32_t kClaimed = 2;
-  static constexpr std::uint32_t kWanted = 3;
+  enum : std::uint32_t { kInUse, kRetired, kClaimed, kWanted };
   static constexpr std::uint32_t kKind = 3;
   static constexpr std::uint32_t kCounted = 4;
   static constexpr unsigned kPagesShift = 3;

@@ -81,9 +81,7 @@ public:
   }
 
 private:
-  static constexpr std::uint32_t awake = 0;
-  static constexpr std::uint32_t parked = 1;
-  static constexpr std::uint32_t notified = 2;
+  enum : std::uint32_t { awake, parked, notified };
 
   base::atomic<std::uint32_t> state_{awake};
 };

@@ -37,22 +37,20 @@ public:
 
   void append(Fiber* last) noexcept {
     last->next = nullptr;
-    Fiber* const before = last_;
-    (empty() ? first_ : before->next) = last;
-    last_ = last;
+    *end_ = last;
+    end_ = &last->next;
   }
 
   // The first that `wanted` is true for; null: none.
   template <class Wanted> Fiber* take(Wanted wanted) noexcept {
-    Fiber* before = nullptr;
-    for (Fiber* at = first_; at != nullptr; before = at, at = at->next) {
-      if (!wanted(at))
+    for (link* at = &first_; Fiber* const found = *at; at = &found->next) {
+      if (!wanted(found))
         continue;
-      Fiber* const after = at->next;
-      (before == nullptr ? first_ : before->next) = after;
+      Fiber* const after = found->next;
+      *at = after;
       if (after == nullptr)
-        last_ = before;
-      return at;
+        end_ = at;
+      return found;
     }
     return nullptr;
   }
@@ -63,7 +61,7 @@ public:
   Fiber* take_all() noexcept {
     Fiber* const first = first_;
     first_ = nullptr;
-    last_ = nullptr;
+    end_ = &first_;
     return first;
   }
 
@@ -75,8 +73,10 @@ public:
   }
 
 private:
-  base::handed_over<Fiber*> first_{nullptr};
-  base::handed_over<Fiber*> last_{nullptr};
+  using link = base::handed_over<Fiber*>;
+
+  link first_{nullptr};
+  base::handed_over<link*> end_{&first_}; // where the next fiber is noted
 };
 
 // First in, first out.
@@ -141,9 +141,7 @@ public:
   }
 
 private:
-  static constexpr std::uint32_t kFree = 0;
-  static constexpr std::uint32_t kHeld = 1;
-  static constexpr std::uint32_t kWanted = 2;
+  enum : std::uint32_t { kFree, kHeld, kWanted };
 
   base::atomic<std::uint32_t> state_{kFree};
   deque::spin_lock lock_;

@@ -3,8 +3,9 @@
 // The list of suspended workers: those that a waiting strand has left with open forks in their
 // deques. Thieves look here when the vprocs' workers have nothing.
 //
-// A Worker has `next_suspended`, a group `of`, and a deque. As no vproc runs it, a thief publishes
-// in its name without a barrier, under the lock of the list, which `remove` takes too.
+// A Worker has a `handed_over<Worker*> next_suspended`, a group `of`, and a deque. As no vproc runs
+// it, a thief publishes in its name without a barrier, under the lock of the list, which `remove`
+// takes too.
 //
 // Contract: a worker is in the list from `add` to `remove`, unless a thief has seen before that
 //           nothing is open any more.
@@ -29,7 +30,8 @@ public:
   // No vproc runs it from now on.
   void add(Worker* one) noexcept {
     const deque::locked guard{lock_};
-    one->next_suspended = first_;
+    Worker* const after = first_;
+    one->next_suspended = after;
     first_ = one;
     count_.fetch_add(1, base::relaxed);
   }
@@ -37,10 +39,9 @@ public:
   // A vproc is about to run it.
   void remove(Worker* one) noexcept {
     const deque::locked guard{lock_};
-    Worker* before = nullptr;
-    for (Worker* at = first_; at != nullptr; before = at, at = at->next_suspended)
-      if (at == one)
-        return unlink(before, at);
+    for (link* at = &first_; Worker* const listed = *at; at = &listed->next_suspended)
+      if (listed == one)
+        return unlink(at);
   }
 
   // Takes the oldest fork of the first worker that has one, of this group if it is not null.
@@ -50,21 +51,20 @@ public:
     if (empty())
       return false;
     const deque::locked guard{lock_};
-    Worker* before = nullptr;
-    for (Worker* at = first_; at != nullptr; at = next(before)) {
-      if (wanted != nullptr && at->of != wanted) {
-        before = at;
-        continue;
+    link* at = &first_;
+    while (Worker* const one = *at) {
+      if (wanted == nullptr || one->of == wanted) {
+        one->deque.publish_for_absent_owner();
+        if (one->deque.steal(wanted, taken) == deque::outcome::got) {
+          victim = one;
+          return true;
+        }
+        if (!one->deque.has_work(nullptr)) { // else another thief was faster, and there is more
+          unlink(at);
+          continue;
+        }
       }
-      at->deque.publish_for_absent_owner();
-      if (at->deque.steal(wanted, taken) == deque::outcome::got) {
-        victim = at;
-        return true;
-      }
-      if (at->deque.has_work(nullptr)) // another thief was faster, and there is more
-        before = at;
-      else
-        unlink(before, at);
+      at = &one->next_suspended;
     }
     return false;
   }
@@ -81,20 +81,18 @@ public:
   }
 
 private:
+  using link = base::handed_over<Worker*>;
+
   // Lock held.
-  Worker* next(Worker* before) noexcept {
-    return before == nullptr ? static_cast<Worker*>(first_) : before->next_suspended;
-  }
-  void unlink(Worker* before, Worker* at) noexcept {
-    if (before == nullptr)
-      first_ = at->next_suspended;
-    else
-      before->next_suspended = at->next_suspended;
+  void unlink(link* at) noexcept {
+    Worker* const one = *at;
+    Worker* const after = one->next_suspended;
+    *at = after;
     count_.fetch_sub(1, base::relaxed);
   }
 
   deque::spin_lock lock_;
-  base::handed_over<Worker*> first_{nullptr};
+  link first_{nullptr};
   base::atomic<std::uint32_t> count_{0};
 };
 

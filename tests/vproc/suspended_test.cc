@@ -23,7 +23,7 @@ struct told_deque {
 struct told_worker {
   told_deque deque;
   int* of = nullptr;
-  told_worker* next_suspended = nullptr;
+  nopal::base::handed_over<told_worker*> next_suspended{nullptr};
 };
 
 struct suspended : testing::Test {
