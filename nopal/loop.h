@@ -29,22 +29,9 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
 
-inline std::size_t grain_for(std::size_t count, std::size_t asked) noexcept {
-  constexpr std::size_t pieces_max = 512;
-  return asked != 0 ? asked : (count + pieces_max - 1) / pieces_max;
-}
-
 // Without sign, since the distance between two values of a signed type may not fit the type.
-template <std::integral I> std::size_t distance(I first, I last) noexcept {
-  using bits = std::make_unsigned_t<I>;
-  return last <= first ? 0
-                       : static_cast<std::size_t>(
-                             static_cast<bits>(static_cast<bits>(last) - static_cast<bits>(first)));
-}
-
 template <std::integral I> I advance(I first, std::size_t by) noexcept {
-  using bits = std::make_unsigned_t<I>;
-  return static_cast<I>(static_cast<bits>(static_cast<bits>(first) + static_cast<bits>(by)));
+  return static_cast<I>(static_cast<std::make_unsigned_t<I>>(first) + by);
 }
 
 // `leaf(first, count)` for each piece; the results are combined in the order of the pieces.
@@ -65,18 +52,39 @@ auto halve(const position* within, I first, std::size_t count, std::size_t grain
 
 } // namespace detail
 
+// combine(... combine(combine(identity, map(first)), map(first + 1)) ...), in this order but
+// bracketed in any way: combine must be associative, not commutative; `identity` is used once per
+// piece.
+template <std::integral I, class T, class Map, class Combine>
+  requires std::invocable<const Map&, I> &&
+           std::convertible_to<
+               std::invoke_result_t<const Combine&, T, std::invoke_result_t<const Map&, I>>, T>
+T reduce(I first, std::type_identity_t<I> last, T identity, const Map& map, const Combine& combine,
+         std::size_t grain = 0) {
+  constexpr std::size_t pieces_max = 512;
+  const std::size_t count =
+      last <= first ? 0 : static_cast<std::size_t>(last) - static_cast<std::size_t>(first);
+  if (grain == 0)
+    grain = (count + pieces_max - 1) / pieces_max;
+  const auto piece = [&](I from, std::size_t length) {
+    T total = identity;
+    for (std::size_t i = 0; i < length; ++i)
+      total = combine(std::move(total), map(detail::advance(from, i)));
+    return total;
+  };
+  return detail::halve(nullptr, first, count, grain, piece, combine);
+}
+
 // f(i) for every i in [first, last), in any order and possibly at the same time.
 template <std::integral I, class F>
   requires std::invocable<const F&, I>
 void for_index(I first, std::type_identity_t<I> last, const F& f, std::size_t grain = 0) {
-  const std::size_t count = detail::distance(first, last);
-  const auto piece = [&f](I from, std::size_t length) {
-    for (std::size_t i = 0; i < length; ++i)
-      f(detail::advance(from, i));
+  const auto call = [&f](I i) {
+    f(i);
     return std::monostate{};
   };
   const auto nothing = [](std::monostate done, std::monostate) { return done; };
-  detail::halve(nullptr, first, count, detail::grain_for(count, grain), piece, nothing);
+  nopal::reduce(first, last, std::monostate{}, call, nothing, grain);
 }
 
 // f(*it) for every element of a random-access range.
@@ -92,25 +100,6 @@ template <std::ranges::random_access_range Range, class F>
            std::invocable<const F&, std::ranges::range_reference_t<Range>>
 void for_each(Range&& range, const F& f, std::size_t grain = 0) {
   for_each(std::ranges::begin(range), std::ranges::end(range), f, grain);
-}
-
-// combine(... combine(combine(identity, map(first)), map(first + 1)) ...), in this order but
-// bracketed in any way: combine must be associative, not commutative; `identity` is used once per
-// piece.
-template <std::integral I, class T, class Map, class Combine>
-  requires std::invocable<const Map&, I> &&
-           std::convertible_to<
-               std::invoke_result_t<const Combine&, T, std::invoke_result_t<const Map&, I>>, T>
-T reduce(I first, std::type_identity_t<I> last, T identity, const Map& map, const Combine& combine,
-         std::size_t grain = 0) {
-  const std::size_t count = detail::distance(first, last);
-  const auto piece = [&](I from, std::size_t length) {
-    T total = identity;
-    for (std::size_t i = 0; i < length; ++i)
-      total = combine(std::move(total), map(detail::advance(from, i)));
-    return total;
-  };
-  return detail::halve(nullptr, first, count, detail::grain_for(count, grain), piece, combine);
 }
 
 } // namespace nopal::inline NOPAL_ABI
