@@ -11,15 +11,14 @@
 // much is charged.
 //
 //   owner      the strand that leaves the stack (retire) and later resumes on it (reuse)
-//   reclaimer a thread that gives back dead pages of a stack that it does not own (claim,
-//   give_back)
+//   reclaimer  a thread that gives back dead pages of another's stack (claim, give_back)
 //
 //   in use   -- retire -->     retired n   a strand runs on it, and nothing is charged
 //   retired  -- reuse -->      in use      it is charged with n pages
 //   retired  -- claim -->      claimed n   a reclaimer is at work on it; it is charged still
 //   claimed  -- give_back -->  retired m   m <= n pages are left
-//   claimed -- reuse --> wanted the owner does not wait: it leaves the handoff, which says what is
-//                                          to be run on the stack
+//   claimed  -- reuse -->      wanted      the owner does not wait: it leaves the handoff, which
+//                                          says what is to be run on the stack
 //   wanted   -- give_back -->  retired m   the reclaimer takes the handoff, and is the owner now
 //
 // Invariants
@@ -90,8 +89,7 @@ public:
     std::uint32_t found = state_.load(base::relaxed);
     for (;;) {
       if (kind(found) == kClaimed) {
-        handoff_frame_ = to_do.frame;
-        handoff_group_ = to_do.group;
+        handoff_ = to_do;
         if (state_.compare_exchange_strong(found, kWanted, base::release, base::relaxed)) // W
           return false;
       } else if (state_.compare_exchange_strong(found, kInUse, base::acquire, base::relaxed)) { // R
@@ -118,7 +116,7 @@ public:
     if (state_.compare_exchange_strong(expected, word(kRetired, left), base::release, // R
                                        base::acquire))                                // W
       return false;
-    to_do = {handoff_frame_, handoff_group_};
+    to_do = handoff_;
     state_.store(word(kRetired, left), base::release); // R
     return true;
   }
@@ -142,8 +140,7 @@ private:
 
   base::atomic<std::uint32_t> state_{kInUse};
   base::handed_over<std::uintptr_t> frames_{0};
-  base::handed_over<void*> handoff_frame_{nullptr};
-  base::handed_over<void*> handoff_group_{nullptr};
+  base::handed_over<handoff> handoff_{};
 };
 
 } // namespace nopal::stack

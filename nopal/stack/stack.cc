@@ -58,20 +58,12 @@ stack_id pop_pool() noexcept {
   return no_stack;
 }
 
-// A pooled stack whose pages a reclaimer is giving back is left to the reclaimer.
-stack_id take_pooled() noexcept {
-  for (;;) {
-    const stack_id stack = pop_pool();
-    if (stack == no_stack || reuse(stack, {}))
-      return stack;
-  }
-}
-
-// From the pool, or new while there are fewer than `most`.
+// From the pool, or new while there are fewer than `most`. A pooled stack whose pages a reclaimer is
+// giving back is left to the reclaimer.
 stack_id take(std::size_t most) noexcept {
-  const stack_id pooled = take_pooled();
-  if (pooled != no_stack)
-    return pooled;
+  while (const stack_id pooled = pop_pool())
+    if (reuse(pooled, {}))
+      return pooled;
   std::uint32_t number = created.load(base::relaxed);
   do {
     if (number >= most)

@@ -12,7 +12,8 @@
 // Ownership: `root`, `parent` and `outer` are written by the waiting thread before anything of the
 //            group is public, and are constant until the group ends. Groups are used again and
 //            never freed, so a late wake-up finds a parking place, and wakes a thread for nothing
-// at worst. Orders:
+//            at worst.
+// Orders:
 //   H  finish: store release. Partner: the acquire of take_finished. The waiting thread sees
 //      what the strands of the root scope did. That this thread does not fall asleep and miss it is
 //      the work of the fences F and W (parking.h): W lies in the wake that follows.

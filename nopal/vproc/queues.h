@@ -188,9 +188,8 @@ public:
 
   // The waker may be gone before this returns; a wake-up at its old address harms nobody.
   void wake() noexcept {
-    base::atomic<std::uint32_t>& woken = woken_;
-    woken.store(1, base::release); // U
-    base::futex_wake_one(woken);
+    woken_.store(1, base::release); // U
+    base::futex_wake_one(woken_);
   }
 
 private:

@@ -56,9 +56,8 @@ struct vproc {
   scheduler_place scheduler;
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   const int* error = nullptr;                                     // its thread's errno
-  group* bound =
-      nullptr; // the only group whose strands its thread may run, since it waits for it; null: any
-  bool spare = false; // of the pool: active only while others are blocked
+  group* bound = nullptr; // its thread waits for this group and runs its strands only; null: any
+  bool spare = false;     // of the pool: active only while others are blocked
   base::random random;
   vain_steals vain;
   counters count;
