@@ -71,8 +71,7 @@ std::invoke_result_t<F> affine(F&& f) {
     return static_cast<result>(*at);
   } else {
     std::optional<result> returned;
-    auto body = [&f, &returned] { returned.emplace(std::invoke(std::forward<F>(f))); };
-    detail::call_affine(body);
+    affine([&f, &returned] { returned.emplace(std::invoke(std::forward<F>(f))); });
     return std::move(*returned);
   }
 #endif

@@ -17,7 +17,6 @@
 #include "nopal/config.h"
 #include "nopal/fork.h"
 
-#include <algorithm>
 #include <concepts>
 #include <iterator>
 #include <ranges>

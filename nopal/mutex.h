@@ -59,10 +59,6 @@ struct fiber;
 
 class mutex {
 public:
-  mutex() noexcept = default;
-  mutex(const mutex&) = delete;
-  mutex& operator=(const mutex&) = delete;
-
   void lock() noexcept {
     if (!try_lock())
       wait();
@@ -77,15 +73,11 @@ private:
   void wait() noexcept;
   void hand_over() noexcept;
 
-  vproc::mutex_queue<vproc::fiber> queue_;
+  vproc::mutex_queue<vproc::fiber> queue_; // it cannot be copied, and so no mutex can
 };
 
 class condition_variable {
 public:
-  condition_variable() noexcept = default;
-  condition_variable(const condition_variable&) = delete;
-  condition_variable& operator=(const condition_variable&) = delete;
-
   void notify_one() noexcept;
   void notify_all() noexcept;
   // The strand holds the mutex before and after. There are no spurious wake-ups, but the condition
@@ -97,7 +89,7 @@ public:
   }
 
 private:
-  vproc::condition_queue<vproc::fiber> queue_;
+  vproc::condition_queue<vproc::fiber> queue_; // it cannot be copied either
 };
 #endif
 
