@@ -59,7 +59,7 @@ void tell(event what, stack_id stack, std::uintptr_t frames) noexcept {
     told(what, stack, frames);
 }
 
-// So many of its pages have memory.
+// At most so many of its pages have memory.
 void discard(part dead, std::uint32_t pages) noexcept {
   base::discard(dead.start(), dead.bytes());
   returned.fetch_add(pages, base::relaxed);
