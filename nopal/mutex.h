@@ -89,7 +89,7 @@ public:
   }
 
 private:
-  vproc::condition_queue<vproc::fiber> queue_; // it cannot be copied either
+  vproc::shared_queue<vproc::fiber> queue_;
 };
 #endif
 

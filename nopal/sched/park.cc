@@ -16,7 +16,7 @@ vproc::suspended_workers<worker> suspended;
 
 namespace {
 
-alignas(64) vproc::ready_queue<fiber> ready;
+alignas(64) vproc::shared_queue<fiber> ready;
 
 auto of_group(const group* wanted) noexcept {
   return [wanted](const fiber* strand) { return wanted == nullptr || strand->of == wanted; };

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 //
-// The queues in which fibers wait (fiber.h). A Fiber has a member `handed_over<Fiber*> next`, which
-// belongs to the queue that the fiber is in.
+// The queues in which fibers wait (fiber.h). A Member, a fiber or a suspended worker, has a member
+// `handed_over<Member*> next`, which belongs to the queue that it is in.
 //
-//   mutex_queue      the state of a mutex: free, held, or held and wanted by the fibers in a queue
-//   condition_queue  the fibers that wait for a condition
-//   ready_queue      the fibers that may go on; vprocs that look for work take them
-//   thread_waker     where a thread that runs no strands waits instead
+//   mutex_queue   the state of a mutex: free, held, or held and wanted by the fibers in a queue
+//   shared_queue  the fibers that wait for a condition; those that may go on, which vprocs that look
+//                 for work take; the suspended workers (suspended.h)
+//   thread_waker  where a thread that runs no strands waits instead
 //
 // Contract:  a strand that holds a mutex sees what those that held it before have written; a thread
 //            that takes a ready fiber, or was woken, sees what was written before that.
@@ -16,9 +16,10 @@
 //   R  try_free: release. Where a fiber is in the queue there is no R: the contract then rests on
 //      what wakes the fiber (the ready queue's lock, or thread_waker).
 //   U  thread_waker: store release. Partner: the acquire load of the wait.
-//   The count of a ready_queue is relaxed and may be wrong for a moment: `add` comes before the
-//   fence W of parking.h and the look for sleepers, a sleeper's last look after its fence F. So
-//   both cannot miss.
+//   The count of a shared_queue is relaxed and may be wrong for a moment. Ready fibers: `add` comes
+//   before the fence W of parking.h and the look for sleepers, a sleeper's last look after its fence
+//   F. So both cannot miss. A condition: `add` comes before the unlock of the mutex, so whoever has
+//   had the mutex since sees the count.
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -30,75 +31,101 @@
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
+struct anyone {
+  bool operator()(const void*) const noexcept { return true; }
+};
+
 // First in, first out. The caller holds a lock.
-template <class Fiber> class fiber_queue {
+template <class Member> class linked_queue {
 public:
   bool empty() const noexcept { return first_ == nullptr; }
 
-  void append(Fiber* last) noexcept {
+  void append(Member* last) noexcept {
     last->next = nullptr;
-    *end_ = last;
-    end_ = &last->next;
+    Member* const before = last_;
+    (empty() ? first_ : before->next) = last;
+    last_ = last;
   }
 
   // The first that `wanted` is true for; null: none.
-  template <class Wanted> Fiber* take(Wanted wanted) noexcept {
-    for (link* at = &first_; Fiber* const found = *at; at = &found->next) {
-      if (!wanted(found))
+  template <class Wanted = anyone> Member* take(Wanted wanted = {}) noexcept {
+    Member* before = nullptr;
+    for (Member* at = first_; at != nullptr; before = at, at = at->next) {
+      if (!wanted(at))
         continue;
-      Fiber* const after = found->next;
-      *at = after;
+      Member* const after = at->next;
+      (before == nullptr ? first_ : before->next) = after;
       if (after == nullptr)
-        end_ = at;
-      return found;
+        last_ = before;
+      return at;
     }
     return nullptr;
   }
-  Fiber* take_first() noexcept {
-    return take([](const Fiber*) { return true; });
-  }
 
-  Fiber* take_all() noexcept {
-    Fiber* const first = first_;
+  Member* take_all() noexcept {
+    Member* const first = first_;
     first_ = nullptr;
-    end_ = &first_;
+    last_ = nullptr;
     return first;
   }
 
   template <class Wanted> bool holds(Wanted wanted) const noexcept {
-    const Fiber* at = first_;
+    Member* at = first_;
     while (at != nullptr && !wanted(at))
       at = at->next;
     return at != nullptr;
   }
 
 private:
-  using link = base::handed_over<Fiber*>;
-
-  link first_{nullptr};
-  base::handed_over<link*> end_{&first_}; // where the next fiber is noted
+  base::handed_over<Member*> first_{nullptr};
+  base::handed_over<Member*> last_{nullptr};
 };
 
-// First in, first out.
-template <class Fiber> class condition_queue {
+template <class Member> class shared_queue {
 public:
-  void add(Fiber* one) noexcept {
+  bool empty() const noexcept { return count_.load(base::relaxed) == 0; }
+
+  void add(Member* one) noexcept {
     const deque::locked guard{lock_};
     queue_.append(one);
+    count_.fetch_add(1, base::relaxed);
   }
-  Fiber* take_first() noexcept {
+
+  template <class Wanted = anyone> Member* take(Wanted wanted = {}) noexcept {
+    if (empty())
+      return nullptr;
     const deque::locked guard{lock_};
-    return queue_.take_first();
+    return take_out(wanted);
   }
+
   // The first one; each names the next.
-  Fiber* take_all() noexcept {
+  Member* take_all() noexcept {
     const deque::locked guard{lock_};
+    count_.store(0, base::relaxed);
     return queue_.take_all();
   }
 
-private:
+  template <class Wanted> bool holds(Wanted wanted) noexcept {
+    if (empty())
+      return false;
+    const deque::locked guard{lock_};
+    return queue_.holds(wanted);
+  }
+
+protected:
+  // Lock held.
+  template <class Wanted> Member* take_out(Wanted wanted) noexcept {
+    Member* const first = queue_.take(wanted);
+    if (first != nullptr)
+      count_.fetch_sub(1, base::relaxed);
+    return first;
+  }
+
   deque::spin_lock lock_;
-  fiber_queue<Fiber> queue_;
+
+private:
+  linked_queue<Member> queue_;
+  base::atomic<std::uint32_t> count_{0};
 };
 
 // The fibers get the mutex in the order in which they came.
@@ -134,49 +161,20 @@ public:
   // mistake of the user.
   Fiber* pass() noexcept {
     const deque::locked guard{lock_};
-    Fiber* const next = queue_.take_first();
+    Fiber* const next = queue_.take();
     if (next != nullptr && queue_.empty())
       state_.store(kHeld, base::relaxed);
     return next;
   }
 
 private:
-  enum : std::uint32_t { kFree, kHeld, kWanted };
+  static constexpr std::uint32_t kFree = 0;
+  static constexpr std::uint32_t kHeld = 1;
+  static constexpr std::uint32_t kWanted = 2;
 
   base::atomic<std::uint32_t> state_{kFree};
   deque::spin_lock lock_;
-  fiber_queue<Fiber> queue_;
-};
-
-template <class Fiber> class ready_queue {
-public:
-  void add(Fiber* one) noexcept {
-    const deque::locked guard{lock_};
-    queue_.append(one);
-    count_.fetch_add(1, base::relaxed);
-  }
-
-  template <class Wanted> Fiber* take(Wanted wanted) noexcept {
-    if (count_.load(base::relaxed) == 0)
-      return nullptr;
-    const deque::locked guard{lock_};
-    Fiber* const first = queue_.take(wanted);
-    if (first != nullptr)
-      count_.fetch_sub(1, base::relaxed);
-    return first;
-  }
-
-  template <class Wanted> bool holds(Wanted wanted) noexcept {
-    if (count_.load(base::relaxed) == 0)
-      return false;
-    const deque::locked guard{lock_};
-    return queue_.holds(wanted);
-  }
-
-private:
-  deque::spin_lock lock_;
-  fiber_queue<Fiber> queue_;
-  base::atomic<std::uint32_t> count_{0};
+  linked_queue<Fiber> queue_;
 };
 
 class thread_waker {
@@ -188,8 +186,9 @@ public:
 
   // The waker may be gone before this returns; a wake-up at its old address harms nobody.
   void wake() noexcept {
-    woken_.store(1, base::release); // U
-    base::futex_wake_one(woken_);
+    base::atomic<std::uint32_t>& woken = woken_;
+    woken.store(1, base::release); // U
+    base::futex_wake_one(woken);
   }
 
 private:

@@ -3,9 +3,8 @@
 // The list of suspended workers: those that a waiting strand has left with open forks in their
 // deques. Thieves look here when the vprocs' workers have nothing.
 //
-// A Worker has a `handed_over<Worker*> next_suspended`, a group `of`, and a deque. As no vproc runs
-// it, a thief publishes in its name without a barrier, under the lock of the list, which `remove`
-// takes too.
+// A Worker has `next` (queues.h), a group `of`, and a deque. As no vproc runs it, a thief publishes
+// in its name without a barrier, under the lock of the list, which `remove` takes too.
 //
 // Contract: a worker is in the list from `add` to `remove`, unless a thief has seen before that
 //           nothing is open any more.
@@ -14,86 +13,55 @@
 // the worker in its slot or in the list (README.md, "Suspended workers").
 #pragma once
 
-#include "nopal/base/atomic.h"
 #include "nopal/config.h"
 #include "nopal/deque/public_ring.h"
-#include "nopal/deque/spin_lock.h"
-
-#include <cstdint>
+#include "nopal/vproc/queues.h"
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
-template <class Worker> class suspended_workers {
+template <class Worker> class suspended_workers : shared_queue<Worker> {
+  using queue = shared_queue<Worker>;
+  using queue::lock_;
+
 public:
-  bool empty() const noexcept { return count_.load(base::relaxed) == 0; }
+  using queue::add; // no vproc runs it from now on
+  using queue::empty;
 
-  // No vproc runs it from now on.
-  void add(Worker* one) noexcept {
-    const deque::locked guard{lock_};
-    Worker* const after = first_;
-    one->next_suspended = after;
-    first_ = one;
-    count_.fetch_add(1, base::relaxed);
-  }
-
-  // A vproc is about to run it.
+  // A vproc is about to run it. Takes the lock even if the list is empty: a thief that has just
+  // taken this worker out is done with it then.
   void remove(Worker* one) noexcept {
     const deque::locked guard{lock_};
-    for (link* at = &first_; Worker* const listed = *at; at = &listed->next_suspended)
-      if (listed == one)
-        return unlink(at);
+    queue::take_out([one](const Worker* at) { return at == one; });
   }
 
   // Takes the oldest fork of the first worker that has one, of this group if it is not null.
-  // `victim` is that worker.
+  // `victim` is that worker. Workers in which nothing is open any more leave the list.
   template <class Group, class Entry>
   bool steal(Group* wanted, Entry& taken, Worker*& victim) noexcept {
     if (empty())
       return false;
     const deque::locked guard{lock_};
-    link* at = &first_;
-    while (Worker* const one = *at) {
-      if (wanted == nullptr || one->of == wanted) {
-        one->deque.publish_for_absent_owner();
-        if (one->deque.steal(wanted, taken) == deque::outcome::got) {
-          victim = one;
-          return true;
-        }
-        if (!one->deque.has_work(nullptr)) { // else another thief was faster, and there is more
-          unlink(at);
-          continue;
-        }
-      }
-      at = &one->next_suspended;
-    }
-    return false;
+    bool got = false;
+    const auto is_finished = [&](Worker* one) {
+      if (got || (wanted != nullptr && one->of != wanted))
+        return false;
+      one->deque.publish_for_absent_owner();
+      got = one->deque.steal(wanted, taken) == deque::outcome::got;
+      if (got)
+        victim = one;
+      return !got && !one->deque.has_work(nullptr); // another thief may have been faster
+    };
+    while (queue::take_out(is_finished) != nullptr)
+      continue;
+    return got;
   }
 
   // A sleeper's last look.
   template <class Group> bool has_work(Group* wanted) noexcept {
-    if (empty())
-      return false;
-    const deque::locked guard{lock_};
-    for (Worker* one = first_; one != nullptr; one = one->next_suspended)
-      if ((wanted == nullptr || one->of == wanted) && one->deque.has_work(wanted))
-        return true;
-    return false;
+    return queue::holds([wanted](Worker* one) {
+      return (wanted == nullptr || one->of == wanted) && one->deque.has_work(wanted);
+    });
   }
-
-private:
-  using link = base::handed_over<Worker*>;
-
-  // Lock held.
-  void unlink(link* at) noexcept {
-    Worker* const one = *at;
-    Worker* const after = one->next_suspended;
-    *at = after;
-    count_.fetch_sub(1, base::relaxed);
-  }
-
-  deque::spin_lock lock_;
-  link first_{nullptr};
-  base::atomic<std::uint32_t> count_{0};
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

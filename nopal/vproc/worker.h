@@ -39,7 +39,7 @@ struct worker : arch::runner {
   group* of = nullptr;                     // the group whose strand it runs
   int stolen_error = 0;                    // the errno of the continuation that it stole last
   std::uint32_t slot = 0;                  // in the table of workers, while a vproc runs it
-  base::handed_over<worker*> next_suspended{nullptr}; // suspended.h
+  base::handed_over<worker*> next{nullptr}; // suspended.h
 
   // The vproc runs strands with this worker from now on.
   void run_on(vproc* here) noexcept {

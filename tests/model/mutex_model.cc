@@ -53,7 +53,7 @@ template <int Takers, notified How>
 struct condition : scenario<condition<Takers, How>, Takers + 1> {
   static constexpr int most_waits = 4;
   mutex lock;
-  vproc::condition_queue<waiter> takers;
+  vproc::shared_queue<waiter> takers;
   waiter waiters[Takers][2 * most_waits + 1];
   waiter putters[Takers];
   base::handed_over<int> there{0};
@@ -70,7 +70,7 @@ struct condition : scenario<condition<Takers, How>, Takers + 1> {
       notify_all();
   }
   void notify_one() noexcept {
-    if (waiter* const first = takers.take_first())
+    if (waiter* const first = takers.take())
       first->woken.wake();
   }
   void notify_all() noexcept {

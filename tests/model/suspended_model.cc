@@ -47,7 +47,7 @@ private:
 
 struct small_worker {
   small_deque deque;
-  base::handed_over<small_worker*> next_suspended{nullptr};
+  base::handed_over<small_worker*> next{nullptr};
   int* of = nullptr;
 };
 

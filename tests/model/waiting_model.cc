@@ -38,7 +38,7 @@ template <int Workers, amid Amid>
 struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle_workers<Workers> {
   static constexpr bool bound = Amid == amid::bound;
   waiter strands[Workers];
-  vproc::ready_queue<waiter> ready;
+  vproc::shared_queue<waiter> ready;
 
   void before() { this->idle.searching.store(bound ? 1 : 0, base::relaxed); }
   static auto wanted() noexcept {
@@ -148,7 +148,7 @@ struct comes_into_use : scenario<comes_into_use, 2>, idle_workers<1> {
 struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
   static constexpr unsigned spare = 2;
   waiter one;
-  vproc::ready_queue<waiter> ready;
+  vproc::shared_queue<waiter> ready;
   base::atomic<bool> over{false};
 
   static bool any(const waiter*) noexcept { return true; }

@@ -23,7 +23,7 @@ struct told_deque {
 struct told_worker {
   told_deque deque;
   int* of = nullptr;
-  nopal::base::handed_over<told_worker*> next_suspended{nullptr};
+  told_worker* next = nullptr;
 };
 
 struct suspended : testing::Test {
