@@ -89,7 +89,8 @@ public:
     std::uint32_t found = state_.load(base::relaxed);
     for (;;) {
       if (kind(found) == kClaimed) {
-        handoff_ = to_do;
+        handoff_frame_ = to_do.frame;
+        handoff_group_ = to_do.group;
         if (state_.compare_exchange_strong(found, kWanted, base::release, base::relaxed)) // W
           return false;
       } else if (state_.compare_exchange_strong(found, kInUse, base::acquire, base::relaxed)) { // R
@@ -116,7 +117,7 @@ public:
     if (state_.compare_exchange_strong(expected, word(kRetired, left), base::release, // R
                                        base::acquire))                                // W
       return false;
-    to_do = handoff_;
+    to_do = {handoff_frame_, handoff_group_};
     state_.store(word(kRetired, left), base::release); // R
     return true;
   }
@@ -140,7 +141,8 @@ private:
 
   base::atomic<std::uint32_t> state_{kInUse};
   base::handed_over<std::uintptr_t> frames_{0};
-  base::handed_over<handoff> handoff_{};
+  base::handed_over<void*> handoff_frame_{nullptr};
+  base::handed_over<void*> handoff_group_{nullptr};
 };
 
 } // namespace nopal::stack

@@ -6,15 +6,6 @@
 
 #include "nopal/stack/retirement.h"
 
-namespace nopal::stack {
-
-// For Relacy's history of accesses.
-static std::ostream& operator<<(std::ostream& to, const handoff& of) {
-  return to << of.frame << ' ' << of.group;
-}
-
-} // namespace nopal::stack
-
 namespace nopal::model {
 namespace {
 
