@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What the examples' main functions share: bad input ends in one sentence and a non-zero status.
 #pragma once
 

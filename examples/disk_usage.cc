@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // disk_usage DIR: the KiB on disk of a directory and all below it, as `du -s` prints them, with a
 // fork for each directory. Symbolic links are not followed; a file with several names counts once.
 // What cannot be read ends the program: the exception leaves the child and comes out of the join.

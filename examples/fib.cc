@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // fib N: the N-th Fibonacci number, with a fork at every call. Nothing else it does takes time, so
 // it shows what a fork costs.
 #include "command_line.h"

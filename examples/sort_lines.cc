@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // sort_lines FILE: writes the lines of a text file in the order of their bytes, as LC_ALL=C sort
 // does. A merge sort whose merges are parallel too: each halves its longer input and finds the
 // place in the other by bisection.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // affine(f): parallel code below functions that must return on the thread that called them.
 //
 //     int callback(void* state) {           // called by a library that holds a lock of its thread

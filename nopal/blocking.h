@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // blocking(f): calls f, which may wait, while another thread takes the place of this one.
 //
 //     auto reply = nopal::blocking([&] { return socket.read(); });

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What a child runs: copies of the function and of the arguments that a fork was given, in the
 // serial elision too.
 #pragma once

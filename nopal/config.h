@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What is fixed when a program is compiled. The library and every file that includes its headers
 // must agree.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Fork and join.
 //
 //     long fib(int n) {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Which exception invoke throws.
 #include "nopal/invoke.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // invoke(f, g, ...): runs the functions in parallel and returns their results as a tuple, with
 // std::monostate for void. Part of fork.h.
 //

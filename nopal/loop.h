@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Loops: an ordinary loop in one line, by recursive halving over fork.h.
 //
 //     nopal::for_index(0, n, [&](int i) { out[i] = f(in[i]); });

@@ -19,20 +19,14 @@ void mutex::hand_over() noexcept {
 }
 
 void condition_variable::wait(std::unique_lock<mutex>& lock) noexcept {
-  struct condition {
-    vproc::shared_queue<fiber>& queue;
-    mutex& held;
-  } all{queue_, *lock.mutex()};
-  sched::park(
-      [](fiber* strand, void* argument) {
-        // Once the strand is in the queue it may be resumed, and `all` be gone.
-        const condition copy = *static_cast<condition*>(argument);
-        copy.queue.add(strand);
-        copy.held.unlock();
-        return true;
-      },
-      &all);
-  lock.mutex()->lock();
+  mutex& held = *lock.mutex();
+  sched::park([this, &held](fiber* strand) {
+    mutex& to_unlock = held; // what was captured is gone once the strand is resumed
+    queue_.add(strand);
+    to_unlock.unlock();
+    return true;
+  });
+  held.lock();
 }
 
 void condition_variable::notify_one() noexcept {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // A mutex and a condition variable that belong to strands.
 //
 //     nopal::mutex m;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The runtime seen from outside: the number of workers, their options, and what they did.
 //
 // No program has to call these functions. The runtime starts at the first fork, with options from

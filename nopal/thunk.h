@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The thunks that run children, behind scope::fork.
 //
 // A fork is an ordinary call of a stub, with the scope and the child's closure; the stub records

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The diagnosis that check builds link in (nopal/sched/thread_bound.h): it walks the callers of a
 // strand, and counts the mutexes that a thread holds by standing in front of the C library's
 // functions.

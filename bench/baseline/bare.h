@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Nopal, but forks record no floating-point control words: what those cost.
 #pragma once
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Deque variant `chase_lev`: Chase and Lev's circular deque, without any lock.
 //
 //   index:   ... top-1   top ... bottom-1   bottom ...      entry i lies in slot i mod size

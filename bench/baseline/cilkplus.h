@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The parts of Cilk Plus (fibril-spaa16, section 5): as Fibril's, but with a bound on stacks.
 #pragma once
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What a scope and a thunk hold if every fork is public at once. No slow path runs before a thief
 // comes, so the scope's constructor sets the join's state, and each fork loads its return address.
 // Otherwise as nopal/join/lazy_frame.h.

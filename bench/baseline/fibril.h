@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The parts of Fibril (fibril-spaa16): the deque THE, a locked join, pages given back.
 #pragma once
 

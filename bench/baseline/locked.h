@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Fibril's count of strands, under a lock of the frame.
 //
 //   children   detached children that are still running

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The parts of Nowa (nowa-ipdps21): Chase and Lev's deque, the wait-free join.
 #pragma once
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Nowa with the deque THE (nowa-ipdps21, figure 9).
 #pragma once
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Deque variant `the`: Cilk-5's protocol (tail, head, exception) with its lock, as Fibril uses it.
 //
 //   index:   0 ... head-1   head ... tail-1   tail ...

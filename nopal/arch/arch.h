@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Saving, resuming and switching: everything that depends on the processor, for x86-64 (x86_64.S).
 //
 // A `context` is what a suspended strand needs to continue: an address, a stack, and the registers

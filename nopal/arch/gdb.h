@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What the program tells gdb's unwinder (x86_64_gdb.py). The unwinder reads memory and symbols
 // only, so it works for a core file too, and without debugging information.
 #pragma once

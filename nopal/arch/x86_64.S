@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The operations of arch.h for x86-64, System V calling convention.
 //
 //   context:   0 resume_at   8 rsp   16 rbp, flags   24 rbx   32 r12   40 r13   48 r14   56 r15

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What gdb needs to unwind a stolen frame: where the stacks lie, a function that never runs, and
 // the script that uses both (x86_64_gdb.py). gdb finds the script in the program by itself.
 //

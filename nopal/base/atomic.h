@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The only door to atomics. A build can put others in the place of all that is declared here, for
 // all files of a program: NOPAL_ATOMICS is then the name of their header, quotes included. The
 // model checker does so, and thus checks the text that ships.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Two levels of assertions. NOPAL_ASSERT finds errors of the user and is always on. NOPAL_CHECK
 // finds broken invariants of ours, in check builds (NOPAL_CHECKS) and models only.
 #pragma once

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Writes the runtime's messages straight to file descriptor 2, past the buffers and locks of stdio.
 #include "nopal/base/die.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The runtime's messages on standard error. Some end the process with a non-zero exit status.
 #pragma once
 

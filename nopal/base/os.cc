@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Linux behind os.h, and the functions of atomic.h that are not inline.
 #include "nopal/base/os.h"
 
@@ -28,7 +27,6 @@ extern "C" [[gnu::weak]] decltype(dladdr1) dladdr1;
 extern "C" [[gnu::weak]] decltype(dlerror) dlerror;
 
 namespace nopal::base {
-
 namespace {
 
 atomic<bool> enabled{false}; // the heavy barrier

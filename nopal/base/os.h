@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The system calls the runtime makes, each with the one meaning it is used for.
 #pragma once
 

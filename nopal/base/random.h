@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // A small random number generator for choosing victims: xorshift64*, one word of state.
 #pragma once
 

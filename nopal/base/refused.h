@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Options with which a program that forks must not be compiled. The compiler refuses most of them
 // here. Two can be seen in the linked program only, which ends at its first fork (sanitizer.h).
 #pragma once

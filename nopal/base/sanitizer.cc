@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The entry points of sanitizers and Valgrind behind sanitizer.h.
 #include "nopal/base/sanitizer.h"
 
@@ -36,7 +35,6 @@ extern "C" {
 }
 
 namespace nopal::base {
-
 namespace {
 
 // Calls a tool's function; null, or nothing, if the tool is not there.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What sanitizers and Valgrind must be told when a thread changes stacks. Without such a tool the
 // calls do nothing: the tools' symbols are weak. So one library serves sanitized programs and
 // others.

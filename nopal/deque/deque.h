@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The work-stealing deque: what the scheduler asks of one.
 //
 // A fork is open while its child runs and no thief has taken its continuation, the rest of the

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The limit of a deque: the word that every fork compares its address with. By lowering the limit a
 // thief gets the owner's attention without a fence on the fast path.
 //

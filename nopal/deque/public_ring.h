@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The public part of a deque: a small ring of open forks that thieves take with one CAS.
 //
 //   word:  tag (32 bits) | head (16 bits) | tail (16 bits)      entries head .. tail-1 are public

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The lock of slow paths, held for a bounded number of steps. A waiter yields its processor, since
 // the holder may have been descheduled.
 #pragma once

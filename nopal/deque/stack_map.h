@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The deque: the stack itself is the owner's part of it.
 //
 // Open forks are nested as frames are, so it is enough to find their records when a thief asks. An

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Lists of failures, and access to the C++ runtime's per-thread exception state.
 #include "nopal/join/failure.h"
 
@@ -14,7 +13,6 @@
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::join {
-
 namespace {
 
 deque::spin_lock failures_lock;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Exceptions of children, kept for the join in serial order, and the exception state of strands.
 // README.md, "Exceptions", has the order and why no fork is counted for it.
 //

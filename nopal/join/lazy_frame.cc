@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MIT
-//
 // How a frame is made ready for a thief.
 #include "nopal/join/lazy_frame.h"
 
 #include "nopal/base/check.h"
 
 namespace nopal::inline NOPAL_ABI::join {
-
 namespace {
 
 // A scope lies between the stack pointer and the frame pointer of the frame that constructed it.

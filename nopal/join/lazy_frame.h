@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What a scope holds in its function's frame, and a thunk in its own frame while its child runs.
 //
 // A scope is plain until it needs a slow path: until a fork of the scope becomes public, or a child

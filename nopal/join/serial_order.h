@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What must not start any more: all that comes, in serial order, after a function that has thrown.
 //
 // A sequence is one `invoke`: functions 0, 1, ... of which each may run in parallel with the later

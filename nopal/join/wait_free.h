@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Nowa's strand counter: tells the last strand of a scope that it is the last, without a lock and
 // without a loop. README.md has the argument.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The calling thread's state for entry.h. Its functions are never inlined: a compiler would keep
 // the place of the state across a change of threads.
 #include "nopal/sched/entry.h"
@@ -10,7 +9,6 @@
 #include <pthread.h>
 
 namespace nopal::inline NOPAL_ABI::sched {
-
 namespace {
 
 thread_local bool inside __attribute__((tls_model("initial-exec"))) = false;

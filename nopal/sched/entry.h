@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Where a thread enters the scheduler and leaves it for a strand, and what must not happen there.
 //
 // A thread in the scheduler may hold a lock, so nothing may enter it again. Only a signal handler

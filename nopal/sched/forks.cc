@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The slow paths of fork and join. No memory order is named here; the protocols are in deque/ and
 // join/.
 //
@@ -24,7 +23,6 @@
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::sched {
-
 namespace {
 
 // Whether the scope's frame lies on the stack on which its child ran; else that stack held the

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The slow paths of fork and join: what thunks and scopes call (thunk.h, fork.h, affine.h).
 #pragma once
 
@@ -15,7 +14,6 @@ using vproc::group;
 using vproc::worker;
 
 // Thunks.
-// ---------------------------------------------------------------------------
 
 // The push found the limit lowered, or was not tried because the thread handles or throws an
 // exception. True: the child `run(closure)` has run and is done with (the fork began a group, or
@@ -33,7 +31,6 @@ void child_threw(fork_record* of) noexcept;
 void run_affine(fork_record* of, void (*run)(void*), void* closure) noexcept;
 
 // Scopes.
-// ---------------------------------------------------------------------------
 
 // Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
 // its stack at `left`.

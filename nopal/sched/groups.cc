@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // How a thread begins a group, waits for it, and resumes when it ends (vproc/group.h). A thread
 // that Nopal did not start begins one at a fork on its own stack, a strand when it enters an affine
 // region (affine.h). The group ends when that fork's scope is resumed, always on the same thread.
@@ -33,7 +32,6 @@
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::sched {
-
 namespace {
 
 // Set when this thread's membership was destroyed. Destructors of other thread-local objects, and

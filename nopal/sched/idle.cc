@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Falling asleep and waking others. Each step is named in vproc/README.md.
 #include "nopal/sched/idle.h"
 
@@ -12,7 +11,6 @@
 #include <algorithm>
 
 namespace nopal::inline NOPAL_ABI::sched {
-
 namespace {
 
 vproc::idle_count idle;
@@ -49,18 +47,14 @@ bool ask_and_look(worker* self) noexcept {
   return anything_left(self); // S6
 }
 
-// Begins at `first`, or behind it: any number.
-bool wake_pool_thread(std::uint32_t first) noexcept {
+// Begins at a random one; for a thread that may run no strands (null), at the first.
+bool wake_pool_thread(worker* self) noexcept {
   const std::uint32_t count = pool_size();
+  const std::uint32_t first = count == 0 || self == nullptr ? 0 : self->host->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i)
     if (pool_vproc((first + i) % count)->parking.wake(idle))
       return true;
   return false;
-}
-
-bool wake_any_pool_thread(worker* self) noexcept {
-  const std::uint32_t count = pool_size();
-  return count != 0 && wake_pool_thread(self->host->random.below(count));
 }
 
 } // namespace
@@ -78,13 +72,13 @@ bool must_rest(const worker* self) noexcept {
 // The thread that waits for this group is woken first: others may find work of another group.
 void announce_work(worker* self, group* of) noexcept {
   if (idle.anybody_asleep() &&
-      (of->parking.wake(idle) || (idle.wants_wake() && wake_any_pool_thread(self))))
+      (of->parking.wake(idle) || (idle.wants_wake() && wake_pool_thread(self))))
     self->host->count.wakeups.add(1);
 }
 
 void announce_ready(group* of) noexcept {
   if (idle.anybody_asleep() && !of->parking.wake(idle) && idle.wants_wake())
-    wake_pool_thread(0);
+    wake_pool_thread(nullptr);
 }
 
 void wake(worker* self, vproc::parking_place& sleeper) noexcept {
@@ -144,8 +138,7 @@ void searcher::rest() noexcept {
 void searcher::hand_over(group* of) noexcept {
   if (!idle.anybody_asleep() || (self_->host->vain.are_many() && counted() && !ask_and_look(self_)))
     return;
-  if ((idle.wants_wake() && wake_any_pool_thread(self_)) ||
-      (of != nullptr && of->parking.wake(idle)))
+  if ((idle.wants_wake() && wake_pool_thread(self_)) || (of != nullptr && of->parking.wake(idle)))
     self_->host->count.wakeups.add(1);
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Threads without work: how they are counted, sleep and are woken. The protocol is
 // vproc/README.md.
 #pragma once

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // A stack overflow ends in a sentence: the handler of SIGSEGV, on a signal stack of its own.
 //
 // A strand runs on a stack of ours, or, in the outermost function of a thread that Nopal did not
@@ -16,7 +15,6 @@
 #include <cstdlib>
 
 namespace nopal::inline NOPAL_ABI::sched {
-
 namespace {
 
 struct sigaction previous;
@@ -50,8 +48,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
         "stack overflow: the recursion needs more than the calling thread's own stack, where its "
         "outermost function runs; raise the limit on it (ulimit -s), or the size that the thread "
         "was created with");
-  sigaction(signal, &previous,
-            nullptr); // back at the instruction, it faults again and ends as it would
+  sigaction(signal, &previous, nullptr); // it faults again, and ends as it would
 }
 
 } // namespace

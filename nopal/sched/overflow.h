@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // A stack overflow ends the program with a sentence.
 #pragma once
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // How a strand leaves its thread in the middle of something, and how a vproc resumes it.
 #include "nopal/sched/park.h"
 

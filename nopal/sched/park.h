@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // How a strand waits for something else than its children: a mutex, a condition (vproc/fiber.h).
 //
 // Such a strand stops anywhere, with open forks above it on its stack perhaps. Without any it takes

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The pool's threads. They are started once, at the first fork, live as long as the process, and
 // sleep when there is nothing to do. So a program may end at any time, and nothing has to be shut
 // down in order.
@@ -26,7 +25,6 @@
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::sched {
-
 namespace {
 
 constexpr std::size_t kThreadStackBytes = std::size_t{256} << 10;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Starting the pool, and its options.
 #pragma once
 

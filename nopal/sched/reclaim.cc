@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // An idle vproc that is bound to no group gives back dead stack pages, while more are charged than
 // should be (stack/retirement.h).
 #include "nopal/config.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The decision, and what follows: a vproc resumes a stolen continuation, or a main path after its
 // join. No memory order is named here; the protocols are in deque/, join/ and vproc/.
 //
@@ -15,7 +14,6 @@
 #include "nopal/sched/thread_bound.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
-
 namespace {
 
 constexpr std::uintptr_t kTopMargin = 64;

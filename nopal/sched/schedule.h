@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The one place where a vproc decides what it runs next.
 //
 // A strand that ends, waits or gives way tells the scheduler of its vproc by a signal, on the

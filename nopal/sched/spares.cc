@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Blocking takes a system call, so what surrounds it may take a lock.
 //
 // Invariant (under the lock): active <= lent, but for spares that have not looked for work
@@ -12,7 +11,6 @@
 #include <mutex>
 
 namespace nopal::inline NOPAL_ABI::sched {
-
 namespace {
 
 // Never destroyed: spares wait on it as long as the process lives.

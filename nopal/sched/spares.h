@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Spare threads in the place of threads that block.
 //
 // A thread that blocks in a system call keeps its worker, and its open forks can be stolen as ever;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Random work stealing: random victims, requests, the fallback for thieves that starve. No stack is
 // switched here.
 //
@@ -20,7 +19,6 @@
 #include <chrono>
 
 namespace nopal::inline NOPAL_ABI::sched {
-
 namespace {
 
 constexpr unsigned kTries = 128;

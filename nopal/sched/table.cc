@@ -7,7 +7,6 @@
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::sched {
-
 namespace {
 
 constexpr std::uint32_t kSlots = 8192;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The vprocs, and the table in which thieves find the workers that vprocs run.
 //
 // A slot names a worker in use: one for each pool thread, and one for each group that has begun and

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What check builds (tools/thread_bound.cc) notice of frames and locks that belong to one thread
 // while strands below them move to others: mutexes that are held, frames of functions that keep
 // something of their thread, and frames that a signal handler has interrupted. Nothing in other

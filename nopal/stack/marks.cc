@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The walk over a stack.
 #include "nopal/stack/marks.h"
 
@@ -11,7 +10,6 @@
 namespace nopal::stack {
 
 using word = std::uintptr_t;
-
 constexpr word kPagesAtOnce = 64; // the most that which_resident takes
 
 NOPAL_READS_FRAMES word marks::highest_in(word from, word to) noexcept {

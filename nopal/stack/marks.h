@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Marks: how the open forks of a stack are found in the stack itself.
 //
 // The record of an open fork begins with its mark: a word with the inverse of its own address.

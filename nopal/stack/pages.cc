@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What becomes of dead pages: the account of their budget (retirement.h).
 //
 // How much may be charged, in parts of the budget:

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The budget: what a stack that no strand runs on is charged for its dead pages, and which thread
 // gives them back.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The range and the pool of stack.h.
 //
 // The pool is a list of stack numbers with a tag in its head, which makes the pop immune to a
@@ -18,7 +17,6 @@
 #include <algorithm>
 
 namespace nopal::stack {
-
 namespace {
 
 // Slots are made smaller before there are fewer than this.
@@ -58,8 +56,8 @@ stack_id pop_pool() noexcept {
   return no_stack;
 }
 
-// From the pool, or new while there are fewer than `most`. A pooled stack whose pages a reclaimer is
-// giving back is left to the reclaimer.
+// From the pool, or new while there are fewer than `most`. A pooled stack whose pages a reclaimer
+// is giving back is left to the reclaimer.
 stack_id take(std::size_t most) noexcept {
   while (const stack_id pooled = pop_pool())
     if (reuse(pooled, {}))

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The cactus stack's linear stacks: one reserved range of addresses, cut into slots of 64 MiB. The
 // stack is the upper end of its slot; nothing below it may be touched, so a frame of any size that
 // does not fit faults. Where a limit on virtual memory (ulimit -v) leaves less than 64 such slots,
@@ -78,7 +77,6 @@ struct bounds {
 };
 
 // Leaving a stack and running on it again. The budget bounds the dead pages (retirement.h).
-// ---------------------------------------------------------------------------
 
 // Owner. The frame at `from` and everything above it stay; what lies below is dead until the frame
 // is resumed. To be called before any other thread can resume it.

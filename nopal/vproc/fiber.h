@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // A fiber is a strand that waits for something else than its children, with all that it needs to go
 // on: its registers, its stack, and the worker that holds its open forks, if it has any.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // A group is a computation: the strands that an outermost fork, or an affine region, begins.
 //
 // A group belongs to the thread that began it and waits for it, but it is not that thread: its

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Where a thread without work sleeps, and how it is found and woken. The protocol with those who
 // publish work is in README.md.
 //

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-//
 // The queues in which fibers wait (fiber.h). A Member, a fiber or a suspended worker, has a member
 // `handed_over<Member*> next`, which belongs to the queue that it is in.
 //
 //   mutex_queue   the state of a mutex: free, held, or held and wanted by the fibers in a queue
-//   shared_queue  the fibers that wait for a condition; those that may go on, which vprocs that look
-//                 for work take; the suspended workers (suspended.h)
+//   shared_queue  the fibers that wait for a condition; those that are ready, for vprocs to take;
+//                 the suspended workers (suspended.h)
 //   thread_waker  where a thread that runs no strands waits instead
 //
 // Contract:  a strand that holds a mutex sees what those that held it before have written; a thread
@@ -17,9 +16,9 @@
 //      what wakes the fiber (the ready queue's lock, or thread_waker).
 //   U  thread_waker: store release. Partner: the acquire load of the wait.
 //   The count of a shared_queue is relaxed and may be wrong for a moment. Ready fibers: `add` comes
-//   before the fence W of parking.h and the look for sleepers, a sleeper's last look after its fence
-//   F. So both cannot miss. A condition: `add` comes before the unlock of the mutex, so whoever has
-//   had the mutex since sees the count.
+//   before the fence W of parking.h and the look for sleepers, a sleeper's last look after its
+//   fence F. So both cannot miss. A condition: `add` comes before the unlock of the mutex, so a
+//   strand that has held the mutex since sees the count.
 #pragma once
 
 #include "nopal/base/atomic.h"

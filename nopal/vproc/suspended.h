@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The list of suspended workers: those that a waiting strand has left with open forks in their
 // deques. Thieves look here when the vprocs' workers have nothing.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Whether a thief's steals are worth their searches, and how long it rests if they are not.
 //
 // A strand may fork again and again with nothing behind the fork but the join. Each continuation

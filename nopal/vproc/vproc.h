@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // A vproc is a thread's place among those that run strands.
 //
 // A pool thread has one for good. A thread that Nopal did not start, an external thread, has one

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The stand-in for threads that run no strands, and the variable that names each thread's worker.
 #include "nopal/vproc/worker.h"
 

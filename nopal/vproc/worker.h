@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // A worker is what a vproc runs strands with: a stack and a deque.
 //
 // A vproc keeps its worker but for two cases. In an affine region it takes another one

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of the deque variant `chase_lev`, whose array grows from the first nested fork on.
 #include "tests/model/owner_and_thieves.h"
 

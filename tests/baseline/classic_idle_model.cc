@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of sleeping around the deques whose forks are public at once.
 #include "tests/model/owner_and_sleepers.h"
 

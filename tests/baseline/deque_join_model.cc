@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of the joins under the deques whose forks are public at once: one strand goes on after a
 // join, once, and sees what all others wrote.
 //

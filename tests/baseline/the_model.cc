@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of the deque variant `the`.
 #include "tests/model/owner_and_thieves.h"
 

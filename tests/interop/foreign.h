@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What the programs of the interop matrix share. A case calls a library that calls back; the
 // callback forks, and its continuation is stolen while the library's frame is live.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What the programs of the compiler matrix share: a check, values that no compiler can foresee, and
 // something to do in parallel.
 //

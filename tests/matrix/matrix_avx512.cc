@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Matrix programs whose forking function alone is compiled for AVX-512, inside an ordinary program.
 #include "matrix.h"
 

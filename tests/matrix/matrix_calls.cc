@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Matrix programs about calls made between fork and join: arguments and results on the stack, tail
 // calls, and the closures of children.
 #include "matrix.h"

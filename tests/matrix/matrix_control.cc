@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Matrix programs about where a scope stands: several in one frame, inlined or not, in loops,
 // branches and early returns.
 #include "matrix.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Matrix programs about exceptions: from children, from continuations, in landing pads and in
 // handlers, stolen or not.
 #include "matrix.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Matrix programs about the shape of the frame that forks: realigned for its locals, large, or of a
 // size known only at run time.
 #include "matrix.h"

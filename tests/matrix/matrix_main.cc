@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Runs all programs of the compiler matrix: in one process without forced steals, and in one more
 // for each seed that decides which steals are forced.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Matrix programs about values that are in registers when a fork returns, perhaps on another
 // thread.
 #include "matrix.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The small program of the compiler matrix, for flags that are refused, or that matter to what one
 // fork, one steal and one exception do: a child that travels in registers, one in words, and one
 // that is moved.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The atomics of the models: the names of nopal/base/atomic.h, standing for Relacy's.
 //
 // Models are compiled with NOPAL_ATOMICS, which makes atomic.h include this file. Each operation is

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // A stack of a few forks, for deques that find their forks by address.
 //
 // The shipped marks lie in the forks themselves, where a checked atomic has no room. This one

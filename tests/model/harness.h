@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // What the models share: running a scenario under Relacy's schedulers, and the system calls and the
 // last words of the runtime as a model sees them.
 //

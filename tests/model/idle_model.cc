@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of sleeping: no worker sleeps for good while there is something for it to take.
 //
 // The calls and their order are those of sched/steal.cc (find_work), sched/idle.cc (searcher,

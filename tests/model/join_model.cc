@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of the wait-free join: one strand goes on, once, and sees what all others wrote.
 #include "strand.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // The memory that deques map for their arrays: checked atomics, made anew for each execution.
 #pragma once
 

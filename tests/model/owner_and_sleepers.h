@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Scenarios of sleeping around one deque, the same for each variant: an owner forks, and workers
 // that find nothing fall asleep. A lost wake-up shows as a deadlock.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Scenarios of one deque, the same for each variant: the owner nests forks while thieves take what
 // they can get. Each strand goes on exactly once, and whoever resumes it sees all of it.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of a parking place by itself: what its header promises to a caller with no fence of its
 // own. The callers' protocols, fences included, are in idle_model.cc.
 #include "harness.h"

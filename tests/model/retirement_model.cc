@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of the retirement of stacks: pages are never given back under a strand that runs, a strand
 // whose stack an reclaimer had goes on once, and what is charged adds up.
 #include "harness.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of the public ring: every entry goes to one taker, with the frame behind it.
 #include "harness.h"
 #include "strand.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of the deque variant `stack_map`.
 #include "owner_and_thieves.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // A fork as a model sees it: the strand that is published, and the fork in its place on the stack.
 #pragma once
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of a strand that waits with open forks: its worker leaves its vproc's slot for the list of
 // the suspended, and perhaps comes back, while another worker falls asleep.
 //

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // A strand that waits, as a model sees it: a thread, which waits as one that is no worker does.
 #pragma once
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Models of strands that become ready among workers that fall asleep, and of slots of the
 // table that come into use.
 //

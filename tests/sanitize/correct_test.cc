@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Correct programs whose continuations are stolen, under a sanitizer: each must pass, and the
 // sanitizer must have nothing to say.
 #include <nopal/fork.h>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-//
 // Faulty programs under a sanitizer: it must find the fault behind forks and steals as it does in
 // a serial program, and end the program with its own exit code.
 #include <nopal/fork.h>
