@@ -156,20 +156,16 @@ void put_back_worker(worker* self, worker* left) noexcept {
   forget(all, self);
 }
 
-group* take_group() noexcept {
-  return take(locked_unused {} -> groups);
-}
+group* take_group() noexcept { return take(locked_unused()->groups); }
 
-void return_group(group* one) noexcept {
-  locked_unused { } -> groups.push_back(one); }
+void return_group(group* one) noexcept { locked_unused()->groups.push_back(one); }
 
 vproc::vproc* take_vproc() noexcept {
   const locked_unused all;
   return all->vprocs.empty() ? make_vproc(all) : take(all->vprocs);
 }
 
-void return_vproc(vproc::vproc* one) noexcept {
-  locked_unused { } -> vprocs.push_back(one); }
+void return_vproc(vproc::vproc* one) noexcept { locked_unused()->vprocs.push_back(one); }
 
 vproc::vproc* add_pool_vproc() noexcept {
   const locked_unused all;
