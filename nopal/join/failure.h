@@ -35,13 +35,13 @@ const exception_state* this_threads_exceptions() noexcept;
 exception_state take_exception_state() noexcept;
 void put_exception_state(exception_state state) noexcept;
 
-// A thief cannot read its victim's exception state. So a fork amid exceptions sets the state aside
-// in the scope before the continuation can be stolen; the thread that runs the continuation brings
-// the state back.
+// A thief cannot read its victim's exception state. So where an exception is alive, a fork sets the
+// state aside in the scope before the continuation can be stolen; the thread that runs the
+// continuation brings the state back.
 void set_exceptions_aside(scope_frame* scope) noexcept;
 void bring_exceptions_back(scope_frame* scope) noexcept;
 
-// Runs a child amid the exceptions of its parent. The child handles the same exception, in a
+// Runs a child whose parent has live exceptions. The child handles the same exception, in a
 // handler of its own, so that it may rethrow it, and finds as many uncaught. True: the child has
 // thrown.
 bool run_catching_amid(std::exception_ptr handled, unsigned uncaught, fork_record* record,

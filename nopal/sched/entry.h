@@ -17,7 +17,7 @@ namespace nopal::inline NOPAL_ABI::sched {
 void enter() noexcept;
 void leave() noexcept;
 
-// A thread that ends amid a computation (pthread_exit, cancellation) would leave it unfinished: it
+// A thread that ends in a computation (pthread_exit, cancellation) would leave it unfinished: it
 // ends the program with a sentence. Once for each thread that runs strands.
 void watch_this_threads_end() noexcept;
 

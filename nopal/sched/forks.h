@@ -17,7 +17,7 @@ using vproc::worker;
 
 // The push found the limit lowered, or was not tried because the thread handles or throws an
 // exception. True: the child `run(closure)` has run and is done with (the fork began a group, or
-// was amid exceptions); the thunk returns. False: the thunk goes on as if nothing had happened.
+// exceptions are alive), and the thunk returns. False: the fork is open, and the thunk continues.
 bool fork_slow(fork_record* of, void (*run)(void*), void* closure) noexcept;
 
 // The pop found the fork public, or could not tell. Returns if the continuation is still ours; if

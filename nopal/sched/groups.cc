@@ -68,7 +68,7 @@ struct first_child {
   void* closure;
   const group* in;
   bool offered; // the continuation
-  // If the fork is amid exceptions; but a child whose parent is not offered has them itself.
+  // If exceptions are alive at the fork; but a child whose parent is not offered has them itself.
   std::exception_ptr handled{};
   unsigned uncaught = 0;
 };

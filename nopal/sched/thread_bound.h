@@ -15,7 +15,7 @@ namespace nopal::inline NOPAL_ABI::sched {
 // will be what called it. Ends the program if that is known to belong to its thread, or was
 // interrupted by a signal handler.
 void check_callers(const vproc::worker* self) noexcept;
-// A fork of a thread that is amid no computation was not made by a signal handler.
+// A fork of a thread that runs no strand was not made by a signal handler.
 void check_no_handler() noexcept;
 // A thread that looks for work holds no more mutexes than when it began the group that it waits
 // for.
