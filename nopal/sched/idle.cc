@@ -33,7 +33,7 @@ void ask_everybody() noexcept {
       one->deque.ask_before_sleep();
 }
 
-// The suspended come last: park.cc says why.
+// The suspended come after the slots: park.cc says why.
 bool anything_left(worker* self) noexcept {
   group* const wanted = self->host->bound;
   const auto has_work = [wanted](worker* one) { return one->deque.has_work(wanted); };
@@ -82,7 +82,7 @@ void announce_ready(group* of) noexcept {
 }
 
 void wake(worker* self, vproc::parking_place& sleeper) noexcept {
-  base::full_fence();
+  base::full_fence(); // W
   if (sleeper.wake(idle))
     self->host->count.wakeups.add(1);
 }
@@ -112,13 +112,14 @@ void searcher::sleep() noexcept {
 }
 
 // It does not count meanwhile as one that looks for work.
-void searcher::wait_for_stack() noexcept {
-  if (has_stack(self_) || may_go_on(self_))
-    return;
+bool searcher::wait_for_stack() noexcept {
+  if (has_stack(self_))
+    return true;
   pause();
   for (unsigned tries = 1; !has_stack(self_) && !may_go_on(self_); ++tries)
     base::wait_briefly(tries);
   begin();
+  return has_stack(self_);
 }
 
 // A publisher may have relied on it, so it leaves as one that stops looking.

@@ -8,7 +8,7 @@
 
 namespace nopal::inline NOPAL_ABI::sched {
 
-// Something became public in this group: wakes a sleeper if no thread is looking.
+// Something became public in this group: wakes its thread, or else a pool thread if none looks.
 void announce_work(worker* self, group* of) noexcept;
 // A fiber of it became ready.
 void announce_ready(group* of) noexcept;
@@ -32,8 +32,8 @@ public:
   void rest_after_vain_steals() noexcept;
   // Sleeps until it is woken, unless there is something after all.
   void sleep() noexcept;
-  // Where stacks may run out, a thief takes nothing before it has one to run it on.
-  void wait_for_stack() noexcept;
+  // Where stacks may run out, a thief needs one before it steals. False: it can go on without.
+  bool wait_for_stack() noexcept;
   // A spare too many: until it is wanted again.
   void rest() noexcept;
   // It has found this, and looks no more.

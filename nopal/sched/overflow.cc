@@ -48,7 +48,9 @@ void on_fault(int signal, siginfo_t* info, void* context) {
         "stack overflow: the recursion needs more than the calling thread's own stack, where its "
         "outermost function runs; raise the limit on it (ulimit -s), or the size that the thread "
         "was created with");
-  sigaction(signal, &previous, nullptr); // it faults again, and ends as it would
+  sigaction(signal, &previous, nullptr);
+  if (info->si_code <= 0) // a signal that was sent, and is lost; a fault comes again
+    raise(signal);
 }
 
 } // namespace

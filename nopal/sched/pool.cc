@@ -152,7 +152,8 @@ void set_options(const config::options& asked) {
 
 void force_steals(std::uint64_t seed) {
   const std::scoped_lock guard{lock};
-  NOPAL_ASSERT(!started.load(base::relaxed), "steals were forced after the first fork");
+  NOPAL_ASSERT(!started.load(base::relaxed) && !resolved,
+               "steals were forced after the first fork, or after the options were decided");
   forced = true;
   wanted.seed = seed;
 }

@@ -66,6 +66,7 @@ NOPAL_SWITCHES void schedule(worker* self, signal told) noexcept {
 NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
   scope_frame* const scope = what.continuation;
   self->of = what.of;
+  NOPAL_CHECK(self->stack != stack::no_stack || !stack::may_run_out());
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
   const std::uintptr_t top = stack::top(self->stack);

@@ -99,10 +99,10 @@ next_step find_work(worker* self) noexcept {
   for (unsigned round = 1;; ++round) {
     if (must_rest(self) && !may_go_on(self))
       here.rest();
-    here.wait_for_stack();
+    const bool may_steal = here.wait_for_stack();
     if (go_on(self, next))
       break;
-    if (must_rest(self))
+    if (must_rest(self) || !may_steal)
       continue;
     if (steal_from_anybody(self, next))
       break;

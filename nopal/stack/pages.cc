@@ -149,7 +149,7 @@ bool reclaim(handoff& to_do) noexcept {
       continue;
     if (to_do.frame != nullptr)
       return true;
-    push_pool(stack);
+    come_back(stack);
   }
   return false;
 }

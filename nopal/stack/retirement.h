@@ -60,8 +60,8 @@ private:
   base::atomic<std::uint32_t> charged_{0};
 };
 
-// What is to be run on a stack that its owner could not take: a main path of this group, or a fiber
-// (of no group here). Null: nothing, the stack goes to the pool.
+// What is to be run on a stack that its owner could not take: a main path of this group, or, if
+// `group` is null, a fiber. Null: nothing, the stack goes to the pool.
 struct handoff {
   void* frame = nullptr;
   void* group = nullptr;

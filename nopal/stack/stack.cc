@@ -6,7 +6,8 @@
 // stacks are not touched.
 //   head: tag (upper 32 bits) | number of the first stack + 1 (lower 32 bits), 0 = empty
 //
-// Orders: pushing publishes the link (release) to the pop that reads it (acquire).
+// Orders: pushing publishes the link (release) to the pop that reads it (acquire). `coming_back`
+// falls (release) after the push: who reads that it is 0 (acquire) sees the pushed stack.
 #include "nopal/stack/stack.h"
 
 #include "nopal/arch/gdb.h"
@@ -43,6 +44,17 @@ range the_range;
 
 alignas(64) base::atomic<std::uint64_t> pool_head{0};
 alignas(64) base::atomic<std::uint32_t> created{0};
+base::atomic<std::uint32_t> coming_back{0}; // taken from the pool, but left to their reclaimers
+
+void push_pool(stack_id stack) noexcept {
+  const std::uint32_t number = number_of(stack);
+  std::uint64_t head = pool_head.load(base::relaxed);
+  std::uint64_t next;
+  do {
+    the_range.links[number].store(static_cast<std::uint32_t>(head), base::relaxed);
+    next = (((head >> 32) + 1) << 32) | (number + 1);
+  } while (!pool_head.compare_exchange_weak(head, next, base::release, base::relaxed));
+}
 
 stack_id pop_pool() noexcept {
   std::uint64_t head = pool_head.load(base::acquire);
@@ -59,9 +71,11 @@ stack_id pop_pool() noexcept {
 // From the pool, or new while there are fewer than `most`. A pooled stack whose pages a reclaimer
 // is giving back is left to the reclaimer.
 stack_id take(std::size_t most) noexcept {
-  while (const stack_id pooled = pop_pool())
+  while (const stack_id pooled = pop_pool()) {
     if (reuse(pooled, {}))
       return pooled;
+    coming_back.fetch_add(1, base::relaxed);
+  }
   std::uint32_t number = created.load(base::relaxed);
   do {
     if (number >= most)
@@ -102,22 +116,11 @@ range reserve_most(std::size_t stack_bytes) noexcept {
 
 } // namespace
 
-void push_pool(stack_id stack) noexcept {
-  const std::uint32_t number = number_of(stack);
-  std::uint64_t head = pool_head.load(base::relaxed);
-  std::uint64_t next;
-  do {
-    the_range.links[number].store(static_cast<std::uint32_t>(head), base::relaxed);
-    next = (((head >> 32) + 1) << 32) | (number + 1);
-  } while (!pool_head.compare_exchange_weak(head, next, base::release, base::relaxed));
-}
-
 stack_id stack_number(std::size_t number) noexcept {
   return the_range.base + (number << the_range.slot_shift);
 }
 
 std::size_t capacity() noexcept { return the_range.stacks; }
-
 std::uint32_t created_stacks() noexcept { return created.load(base::relaxed); }
 
 void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noexcept {
@@ -141,12 +144,21 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noex
 bool may_run_out() noexcept { return the_range.may_run_out; }
 
 stack_id acquire() noexcept {
-  const stack_id stack = take(the_range.stacks);
-  NOPAL_ASSERT(stack != no_stack,
-               "all %zu stacks are in use: more strands are suspended than the reserved address "
-               "space, or vm.max_map_count, allows",
-               the_range.stacks);
-  return stack;
+  for (unsigned tries = 1;; ++tries) {
+    if (const stack_id stack = take(the_range.stacks))
+      return stack;
+    NOPAL_ASSERT(coming_back.load(base::acquire) != 0 ||
+                     static_cast<std::uint32_t>(pool_head.load(base::relaxed)) != 0,
+                 "all %zu stacks are in use: more strands are suspended than the reserved address "
+                 "space, or vm.max_map_count, allows",
+                 the_range.stacks);
+    base::wait_briefly(tries);
+  }
+}
+
+void come_back(stack_id stack) noexcept {
+  push_pool(stack);
+  coming_back.fetch_sub(1, base::release);
 }
 
 stack_id acquire_for_thief() noexcept { return take(the_range.thieves_stacks); }

@@ -37,8 +37,8 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks = 0) 
 stack_id acquire() noexcept;
 // The same for a thief, who gets none while there are as many as there may be: it must wait. That
 // is so where `max_stacks` bounds them. It is so, too, where addresses are so scarce that stacks
-// may run out; there a quarter of the stacks is not for thieves. (A thread that begins a group need
-// not wait: a strand of ours may be waiting for that thread.)
+// may run out; there a thief makes none of the last quarter, but takes any pooled one. (A thread
+// that begins a group need not wait: a strand of ours may be waiting for that thread.)
 stack_id acquire_for_thief() noexcept;
 bool may_run_out() noexcept;
 
@@ -118,6 +118,6 @@ usage measure() noexcept;
 
 // Between stack.cc and pages.cc only: `open` calls the first, `reclaim` the second.
 void open_book(std::size_t stacks, std::size_t budget_bytes) noexcept;
-void push_pool(stack_id stack) noexcept; // the caller has retired it
+void come_back(stack_id stack) noexcept; // to the pool: the reclaimer is done with it
 
 } // namespace nopal::stack

@@ -132,6 +132,19 @@ TEST(thread_misuse, a_thread_ends_itself_afterwards) {
             7u);
 }
 
+// The handler that reports stack overflows lets it through.
+TEST_F(thread_misuse_death, a_fault_that_is_sent_ends_the_program) {
+  if (sanitizer_handles_faults())
+    GTEST_SKIP() << "a sanitizer reports it";
+  EXPECT_EXIT(
+      {
+        be_stolen();
+        raise(SIGSEGV);
+        std::_Exit(0);
+      },
+      testing::KilledBySignal(SIGSEGV), "");
+}
+
 void fork_in_handler(int) {
   nopal::scope s;
   s.fork([] {});

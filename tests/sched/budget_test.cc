@@ -168,7 +168,7 @@ TEST(thousands_of_suspended_stacks, stay_within_the_budget) {
 // Nothing on a stack that is not ours is given back, however little the budget: what lies below
 // its frames, and how many of its pages have memory, stays.
 struct foreign_stack {
-  static constexpr std::size_t bytes = std::size_t{1} << 20;
+  static constexpr std::size_t bytes = std::size_t{4} << 20;
   static constexpr std::size_t marked = bytes / 2; // the lower half, which no frame reaches
 
   static void* forks_on_it(void*) {

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include <cstddef>
+#include <fstream>
 #include <mutex>
 
 namespace nopal_test {
@@ -18,7 +19,9 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 // False: this process has more already, as under a sanitizer.
 bool limit_addresses(std::size_t bytes) {
-  if (nopal::base::address_space_left() < bytes)
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  if (pages * nopal::base::page_size() > bytes / 2 || nopal::base::address_space_left() < bytes)
     return false;
   const rlimit limit{bytes, bytes};
   return setrlimit(RLIMIT_AS, &limit) == 0 && nopal::base::address_space_left() > bytes / 2;
