@@ -16,16 +16,12 @@ public:
     state_ = (mixed ^ (mixed >> 31)) | 1u;
   }
 
-  std::uint64_t next() noexcept {
+  // A number below `bound`, which must not be zero.
+  std::uint32_t below(std::uint32_t bound) noexcept {
     state_ ^= state_ >> 12;
     state_ ^= state_ << 25;
     state_ ^= state_ >> 27;
-    return state_ * 0x2545f4914f6cdd1du;
-  }
-
-  // A number below `bound`, which must not be zero.
-  std::uint32_t below(std::uint32_t bound) noexcept {
-    return static_cast<std::uint32_t>(((next() >> 32) * bound) >> 32);
+    return static_cast<std::uint32_t>((((state_ * 0x2545f4914f6cdd1du) >> 32) * bound) >> 32);
   }
 
 private:

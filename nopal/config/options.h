@@ -28,13 +28,13 @@ inline constexpr unsigned max_stacks_max = 16384;
 // A stack budget: unused pages are kept, however many there are, and nothing is counted.
 inline constexpr std::size_t unlimited = ~std::size_t{0};
 
-// Where the libraries that Nopal is compared with differ (config.h).
+// The defaults that differ between Nopal and its baselines (config.h).
 struct defaults {
   std::size_t stack_budget;
   unsigned max_stacks;
 };
 
-// Whether workers are bound: not at all, or each to a CPU, physical cores first.
+// Whether workers are bound: not at all, or each to a CPU, physical cores first. A spare is not.
 enum class bind : unsigned char { none, cores };
 
 // What a program asks for. Zero or empty means "not given": then the environment decides, or else

@@ -13,8 +13,6 @@ using join::scope_frame;
 using vproc::group;
 using vproc::worker;
 
-// Thunks.
-
 // The push found the limit lowered, or was not tried because the thread handles or throws an
 // exception. True: the child `run(closure)` has run and is done with (the fork began a group, or
 // exceptions are alive), and the thunk returns. False: the fork is open, and the thunk continues.
@@ -29,8 +27,6 @@ void child_threw(fork_record* of) noexcept;
 // The whole of an affine region's thunk: `run(closure)` is a group of its own, and the continuation
 // of its parent is not offered. Returns on the thread that called it.
 void run_affine(fork_record* of, void (*run)(void*), void* closure) noexcept;
-
-// Scopes.
 
 // Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
 // its stack at `left`.

@@ -68,7 +68,7 @@ struct first_child {
   void* closure;
   const group* in;
   bool offered; // the continuation
-  // If exceptions are alive at the fork; but a child whose parent is not offered has them itself.
+  // Set if exceptions are alive and the continuation is offered; else the child finds them itself.
   std::exception_ptr handled{};
   unsigned uncaught = 0;
 };

@@ -7,7 +7,7 @@
 
 namespace nopal::inline NOPAL_ABI::sched {
 
-// Ends the program with a sentence if the pool has started.
+// Ends the program with a sentence if the pool has started, or the options are decided.
 void set_options(const config::options& asked);
 // Decides them when first asked for; after that they are fixed.
 const config::resolved_options& options_in_force();

@@ -72,7 +72,7 @@ void note_scheduler_stack(const vproc::vproc* here) noexcept;
 // The body of a pool thread.
 [[noreturn]] void run_pool_thread(worker* self) noexcept;
 
-// The whole of a thunk on a thread that runs no strand (groups.cc).
+// All that a thunk does, on a thread that runs no strand (groups.cc).
 void fork_in_new_group(fork_record* of, void (*run)(void*), void* closure) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

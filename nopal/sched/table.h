@@ -2,7 +2,7 @@
 // The vprocs, and the table in which thieves find the workers that vprocs run.
 //
 // A slot names a worker in use: one for each pool thread, and one for each group that has begun and
-// not ended, while the waiting thread runs that worker or an outer one. The lowest free slot goes
+// not ended, while the waiting thread runs that worker or an inner one. The lowest free slot goes
 // first, so that thieves need not look at many that are free. Workers, groups and vprocs are used
 // again and never freed: a thief that comes late finds nothing, but it finds memory.
 //

@@ -11,14 +11,13 @@
 namespace nopal::inline NOPAL_ABI::sched {
 
 #if defined(NOPAL_CHECKS)
-// On the stack of a child whose parent has been stolen: that will be finished elsewhere, and so
-// will be what called it. Ends the program if that is known to belong to its thread, or was
-// interrupted by a signal handler.
+// On the stack of a child whose parent has been stolen. The parent, and the functions that called
+// it, will return on another thread. Ends the program if one of these is known to belong to its
+// thread, or was interrupted by a signal handler.
 void check_callers(const vproc::worker* self) noexcept;
 // A fork of a thread that runs no strand was not made by a signal handler.
 void check_no_handler() noexcept;
-// A thread that looks for work holds no more mutexes than when it began the group that it waits
-// for.
+// A thread that looks for work holds as many mutexes as when it began the group that it waits for.
 void check_mutexes(const vproc::vproc* here) noexcept;
 // Locked by this thread, so far as a call of pthread_mutex_* or pthread_rwlock_* said so.
 int mutexes_held() noexcept;

@@ -6,12 +6,12 @@
 // nothing else would keep a processor busy with that.
 //
 // A steal is in vain if the stolen strand ran for less than `short_run`, and for less than a
-// quarter of the search before it. After `most` steals in vain the thief rests before each search:
-// at first briefly, then twice as long each time. A stolen strand that runs for `short_run` or more
-// halves their number.
+// quarter of the search before it, sleep included. After `most` steals in vain the thief rests
+// before each search: at first briefly, then twice as long each time. A stolen strand that runs for
+// `short_run` or more halves their number.
 //
-// Bound: a continuation waits for its thief at most `rest_us_most` longer. In vain steals lose at
-//        most a fifth of a thief's time by resting, since the search took the other four.
+// Bound: a continuation waits for its thief at most `rest_us_most` longer. Steals that are
+//        not worth it lose at most a fifth of a thief's time, since its search took the other four.
 // Ownership: the thread's. Times are cycles of the processor's clock.
 #pragma once
 

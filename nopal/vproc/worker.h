@@ -9,7 +9,7 @@
 // no test for it.
 //
 // Ownership: only the vproc that runs a worker writes it; others touch its deque alone, and read
-//            `error_place`. While it is suspended, its fields are constant.
+//            `error_place`. While it is suspended, `next` is the list's, and the rest constant.
 #pragma once
 
 #include "nopal/arch/arch.h"
