@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// How a strand waits for a mutex or a condition, and who is made ready.
 #include "nopal/mutex.h"
 
 #include "nopal/base/check.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The join as the layers above see it: what a scope holds in its function's frame, and what a thunk
-// holds in its own while its child runs.
+// What a scope holds in its function's frame, and a thunk in its own while its child runs.
 #pragma once
 
 #include "nopal/config.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Blocking takes a system call, so what surrounds it may take a lock.
+// How spares start, rest and are called. Blocking takes a system call, so a lock costs little here.
 //
 // Invariant (under the lock): active <= lent, but for spares that have not looked for work
 // since one ended.
@@ -19,7 +19,7 @@ struct spare_threads {
   std::condition_variable wanted;
   unsigned lent = 0;
   unsigned active = 0;  // spares that run, or are about to
-  unsigned resting = 0; // and are not called
+  unsigned resting = 0; // spares that have not been called since
   unsigned called = 0;
 };
 spare_threads& all_spares() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The sums over all vprocs, and the line that shows them.
 #include "nopal/sched/statistics.h"
 
 #include "nopal/base/die.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// The tables of table.h, and what is not in use, under one lock.
 #include "nopal/sched/table.h"
 
 #include "nopal/base/check.h"

@@ -121,6 +121,7 @@ stack_id stack_number(std::size_t number) noexcept {
 }
 
 std::size_t capacity() noexcept { return the_range.stacks; }
+bool may_run_out() noexcept { return the_range.may_run_out; }
 std::uint32_t created_stacks() noexcept { return created.load(base::relaxed); }
 
 void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noexcept {
@@ -140,8 +141,6 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noex
     the_range.fibers = static_cast<void**>(base::map_zeroed(stacks * sizeof(void*)));
   open_book(stacks, budget);
 }
-
-bool may_run_out() noexcept { return the_range.may_run_out; }
 
 stack_id acquire() noexcept {
   for (unsigned tries = 1;; ++tries) {
@@ -183,7 +182,6 @@ bool in_guard(std::uintptr_t address) noexcept {
 
 std::size_t size() noexcept { return the_range.stack_bytes; }
 std::uintptr_t slot_bytes() noexcept { return the_range.slot_bytes(); }
-
 stack_id stack_of(std::uintptr_t address) noexcept { return address & ~(slot_bytes() - 1); }
 
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept {
