@@ -192,7 +192,7 @@ SIZES = [
     Before(
         "a function of 70 lines",
         RANDOM,
-        "  std::uint64_t next",
+        "  std::uint32_t below",
         "  template <class T>\n  random(T) : state_{1}, b_(2) {\n" + lines(68) + "  }\n",
     ),
     Before(
