@@ -40,11 +40,16 @@ _FENCE_FOLLOWS = "the full fence that follows makes an acquire of every load bef
 _PUT_ACQUIRED = "push has acquired already; an old value only has more copied"
 _DECIDED = "the last entry is decided by then; the checker never moves it before the swap"
 _PUSH_BARRIER = "the light barrier of push comes before it, in the model a full fence"
+_DROPPED = "what the thief has read of a fork that it steps back from is dropped"
+_NOT_MODELLED = "no model of a baseline gives a deque back; its tests with forced steals do"
 _BARRIER = "the sleeper's heavy barrier comes before it, the owner's light one after what it reads"
 
 REASONS = {
     (_RING, "const ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _LOCK,
     (_THE, "tail_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
+    (_THE, "return head_.load(base::acquire) <= at;", 0, "relaxed"): _DROPPED,
+    (_THE, "head_.store(at, base::release);", 0, "relaxed"): _DROPPED,
+    (_THE, "const locked guard{lock_}; #4", 0, ""): _NOT_MODELLED,
     (_CHASE_LEV, "bottom_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
     (_CHASE_LEV, _AFTER_TAKE_BACK, 0, "relaxed"): _DECIDED,
     (_CHASE_LEV, _TAKE_BACK, 0, "acq_rel"): _CPP11,
