@@ -58,7 +58,7 @@ public:
     frame_.frame_pointer = this_frame();
   }
 
-  // Joins, and rethrows as `join` does, unless another exception unwinds the scope: then the
+  // Joins, and rethrows as `join` does, unless an exception is uncaught: then the
   // exceptions of children are only counted (suppressed_exceptions in runtime.h).
   [[gnu::always_inline]] inline ~scope() noexcept(false) {
     if (frame_.needs_join()) [[unlikely]] {

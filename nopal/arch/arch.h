@@ -2,11 +2,11 @@
 // Saving, resuming and switching: everything that depends on the processor, for x86-64 (x86_64.S).
 //
 // A `context` is what a suspended strand needs to continue: an address, a stack, and the registers
-// and floating-point control that a call must preserve. It lies in the frame that declares a scope.
-// The scope's constructor records stack and frame pointer, once: a later fork may run on a thief's
-// stack, but the join must return to this one. The call that suspends (a fork or a join) records
-// the rest. A fork records where its return address lies; only the thread that publishes the fork
-// loads it, and few forks are published.
+// and floating-point control that a call must preserve. It lies in the frame that declares a scope,
+// or that waits. The scope's constructor records stack and frame pointer, once: a later fork may
+// run on a thief's stack, but the join must return to this one. The call that suspends (a fork or a
+// join) records the rest. A fork records where its return address lies; only the thread that
+// publishes the fork loads it, and few forks are published.
 //
 // Paper: fibril-spaa16, section 4.2.
 #pragma once
@@ -44,9 +44,9 @@ struct runner {
   std::uintptr_t scheduler_stack = 0;
 };
 
-// The worker that runs on this thread. Only `current` reads it: a strand changes threads at forks
-// and joins, and a compiler that remembered the variable's address would go on reading the old
-// thread's. vproc/worker.cc defines it, and knows its initial value.
+// The worker that runs on this thread. Only `current` and x86_64.S read it: a strand changes
+// threads at forks and joins, and a compiler that remembered the variable's address would go on
+// reading the old thread's. vproc/worker.cc defines it, and knows its initial value.
 extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("initial-exec")));
 
 [[gnu::always_inline]] inline runner* current() noexcept {

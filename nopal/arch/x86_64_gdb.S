@@ -25,7 +25,7 @@ nopal_gdb_trampoline:
     .size nopal_gdb_trampoline, .-nopal_gdb_trampoline
 
     .data
-    .globl nopal_gdb_range /* gdb.h; a fourth word keeps the trampoline in the program */
+    .globl nopal_gdb_range /* gdb.h; the fourth word says where the trampoline is */
     .type nopal_gdb_range, @object
     .p2align 3
 nopal_gdb_range:

@@ -30,7 +30,7 @@ from gdb.FrameDecorator import FrameDecorator
 
 
 class NopalFrameId:
-    """Identifies a claimed frame. Its sp is not below the callee's; its pc differs by return."""
+    """Identifies a claimed frame: sp is not below the callee's, pc tells its calls apart."""
 
     def __init__(self, sp, pc):
         self.sp = gdb.Value(sp)

@@ -44,8 +44,8 @@ concept work_deque = requires(D deque, Record* record, void* group, entry<Record
   // Owner, after push returned false for this record: restores the limit; the fork is open
   // afterwards. Says whether the limit had been lowered.
   { deque.push_anyway(record) } noexcept -> std::same_as<attention>;
-  // Owner. Closes the newest fork; mine() is the deque. True: no thief has seen the fork. False:
-  // take_back decides.
+  // Owner. Closes the newest fork; mine() is the deque. True: no thief has claimed the fork.
+  // False: take_back decides.
   { D::pop(record, mine) } noexcept -> std::same_as<bool>;
   // Owner, after pop returned false. True: the continuation is the owner's after all. False: a
   // thief runs it.
@@ -56,7 +56,7 @@ concept work_deque = requires(D deque, Record* record, void* group, entry<Record
   // is public. `record` is the newest fork.
   { deque.publish(record, group) } noexcept -> std::same_as<bool>;
   // Owner. Publishes the fork that began a group, whose thunk runs on another stack, while the
-  // private part is empty; and closes that fork, as take_back does.
+  // private part is empty. take_back_root does for that fork what take_back does for others.
   { deque.publish_root(record, group) } noexcept;
   { deque.take_back_root(record) } noexcept -> std::same_as<bool>;
   // Owner. Uses a stack whose forks at or above the second address are all taken, or no stack. All

@@ -2,7 +2,8 @@
 // The limit of a deque: the word that every fork compares its address with. By lowering the limit a
 // thief gets the owner's attention without a fence on the fast path.
 //
-// Invariant: the limit is the lowest address of a fork on the owner's stack, or lowered to:
+// Invariant: the limit is the lowest address that a fork on the owner's stack may have, or lowered
+// to one of three values above all addresses, so that no push has room:
 //   asked          from `ask` to the owner's next `attend`; always on kernels without the heavy
 //                  barrier (fenced), and for threads that run no strands
 //   nothing_found  as asked; a thief has searched the owner's stack since, so others need not
@@ -24,7 +25,7 @@
 namespace nopal::inline NOPAL_ABI::deque {
 
 enum class attention : std::uint8_t {
-  none,     // the limit was not lowered: the stack is nearly full, or this thread runs no strands
+  none,     // the limit was not lowered: the stack is nearly full
   requested // a thief asked for work, or the owner expected to publish
 };
 
@@ -48,8 +49,8 @@ public:
       value_.store(asked, base::relaxed);
   }
 
-  // Deque's lock held. The answers may be wrong, for a search without the heavy barrier may have
-  // missed a fork that was pushed before the request; the request is not lost.
+  // Deque's lock held, or the answer may be out of date. A search without the heavy barrier may
+  // have missed a fork that was pushed before the request; the request is not lost.
   bool is_asked() const noexcept { return value_.load(base::relaxed) == asked; }
   bool searched() const noexcept { return value_.load(base::relaxed) == nothing_found; }
   void note_search_in_vain() noexcept { replace(asked, nothing_found); }
@@ -80,7 +81,6 @@ public:
   stack::stack_id stack() const noexcept { return stack_; }
 
 private:
-  // The greatest values, so that every push sees them.
   static constexpr std::uintptr_t asked = ~std::uintptr_t{0};
   static constexpr std::uintptr_t nothing_found = asked - 1;
   static constexpr std::uintptr_t expected = asked - 2;

@@ -10,8 +10,8 @@
 // Invariant: 0 <= tail - head <= capacity; an entry's fields do not change while it is public.
 // Orders:
 //   P  push: word CAS release. Partner: S. A thief that sees the entry sees the frame behind it.
-//   S  steal: word load acquire. Partner: P. The thief's own CAS may be relaxed: it publishes
-//      nothing, and a read-modify-write keeps P visible to the next thief.
+//   S  steal, holds: word load acquire. Partner: P.
+//   T  steal: word CAS release. Partner: the acquire load of push, which fills the slot anew.
 //   B  take back: word CAS relaxed. The lock orders it after a push in the owner's name.
 // Progress: an attempt to steal takes a bounded number of steps; it fails only if another succeeds.
 #pragma once
@@ -34,7 +34,7 @@ enum class outcome : std::uint8_t {
   got,
   empty,
   foreign, // the oldest belongs to another group
-  lost     // another thief or the owner was faster
+  lost     // the ring changed meanwhile
 };
 
 // The packed word and its transitions.
@@ -62,7 +62,7 @@ public:
 
   // Lock held. The ring must not be full. `split`: what withdraw restores.
   void push(const entry<Record>& item, std::uintptr_t split) noexcept {
-    ring_word word{word_.load(base::relaxed)};
+    ring_word word{word_.load(base::acquire)}; // T
     NOPAL_CHECK(word.count() < Capacity);
     slot& at = slots_[word.tail() % Capacity];
     at.record.store(item.record, base::relaxed);
@@ -74,8 +74,8 @@ public:
     }
   }
 
-  // Lock held, owner. True: the fork was the newest public one and is private again. Only then
-  // `split` is written.
+  // Lock held, owner. True: the fork was the newest public one, and nobody can take it any more.
+  // Only then `split` is written.
   bool withdraw(const Record* record, std::uintptr_t& split) noexcept {
     ring_word word{word_.load(base::relaxed)};
     while (word.count() != 0) {
@@ -100,14 +100,14 @@ public:
              at.group.load(base::relaxed)};
     if (group != nullptr && taken.group != group)
       return outcome::foreign;
-    return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::relaxed,
+    return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::release, // T
                                          base::relaxed)
                ? outcome::got
                : outcome::lost;
   }
 
   bool holds(const void* group) const noexcept {
-    const ring_word word{word_.load(base::acquire)};
+    const ring_word word{word_.load(base::acquire)}; // S
     return word.count() != 0 &&
            (group == nullptr || slots_[word.head() % Capacity].group.load(base::relaxed) == group);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The lock of slow paths, held for a bounded number of steps. A waiter yields its processor, since
-// the holder may have been descheduled.
+// The lock of slow paths, held for a bounded number of steps. A waiter yields its processor now and
+// then, since the holder may have been descheduled.
 #pragma once
 
 #include "nopal/base/atomic.h"

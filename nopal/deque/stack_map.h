@@ -11,9 +11,9 @@
 //   (the others are public or taken, and claimed: their pops take the slow path)
 //
 // Ownership:
-//   limit's stack    owner under the lock
-//   split_, wanted_  lock holder
-//   marks            owner; a lock holder claims some
+//   limit's stack  owner under the lock
+//   marks          owner; a lock holder claims some
+//   the rest       lock holder
 // Orders:
 //   L  push: mark set, light barrier, limit load. Partner: `ask`, then the heavy barrier. Either
 //      the owner sees the request or the thief sees the mark (README.md, "Asked").
@@ -39,7 +39,7 @@ class stack_map {
   static_assert(alignof(Record) == 8);
 
 public:
-  // Until then every push returns false, as it does always for threads that run no strands.
+  // The limit begins as asked: the first push returns false, as all do where no strands run.
   void open(bool fenced) noexcept { limit_.open(fenced); }
 
   [[gnu::always_inline]] bool push(Record* record) noexcept {
@@ -129,12 +129,12 @@ public:
     std::uintptr_t lowest = 0;
     {
       const locked guard{lock_};
-      if (limit_.fenced())
-        return publish_oldest(bottom());
       if (!ring_.empty())
         return true;
       if (claiming_ || limit_.searched() || (group != nullptr && group != group_))
         return false;
+      if (limit_.fenced())
+        return publish_oldest(bottom());
       const bool asked = limit_.is_asked();
       // Without a barrier this may miss a fork; the look before sleep (has_work) finds it.
       Record* oldest = oldest_private();
@@ -221,7 +221,7 @@ private:
   static Record* oldest_between(std::uintptr_t from, std::uintptr_t to) noexcept {
     const std::uintptr_t found = Marks::highest(from, to);
     // The owner may push meanwhile: the search may pass the place of a fork before it is opened,
-    // and find a newer one below. The older was marked first (M), so a second search sees it.
+    // and find a newer one below. The older was marked first, so a second search sees it.
     return reinterpret_cast<Record*>(found == 0 ? 0 : Marks::highest(found, to));
   }
 

@@ -24,19 +24,20 @@ exception_state& thread_state() noexcept {
   return *reinterpret_cast<exception_state*>(abi::__cxa_get_globals());
 }
 
-// Compilers take the address of this state for a constant, though the thread may change. So it is
-// looked up in a function that does nothing else.
+// Compilers take the address of this state for a constant; so what writes it is never inlined.
 [[gnu::noinline]] void add_uncaught(unsigned number) noexcept { thread_state().uncaught += number; }
 
 } // namespace
 
 const exception_state* this_threads_exceptions() noexcept { return &thread_state(); }
 
-exception_state take_exception_state() noexcept {
+[[gnu::noinline]] exception_state take_exception_state() noexcept {
   return std::exchange(thread_state(), exception_state{nullptr, 0});
 }
 
-void put_exception_state(exception_state state) noexcept { thread_state() = state; }
+[[gnu::noinline]] void put_exception_state(exception_state state) noexcept {
+  thread_state() = state;
+}
 
 void set_exceptions_aside(scope_frame* scope) noexcept {
   scope->activate();

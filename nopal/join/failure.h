@@ -57,8 +57,8 @@ void attach_failure(fork_record* record, bool detached) noexcept;
 // if none); the others are counted as suppressed.
 std::exception_ptr collect_failures(scope_frame* scope) noexcept;
 
-// Adds to the count of suppressed exceptions, of the process and of this thread's last join; or
-// begins with the next join.
+// Adds to the counts of suppressed exceptions, of the process and of this thread's last join;
+// begin_suppressed_count sets the latter to zero first.
 void count_suppressed(std::uint64_t number) noexcept;
 void begin_suppressed_count(std::uint64_t number) noexcept;
 std::uint64_t suppressed_by_last_join() noexcept;

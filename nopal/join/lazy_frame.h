@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What a scope holds in its function's frame, and a thunk in its own frame while its child runs.
 //
-// A scope is plain until it needs a slow path: until a fork of the scope becomes public, or a child
-// fails. Then it is active: the low bits of its frame pointer say so, and all fields behind the
-// context are valid.
+// A scope is plain until it needs a slow path: until a fork of the scope is completed, a child
+// fails, or exceptions are set aside. Then it is active: the low bits of its frame pointer say so,
+// and `join` and `failures` are valid.
 //
 // Ownership of a scope_frame: the main path; while a fork of the scope is open, the owner of the
 // deque that holds the fork, or a thief in the owner's name, under the deque's lock. Detached

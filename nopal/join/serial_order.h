@@ -68,7 +68,7 @@ private:
 
   const position* within_;
   sequence* root_;                          // the outermost one
-  base::atomic<std::uint32_t> first_{none}; // function that has thrown
+  base::atomic<std::uint32_t> first_{none}; // first function that has thrown
   base::atomic<std::uint32_t> failing_{0};  // of the outermost: sequences that have such a function
 };
 

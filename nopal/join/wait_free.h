@@ -3,9 +3,9 @@
 // without a loop. README.md has the argument.
 //
 // Until the main path arrives at the join, no strand is the last; after that, exactly one call of
-// child_finished or arrive returns true. The strand that gets true runs the rest of the function.
+// child_finished or arrive returns true. Its thread sees to the rest of the function.
 //
-//   alpha    continuations of this scope stolen since the last join   written by the main path only
+//   alpha    continuations of this scope stolen since the last join; the main path's
 //   omega    detached children that are finished
 //   counter  -omega before the main path arrives at the join, alpha - omega afterwards
 //

@@ -8,8 +8,8 @@
 //
 //   running --finish--> finished --take_finished--> the waiting thread resumes the root scope
 //
-// Ownership: `root`, `parent` and `outer` are written by the waiting thread before anything of the
-//            group is public, and are constant until the group ends. Groups are used again and
+// Ownership: all but `parking` and `finished_` is written by the waiting thread before anything of
+//            the group is public, and is constant until the group ends. Groups are used again and
 //            never freed, so a late wake-up finds a parking place, and wakes a thread for nothing
 //            at worst.
 // Orders:
@@ -29,7 +29,7 @@ struct worker;
 
 struct group {
   const join::scope_frame* root = nullptr;
-  std::uintptr_t frame = 0; // the frame pointer of the function that declares it
+  std::uintptr_t frame = 0; // the frame pointer of the function that declares the root scope
   group* parent = nullptr; // the group whose strand began it; null: a thread that ran no strand did
   // What the waiting thread was before, and is again when the group ends.
   worker* outer = nullptr;

@@ -31,8 +31,7 @@
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
-// How many threads are asleep, and how many of those that are bound to no group look for work; all
-// of a runtime share one.
+// The numbers of threads asleep, and of unbound threads that look for work. All vprocs share one.
 struct alignas(64) idle_count {
   base::atomic<std::uint32_t> asleep{0};
   base::atomic<std::uint32_t> searching{0};

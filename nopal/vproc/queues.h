@@ -183,7 +183,7 @@ public:
       base::futex_wait(woken_, 0);
   }
 
-  // The waker may be gone before this returns; a wake-up at its old address harms nobody.
+  // This object may be gone before this returns; a wake-up at its old address harms nobody.
   void wake() noexcept {
     base::atomic<std::uint32_t>& woken = woken_;
     woken.store(1, base::release); // U

@@ -41,7 +41,7 @@ public:
       return false;
     const deque::locked guard{lock_};
     bool got = false;
-    const auto is_finished = [&](Worker* one) {
+    const auto steal_or_leave = [&](Worker* one) { // true: nothing is open there any more
       if (got || (wanted != nullptr && one->of != wanted))
         return false;
       one->deque.publish_for_absent_owner();
@@ -50,7 +50,7 @@ public:
         victim = one;
       return !got && !one->deque.has_work(nullptr); // another thief may have been faster
     };
-    while (queue::take_out(is_finished) != nullptr)
+    while (queue::take_out(steal_or_leave) != nullptr)
       continue;
     return got;
   }

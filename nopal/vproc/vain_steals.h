@@ -6,7 +6,7 @@
 // nothing else would keep a processor busy with that.
 //
 // A steal is in vain if the stolen strand ran for less than `short_run`, and for less than a
-// quarter of the search before it, sleep included. After `most` steals in vain the thief rests
+// quarter of the search before it, sleep included. After `many` steals in vain the thief rests
 // before each search: at first briefly, then twice as long each time. A stolen strand that runs for
 // `short_run` or more halves their number.
 //
@@ -26,16 +26,16 @@ class vain_steals {
 public:
   static constexpr unsigned rest_us_most = 1000;
 
-  bool are_many() const noexcept { return number_ >= most; }
+  bool are_many() const noexcept { return number_ >= many; }
 
   // A search begins, and so a stolen strand has ended. How many microseconds to rest first.
   unsigned begin_search(std::uint64_t now) noexcept {
     if (stole_ && now - run_began_ >= short_run)
       number_ /= 2;
     else if (stole_ && now - run_began_ < searched_ / 4)
-      number_ = std::min(number_ + 1, most + doublings);
+      number_ = std::min(number_ + 1, many + doublings);
     stole_ = false;
-    return are_many() ? std::min(rest_us_least << (number_ - most), rest_us_most) : 0;
+    return are_many() ? std::min(rest_us_least << (number_ - many), rest_us_most) : 0;
   }
   void begin_look(std::uint64_t now) noexcept { look_began_ = now; } // after the rest
   void end_look(std::uint64_t now, bool stole) noexcept {
@@ -46,7 +46,7 @@ public:
 
 private:
   static constexpr std::uint64_t short_run = 5000; // about two microseconds
-  static constexpr unsigned most = 32;
+  static constexpr unsigned many = 32;
   static constexpr unsigned doublings = 6;
   static constexpr unsigned rest_us_least = 30;
 

@@ -37,9 +37,9 @@ private:
 struct counters {
   counter steals;      // continuations taken
   counter suspensions; // strands that stopped at a join for their children
-  counter resumptions; // main paths it resumed after a join with a steal
+  counter resumptions; // joins with a steal that it completed
   counter sleeps;      // times its thread went to sleep
-  counter wakeups;     // threads it woke
+  counter wakeups;     // threads it woke for forks and finished groups
   counter handoffs;    // strands it resumed because their owner found it reclaiming their stack
 };
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A worker is what a vproc runs strands with: a stack and a deque.
 //
-// A vproc keeps its worker but for two cases. In an affine region it takes another one
-// (sched/groups.cc). And a strand may wait, for a mutex say, with open forks above it on its stack.
-// The worker stays with that strand, the vproc takes another one, and thieves find the worker in
-// the list of the suspended (suspended.h). A thread that runs no strands has a stand-in for a
-// worker, whose limit is lowered for good: a fork there takes the slow path, so the fast path needs
-// no test for it.
+// A pool thread's vproc keeps its worker but for two cases. In an affine region it takes another
+// one (sched/groups.cc). And a strand may wait, for a mutex say, with open forks above it on its
+// stack. The worker stays with that strand, the vproc takes another one, and thieves find the
+// worker in the list of the suspended (suspended.h). A thread that runs no strands has a stand-in
+// for a worker, whose limit is lowered for good: a fork there takes the slow path, so the fast path
+// needs no test for it.
 //
 // Ownership: only the vproc that runs a worker writes it; others touch its deque alone, and read
-//            `error_place`. While it is suspended, `next` is the list's, and the rest constant.
+//            `error_place`. While it is suspended, the list owns `next`; the rest is constant.
 #pragma once
 
 #include "nopal/arch/arch.h"

@@ -12,6 +12,9 @@ _PARKING = "nopal/vproc/parking.h"
 
 _CANCEL = "if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire))"
 _WAKE = "if (!state_.compare_exchange_strong(expected, notified, base::acq_rel, base::relaxed))"
+_RING_STEAL = (
+    "return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::release,"
+)
 _TAKE_BACK = (
     "const bool ours = "
     "top_.compare_exchange_strong(top, at + 1, base::seq_cst, base::relaxed);"
@@ -46,6 +49,8 @@ _BARRIER = "the sleeper's heavy barrier comes before it, the owner's light one a
 
 REASONS = {
     (_RING, "const ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _LOCK,
+    (_RING, "ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _NO_LOAD_BUFFERING,
+    (_RING, _RING_STEAL, 0, "relaxed"): _NO_LOAD_BUFFERING,
     (_THE, "tail_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
     (_THE, "return head_.load(base::acquire) <= at;", 0, "relaxed"): _DROPPED,
     (_THE, "head_.store(at, base::release);", 0, "relaxed"): _DROPPED,
