@@ -12,7 +12,6 @@ packages=(
   "demo test all|pkg-config|finds libraries"
   "demo test all|git|the commit that benchmark results name"
   "demo test all|python3|the benchmark launcher and the repository's checks"
-  "demo test all|libhwloc-dev|the machine's topology"
   "demo test all|libgtest-dev|GoogleTest, for the tests"
   "demo test all|libbenchmark-dev|Google Benchmark, for the micro-benchmarks"
   "demo test all|libcli11-dev|command lines of the benchmark programs"

@@ -17,7 +17,7 @@ function(run)
 endfunction()
 
 function(must_not_link what)
-  execute_process(COMMAND ${compile} ${ARGN} ${LIBRARIES} -pthread -o refused
+  execute_process(COMMAND ${compile} ${ARGN} -pthread -o refused
     WORKING_DIRECTORY ${OUT} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(result EQUAL 0)
     message(FATAL_ERROR "${what} links")
@@ -36,7 +36,7 @@ if(MIXTURE MATCHES "^(serial|parallel)_first$")
   if(MIXTURE STREQUAL "parallel_first")
     set(objects parallel.o serial.o)
   endif()
-  run(${compile} main.o ${objects} ${NOPAL} ${LIBRARIES} -pthread -o mixed)
+  run(${compile} main.o ${objects} ${NOPAL} -pthread -o mixed)
   run(${OUT}/mixed)
 else()
   run(${compile} -DPART=parallel_part -c ${source}/part.cc -o parallel.o)

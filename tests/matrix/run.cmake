@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Compiles the programs of the matrix with one compiler and one set of flags, and runs them.
 #
-# cmake -DCOMPILER=path -DFLAGS=list -DROOT=repository -DDEFINITIONS=list -DLIBRARY=path,list
+# cmake -DCOMPILER=path -DFLAGS=list -DROOT=repository -DDEFINITIONS=list -DLIBRARY=path
 #       -DSEEDS=number -DOUT=directory [-DSMALL=ON] [-DELSEWHERE=list]
 #       [-DONLY_LIBRARY=ON] -P run.cmake
 #
