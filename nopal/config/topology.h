@@ -11,8 +11,8 @@ namespace nopal::config {
 
 // Orders the CPUs of an affinity mask: first one CPU of each physical core, then the second of
 // each, and so on; in each round, all CPUs of one package before those of the next, so that
-// neighbouring workers share caches. Reads /sys below `root`, as in cpus.h. Where that does not tell,
-// the order is that of the mask.
+// neighbouring workers share caches. Reads /sys below `root`, as in cpus.h. Where that does not
+// tell, the order is that of the mask.
 std::vector<int> bind_order(const std::vector<int>& affinity, const std::string& root = "");
 
 // Lets a thread run on `cpu` only. Returns the kernel's error, or 0.

@@ -7,6 +7,7 @@
 #include "nopal/config.h"
 
 #include <cstdint>
+#include <mutex>
 
 namespace nopal::inline NOPAL_ABI::deque {
 
@@ -27,15 +28,6 @@ private:
   base::lock_word word_{0};
 };
 
-class locked {
-public:
-  explicit locked(spin_lock& lock) noexcept : lock_{lock} { lock_.lock(); }
-  ~locked() { lock_.unlock(); }
-  locked(const locked&) = delete;
-  locked& operator=(const locked&) = delete;
-
-private:
-  spin_lock& lock_;
-};
+using locked = std::lock_guard<spin_lock>;
 
 } // namespace nopal::inline NOPAL_ABI::deque

@@ -27,24 +27,16 @@ bool has_stack(worker* self) noexcept {
   return self->stack != stack::no_stack || !stack::may_run_out();
 }
 
-void ask_everybody() noexcept {
-  for (std::uint32_t slot = 0; slot < slots_in_use(); ++slot)
+// Misses nothing: what this look does not see, its owner publishes, and then looks for sleepers.
+// The suspended come after the slots: park.cc says why.
+bool ask_and_look(worker* self) noexcept {
+  for (std::uint32_t slot = 0; slot < slots_in_use(); ++slot) // S4
     if (worker* const one = worker_in(slot))
       one->deque.ask_before_sleep();
-}
-
-// The suspended come after the slots: park.cc says why.
-bool anything_left(worker* self) noexcept {
+  base::heavy_barrier(); // S5
   group* const wanted = self->host->bound;
   const auto has_work = [wanted](worker* one) { return one->deque.has_work(wanted); };
-  return any_other_worker(self, has_work) || suspended.has_work(wanted) || may_go_on(self);
-}
-
-// Misses nothing: what this look does not see, its owner publishes, and then looks for sleepers.
-bool ask_and_look(worker* self) noexcept {
-  ask_everybody();            // S4
-  base::heavy_barrier();      // S5
-  return anything_left(self); // S6
+  return any_other_worker(self, has_work) || suspended.has_work(wanted) || may_go_on(self); // S6
 }
 
 // Begins at a random one; for a thread that may run no strands (null), at the first.
@@ -72,13 +64,8 @@ bool must_rest(const worker* self) noexcept {
 // The thread that waits for this group is woken first: others may find work of another group.
 void announce_work(worker* self, group* of) noexcept {
   if (idle.anybody_asleep() &&
-      (of->parking.wake(idle) || (idle.wants_wake() && wake_pool_thread(self))))
+      (of->parking.wake(idle) || (idle.wants_wake() && wake_pool_thread(self))) && self != nullptr)
     self->host->count.wakeups.add(1);
-}
-
-void announce_ready(group* of) noexcept {
-  if (idle.anybody_asleep() && !of->parking.wake(idle) && idle.wants_wake())
-    wake_pool_thread(nullptr);
 }
 
 void wake(worker* self, vproc::parking_place& sleeper) noexcept {

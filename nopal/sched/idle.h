@@ -8,10 +8,9 @@
 
 namespace nopal::inline NOPAL_ABI::sched {
 
-// Something became public in this group: wakes its thread, or else a pool thread if none looks.
+// Something became public in this group, or a fiber of it ready: wakes its thread, or else a pool
+// thread if none looks. `self` is null for a thread that may run no strands.
 void announce_work(worker* self, group* of) noexcept;
-// A fiber of it became ready.
-void announce_ready(group* of) noexcept;
 // The thread that sleeps there has something to do.
 void wake(worker* self, vproc::parking_place& sleeper) noexcept;
 

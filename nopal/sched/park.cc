@@ -87,7 +87,7 @@ void make_ready(fiber* strand) noexcept {
   if (of == nullptr)
     return strand->waker.wake();
   ready.add(strand);
-  announce_ready(of);
+  announce_work(nullptr, of);
 }
 
 fiber* take_ready(const group* wanted) noexcept { return ready.take(of_group(wanted)); }

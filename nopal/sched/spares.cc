@@ -27,13 +27,6 @@ spare_threads& all_spares() {
   return *one;
 }
 
-base::atomic<bool> surplus{false}; // active > lent
-
-// Lock held.
-void note_surplus(const spare_threads& here) noexcept {
-  surplus.store(here.active > here.lent, base::relaxed);
-}
-
 } // namespace
 
 lending::lending() : lent_{vproc::is_worker(vproc::current())} {
@@ -43,7 +36,6 @@ lending::lending() : lent_{vproc::is_worker(vproc::current())} {
   {
     const std::scoped_lock guard{here.lock};
     here.lent += 1;
-    note_surplus(here);
     if (here.active >= here.lent)
       return;
     here.active += 1;
@@ -63,10 +55,13 @@ lending::~lending() {
   spare_threads& here = all_spares();
   const std::scoped_lock guard{here.lock};
   here.lent -= 1;
-  note_surplus(here);
 }
 
-bool too_many_spares() noexcept { return surplus.load(base::relaxed); }
+bool too_many_spares() noexcept {
+  spare_threads& here = all_spares();
+  const std::scoped_lock guard{here.lock};
+  return here.active > here.lent;
+}
 
 void rest_until_wanted() noexcept {
   spare_threads& here = all_spares();
@@ -75,7 +70,6 @@ void rest_until_wanted() noexcept {
     return;
   here.active -= 1;
   here.resting += 1;
-  note_surplus(here);
   here.wanted.wait(guard, [&here] { return here.called > 0; });
   here.called -= 1;
 }

@@ -32,15 +32,12 @@ statistics measure() {
 
 void print_statistics() {
   const statistics all = measure();
-  const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
   base::say(
-      "%u workers, %llu steals, %llu suspensions, %llu resumptions, %llu sleeps, %llu wake-ups, "
-      "%llu stacks with %llu pages now, %llu pages returned in %llu calls, %llu exceptions "
-      "suppressed",
-      options_in_force().num_workers.value, number(all.steals), number(all.suspensions),
-      number(all.resumptions), number(all.sleeps), number(all.wakeups), number(all.stacks),
-      number(all.stack_pages), number(all.pages_returned), number(all.unmaps),
-      number(all.suppressed_exceptions));
+      "%u workers, %lu steals, %lu suspensions, %lu resumptions, %lu sleeps, %lu wake-ups, "
+      "%lu stacks with %lu pages now, %lu pages returned in %lu calls, %lu exceptions suppressed",
+      options_in_force().num_workers.value, all.steals, all.suspensions, all.resumptions,
+      all.sleeps, all.wakeups, all.stacks, all.stack_pages, all.pages_returned, all.unmaps,
+      all.suppressed_exceptions);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched
