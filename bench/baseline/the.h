@@ -34,7 +34,8 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
-#include "nopal/deque/deque.h"
+#include "nopal/deque/limit.h"
+#include "nopal/deque/public_ring.h"
 #include "nopal/deque/spin_lock.h"
 #include "nopal/stack/stack.h"
 

@@ -1,10 +1,31 @@
 // SPDX-License-Identifier: MIT
 // The deque: the stack itself is the owner's part of it.
 //
+// A fork is open while its child runs and no thief has taken its continuation, the rest of the
+// caller. The deque of a worker holds the open forks of the stack that the worker runs on, oldest
+// first. It has two parts:
+//
+//   oldest                                                            newest
+//   [ public: thieves take them, one CAS each | private: the owner's plain loads and stores ]
+//                                             ^ split
+//
+// The fast path touches the private part alone, without a fence. Forks move from private to public,
+// oldest first, in one of two ways (README.md has the protocol and the argument):
+//   asked    A thief lowers the limit. The owner's next push takes the slow path and publishes.
+//   starved  The owner pushes nothing, in a long serial strand. The thief claims the oldest forks,
+//            which sends their pops into the slow path, passes the heavy barrier, and then, under
+//            the deque's lock, publishes the forks in the owner's name.
+//
 // Open forks are nested as frames are, so it is enough to find their records when a thief asks. An
-// open fork's record lies in the frame of its thunk, on the stack that the worker uses, and begins
-// with a mark (stack/marks.h). No index is loaded and stored, so forks do not wait for one another
-// through memory.
+// open fork's record lies in the frame of the thunk that runs the child, on the stack that the
+// worker uses, and begins with a mark (stack/marks.h). It is gone when the child returns. No index
+// is loaded and stored, so forks do not wait for one another through memory. A Record provides:
+//   frame()          what a thief resumes; valid as long as the fork is open
+//   complete(split)  called once, before the fork becomes public; `split` is what adopt must be
+//                    told when the frame, stolen, is resumed on the stack it lies on
+//
+// The owner is the vproc that runs the worker. All others are thieves. A fork belongs to a group,
+// which is an address to the deque.
 //
 // Invariant (under the lock):
 //   an open fork f of this stack is private  <=>  address(f's record) < split
@@ -23,7 +44,8 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/deque/deque.h"
+#include "nopal/deque/limit.h"
+#include "nopal/deque/public_ring.h"
 #include "nopal/deque/spin_lock.h"
 #include "nopal/stack/marks.h"
 #include "nopal/stack/stack.h"
@@ -39,27 +61,35 @@ class stack_map {
   static_assert(alignof(Record) == 8);
 
 public:
-  // The limit begins as asked: the first push returns false, as all do where no strands run.
+  // Before use. The limit begins as asked: the first push returns false, as all do where no strands
+  // run. Fenced: no heavy barrier on this kernel, so every push and pop takes the slow path.
   void open(bool fenced) noexcept { limit_.open(fenced); }
 
+  // Owner. Opens a fork. False: a thief wants attention, or this thread runs no strands, or the
+  // stack is nearly full; whether the fork is open is not said.
   [[gnu::always_inline]] bool push(Record* record) noexcept {
     Marks::open(record);
     base::light_barrier(); // L
     return limit_.allows_here();
   }
 
-  // The push has opened the fork. Without the heavy barrier every pop must take the slow path.
+  // Owner, after push returned false for this record: restores the limit; the fork is open
+  // afterwards. Says whether the limit had been lowered.
   attention push_anyway(Record* record) noexcept {
-    const attention why = attend();
+    const attention why = attend(); // the push has opened the fork
     if (limit_.fenced())
       Marks::claim(address(record));
     return why;
   }
 
+  // Owner. Closes the newest fork; mine() is the deque. True: no thief has claimed it. False:
+  // take_back decides.
   template <class Mine> [[gnu::always_inline]] static bool pop(Record* record, Mine) noexcept {
     return Marks::close(record); // C
   }
 
+  // Owner, after pop returned false. True: the continuation is the owner's after all. False: a
+  // thief runs it.
   bool take_back(Record* record) noexcept {
     const locked guard{lock_};
     if (address(record) < split_)
@@ -71,14 +101,17 @@ public:
     return true;
   }
 
-  // A fork made with publish_root was never private.
+  // Closes a fork made with publish_root, as take_back does. It was never private.
   bool take_back_root(Record* record) noexcept {
     const locked guard{lock_};
     return ring_.withdraw(record, split_);
   }
 
+  // Owner. Restores the limit; says whether it had been lowered.
   attention attend() noexcept { return limit_.attend(); }
 
+  // Owner. Publishes the oldest private forks until as many are public as are wanted; true if any
+  // is public.
   bool publish(Record* newest, void* group) noexcept {
     const locked guard{lock_};
     group_ = group;
@@ -90,6 +123,8 @@ public:
     return any;
   }
 
+  // Owner. Publishes the fork that began a group, whose thunk runs on another stack, while the
+  // private part is empty.
   void publish_root(Record* record, void* group) noexcept {
     const locked guard{lock_};
     group_ = group;
@@ -97,6 +132,8 @@ public:
     ring_.push({record, record->frame(), group}, split_);
   }
 
+  // Owner. Uses a stack whose forks at or above the split are all taken, or no stack. All that is
+  // forked from now on belongs to this group.
   void adopt(stack::stack_id stack, std::uintptr_t split, void* group) noexcept {
     const locked guard{lock_};
     group_ = group;
@@ -104,6 +141,8 @@ public:
     limit_.adopt(stack);
   }
 
+  // Owner, for a strand that waits at this address. True: nothing is open, and the deque has no
+  // stack now; `split` is what adopt must be told when the strand is resumed.
   bool give_back(std::uintptr_t from, std::uintptr_t& split) noexcept {
     const locked guard{lock_};
     if (!ring_.empty() || oldest_between(from, split_) != nullptr)
@@ -115,13 +154,19 @@ public:
     return true;
   }
 
+  // Thief. One attempt at the oldest public fork (of this group, if not null).
   outcome steal(void* group, entry<Record>& taken) noexcept { return ring_.steal(group, taken); }
 
+  // Any thread.
   bool anything_public() const noexcept { return !ring_.empty(); }
 
+  // Thief. Has the owner publish at its next push.
   void ask() noexcept { limit_.ask(); }
+  // A thread that is about to sleep. Has the owner publish, or look for sleepers, at its next push.
   void ask_before_sleep() noexcept { limit_.ask(); }
 
+  // Thief, starved. Publishes in the owner's name if the owner runs this group (any, if null); true
+  // if something is public afterwards.
   bool publish_for_owner(const void* group = nullptr) noexcept {
     // Read without the lock: idle workers that pass over one another leave their lines shared.
     if (limit_.searched() && ring_.empty())
@@ -156,12 +201,14 @@ public:
     return !ring_.empty();
   }
 
+  // Thief, while no vproc runs the worker or can begin to. Publishes as publish does.
   void publish_for_absent_owner() noexcept {
     const locked guard{lock_};
     if (limit_.stack() != stack::no_stack)
       publish_oldest(bottom());
   }
 
+  // Thief, before it sleeps, after asking and the heavy barrier: is there anything to take?
   bool has_work(void* group) noexcept {
     const locked guard{lock_};
     if (ring_.holds(group))

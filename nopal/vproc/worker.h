@@ -25,7 +25,6 @@
 namespace nopal::inline NOPAL_ABI::vproc {
 
 using deque_type = deque::NOPAL_DEQUE<join::fork_record>;
-static_assert(deque::work_deque<deque_type, join::fork_record>);
 
 struct worker : arch::runner {
   // The exception state of its vproc's thread; every fork tests it.

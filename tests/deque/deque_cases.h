@@ -4,16 +4,15 @@
 #pragma once
 
 #include "tests/deque/deque_stress.h"
+#include "tests/deque/work_deque.h"
 
 #include <algorithm>
 
 namespace nopal_test {
 
-using nopal::deque::attention;
-using nopal::deque::entry;
-using nopal::deque::outcome;
-
-template <class Deque> class deques : public testing::Test {};
+template <class Deque> class deques : public testing::Test {
+  static_assert(work_deque<Deque, fork_record>);
+};
 TYPED_TEST_SUITE(deques, all_deques);
 
 // Every fork is public at once (bench/baseline).

@@ -6,7 +6,8 @@
 #include "nopal/base/os.h"
 #include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
-#include "nopal/deque/deque.h"
+#include "nopal/deque/limit.h"
+#include "nopal/deque/public_ring.h"
 #include "nopal/stack/marks.h"
 
 #include <gtest/gtest.h>

@@ -2,13 +2,14 @@
 // Scenarios of sleeping around one deque, the same for each variant: an owner forks, and workers
 // that find nothing fall asleep. A lost wake-up shows as a deadlock.
 //
-// The calls and their order are those of sched/steal.cc (find_work), sched/idle.cc (searcher,
-// announce_work) and sched/forks.cc (push_slow).
+// The calls and their order are those of sched/steal.cc (find_work), sched/idle.cc (begin_search to
+// end_search, announce_work) and sched/forks.cc (push_slow).
 #pragma once
 
 #include "fake_stack.h"
 
-#include "nopal/deque/deque.h"
+#include "nopal/deque/limit.h"
+#include "nopal/deque/public_ring.h"
 #include "nopal/vproc/parking.h"
 
 namespace nopal::model {

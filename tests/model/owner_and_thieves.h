@@ -8,7 +8,8 @@
 
 #include "fake_stack.h"
 
-#include "nopal/deque/deque.h"
+#include "nopal/deque/limit.h"
+#include "nopal/deque/public_ring.h"
 
 namespace nopal::model {
 
