@@ -15,12 +15,6 @@ namespace {
 
 vproc::idle_count idle;
 
-// Where the thread of this vproc sleeps.
-vproc::parking_place& bed_of(const worker* self) noexcept {
-  group* const bound = self->host->bound;
-  return bound != nullptr ? bound->parking : self->host->parking;
-}
-
 bool has_stack(worker* self) noexcept {
   if (self->stack == stack::no_stack && stack::may_run_out())
     self->stack = stack::acquire_for_thief();
@@ -49,6 +43,27 @@ bool wake_pool_thread(worker* self) noexcept {
   return false;
 }
 
+// Only a vproc that is bound to no group counts as one that searches.
+bool counted(const worker* self) noexcept { return self->host->bound == nullptr; }
+
+void pause_search(const worker* self) noexcept {
+  if (counted(self))
+    idle.searching.fetch_sub(1, base::seq_cst);
+}
+
+// The last one that stops looking hands the task on: there may be more where this came from, or of
+// any other group, whose publisher relied on it. So it wakes a pool thread if one sleeps, rather
+// than the thread that waits for this group: that would look for work of its group only.
+//
+// One whose steals are in vain looks itself before it wakes any: others would find as little.
+void hand_over(worker* self, group* of) noexcept {
+  if (!idle.anybody_asleep() ||
+      (self->host->vain.are_many() && counted(self) && !ask_and_look(self)))
+    return;
+  if ((idle.wants_wake() && wake_pool_thread(self)) || (of != nullptr && of->parking.wake(idle)))
+    self->host->count.wakeups.add(1);
+}
+
 } // namespace
 
 bool may_go_on(const worker* self) noexcept {
@@ -74,89 +89,75 @@ void wake(worker* self, vproc::parking_place& sleeper) noexcept {
     self->host->count.wakeups.add(1);
 }
 
-void searcher::begin() noexcept {
-  if (counted())
+void begin_search(const worker* self) noexcept {
+  if (counted(self))
     idle.searching.fetch_add(1, base::seq_cst);
 }
-void searcher::pause() noexcept {
-  if (counted())
-    idle.searching.fetch_sub(1, base::seq_cst);
-}
 
-void searcher::sleep() noexcept {
-  lend_stack(self_);
-  vproc::parking_place& here = bed_of(self_);
+void sleep(worker* self) noexcept {
+  lend_stack(self);
+  group* const bound = self->host->bound;
+  vproc::parking_place& here = bound != nullptr ? bound->parking : self->host->parking;
   here.announce(idle); // S1
-  pause();             // S2
+  pause_search(self);  // S2
   base::full_fence();  // S3
-  if (ask_and_look(self_)) {
+  if (ask_and_look(self)) {
     here.cancel(idle);
   } else {
-    self_->host->count.sleeps.add(1);
+    self->host->count.sleeps.add(1);
     here.wait();
   }
-  begin();
+  begin_search(self);
 }
 
 // It does not count meanwhile as one that looks for work.
-bool searcher::wait_for_stack() noexcept {
-  if (has_stack(self_))
+bool wait_for_stack(worker* self) noexcept {
+  if (has_stack(self))
     return true;
-  pause();
-  for (unsigned tries = 1; !has_stack(self_) && !may_go_on(self_); ++tries)
+  pause_search(self);
+  for (unsigned tries = 1; !has_stack(self) && !may_go_on(self); ++tries)
     base::wait_briefly(tries);
-  begin();
-  return has_stack(self_);
+  begin_search(self);
+  return has_stack(self);
 }
 
 // A publisher may have relied on it, so it leaves as one that stops looking.
-void searcher::rest() noexcept {
-  lend_stack(self_);
-  pause();
-  hand_over(nullptr);
+void rest(worker* self) noexcept {
+  lend_stack(self);
+  pause_search(self);
+  hand_over(self, nullptr);
   rest_until_wanted();
-  begin();
-}
-
-// The last one that stops looking hands the task on: there may be more where this came from, or of
-// any other group, whose publisher relied on it. So it wakes a pool thread if one sleeps, rather
-// than the thread that waits for this group: that would look for work of its group only.
-//
-// One whose steals are in vain looks itself before it wakes any: others would find as little.
-void searcher::hand_over(group* of) noexcept {
-  if (!idle.anybody_asleep() || (self_->host->vain.are_many() && counted() && !ask_and_look(self_)))
-    return;
-  if ((idle.wants_wake() && wake_pool_thread(self_)) || (of != nullptr && of->parking.wake(idle)))
-    self_->host->count.wakeups.add(1);
+  begin_search(self);
 }
 
 // It counts as one that searches meanwhile: publishers wake no other for what it will find. One
 // such thief is enough; another one sleeps.
-void searcher::rest_after_vain_steals() noexcept {
+void rest_after_vain_steals(worker* self) noexcept {
   constexpr unsigned kSlice_us = 250;
-  vproc::vain_steals& vain = self_->host->vain;
+  vproc::vain_steals& vain = self->host->vain;
   unsigned left_us = steals_forced() ? 0 : vain.begin_search(base::cycles());
-  while (left_us != 0 && !may_go_on(self_) && !must_rest(self_)) {
+  while (left_us != 0 && !may_go_on(self) && !must_rest(self)) {
     const unsigned slice_us = std::min(left_us, kSlice_us);
     base::sleep_us(slice_us);
     left_us -= slice_us;
   }
-  if (vain.are_many() && counted() && !must_rest(self_) && idle.searching.load(base::relaxed) > 1)
-    sleep();
+  if (vain.are_many() && counted(self) && !must_rest(self) &&
+      idle.searching.load(base::relaxed) > 1)
+    sleep(self);
   vain.begin_look(base::cycles());
 }
 
-void searcher::end(const next_step& found) noexcept {
-  pause();
-  vproc::vain_steals& vain = self_->host->vain;
+void end_search(worker* self, const next_step& found) noexcept {
+  pause_search(self);
+  vproc::vain_steals& vain = self->host->vain;
   const auto* const theft = std::get_if<stolen>(&found);
   vain.end_look(base::cycles(), theft != nullptr);
   if (theft != nullptr)
-    hand_over(theft->of);
+    hand_over(self, theft->of);
   else if (const auto* const after = std::get_if<joined>(&found))
-    hand_over(after->of);
+    hand_over(self, after->of);
   else if (fiber* const* const strand = std::get_if<fiber*>(&found))
-    hand_over((*strand)->of);
+    hand_over(self, (*strand)->of);
   vain.begin_run(base::cycles());
 }
 

@@ -19,33 +19,19 @@ bool may_go_on(const worker* self) noexcept;
 // It is a spare too many (spares.h).
 bool must_rest(const worker* self) noexcept;
 
-// A vproc that looks for work, from its begin to its end. One that is bound to a group is not
-// counted: publishers must not rely on it, since it takes strands of its group only.
-class searcher {
-public:
-  explicit searcher(worker* self) noexcept : self_{self} { begin(); }
-  searcher(const searcher&) = delete;
-  searcher& operator=(const searcher&) = delete;
-
-  // A thief whose steals are in vain rests before it looks again (vproc/vain_steals.h).
-  void rest_after_vain_steals() noexcept;
-  // Sleeps until it is woken, unless there is something after all.
-  void sleep() noexcept;
-  // Where stacks may run out, a thief needs one before it steals. False: it can go on without.
-  bool wait_for_stack() noexcept;
-  // A spare too many: until it is wanted again.
-  void rest() noexcept;
-  // It has found this, and looks no more.
-  void end(const next_step& found) noexcept;
-
-private:
-  bool counted() const noexcept { return self_->host->bound == nullptr; }
-  void begin() noexcept;
-  void pause() noexcept;
-  void hand_over(group* of) noexcept;
-
-  worker* const self_;
-};
+// A vproc looks for work from begin_search to end_search, which it calls when it has found this. One
+// that is bound to a group is not counted: publishers must not rely on it, since it takes strands of
+// its group only.
+void begin_search(const worker* self) noexcept;
+void end_search(worker* self, const next_step& found) noexcept;
+// Meanwhile: a thief whose steals are in vain rests before it looks again (vproc/vain_steals.h).
+void rest_after_vain_steals(worker* self) noexcept;
+// Sleeps until it is woken, unless there is something after all.
+void sleep(worker* self) noexcept;
+// Where stacks may run out, a thief needs one before it steals. False: it can go on without.
+bool wait_for_stack(worker* self) noexcept;
+// A spare too many: until it is wanted again.
+void rest(worker* self) noexcept;
 
 // When steals are forced (pool.h): perhaps waits until a thief has taken what this worker has
 // published. steal.cc

@@ -108,12 +108,12 @@ bool go_on(worker* self, next_step& next) noexcept {
 
 next_step find_work(worker* self) noexcept {
   next_step next;
-  searcher here{self};
-  here.rest_after_vain_steals();
+  begin_search(self);
+  rest_after_vain_steals(self);
   for (unsigned round = 1;; ++round) {
     if (must_rest(self) && !may_go_on(self))
-      here.rest();
-    const bool may_steal = here.wait_for_stack();
+      rest(self);
+    const bool may_steal = wait_for_stack(self);
     if (go_on(self, next))
       break;
     if (must_rest(self) || !may_steal)
@@ -125,9 +125,9 @@ next_step find_work(worker* self) noexcept {
     if (steal_from_suspended(self, next) || steal_starved(self, next) || reclaim_stacks(self, next))
       break;
     if (round % kRounds == 0 && !(self->host->bound == nullptr && stack::above_watermark()))
-      here.sleep();
+      sleep(self);
   }
-  here.end(next);
+  end_search(self, next);
   return next;
 }
 

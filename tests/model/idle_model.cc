@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Models of sleeping: no worker sleeps for good while there is something for it to take.
 //
-// The calls and their order are those of sched/steal.cc (find_work), sched/idle.cc (searcher,
-// announce_work, wake) and sched/forks.cc (fork_slow). A lost wake-up shows as a deadlock.
+// The calls and their order are those of sched/steal.cc (find_work), sched/idle.cc (begin_search to
+// end_search, announce_work, wake) and sched/forks.cc (fork_slow). A lost wake-up shows as a
+// deadlock.
 #include "owner_and_sleepers.h"
 
 #include "nopal/deque/stack_map.h"
