@@ -144,8 +144,6 @@ template <class Closure> struct run_and_destroy {
   };
   template <class Make> explicit run_and_destroy(Make make) : closure(make()) {}
   ~run_and_destroy() {}
-  run_and_destroy(const run_and_destroy&) = delete;
-  run_and_destroy& operator=(const run_and_destroy&) = delete;
 
   void operator()() {
     struct end {

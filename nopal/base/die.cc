@@ -2,6 +2,7 @@
 // Writes the runtime's messages straight to file descriptor 2, past the buffers and locks of stdio.
 #include "nopal/base/die.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
 #include <cstddef>
@@ -15,24 +16,26 @@ namespace nopal::base {
 namespace {
 
 char prefix[] = "nopal: ";
-char end[] = "\n";
+char cut_end[] = "...\n"; // a sentence that is not cut ends with the last character of it
 
 // A pipe takes a write of 4096 bytes in one piece (PIPE_BUF), prefix and newline included.
 constexpr std::size_t sentence_bytes_max = 4096 - sizeof prefix;
 
 // A signal handler may call this, also on a stack of a few kilobytes.
-void write_line(const char* sentence) noexcept {
-  const iovec line[] = {
-      {prefix, sizeof prefix - 1}, {const_cast<char*>(sentence), std::strlen(sentence)}, {end, 1}};
+void write_line(const char* sentence, std::size_t length) noexcept {
+  const std::size_t dots = length > sentence_bytes_max ? 3 : 0;
+  const std::size_t kept = std::min(length, sentence_bytes_max) - dots;
+  const iovec line[] = {{prefix, sizeof prefix - 1},
+                        {const_cast<char*>(sentence), kept},
+                        {cut_end + 3 - dots, 1 + dots}};
   while (writev(STDERR_FILENO, line, 3) < 0 && errno == EINTR) {
   }
 }
 
 void print_line(const char* format, std::va_list arguments) noexcept {
-  char sentence[sentence_bytes_max + 1] = "";
-  if (std::vsnprintf(sentence, sizeof sentence, format, arguments) > int{sentence_bytes_max})
-    std::strcpy(sentence + sentence_bytes_max - 3, "...");
-  write_line(sentence);
+  char sentence[sentence_bytes_max + 1];
+  const int length = std::vsnprintf(sentence, sizeof sentence, format, arguments);
+  write_line(sentence, length < 0 ? 0 : static_cast<std::size_t>(length));
 }
 
 } // namespace
@@ -46,7 +49,7 @@ void die(const char* format, ...) noexcept {
 }
 
 void die_in_signal_handler(const char* sentence) noexcept {
-  write_line(sentence);
+  write_line(sentence, std::strlen(sentence));
   _exit(exit_status_died);
 }
 

@@ -220,17 +220,16 @@ cpu_count available_cpus(unsigned affinity, const std::string& root) {
       {affinity, "affinity mask allows " + std::to_string(affinity)},
       known.quota};
   std::erase_if(limits, [](const cpu_count& limit) { return limit.count == 0; });
-  cpu_count result{1, "nothing tells how many CPUs there are"};
+  if (limits.empty())
+    limits.push_back({1, "nothing tells how many CPUs there are"});
   const auto least = std::ranges::min_element(limits, {}, &cpu_count::count);
-  if (least != limits.end()) {
-    result = *least;
-    limits.erase(least);
-  }
+  cpu_count result = *least;
+  limits.erase(least);
   // From the tightest kind to the loosest.
   for (auto other = limits.rbegin(); other != limits.rend(); ++other)
     result.why += "; " + other->why;
-  return {result.count,
-          result.why + (known.quota.count == 0 ? "; no cgroup quota" : "") + known.ignored};
+  result.why += (known.quota.count == 0 ? "; no cgroup quota" : "") + known.ignored;
+  return result;
 }
 
 std::vector<int> affinity_cpus(int (*get)(pid_t, std::size_t, cpu_set_t*)) {

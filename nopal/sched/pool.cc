@@ -34,15 +34,16 @@ constexpr config::defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_S
 
 bool forced = false;
 
-std::mutex lock;       // of all below
-bool resolved = false; // the options, when somebody first asked for them
+std::mutex lock; // of all below
 config::options wanted;
+// Null until somebody asks for them. Never destroyed: forks may come as late as from the last
+// static destructor.
+const config::resolved_options* resolved = nullptr;
 
-// Never destroyed: forks may come as late as from the last static destructor.
-config::resolved_options& settings() {
-  static auto* const all = new config::resolved_options(config::resolve_or_die(wanted, usual));
-  resolved = true;
-  return *all;
+const config::resolved_options& settings() {
+  if (resolved == nullptr)
+    resolved = new config::resolved_options(config::resolve_or_die(wanted, usual));
+  return *resolved;
 }
 
 worker* add_to_pool() { return take_worker(add_pool_vproc()); }
@@ -144,7 +145,7 @@ void set_options(const config::options& asked) {
   const std::scoped_lock guard{lock};
   NOPAL_ASSERT(!started.load(base::relaxed),
                "nopal::configure was called after the first fork; call it before");
-  NOPAL_ASSERT(!resolved,
+  NOPAL_ASSERT(resolved == nullptr,
                "nopal::configure was called after nopal::num_workers, which had to decide "
                "what the options are; call it before");
   wanted = asked;
@@ -152,7 +153,7 @@ void set_options(const config::options& asked) {
 
 void force_steals(std::uint64_t seed) {
   const std::scoped_lock guard{lock};
-  NOPAL_ASSERT(!started.load(base::relaxed) && !resolved,
+  NOPAL_ASSERT(!started.load(base::relaxed) && resolved == nullptr,
                "steals were forced after the first fork, or after the options were decided");
   forced = true;
   wanted.seed = seed;

@@ -33,19 +33,18 @@ lending::lending() : lent_{vproc::is_worker(vproc::current())} {
   if (!lent_)
     return;
   spare_threads& here = all_spares();
-  {
-    const std::scoped_lock guard{here.lock};
-    here.lent += 1;
-    if (here.active >= here.lent)
-      return;
-    here.active += 1;
-    if (here.resting > 0) {
-      here.resting -= 1;
-      here.called += 1;
-      here.wanted.notify_one();
-      return;
-    }
+  std::unique_lock guard{here.lock};
+  here.lent += 1;
+  if (here.active >= here.lent)
+    return;
+  here.active += 1;
+  if (here.resting > 0) {
+    here.resting -= 1;
+    here.called += 1;
+    here.wanted.notify_one();
+    return;
   }
+  guard.unlock();
   start_spare();
 }
 
