@@ -57,24 +57,18 @@ std::tuple<result_of<F>...> invoke_all(const position* within, std::index_sequen
   return {std::move(*std::get<I>(results))...};
 }
 #else
-// Thrown by an overtaken part of a structured form, and caught by the form's outer parts.
-struct not_started {};
-
 // Keeps the function's own exception: the order of the positions is the serial order.
 template <class F>
 void call_guarded(std::optional<result_of<F>>& result, const F& f, const position& here,
                   std::exception_ptr& thrown) noexcept {
   try {
     call_into(result, f, &here);
-  } catch (const not_started&) {
+  } catch (const join::not_started&) {
   } catch (...) {
     thrown = std::current_exception();
     here.of->note_failure(here.function);
   }
 }
-
-// Or, if none has thrown but not all have a result, not_started.
-void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool complete);
 
 // `within`: the position of the whole if it is part of a structured form, or null.
 template <class... F, std::size_t... I>
@@ -94,7 +88,7 @@ std::tuple<result_of<F>...> invoke_all(const position* within, std::index_sequen
                : call_guarded(std::get<I>(results), f, positions[I], thrown[I]))),
    ...);
   s.join();
-  rethrow_first(thrown, count, (std::get<I>(results).has_value() && ...));
+  join::rethrow_first(thrown, count, (std::get<I>(results).has_value() && ...));
   return {std::move(*std::get<I>(results))...};
 }
 #endif

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
 // The serial elision of fork.h: a fork is a call, a join is nothing. Chosen by NOPAL_SERIAL.
-//
-// A fork copies and moves its arguments as the parallel one does.
 #pragma once
 
 #include "nopal/closure.h"

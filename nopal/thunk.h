@@ -198,7 +198,6 @@ NOPAL_THUNK_FUNCTION void parts_thunk(scope_frame* scope, const std::tuple<F, Ar
   run_child(scope, child);
 }
 
-// Records its caller and jumps to the thunk.
 template <auto Thunk, class... Args>
 NOPAL_FORK_STUB NOPAL_SWITCHES void stub(NOPAL_STUB_PARAMETERS(scope_frame*, Args...)) {
   NOPAL_RECORD_CALLER_AND_GO_TO(Thunk);

@@ -41,7 +41,13 @@
 
 namespace nopal::inline NOPAL_ABI::deque {
 
-template <class Record, class Stacks = stack::bounds> class the {
+struct room : stack::bounds {
+  // Open forks that one stack has room for: each takes a scope, a fork record and two return
+  // addresses at least.
+  static std::size_t most_forks() noexcept { return stack::size() / 128; }
+};
+
+template <class Record, class Stacks = room> class the {
   using frame = typename Record::frame_type;
 
 public:

@@ -34,7 +34,7 @@ struct rule {
   }
 };
 
-bool is_budget(number bytes) noexcept { return bytes <= stack_budget_max || bytes == unlimited; }
+bool is_budget(number bytes) noexcept { return bytes <= number{1} << 40 || bytes == unlimited; }
 std::optional<number> parse_budget(std::string_view text) noexcept {
   const auto bytes = parse_bytes(text);
   return text == "unlimited" ? unlimited : bytes == unlimited ? std::nullopt : bytes;
@@ -73,13 +73,13 @@ enum option { num_workers, stack_size, stack_budget, max_stacks, binding, stats,
 // clang-format off
 constexpr rule rules[] = {
     {"NOPAL_NUM_WORKERS", "num_workers", "a whole number from 1 to 1024", "",
-     1, num_workers_max, parse_decimal, show_number},
+     1, 1024, parse_decimal, show_number},
     {"NOPAL_STACK_SIZE", "stack_size", "a power of two from 64K to 32M", in_bytes,
-     stack_size_min, stack_size_max, parse_bytes, show_bytes, std::has_single_bit},
+     64 << 10, 32 << 20, parse_bytes, show_bytes, std::has_single_bit},
     {"NOPAL_STACK_BUDGET", "stack_budget", "unlimited or a size up to 1024G", in_bytes,
      0, unlimited, parse_budget, show_budget, is_budget},
     {"NOPAL_MAX_STACKS", "max_stacks", "a whole number from 0 to 16384, where 0 sets no bound", "",
-     0, max_stacks_max, parse_decimal, show_number},
+     0, 16384, parse_decimal, show_number},
     {"NOPAL_BIND", "binding", "none or cores", "",
      0, 1, parse_bind, show_bind},
     {"NOPAL_STATS", "stats", "0 or 1", "",
@@ -148,9 +148,9 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
   resolver r{lookup};
   // Braces: evaluated in this order, so the first complaint is that of the first option.
   const resolved_options resolved{
-      r.decide(num_workers, unless_zero(asked.num_workers), std::min(cpus.count, num_workers_max),
-               ""),
-      r.decide(stack_size, unless_zero(asked.stack_size), stack_size_default),
+      r.decide(num_workers, unless_zero(asked.num_workers),
+               std::min(cpus.count, static_cast<unsigned>(rules[num_workers].most)), ""),
+      r.decide(stack_size, unless_zero(asked.stack_size), std::size_t{1} << 20),
       r.decide(stack_budget, asked.stack_budget, usual.stack_budget),
       r.decide(max_stacks, asked.max_stacks, usual.max_stacks),
       r.decide(binding, asked.binding, bind::none),

@@ -18,13 +18,6 @@
 
 namespace nopal::config {
 
-inline constexpr unsigned num_workers_max = 1024;
-inline constexpr std::size_t stack_size_min = std::size_t{64} << 10;
-inline constexpr std::size_t stack_size_max = std::size_t{32} << 20;
-inline constexpr std::size_t stack_size_default = std::size_t{1} << 20;
-inline constexpr std::size_t stack_budget_max = std::size_t{1} << 40;
-inline constexpr unsigned max_stacks_max = 16384;
-
 // A stack budget: unused pages are kept, however many there are, and nothing is counted.
 inline constexpr std::size_t unlimited = ~std::size_t{0};
 

@@ -29,7 +29,6 @@ enum class attention : std::uint8_t {
   requested // a thief asked for work, or the owner expected to publish
 };
 
-// Stacks: the bounds of a stack.
 template <class Stacks = stack::bounds> class limit {
 public:
   // Before use.

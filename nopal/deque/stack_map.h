@@ -10,11 +10,8 @@
 //                                             ^ split
 //
 // The fast path touches the private part alone, without a fence. Forks move from private to public,
-// oldest first, in one of two ways (README.md has the protocol and the argument):
-//   asked    A thief lowers the limit. The owner's next push takes the slow path and publishes.
-//   starved  The owner pushes nothing, in a long serial strand. The thief claims the oldest forks,
-//            which sends their pops into the slow path, passes the heavy barrier, and then, under
-//            the deque's lock, publishes the forks in the owner's name.
+// oldest first: the owner publishes them when a thief has asked, at its next push, or a thief that
+// starves does it in the owner's name (README.md has the protocol and the argument).
 //
 // Open forks are nested as frames are, so it is enough to find their records when a thief asks. An
 // open fork's record lies in the frame of the thunk that runs the child, on the stack that the
@@ -107,7 +104,6 @@ public:
     return ring_.withdraw(record, split_);
   }
 
-  // Owner. Restores the limit; says whether it had been lowered.
   attention attend() noexcept { return limit_.attend(); }
 
   // Owner. Publishes the oldest private forks until as many are public as are wanted; true if any

@@ -6,9 +6,11 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/deque/spin_lock.h"
 #include "nopal/join/join.h"
+#include "nopal/join/serial_order.h"
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 
@@ -110,6 +112,18 @@ std::exception_ptr collect_failures(scope_frame* scope) noexcept {
   if (count > 0)
     begin_suppressed_count(count - 1);
   return first;
+}
+
+void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool complete) {
+  if (complete)
+    return;
+  const auto* const end = thrown + count;
+  const auto* const first = std::find_if(thrown, end, [](const auto& what) { return bool(what); });
+  if (first == end)
+    throw not_started{};
+  begin_suppressed_count(static_cast<std::uint64_t>(
+      std::count_if(first + 1, end, [](const auto& what) { return bool(what); })));
+  std::rethrow_exception(*first);
 }
 
 void begin_suppressed_count(std::uint64_t number) noexcept {

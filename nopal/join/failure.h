@@ -7,6 +7,7 @@
 
 #include "nopal/config.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 
@@ -56,6 +57,10 @@ void attach_failure(fork_record* record, bool detached) noexcept;
 // Main path after the join: removes all failures of the scope and returns the serially first (null
 // if none); the others are counted as suppressed.
 std::exception_ptr collect_failures(scope_frame* scope) noexcept;
+
+// After the join of an invoke: throws the first of the exceptions, and counts the others as
+// suppressed. If none has thrown, but not all functions have a result, throws not_started.
+void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool complete);
 
 // Adds to the counts of suppressed exceptions, of the process and of this thread's last join;
 // begin_suppressed_count sets the latter to zero first.

@@ -24,6 +24,9 @@
 
 namespace nopal::inline NOPAL_ABI::join {
 
+// Thrown by an overtaken part of a structured form, and caught by the form's outer parts.
+struct not_started {};
+
 class sequence;
 
 struct position {

@@ -43,7 +43,6 @@ bool wake_pool_thread(worker* self) noexcept {
   return false;
 }
 
-// Only a vproc that is bound to no group counts as one that searches.
 bool counted(const worker* self) noexcept { return self->host->bound == nullptr; }
 
 void pause_search(const worker* self) noexcept {

@@ -7,7 +7,6 @@
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
-#include "nopal/config/options.h"
 #include "nopal/config/topology.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/overflow.h"

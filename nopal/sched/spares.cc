@@ -13,17 +13,15 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-// Never destroyed: spares wait on it as long as the process lives.
-struct spare_threads {
-  std::mutex lock;
-  std::condition_variable wanted;
-  unsigned lent = 0;
-  unsigned active = 0;  // spares that run, or are about to
-  unsigned resting = 0; // spares that have not been called since
-  unsigned called = 0;
-};
-spare_threads& all_spares() {
-  static auto* const one = new spare_threads;
+std::mutex lock; // of all below
+unsigned lent = 0;
+unsigned active = 0;  // spares that run, or are about to
+unsigned resting = 0; // spares that have not been called since
+unsigned called = 0;
+
+// Never destroyed: spares wait for it as long as the process lives.
+std::condition_variable& spare_wanted() {
+  static auto* const one = new std::condition_variable;
   return *one;
 }
 
@@ -32,16 +30,15 @@ spare_threads& all_spares() {
 lending::lending() : lent_{vproc::is_worker(vproc::current())} {
   if (!lent_)
     return;
-  spare_threads& here = all_spares();
-  std::unique_lock guard{here.lock};
-  here.lent += 1;
-  if (here.active >= here.lent)
+  std::unique_lock guard{lock};
+  lent += 1;
+  if (active >= lent)
     return;
-  here.active += 1;
-  if (here.resting > 0) {
-    here.resting -= 1;
-    here.called += 1;
-    here.wanted.notify_one();
+  active += 1;
+  if (resting > 0) {
+    resting -= 1;
+    called += 1;
+    spare_wanted().notify_one();
     return;
   }
   guard.unlock();
@@ -51,26 +48,23 @@ lending::lending() : lent_{vproc::is_worker(vproc::current())} {
 lending::~lending() {
   if (!lent_)
     return;
-  spare_threads& here = all_spares();
-  const std::scoped_lock guard{here.lock};
-  here.lent -= 1;
+  const std::scoped_lock guard{lock};
+  lent -= 1;
 }
 
 bool too_many_spares() noexcept {
-  spare_threads& here = all_spares();
-  const std::scoped_lock guard{here.lock};
-  return here.active > here.lent;
+  const std::scoped_lock guard{lock};
+  return active > lent;
 }
 
 void rest_until_wanted() noexcept {
-  spare_threads& here = all_spares();
-  std::unique_lock guard{here.lock};
-  if (here.active <= here.lent)
+  std::unique_lock guard{lock};
+  if (active <= lent)
     return;
-  here.active -= 1;
-  here.resting += 1;
-  here.wanted.wait(guard, [&here] { return here.called > 0; });
-  here.called -= 1;
+  active -= 1;
+  resting += 1;
+  spare_wanted().wait(guard, [] { return called > 0; });
+  called -= 1;
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -62,15 +62,6 @@ worker* any_worker(const locked_unused& all) {
   return made;
 }
 
-std::uint32_t lowest_free_slot() noexcept {
-  std::uint32_t slot = 0;
-  while (slot < kSlots && worker_in(slot) != nullptr)
-    ++slot;
-  NOPAL_ASSERT(slot < kSlots, "more than %u threads and affine regions use Nopal at the same time",
-               kSlots);
-  return slot;
-}
-
 // What sleepers asked of others in this place was not asked of this worker. So its first push looks
 // for sleepers (vproc/README.md, "A worker that comes into a slot").
 void put(worker* one, std::uint32_t slot) noexcept {
@@ -120,7 +111,11 @@ void lend_stack(worker* self) noexcept {
 worker* take_worker(vproc::vproc* here) noexcept {
   const locked_unused all;
   worker* const one = any_worker(all);
-  const std::uint32_t slot = lowest_free_slot();
+  std::uint32_t slot = 0; // the lowest free one
+  while (slot < kSlots && worker_in(slot) != nullptr)
+    ++slot;
+  NOPAL_ASSERT(slot < kSlots, "more than %u threads and affine regions use Nopal at the same time",
+               kSlots);
   if (slot >= in_use.load(base::relaxed))
     in_use.store(slot + 1, base::release);
   put(one, slot);

@@ -2,15 +2,12 @@
 // What becomes of dead pages: the account of their budget (retirement.h).
 //
 // How much may be charged, in parts of the budget:
-//   3/4 each stack with its upper bound, which costs no system call
-//   1 beyond that, each with its counted pages
+//   3/4  each stack with its upper bound, which costs no system call
+//   1    beyond that, each with its counted pages (mincore, a call for each MiB)
 //   1/2  what idle threads leave: the watermark
-// So while idle threads keep up, leaving a stack is two atomic operations. Where none is idle, each
-// stack that is left beyond three quarters has its pages counted (mincore, a call for each MiB),
-// and only where those exceed the budget another call gives them back. Pages that were swapped out
-// count as pages without memory. With a budget of 0 nothing is ever charged: each stack that is
-// left has its dead pages given back by one call, uncounted. With an unlimited one nothing happens
-// at all.
+// So while idle threads keep up, leaving a stack is two atomic operations. Pages that were swapped
+// out count as pages without memory. With a budget of 0 nothing is ever charged: each stack that is
+// left has its dead pages given back by one call, uncounted. With an unlimited one nothing happens.
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/config/options.h"

@@ -69,9 +69,6 @@ std::uintptr_t lowest_fork(stack_id stack) noexcept;
 
 // The bounds a deque needs, as a type, so that a model can put others in their place.
 struct bounds {
-  // Open forks that one stack has room for: each takes a scope, a fork record and two return
-  // addresses at least.
-  static std::size_t most_forks() noexcept { return size() / 128; }
   static std::uintptr_t bottom(stack_id stack) noexcept { return stack::bottom(stack); }
   static std::uintptr_t lowest_fork(stack_id stack) noexcept { return stack::lowest_fork(stack); }
 };
