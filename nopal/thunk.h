@@ -85,8 +85,7 @@ template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* 
   vproc::worker* const self = vproc::current();
   if (!self->exceptions->alive() && self->deque.push(&record)) [[likely]]
     return run_opened(record, body);
-  // The slow path gets the address of a copy, so that on the fast path the body's parts can stay
-  // in registers.
+  // The slow path gets a copy's address, so on the fast path the body's parts stay in registers.
   if constexpr (std::is_trivially_copyable_v<Body>) {
     Body own{body};
     run_child_slow(record, own);

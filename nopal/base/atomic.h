@@ -21,12 +21,10 @@ namespace nopal::base {
 
 template <class T> using atomic = std::atomic<T>;
 
-// The word of a spin lock. It has a type of its own so that a build whose atomics count can tell
-// how often a lock is taken.
+// The word of a spin lock: a type of its own, so that a build whose atomics count can count locks.
 using lock_word = atomic<std::uint32_t>;
 
-// For plain data that one thread hands to another through an atomic: the model checker reports a
-// race on it.
+// For plain data that is handed over through an atomic: the model checker reports a race on it.
 template <class T> using handed_over = T;
 
 using enum std::memory_order;
@@ -66,8 +64,7 @@ void heavy_barrier() noexcept;
                                      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-// A thread that spins calls this with n = 1, 2 and so on: usually a pause, now and then the rest of
-// its time slice.
+// For a thread that spins, with n = 1, 2 and so on: usually a pause, now and then its time slice.
 void wait_briefly(unsigned n) noexcept;
 
 } // namespace nopal::base

@@ -32,19 +32,15 @@ std::size_t max_mappings() noexcept;
 // Reserves whole pages that are usable at once and zeroed. A page takes memory when touched.
 void* map_zeroed(std::size_t bytes) noexcept;
 
-// Gives the pages' memory back, also if it is locked (mlockall). The addresses stay valid and read
-// as zero.
+// Gives the pages' memory back, even if locked (mlockall). The addresses stay and read as zero.
 void discard(void* at, std::size_t bytes) noexcept;
 
-// The number of pages in this range that have memory behind them; all pages of a part of which the
-// kernel does not say.
+// How many pages of this range have memory; all those of a part of which the kernel does not say.
 std::size_t resident_pages(void* at, std::size_t bytes) noexcept;
-// The same for each of at most 64 pages: bit i stands for the i-th from `at`. If the kernel does
-// not say, all bits are set.
+// Which of at most 64 pages do: bit i is the i-th from `at`. All, if the kernel does not say.
 std::uint64_t which_resident(std::uintptr_t at, std::size_t pages) noexcept;
 
-// Sleeps while `word` holds `expected`; may return early. `futex_wake_one` wakes one thread that
-// sleeps on `word`.
+// Sleeps while `word` holds `expected`; may return early. The other wakes one that sleeps on it.
 void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
 void futex_wake_one(atomic<std::uint32_t>& word) noexcept;
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What sanitizers and Valgrind must be told when a thread changes stacks. Without such a tool the
-// calls do nothing: the tools' symbols are weak. So one library serves sanitized programs and
-// others.
+// calls do nothing: the tools' symbols are weak. So one library serves all programs.
 //
 // AddressSanitizer keeps the bounds of the running stack and poisons parts of frames; a frame that
 // is left for good leaves its poison behind. LeakSanitizer looks for pointers on the stacks that it
@@ -23,8 +22,7 @@
 #endif
 
 // NOPAL_SWITCHES concerns AddressSanitizer too, which would forget all poison of the stack at each
-// call that does not return. NOPAL_READS_FRAMES is for functions that read or mark the frames of
-// other strands.
+// call that does not return. NOPAL_READS_FRAMES is for functions that read or mark others' frames.
 #if defined(__clang__)
 #define NOPAL_SWITCHES __attribute__((disable_sanitizer_instrumentation))
 #define NOPAL_READS_FRAMES __attribute__((disable_sanitizer_instrumentation))
@@ -100,8 +98,7 @@ void end_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 void happens_before(const void* key) noexcept;
 void happens_after(const void* key) noexcept;
 
-// Before the child: the edges to the thread that finds the fork's record and to the continuation
-// begin here.
+// Before the child: here begin the edges to who finds the fork's record, and to the continuation.
 [[gnu::always_inline]] inline void note_fork([[maybe_unused]] const void* fork_record,
                                              [[maybe_unused]] const void* scope) noexcept {
 #if defined(NOPAL_TSAN)

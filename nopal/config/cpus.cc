@@ -139,8 +139,7 @@ struct survey {
                          std::to_string(cpus)};
   }
 
-  // A cgroup without the controller lacks the file, and so does the root cgroup: that means "no
-  // limit here".
+  // A cgroup without the controller lacks the file, as the root cgroup does: no limit is there.
   void read_v2_limit(const std::string& directory) {
     const std::string path = directory + "/cpu.max";
     const std::optional<std::string> text = read(path, true);
@@ -186,8 +185,7 @@ struct survey {
         read_lines("/proc/self/cgroup", parse_membership, "a line such as \"0::/path\"");
     const auto mounts = read_lines("/proc/self/mountinfo", parse_mount, "a description of a mount");
     for (const cgroup& member : members) {
-      // Every kernel lists v2, used or not: where the cpu controller belongs to v1, an unmounted v2
-      // hides no quota.
+      // Every kernel lists v2, used or not: where v1 has the cpu controller, v2 hides no quota.
       bool seen = member.kind == cgroup_kind::v2 &&
                   std::ranges::count(members, cgroup_kind::v1_cpu, &cgroup::kind) != 0;
       for (const cgroup& mount : mounts) {
@@ -234,8 +232,7 @@ cpu_count available_cpus(unsigned affinity, const std::string& root) {
 
 std::vector<int> affinity_cpus(int (*get)(pid_t, std::size_t, cpu_set_t*)) {
   std::vector<int> cpus;
-  // The kernel refuses a mask shorter than its own with EINVAL. After any other refusal
-  // the mask is empty.
+  // EINVAL: the mask is shorter than the kernel's own. After any other refusal it is empty.
   for (int capacity = 1024; capacity <= cpus_max; capacity *= 2) {
     std::vector<cpu_set_t> mask(static_cast<std::size_t>(capacity) / CPU_SETSIZE);
     const std::size_t bytes = mask.size() * sizeof(cpu_set_t);

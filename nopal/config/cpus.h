@@ -31,8 +31,7 @@ cpu_count available_cpus(unsigned affinity, const std::string& root = "");
 // a machine that the test makes up.
 std::vector<int> affinity_cpus(int (*get)(pid_t, std::size_t, cpu_set_t*) = sched_getaffinity);
 
-// Parses the kernel's list format, "0-3,8": ascending, not empty. Nothing when the text is
-// anything else.
+// Parses the kernel's list format, "0-3,8": ascending, not empty. Nothing for any other text.
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 
 } // namespace nopal::config

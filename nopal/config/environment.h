@@ -9,8 +9,7 @@
 
 namespace nopal::config {
 
-// Digits only, the whole text: no sign, no space, no suffix. Nothing when it is anything else or
-// exceeds 64 bits.
+// Digits only, the whole text: no sign, no space, no suffix. Nothing for other text or above 64 bits.
 std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept;
 
 // Decimal, or hexadecimal after 0x.
@@ -19,8 +18,7 @@ std::optional<std::uint64_t> parse_decimal_or_hex(std::string_view text) noexcep
 // Decimal bytes, or a number of KiB, MiB, GiB when K, M, G follows.
 std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept;
 
-// `text` in double quotes, fit for a one-line message: clipped when long, control characters shown
-// as '?'.
+// `text` in double quotes, for a one-line message: clipped when long, control characters as '?'.
 std::string in_quotes(std::string_view text);
 
 // What reading a file gave: its text without the last newline, or errno.

@@ -68,8 +68,7 @@ struct resolved_options {
   cpu_count cpus;
 };
 
-// Gives the value of a variable, or null when it is not set. std::getenv is one; tests bring their
-// own.
+// Gives the value of a variable, or null when it is not set: std::getenv, or what a test brings.
 using variable_lookup = std::function<const char*(const char* name)>;
 
 // The options, or the sentence that says which value is wrong and what is accepted. Depends on its

@@ -13,7 +13,7 @@ namespace nopal::config {
 namespace {
 
 // The package and the core of a CPU. CPUs for which they are equal share one physical core.
-using place = std::pair<int, int>;
+using place = std::pair<std::uint64_t, int>;
 
 // The core is named by its first CPU: core_id repeats from one die or cluster to the next.
 std::optional<place> place_of(int cpu, const std::string& root) {
@@ -25,10 +25,10 @@ std::optional<place> place_of(int cpu, const std::string& root) {
     siblings = read_file(folder + "thread_siblings_list").text; // kernels before 5.3
   const auto cores = parse_cpu_list(siblings);
   // Some virtual machines number their only package -1.
-  const auto package_id = package == "-1" ? 0 : parse_decimal(package);
-  if (!cores || !package_id || *package_id > 0x7fffffff)
+  const auto package_id = package == "-1" ? 0u : parse_decimal(package);
+  if (!cores || !package_id)
     return std::nullopt;
-  return place{static_cast<int>(*package_id), cores->front()};
+  return place{*package_id, cores->front()};
 }
 
 } // namespace

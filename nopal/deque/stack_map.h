@@ -106,8 +106,7 @@ public:
 
   attention attend() noexcept { return limit_.attend(); }
 
-  // Owner. Publishes the oldest private forks until as many are public as are wanted; true if any
-  // is public.
+  // Owner. Publishes the oldest private forks, as many as are wanted. True if any is public.
   bool publish(Record* newest, void* group) noexcept {
     const locked guard{lock_};
     group_ = group;

@@ -43,8 +43,7 @@ void set_exceptions_aside(scope_frame* scope) noexcept;
 void bring_exceptions_back(scope_frame* scope) noexcept;
 
 // Runs a child whose parent has live exceptions. The child handles the same exception, in a
-// handler of its own, so that it may rethrow it, and finds as many uncaught. True: the child has
-// thrown.
+// handler of its own, so that it may rethrow it, and finds as many uncaught. True: it has thrown.
 bool run_catching_amid(std::exception_ptr handled, unsigned uncaught, fork_record* record,
                        void (*run)(void*), void* closure) noexcept;
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads without work: how they are counted, sleep and are woken. The protocol is
-// vproc/README.md.
+// Threads without work: how they are counted, sleep and are woken. Protocol: vproc/README.md.
 #pragma once
 
 #include "nopal/config.h"
@@ -19,9 +18,8 @@ bool may_go_on(const worker* self) noexcept;
 // It is a spare too many (spares.h).
 bool must_rest(const worker* self) noexcept;
 
-// A vproc looks for work from begin_search to end_search, which it calls when it has found this. One
-// that is bound to a group is not counted: publishers must not rely on it, since it takes strands of
-// its group only.
+// A vproc looks for work from begin_search to end_search, which is told what it has found. It is
+// counted, for publishers to rely on, unless it is bound to a group, whose strands alone it takes.
 void begin_search(const worker* self) noexcept;
 void end_search(worker* self, const next_step& found) noexcept;
 // Meanwhile: a thief whose steals are in vain rests before it looks again (vproc/vain_steals.h).
@@ -33,8 +31,7 @@ bool wait_for_stack(worker* self) noexcept;
 // A spare too many: until it is wanted again.
 void rest(worker* self) noexcept;
 
-// When steals are forced (pool.h): perhaps waits until a thief has taken what this worker has
-// published. steal.cc
+// Where steals are forced (pool.h): may wait until a thief has taken what is public. steal.cc
 void wait_for_thief(worker* self) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

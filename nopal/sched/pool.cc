@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The pool's threads. They are started once, at the first fork, live as long as the process, and
-// sleep when there is nothing to do. So a program may end at any time, and nothing has to be shut
-// down in order.
+// sleep when there is nothing to do. So a program may end at any time.
 #include "nopal/sched/pool.h"
 
 #include "nopal/base/check.h"
@@ -35,8 +34,7 @@ bool forced = false;
 
 std::mutex lock; // of all below
 config::options wanted;
-// Null until somebody asks for them. Never destroyed: forks may come as late as from the last
-// static destructor.
+// Null until somebody asks. Never destroyed: even the last static destructor may fork.
 const config::resolved_options* resolved = nullptr;
 
 const config::resolved_options& settings() {

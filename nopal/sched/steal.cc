@@ -77,7 +77,7 @@ bool steal_starved(worker* self, next_step& next) noexcept {
   });
 }
 
-// Gives dead stack pages back (stack/retirement.h) while there is nothing else to do. True: a strand
+// Gives dead stack pages back (stack/retirement.h) if there is nothing else to do. True: a strand
 // came for its stack meanwhile, and is left to this vproc.
 bool reclaim_stacks(worker* self, next_step& left) noexcept {
   stack::handoff to_do;

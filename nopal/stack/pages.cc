@@ -23,8 +23,7 @@ namespace {
 
 // An idle worker looks for work again after so many stacks.
 constexpr unsigned kBatch = 8;
-// If a first count finds no more pages than this, they stay: the next strand will touch as many
-// anyway.
+// If a first count finds no more pages than this, they stay: the next strand touches as many.
 constexpr std::uint32_t kFew = 4;
 
 struct part {
@@ -37,7 +36,7 @@ struct part {
   }
   void* start() const noexcept { return reinterpret_cast<void*>(low); }
   std::uint32_t resident() const noexcept {
-    return low == high ? 0 : static_cast<std::uint32_t>(base::resident_pages(start(), bytes()));
+    return static_cast<std::uint32_t>(base::resident_pages(start(), bytes()));
   }
 };
 

@@ -6,8 +6,7 @@
 // suspended strand, or anywhere in a pooled stack. A strand may have gone deep and come back before
 // it left, and only a system call tells how deep. So a strand that leaves a stack charges the
 // account with an upper bound; only if that is too much, it asks; and only if the true number is
-// too much as well, it gives the pages back itself. Idle threads do the same later for others, when
-// much is charged.
+// too much as well, it gives the pages back. Idle threads do so for others, when much is charged.
 //
 //   owner      the strand that leaves the stack (retire) and later resumes on it (reuse)
 //   reclaimer  a thread that gives back dead pages of another's stack (claim, give_back)
@@ -81,9 +80,8 @@ public:
     state_.store(word(kRetired, with), base::release); // R
   }
 
-  // Owner. True: the stack is in use again, and the caller discharges what it was charged with.
-  // False: a reclaimer has it, and will take the handoff. A stack that is in use already has no
-  // charge.
+  // Owner. True: the stack is in use again, and the caller discharges what it was charged with,
+  // nothing if it was in use already. False: a reclaimer has it, and will take the handoff.
   bool reuse(handoff to_do, charge& with) noexcept {
     std::uint32_t found = state_.load(base::relaxed);
     for (;;) {

@@ -5,8 +5,7 @@
 // from its first fork to its end. At any time a vproc runs strands with one worker (worker.h): its
 // stack and its deque.
 //
-// Ownership: the thread that makes it, and then its own thread. `parking` is shared; all read
-// `count`.
+// Ownership: the thread that makes it, then its own thread. `parking` is shared; all read `count`.
 #pragma once
 
 #include "nopal/base/random.h"
