@@ -9,7 +9,7 @@
 
 namespace nopal::config {
 
-// Digits only, the whole text: no sign, no space, no suffix. Nothing for other text or above 64 bits.
+// Digits only, the whole text: no sign, no space, no suffix. Nothing otherwise, or above 64 bits.
 std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept;
 
 // Decimal, or hexadecimal after 0x.
