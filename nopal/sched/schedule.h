@@ -48,6 +48,9 @@ using next_step = std::variant<stolen, joined, finished_root, fiber*>;
 
 // What schedule() asks when no signal has brought any: blocks until there is something to run.
 next_step find_work(worker* self) noexcept; // steal.cc
+// Gives stack pages back while there is nothing else to do. True: a strand came for its stack
+// meanwhile, and is left to this vproc.
+bool reclaim_stacks(worker* self, next_step& left) noexcept; // reclaim.cc
 
 // Each resumes the strand and does not return; or it returns, because the strand's stack is being
 // reclaimed, and the reclaimer will resume the strand, or because the strand belongs to another

@@ -77,20 +77,6 @@ bool steal_starved(worker* self, next_step& next) noexcept {
   });
 }
 
-// Gives dead stack pages back (stack/retirement.h) if there is nothing else to do. True: a strand
-// came for its stack meanwhile, and is left to this vproc.
-bool reclaim_stacks(worker* self, next_step& left) noexcept {
-  stack::handoff to_do;
-  if (self->host->bound != nullptr || !stack::above_watermark() || !stack::reclaim(to_do))
-    return false;
-  self->host->count.handoffs.add(1);
-  if (to_do.group == nullptr)
-    left = static_cast<fiber*>(to_do.frame);
-  else
-    left = joined{static_cast<scope_frame*>(to_do.frame), static_cast<group*>(to_do.group)};
-  return true;
-}
-
 // What the vproc may go on with without stealing.
 bool go_on(worker* self, next_step& next) noexcept {
   group* const bound = self->host->bound;
