@@ -86,8 +86,8 @@ struct fork_record {
   }
 
   scope_frame* frame() const noexcept { return scope; }
-  // Makes the frame ready to be resumed (stack_map.h). Ends the program with a sentence if the scope is
-  // misused in a way that a steal would turn into a crash.
+  // Makes the frame ready to be resumed (stack_map.h). Ends the program with a sentence if the
+  // scope is misused in a way that a steal would turn into a crash.
   void complete(std::uintptr_t taken_above) noexcept;
 };
 
