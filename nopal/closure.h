@@ -12,7 +12,7 @@
 namespace nopal::inline NOPAL_ABI::detail {
 
 // A function object that calls f(args...) once, with the copies that it owns. They are made in the
-// order of the parameters, from rvalues by moving. As by std::async, f gets rvalues.
+// order of the parameters, from rvalues by moving. f is called as an lvalue, with rvalues.
 template <class F, class... Args>
 [[gnu::always_inline]] inline auto closure_of(F&& f, Args&&... args) {
   return [own = std::decay_t<F>(std::forward<F>(f)),

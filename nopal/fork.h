@@ -19,8 +19,9 @@
 // Rules. A scope is a local variable, and only the function that declares it forks and joins it.
 // Scopes of one function fork and join like nested blocks, in the reverse order of their
 // declaration. Between a scope's declaration and its last join the function does not change the
-// size of its frame (alloca). After a fork or join the function may run on another thread. Each
-// misuse ends the program with a sentence, at the latest when it would do harm.
+// size of its frame (alloca). After a fork, a join or a wait (mutex.h) the function may run on
+// another thread. Each misuse ends the program with a sentence, at the latest when it would do
+// harm.
 //
 // Exceptions. A join rethrows the exception of a child, the serially first if there are several. An
 // exception between fork and join unwinds through the scope, which joins first. `invoke` throws
@@ -81,7 +82,7 @@ public:
 
   // Runs `result = f(args...)` as a child, function and arguments moved or copied likewise.
   template <class R, class F, class... Args>
-    requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
+    requires std::is_assignable_v<R&, std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     check_frame();
     if constexpr (detail::copied_as_bytes<std::decay_t<F>>)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// invoke(f, g, ...): runs the functions in parallel and returns their results as a tuple, with
-// std::monostate for void. Part of fork.h.
+// invoke(f, g, ...): calls the functions, where they are, in parallel and returns copies of their
+// results as a tuple, with std::monostate for void. Part of fork.h. Thread rules: any thread.
 //
 // Exceptions: if functions throw, the exception of the first in the argument list is rethrown after
 // all functions that had started are finished, exactly as by the serial elision; the others count
@@ -65,7 +65,7 @@ void call_guarded(std::optional<result_of<F>>& result, const F& f, const positio
     call_into(result, f, &here);
   } catch (const join::not_started&) {
   } catch (...) {
-    thrown = std::current_exception();
+    thrown = join::handled_exception();
     here.of->note_failure(here.function);
   }
 }

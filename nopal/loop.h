@@ -5,8 +5,8 @@
 //     nopal::for_each(items, [](item& x) { x.update(); });
 //     double sum = nopal::reduce(0, n, 0.0, [&](int i) { return a[i]; }, std::plus<>{});
 //
-// Grain: so many consecutive iterations run serially. 0, the default, chooses one from the number
-// of iterations alone, for at most 512 pieces. The number of workers has no influence, so a
+// Grain: at most so many consecutive iterations run serially. 0, the default, chooses one from the
+// number of iterations alone, for at most 512 pieces. The number of workers has no influence, so a
 // reduction's tree, and with it the rounding of a floating-point sum, is the same on every machine.
 //
 // Exceptions: as by invoke, with an iteration for each function; the smallest index wins. Work and
@@ -51,8 +51,8 @@ auto halve(const position* within, I first, std::size_t count, std::size_t grain
 } // namespace detail
 
 // combine(... combine(combine(identity, map(first)), map(first + 1)) ...), in this order but
-// bracketed in any way: combine must be associative, not commutative; `identity` is used once per
-// piece.
+// bracketed by pieces, the same on every machine: combine must be associative, not commutative.
+// Each piece begins with `identity`, which must be one.
 template <std::integral I, class T, class Map, class Combine>
   requires std::invocable<const Map&, I> &&
            std::convertible_to<

@@ -7,14 +7,14 @@
 //       nopal::for_index(...);        // may end on another thread: this strand still has the lock
 //     }
 //
-// A strand that waits is suspended, with its stack; its thread runs other strands. So a lock can be
-// held across forks and joins. Serial rules stay: a child that locks what its parent holds waits
-// for ever. Both work like their namesakes in std, with std::lock_guard, scoped_lock and
-// unique_lock. First come, first served: `unlock` hands the mutex to the strand that has waited
-// longest.
+// A strand that waits is suspended, with its stack; its thread runs other strands, and it may go on
+// on another one. So a lock can be held across forks and joins. A child that locks what its parent
+// holds waits for ever. Both work like their namesakes in std, but for timed waits, with
+// std::lock_guard, scoped_lock and unique_lock. First come, first served: `unlock` hands the mutex
+// to the strand that has waited longest.
 //
 // Thread rules: any thread, any strand. To be destroyed when no strand waits.
-// NOPAL_SERIAL: they do nothing. A wait for a condition that does not hold ends the program.
+// NOPAL_SERIAL: they do nothing. A wait for what does not hold already ends the program.
 #pragma once
 
 #include "nopal/config.h"

@@ -24,8 +24,8 @@ using config::bind;
 using config::unlimited; // a stack_budget
 
 // Takes effect at the first fork. Ends the program with a sentence if the first fork has been, or a
-// call of num_workers; the first fork does so if a value is not accepted. Thread rules: any thread,
-// before the first fork.
+// call of num_workers; that call or fork does so if a value is not accepted. Thread rules: any
+// thread, before the first fork.
 void configure(const options& asked);
 
 // The threads that run strands when one external thread, such as `main`, has forked: this thread
@@ -38,7 +38,7 @@ using sched::statistics;
 statistics stats();
 
 // In a handler of an exception that a join or invoke has thrown: how many other exceptions of the
-// same join were suppressed. Valid until the strand's next fork or join.
+// same join were suppressed. Valid until the strand forks, joins or waits.
 std::uint64_t suppressed_exceptions() noexcept;
 
 #if defined(NOPAL_SERIAL)

@@ -25,7 +25,7 @@ public:
   }
 
   template <class R, class F, class... Args>
-    requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
+    requires std::is_assignable_v<R&, std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     auto child = copy(std::forward<F>(f), std::forward<Args>(args)...);
     result = child(); // while the copies live, since the result may refer to them

@@ -74,13 +74,17 @@ NOPAL_SWITCHES bool run_catching_amid(std::exception_ptr handled, unsigned uncau
   return failed;
 }
 
-void capture_failure(fork_record* record) noexcept {
+std::exception_ptr handled_exception() noexcept {
   std::exception_ptr thrown = std::current_exception();
   NOPAL_ASSERT(thrown != nullptr,
                "a strand was unwound by something else than a C++ exception (pthread_exit, the "
                "cancellation of its thread, another language's exception), which no join can throw "
                "again; return from its function instead");
-  record->failed = new (std::nothrow) failure{nullptr, 0, std::move(thrown)};
+  return thrown;
+}
+
+void capture_failure(fork_record* record) noexcept {
+  record->failed = new (std::nothrow) failure{nullptr, 0, handled_exception()};
   NOPAL_ASSERT(record->failed != nullptr,
                "out of memory while keeping a child's exception for its join");
 }

@@ -47,7 +47,9 @@ void bring_exceptions_back(scope_frame* scope) noexcept;
 bool run_catching_amid(std::exception_ptr handled, unsigned uncaught, fork_record* record,
                        void (*run)(void*), void* closure) noexcept;
 
-// In a handler: keeps the current exception with the fork. Ends the program if memory is exhausted.
+// In a handler of all: the current exception. Ends the program if another thing unwinds.
+std::exception_ptr handled_exception() noexcept;
+// There: keeps the current exception with the fork. Ends the program if memory is exhausted.
 void capture_failure(fork_record* record) noexcept;
 
 // The child of this fork has failed, detached or not: hands the failure to the scope.

@@ -95,6 +95,10 @@ void in_a_child(void (*end)()) {
   s.join();
 }
 
+void in_an_invoke(void (*end)()) {
+  nopal::invoke([] {}, end);
+}
+
 void on_a_pool_thread(void (*end)()) {
   gate stolen;
   nopal::scope s;
@@ -110,6 +114,7 @@ TEST_F(thread_misuse_death, a_strand_ends_its_thread) {
 #endif
   for (const auto end : {end_thread, cancel_thread}) {
     EXPECT_EXIT(in_a_child(end), died, ended);
+    EXPECT_EXIT(in_an_invoke(end), died, ended);
     EXPECT_EXIT(on_a_pool_thread(end), died, ended);
   }
 }
