@@ -29,17 +29,6 @@ TEST(fork, result_and_arguments) {
   EXPECT_EQ(fib(n), n == 20 ? 6765 : 34);
 }
 
-// Of two meanings the one that compiles: run apply(task), not apply = task().
-TEST(fork, a_function_that_is_an_lvalue_is_no_place_for_a_result) {
-  int result = 0;
-  auto apply = [&result](auto task) { result = task(); };
-  const auto task = [] { return 42; };
-  nopal::scope s;
-  s.fork(apply, task);
-  s.join();
-  EXPECT_EQ(result, 42);
-}
-
 int called = 0;
 void count_call() { ++called; }
 

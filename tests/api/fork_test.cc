@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: MIT
-// The cases of fork_cases.h where thieves come when they please.
+// The cases of fork_cases.h where thieves come when they please, and what is a matter of types.
 #include "tests/api/fork_cases.h"
 
 namespace {
 const nopal_test::start with{4};
 }
+
+namespace nopal_test {
+
+// Of two meanings the one that compiles: run apply(task), not apply = task().
+TEST(fork, a_function_that_is_an_lvalue_is_no_place_for_a_result) {
+  int result = 0;
+  auto apply = [&result](auto task) { result = task(); };
+  const auto task = [] { return 42; };
+  nopal::scope s;
+  s.fork(apply, task);
+  s.join();
+  EXPECT_EQ(result, 42);
+}
+
+} // namespace nopal_test
