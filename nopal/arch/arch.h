@@ -178,6 +178,16 @@ template <class T> [[gnu::always_inline]] inline T* address_of(T& local) noexcep
   return address;
 }
 
+// That address plus a constant, by the same instruction.
+template <std::ptrdiff_t Distance, class T>
+[[gnu::always_inline]] inline std::uintptr_t address_near(T& local) noexcept {
+  const std::uintptr_t near =
+      reinterpret_cast<std::uintptr_t>(&local) + static_cast<std::uintptr_t>(Distance);
+  std::uintptr_t address;
+  asm volatile("leaq %1, %0" : "=r"(address) : "m"(*reinterpret_cast<const char*>(near)));
+  return address;
+}
+
 [[gnu::always_inline]] inline std::uintptr_t stack_pointer() noexcept {
   std::uintptr_t value;
   asm volatile("movq %%rsp, %0" : "=r"(value));

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Marks: how the open forks of a stack are found in the stack itself.
 //
-// The record of an open fork begins with its mark: a word with the inverse of its own address.
-// Opening stores the mark and closing changes it, both at an address known from the stack pointer
-// alone. A search walks down the stack from the oldest frames and compares each word with its own
+// The record of an open fork begins with its mark: a word that holds its own address, less 32 MiB,
+// plus 3. One instruction computes the mark from the stack pointer, to open the fork and to close
+// it. A search walks down the stack from the oldest frames and compares each word with its own
 // address. It ends at the first open fork, which is the oldest; a deep stack need not make it long.
-// No other word has that value: as an address it would be one of the kernel's. (A pointer to the
-// word itself would not do. Dead words of frames and references to empty objects are often that.)
+//
+// A copy of a mark is none, since it lies elsewhere. No other word has that value: as an address it
+// would lie in the guard below the stack, where nothing is. (In slots smaller than 64 MiB, stack.h,
+// it would be a pointer to an odd address of another stack, exactly 32 MiB below the pointer.) A
+// pointer to the word itself would not do. Dead words of frames and references to empty objects are
+// often that.
 //
 // The walk reads words of running frames. It only compares them; what lies behind a mark is used.
 //
@@ -51,10 +55,13 @@ struct marks {
 private:
   static constexpr std::uintptr_t kClaim = 2;
 
-  [[gnu::always_inline]] static std::uintptr_t open_mark(std::uintptr_t at) noexcept { return ~at; }
+  static constexpr std::ptrdiff_t kDistance = 3 - (std::ptrdiff_t{32} << 20);
+
+  static std::uintptr_t open_mark(std::uintptr_t at) noexcept {
+    return at + static_cast<std::uintptr_t>(kDistance);
+  }
   [[gnu::always_inline]] static std::uintptr_t open_mark_of(void* at) noexcept {
-    auto& word = *static_cast<std::uintptr_t*>(at);
-    return open_mark(reinterpret_cast<std::uintptr_t>(arch::address_of(word)));
+    return arch::address_near<kDistance>(*static_cast<std::uintptr_t*>(at));
   }
   static bool is_mark(std::uintptr_t at, std::uintptr_t word) noexcept {
     return (word | kClaim) == open_mark(at);
