@@ -20,9 +20,6 @@
 #define NOPAL_DEQUE stack_map
 #define NOPAL_DEFAULT_STACK_BUDGET (std::size_t{64} << 20)
 #define NOPAL_DEFAULT_MAX_STACKS 0
-// A fork records its floating-point control words, so a steal has nothing to add.
-#define NOPAL_FORK_RECORDS_CONTROL(instructions) instructions
-#define NOPAL_STEAL_RECORDS_CONTROL(statement)
 #endif
 
 // The inline namespace of all that depends on these choices. Code that is compiled in two ways has

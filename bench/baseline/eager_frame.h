@@ -22,6 +22,7 @@ template <class Join>
 concept counted_under_deque_lock = requires { Join::counts_under_deque_lock; };
 
 struct scope_frame : arch::context {
+  static constexpr bool keeps_stack_pointer = true; // a thief may come right after the push
   [[gnu::always_inline]] scope_frame() noexcept : failures{nullptr} {}
 
   NOPAL_JOIN join;
@@ -32,6 +33,7 @@ struct scope_frame : arch::context {
   int error;
 
   std::uintptr_t base_of_frame() const noexcept { return frame_pointer & ~arch::frame_flags; }
+  std::uintptr_t stack_pointer_of_fork() const noexcept { return stack_pointer; }
   bool is_of(std::uintptr_t frame) const noexcept { return base_of_frame() == frame; }
 
   bool needs_join() const noexcept {
@@ -44,6 +46,13 @@ struct scope_frame : arch::context {
   void note_exceptions_aside() noexcept { frame_pointer |= kExceptionsAside; }
   void forget_exceptions_aside() noexcept { frame_pointer &= ~kExceptionsAside; }
 
+  void note_own_control() noexcept { frame_pointer |= kOwnControl; }
+  bool take_own_control() noexcept {
+    const bool own = (frame_pointer & kOwnControl) != 0;
+    frame_pointer &= ~kOwnControl;
+    return own;
+  }
+
   std::int64_t steals() const noexcept { return join.steals(); }
   // The thief that has just stolen the main path. With `locked` it has counted already.
   void note_stolen() noexcept {
@@ -54,7 +63,8 @@ struct scope_frame : arch::context {
 private:
   static constexpr std::uintptr_t kFailed = 1;
   static constexpr std::uintptr_t kExceptionsAside = 2;
-  static_assert((kFailed | kExceptionsAside) == arch::frame_flags);
+  static constexpr std::uintptr_t kOwnControl = 4;
+  static_assert((kFailed | kExceptionsAside | kOwnControl) == arch::frame_flags);
 };
 
 // The record of an open fork.

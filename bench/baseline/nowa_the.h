@@ -10,5 +10,3 @@
 #define NOPAL_JOIN wait_free
 #define NOPAL_DEFAULT_STACK_BUDGET ::nopal::config::unlimited
 #define NOPAL_DEFAULT_MAX_STACKS 0
-#define NOPAL_FORK_RECORDS_CONTROL(instructions)
-#define NOPAL_STEAL_RECORDS_CONTROL(statement) statement

@@ -19,20 +19,42 @@
 
 namespace nopal::arch {
 
+// What a thread computes floating-point numbers with: rounding, precision, masks, flush to zero.
+struct control_words {
+  std::uint32_t vector; // mxcsr, with its status flags
+  std::uint16_t x87;
+
+  static control_words now() noexcept {
+    control_words here;
+    asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(here.vector), "=m"(here.x87));
+    return here;
+  }
+  // The thread's status flags, which say what was computed and not how, stay.
+  void use() const noexcept {
+    const std::uint32_t both = (vector & ~status_flags) | (now().vector & status_flags);
+    asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(both), "m"(x87));
+  }
+  bool operator==(const control_words& other) const noexcept {
+    return ((vector ^ other.vector) & ~status_flags) == 0 && x87 == other.x87;
+  }
+
+private:
+  static constexpr std::uint32_t status_flags = 0x3f;
+};
+
 struct context {
   void* resume_at; // after a fork that is not yet published: where its return address lies
   std::uintptr_t stack_pointer;
   std::uintptr_t frame_pointer; // the layer join uses its low bits, frame_flags
   std::uintptr_t preserved[5];  // rbx, r12, r13, r14, r15
-  std::uint32_t vector_control; // mxcsr, with its status flags
-  std::uint16_t x87_control;
+  control_words control;        // of a strand that waits; a fork leaves them out
 };
 
-inline constexpr std::uintptr_t frame_flags = 3;
+inline constexpr std::uintptr_t frame_flags = 7;
 
 static_assert(offsetof(context, resume_at) == 0 && offsetof(context, frame_pointer) == 16);
 static_assert(offsetof(context, preserved) == 24);
-static_assert(offsetof(context, vector_control) == 64 && offsetof(context, x87_control) == 68);
+static_assert(offsetof(context, control) == 64 && offsetof(control_words, x87) == 4);
 
 // A thief's stack pointer and the one it replaces are equal modulo this, since the frame may have
 // aligned itself for vector registers.
@@ -73,6 +95,7 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
   asm volatile("" ::: "rsp");                                                                      \
   _Pragma("clang diagnostic pop")
 #define NOPAL_STORE_STACK_POINTER(word) asm volatile("movq %%rsp, %0" : "=m"(word))
+#define NOPAL_CHECK_ADDRESS(word) static_cast<void>(0)
 #else
 #define NOPAL_PIN_FRAME                                                                            \
   _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeprecated\"")                \
@@ -99,17 +122,9 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
     asm volatile inline("movq %1, %0" NOPAL_REFUSE_STACK_POINTER("%0")                             \
                         : "=m"(word) : "r"(nopal_stack_pointer));                                  \
   }
+#define NOPAL_CHECK_ADDRESS(word) asm volatile inline(NOPAL_REFUSE_STACK_POINTER("%0") : "=m"(word))
 // clang-format on
 #endif
-
-// A fork records the strand's floating-point control words for a thief; the systems that Nopal is
-// compared with leave that out (config.h).
-#define NOPAL_RECORD_CONTROL NOPAL_FORK_RECORDS_CONTROL("stmxcsr 64(%%rdi)\n\tfnstcw 68(%%rdi)\n\t")
-
-// Records this thread's control words as a fork does.
-inline void record_control(context& at) noexcept {
-  asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(at.vector_control), "=m"(at.x87_control));
-}
 
 // A fork's stub is a NOPAL_FORK_STUB whose one statement is NOPAL_RECORD_CALLER_AND_GO_TO. It
 // records its caller in the context that is its first argument, and jumps to the thunk with all
@@ -146,7 +161,7 @@ inline void record_control(context& at) noexcept {
   NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW                                                                \
   asm volatile("movq %%rsp, 0(%%rdi)\n\tmovq %%rbx, 24(%%rdi)\n\t"                                 \
                "movq %%r12, 32(%%rdi)\n\tmovq %%r13, 40(%%rdi)\n\t"                                \
-               "movq %%r14, 48(%%rdi)\n\tmovq %%r15, 56(%%rdi)\n\t" NOPAL_RECORD_CONTROL "jmp %P0" \
+               "movq %%r14, 48(%%rdi)\n\tmovq %%r15, 56(%%rdi)\n\tjmp %P0"                         \
                :                                                                                   \
                : NOPAL_ADDRESS(thunk)                                                              \
                : "memory" NOPAL_MAY_THROW)

@@ -17,7 +17,7 @@
 // The scope's constructor records rsp and rbp, except where nopal_arch_park does.
 
 #define SCHEDULER_STACK 0 /* offset of runner::scheduler_stack */
-#define FRAME_FLAGS 3 /* arch::frame_flags */
+#define FRAME_FLAGS 7 /* arch::frame_flags */
 
     .macro function name
     .globl \name

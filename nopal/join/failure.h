@@ -31,6 +31,8 @@ struct exception_state {
   bool alive() const noexcept { return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) != 0; }
 };
 inline constexpr exception_state no_exceptions{nullptr, 0};
+// Sends each fork that tests it to the slow path.
+inline constexpr exception_state always_alive{nullptr, 1};
 
 const exception_state* this_threads_exceptions() noexcept;
 exception_state take_exception_state() noexcept;

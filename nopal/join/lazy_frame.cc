@@ -26,11 +26,11 @@ NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
 
 void fork_record::complete(std::uintptr_t taken_above) noexcept {
   base::happens_after(this); // ThreadSanitizer did not see how the deque has found the record
+  scope->activate();         // while resume_at tells where the return address lies
   NOPAL_ASSERT(lies_in_its_frame(scope),
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");
   scope->resume_at = return_address(scope->resume_at);
-  scope->activate();
   steals_before = scope->steals();
   if (steals_before == 0) // else the record lies on a thief's stack
     scope->taken_above = taken_above;

@@ -26,6 +26,8 @@
 namespace nopal::inline NOPAL_ABI::join {
 
 struct scope_frame : arch::context {
+  // The constructor of a scope does not store the stack pointer.
+  static constexpr bool keeps_stack_pointer = false;
   // Leaves alone what activate() sets: this runs on every call of a function with a scope.
   [[gnu::always_inline]] scope_frame() noexcept {}
 
@@ -43,12 +45,19 @@ struct scope_frame : arch::context {
   std::uintptr_t base_of_frame() const noexcept { return frame_pointer & ~arch::frame_flags; }
   bool is_of(std::uintptr_t frame) const noexcept { return base_of_frame() == frame; }
 
+  // The main path's at its last fork, as long as that is not complete: a call pushes one word.
+  std::uintptr_t stack_pointer_of_fork() const noexcept {
+    return reinterpret_cast<std::uintptr_t>(resume_at) + sizeof(void*);
+  }
+
   // The fast path of a join is this test and one branch.
   bool needs_join() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
   bool active() const noexcept { return (frame_pointer & kActive) != 0; }
+  // A fork has been made, and no thief has the main path: so the last fork tells the stack pointer.
   void activate() noexcept {
     if (active())
       return;
+    stack_pointer = stack_pointer_of_fork();
     new (&join) wait_free;
     failures = nullptr;
     frame_pointer |= kActive;
@@ -61,6 +70,14 @@ struct scope_frame : arch::context {
   void note_exceptions_aside() noexcept { frame_pointer |= kExceptionsAside; }
   void forget_exceptions_aside() noexcept { frame_pointer &= ~kExceptionsAside; }
 
+  // The control words in the context are the strand's own, other than its group's.
+  void note_own_control() noexcept { frame_pointer |= kOwnControl; }
+  bool take_own_control() noexcept {
+    const bool own = (frame_pointer & kOwnControl) != 0;
+    frame_pointer &= ~kOwnControl;
+    return own;
+  }
+
   // How often the main path was stolen since the last join.
   std::int64_t steals() const noexcept { return active() ? join.steals() : 0; }
   // The thief that has just stolen the main path.
@@ -69,7 +86,8 @@ struct scope_frame : arch::context {
 private:
   static constexpr std::uintptr_t kActive = 1;
   static constexpr std::uintptr_t kExceptionsAside = 2;
-  static_assert((kActive | kExceptionsAside) == arch::frame_flags);
+  static constexpr std::uintptr_t kOwnControl = 4;
+  static_assert((kActive | kExceptionsAside | kOwnControl) == arch::frame_flags);
 };
 
 // The record of an open fork. Its first word belongs to the deque (stack/marks.h).

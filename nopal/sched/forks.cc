@@ -59,13 +59,18 @@ void push_slow(worker* self, fork_record* of) noexcept {
   leave();
 }
 
-// The whole of a thunk.
-NOPAL_SWITCHES void fork_amid_exceptions(fork_record* of, void (*run)(void*),
-                                         void* closure) noexcept {
+// The whole of a thunk whose strand is amid exceptions, or has control words of its own. Both go
+// with the continuation.
+NOPAL_SWITCHES void fork_with_own_state(fork_record* of, void (*run)(void*),
+                                        void* closure) noexcept {
   std::exception_ptr handled = std::current_exception();
   join::set_exceptions_aside(of->scope);
+  if (vproc::current()->own_control()) {
+    of->scope->control = arch::control_words::now();
+    of->scope->note_own_control();
+  }
   const unsigned uncaught = of->scope->exceptions.uncaught;
-  base::note_fork(of, of->scope); // what was set aside goes with the continuation
+  base::note_fork(of, of->scope);
   worker* const self = vproc::current();
   if (!self->deque.push(of))
     push_slow(self, of);
@@ -74,9 +79,21 @@ NOPAL_SWITCHES void fork_amid_exceptions(fork_record* of, void (*run)(void*),
   else if (!vproc::pop(of))
     child_returned(of);
   join::bring_exceptions_back(of->scope);
+  of->scope->take_own_control();
 }
 
 } // namespace
+
+#if defined(NOPAL_CHECKS)
+void check_control(const worker* self) noexcept {
+  NOPAL_ASSERT(
+      !vproc::is_worker(self) || self->own_control() ||
+          arch::control_words::now() == self->of->control,
+      "the floating-point control words (rounding, flush to zero) changed before a fork, "
+      "which would not take them along; change them with a nopal::floating_point guard, or "
+      "restore them before the fork");
+}
+#endif
 
 NOPAL_SWITCHES bool fork_slow(fork_record* of, void (*run)(void*), void* closure) noexcept {
   worker* const self = vproc::current();
@@ -85,7 +102,7 @@ NOPAL_SWITCHES bool fork_slow(fork_record* of, void (*run)(void*), void* closure
     return true;
   }
   if (self->exceptions->alive()) {
-    fork_amid_exceptions(of, run, closure);
+    fork_with_own_state(of, run, closure);
     return true;
   }
   push_slow(self, of);
@@ -138,6 +155,8 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
       "declaration");
   scope->exceptions = join::take_exception_state();
   scope->error = *self->host->error;
+  if (self->own_control())
+    scope->note_own_control();
   note_scheduler_stack(self->host);
   base::end_use(stack::bottom(self->stack), stack::top(self->stack));
   base::happens_before(&scope->join);

@@ -75,10 +75,10 @@ struct first_child {
 
 // The child is finished on another thread than the one that waits, and no thief has the main path.
 // So it is made to look as if that waited at its join.
-void leave_main_path(const worker* self, scope_frame* scope) noexcept {
+void leave_main_path(const worker* self, scope_frame* scope, const group* in) noexcept {
   scope->join.count_steal();
   scope->join.arrive();
-  arch::record_control(*scope);
+  scope->control = in->control;
   scope->error = *self->host->error;
   if (scope->exceptions_aside())
     scope->forget_exceptions_aside(); // the waiting thread brings them back
@@ -101,7 +101,7 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   if (ours && self->host->bound == child->in)
     return;
   if (ours)
-    leave_main_path(self, of->scope);
+    leave_main_path(self, of->scope, child->in);
   base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
   arch::nopal_arch_leave(child_ended, of->scope, self->scheduler_stack);
 }
@@ -121,6 +121,7 @@ worker* begin_group(scope_frame* scope) noexcept {
   begun->outer_bound = here->bound;
   begun->outer_scheduler = here->scheduler;
   begun->mutexes_held = mutexes_held();
+  begun->control = arch::control_words::now();
   here->bound = begun;
   place_scheduler(here);
   worker* const self = take_worker(here);
@@ -167,7 +168,7 @@ NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexce
 }
 
 bool fits_a_thief(const scope_frame* scope) noexcept {
-  return scope->base_of_frame() - scope->stack_pointer < stack::size() / 4;
+  return scope->base_of_frame() - scope->stack_pointer_of_fork() < stack::size() / 4;
 }
 
 // Runs the child in a group of its own, and offers the continuation of its parent if that may be.
@@ -217,6 +218,7 @@ NOPAL_SWITCHES void run(worker* self, finished_root what) noexcept {
   base::happens_after(&scope->join);
   join::put_exception_state(scope->exceptions);
   base::set_error(scope->error);
+  scope->take_own_control(); // the worker that runs it now knows
   leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }

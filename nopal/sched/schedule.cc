@@ -75,8 +75,11 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
   arch::tell_gdb(top, at);
   base::happens_after(scope);
   scope->note_stolen();
-  NOPAL_STEAL_RECORDS_CONTROL(arch::record_control(*scope);)
   scope->stolen_at = at;
+  const bool own_control = scope->take_own_control();
+  self->set_own_control(own_control);
+  if (!own_control)
+    scope->control = what.of->control;
   if (scope->exceptions_aside())
     join::bring_exceptions_back(scope);
   base::set_error(self->stolen_error);
@@ -110,6 +113,7 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
   self->deque.adopt(own, scope->taken_above, self->of);
   join::put_exception_state(scope->exceptions);
   base::set_error(scope->error);
+  self->set_own_control(scope->take_own_control());
   note_stack(self);
   leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);

@@ -36,6 +36,9 @@ struct group {
   group* outer_bound = nullptr;
   scheduler_place outer_scheduler;
   int mutexes_held = 0; // in check builds: when the group began
+  // What the waiting thread computed with then, and the group's strands compute with, except where
+  // one has changed its own (nopal/floating_point.h).
+  arch::control_words control;
 
   alignas(64) parking_place parking; // where the waiting thread sleeps
 

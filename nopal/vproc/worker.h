@@ -27,7 +27,8 @@ namespace nopal::inline NOPAL_ABI::vproc {
 using deque_type = deque::NOPAL_DEQUE<join::fork_record>;
 
 struct worker : arch::runner {
-  // The exception state of its vproc's thread; every fork tests it.
+  // The exception state of its vproc's thread. Every fork tests it, and takes the slow path if it is
+  // alive; so for a strand with control words of its own another one stands here.
   const join::exception_state* exceptions = &join::no_exceptions;
 
   deque_type deque;
@@ -47,6 +48,11 @@ struct worker : arch::runner {
     set_error_at(here->error);
     arch::nopal_self = this;
   }
+  // The strand that it runs computes with control words of its own, or with those of its group.
+  void set_own_control(bool own) noexcept {
+    exceptions = own ? &join::always_alive : host->exceptions;
+  }
+  bool own_control() const noexcept { return exceptions == &join::always_alive; }
   // Where thieves find the errno of what they steal.
   void set_error_at(const int* where) noexcept { error_place.store(where, base::relaxed); }
   const int* error_at() const noexcept { return error_place.load(base::relaxed); }

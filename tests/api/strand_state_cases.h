@@ -3,6 +3,7 @@
 // control words, and the exceptions that are handled or on their way.
 #pragma once
 
+#include "nopal/floating_point.h"
 #include "tests/api/support.h"
 
 #include <gtest/gtest.h>
@@ -41,18 +42,13 @@ struct control {
 };
 
 // While it lives, this strand computes otherwise than others.
-class odd_arithmetic {
+class odd_arithmetic : nopal::floating_point {
 public:
-  odd_arithmetic() {
-    std::fesetround(FE_UPWARD);
-    _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
-  }
-  ~odd_arithmetic() {
-    _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_OFF);
-    std::fesetround(FE_TONEAREST);
-  }
-  odd_arithmetic(const odd_arithmetic&) = delete;
-  odd_arithmetic& operator=(const odd_arithmetic&) = delete;
+  odd_arithmetic()
+      : nopal::floating_point([] {
+          std::fesetround(FE_UPWARD);
+          _MM_SET_FLUSH_ZERO_MODE(_MM_FLUSH_ZERO_ON);
+        }) {}
 };
 
 TEST(strand_state, errno_goes_with_a_stolen_continuation_and_through_a_join) {

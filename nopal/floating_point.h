@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// A guard within which a strand computes floating-point numbers in its own way.
+//
+//     {
+//       nopal::floating_point guard{FE_UPWARD};   // rounds up from here ...
+//       nopal::scope s;
+//       s.fork(upper, bound(a));                  // ... in this child, in what it forks,
+//       bound(b);                                 // and here, on whatever thread
+//       s.join();
+//     }                                           // ... to here
+//
+// Rounding, masks, precision and flush-to-zero (the control words, mxcsr and x87) belong to a
+// computation: its strands have those with which its outermost fork, or its affine region, began. A
+// guard changes them for the strand that declares it, and for what is forked while it lives, at any
+// depth. Continuations of forks that were made before keep theirs. Code that changes the words
+// without a guard restores them before it forks; check builds end with a sentence where it does not.
+//
+// Forks within a guard take the slow path: about 60 ns each. The status flags (fetestexcept) stay
+// with each thread. Thread rules: a local variable of any function, on any thread. Like the scopes
+// of a function, guards and scopes end in the reverse order.
+#pragma once
+
+#include "nopal/arch/arch.h"
+#include "nopal/config.h"
+
+#include <cfenv>
+#include <concepts>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI {
+
+class floating_point {
+public:
+  // FE_TONEAREST, FE_UPWARD, FE_DOWNWARD or FE_TOWARDZERO. Ends the program with a sentence if the
+  // number is another.
+  explicit floating_point(int rounding) noexcept
+      : floating_point([rounding] { set_rounding(rounding); }) {}
+  // What `change()` sets, for instance by _MM_SET_FLUSH_ZERO_MODE.
+  template <std::invocable Change> explicit floating_point(Change&& change) {
+    std::forward<Change>(change)();
+    note_change();
+  }
+  ~floating_point() {
+    before_.use();
+    note_change();
+  }
+  floating_point(const floating_point&) = delete;
+  floating_point& operator=(const floating_point&) = delete;
+
+private:
+#if defined(NOPAL_SERIAL)
+  static void set_rounding(int mode) noexcept {
+    if (std::fesetround(mode) == 0)
+      return;
+    std::fputs("nopal: a nopal::floating_point guard was given no rounding mode\n", stderr);
+    std::exit(70);
+  }
+  static void note_change() noexcept {}
+#else
+  static void set_rounding(int mode) noexcept;
+  static void note_change() noexcept;
+#endif
+
+  const arch::control_words before_ = arch::control_words::now();
+};
+
+} // namespace nopal::inline NOPAL_ABI
