@@ -11,7 +11,7 @@ PROBLEMS = ["fib", "integrate", "nqueens", "quicksort", "matmul", "heat",
 SIZES = ["test", "quick", "paper"]
 # They have one worker. `profile` is no competitor: it tells fork depth and stack pages.
 SERIAL_RUNTIMES = ["serial", "serial_call", "profile"]
-PRESETS = ["nopal", "nopal-bare", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
+PRESETS = ["nopal", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
            "nopal-cilkplus"]
 COUNTED = "nopal-counted"
 OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED]
@@ -20,7 +20,6 @@ RUNTIMES = {
     "serial_call": "the elision with every fork left a call, baseline of the cost of a fork",
     "profile": "the elision that tells its fork depth and its stack pages",
     "nopal": "Nopal, the stack is the deque",
-    "nopal-bare": "Nopal, forks leave the floating-point control words out",
     "nopal-counted": "Nopal, its atomics count; it runs nothing but what the study idle asks",
     "nopal-nowa": "Nopal with the parts of Nowa: Chase-Lev deque, wait-free join",
     "nopal-nowa-the": "Nopal with the parts of Nowa's other variant: THE deque, wait-free join",
@@ -38,7 +37,7 @@ RUNTIMES = {
     "taskflow": "Taskflow, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", "nopal-bare", COUNTED, "openmp-gcc-untied", "openmp-llvm-untied"]
+NOT_IN_ALL = ["profile", COUNTED, "openmp-gcc-untied", "openmp-llvm-untied"]
 STACKS_MAX = 16384
 POLICIES = ("budget:SIZE, in bytes or with a suffix K, M or G, budget:unlimited, stacks:N with N "
             f"from 1 to {STACKS_MAX}")

@@ -16,10 +16,7 @@ namespace {
 TEST(baseline, has_its_bounds_on_stacks) {
   const std::string parts = NOPAL_TEXT(NOPAL_PARTS);
   const auto use = nopal::sched::options_in_force();
-  EXPECT_EQ(use.stack_budget.value, parts == "bare"     ? std::size_t{64} << 20
-                                    : parts == "fibril" ? 0
-                                                        : nopal::unlimited)
-      << parts;
+  EXPECT_EQ(use.stack_budget.value, parts == "fibril" ? 0 : nopal::unlimited) << parts;
   EXPECT_EQ(use.max_stacks.value, parts == "cilkplus" ? 2400u : 0u) << parts;
 }
 
