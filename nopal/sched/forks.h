@@ -19,8 +19,8 @@ using vproc::worker;
 bool fork_slow(fork_record* of, void (*run)(void*), void* closure) noexcept;
 
 #if defined(NOPAL_CHECKS)
-// Check builds, at each fork: ends the program if the strand's control words are not its group's and
-// no guard has changed them (nopal/floating_point.h).
+// Check builds, at each fork: ends the program if the strand's control words are not its group's
+// and no guard has changed them (nopal/floating_point.h).
 void check_control(const worker* self) noexcept;
 #else
 inline void check_control(const worker*) noexcept {}

@@ -27,8 +27,8 @@ namespace nopal::inline NOPAL_ABI::vproc {
 using deque_type = deque::NOPAL_DEQUE<join::fork_record>;
 
 struct worker : arch::runner {
-  // The exception state of its vproc's thread. Every fork tests it, and takes the slow path if it is
-  // alive; so for a strand with control words of its own another one stands here.
+  // The exception state of its vproc's thread. Every fork tests it, and takes the slow path if it
+  // is alive; so for a strand with control words of its own another one stands here.
   const join::exception_state* exceptions = &join::no_exceptions;
 
   deque_type deque;
