@@ -161,56 +161,74 @@ TEST_F(misuse_death, alloca_between_fork_and_join_by_a_worker) {
       died, out_of_order);
 }
 
-// The continuation of a's fork lies on the stack of whoever took that of b's.
-[[gnu::noinline]] void fork_an_earlier_scope() {
-  gate first_stolen;
-  gate second_stolen;
+// The continuation of a's second fork lies on the stack of whoever took that of b's.
+[[gnu::noinline]] void fork_an_earlier_scope(bool forked_before) {
+  gate stolen[3];
   nopal::scope a;
+  if (forked_before) {
+    a.fork([&stolen] { stolen[0].wait(); });
+    stolen[0].open();
+  }
   nopal::scope b;
-  b.fork([&first_stolen] { first_stolen.wait(); });
-  first_stolen.open();
-  a.fork([&second_stolen] { second_stolen.wait(); });
-  second_stolen.open();
+  b.fork([&stolen] { stolen[1].wait(); });
+  stolen[1].open();
+  a.fork([&stolen] { stolen[2].wait(); });
+  stolen[2].open();
   b.join();
   a.join();
 }
 
+const char* const later_has_children =
+    "^nopal: a scope was forked while one declared after it had children.*\n$";
+
 TEST_F(misuse_death, forked_while_a_later_scope_has_children) {
-  EXPECT_EXIT(fork_an_earlier_scope(), died,
-              "^nopal: a scope was forked while one declared after it had children.*\n$");
+  EXPECT_EXIT(fork_an_earlier_scope(true), died, later_has_children);
 }
 
 TEST_F(misuse_death, forked_while_a_later_scope_has_children_by_a_worker) {
   EXPECT_EXIT(
       {
         nopal::scope s;
-        s.fork(fork_an_earlier_scope);
+        s.fork(fork_an_earlier_scope, true);
         s.join();
       },
-      died, "^nopal: a scope was forked while one declared after it had children.*\n$");
+      died, later_has_children);
 }
 
-[[gnu::noinline]] void fork_after_the_outer_join() {
+// A scope takes the stack pointer of its first fork. So this one belongs within b, and the mistake
+// is that it is joined after b.
+TEST_F(misuse_death, first_forked_while_a_later_scope_has_children) {
+  EXPECT_EXIT(fork_an_earlier_scope(false), died, out_of_order);
+}
+
+[[gnu::noinline]] int fork_after_the_outer_join() {
   gate first_stolen;
   gate second_stolen;
+  int children = 0;
   nopal::scope a;
-  a.fork([&first_stolen] { first_stolen.wait(); });
+  a.fork([&] {
+    first_stolen.wait();
+    ++children;
+  });
   first_stolen.open();
   nopal::scope b;
   a.join();
-  b.fork([&second_stolen] { second_stolen.wait(); });
+  b.fork([&] {
+    second_stolen.wait();
+    ++children;
+  });
   second_stolen.open();
   b.join();
+  return children;
 }
 
-TEST_F(misuse_death, forked_after_an_outer_scope_was_joined) {
-  EXPECT_EXIT(
-      {
-        nopal::scope s;
-        s.fork(fork_after_the_outer_join);
-        s.join();
-      },
-      died, "^nopal: a scope was forked while one declared after it had children.*\n$");
+// Nothing of b lies on the stack that a's join has left.
+TEST(misuse, a_scope_declared_before_the_join_of_another_may_fork_after_it) {
+  int children = 0;
+  nopal::scope s;
+  s.fork(children, fork_after_the_outer_join);
+  s.join();
+  EXPECT_EQ(children, 2);
 }
 
 const char* const no_local =
