@@ -13,8 +13,7 @@
 // computation: its strands have those with which its outermost fork, or its affine region, began. A
 // guard changes them for the strand that declares it, and for what is forked while it lives, at any
 // depth. Continuations of forks that were made before keep theirs. Code that changes the words
-// without a guard restores them before it forks; check builds end with a sentence where it does
-// not.
+// without a guard restores them before it forks; a check build ends with a sentence if it does not.
 //
 // Forks within a guard take the slow path: about 60 ns each. The status flags (fetestexcept) stay
 // with each thread. Thread rules: a local variable of any function, on any thread. Like the scopes
