@@ -175,14 +175,35 @@ template <class Word> [[gnu::always_inline]] inline bool stack_below(const Word&
   return result;
 }
 
-// word -= amount, in one instruction that is not atomic: an interrupt finds it done or not begun,
-// but another processor may write in between. True: the result is zero.
-template <class Word>
-[[gnu::always_inline]] inline bool subtract_at_once(Word& word, std::uintptr_t amount) noexcept {
+// word = its own address + Distance. The value stays in no register: a function that is called
+// later may push one only to align the stack, and that word might lie where this one was.
+template <std::ptrdiff_t Distance, class Word>
+[[gnu::always_inline]] inline void store_own_address(Word& word) noexcept {
   static_assert(sizeof(Word) == 8);
-  bool zero;
-  asm volatile("subq %2, %1" : "=@ccz"(zero), "+m"(word) : "r"(amount) : "memory");
-  return zero;
+  std::uintptr_t gone;
+  asm volatile("leaq %c2+%H1, %0\n\tmovq %0, %1\n\txorl %k0, %k0" // %H: the operand plus 8
+               : "=&r"(gone), "=m"(word)
+               : "i"(Distance - 8)
+               : "memory");
+}
+
+// word >>= 1, in one instruction that is not atomic: an interrupt finds it done or not begun, but
+// another processor may write in between. True: the word was odd.
+template <class Word> [[gnu::always_inline]] inline bool halve_at_once(Word& word) noexcept {
+  static_assert(sizeof(Word) == 8);
+  bool odd;
+  asm volatile("shrq %1" : "=@ccc"(odd), "+m"(word) : : "memory");
+  return odd;
+}
+
+// For a function that has computed a value which must stay in no register, as its last statement.
+[[gnu::always_inline]] inline void forget_registers() noexcept {
+  asm volatile("xorl %%ecx, %%ecx\n\txorl %%edx, %%edx\n\txorl %%esi, %%esi\n\t"
+               "xorl %%edi, %%edi\n\txorl %%r8d, %%r8d\n\txorl %%r9d, %%r9d\n\t"
+               "xorl %%r10d, %%r10d\n\txorl %%r11d, %%r11d"
+               :
+               :
+               : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11");
 }
 
 // The address of a local variable, computed where it is needed. A compiler would keep it in a
@@ -190,16 +211,6 @@ template <class Word>
 template <class T> [[gnu::always_inline]] inline T* address_of(T& local) noexcept {
   T* address;
   asm volatile("leaq %1, %0" : "=r"(address) : "m"(local));
-  return address;
-}
-
-// That address plus a constant, by the same instruction.
-template <std::ptrdiff_t Distance, class T>
-[[gnu::always_inline]] inline std::uintptr_t address_near(T& local) noexcept {
-  const std::uintptr_t near =
-      reinterpret_cast<std::uintptr_t>(&local) + static_cast<std::uintptr_t>(Distance);
-  std::uintptr_t address;
-  asm volatile("leaq %1, %0" : "=r"(address) : "m"(*reinterpret_cast<const char*>(near)));
   return address;
 }
 

@@ -12,27 +12,37 @@ namespace nopal::stack {
 using word = std::uintptr_t;
 constexpr word kPagesAtOnce = 64; // the most that which_resident takes
 
-NOPAL_READS_FRAMES word marks::highest_in(word from, word to) noexcept {
-  while (to > from) {
+[[gnu::noinline]] NOPAL_READS_FRAMES word marks::highest_in(word from, word to) noexcept {
+  word found = 0;
+  while (to > from && found == 0) {
     to -= sizeof(word);
-    if (is_mark(to, base::load_relaxed_word(to))) [[unlikely]] {
-      base::acquire_what_was_read(); // M
-      return to;
-    }
+    if (is_mark(to, base::load_relaxed_word(to))) [[unlikely]]
+      found = to;
   }
-  return 0;
+  base::acquire_what_was_read(); // M
+  arch::forget_registers();
+  return found;
 }
 
-NOPAL_READS_FRAMES bool marks::claim(word at) noexcept {
-  const base::reading_frames reading;
-  const word claimed = open_mark(at) & ~kClaim;
-  word found = open_mark(at);
-  return base::replace_word(at, found, claimed) || found == claimed;
+[[gnu::noinline]] NOPAL_READS_FRAMES bool marks::claim(word at) noexcept {
+  bool is_claimed;
+  {
+    const base::reading_frames reading;
+    word found = open_mark(at);
+    is_claimed = base::replace_word(at, found, claimed_mark(at)) || found == claimed_mark(at);
+  }
+  arch::forget_registers();
+  return is_claimed;
 }
 
-NOPAL_READS_FRAMES bool marks::claimed(word at) noexcept {
-  const base::reading_frames reading;
-  return base::load_relaxed_word(at) == (open_mark(at) & ~kClaim);
+[[gnu::noinline]] NOPAL_READS_FRAMES bool marks::claimed(word at) noexcept {
+  bool is_claimed;
+  {
+    const base::reading_frames reading;
+    is_claimed = base::load_relaxed_word(at) == claimed_mark(at);
+  }
+  arch::forget_registers();
+  return is_claimed;
 }
 
 // The walk reads the page where it begins. Deeper pages may never have been used, and reading would

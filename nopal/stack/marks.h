@@ -2,15 +2,21 @@
 // Marks: how the open forks of a stack are found in the stack itself.
 //
 // The record of an open fork begins with its mark: a word that holds its own address, less 32 MiB,
-// plus 3. One instruction computes the mark from the stack pointer, to open the fork and to close
-// it. A search walks down the stack from the oldest frames and compares each word with its own
-// address. It ends at the first open fork, which is the oldest; a deep stack need not make it long.
+// plus 3. A thief that claims the fork subtracts 1; the owner closes the fork by a shift to the
+// right, after which the word is no mark of any place. So the last bits of the word say all:
+//     open 011    claimed 010    closed 001 or 101
+// A search walks down the stack from the oldest frames and compares each word with its own address.
+// It ends at the first open fork, which is the oldest; a deep stack need not make it long.
 //
-// A copy of a mark is none, since it lies elsewhere. No other word has that value: as an address it
-// would lie in the guard below the stack, where nothing is. (In slots smaller than 64 MiB, stack.h,
-// it would be a pointer to an odd address of another stack, exactly 32 MiB below the pointer.) A
-// pointer to the word itself would not do. Dead words of frames and references to empty objects are
-// often that.
+// No other word of a stack is a mark:
+// - As an address it would lie in the guard below the stack, where nothing is. (In slots smaller
+//   than 64 MiB, stack.h, it would point into another stack, exactly 32 MiB below the pointer.) A
+//   pointer to the word itself would not do. Dead words of frames and references to empty objects
+//   are often that.
+// - A copy of a mark lies elsewhere, and so is none. It would become one if it got to the place of
+//   the closed fork: functions push registers that hold nothing of theirs, to align the stack. So
+//   no register keeps a mark. Opening forgets the value, closing has none, and the functions of
+//   marks.cc, the only others that compute one, forget it before they return.
 //
 // The walk reads words of running frames. It only compares them; what lies behind a mark is used.
 //
@@ -25,23 +31,20 @@
 #pragma once
 
 #include "nopal/arch/arch.h"
-#include "nopal/base/atomic.h"
 
 #include <cstdint>
 
 namespace nopal::stack {
 
 struct marks {
-  using mark = base::atomic<std::uintptr_t>;
-
   // Owner.
   [[gnu::always_inline]] static void open(void* at) noexcept {
-    static_cast<mark*>(at)->store(open_mark_of(at), base::release); // M
+    arch::store_own_address<kDistance>(*static_cast<std::uintptr_t*>(at)); // M
   }
 
   // Owner. Closes the fork. False: a thief had claimed it.
   [[gnu::always_inline]] static bool close(void* at) noexcept {
-    return arch::subtract_at_once(*static_cast<std::uintptr_t*>(at), open_mark_of(at));
+    return arch::halve_at_once(*static_cast<std::uintptr_t*>(at));
   }
 
   // Any thread. True: the fork is open, and is claimed now.
@@ -53,18 +56,14 @@ struct marks {
   static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept;
 
 private:
-  static constexpr std::uintptr_t kClaim = 2;
-
   static constexpr std::ptrdiff_t kDistance = 3 - (std::ptrdiff_t{32} << 20);
 
   static std::uintptr_t open_mark(std::uintptr_t at) noexcept {
     return at + static_cast<std::uintptr_t>(kDistance);
   }
-  [[gnu::always_inline]] static std::uintptr_t open_mark_of(void* at) noexcept {
-    return arch::address_near<kDistance>(*static_cast<std::uintptr_t*>(at));
-  }
+  static std::uintptr_t claimed_mark(std::uintptr_t at) noexcept { return open_mark(at) - 1; }
   static bool is_mark(std::uintptr_t at, std::uintptr_t word) noexcept {
-    return (word | kClaim) == open_mark(at);
+    return (word | 1) == open_mark(at);
   }
   static std::uintptr_t highest_in(std::uintptr_t from, std::uintptr_t to) noexcept;
 };
