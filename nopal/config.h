@@ -26,8 +26,10 @@
 // two names, so a file does not link with a library of the other kind; a program may contain both.
 #if defined(NOPAL_CHECKS)
 #define NOPAL_ABI_CHECKS checked_
+#define NOPAL_IF_CHECKED(statement) statement
 #else
 #define NOPAL_ABI_CHECKS
+#define NOPAL_IF_CHECKED(statement) static_cast<void>(0)
 #endif
 #if defined(NOPAL_SERIAL)
 #define NOPAL_ABI serial

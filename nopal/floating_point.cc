@@ -2,19 +2,10 @@
 // Tells the worker whether its strand still computes as its group does.
 #include "nopal/floating_point.h"
 
-#include "nopal/base/check.h"
 #include "nopal/vproc/group.h"
 #include "nopal/vproc/worker.h"
 
 namespace nopal::inline NOPAL_ABI {
-
-void floating_point::set_rounding(int mode) noexcept {
-  NOPAL_ASSERT(
-      std::fesetround(mode) == 0,
-      "a nopal::floating_point guard was given %d, which is no rounding mode; accepted are "
-      "FE_TONEAREST, FE_UPWARD, FE_DOWNWARD and FE_TOWARDZERO",
-      mode);
-}
 
 void floating_point::note_change() noexcept {
   vproc::worker* const self = vproc::current();

@@ -4,8 +4,8 @@
 //     {
 //       nopal::floating_point guard{FE_UPWARD};   // rounds up from here ...
 //       nopal::scope s;
-//       s.fork(upper, bound(a));                  // ... in this child, in what it forks,
-//       bound(b);                                 // and here, on whatever thread
+//       s.fork(upper, bound, a);                  // ... in this child, in what it forks,
+//       lower = -bound(-b);                       // and here, on whatever thread
 //       s.join();
 //     }                                           // ... to here
 //
@@ -37,7 +37,7 @@ public:
   // number is another.
   explicit floating_point(int rounding) noexcept
       : floating_point([rounding] { set_rounding(rounding); }) {}
-  // What `change()` sets, for instance by _MM_SET_FLUSH_ZERO_MODE.
+  // What `change()` sets, for instance by _MM_SET_FLUSH_ZERO_MODE; it must not throw.
   template <std::invocable Change> explicit floating_point(Change&& change) {
     std::forward<Change>(change)();
     note_change();
@@ -50,16 +50,19 @@ public:
   floating_point& operator=(const floating_point&) = delete;
 
 private:
-#if defined(NOPAL_SERIAL)
   static void set_rounding(int mode) noexcept {
     if (std::fesetround(mode) == 0)
       return;
-    std::fputs("nopal: a nopal::floating_point guard was given no rounding mode\n", stderr);
-    std::exit(70);
+    dprintf(
+        2,
+        "nopal: a nopal::floating_point guard was given %d, which is no rounding mode; accepted "
+        "are FE_TONEAREST, FE_UPWARD, FE_DOWNWARD and FE_TOWARDZERO\n",
+        mode);
+    std::_Exit(70); // as base::die does, which the serial elision does without
   }
+#if defined(NOPAL_SERIAL)
   static void note_change() noexcept {}
 #else
-  static void set_rounding(int mode) noexcept;
   static void note_change() noexcept;
 #endif
 

@@ -55,11 +55,6 @@ class scope {
 public:
   [[gnu::always_inline]] inline scope() noexcept {
     NOPAL_PIN_FRAME
-    if constexpr (join::scope_frame::keeps_stack_pointer) {
-      NOPAL_STORE_STACK_POINTER(frame_.stack_pointer);
-    } else {
-      NOPAL_CHECK_ADDRESS(frame_.stack_pointer);
-    }
     frame_.frame_pointer = this_frame();
   }
 

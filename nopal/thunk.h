@@ -83,7 +83,7 @@ template <class Body>
 template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
   fork_record record{scope};
   vproc::worker* const self = vproc::current();
-  sched::check_control(self);
+  NOPAL_IF_CHECKED(sched::check_control(self));
   if (!self->exceptions->alive() && self->deque.push(&record)) [[likely]]
     return run_opened(record, body);
   // The slow path gets a copy's address, so on the fast path the body's parts stay in registers.

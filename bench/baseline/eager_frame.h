@@ -22,8 +22,10 @@ template <class Join>
 concept counted_under_deque_lock = requires { Join::counts_under_deque_lock; };
 
 struct scope_frame : arch::context {
-  static constexpr bool keeps_stack_pointer = true; // a thief may come right after the push
-  [[gnu::always_inline]] scope_frame() noexcept : failures{nullptr} {}
+  // A thief may come right after the push.
+  [[gnu::always_inline]] scope_frame() noexcept : failures{nullptr} {
+    NOPAL_STORE_STACK_POINTER(stack_pointer);
+  }
 
   NOPAL_JOIN join;
   std::uintptr_t stolen_at;

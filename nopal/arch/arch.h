@@ -3,10 +3,9 @@
 //
 // A `context` is what a suspended strand needs to continue: an address, a stack, and the registers
 // and floating-point control that a call must preserve. It lies in the frame that declares a scope,
-// or that waits. The scope's constructor records stack and frame pointer, once: a later fork may
-// run on a thief's stack, but the join must return to this one. The call that suspends (a fork or a
-// join) records the rest. A fork records where its return address lies; only the thread that
-// publishes the fork loads it, and few forks are published.
+// or that waits. The scope's constructor records the frame pointer; the call that suspends (a fork
+// or a join) records the rest. A fork records where its return address lies, just below the stack
+// pointer; only the thread that publishes the fork loads it, and few forks are published.
 //
 // Paper: fibril-spaa16, section 4.2.
 #pragma once
@@ -177,9 +176,8 @@ template <class Word> [[gnu::always_inline]] inline bool stack_below(const Word&
 
 // word = its own address + Distance. The value stays in no register: a function that is called
 // later may push one only to align the stack, and that word might lie where this one was.
-template <std::ptrdiff_t Distance, class Word>
-[[gnu::always_inline]] inline void store_own_address(Word& word) noexcept {
-  static_assert(sizeof(Word) == 8);
+template <std::ptrdiff_t Distance>
+[[gnu::always_inline]] inline void store_own_address(std::uintptr_t& word) noexcept {
   std::uintptr_t gone;
   asm volatile("leaq %c2+%H1, %0\n\tmovq %0, %1\n\txorl %k0, %k0" // %H: the operand plus 8
                : "=&r"(gone), "=m"(word)
@@ -189,21 +187,18 @@ template <std::ptrdiff_t Distance, class Word>
 
 // word >>= 1, in one instruction that is not atomic: an interrupt finds it done or not begun, but
 // another processor may write in between. True: the word was odd.
-template <class Word> [[gnu::always_inline]] inline bool halve_at_once(Word& word) noexcept {
-  static_assert(sizeof(Word) == 8);
+[[gnu::always_inline]] inline bool halve_at_once(std::uintptr_t& word) noexcept {
   bool odd;
   asm volatile("shrq %1" : "=@ccc"(odd), "+m"(word) : : "memory");
   return odd;
 }
 
-// For a function that has computed a value which must stay in no register, as its last statement.
+// For a function that has computed a value which must stay in no register that calls may change.
 [[gnu::always_inline]] inline void forget_registers() noexcept {
-  asm volatile("xorl %%ecx, %%ecx\n\txorl %%edx, %%edx\n\txorl %%esi, %%esi\n\t"
-               "xorl %%edi, %%edi\n\txorl %%r8d, %%r8d\n\txorl %%r9d, %%r9d\n\t"
-               "xorl %%r10d, %%r10d\n\txorl %%r11d, %%r11d"
+  asm volatile(".irp r, eax, ecx, edx, esi, edi, r8d, r9d, r10d, r11d\n\txorl %%\\r, %%\\r\n\t.endr"
                :
                :
-               : "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11");
+               : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11");
 }
 
 // The address of a local variable, computed where it is needed. A compiler would keep it in a

@@ -26,10 +26,8 @@
 namespace nopal::inline NOPAL_ABI::join {
 
 struct scope_frame : arch::context {
-  // The constructor of a scope need not store the stack pointer: activate() does.
-  static constexpr bool keeps_stack_pointer = false;
   // Leaves alone what activate() sets: this runs on every call of a function with a scope.
-  [[gnu::always_inline]] scope_frame() noexcept {}
+  [[gnu::always_inline]] scope_frame() noexcept { NOPAL_CHECK_ADDRESS(stack_pointer); }
 
   union {
     wait_free join;

@@ -84,7 +84,6 @@ NOPAL_SWITCHES void fork_with_own_state(fork_record* of, void (*run)(void*),
 
 } // namespace
 
-#if defined(NOPAL_CHECKS)
 void check_control(const worker* self) noexcept {
   NOPAL_ASSERT(
       !vproc::is_worker(self) || self->own_control() ||
@@ -93,7 +92,6 @@ void check_control(const worker* self) noexcept {
       "which would not take them along; change them with a nopal::floating_point guard, or "
       "restore them before the fork");
 }
-#endif
 
 NOPAL_SWITCHES bool fork_slow(fork_record* of, void (*run)(void*), void* closure) noexcept {
   worker* const self = vproc::current();

@@ -18,13 +18,9 @@ using vproc::worker;
 // exceptions are alive), and the thunk returns. False: the fork is open, and the thunk continues.
 bool fork_slow(fork_record* of, void (*run)(void*), void* closure) noexcept;
 
-#if defined(NOPAL_CHECKS)
 // Check builds, at each fork: ends the program if the strand's control words are not its group's
 // and no guard has changed them (nopal/floating_point.h).
 void check_control(const worker* self) noexcept;
-#else
-inline void check_control(const worker*) noexcept {}
-#endif
 
 // The pop found the fork public, or could not tell. Returns if the continuation is still ours; if
 // not, the child is finished and the call does not return.

@@ -25,24 +25,18 @@ constexpr word kPagesAtOnce = 64; // the most that which_resident takes
 }
 
 [[gnu::noinline]] NOPAL_READS_FRAMES bool marks::claim(word at) noexcept {
-  bool is_claimed;
-  {
-    const base::reading_frames reading;
-    word found = open_mark(at);
-    is_claimed = base::replace_word(at, found, claimed_mark(at)) || found == claimed_mark(at);
-  }
+  const base::reading_frames reading;
+  word found = open_mark(at);
+  const bool yes = base::replace_word(at, found, claimed_mark(at)) || found == claimed_mark(at);
   arch::forget_registers();
-  return is_claimed;
+  return yes;
 }
 
 [[gnu::noinline]] NOPAL_READS_FRAMES bool marks::claimed(word at) noexcept {
-  bool is_claimed;
-  {
-    const base::reading_frames reading;
-    is_claimed = base::load_relaxed_word(at) == claimed_mark(at);
-  }
+  const base::reading_frames reading;
+  const bool yes = base::load_relaxed_word(at) == claimed_mark(at);
   arch::forget_registers();
-  return is_claimed;
+  return yes;
 }
 
 // The walk reads the page where it begins. Deeper pages may never have been used, and reading would
