@@ -21,8 +21,20 @@ void nopal_test_registers_after(void (*f)(void*), void* argument, registers* fou
 }
 
 void nopal_test_return(); // touches no register
+
+std::uintptr_t nopal_test_push_rax();
+std::uintptr_t nopal_test_push_rcx();
+std::uintptr_t nopal_test_push_rdx();
+std::uintptr_t nopal_test_push_rsi();
+std::uintptr_t nopal_test_push_rdi();
+std::uintptr_t nopal_test_push_r8();
+std::uintptr_t nopal_test_push_r9();
+std::uintptr_t nopal_test_push_r10();
+std::uintptr_t nopal_test_push_r11();
 }
 
+// nopal_test_push_rax and so on push a register into each of the 65 words below their return address,
+// and say where a mark is among them. Their caller has just forked.
 asm(R"(
     .pushsection .text
 nopal_test_registers_after:
@@ -43,43 +55,20 @@ nopal_test_registers_after:
     popq %rbx
 nopal_test_return:
     ret
+
+    .irp name, rax, rcx, rdx, rsi, rdi, r8, r9, r10, r11
+nopal_test_push_\name:
+    .rept 65
+    pushq %\name
+    .endr
+    movq %rsp, %rdi
+    leaq 520(%rsp), %rsi
+    call nopal_test_mark_in
+    addq $520, %rsp
+    ret
+    .endr
     .popsection
 )");
-
-// A function that pushes one register into each of the 65 words below its return address, and says
-// where a mark is among them. Its caller has just forked.
-#define NOPAL_TEST_PUSH(register)                                                                  \
-  extern "C" std::uintptr_t nopal_test_push_##register();                                          \
-  asm(".pushsection .text\nnopal_test_push_" #register ":\n\t"                                     \
-                                                       ".rept 65\n\tpushq %" #register "\n\t."     \
-                                                                                       "endr\n\t"  \
-                                                                                       "movq "     \
-                                                                                       "%rsp, "    \
-                                                                                       "%rdi\n\tl" \
-                                                                                       "eaq "      \
-                                                                                       "520(%rsp)" \
-                                                                                       ", "        \
-                                                                                       "%rsi\n\tc" \
-                                                                                       "all "      \
-                                                                                       "nopal_"    \
-                                                                                       "test_"     \
-                                                                                       "mark_"     \
-                                                                                       "in\n\t"    \
-                                                                                       "addq "     \
-                                                                                       "$520, "    \
-                                                                                       "%rsp\n\tr" \
-                                                                                       "et\n\t."   \
-                                                                                       "popsectio" \
-                                                                                       "n\n");
-NOPAL_TEST_PUSH(rax)
-NOPAL_TEST_PUSH(rcx)
-NOPAL_TEST_PUSH(rdx)
-NOPAL_TEST_PUSH(rsi)
-NOPAL_TEST_PUSH(rdi)
-NOPAL_TEST_PUSH(r8)
-NOPAL_TEST_PUSH(r9)
-NOPAL_TEST_PUSH(r10)
-NOPAL_TEST_PUSH(r11)
 
 namespace {
 
