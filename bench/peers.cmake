@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Runtimes of others, built elsewhere and given by path: -DNOPAL_PEER_<NAME>=dir, where dir holds
-# include/ and, but for libfork and Taskflow, lib/. Nothing is fetched.
+# include/ and, but for libfork and Taskflow, lib/. Nothing is fetched. Where the directory also has
+# a folder test/ with the C programs of Nowa's or Fibril's authors, their own fib is measured too.
 foreach(peer nowa fibril lace libfork taskflow)
   string(TOUPPER NOPAL_PEER_${peer} variable)
   set(${variable} "" CACHE PATH "where ${peer} is installed; empty: not measured")
@@ -29,9 +30,27 @@ foreach(peer nowa fibril lace libfork taskflow)
   endif()
   if(peer MATCHES "^(nowa|fibril|taskflow)$")
     bench_foreign_runtime(${peer} ${NOPAL_BENCH_GCC}
-      BACKEND ${peer} PROBLEMS ${problems} FLAGS ${flags} LIBRARIES ${library})
+      BACKEND ${peer} PROBLEMS ${problems} chain FLAGS ${flags} LIBRARIES ${library})
   else()
     bench_foreign_runtime(${peer} ${NOPAL_BENCH_GCC} OWN_PROBLEMS
       BACKEND ${peer} PROBLEMS fib integrate nqueens FLAGS ${flags} LIBRARIES ${library})
   endif()
+  if(NOT peer MATCHES "^(nowa|fibril)$")
+    continue()
+  endif()
+  if(NOT EXISTS ${peer_dir}/test/fib.c)
+    bench_missing(${peer}-own "there is no ${peer}'s test/fib.c in -D${variable}=dir")
+    continue()
+  endif()
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/own_fib-${peer}.o)
+  add_custom_command(OUTPUT ${object}
+    COMMAND ${NOPAL_BENCH_GCC} -x c -std=gnu11 ${bench_flags} -w -pthread -I${peer_dir}/include
+      -c ${peer_dir}/test/fib.c -o ${object}
+    COMMAND objcopy --keep-global-symbol=fib ${object} # it has a main and an n of its own
+    DEPENDS ${peer_dir}/test/fib.c VERBATIM)
+  # The last definition counts.
+  bench_foreign_runtime(${peer}-own ${NOPAL_BENCH_GCC} BACKEND ${peer} PROBLEMS fib
+    FLAGS ${flags} -UBENCH_PROBLEM -DBENCH_PROBLEM=own_fib_problem
+      -UBENCH_PROBLEM_HEADER "-DBENCH_PROBLEM_HEADER=\"bench/problems/own_fib.h\""
+    LIBRARIES ${object} ${library})
 endforeach()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Programs that do little but fork, in four shapes, for fork_cost_test.py to count their
-// instructions: `shapes SHAPE N` computes, verifies itself, and prints how often it has forked.
+// Programs that do little but fork, in four shapes, whose instructions the study `forks` and
+// tests/cost count: `shapes SHAPE N` computes, verifies itself, and prints how often it has forked.
 #include <nopal/fork.h>
 #include <nopal/invoke.h>
 

@@ -11,7 +11,8 @@ COLOURS = {
     "nopal-nowa": "#8e44ad", "nopal-nowa-the": "#d65fb4", "nopal-fibril": "#b5651d",
     "nopal-cilkplus": "#d4a017",
     "openmp-gcc": "#c23b22", "openmp-llvm": "#f0a07c", "openmp-gcc-untied": "#7d1f10",
-    "openmp-llvm-untied": "#e5604d", "tbb": "#1f5fa8", "nowa": "#4a235a", "fibril": "#5e3008",
+    "openmp-llvm-untied": "#e5604d", "tbb": "#1f5fa8",
+    "nowa": "#4a235a", "nowa-own": "#a569bd", "fibril": "#5e3008", "fibril-own": "#c68642",
     "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9",
     # No runtime: what the machine itself gives.
     "plain threads": "#777777"}

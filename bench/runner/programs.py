@@ -31,13 +31,16 @@ RUNTIMES = {
     "openmp-llvm-untied": "untied OpenMP tasks of LLVM",
     "tbb": "oneTBB's task_group",
     "nowa": "Nowa, by path",
+    "nowa-own": "the C program of Nowa's authors, by path",
     "fibril": "Fibril, by path",
+    "fibril-own": "the C program of Fibril's authors, by path",
     "lace": "Lace, by path",
     "libfork": "libfork, by path",
     "taskflow": "Taskflow, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", COUNTED, "openmp-gcc-untied", "openmp-llvm-untied"]
+NOT_IN_ALL = ["profile", COUNTED, "openmp-gcc-untied", "openmp-llvm-untied", "nowa-own",
+              "fibril-own"]
 STACKS_MAX = 16384
 POLICIES = ("budget:SIZE, in bytes or with a suffix K, M or G, budget:unlimited, stacks:N with N "
             f"from 1 to {STACKS_MAX}")

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT
+"""Instructions, loads and stores per fork, which cachegrind counts without noise."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+
+SHAPES = {"fib": (20, 22), "lambda": (20, 22), "hundred": (100, 300), "invoke": (16, 18)}
+FIB = (20, 27)  # the harness forks for a fixed time before
+FIELDS = ["instructions", "loads", "stores"]
+TIMEOUT_S = 300
+
+
+def references(program, words):
+    """What the program prints, and its instructions, loads and stores."""
+    command = ["valgrind", "--tool=cachegrind", "--cache-sim=yes",
+               "--cachegrind-out-file=/dev/null", program, *map(str, words)]
+    done = subprocess.run(command, env={**os.environ, "NOPAL_NUM_WORKERS": "1"}, text=True,
+                          capture_output=True, check=False, timeout=TIMEOUT_S)
+    if done.returncode != 0:
+        because = (done.stderr.strip().splitlines() or ["it says nothing"])[-1]
+        raise ValueError(f"it ended with status {done.returncode}: {because}")
+    found = [re.search(pattern, done.stderr) for pattern in
+             (r"I +refs: +([\d,]+)", r"D +refs:.*\( *([\d,]+) rd", r"D +refs:.*\+ +([\d,]+) wr")]
+    if None in found:
+        raise ValueError("cachegrind printed no counts")
+    return done.stdout, [int(match[1].replace(",", "")) for match in found]
+
+
+def per_fork(small, large):
+    """Of two runs, each (forks, counts): what one more fork adds."""
+    forks = large[0] - small[0]
+    return {name: (b - a) / forks for name, a, b in zip(FIELDS, small[1], large[1])}
+
+
+def of_shape(program, shape):
+    runs = []
+    for size in SHAPES[shape]:
+        printed, counts = references(program, [shape, size])
+        runs.append((int(printed), counts))
+    return per_fork(*runs)
+
+
+def of_fib(program):
+    runs = []
+    for number in FIB:
+        printed, counts = references(program, ["--size", "test", "--workers", "1", "--n", number])
+        runs.append((json.loads(printed.strip().splitlines()[-1])["forks"], counts))
+    return per_fork(*runs)
+
+
+def measure(build, runtimes):
+    """"RUNTIME: fib" or "nopal: SHAPE" -> FIELDS per fork; and sentences about what failed."""
+    if shutil.which("valgrind") is None:
+        return {}, ["Instructions were not counted: valgrind was not found (valgrind)."]
+    wanted = {f"{name}: fib": (f"fib-{name}", of_fib) for name in runtimes
+              if build.has("fib", name)}
+    for shape in SHAPES:
+        if shape != "fib":
+            wanted[f"nopal: {shape}"] = ("shapes", lambda p, s=shape: of_shape(p, s))
+    counts, failures = {}, []
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, (program, count) in wanted.items():
+            bare = pathlib.Path(scratch) / program  # Valgrind does not read all debug information
+            try:
+                subprocess.run(["strip", "-g", "-o", bare, build.bench / program], check=True,
+                               capture_output=True)
+                counts[name] = count(str(bare))
+            except (OSError, ValueError, subprocess.SubprocessError) as error:
+                failures.append(f"The instructions of {name} were not counted: {error}.")
+    return counts, failures
