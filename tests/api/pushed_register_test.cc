@@ -33,8 +33,8 @@ std::uintptr_t nopal_test_push_r10();
 std::uintptr_t nopal_test_push_r11();
 }
 
-// nopal_test_push_rax and so on push a register into each of the 65 words below their return address,
-// and say where a mark is among them. Their caller has just forked.
+// nopal_test_push_rax and so on push a register into each of the 65 words below their return
+// address, and say where a mark is among them. Their caller has just forked.
 asm(R"(
     .pushsection .text
 nopal_test_registers_after:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""What a fork costs beside Nowa and Fibril, the two libraries of its kind, on one processor.
+"""What a fork costs beside Nowa and Fibril, the two libraries of its kind, on this processor.
 
-A ratio that holds on one maker's processor need not hold on the other's: fences are dear on Intel's,
-stores on AMD's. So each limit names the maker for which it is promised.
+A ratio that holds on one maker's processor need not hold on the other's: fences are dear on
+Intel's, stores on AMD's. So each limit names the maker for which it is promised.
 """
 
 import math
