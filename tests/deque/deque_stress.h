@@ -106,6 +106,7 @@ private:
   }
 
   void push(fork_record* open) {
+    nopal::base::happens_before(open); // nor how it was opened
     if (deque_.push(open))
       return;
     if (deque_.push_anyway(open) != nopal::deque::attention::none)
