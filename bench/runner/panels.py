@@ -30,7 +30,9 @@ def bars(groups, ylabel, line_at=None, log=False):
         return None
     plots = draw.pyplot()
     most = max(map(len, groups.values()))
-    wide = max(5.0, min(12.0, 1.0 + 0.14 * sum(len(g) + 1.5 for g in groups.values())))
+    for_bars = 0.14 * sum(len(g) + 1.5 for g in groups.values())
+    for_names = 0.08 * len(groups) * (max(map(len, groups)) + 1)
+    wide = max(5.0, min(12.0, 1.0 + max(for_bars, for_names)))
     figure, ax = plots.subplots(figsize=(wide, 3.2), layout="constrained")
     width = 0.86 / most
     for place, group in enumerate(groups.values()):
