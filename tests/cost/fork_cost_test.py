@@ -28,7 +28,7 @@ EXPECTED = {
         "fib": (66.0, 19.0),
         "lambda": (93.0, 25.0),
         "hundred": (47.2, 10.3),
-        "invoke": (142.0, 46.0),
+        "invoke": (144.0, 46.0),
     },
 }
 TOLERANCE = 1.0
