@@ -11,21 +11,22 @@
 // by one of twice the size; the old one is kept, since a thief may still read it.
 //
 // Invariant (no pop under way):
-//   fork i is open  <=>  top <= i < bottom;   bottom - top <= size
+//   fork i is open  <=>  top <= i < bottom;   bottom <= room_ <= top + size
 //
 // Ownership:
-//   bottom_   owner
+//   bottom_, room_, mask_, slots_   owner
 //   top_      any thread, by compare-and-swap from i to i + 1
 //   array_    owner
 //   group_    owner, while nothing is open
 // Orders:
 //   P  push: bottom store release. Partner: the thief's bottom load, acquire: entry, array, frame
 //      and group are complete.
-//   C  pop: bottom lowered, full fence, top load. Partner: top load, full fence, bottom load. Of an
-//      owner that takes without compare-and-swap and a thief that wants the same entry, one sees
-//      the other.
-//   T  top: compare-and-swap seq_cst, load acquire. The owner's load in push pairs with the
-//      thief's swap: the slot is used again only after its entry was read.
+//   C  pop: bottom lowered, top load, seq_cst. Partner: top load, acquire, bottom load, seq_cst. Of
+//      an owner that takes without compare-and-swap and a thief that wants the same entry, one sees
+//      the other: if the owner's load misses the swap (T) that raised top to that entry, lowering
+//      bottom comes before that swap, and so before the bottom load of a thief that saw the swap.
+//   T  top: a thief's compare-and-swap seq_cst. The owner's load for room_, acquire, pairs with it:
+//      the slot is used again only after its entry was read. The owner's swap publishes nothing.
 //   G  growing: array store release, the thief's load acquire: the copied entries are complete.
 //   H  group: store release, load acquire: a thief that sees the owner's next group sees that the
 //      entry is gone.
@@ -58,18 +59,18 @@ public:
 
   void open(bool fenced) noexcept {
     limit_.open(fenced);
-    array_.store(add_array(FirstSize), base::relaxed);
+    use(add_array(FirstSize));
+    room_ = FirstSize;
   }
 
-  // False also if the array is full. The array of a thread that runs no strands always is.
+  // False also if the array seems full. The array of a thread that runs no strands always does.
   [[gnu::always_inline]] bool push(Record* record) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed);
-    const array* const entries = array_.load(base::relaxed);
-    if (is_full(entries, at)) [[unlikely]]
+    if (at >= room_) [[unlikely]]
       return false;
-    put(entries, at, record);
+    put(at, record);
     base::light_barrier(); // L
-    if (limit_.allows(record)) [[likely]]
+    if (limit_.allows_here()) [[likely]]
       return true;
     put_already_ = true;
     return false;
@@ -90,17 +91,15 @@ public:
   }
   // False also if the fork is the last one: the owner must win it from the thieves.
   [[gnu::always_inline]] bool pop_newest() noexcept {
-    const std::int64_t at = bottom_.load(base::relaxed) - 1;
-    bottom_.store(at, base::release); // P: a thief that reads this may take what lies below
-    base::full_fence();               // C
-    return top_.load(base::relaxed) < at;
+    const std::int64_t at = bottom_.fetch_sub(1, base::seq_cst) - 1; // C, and P for what lies below
+    return top_.load(base::seq_cst) < at;                            // C
   }
 
   bool take_back(Record*) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed);
     std::int64_t top = at;
-    const bool ours = top_.compare_exchange_strong(top, at + 1, base::seq_cst, base::relaxed); // T
-    bottom_.store(at + 1, base::release);                                                      // P
+    const bool ours = top_.compare_exchange_strong(top, at + 1, base::relaxed, base::relaxed);
+    bottom_.store(at + 1, base::release); // P
     return ours;
   }
 
@@ -135,9 +134,8 @@ public:
   static void publish_for_absent_owner() noexcept {}
 
   outcome steal(void* group, entry<Record>& taken) noexcept {
-    std::int64_t top = top_.load(base::acquire); // T
-    base::full_fence();                          // C
-    if (top >= bottom_.load(base::acquire))      // P
+    std::int64_t top = top_.load(base::acquire); // C
+    if (top >= bottom_.load(base::seq_cst))      // C, P
       return outcome::empty;
     const array* entries = array_.load(base::acquire);                                   // G
     taken = {nullptr, entries->at(top).load(base::relaxed), group_.load(base::acquire)}; // H
@@ -173,23 +171,28 @@ private:
       return slots[index & (size - 1)];
     }
   };
-  static constexpr array nothing{};
 
-  [[gnu::always_inline]] bool is_full(const array* entries, std::int64_t bottom) const noexcept {
-    return bottom - top_.load(base::acquire) >= entries->size; // T
-  }
-
-  [[gnu::always_inline]] void put(const array* entries, std::int64_t at, Record* record) noexcept {
-    entries->at(at).store(record->frame(), base::relaxed);
+  // Owner.
+  [[gnu::always_inline]] void put(std::int64_t at, Record* record) noexcept {
+    slots_[at & mask_].store(record->frame(), base::relaxed);
     bottom_.store(at + 1, base::release); // P
   }
 
   void put_growing(Record* record) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed);
-    const array* entries = array_.load(base::relaxed);
-    if (is_full(entries, at))
-      entries = grow(entries, at);
-    put(entries, at, record);
+    if (at >= room_) {
+      const std::int64_t top = top_.load(base::acquire); // T
+      if (at - top > mask_)
+        use(grow(array_.load(base::relaxed), top, at));
+      room_ = top + mask_ + 1;
+    }
+    put(at, record);
+  }
+
+  void use(const array* entries) noexcept {
+    slots_ = entries->slots;
+    mask_ = entries->size - 1;
+    array_.store(entries, base::release); // G
   }
 
   // Arrays are never freed: all of one deque's together have less than twice the last one's size.
@@ -203,17 +206,19 @@ private:
     return &made;
   }
 
-  const array* grow(const array* full, std::int64_t bottom) noexcept {
+  const array* grow(const array* full, std::int64_t top, std::int64_t bottom) noexcept {
     const array* larger = add_array(2 * full->size);
-    for (std::int64_t i = top_.load(base::acquire); i < bottom; ++i)
+    for (std::int64_t i = top; i < bottom; ++i)
       larger->at(i).store(full->at(i).load(base::relaxed), base::relaxed);
-    array_.store(larger, base::release); // G
     return larger;
   }
 
   alignas(64) limit<Stacks> limit_;
   base::atomic<std::int64_t> bottom_{0};
-  base::atomic<const array*> array_{&nothing};
+  std::int64_t room_ = 0; // bottom may rise to here: top as last read, and the array's size
+  std::int64_t mask_ = 0;
+  base::atomic<frame*>* slots_ = nullptr;
+  base::atomic<const array*> array_{nullptr};
   base::atomic<void*> group_{nullptr};
   bool put_already_ = false; // by a push that has returned false
   unsigned arrays_made_ = 0;

@@ -15,15 +15,9 @@ _WAKE = "if (!state_.compare_exchange_strong(expected, notified, base::acq_rel, 
 _RING_STEAL = (
     "return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::release,"
 )
-_TAKE_BACK = (
-    "const bool ours = "
-    "top_.compare_exchange_strong(top, at + 1, base::seq_cst, base::relaxed);"
-)
-_STEAL = "return top_.compare_exchange_strong(top, top + 1, base::seq_cst, base::relaxed)"
 _AFTER_TAKE_BACK = "bottom_.store(at + 1, base::release);"
 _STEAL_TOP = "std::int64_t top = top_.load(base::acquire);"
-_PUT_TOP = "return bottom - top_.load(base::acquire) >= entries->size;"
-_GROW_TOP = "for (std::int64_t i = top_.load(base::acquire); i < bottom; ++i)"
+_PUT_TOP = "const std::int64_t top = top_.load(base::acquire);"
 _HAS_WORK = (
     "return anything_public() && (group == nullptr || group_.load(base::acquire) == group);"
 )
@@ -33,14 +27,11 @@ _LOCK = "called under the lock, which every push to the ring holds"
 _COUNT_FIRST = "keeps fetch_sub after fetch_add; the checker never lets two updates change places"
 _OWN_STORE = "a success reads the own store; GCC 12 wants its order not below the failure's"
 
-_CPP11 = "C++20's fences order the indices around it; C++11's, and the published proof, ask seq_cst"
-_IS_FENCED = "the fence of pop comes before it in its thread; else as for acq_rel"
 _NO_LOAD_BUFFERING = (
     "keeps the thief's read of a slot before the owner's next write to it; the checker never lets "
     "a store move before an earlier load"
 )
-_FENCE_FOLLOWS = "the full fence that follows makes an acquire of every load before it"
-_PUT_ACQUIRED = "push has acquired already; an old value only has more copied"
+_KEEPS_LOADS = "keeps the load of bottom behind it; the checker lets no load move before another"
 _DECIDED = "the last entry is decided by then; the checker never moves it before the swap"
 _PUSH_BARRIER = "the light barrier of push comes before it, in the model a full fence"
 _DROPPED = "what the thief has read of a fork that it steps back from is dropped"
@@ -55,15 +46,9 @@ REASONS = {
     (_THE, "return head_.load(base::acquire) <= at;", 0, "relaxed"): _DROPPED,
     (_THE, "head_.store(at, base::release);", 0, "relaxed"): _DROPPED,
     (_THE, "const locked guard{lock_}; #4", 0, ""): _NOT_MODELLED,
-    (_CHASE_LEV, "bottom_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
     (_CHASE_LEV, _AFTER_TAKE_BACK, 0, "relaxed"): _DECIDED,
-    (_CHASE_LEV, _TAKE_BACK, 0, "acq_rel"): _CPP11,
-    (_CHASE_LEV, _TAKE_BACK, 0, "relaxed"): _IS_FENCED,
-    (_CHASE_LEV, _STEAL, 0, "acq_rel"): _CPP11,
-    (_CHASE_LEV, _STEAL, 0, "relaxed"): _NO_LOAD_BUFFERING,
-    (_CHASE_LEV, _STEAL_TOP, 0, "relaxed"): _FENCE_FOLLOWS,
+    (_CHASE_LEV, _STEAL_TOP, 0, "relaxed"): _KEEPS_LOADS,
     (_CHASE_LEV, _PUT_TOP, 0, "relaxed"): _NO_LOAD_BUFFERING,
-    (_CHASE_LEV, _GROW_TOP, 0, "relaxed"): _PUT_ACQUIRED,
     (_CHASE_LEV, _HAS_WORK, 0, "relaxed"): _BARRIER,
     (_PARKING, _PARK, 0, "relaxed"): _COUNT_FIRST,
     (_PARKING, _CANCEL, 0, "relaxed"): _OWN_STORE,
