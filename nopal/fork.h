@@ -126,7 +126,7 @@ private:
     join::scope_frame* const frame = arch::address_of(frame_);
     if (!frame->is_of(this_frame()))
       sched::scope_misused();
-    if (frame->join.steals() != 0)
+    if (frame->steals() != 0)
       arch::nopal_arch_suspend(frame, sched::main_path_waits);
   }
 

@@ -74,8 +74,9 @@ failed:
   sched::child_threw(arch::address_of(record));
 }
 
-template <class Body>
-[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(fork_record& record, Body& body) {
+// Given: the body where that travels in registers, else a reference.
+template <class Body, class Given>
+[[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(fork_record& record, Given body) {
   if (!sched::fork_slow(&record, run_body<Body>, std::addressof(body)))
     run_opened(record, body);
 }
@@ -86,12 +87,14 @@ template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* 
   NOPAL_IF_CHECKED(sched::check_control(self));
   if (!self->exceptions->alive() && self->deque.push(&record)) [[likely]]
     return run_opened(record, body);
-  // The slow path gets a copy's address, so on the fast path the body's parts stay in registers.
-  if constexpr (std::is_trivially_copyable_v<Body>) {
-    Body own{body};
-    run_child_slow(record, own);
+  // A copy, so that on the fast path the body's parts stay in registers and out of the frame.
+  if constexpr (!copied_as_bytes<Body>) {
+    run_child_slow<Body, Body&>(record, body);
+  } else if constexpr (fits_registers<Body>) {
+    run_child_slow<Body, Body>(record, body);
   } else {
-    run_child_slow(record, body);
+    Body own{body};
+    run_child_slow<Body, Body&>(record, own);
   }
 }
 

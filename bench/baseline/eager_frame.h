@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a scope and a thunk hold if every fork is public at once. No slow path runs before a thief
-// comes, so the scope's constructor sets the join's state, and each fork loads its return address.
+// comes, so the scope's constructor sets the join's state, and each stub loads its return address.
 // Otherwise as nopal/join/lazy_frame.h.
 //
 // Paper: fibril-spaa16, listing 2 (fibril_t); nowa-ipdps21, listing 4.
@@ -15,34 +15,43 @@
 #include <cstddef>
 #include <cstdint>
 
+#undef NOPAL_RECORD_RETURN
+#define NOPAL_RECORD_RETURN "movq (%%rsp), %%rax\n\tmovq %%rax, 0(%%rdi)\n\t"
+
 namespace nopal::inline NOPAL_ABI::join {
 
 // A join in which a thief counts its steal while the thief holds the deque's lock.
 template <class Join>
 concept counted_under_deque_lock = requires { Join::counts_under_deque_lock; };
 
-struct scope_frame : arch::context {
-  // A thief may come right after the push.
-  [[gnu::always_inline]] scope_frame() noexcept : failures{nullptr} {
-    NOPAL_STORE_STACK_POINTER(stack_pointer);
-  }
-
+struct scope_state {
   NOPAL_JOIN join;
   std::uintptr_t stolen_at;
   std::uintptr_t taken_above; // not used by these deques
   failure* failures;
   exception_state exceptions;
   int error;
+  arch::control_words control;
 
+  [[gnu::always_inline]] scope_state() noexcept : failures{nullptr} {}
+};
+inline void open_states() noexcept {}
+
+struct scope_frame : arch::context {
+  // A thief may come right after the push.
+  [[gnu::always_inline]] scope_frame() noexcept { NOPAL_STORE_STACK_POINTER(stack_pointer); }
+
+  scope_state& state() noexcept { return state_; }
   std::uintptr_t base_of_frame() const noexcept { return frame_pointer & ~arch::frame_flags; }
   std::uintptr_t stack_pointer_of_fork() const noexcept { return stack_pointer; }
   bool is_of(std::uintptr_t frame) const noexcept { return base_of_frame() == frame; }
 
-  bool needs_join() const noexcept {
-    return (frame_pointer & arch::frame_flags) != 0 || join.steals() != 0;
+  bool needs_join() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
+  void activate() noexcept { frame_pointer |= kActive; }
+  void deactivate() noexcept {
+    state_.failures = nullptr;
+    frame_pointer &= ~kActive;
   }
-  void activate() noexcept { frame_pointer |= kFailed; }
-  void deactivate() noexcept { frame_pointer &= ~kFailed; }
 
   bool exceptions_aside() const noexcept { return (frame_pointer & kExceptionsAside) != 0; }
   void note_exceptions_aside() noexcept { frame_pointer |= kExceptionsAside; }
@@ -55,18 +64,21 @@ struct scope_frame : arch::context {
     return own;
   }
 
-  std::int64_t steals() const noexcept { return join.steals(); }
+  std::int64_t steals() const noexcept { return state_.join.steals(); }
   // The thief that has just stolen the main path. With `locked` it has counted already.
   void note_stolen() noexcept {
+    activate();
     if constexpr (!counted_under_deque_lock<NOPAL_JOIN>)
-      join.count_steal();
+      state_.join.count_steal();
   }
 
 private:
-  static constexpr std::uintptr_t kFailed = 1;
+  scope_state state_;
+
+  static constexpr std::uintptr_t kActive = 1; // stolen, or a child has failed
   static constexpr std::uintptr_t kExceptionsAside = 2;
   static constexpr std::uintptr_t kOwnControl = 4;
-  static_assert((kFailed | kExceptionsAside | kOwnControl) == arch::frame_flags);
+  static_assert((kActive | kExceptionsAside | kOwnControl) == arch::frame_flags);
 };
 
 // The record of an open fork.
@@ -78,9 +90,8 @@ struct fork_record {
   failure* failed;
 
   [[gnu::always_inline]] explicit fork_record(scope_frame* forking) noexcept
-      : scope{forking}, steals_before{forking->join.steals()} {
+      : scope{forking}, steals_before{forking->steals()} {
     base::note_fork(this, forking);
-    forking->resume_at = *static_cast<void**>(forking->resume_at); // where the stub says it lies
   }
 
   scope_frame* frame() const noexcept { return scope; }
@@ -88,7 +99,7 @@ struct fork_record {
   // Called by the thief under the deque's lock, if the deque has one.
   static void taken(scope_frame* frame) noexcept {
     if constexpr (counted_under_deque_lock<NOPAL_JOIN>)
-      frame->join.count_steal();
+      frame->state().join.count_steal();
   }
 };
 

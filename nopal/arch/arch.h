@@ -30,7 +30,10 @@ struct control_words {
   }
   // The thread's status flags, which say what was computed and not how, stay.
   void use() const noexcept {
-    const std::uint32_t both = (vector & ~status_flags) | (now().vector & status_flags);
+    const control_words before = now();
+    if (before == *this)
+      return;
+    const std::uint32_t both = (vector & ~status_flags) | (before.vector & status_flags);
     asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(both), "m"(x87));
   }
   bool operator==(const control_words& other) const noexcept {
@@ -46,14 +49,12 @@ struct context {
   std::uintptr_t stack_pointer;
   std::uintptr_t frame_pointer; // the layer join uses its low bits, frame_flags
   std::uintptr_t preserved[5];  // rbx, r12, r13, r14, r15
-  control_words control;        // of a strand that waits; a fork leaves them out
 };
 
 inline constexpr std::uintptr_t frame_flags = 7;
 
 static_assert(offsetof(context, resume_at) == 0 && offsetof(context, frame_pointer) == 16);
 static_assert(offsetof(context, preserved) == 24);
-static_assert(offsetof(context, control) == 64 && offsetof(control_words, x87) == 4);
 
 // A thief's stack pointer and the one it replaces are equal modulo this, since the frame may have
 // aligned itself for vector registers.
@@ -156,11 +157,12 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
 #else
 #define NOPAL_ADDRESS "i"
 #endif
+#define NOPAL_RECORD_RETURN "movq %%rsp, 0(%%rdi)\n\t" // some baselines do otherwise
 #define NOPAL_RECORD_CALLER_AND_GO_TO(thunk)                                                       \
   NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW                                                                \
-  asm volatile("movq %%rsp, 0(%%rdi)\n\tmovq %%rbx, 24(%%rdi)\n\t"                                 \
-               "movq %%r12, 32(%%rdi)\n\tmovq %%r13, 40(%%rdi)\n\t"                                \
-               "movq %%r14, 48(%%rdi)\n\tmovq %%r15, 56(%%rdi)\n\tjmp %P0"                         \
+  asm volatile(NOPAL_RECORD_RETURN "movq %%rbx, 24(%%rdi)\n\t"                                     \
+                                   "movq %%r12, 32(%%rdi)\n\tmovq %%r13, 40(%%rdi)\n\t"            \
+                                   "movq %%r14, 48(%%rdi)\n\tmovq %%r15, 56(%%rdi)\n\tjmp %P0"     \
                :                                                                                   \
                : NOPAL_ADDRESS(thunk)                                                              \
                : "memory" NOPAL_MAY_THROW)

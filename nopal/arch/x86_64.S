@@ -2,7 +2,6 @@
 // The operations of arch.h for x86-64, System V calling convention.
 //
 //   context:   0 resume_at   8 rsp   16 rbp, flags   24 rbx   32 r12   40 r13   48 r14   56 r15
-//              64 mxcsr   68 x87 control word
 //
 // For the caller of a fork's stub (arch.h) or of nopal_arch_suspend these are ordinary calls, which
 // clobber what calls clobber. The caller's frame, before and after a thief has taken it over:
@@ -38,8 +37,6 @@
     movq %r13, 40(%rdi)
     movq %r14, 48(%rdi)
     movq %r15, 56(%rdi)
-    stmxcsr 64(%rdi)
-    fnstcw 68(%rdi)
     .endm
 
     /* Undefined: neither debugger nor unwinder finds a caller beyond this. */
@@ -95,8 +92,6 @@
     movq 40(%rdi), %r13
     movq 48(%rdi), %r14
     movq 56(%rdi), %r15
-    ldmxcsr 64(%rdi)
-    fldcw 68(%rdi)
     jmp *0(%rdi)
     end_function nopal_arch_resume
 

@@ -43,13 +43,13 @@ const exception_state* this_threads_exceptions() noexcept { return &thread_state
 
 void set_exceptions_aside(scope_frame* scope) noexcept {
   scope->activate();
-  scope->exceptions = take_exception_state();
+  scope->state().exceptions = take_exception_state();
   scope->note_exceptions_aside();
 }
 
 void bring_exceptions_back(scope_frame* scope) noexcept {
   scope->forget_exceptions_aside();
-  put_exception_state(scope->exceptions);
+  put_exception_state(scope->state().exceptions);
 }
 
 NOPAL_SWITCHES bool run_catching_amid(std::exception_ptr handled, unsigned uncaught,
@@ -96,22 +96,20 @@ void attach_failure(fork_record* record, bool detached) noexcept {
   const std::int64_t epoch = detached ? record->steals_before : scope->steals();
   record->failed->order = 2 * epoch + (detached ? 1 : 0);
   const deque::locked guard{failures_lock};
-  record->failed->next = scope->failures;
-  scope->failures = record->failed;
+  record->failed->next = std::exchange(scope->state().failures, record->failed);
 }
 
 std::exception_ptr collect_failures(scope_frame* scope) noexcept {
   std::exception_ptr first;
   std::int64_t first_order = 0;
   std::uint64_t count = 0;
-  for (failure* at = scope->failures; at != nullptr; ++count) {
+  for (failure* at = scope->state().failures; at != nullptr; ++count) {
     if (first == nullptr || at->order <= first_order) {
       first = at->what;
       first_order = at->order;
     }
     delete std::exchange(at, at->next);
   }
-  scope->failures = nullptr;
   scope->deactivate();
   if (count > 0)
     begin_suppressed_count(count - 1);

@@ -3,11 +3,11 @@
 //
 // A scope is plain until it needs a slow path: until a fork of the scope is completed, a child
 // fails, or exceptions are set aside. Then it is active: the low bits of its frame pointer say so,
-// and `join` and `failures` are valid.
+// and it has a state (scope_state.h).
 //
 // Ownership of a scope_frame: the main path; while a fork of the scope is open, the owner of the
 // deque that holds the fork, or a thief in the owner's name, under the deque's lock. Detached
-// children access `join` and, under the failures' lock, `failures`.
+// children access the state: its `join` and, under the failures' lock, its `failures`.
 //
 // Paper: fibril-spaa16, listing 2 (fibril_t); nowa-ipdps21, listing 4.
 #pragma once
@@ -16,28 +16,17 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
-#include "nopal/join/wait_free.h"
+#include "nopal/join/scope_state.h"
 #include "nopal/stack/stack.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 
 namespace nopal::inline NOPAL_ABI::join {
 
 struct scope_frame : arch::context {
   // Leaves alone what activate() sets: this runs on every call of a function with a scope.
   [[gnu::always_inline]] scope_frame() noexcept { NOPAL_CHECK_ADDRESS(stack_pointer); }
-
-  union {
-    wait_free join;
-  };
-  std::uintptr_t stolen_at;   // the main path's stack pointer since the last steal
-  std::uintptr_t taken_above; // the lowest fork above the frame on its own stack that is taken
-                              // (both valid if steals() > 0)
-  failure* failures;
-  exception_state exceptions; // of the main path while it is suspended, or set aside
-  int error;                  // errno of the main path while it is suspended
 
   // The frame pointer of the function that declares the scope.
   std::uintptr_t base_of_frame() const noexcept { return frame_pointer & ~arch::frame_flags; }
@@ -56,19 +45,23 @@ struct scope_frame : arch::context {
     if (active())
       return;
     stack_pointer = stack_pointer_of_fork();
-    new (&join) wait_free;
-    failures = nullptr;
+    state_ = take_state();
     frame_pointer |= kActive;
   }
   // After a join.
-  void deactivate() noexcept { frame_pointer &= ~kActive; }
+  void deactivate() noexcept {
+    return_state(state_);
+    frame_pointer &= ~kActive;
+  }
+  // While the scope is active.
+  scope_state& state() noexcept { return *state_; }
 
   // The main path's exceptions are set aside while its continuation can be stolen (failure.h).
   bool exceptions_aside() const noexcept { return (frame_pointer & kExceptionsAside) != 0; }
   void note_exceptions_aside() noexcept { frame_pointer |= kExceptionsAside; }
   void forget_exceptions_aside() noexcept { frame_pointer &= ~kExceptionsAside; }
 
-  // The control words in the context are the strand's own, other than its group's.
+  // The control words in the state are the strand's own, other than its group's.
   void note_own_control() noexcept { frame_pointer |= kOwnControl; }
   bool take_own_control() noexcept {
     const bool own = (frame_pointer & kOwnControl) != 0;
@@ -77,11 +70,13 @@ struct scope_frame : arch::context {
   }
 
   // How often the main path was stolen since the last join.
-  std::int64_t steals() const noexcept { return active() ? join.steals() : 0; }
+  std::int64_t steals() const noexcept { return active() ? state_->join.steals() : 0; }
   // The thief that has just stolen the main path.
-  void note_stolen() noexcept { join.count_steal(); }
+  void note_stolen() noexcept { state_->join.count_steal(); }
 
 private:
+  scope_state* state_;
+
   static constexpr std::uintptr_t kActive = 1;
   static constexpr std::uintptr_t kExceptionsAside = 2;
   static constexpr std::uintptr_t kOwnControl = 4;

@@ -66,10 +66,10 @@ NOPAL_SWITCHES void fork_with_own_state(fork_record* of, void (*run)(void*),
   std::exception_ptr handled = std::current_exception();
   join::set_exceptions_aside(of->scope);
   if (vproc::current()->own_control()) {
-    of->scope->control = arch::control_words::now();
+    of->scope->state().control = arch::control_words::now();
     of->scope->note_own_control();
   }
-  const unsigned uncaught = of->scope->exceptions.uncaught;
+  const unsigned uncaught = of->scope->state().exceptions.uncaught;
   base::note_fork(of, of->scope);
   worker* const self = vproc::current();
   if (!self->deque.push(of))
@@ -132,34 +132,37 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   self->deque.adopt(stack::no_stack, 0, nullptr);
   if (frame_is_here(self, scope)) {
     // That stack stays with the frame.
-    if (!scope->join.last_child())
+    if (!scope->state().join.last_child())
       stack::retire(scope->stack_pointer);
     self->stack = stack::no_stack;
   } else {
     base::end_use(stack::bottom(self->stack), stack::top(self->stack));
   }
-  base::happens_before(&scope->join);
-  schedule(self, scope->join.child_finished() ? signal::stop(scope) : signal::stop());
+  base::happens_before(&scope->state());
+  schedule(self, scope->state().join.child_finished() ? signal::stop(scope) : signal::stop());
 }
 
 NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noexcept {
   enter();
   auto* const scope = static_cast<scope_frame*>(at);
   worker* const self = vproc::current();
+  join::scope_state& state = scope->state();
   NOPAL_ASSERT(
-      left == scope->stolen_at,
+      left == state.stolen_at,
       "scopes of one function were joined out of order, or its frame changed size (alloca) "
       "between a scope's declaration and its join; join scopes in the reverse order of their "
       "declaration");
-  scope->exceptions = join::take_exception_state();
-  scope->error = *self->host->error;
-  if (self->own_control())
+  state.exceptions = join::take_exception_state();
+  state.error = *self->host->error;
+  if (self->own_control()) {
+    state.control = arch::control_words::now();
     scope->note_own_control();
+  }
   note_scheduler_stack(self->host);
   base::end_use(stack::bottom(self->stack), stack::top(self->stack));
-  base::happens_before(&scope->join);
+  base::happens_before(&state);
   self->deque.adopt(stack::no_stack, 0, nullptr);
-  if (scope->join.arrive())
+  if (state.join.arrive())
     schedule(self, signal::stop(scope));
   self->host->count.suspensions.add(1);
   schedule(self, signal::stop());

@@ -75,15 +75,14 @@ struct first_child {
 
 // The child is finished on another thread than the one that waits, and no thief has the main path.
 // So it is made to look as if that waited at its join.
-void leave_main_path(const worker* self, scope_frame* scope, const group* in) noexcept {
-  scope->join.count_steal();
-  scope->join.arrive();
-  scope->control = in->control;
-  scope->error = *self->host->error;
+void leave_main_path(const worker* self, scope_frame* scope) noexcept {
+  scope->state().join.count_steal();
+  scope->state().join.arrive();
+  scope->state().error = *self->host->error;
   if (scope->exceptions_aside())
     scope->forget_exceptions_aside(); // the waiting thread brings them back
   else
-    scope->exceptions = join::take_exception_state();
+    scope->state().exceptions = join::take_exception_state();
 }
 
 // On the child's stack.
@@ -101,7 +100,7 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   if (ours && self->host->bound == child->in)
     return;
   if (ours)
-    leave_main_path(self, of->scope, child->in);
+    leave_main_path(self, of->scope);
   base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
   arch::nopal_arch_leave(child_ended, of->scope, self->scheduler_stack);
 }
@@ -184,7 +183,7 @@ NOPAL_SWITCHES void run_group(fork_record* of, void (*run)(void*), void* closure
   if (amid_exceptions) {
     child.handled = std::current_exception();
     join::set_exceptions_aside(scope);
-    child.uncaught = scope->exceptions.uncaught;
+    child.uncaught = scope->state().exceptions.uncaught;
   }
   if (offered) {
     self->deque.publish_root(of, self->of);
@@ -214,11 +213,13 @@ NOPAL_SWITCHES void run_affine(fork_record* of, void (*run)(void*), void* closur
 NOPAL_SWITCHES void run(worker* self, finished_root what) noexcept {
   scope_frame* const scope = what.scope;
   base::forget_frames(arch::stack_pointer(), scope->stack_pointer);
+  const arch::control_words of_group = self->host->bound->control;
   end_group(self, scope);
-  base::happens_after(&scope->join);
-  join::put_exception_state(scope->exceptions);
-  base::set_error(scope->error);
-  scope->take_own_control(); // the worker that runs it now knows
+  base::happens_after(&scope->state());
+  join::put_exception_state(scope->state().exceptions);
+  base::set_error(scope->state().error);
+  // Whether they are its own, the worker that it continues with knows.
+  (scope->take_own_control() ? scope->state().control : of_group).use();
   leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }

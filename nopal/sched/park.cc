@@ -55,6 +55,7 @@ void take_over(worker* self, worker* left) noexcept {
   strand->of = self->of;
   strand->exceptions = join::take_exception_state();
   strand->error = *here->error;
+  strand->control = arch::control_words::now();
   strand->own_control = self->own_control();
   note_scheduler_stack(here);
   if (self->deque.give_back(strand->stack_pointer, strand->split))
@@ -109,6 +110,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
     self->of = strand->of;
     self->deque.adopt(own, strand->split, self->of);
   }
+  strand->control.use();
   self->set_own_control(strand->own_control);
   join::put_exception_state(strand->exceptions);
   base::set_error(strand->error);

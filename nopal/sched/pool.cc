@@ -104,6 +104,7 @@ void start_locked() {
                "with -fno-%s",
                option, option);
   stack::open(use.stack_size.value, use.stack_budget.value, use.max_stacks.value);
+  join::open_states();
   if (use.verbose.value && stack::may_run_out())
     base::say("%zu stacks in slots of %zu MiB; thieves wait where they run out", stack::capacity(),
               static_cast<std::size_t>(stack::slot_bytes() >> 20));

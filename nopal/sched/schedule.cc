@@ -39,6 +39,13 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
   return (below & ~(arch::alignment - 1)) | (at & (arch::alignment - 1));
 }
 
+// The main path computes with control words of its own, or with those of its group.
+void restore_control(worker* self, scope_frame* main_path) noexcept {
+  const bool own = main_path->take_own_control();
+  (own ? main_path->state().control : self->of->control).use();
+  self->set_own_control(own);
+}
+
 // Returns if the strand was handed to another thread.
 NOPAL_SWITCHES void run_next(worker* self, const next_step& next) noexcept {
   if (const auto* const theft = std::get_if<stolen>(&next))
@@ -75,11 +82,8 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
   arch::tell_gdb(top, at);
   base::happens_after(scope);
   scope->note_stolen();
-  scope->stolen_at = at;
-  const bool own_control = scope->take_own_control();
-  self->set_own_control(own_control);
-  if (!own_control)
-    scope->control = what.of->control;
+  scope->state().stolen_at = at;
+  restore_control(self, scope);
   if (scope->exceptions_aside())
     join::bring_exceptions_back(scope);
   base::set_error(self->stolen_error);
@@ -94,12 +98,12 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
 NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
   scope_frame* const scope = what.main_path;
   self->of = what.of;
-  base::happens_after(&scope->join);
+  base::happens_after(&scope->state());
   const bool root = scope == what.of->root; // whose stack is that of the thread which waits for it
   const stack::stack_id own = stack::stack_of(scope->stack_pointer);
   if (!root && !stack::reuse(own, {scope, what.of}))
     return;
-  scope->join.reset();
+  scope->state().join.reset();
   self->host->count.resumptions.add(1);
   if (root && self->host->bound == what.of)
     return run(self, finished_root{scope});
@@ -110,10 +114,10 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
   if (self->stack != own && self->stack != stack::no_stack)
     stack::release(self->stack);
   self->stack = own;
-  self->deque.adopt(own, scope->taken_above, self->of);
-  join::put_exception_state(scope->exceptions);
-  base::set_error(scope->error);
-  self->set_own_control(scope->take_own_control());
+  self->deque.adopt(own, scope->state().taken_above, self->of);
+  join::put_exception_state(scope->state().exceptions);
+  base::set_error(scope->state().error);
+  restore_control(self, scope);
   note_stack(self);
   leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 // The range and the pool of stack.h.
 //
-// The pool is a list of stack numbers with a tag in its head, which makes the pop immune to a
-// number that went and came back (ABA). The links lie in a table beside the stacks, so pooled
-// stacks are not touched.
-//   head: tag (upper 32 bits) | number of the first stack + 1 (lower 32 bits), 0 = empty
+// The links of the pool lie in a table beside the stacks, so pooled stacks are not touched.
 //
-// Orders: pushing publishes the link (release) to the pop that reads it (acquire). `coming_back`
-// falls (release) after the push: who reads that it is 0 (acquire) sees the pushed stack.
+// Orders: `coming_back` falls (release) after the put: who reads that it is 0 (acquire) sees the
+// stack in the pool.
 #include "nopal/stack/stack.h"
 
 #include "nopal/arch/gdb.h"
 #include "nopal/base/check.h"
+#include "nopal/base/free_list.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 
@@ -34,7 +32,6 @@ struct range {
   int slot_shift = 26; // a slot has 2^slot_shift bytes: 64 MiB where addresses are not scarce
   bool may_run_out = false;
   std::size_t thieves_stacks = 0; // thieves make no more than so many
-  base::atomic<std::uint32_t>* links = nullptr;
   void** fibers = nullptr;
 
   std::uintptr_t slot_bytes() const noexcept { return std::uintptr_t{1} << slot_shift; }
@@ -42,45 +39,20 @@ struct range {
 };
 range the_range;
 
-alignas(64) base::atomic<std::uint64_t> pool_head{0};
-alignas(64) base::atomic<std::uint32_t> created{0};
+base::free_list pool;
 base::atomic<std::uint32_t> coming_back{0}; // taken from the pool, but left to their reclaimers
-
-void push_pool(stack_id stack) noexcept {
-  const std::uint32_t number = number_of(stack);
-  std::uint64_t head = pool_head.load(base::relaxed);
-  std::uint64_t next;
-  do {
-    the_range.links[number].store(static_cast<std::uint32_t>(head), base::relaxed);
-    next = (((head >> 32) + 1) << 32) | (number + 1);
-  } while (!pool_head.compare_exchange_weak(head, next, base::release, base::relaxed));
-}
-
-stack_id pop_pool() noexcept {
-  std::uint64_t head = pool_head.load(base::acquire);
-  while (static_cast<std::uint32_t>(head) != 0) {
-    const std::uint32_t number = static_cast<std::uint32_t>(head) - 1;
-    const std::uint64_t next =
-        (((head >> 32) + 1) << 32) | the_range.links[number].load(base::relaxed);
-    if (pool_head.compare_exchange_weak(head, next, base::acquire, base::acquire))
-      return stack_number(number);
-  }
-  return no_stack;
-}
 
 // From the pool, or new while there are fewer than `most`. A pooled stack whose pages a reclaimer
 // is giving back is left to the reclaimer.
 stack_id take(std::size_t most) noexcept {
-  while (const stack_id pooled = pop_pool()) {
-    if (reuse(pooled, {}))
-      return pooled;
+  for (std::uint32_t pooled; (pooled = pool.take()) != base::free_list::none;) {
+    if (reuse(stack_number(pooled), {}))
+      return stack_number(pooled);
     coming_back.fetch_add(1, base::relaxed);
   }
-  std::uint32_t number = created.load(base::relaxed);
-  do {
-    if (number >= most)
-      return no_stack;
-  } while (!created.compare_exchange_weak(number, number + 1, base::relaxed, base::relaxed));
+  const std::uint32_t number = pool.create(most);
+  if (number == base::free_list::none)
+    return no_stack;
   const stack_id stack = stack_number(number);
   NOPAL_ASSERT(base::commit(reinterpret_cast<void*>(bottom(stack)), the_range.stack_bytes),
                "the kernel refused memory for stack number %u of %zu KiB", number + 1,
@@ -122,7 +94,7 @@ stack_id stack_number(std::size_t number) noexcept {
 
 std::size_t capacity() noexcept { return the_range.stacks; }
 bool may_run_out() noexcept { return the_range.may_run_out; }
-std::uint32_t created_stacks() noexcept { return created.load(base::relaxed); }
+std::uint32_t created_stacks() noexcept { return pool.created(); }
 
 void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noexcept {
   the_range = reserve_most(stack_bytes);
@@ -130,7 +102,7 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noex
   const std::size_t stacks = std::min(the_range.stacks, base::max_mappings() / 4);
   void* const links = base::map_zeroed(stacks * sizeof(std::uint32_t));
   NOPAL_ASSERT(links != nullptr, "no memory for a table of %zu stacks", stacks);
-  the_range.links = static_cast<base::atomic<std::uint32_t>*>(links);
+  pool.open(links, sizeof(base::free_list::link));
   the_range.stacks = stacks;
   arch::nopal_gdb_range = {the_range.base, the_range.bytes(), slot_bytes()};
   the_range.may_run_out = max_stacks != 0 || stacks < kManyStacks;
@@ -146,8 +118,7 @@ stack_id acquire() noexcept {
   for (unsigned tries = 1;; ++tries) {
     if (const stack_id stack = take(the_range.stacks))
       return stack;
-    NOPAL_ASSERT(coming_back.load(base::acquire) != 0 ||
-                     static_cast<std::uint32_t>(pool_head.load(base::relaxed)) != 0,
+    NOPAL_ASSERT(coming_back.load(base::acquire) != 0 || !pool.empty(),
                  "all %zu stacks are in use: more strands are suspended than the reserved address "
                  "space, or vm.max_map_count, allows",
                  the_range.stacks);
@@ -156,7 +127,7 @@ stack_id acquire() noexcept {
 }
 
 void come_back(stack_id stack) noexcept {
-  push_pool(stack);
+  pool.put(number_of(stack));
   coming_back.fetch_sub(1, base::release);
 }
 
@@ -165,7 +136,7 @@ stack_id acquire_for_thief() noexcept { return take(the_range.thieves_stacks); }
 void release(stack_id stack) noexcept {
   NOPAL_CHECK(is_ours(stack) && stack_of(stack) == stack);
   retire(top(stack));
-  push_pool(stack);
+  pool.put(number_of(stack));
 }
 
 std::uint32_t number_of(stack_id stack) noexcept {

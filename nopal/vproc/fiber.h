@@ -28,7 +28,8 @@ struct fiber : arch::context {
   std::uintptr_t split = 0; // the split of its deque when the strand gave that back
   join::exception_state exceptions{};
   int error = 0;
-  bool own_control = false; // its control words are not its group's
+  arch::control_words control{};
+  bool own_control = false; // they are not its group's
   thread_waker waker;       // of a thread that runs no strands
 };
 

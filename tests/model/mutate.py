@@ -20,6 +20,7 @@ import tempfile
 import survivors
 
 HEADERS = (
+    "nopal/base/free_list.h",
     "nopal/deque/public_ring.h",
     "nopal/deque/spin_lock.h",
     "nopal/deque/stack_map.h",
@@ -45,8 +46,9 @@ LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/vproc/queues.
 _LOCK = re.compile(r"const (?:deque::)?locked guard\{lock_\};")
 # Others' barriers may then fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")
-# Without the tag a position that was taken back and offered anew looks unchanged (ABA).
-_TAG = re.compile(r"\(\(\(old >> 32\) \+ 1\) << 32\)")
+# Without the tag a position that was taken back and offered anew, or a number that came back, looks
+# unchanged (ABA).
+_TAG = re.compile(r"\(\(\((old|head) >> 32\) \+ 1\) << 32\)")
 _LABEL = re.compile(r"//\s*([A-Z])(?![A-Za-z])")
 
 
@@ -99,7 +101,8 @@ def mutants_of(root, header):
         for match in removed:
             found.append(Mutant(header, number, line, match.span(), "", times))
         for match in _TAG.finditer(code):
-            found.append(Mutant(header, number, line, match.span(), "((old >> 32) << 32)", times))
+            untagged = f"(({match[1]} >> 32) << 32)"
+            found.append(Mutant(header, number, line, match.span(), untagged, times))
     return found
 
 

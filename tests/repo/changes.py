@@ -75,7 +75,7 @@ END = re.compile(r"\Z")
 
 IN_RANDOM = "namespace nopal::base {"
 IN_DIE = "void die(const char* format, ...) noexcept {\n"
-IN_FORK = "    if (frame->join.steals() != 0)\n"
+IN_FORK = "    if (frame->steals() != 0)\n"
 SWITCH = "      arch::nopal_arch_suspend(frame, sched::main_path_waits);\n"
 ENABLE = "enabled.store(true, relaxed);"
 

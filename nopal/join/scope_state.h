@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What a scope needs once a fork of it is completed, a child fails, or exceptions are set aside.
+// Most scopes never do, so it does not lie in their frames, but comes from a list of free states.
+//
+// A state belongs to a scope from its activation to the end of its join (lazy_frame.h); who may
+// touch which part is said there. Memory: a state of 128 bytes for each active scope, at most as
+// many as there were at a time. It is not given back.
+#pragma once
+
+#include "nopal/arch/arch.h"
+#include "nopal/base/atomic.h"
+#include "nopal/config.h"
+#include "nopal/join/failure.h"
+#include "nopal/join/wait_free.h"
+
+#include <cstdint>
+
+namespace nopal::inline NOPAL_ABI::join {
+
+struct alignas(64) scope_state {
+  base::atomic<std::uint32_t> next_free; // first: base/free_list.h
+  wait_free join;
+  std::uintptr_t stolen_at;   // the main path's stack pointer since the last steal
+  std::uintptr_t taken_above; // the lowest fork above the frame on its own stack that is taken
+                              // (both valid if steals() > 0)
+  failure* failures;
+  exception_state exceptions;  // of the main path while it is suspended, or set aside
+  int error;                   // errno of the main path while it is suspended
+  arch::control_words control; // of the main path, if they are its own
+};
+
+// Before the first fork. Maps room for the states; none takes memory before it is used.
+void open_states() noexcept;
+
+// Any thread, also under a deque's lock: no allocation. Ends the program if all are in use.
+scope_state* take_state() noexcept;
+void return_state(scope_state* unused) noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::join
