@@ -60,7 +60,8 @@ def arguments(words):
     parser.add_argument("--html", metavar="FILE", help="write one page with plots and results")
     parser.add_argument("--svg", metavar="DIR",
                         help="write speed_up.svg, overhead.svg and memory.svg; with --study "
-                        "overview: fork_cost.svg")
+                        "overview: fork_cost.svg; with --study forks: forks_amd.svg or "
+                        "forks_intel.svg, by the processor's maker")
     parser.add_argument("--study", metavar="NAME",
                         help="run a comparison with its own problems, runtimes, workers, rounds "
                         "and checks: %s" % ", ".join(studies.names()))

@@ -6,7 +6,7 @@
 # bench_study_programs(runtime BACKEND header [LIBRARIES ...]): adds them to a runtime's problems.
 function(bench_study_programs runtime)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "BACKEND" "LIBRARIES")
-  set(added known_span suspended deep_leaves alternating lu_tiny chain)
+  set(added known_span suspended deep_leaves alternating lu_tiny chain five_words hundred)
   if(runtime STREQUAL "serial")
     list(APPEND added side_by_side)
   elseif(runtime STREQUAL "nopal")

@@ -25,6 +25,9 @@ class ForksStudy(fake_study.FakeStudy):
         for runtime in ("nopal", "nopal-nowa", "nowa", "fibril"):
             self.say("chain", runtime, 1, n=1, max_rss_kib=1000)
             self.say("chain", runtime, 1, n=2001, max_rss_kib=1000 + stack_kib)
+        for problem in forks.SHAPES:
+            for runtime in ("nopal", "nowa", "fibril"):
+                self.say(problem, runtime, 1, time_s=0.5 if runtime == "nopal" else 1.0)
         for count in (1, 2):
             for problem in forks.COMPARED:
                 self.say(problem, "nopal", count, time_s=fibx if problem == "fibx" else 0.8)
@@ -60,6 +63,21 @@ class ForksStudy(fake_study.FakeStudy):
         self.assertAlmostEqual(self.only("fibx, 1")["value"], 1.1, "over the faster of both")
         self.assertIs(self.only("stack")["holds"], False)
         self.assertAlmostEqual(self.only("stack")["value"], 256)
+
+    def test_other_shapes_have_a_table(self):
+        done = self.run_forks()
+        rows = [line.split() for line in done.stdout.splitlines() if "hundred children" in line]
+        self.assertEqual([row[7:10] for row in rows],
+                         [["nopal", "0.500", "1.00"], ["nowa", "1.000", "0.50"],
+                          ["fibril", "1.000", "0.50"]])
+
+    def test_the_picture_is_named_after_the_processors_maker(self):
+        self.run_forks()
+        self.run_study("-n", 3, "--svg", self.build)
+        names = [path.name for path in pathlib.Path(self.build).glob("*.svg")]
+        self.assertEqual(names, [f"forks_{forks.maker().replace(' ', '_').lower()}.svg"])
+        picture = (pathlib.Path(self.build) / names[0]).read_text(encoding="utf-8")
+        self.assertIn("quicksort", picture)
 
     def test_few_rounds_judge_no_time(self):
         self.run_forks(rounds=2)

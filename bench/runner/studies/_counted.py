@@ -10,7 +10,8 @@ import subprocess
 import tempfile
 
 SHAPES = {"fib": (20, 22), "lambda": (20, 22), "hundred": (100, 300), "invoke": (16, 18)}
-FIB = (20, 27)  # the harness forks for a fixed time before
+# For --n. The harness forks for a fixed time before.
+PROBLEMS = {"fib": (20, 27), "five_words": (20, 27), "hundred": (500, 3000)}
 FIELDS = ["instructions", "loads", "stores"]
 TIMEOUT_S = 300
 
@@ -45,22 +46,22 @@ def of_shape(program, shape):
     return per_fork(*runs)
 
 
-def of_fib(program):
+def of_problem(program, problem):
     runs = []
-    for number in FIB:
+    for number in PROBLEMS[problem]:
         printed, counts = references(program, ["--size", "test", "--workers", "1", "--n", number])
         runs.append((json.loads(printed.strip().splitlines()[-1])["forks"], counts))
     return per_fork(*runs)
 
 
 def measure(build, runtimes):
-    """"RUNTIME: fib" or "nopal: SHAPE" -> FIELDS per fork; and sentences about what failed."""
+    """"RUNTIME: PROBLEM" or "nopal: SHAPE" -> FIELDS per fork; and sentences about what failed."""
     if shutil.which("valgrind") is None:
         return {}, ["Instructions were not counted: valgrind was not found (valgrind)."]
-    wanted = {f"{name}: fib": (f"fib-{name}", of_fib) for name in runtimes
-              if build.has("fib", name)}
+    wanted = {f"{name}: {problem}": (f"{problem}-{name}", lambda p, q=problem: of_problem(p, q))
+              for problem in PROBLEMS for name in runtimes if build.has(problem, name)}
     for shape in SHAPES:
-        if shape != "fib":
+        if shape not in PROBLEMS:
             wanted[f"nopal: {shape}"] = ("shapes", lambda p, s=shape: of_shape(p, s))
     counts, failures = {}, []
     with tempfile.TemporaryDirectory() as scratch:

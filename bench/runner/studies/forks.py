@@ -18,7 +18,9 @@ from runner.studies._common import every
 
 ABOUT = "what a fork costs beside Nowa and Fibril: time, instructions, stores, stack"
 COMPARED = ["fibx", "integrate", "nqueens", "knapsack", "matmul", "cilksort", "quicksort"]
-PROBLEMS = ["fib", *COMPARED]
+SHAPES = {"five_words": "five words taken along",
+          "hundred": "a loop that forks a hundred children"}
+PROBLEMS = ["fib", *COMPARED, *SHAPES]
 ROUNDS = 15
 SIZE = "quick"
 OURS, BASELINE, NOWA = "nopal", "nopal-nowa", "nowa"
@@ -44,6 +46,7 @@ def workers(_cores):
 
 def judged(wish):
     chosen = every([p for p in COMPARED if p in wish.problems], [OURS, *PEERS], wish.workers)
+    chosen += every([p for p in SHAPES if p in wish.problems], [OURS, *PEERS], [1])
     if "fib" in wish.problems:
         chosen += every(["fib"], ["serial_call", OURS, BASELINE, *PEERS, *OWN], [1])
     return chosen
@@ -173,15 +176,20 @@ def fork_table(result):
 
 
 def shape_table(result):
-    names = {"fib": "a function and its result", "lambda": "a lambda with five captured words",
-             "hundred": "a loop that forks a hundred children", "invoke": "invoke of two functions"}
     rows = []
-    for shape, title in names.items():
-        counts = result.extra["counts"].get(f"{OURS}: {shape}", {})
-        rows.append([title, *(f"{counts[f]:.1f}" if f in counts else None
-                              for f in _counted.FIELDS)])
-    return Table("Other shapes of a fork, with the work between two of them",
-                 ["shape", *_counted.FIELDS], rows)
+    def add(title, runtime, shape, *times):
+        counts = result.extra["counts"].get(f"{runtime}: {shape}", {})
+        rows.append([title, runtime, *times, *(f"{counts[f]:.1f}" if f in counts else None
+                                               for f in _counted.FIELDS)])
+    for problem, title in SHAPES.items():
+        for runtime in [OURS, *PEERS]:
+            add(title, runtime, problem,
+                text(value(seconds, result.rounds, problem, runtime), 3),
+                text(value(over, result.rounds, problem, runtime)))
+    add("a lambda with five captured words", OURS, "lambda", None, None)
+    add("invoke of two functions", OURS, "invoke", None, None)
+    return Table("Other shapes of a fork, with the work between two of them, one worker",
+                 ["shape", "runtime", "seconds", "nopal over it", *_counted.FIELDS], rows)
 
 
 def problem_table(result):
@@ -204,12 +212,20 @@ def lines(result):
     return study_text.blocks(tables(result))
 
 
-def figures(result):
+def picture(result):
     groups = {}
     for problem in PROBLEMS:
         bars = {peer: value(over, result.rounds, problem, peer) for peer in [*PEERS, *OWN]}
         groups[problem] = {peer: known for peer, known in bars.items() if known}
     groups = {problem: bars for problem, bars in groups.items() if bars}
-    return [Figure("Time of nopal over that of its peers, one worker",
-                   panels.bars(groups, "nopal / peer", line_at=1),
+    return panels.bars(groups, "nopal / peer", line_at=1)
+
+
+def pictures(result, _host):
+    """File name -> SVG, for --svg: one for each maker, so that both can be shown."""
+    return {f"forks_{result.extra['maker'].replace(' ', '_').lower()}": picture(result)}
+
+
+def figures(result):
+    return [Figure("Time of nopal over that of its peers, one worker", picture(result),
                    f"On a processor of {result.extra['maker']}.")]
