@@ -30,7 +30,8 @@ foreach(peer nowa fibril lace libfork taskflow)
   endif()
   if(peer MATCHES "^(nowa|fibril|taskflow)$")
     bench_foreign_runtime(${peer} ${NOPAL_BENCH_GCC}
-      BACKEND ${peer} PROBLEMS ${problems} chain five_words hundred FLAGS ${flags} LIBRARIES ${library})
+      BACKEND ${peer} PROBLEMS ${problems} chain five_words hundred
+      FLAGS ${flags} LIBRARIES ${library})
   else()
     bench_foreign_runtime(${peer} ${NOPAL_BENCH_GCC} OWN_PROBLEMS
       BACKEND ${peer} PROBLEMS fib integrate nqueens FLAGS ${flags} LIBRARIES ${library})
