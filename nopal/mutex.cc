@@ -10,7 +10,7 @@ namespace nopal::inline NOPAL_ABI {
 using vproc::fiber;
 
 void mutex::wait() noexcept {
-  sched::park([this](fiber* strand) { return queue_.join(strand); });
+  sched::park([this](fiber* strand) { return queue_.join(strand) ? nullptr : strand; });
 }
 
 void mutex::hand_over() noexcept {
@@ -21,11 +21,11 @@ void mutex::hand_over() noexcept {
 
 void condition_variable::wait(std::unique_lock<mutex>& lock) noexcept {
   mutex& held = *lock.mutex();
-  sched::park([this, &held](fiber* strand) {
+  sched::park([this, &held](fiber* strand) -> fiber* {
     mutex& to_unlock = held; // what was captured is gone once the strand is resumed
     queue_.add(strand);
     to_unlock.unlock();
-    return true;
+    return nullptr;
   });
   held.lock();
 }

@@ -164,6 +164,8 @@ std::uintptr_t lowest_of_own_stack() noexcept {
   return reinterpret_cast<std::uintptr_t>(low);
 }
 
+void give_way() noexcept { sched_yield(); }
+
 void wait_briefly(unsigned n) noexcept {
   if (n % 64 == 0)
     sched_yield();

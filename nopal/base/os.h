@@ -45,6 +45,8 @@ void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
 void futex_wake_one(atomic<std::uint32_t>& word) noexcept;
 
 void sleep_us(unsigned microseconds) noexcept;
+// Lets other threads of the system run on this processor.
+void give_way() noexcept;
 // The clock of the processor, in cycles of a constant rate.
 inline std::uint64_t cycles() noexcept { return __builtin_ia32_rdtsc(); }
 

@@ -158,7 +158,8 @@ NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexce
   // A stack of ours is among LeakSanitizer's roots already.
   if (!stack::is_ours(scope->stack_pointer))
     base::add_roots(scope->stack_pointer, self->host->scheduler.bounds.high);
-  const std::uintptr_t begin = stack::top(self->stack) - 64;
+  set_computation(self->stack, computation_at(scope->stack_pointer));
+  const std::uintptr_t begin = stack::top(self->stack) - stack::top_margin;
   arch::tell_gdb(stack::top(self->stack), begin);
   arch::nopal_arch_call_on(run_first_child, &child, begin);
   worker* const now = vproc::current();

@@ -2,6 +2,7 @@
 // How a strand leaves its thread in the middle of something, and how a vproc resumes it.
 #include "nopal/sched/park.h"
 
+#include "nopal/arch/gdb.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/entry.h"
@@ -23,7 +24,7 @@ auto of_group(const group* wanted) noexcept {
 
 void wait_as_thread(fiber& here) noexcept {
   const int error = *base::this_threads_error();
-  if (here.enqueue(&here, here.argument))
+  if (here.enqueue(&here, here.argument) == nullptr)
     here.waker.wait();
   base::happens_after(&here);
   base::set_error(error);
@@ -44,6 +45,31 @@ void take_over(worker* self, worker* left) noexcept {
   suspended.remove(left);
   put_back_worker(self, left);
   announce_work(left, left->of);
+}
+
+void restore_state(worker* self, fiber* strand) noexcept {
+  strand->control.use();
+  self->set_own_control(strand->own_control);
+  join::put_exception_state(strand->exceptions);
+  base::set_error(strand->error);
+}
+
+// On the vproc's empty stack, or a new one: the strand may be what others wait for, so it takes one
+// beyond the thieves' share.
+[[noreturn]] NOPAL_SWITCHES void begin(worker* self, fiber* strand) noexcept {
+  if (self->stack == stack::no_stack)
+    self->stack = stack::acquire();
+  const std::uintptr_t top = stack::top(self->stack);
+  const std::uintptr_t at = top - stack::top_margin;
+  base::begin_use(stack::bottom(self->stack), top);
+  arch::tell_gdb(top, at);
+  set_computation(self->stack, strand->in);
+  self->of = strand->of;
+  self->deque.adopt(self->stack, top, self->of);
+  restore_state(self, strand);
+  note_stack(self);
+  leave();
+  arch::nopal_arch_leave(strand->begin, strand, at);
 }
 
 // On the scheduler's stack.
@@ -68,13 +94,13 @@ void take_over(worker* self, worker* left) noexcept {
     self->stack = stack::acquire();
   stack::retire(strand->stack_pointer);
   base::happens_before(strand);
-  schedule(self,
-           strand->enqueue(strand, strand->argument) ? signal::stop() : signal::preempt(strand));
+  fiber* const next = strand->enqueue(strand, strand->argument);
+  schedule(self, next == nullptr ? signal::stop() : signal::preempt(next));
 }
 
 } // namespace
 
-NOPAL_SWITCHES void park(bool (*enqueue)(fiber*, void*), void* argument) noexcept {
+NOPAL_SWITCHES void park(fiber* (*enqueue)(fiber*, void*), void* argument) noexcept {
   fiber here;
   here.enqueue = enqueue;
   here.argument = argument;
@@ -97,6 +123,8 @@ bool any_ready(const group* wanted) noexcept { return ready.holds(of_group(wante
 
 NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
   base::happens_after(strand);
+  if (strand->begin != nullptr)
+    begin(self, strand);
   const stack::stack_id own = stack::stack_of(strand->stack_pointer);
   if (!stack::reuse(own, {strand, nullptr}))
     return;
@@ -110,10 +138,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
     self->of = strand->of;
     self->deque.adopt(own, strand->split, self->of);
   }
-  strand->control.use();
-  self->set_own_control(strand->own_control);
-  join::put_exception_state(strand->exceptions);
-  base::set_error(strand->error);
+  restore_state(self, strand);
   note_stack(self);
   leave();
   arch::nopal_arch_resume(strand, strand->stack_pointer);

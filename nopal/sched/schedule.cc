@@ -16,8 +16,6 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-constexpr std::uintptr_t kTopMargin = 64;
-
 // The thief's stack pointer: leaves the frame's outgoing-argument area free below the top of the
 // thief's stack (Cilk-M's linkage region) and keeps the alignment. The size of that area is not
 // known, so all that lies between the frame's stack pointer and its base is left: the frame pointer
@@ -29,9 +27,9 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
   const std::uintptr_t frame = scope->base_of_frame();
   const bool together = !stack::is_ours(at) || stack::together(at, frame);
   const std::uintptr_t base = together ? frame : stack::top(stack::stack_of(at));
-  const std::uintptr_t area = base - at + kTopMargin;
+  const std::uintptr_t area = base - at + stack::top_margin;
   NOPAL_ASSERT(
-      area + 2 * arch::alignment < stack::size() / 2 + kTopMargin,
+      area + 2 * arch::alignment < stack::size() / 2 + stack::top_margin,
       "a function that forks has a frame of %zu KiB, but only half a stack (%zu KiB) can be "
       "given to a thief for it; raise NOPAL_STACK_SIZE",
       static_cast<std::size_t>(area >> 10), stack::size() >> 11);
@@ -81,6 +79,7 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
   base::begin_use(stack::bottom(self->stack), top);
   arch::tell_gdb(top, at);
   base::happens_after(scope);
+  set_computation(self->stack, computation_at(scope->stack_pointer));
   scope->note_stolen();
   scope->state().stolen_at = at;
   restore_control(self, scope);
@@ -122,6 +121,14 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
   leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
+
+computation* computation_at(std::uintptr_t stack_pointer) noexcept {
+  return stack::is_ours(stack_pointer)
+             ? static_cast<computation*>(stack::word_of(stack::stack_of(stack_pointer)))
+             : nullptr;
+}
+
+void set_computation(stack::stack_id of, computation* in) noexcept { stack::word_of(of) = in; }
 
 void place_scheduler(vproc::vproc* here) noexcept {
   constexpr std::uintptr_t gap = 1024; // between the caller's frames and the scheduler's

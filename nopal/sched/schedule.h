@@ -16,6 +16,7 @@
 
 namespace nopal::inline NOPAL_ABI::sched {
 
+using vproc::computation;
 using vproc::fiber;
 
 struct signal {
@@ -62,6 +63,11 @@ void run(worker* self, fiber* strand) noexcept;      // park.cc
 
 // A child whose continuation was stolen is finished, and has left its stack. `scope`: its scope.
 [[noreturn]] void child_ended(void* scope) noexcept; // forks.cc
+
+// The computation that a strand is in (vproc/computation.h) is known by its stack, since all frames
+// of a stack are in the same one. Null: in none.
+computation* computation_at(std::uintptr_t stack_pointer) noexcept;
+void set_computation(stack::stack_id of, computation* in) noexcept;
 
 // From now on the scheduler of this vproc runs on the caller's stack, below the caller's frame.
 void place_scheduler(vproc::vproc* here) noexcept;

@@ -163,6 +163,8 @@ std::uintptr_t top(stack_id stack) noexcept { return stack + slot_bytes(); }
 std::uintptr_t bottom(stack_id stack) noexcept { return top(stack) - the_range.stack_bytes; }
 std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }
 
+void*& word_of(stack_id stack) noexcept { return reinterpret_cast<void**>(top(stack))[-2]; }
+
 void* fiber_of(stack_id stack) noexcept {
   if (the_range.fibers == nullptr)
     return nullptr;

@@ -67,6 +67,11 @@ std::uintptr_t bottom(stack_id stack) noexcept; // the lowest address that may b
 // Below this address a fork must not go deeper: what is left is for the leaf's calls.
 std::uintptr_t lowest_fork(stack_id stack) noexcept;
 
+// A word for the caller, near the top of a stack that is in use (arch/gdb.h has the one above). The
+// first frame begins this much below the top.
+inline constexpr std::uintptr_t top_margin = 64;
+void*& word_of(stack_id stack) noexcept;
+
 // The bounds a deque needs, as a type, so that a model can put others in their place.
 struct bounds {
   static std::uintptr_t bottom(stack_id stack) noexcept { return stack::bottom(stack); }

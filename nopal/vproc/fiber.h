@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A fiber is a strand that waits for something else than its children, with all that it needs to go
-// on: its registers, its stack, and the worker that holds its open forks, if it has any.
+// A fiber is a suspended computation. Either it has not begun (`begin`), and needs an empty stack; or
+// it is a strand that waits for something else than its children, with all that it needs to go on:
+// its registers, its stack, and the worker that holds its open forks, if it has any.
 //
 //   running --park--> waiting --make_ready--> ready --schedule--> running, on any vproc
+//                        new ----make_ready-->
 //
-// A fiber lies in the frame of the function that waits. Where that is no strand but a thread that
-// runs none, the thread itself waits (`waker`).
+// A fiber that waits lies in the frame of the function that waits. Where that is no strand but a
+// thread that runs none, the thread itself waits (`waker`). One that has not begun lies on the heap
+// (sched/fibers.h).
 //
 // Ownership: the strand, before the fiber is in a queue; then the thread that holds the queue's
 //            lock; then the vproc that took the fiber from there.
@@ -18,9 +21,16 @@
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
+class computation;
+
 struct fiber : arch::context {
-  // Puts the fiber into a queue, as the last access to it. False: it need not wait.
-  bool (*enqueue)(fiber*, void*) = nullptr;
+  // Of one that has not begun: what is called on its stack, with the fiber, which it frees. Null: it
+  // waits, and is resumed.
+  void (*begin)(void*) = nullptr;
+  computation* in = nullptr; // of one that has not begun
+  // Puts the fiber where others find it, as the last access to it, and returns what the vproc runs
+  // next: another fiber, or the same, which need not wait; null: it looks for work.
+  fiber* (*enqueue)(fiber*, void*) = nullptr;
   void* argument = nullptr;
   base::handed_over<fiber*> next{nullptr}; // of the queue that it is in
   group* of = nullptr;                     // null: of a thread that runs no strands

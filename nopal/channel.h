@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// Channels without a buffer: a send and a receive wait for each other, and the value goes from the
+// one to the other.
+//
+//     nopal::channel<job> jobs;
+//     nopal::channel<int> stop;
+//     ...
+//     nopal::select(nopal::recv(jobs, [&](job next) { run(next); }),    // does one of them
+//                   nopal::recv(stop, [&](int) { running = false; }));
+//
+// Those who wait are served in the order in which they came. A strand waits as for a mutex: it is
+// taken from its thread, which runs others. A thread that runs no strands waits itself. What was
+// done before a send is seen after the receive.
+//
+// Thread rules: any thread, any strand. To be destroyed when no strand waits there.
+// After Concurrent ML: J. Reppy, Concurrent Programming in ML (synchronous channels, choose).
+#pragma once
+
+#include "nopal/config.h"
+
+#if defined(NOPAL_SERIAL)
+#error "nopal/channel.h: strands at a channel wait for one another, which no serial elision can do"
+#endif
+
+#include "nopal/sched/channels.h"
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI {
+
+template <class T> class channel;
+
+namespace detail {
+
+// A sender's place is a T, a receiver's an empty optional.
+template <class T> void hand_over(void* from, void* to) noexcept {
+  static_cast<std::optional<T>*>(to)->emplace(std::move(*static_cast<T*>(from)));
+}
+
+template <class T> sched::alternative to_send(channel<T>& to, T& value) noexcept;
+template <class T>
+sched::alternative to_receive(channel<T>& from, std::optional<T>& place) noexcept;
+
+template <class T, class F> struct receiving_case {
+  channel<T>& from;
+  F then;
+  std::optional<T> received{};
+
+  sched::alternative begin() noexcept { return to_receive(from, received); }
+  void finish() { std::invoke(then, *std::move(received)); }
+};
+
+template <class T, class F> struct sending_case {
+  channel<T>& to;
+  T value;
+  F then;
+
+  sched::alternative begin() noexcept { return to_send(to, value); }
+  void finish() { std::invoke(then); }
+};
+
+template <class F> struct otherwise_case {
+  F then;
+};
+
+struct nothing {
+  void operator()() const noexcept {}
+};
+
+template <class... Cases> std::size_t select_one(std::tuple<Cases&...> cases, bool may_wait) {
+  auto all = std::apply([](auto&... one) { return std::array{one.begin()...}; }, cases);
+  const std::size_t taken = sched::do_one(all.data(), all.size(), may_wait);
+  const auto finish = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    ((I == taken ? std::get<I>(cases).finish() : static_cast<void>(0)), ...);
+  };
+  finish(std::index_sequence_for<Cases...>{});
+  return taken;
+}
+
+template <class Case> inline constexpr bool is_otherwise = false;
+template <class F> inline constexpr bool is_otherwise<otherwise_case<F>> = true;
+
+} // namespace detail
+
+template <class T> class channel {
+  static_assert(std::is_nothrow_move_constructible_v<T>,
+                "a value changes hands while its strand waits, so to move it must not throw");
+
+public:
+  channel() = default;
+  ~channel() { sched::check_nobody_waits(place_); }
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+
+  // Returns when a receiver has the value.
+  void send(T value) noexcept {
+    sched::alternative only = detail::to_send(*this, value);
+    sched::do_one(&only, 1, true);
+  }
+  T recv() noexcept {
+    std::optional<T> received;
+    sched::alternative only = detail::to_receive(*this, received);
+    sched::do_one(&only, 1, true);
+    return *std::move(received);
+  }
+
+private:
+  friend sched::alternative detail::to_send<T>(channel&, T&) noexcept;
+  friend sched::alternative detail::to_receive<T>(channel&, std::optional<T>&) noexcept;
+
+  sched::meeting_place place_;
+};
+
+namespace detail {
+
+template <class T> sched::alternative to_send(channel<T>& to, T& value) noexcept {
+  return {&to.place_, sched::side::sending, hand_over<T>, {.value = std::addressof(value)}};
+}
+template <class T>
+sched::alternative to_receive(channel<T>& from, std::optional<T>& place) noexcept {
+  return {&from.place_, sched::side::receiving, hand_over<T>, {.value = std::addressof(place)}};
+}
+
+} // namespace detail
+
+// The cases of a select. `then` is called with the value that was received, after a value was sent,
+// or where nothing else is possible at once.
+template <class T, class F> auto recv(channel<T>& from, F then) {
+  return detail::receiving_case<T, F>{from, std::move(then)};
+}
+template <class T, class F = detail::nothing>
+auto send(channel<T>& to, std::type_identity_t<T> value, F then = {}) {
+  return detail::sending_case<T, F>{to, std::move(value), std::move(then)};
+}
+template <class F = detail::nothing> auto otherwise(F then = {}) {
+  return detail::otherwise_case<F>{std::move(then)};
+}
+
+// Does one of the cases that are possible, chosen at random, and returns its number, from 0. If
+// none is possible, it waits for the first that is; or, if the last case is an `otherwise`, does
+// that. Throws what `then` throws.
+template <class... Cases> std::size_t select(Cases... cases) {
+  static_assert(sizeof...(Cases) > 0);
+  std::tuple<Cases&...> all{cases...};
+  constexpr std::size_t last = sizeof...(Cases) - 1;
+  if constexpr (detail::is_otherwise<std::tuple_element_t<last, std::tuple<Cases...>>>) {
+    static_assert(last > 0, "a select whose only case is `otherwise` selects nothing");
+    const auto but_last = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return detail::select_one(std::tie(std::get<I>(all)...), false);
+    };
+    const std::size_t taken = but_last(std::make_index_sequence<last>{});
+    if (taken != sched::none_possible)
+      return taken;
+    std::invoke(std::get<last>(all).then);
+    return last;
+  } else {
+    return detail::select_one(all, true);
+  }
+}
+
+} // namespace nopal::inline NOPAL_ABI
