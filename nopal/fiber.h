@@ -44,13 +44,13 @@ namespace nopal::inline NOPAL_ABI {
 namespace detail {
 
 template <class F> struct spawned_function : sched::spawned {
-  explicit spawned_function(F&& from) : spawned{call_and_free}, f(std::move(from)) {}
-  explicit spawned_function(const F& from) : spawned{call_and_free}, f(from) {}
+  template <class From>
+  explicit spawned_function(From&& from) : spawned{call_it, free_it}, f(std::forward<From>(from)) {}
 
-  static void call_and_free(spawned* self) {
-    const std::unique_ptr<spawned_function> own{static_cast<spawned_function*>(self)};
-    std::invoke(std::move(own->f));
+  static void call_it(spawned* self) {
+    std::invoke(std::move(static_cast<spawned_function*>(self)->f));
   }
+  static void free_it(spawned* self) noexcept { delete static_cast<spawned_function*>(self); }
 
   F f;
 };
@@ -60,7 +60,7 @@ template <class F> class body : public sched::spawned {
 public:
   using result = std::invoke_result_t<F>;
 
-  explicit body(F&& from) noexcept : spawned{call_function}, f_{from} {}
+  explicit body(F&& from) noexcept : spawned{call_function, lives_on}, f_{from} {}
 
   void run() {
     if (sched::on_strand())
@@ -85,6 +85,7 @@ private:
       one->thrown_ = join::handled_exception();
     }
   }
+  static void lives_on(spawned*) noexcept {}
   void call() {
     if constexpr (std::is_void_v<result>) {
       std::invoke(std::forward<F>(f_));
@@ -125,13 +126,102 @@ std::invoke_result_t<F> run(F&& f) {
   return here.take();
 }
 
+// A fiber that does not run: one that has not begun, or one that a scheduler was told of. It must be
+// run, by `start` or by a scheduler; to forget it ends the program with a sentence, since others
+// wait for it.
+class fiber {
+public:
+  fiber() noexcept = default; // none
+  explicit fiber(vproc::fiber* one) noexcept : one_{one} {}
+  fiber(fiber&& other) noexcept : one_{std::exchange(other.one_, nullptr)} {}
+  fiber& operator=(fiber&& other) noexcept {
+    std::swap(one_, other.one_);
+    return *this;
+  }
+  ~fiber() {
+    if (one_ != nullptr)
+      sched::fiber_was_dropped();
+  }
+
+  explicit operator bool() const noexcept { return one_ != nullptr; }
+
+  // It may run, where its computation's scheduler decides. Any thread.
+  void start() && noexcept { sched::make_ready(release()); }
+
+  // For schedulers. Ends the program with a sentence if there is none.
+  vproc::fiber* release() noexcept {
+    if (one_ == nullptr)
+      sched::fiber_was_used();
+    return std::exchange(one_, nullptr);
+  }
+  vproc::fiber_context& context() const noexcept {
+    if (one_ == nullptr)
+      sched::fiber_was_used();
+    return *one_->with;
+  }
+
+private:
+  vproc::fiber* one_ = nullptr;
+};
+
+// A fiber of the computation that the caller is in, which does not run yet. As for spawn.
+template <class F>
+  requires std::is_invocable_v<std::decay_t<F>>
+fiber make_fiber(F&& f) {
+  auto* const made = new detail::spawned_function<std::decay_t<F>>(std::forward<F>(f));
+  sched::join_computation(made);
+  return fiber{made};
+}
+
+// A value of each fiber's own, which all its strands share: `initial` until it is set.
+//
+//     nopal::fiber_local<int> depth{0};                // a static object, or one that outlives
+//     depth.here() += 1;                               // the fibers that use it
+//
+// Thread rules: `here` in a strand of nopal::run; `of` by who holds the fiber. Strands of one fiber
+// that run at the same time share the value as they share other variables.
+template <class T> class fiber_local {
+public:
+  explicit fiber_local(T initial = {}) : initial_(std::move(initial)) {}
+  fiber_local(const fiber_local&) = delete;
+  fiber_local& operator=(const fiber_local&) = delete;
+
+  T& here() {
+    vproc::fiber_context* const context = sched::current_context();
+    if (context == nullptr)
+      sched::no_fiber_here();
+    return in(*context);
+  }
+  T& of(const fiber& one) { return in(one.context()); }
+
+private:
+  using locals = vproc::fiber_locals;
+  struct value : locals::value {
+    value(const void* of, const T& initial) : locals::value{of, destroy_it}, is(initial) {}
+    static void destroy_it(locals::value* self) noexcept { delete static_cast<value*>(self); }
+    T is;
+  };
+
+  T& in(vproc::fiber_context& context) {
+    if (locals::value* const found = context.locals.find(this))
+      return static_cast<value*>(found)->is;
+    auto made = std::make_unique<value>(this, initial_);
+    locals::value* const kept = context.locals.find_or_add(made.get());
+    if (kept == made.get())
+      made.release();
+    return static_cast<value*>(kept)->is;
+  }
+
+  const T initial_;
+};
+
 // Begins a fiber that calls a copy of f, in the innermost region of `run` that the caller is in. It
 // computes with the floating-point control of that region. Thread rules: any strand of a region;
 // elsewhere it ends the program with a sentence.
 template <class F>
   requires std::is_invocable_v<std::decay_t<F>>
 void spawn(F&& f) {
-  sched::spawn(new detail::spawned_function<std::decay_t<F>>(std::forward<F>(f)));
+  make_fiber(std::forward<F>(f)).start();
 }
 
 // Lets those run that are ready, and goes on after them. Returns at once if none is.

@@ -8,9 +8,12 @@
 namespace nopal::inline NOPAL_ABI {
 
 using vproc::fiber;
+using vproc::signal;
 
 void mutex::wait() noexcept {
-  sched::park([this](fiber* strand) { return queue_.join(strand) ? nullptr : strand; });
+  sched::park([this](fiber* strand) {
+    return queue_.join(strand) ? signal::stop() : signal::enter(strand);
+  });
 }
 
 void mutex::hand_over() noexcept {
@@ -21,11 +24,11 @@ void mutex::hand_over() noexcept {
 
 void condition_variable::wait(std::unique_lock<mutex>& lock) noexcept {
   mutex& held = *lock.mutex();
-  sched::park([this, &held](fiber* strand) -> fiber* {
+  sched::park([this, &held](fiber* strand) {
     mutex& to_unlock = held; // what was captured is gone once the strand is resumed
     queue_.add(strand);
     to_unlock.unlock();
-    return nullptr;
+    return signal::stop();
   });
   held.lock();
 }

@@ -94,9 +94,9 @@ std::size_t do_one(alternative* of, std::size_t count, bool may_wait) noexcept {
     park([first, &published](fiber* strand) {
       published = true; // before another thread may resume the strand
       if (publish_all(first, strand))
-        return static_cast<fiber*>(nullptr);
+        return signal::stop();
       published = false;
-      return strand;
+      return signal::enter(strand);
     });
     if (published)
       break;

@@ -24,7 +24,7 @@ void thread_ends(void*) {
 
 [[gnu::noinline]] void enter() noexcept {
   NOPAL_ASSERT(!inside, "a signal handler forks, and has interrupted Nopal's scheduler, which may "
-                        "hold a lock; do not fork in signal handlers");
+                        "hold a lock; or a scheduler action forks: do not fork there");
   inside = true;
 }
 

@@ -3,6 +3,7 @@
 #include "nopal/sched/fibers.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/entry.h"
@@ -15,18 +16,16 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-computation* current_computation() noexcept {
-  worker* const self = vproc::current();
-  return vproc::is_worker(self) ? computation_at(self->stack) : nullptr;
-}
-
-// Returns the fiber that waits for the computation, if that may go on.
-fiber* end_one(computation* in) noexcept {
+// Where the vproc runs an action's fiber, the one that waits is not that action's to run.
+signal end_one(const worker* self, computation* in) noexcept {
   base::happens_before(in);
   if (!in->end_one())
-    return nullptr;
+    return signal::stop();
   base::happens_after(in);
-  return in->waiting;
+  if (self->host->actions == nullptr)
+    return signal::enter(in->waiting);
+  make_ready(in->waiting);
+  return signal::stop();
 }
 
 // On the scheduler's stack.
@@ -36,8 +35,7 @@ fiber* end_one(computation* in) noexcept {
   note_scheduler_stack(self->host);
   self->deque.adopt(stack::no_stack, 0, nullptr);
   base::end_use(stack::bottom(self->stack), stack::top(self->stack));
-  fiber* const waiting = end_one(in);
-  schedule(self, waiting == nullptr ? signal::stop() : signal::preempt(waiting));
+  schedule(self, end_one(self, in));
 }
 
 NOPAL_SWITCHES void call_catching(spawned* one, computation* in) noexcept {
@@ -51,44 +49,55 @@ NOPAL_SWITCHES void call_catching(spawned* one, computation* in) noexcept {
 // On the fiber's stack.
 [[noreturn]] NOPAL_SWITCHES void begin_fiber(void* argument) noexcept {
   auto* const one = static_cast<spawned*>(argument);
-  computation* const in = one->in;
+  computation* const in = one->own.in;
   call_catching(one, in);
+  one->end(one);
   enter();
   worker* const self = vproc::current(); // perhaps not the one that it began on
   base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
   arch::nopal_arch_leave(fiber_ended, in, self->scheduler_stack);
 }
 
+void be_born(spawned* one, computation* in) noexcept {
+  one->begin = begin_fiber;
+  one->of = in->of;
+  one->own.in = in;
+  one->with = &one->own;
+}
+
 } // namespace
 
-void spawn(spawned* unborn) noexcept {
-  computation* const in = current_computation();
-  NOPAL_ASSERT(in != nullptr, "nopal::spawn was called outside nopal::run, which waits for fibers; "
-                              "call it in the function that nopal::run is given, or below that");
-  in->begin_one();
-  unborn->begin = begin_fiber;
-  unborn->in = in;
-  unborn->of = in->of;
+bool on_strand() noexcept { return vproc::is_worker(vproc::current()); }
+
+fiber_context* current_context() noexcept {
+  const worker* const self = vproc::current();
+  return vproc::is_worker(self) ? context_at(arch::stack_pointer()) : nullptr;
+}
+
+void join_computation(spawned* unborn) noexcept {
+  const fiber_context* const here = current_context();
+  NOPAL_ASSERT(here != nullptr,
+               "a fiber was made outside nopal::run, which waits for all fibers; call nopal::spawn "
+               "in the function that nopal::run is given, or below that");
+  here->in->begin_one();
+  be_born(unborn, here->in);
   unborn->control = unborn->of->control;
-  make_ready(unborn);
 }
 
 void run_body(spawned* body, computation* begun) noexcept {
-  body->in = begun;
-  park([body](fiber* caller) -> fiber* {
-    body->in->of = caller->of;
-    body->in->waiting = caller;
-    body->begin = begin_fiber;
-    body->of = caller->of;
+  body->own.in = begun;
+  park([body](fiber* caller) {
+    computation* const in = body->own.in;
+    in->of = caller->of;
+    in->waiting = caller;
+    be_born(body, in);
     body->control = caller->control;
     body->own_control = caller->own_control;
     body->error = caller->error;
-    return body;
+    return signal::enter(body);
   });
   base::happens_after(begun);
 }
-
-bool on_strand() noexcept { return vproc::is_worker(vproc::current()); }
 
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended) {
   std::exception_ptr& thrown = thrown_by_body != nullptr ? thrown_by_body : ended.first;
@@ -98,15 +107,28 @@ void rethrow(std::exception_ptr& thrown_by_body, computation& ended) {
   std::rethrow_exception(std::exchange(thrown, nullptr));
 }
 
+void fiber_was_dropped() noexcept {
+  base::die("a nopal::fiber was destroyed or forgotten that had not run to its end, so that its "
+            "computation would wait for it for ever; start it, or let a scheduler run it");
+}
+
+void fiber_was_used() noexcept {
+  base::die("a fiber was entered twice: its nopal::fiber is empty, because it was started, run or "
+            "moved elsewhere before");
+}
+
+void no_fiber_here() noexcept {
+  base::die("a nopal::fiber_local was asked for its value outside nopal::run, where there is no "
+            "fiber; use it in the function that nopal::run is given, or below that");
+}
+
 void yield() noexcept {
-  if (!vproc::is_worker(vproc::current()))
+  const worker* const self = vproc::current();
+  if (!vproc::is_worker(self))
     return base::give_way();
-  if (!any_ready(vproc::current()->host->bound))
+  if (self->host->actions == nullptr && !any_ready(self->host->bound))
     return;
-  park([](fiber* strand) -> fiber* {
-    make_ready(strand);
-    return nullptr;
-  });
+  park([](fiber* strand) { return signal::preempt(strand); });
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/sched/park.h"
 #include "nopal/vproc/computation.h"
 #include "nopal/vproc/fiber.h"
 
@@ -15,22 +16,33 @@ namespace nopal::inline NOPAL_ABI::sched {
 
 using vproc::computation;
 using vproc::fiber;
+using vproc::fiber_context;
 
-// One that has not begun.
+// One that has not begun. The context lives as long as the fiber.
 struct spawned : fiber {
-  explicit spawned(void (*calls)(spawned*)) noexcept : call{calls} {}
+  explicit spawned(void (*calls)(spawned*), void (*ends)(spawned*) noexcept) noexcept
+      : call{calls}, end{ends} {}
 
-  void (*call)(spawned*); // calls the function, and frees this object if it has to; may throw
+  void (*const call)(spawned*);         // calls the function; may throw
+  void (*const end)(spawned*) noexcept; // frees this object if that is to be done
+  fiber_context own;
 };
 
-// Ends the program with a sentence if the calling strand is in no computation.
-void spawn(spawned* unborn) noexcept;
+// Joins the computation of the calling strand. Ends the program with a sentence if it is in none.
+void join_computation(spawned* unborn) noexcept;
 
+// The calling strand's; null: it is in no computation, or no strand.
+fiber_context* current_context() noexcept;
 bool on_strand() noexcept; // whether the calling thread runs one
 // Begins the computation with this function, and returns when all its fibers have ended. A strand.
 void run_body(spawned* body, computation* begun) noexcept;
 // After that: throws what the body has thrown, or else the first failure of the fibers.
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended);
+
+// Misuse, which ends the program with a sentence.
+[[noreturn]] void fiber_was_dropped() noexcept;
+[[noreturn]] void fiber_was_used() noexcept;
+[[noreturn]] void no_fiber_here() noexcept;
 
 // Lets the fibers run that are ready, and goes on after them. On a thread that runs no strands: lets
 // the system's other threads run.

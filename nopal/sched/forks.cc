@@ -139,7 +139,7 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
     base::end_use(stack::bottom(self->stack), stack::top(self->stack));
   }
   base::happens_before(&scope->state());
-  schedule(self, scope->state().join.child_finished() ? signal::stop(scope) : signal::stop());
+  schedule(self, scope->state().join.child_finished() ? signal::joined(scope) : signal::stop());
 }
 
 NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noexcept {
@@ -163,7 +163,7 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
   base::happens_before(&state);
   self->deque.adopt(stack::no_stack, 0, nullptr);
   if (state.join.arrive())
-    schedule(self, signal::stop(scope));
+    schedule(self, signal::joined(scope));
   self->host->count.suspensions.add(1);
   schedule(self, signal::stop());
 }

@@ -119,6 +119,7 @@ worker* begin_group(scope_frame* scope) noexcept {
   begun->outer = before;
   begun->outer_bound = here->bound;
   begun->outer_scheduler = here->scheduler;
+  begun->outer_actions = std::exchange(here->actions, nullptr);
   begun->mutexes_held = mutexes_held();
   begun->control = arch::control_words::now();
   here->bound = begun;
@@ -140,6 +141,7 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
   note_scheduler_stack(here);
   here->bound = ended->outer_bound;
   here->scheduler = ended->outer_scheduler;
+  here->actions = ended->outer_actions;
   arch::nopal_self = ended->outer;
   ended->root = nullptr;
   const bool nested = vproc::is_worker(ended->outer);
@@ -158,7 +160,7 @@ NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexce
   // A stack of ours is among LeakSanitizer's roots already.
   if (!stack::is_ours(scope->stack_pointer))
     base::add_roots(scope->stack_pointer, self->host->scheduler.bounds.high);
-  set_computation(self->stack, computation_at(scope->stack_pointer));
+  set_context(self->stack, context_at(scope->stack_pointer));
   const std::uintptr_t begin = stack::top(self->stack) - stack::top_margin;
   arch::tell_gdb(stack::top(self->stack), begin);
   arch::nopal_arch_call_on(run_first_child, &child, begin);

@@ -9,6 +9,9 @@
 #include "nopal/sched/idle.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/table.h"
+#include "nopal/vproc/computation.h"
+
+#include <utility>
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -24,7 +27,7 @@ auto of_group(const group* wanted) noexcept {
 
 void wait_as_thread(fiber& here) noexcept {
   const int error = *base::this_threads_error();
-  if (here.enqueue(&here, here.argument) == nullptr)
+  if (here.enqueue(&here, here.argument).what == signal::kind::stop)
     here.waker.wait();
   base::happens_after(&here);
   base::set_error(error);
@@ -63,7 +66,7 @@ void restore_state(worker* self, fiber* strand) noexcept {
   const std::uintptr_t at = top - stack::top_margin;
   base::begin_use(stack::bottom(self->stack), top);
   arch::tell_gdb(top, at);
-  set_computation(self->stack, strand->in);
+  set_context(self->stack, strand->with);
   self->of = strand->of;
   self->deque.adopt(self->stack, top, self->of);
   restore_state(self, strand);
@@ -79,6 +82,7 @@ void restore_state(worker* self, fiber* strand) noexcept {
   worker* self = vproc::current();
   vproc::vproc* const here = self->host;
   strand->of = self->of;
+  strand->with = context_at(strand->stack_pointer);
   strand->exceptions = join::take_exception_state();
   strand->error = *here->error;
   strand->control = arch::control_words::now();
@@ -94,13 +98,19 @@ void restore_state(worker* self, fiber* strand) noexcept {
     self->stack = stack::acquire();
   stack::retire(strand->stack_pointer);
   base::happens_before(strand);
-  fiber* const next = strand->enqueue(strand, strand->argument);
-  schedule(self, next == nullptr ? signal::stop() : signal::preempt(next));
+  schedule(self, strand->enqueue(strand, strand->argument));
+}
+
+// A policy is asked as code of no strand: what it calls must not change stacks.
+void give(vproc::policy* to, fiber* strand) noexcept {
+  arch::runner* const self = std::exchange(arch::nopal_self, &vproc::no_worker);
+  to->give(to, strand);
+  arch::nopal_self = self;
 }
 
 } // namespace
 
-NOPAL_SWITCHES void park(fiber* (*enqueue)(fiber*, void*), void* argument) noexcept {
+NOPAL_SWITCHES void park(signal (*enqueue)(fiber*, void*), void* argument) noexcept {
   fiber here;
   here.enqueue = enqueue;
   here.argument = argument;
@@ -114,6 +124,9 @@ void make_ready(fiber* strand) noexcept {
   group* const of = strand->of;
   if (of == nullptr)
     return strand->waker.wake();
+  const vproc::fiber_context* const with = strand->with;
+  if (with != nullptr && with->in->chosen != nullptr)
+    return give(with->in->chosen, strand);
   ready.add(strand);
   announce_work(nullptr, of);
 }

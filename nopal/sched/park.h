@@ -16,10 +16,12 @@
 namespace nopal::inline NOPAL_ABI::sched {
 
 using vproc::fiber;
+using vproc::signal;
 
-// Comes back, perhaps on another thread, after make_ready, or at once if `enqueue` returns the fiber
-// that it is given (vproc/fiber.h). On a thread that runs no strands it returns that one, or null.
-void park(fiber* (*enqueue)(fiber*, void*), void* argument) noexcept;
+// Comes back, perhaps on another thread, when the fiber that `enqueue` is given is entered: after
+// make_ready, or at once if enqueue says so (vproc/fiber.h). On a thread that runs no strands,
+// enqueue answers `stop`, or to enter that fiber.
+void park(signal (*enqueue)(fiber*, void*), void* argument) noexcept;
 template <class Enqueue> void park(Enqueue enqueue) noexcept {
   park([](fiber* strand, void* one) { return (*static_cast<Enqueue*>(one))(strand); }, &enqueue);
 }

@@ -11,6 +11,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
+#include "nopal/sched/park.h"
 #include "nopal/sched/thread_bound.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
@@ -44,28 +45,71 @@ void restore_control(worker* self, scope_frame* main_path) noexcept {
   self->set_own_control(own);
 }
 
-// Returns if the strand was handed to another thread.
-NOPAL_SWITCHES void run_next(worker* self, const next_step& next) noexcept {
+// An action is asked as code of no strand: what it calls must not change stacks.
+signal ask(worker* self, vproc::action* asked, signal told) noexcept {
+  asked->pushed = false;
+  asked->host = self->host;
+  arch::nopal_self = &vproc::no_worker;
+  const signal answer = asked->receive(asked, told);
+  arch::nopal_self = self;
+  return answer;
+}
+
+// The vproc's own scheduler.
+NOPAL_SWITCHES signal work(worker* self, signal told) noexcept {
+  if (told.what == signal::kind::preempt)
+    make_ready(told.strand);
+  const next_step next = find_work(self);
+  if (fiber* const* const strand = std::get_if<fiber*>(&next))
+    return signal::enter(*strand);
   if (const auto* const theft = std::get_if<stolen>(&next))
     run(self, *theft);
   else if (const auto* const after = std::get_if<joined>(&next))
     run(self, *after);
-  else if (const auto* const root = std::get_if<finished_root>(&next))
-    run(self, *root);
   else
-    run(self, *std::get_if<fiber*>(&next));
+    run(self, *std::get_if<finished_root>(&next));
+  return signal::stop();
+}
+
+// Returns what follows, if the vproc has not gone on with a strand; `stop` where the strand was left
+// to another thread.
+NOPAL_SWITCHES signal answer(worker* self, signal told) noexcept {
+  switch (told.what) {
+  case signal::kind::enter:
+    if (told.strand->starts != nullptr)
+      return ask(self, told.strand->starts, signal::stop());
+    run(self, told.strand);
+    return signal::stop();
+  case signal::kind::joined:
+    run(self, joined{told.scope, self->of});
+    return signal::stop();
+  case signal::kind::stop:
+  case signal::kind::preempt:
+    break;
+  }
+  vproc::action* const top = self->host->actions;
+  if (top == nullptr)
+    return work(self, told);
+  self->host->actions = top->below;
+  return ask(self, top, told);
 }
 
 } // namespace
 
 NOPAL_SWITCHES void schedule(worker* self, signal told) noexcept {
   check_mutexes(self->host);
-  if (told.joined != nullptr)
-    run(self, joined{told.joined, self->of});
-  else if (told.preempted != nullptr)
-    run(self, told.preempted);
   for (;;)
-    run_next(self, find_work(self));
+    told = answer(self, told);
+}
+
+void push_action(vproc::vproc* here, vproc::action* pushed) noexcept {
+  NOPAL_ASSERT(!pushed->pushed,
+               "a scheduler action was run while it waited for a signal already, of "
+               "a fiber on this vproc or another; each vproc needs an action of "
+               "its own");
+  pushed->pushed = true;
+  pushed->below = here->actions;
+  here->actions = pushed;
 }
 
 NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
@@ -79,7 +123,7 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
   base::begin_use(stack::bottom(self->stack), top);
   arch::tell_gdb(top, at);
   base::happens_after(scope);
-  set_computation(self->stack, computation_at(scope->stack_pointer));
+  set_context(self->stack, context_at(scope->stack_pointer));
   scope->note_stolen();
   scope->state().stolen_at = at;
   restore_control(self, scope);
@@ -104,7 +148,7 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
     return;
   scope->state().join.reset();
   self->host->count.resumptions.add(1);
-  if (root && self->host->bound == what.of)
+  if (root && self->host->bound == what.of && self->host->actions == nullptr)
     return run(self, finished_root{scope});
   if (root) {
     what.of->finish(scope);
@@ -122,13 +166,13 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
 
-computation* computation_at(std::uintptr_t stack_pointer) noexcept {
+fiber_context* context_at(std::uintptr_t stack_pointer) noexcept {
   return stack::is_ours(stack_pointer)
-             ? static_cast<computation*>(stack::word_of(stack::stack_of(stack_pointer)))
+             ? static_cast<fiber_context*>(stack::word_of(stack::stack_of(stack_pointer)))
              : nullptr;
 }
 
-void set_computation(stack::stack_id of, computation* in) noexcept { stack::word_of(of) = in; }
+void set_context(stack::stack_id of, fiber_context* with) noexcept { stack::word_of(of) = with; }
 
 void place_scheduler(vproc::vproc* here) noexcept {
   constexpr std::uintptr_t gap = 1024; // between the caller's frames and the scheduler's

@@ -1,37 +1,32 @@
 // SPDX-License-Identifier: MIT
 // The one place where a vproc decides what it runs next.
 //
-// A strand that ends, waits or gives way tells the scheduler of its vproc by a signal, on the
-// scheduler's stack, and does not come back. `schedule` is the only policy there is today: it goes
-// on with what the signal brings, and otherwise with what `find_work` finds (steal.cc).
+// A strand that ends, waits or gives way tells its vproc by a signal, on the scheduler's stack, and
+// does not come back. `schedule` hands the signal to the action that was pushed last, which answers
+// with what the vproc does next (vproc/action.h). Below all actions it answers itself: a fiber that
+// gave way becomes ready, and the vproc runs what `find_work` finds (steal.cc).
 //
-// Paper: manticore-icfp08, section 3 (the signals `stop` and `preempt`).
+// Paper: manticore-icfp08, section 3.1.
 #pragma once
 
 #include "nopal/config.h"
 #include "nopal/sched/forks.h"
+#include "nopal/vproc/action.h"
 #include "nopal/vproc/fiber.h"
 
 #include <variant>
 
 namespace nopal::inline NOPAL_ABI::sched {
 
-using vproc::computation;
 using vproc::fiber;
-
-struct signal {
-  scope_frame* joined;
-  fiber* preempted;
-
-  // The strand has ended, or waits where others will find it.
-  static signal stop() noexcept { return {nullptr, nullptr}; }
-  // It was the last to end or to arrive at the join of this scope, whose main path may run now.
-  static signal stop(scope_frame* joined) noexcept { return {joined, nullptr}; }
-  // It may go on at any time.
-  static signal preempt(fiber* strand) noexcept { return {nullptr, strand}; }
-};
+using vproc::fiber_context;
+using vproc::signal;
 
 [[noreturn]] void schedule(worker* self, signal told) noexcept;
+
+// The action is on top of this vproc's stack from now on. Ends the program with a sentence if it is
+// on a stack already.
+void push_action(vproc::vproc* here, vproc::action* pushed) noexcept;
 
 // What a vproc may run next.
 struct stolen {
@@ -64,10 +59,10 @@ void run(worker* self, fiber* strand) noexcept;      // park.cc
 // A child whose continuation was stolen is finished, and has left its stack. `scope`: its scope.
 [[noreturn]] void child_ended(void* scope) noexcept; // forks.cc
 
-// The computation that a strand is in (vproc/computation.h) is known by its stack, since all frames
-// of a stack are in the same one. Null: in none.
-computation* computation_at(std::uintptr_t stack_pointer) noexcept;
-void set_computation(stack::stack_id of, computation* in) noexcept;
+// What a strand shares with all others of its fiber (vproc/computation.h) is known by its stack,
+// since all frames of a stack have it in common. Null: the strand is in no computation.
+fiber_context* context_at(std::uintptr_t stack_pointer) noexcept;
+void set_context(stack::stack_id of, fiber_context* with) noexcept;
 
 // From now on the scheduler of this vproc runs on the caller's stack, below the caller's frame.
 void place_scheduler(vproc::vproc* here) noexcept;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The fibers that are spawned in a region of nopal::run, and what the region waits for.
+// What fibers share: those that are spawned in a call of nopal::run, the computation that it waits
+// for; the strands of one fiber, their context.
 //
-//   running   fibers that have been spawned and not ended, and one for the region's body until that
-//             waits
+//   running   fibers that have begun or are to begin, and have not ended; the function that `run`
+//             is given is one of them
 //
 // Contract:  whoever sees that end_one returned true sees what all fibers of the computation did.
 // Invariant: running >= 1 as long as a strand of the computation exists; only such a strand spawns.
-// Ownership: `of` and the counts' first values are the region's; `waiting` is written by the
-//            region's body before its end_one; `first` by the fiber whose fail returned 0.
+// Ownership: `of`, `waiting` and `chosen` are written before the first fiber begins; `first` by the
+//            fiber that was the first to fail.
 // Orders:
 //   E  end_one: fetch_sub acq_rel. Partner: E. The last one acquires what all others released.
 //      `begin_one` is relaxed: the one that spawns has not ended.
@@ -16,6 +17,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
+#include "nopal/vproc/fiber_locals.h"
 
 #include <cstdint>
 #include <exception>
@@ -25,10 +27,20 @@ namespace nopal::inline NOPAL_ABI::vproc {
 struct fiber;
 struct group;
 
+// Who is given the fibers of a computation when they are ready.
+struct policy {
+  using receiver = void (*)(policy*, fiber*) noexcept;
+
+  explicit policy(receiver takes) noexcept : give{takes} {}
+
+  const receiver give; // any thread, as code of no strand
+};
+
 class computation {
 public:
-  group* of = nullptr;      // the region's; the fibers belong to it
-  fiber* waiting = nullptr; // the region's body, once it waits
+  group* of = nullptr;      // in which `run` was called; the fibers belong to it
+  fiber* waiting = nullptr; // the caller
+  policy* chosen = nullptr; // null: ready fibers are for any vproc
   std::exception_ptr first; // the exception of the fiber that failed first
 
   void begin_one() noexcept { running_.fetch_add(1, base::relaxed); }
@@ -46,6 +58,12 @@ public:
 private:
   base::atomic<std::uint64_t> running_{1};
   base::atomic<std::uint64_t> failures_{0};
+};
+
+// Of a fiber: what all its strands have in common. It ends after them.
+struct fiber_context {
+  computation* in = nullptr;
+  fiber_locals locals;
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

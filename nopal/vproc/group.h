@@ -25,6 +25,7 @@
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
+struct action;
 struct worker;
 
 struct group {
@@ -35,6 +36,7 @@ struct group {
   worker* outer = nullptr;
   group* outer_bound = nullptr;
   scheduler_place outer_scheduler;
+  action* outer_actions = nullptr;
   int mutexes_held = 0; // in check builds: when the group began
   // What the waiting thread computed with then, and the group's strands compute with, except where
   // one has changed its own (nopal/floating_point.h).

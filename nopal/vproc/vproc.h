@@ -19,6 +19,7 @@
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
+struct action;
 struct group;
 
 // Counted by one thread, read by anybody.
@@ -54,8 +55,9 @@ struct vproc {
   scheduler_place scheduler;
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   const int* error = nullptr;                                     // its thread's errno
-  group* bound = nullptr; // its thread waits for this group and runs its strands only; null: any
-  bool spare = false;     // of the pool: active only while others are blocked
+  group* bound = nullptr;    // its thread waits for this group and runs its strands only; null: any
+  action* actions = nullptr; // the one that was pushed last
+  bool spare = false;        // of the pool: active only while others are blocked
   base::random random;
   vain_steals vain;
   counters count;

@@ -298,7 +298,7 @@ TEST(fiber, a_thousand_fibers_wait_at_once) {
 
 using fiber_death = death;
 TEST_F(fiber_death, spawn_outside_a_region) {
-  EXPECT_DEATH(nopal::spawn([] {}), "nopal::spawn was called outside nopal::run");
+  EXPECT_DEATH(nopal::spawn([] {}), "a fiber was made outside nopal::run");
 }
 
 } // namespace nopal_test
