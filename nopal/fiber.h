@@ -62,6 +62,8 @@ public:
 
   explicit body(F&& from) noexcept : spawned{call_function, lives_on}, f_{from} {}
 
+  vproc::computation& fibers() noexcept { return fibers_; }
+
   void run() {
     if (sched::on_strand())
       sched::run_body(this, &fibers_);

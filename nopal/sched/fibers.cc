@@ -16,16 +16,13 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-// Where the vproc runs an action's fiber, the one that waits is not that action's to run.
-signal end_one(const worker* self, computation* in) noexcept {
+// Returns the fiber that waits for the computation, if that may go on.
+fiber* end_one(computation* in) noexcept {
   base::happens_before(in);
   if (!in->end_one())
-    return signal::stop();
+    return nullptr;
   base::happens_after(in);
-  if (self->host->actions == nullptr)
-    return signal::enter(in->waiting);
-  make_ready(in->waiting);
-  return signal::stop();
+  return in->waiting;
 }
 
 // On the scheduler's stack.
@@ -35,7 +32,13 @@ signal end_one(const worker* self, computation* in) noexcept {
   note_scheduler_stack(self->host);
   self->deque.adopt(stack::no_stack, 0, nullptr);
   base::end_use(stack::bottom(self->stack), stack::top(self->stack));
-  schedule(self, end_one(self, in));
+  fiber* const waiting = end_one(in);
+  if (waiting == nullptr)
+    schedule(self, signal::stop());
+  if (self->host->actions == nullptr)
+    schedule(self, signal::enter(waiting));
+  make_ready(waiting); // which the action must not run in the place of its own
+  schedule(self, signal::stop());
 }
 
 NOPAL_SWITCHES void call_catching(spawned* one, computation* in) noexcept {
@@ -94,9 +97,17 @@ void run_body(spawned* body, computation* begun) noexcept {
     body->control = caller->control;
     body->own_control = caller->own_control;
     body->error = caller->error;
-    return signal::enter(body);
+    if (in->chosen == nullptr)
+      return signal::enter(body);
+    make_ready(body);
+    return signal::stop();
   });
   base::happens_after(begun);
+}
+
+void end_fiber(computation* in) noexcept {
+  if (fiber* const waiting = end_one(in))
+    make_ready(waiting);
 }
 
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended) {

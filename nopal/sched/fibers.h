@@ -36,6 +36,8 @@ fiber_context* current_context() noexcept;
 bool on_strand() noexcept; // whether the calling thread runs one
 // Begins the computation with this function, and returns when all its fibers have ended. A strand.
 void run_body(spawned* body, computation* begun) noexcept;
+// One has ended that is no strand but counts as a fiber (actions.h).
+void end_fiber(computation* in) noexcept;
 // After that: throws what the body has thrown, or else the first failure of the fibers.
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended);
 

@@ -49,9 +49,11 @@ void restore_control(worker* self, scope_frame* main_path) noexcept {
 signal ask(worker* self, vproc::action* asked, signal told) noexcept {
   asked->pushed = false;
   asked->host = self->host;
+  self->host->asked = asked;
   arch::nopal_self = &vproc::no_worker;
-  const signal answer = asked->receive(asked, told);
+  const signal answer = asked->receive(asked, told); // may be the end of the action
   arch::nopal_self = self;
+  self->host->asked = nullptr;
   return answer;
 }
 

@@ -57,7 +57,8 @@ struct vproc {
   const int* error = nullptr;                                     // its thread's errno
   group* bound = nullptr;    // its thread waits for this group and runs its strands only; null: any
   action* actions = nullptr; // the one that was pushed last
-  bool spare = false;        // of the pool: active only while others are blocked
+  const action* asked = nullptr; // the one that is to answer now
+  bool spare = false;            // of the pool: active only while others are blocked
   base::random random;
   vain_steals vain;
   counters count;

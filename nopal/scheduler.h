@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+// Schedulers as small programs, which nest.
+//
+//     class newest_first : public nopal::scheduler {
+//       void put(nopal::fiber ready) override { stack_.push_back(std::move(ready)); }
+//       nopal::fiber take() override { ... }        // an empty one if there is none
+//       ...
+//     };
+//     newest_first order;
+//     nopal::run(order, [&] { nopal::spawn(f); nopal::spawn(g); });
+//
+// A `scheduler` keeps the fibers of a computation that are ready, and chooses among them; what it
+// has to say fits a page. It lives on `action`, which says all: what a vproc, one of the threads
+// that run strands, does when its fiber stops or gives way.
+//
+// To the scheduler outside, a scheduler is as many fibers as it has vprocs. So schedulers nest: `run`
+// with a scheduler, called in a fiber of another one, takes part of what that one gives to it.
+// Forks are not told of: a continuation that is stolen, or goes on after its join, goes on below the
+// thief's own actions.
+//
+// Paper: manticore-icfp08, section 3. There an action is a continuation that is thrown to; here it
+// is a function that returns what it has decided, so that its local objects are destroyed.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/fiber.h"
+#include "nopal/sched/actions.h"
+
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI {
+
+// What an action is told: the fiber that it ran has stopped (it has ended, or waits where others
+// will find it), or it was preempted (it gave way, and may go on at any time).
+class signal {
+public:
+  static signal stop() noexcept { return signal{{}}; }
+  static signal preempt(fiber strand) noexcept { return signal{std::move(strand)}; }
+
+  bool is_stop() const noexcept { return !preempted; }
+  fiber preempted; // none: stop
+
+private:
+  explicit signal(fiber strand) noexcept : preempted{std::move(strand)} {}
+};
+
+// What an action has decided: made by `run`, `forward` and `yield`, to be returned.
+class [[nodiscard]] decision {
+private:
+  friend class action;
+  explicit decision(vproc::signal next) noexcept : next_{next} {}
+
+  vproc::signal next_;
+};
+
+// An action: what one vproc does when the fiber that it runs stops. It is asked on that vproc's
+// thread, as code of no strand: to fork there ends the program with a sentence, and to wait, for a
+// nopal::mutex say, keeps the thread. An exception that leaves it ends the program with a sentence.
+// An action that was started counts as a fiber of its computation, until it forwards a signal: then
+// the vproc has left it.
+class action : sched::user_action {
+public:
+  action() noexcept : user_action{answer} {}
+  virtual ~action() = default;
+
+  // What begins the action on the vproc that runs it: there the action is told `stop`. Made in a
+  // strand, and run in the computation that the strand is in, once at a time.
+  fiber starter() noexcept {
+    sched::prepare_here(this);
+    return fiber{&start};
+  }
+
+protected:
+  virtual decision receive(signal told) = 0;
+
+  // This action is told when the fiber stops or is preempted on this vproc.
+  decision run(fiber next) noexcept {
+    sched::push(this);
+    return decision{vproc::signal::enter(next.release())};
+  }
+  // The action below is told, and this one no more.
+  decision forward(signal told) noexcept {
+    return decision{told.is_stop() ? vproc::signal::stop()
+                                   : vproc::signal::preempt(told.preempted.release())};
+  }
+  // The action below may run others; then this one is told `stop` again, perhaps on another vproc.
+  decision yield() noexcept {
+    sched::prepare_again(this);
+    return decision{vproc::signal::preempt(&start)};
+  }
+
+private:
+  static vproc::signal answer(vproc::action* asked, vproc::signal told) {
+    auto* const self = static_cast<action*>(static_cast<user_action*>(asked));
+    const decision made =
+        self->receive(told.what == vproc::signal::kind::stop ? signal::stop()
+                                                             : signal::preempt(fiber{told.strand}));
+    if (!self->pushed && !self->starting)
+      sched::leave_computation(self);
+    return made.next_;
+  }
+};
+
+// A scheduler of one computation at a time. `put` and `take` are called by one thread at a time, as
+// code of no strand (above). A fiber is put when it is spawned, when it has waited and may go on,
+// and when it has given way.
+class scheduler : sched::instances {
+public:
+  // It has at most so many vprocs at a time. Forks of its fibers may be stolen by others.
+  explicit scheduler(unsigned most_vprocs = any_number) : instances{keep, choose, most_vprocs} {}
+  virtual ~scheduler() = default;
+
+  static constexpr unsigned any_number = ~0u;
+
+protected:
+  virtual void put(fiber ready) = 0;
+  virtual fiber take() = 0;
+
+private:
+  template <class F> friend std::invoke_result_t<F> run(scheduler& with, F&& f);
+
+  static void keep(instances* self, vproc::fiber* one) {
+    static_cast<scheduler*>(self)->put(fiber{one});
+  }
+  static vproc::fiber* choose(instances* self) {
+    fiber next = static_cast<scheduler*>(self)->take();
+    return next ? next.release() : nullptr;
+  }
+};
+
+// The same as run(f), under this scheduler. Ends the program with a sentence if it has a
+// computation already.
+template <class F> std::invoke_result_t<F> run(scheduler& with, F&& f) {
+  detail::body<F> here{std::forward<F>(f)};
+  const sched::chosen_by chosen{with, here.fibers()};
+  here.run();
+  return here.take();
+}
+
+} // namespace nopal::inline NOPAL_ABI
