@@ -53,11 +53,15 @@ alternative* in_order_of_places(alternative* of, std::size_t count) noexcept {
   return first;
 }
 
-// Calls `f` for each place once; the list names each place's alternatives one after the other.
-template <class F> void for_each_place(alternative* first, F f) noexcept {
-  for (const alternative* one = first; one != nullptr; one = one->next_locked)
-    if (one->next_locked == nullptr || one->next_locked->at != one->at)
+// Calls `f` for each place once; the list names each place's alternatives one after the other. It
+// is not read after the last call: when the last place is unlocked, the strand's frame may end.
+template <class F> void for_each_place(const alternative* first, F f) noexcept {
+  for (const alternative* one = first; one != nullptr;) {
+    const alternative* const next = one->next_locked;
+    if (next == nullptr || next->at != one->at)
       f(*one->at);
+    one = next;
+  }
 }
 
 // Publishes all offers at once. False: one is possible meanwhile, and none was published.
