@@ -33,6 +33,7 @@
 #include <cstdint>
 #include <source_location>
 #include <type_traits>
+#include <utility>
 
 namespace nopal::base {
 
@@ -146,9 +147,42 @@ public:
   }
 
   operator T() const noexcept { return value_(model_info(place::current())).load(); }
+  T operator->() const noexcept
+    requires std::is_pointer_v<T>
+  {
+    return *this;
+  }
 
 private:
   rl::var<T> value_;
+};
+
+// The same for what Relacy cannot write down: a mark is read and written with it.
+template <class T>
+  requires(!std::is_trivially_copyable_v<T>)
+class handed_over<T> {
+public:
+  struct placed {
+    T value;
+    place at;
+    placed(T of, place where = place::current()) noexcept : value{std::move(of)}, at{where} {}
+  };
+
+  handed_over() = default;
+  handed_over(const handed_over&) = delete;
+
+  handed_over& operator=(placed from) noexcept {
+    mark_ = {0, from.at};
+    value_ = std::move(from.value);
+    return *this;
+  }
+  handed_over& operator=(const handed_over&) = delete;
+
+  operator T() const noexcept { return static_cast<int>(mark_) == 0 ? value_ : T{}; }
+
+private:
+  handed_over<int> mark_{0};
+  T value_{};
 };
 
 inline void full_fence(place at = place::current()) noexcept {
