@@ -46,9 +46,9 @@ private:
 };
 
 template <class Fiber> struct offer {
-  void* value = nullptr; // a sender's, or a receiver's place for it
-  choice* of = nullptr;  // null: the strand's only offer
-  std::uint32_t number = 0;
+  base::handed_over<void*> value{nullptr}; // a sender's, or a receiver's place for it
+  base::handed_over<choice*> of{nullptr};  // null: the strand's only offer
+  base::handed_over<std::uint32_t> number{0};
   base::handed_over<Fiber*> strand{nullptr};
   base::handed_over<offer*> next{nullptr};
   base::handed_over<offer*> before{nullptr};

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// Models of strands that meet to hand over a value, at one place or at one of two.
+//
+// The calls and their order are those of sched/channels.cc. A strand that waits goes on in the
+// thread that took its offer, at once or later, perhaps while the thread that published the offers
+// has not unlocked all places. Its frame ends when it goes on: who touches it then fails the run.
+#include "mortal.h"
+
+#include "nopal/vproc/rendezvous.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace nopal::model {
+namespace {
+
+using vproc::side;
+
+struct strand;
+using meeting_place = vproc::rendezvous<strand>;
+
+inline constexpr unsigned most_alternatives = 2;
+inline constexpr unsigned most_calls = 2;
+inline constexpr unsigned places = 2;
+inline constexpr unsigned none_possible = most_alternatives;
+
+struct wish {
+  unsigned place;
+  side wants;
+};
+// What one call of a strand would do: one of so many.
+struct call {
+  unsigned count = 0;
+  wish wishes[most_alternatives]{};
+};
+struct course {
+  call calls[most_calls]{};
+  bool ends_places = false; // after that; nobody else waits there, or will
+};
+
+struct alternative {
+  base::handed_over<meeting_place*> at{nullptr};
+  base::handed_over<int> value{0}; // the sender's, or the receiver's place for it
+  vproc::offer<strand> own;
+  base::handed_over<alternative*> next_locked{nullptr};
+  side wants = side::sending;
+
+  // The strand writes over its frame, so that it is a race if somebody reads there meanwhile.
+  ~alternative() {
+    at = nullptr;
+    value = 0;
+    own.value = nullptr;
+    own.of = nullptr;
+    own.number = 0;
+    own.strand = nullptr;
+    own.next = nullptr;
+    own.before = nullptr;
+    own.queued = false;
+    next_locked = nullptr;
+  }
+};
+
+// Of do_one and its caller.
+struct frame {
+  alternative of[most_alternatives];
+  vproc::choice any;
+  base::handed_over<unsigned> count{0};
+};
+
+struct strand {
+  const course* does = nullptr;
+  int first_value = 0;
+  base::handed_over<unsigned> calls{0}; // that have ended; whoever runs the strand
+  mortal<frame> frames[most_calls];     // each call its own, so that none lies where one has ended
+
+  const call& now() const noexcept { return does->calls[calls]; }
+  frame& here() noexcept { return *frames[calls]; }
+  bool ended() const noexcept { return calls == most_calls || now().count == 0; }
+
+  // But one, which was taken.
+  void withdraw_all(unsigned taken = none_possible) noexcept {
+    frame& of = here();
+    for (unsigned i = 0; i < of.count; ++i)
+      if (i != taken)
+        of.of[i].at->withdraw(of.of[i].wants, &of.of[i].own);
+  }
+};
+
+// What was handed over: the models' own notes.
+struct notes {
+  static constexpr int most_values = max_threads * int{most_calls * most_alternatives} + 1;
+  int sent[most_values]{};
+  int received[most_values]{};
+
+  void check_each_once() const noexcept {
+    for (int value = 1; value < most_values; ++value) {
+      check(sent[value] <= 1 && received[value] <= 1, "a value was handed over twice");
+      check(sent[value] == received[value], "a value was lost, or came from nowhere");
+    }
+  }
+};
+
+alternative* in_order_of_places(frame& here) noexcept {
+  alternative* first = nullptr;
+  for (alternative* one = here.of; one != here.of + here.count; ++one) {
+    base::handed_over<alternative*>* at = nullptr;
+    alternative* before = first;
+    while (before != nullptr && before->at < one->at) {
+      at = &before->next_locked;
+      before = *at;
+    }
+    one->next_locked = before;
+    if (at == nullptr)
+      first = one;
+    else
+      *at = one;
+  }
+  return first;
+}
+
+template <class F> void for_each_place(const alternative* first, F f) noexcept {
+  for (const alternative* one = first; one != nullptr;) {
+    const alternative* const next = one->next_locked;
+    if (next == nullptr || next->at != one->at)
+      f(*one->at);
+    one = next;
+  }
+}
+
+bool publish_all(alternative* first, strand* of) noexcept {
+  bool possible = false;
+  for_each_place(first, [](meeting_place& at) { at.lock().lock(); });
+  for (alternative* one = first; one != nullptr; one = one->next_locked)
+    possible = possible || one->at->awaited(vproc::opposite(one->wants));
+  for (alternative* one = first; one != nullptr && !possible; one = one->next_locked) {
+    one->own.strand = of;
+    one->at->publish(one->wants, &one->own);
+  }
+  for_each_place(first, [](meeting_place& at) { at.lock().unlock(); });
+  return !possible;
+}
+
+// A thread that runs strands.
+class vproc_of_strands {
+public:
+  vproc_of_strands(mortal<meeting_place>* at, notes& to) noexcept : places_{at}, notes_{to} {}
+
+  void run(strand& one) noexcept {
+    while (!one.ended()) {
+      enter_call(one);
+      const unsigned met = meet_or_wait(one);
+      if (met == none_possible)
+        return;
+      leave_call(one, met);
+    }
+  }
+  void run_ready() noexcept {
+    while (count_ != 0)
+      go_on(*ready_[--count_]);
+  }
+
+private:
+  void enter_call(strand& one) noexcept {
+    frame& here = one.frames[one.calls].begin();
+    const call& now = one.now();
+    here.count = now.count;
+    for (unsigned i = 0; i < now.count; ++i) {
+      alternative& each = here.of[i];
+      each.at = &*places_[now.wishes[i].place];
+      each.wants = now.wishes[i].wants;
+      if (each.wants == side::sending)
+        each.value = one.first_value + static_cast<int>(one.calls * most_alternatives + i);
+      each.own.value = &each.value;
+      each.own.of = now.count > 1 ? &here.any : nullptr;
+      each.own.number = i;
+    }
+  }
+
+  void leave_call(strand& one, unsigned did) noexcept {
+    alternative& each = one.here().of[did];
+    ++(each.wants == side::sending ? notes_.sent : notes_.received)[each.value];
+    one.frames[one.calls].end();
+    one.calls += 1;
+    if (one.ended() && one.does->ends_places)
+      for (unsigned i = 0; i < places; ++i)
+        places_[i].end();
+  }
+
+  // None possible: the strand waits, or has gone on already.
+  unsigned meet_or_wait(strand& one) noexcept {
+    frame& here = one.here();
+    alternative* const first = in_order_of_places(here);
+    for (;;) {
+      const unsigned met = meet_any(here);
+      if (met != none_possible || publish_all(first, &one))
+        return met;
+    }
+  }
+
+  unsigned meet_any(frame& here) noexcept {
+    const unsigned first = here.count > 1 ? rl::rand(here.count) : 0;
+    for (unsigned i = 0; i < here.count; ++i) {
+      const unsigned number = (first + i) % here.count;
+      if (meet_one(here.of[number]))
+        return number;
+    }
+    return none_possible;
+  }
+
+  bool meet_one(alternative& mine) noexcept {
+    vproc::offer<strand>* const other = mine.at->take(vproc::opposite(mine.wants));
+    if (other == nullptr)
+      return false;
+    auto& theirs = *static_cast<base::handed_over<int>*>(static_cast<void*>(other->value));
+    if (mine.wants == side::sending)
+      theirs = static_cast<int>(mine.value);
+    else
+      mine.value = static_cast<int>(theirs);
+    make_ready(other->strand);
+    return true;
+  }
+
+  void make_ready(strand* one) noexcept {
+    if (rl::rand(2) == 0)
+      go_on(*one);
+    else
+      ready_[count_++] = one;
+  }
+
+  void go_on(strand& one) noexcept {
+    const frame& here = one.here();
+    const unsigned taken = here.count == 1 ? 0 : here.any.taken();
+    check(taken < here.count, "a strand goes on of whose choice nothing was taken");
+    one.withdraw_all(taken);
+    leave_call(one, taken);
+    run(one);
+  }
+
+  mortal<meeting_place>* const places_;
+  notes& notes_;
+  strand* ready_[max_threads]{};
+  unsigned count_ = 0;
+};
+
+// Thread i begins with strand i. `Waiting` strands have nobody to meet, and wait for ever.
+template <const auto& Courses, unsigned Waiting = 0>
+struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
+  static constexpr unsigned count = std::size(Courses);
+  mortal<meeting_place> at[places];
+  strand strands[count];
+  notes handed_over;
+
+  void before() {
+    for (mortal<meeting_place>& each : at)
+      each.begin();
+    for (unsigned i = 0; i < count; ++i) {
+      strands[i].does = &Courses[i];
+      strands[i].first_value = 1 + static_cast<int>(i * most_calls * most_alternatives);
+    }
+  }
+  void thread(unsigned self) {
+    vproc_of_strands here{at, handed_over};
+    here.run(strands[self]);
+    here.run_ready();
+  }
+  void after() {
+    handed_over.check_each_once();
+    unsigned waiting = 0;
+    for (strand& one : strands) {
+      if (one.ended())
+        continue;
+      ++waiting;
+      one.withdraw_all();
+      one.frames[one.calls].end();
+    }
+    check(waiting == Waiting, "a strand waits for ever that somebody could have met");
+    if (std::ranges::any_of(Courses, &course::ends_places))
+      return;
+    for (mortal<meeting_place>& each : at) {
+      check(each->empty(side::sending) && each->empty(side::receiving), "an offer was left");
+      each.end();
+    }
+  }
+};
+
+constexpr call send(unsigned at) { return {1, {{at, side::sending}}}; }
+constexpr call receive(unsigned at) { return {1, {{at, side::receiving}}}; }
+constexpr call one_of(call a, call b) { return {2, {a.wishes[0], b.wishes[0]}}; }
+
+constexpr course once[] = {{{send(0)}}, {{receive(0)}}};
+constexpr course twice[] = {{{send(0), send(0)}}, {{receive(0), receive(0)}}};
+constexpr course and_back[] = {{{send(0), receive(0)}}, {{receive(0), send(0)}}};
+constexpr course two_senders[] = {{{send(0)}}, {{send(0)}}, {{receive(0), receive(0)}}};
+constexpr course two_pairs[] = {{{send(0), send(0)}},
+                                {{send(0), send(0)}},
+                                {{receive(0), receive(0)}},
+                                {{receive(0), receive(0)}}};
+constexpr course place_ends[] = {{{send(0)}}, {{receive(0)}, true}};
+constexpr course sender_ends_place[] = {{{send(0)}, true}, {{receive(0)}}};
+
+constexpr call receive_any = one_of(receive(0), receive(1));
+constexpr call receive_any_reversed = one_of(receive(1), receive(0));
+constexpr call send_any = one_of(send(0), send(1));
+constexpr course both_sent[] = {{{receive_any, receive_any}}, {{send(0)}}, {{send(1)}}};
+constexpr course one_after_other[] = {{{receive_any, receive_any}}, {{send(0), send(1)}}};
+constexpr course places_end[] = {{{receive_any}, true}, {{send(0)}}};
+constexpr course two_choose[] = {{{send_any, send_any}}, {{receive_any_reversed, receive_any}}};
+constexpr course crossed[] = {{{one_of(send(0), receive(1))}}, {{one_of(send(1), receive(0))}}};
+constexpr course three_choose[] = {
+    {{receive_any}}, {{receive_any_reversed}}, {{send_any}}, {{send(1)}}};
+
+constexpr call send_or_receive = one_of(send(0), receive(0));
+constexpr call receive_or_send = one_of(receive(0), send(0));
+constexpr course alike[] = {{{send_or_receive}}, {{receive_or_send}}};
+constexpr course three_alike[] = {{{send_or_receive}}, {{receive_or_send}}, {{send_or_receive}}};
+constexpr course both_sides[] = {{{send_or_receive}}, {{send(0)}}, {{receive(0)}}};
+
+} // namespace
+} // namespace nopal::model
+
+int main(int argc, char** argv) {
+  using namespace nopal::model;
+  runner models{argc, argv};
+  models.section("one place");
+  models.random<meeting<once>>("a sender, a receiver");
+  models.bounded<meeting<once>>("a sender, a receiver", 4);
+  models.random<meeting<twice>>("twice");
+  models.random<meeting<and_back>>("there and back");
+  models.random<meeting<two_senders>>("two senders, a receiver");
+  models.bounded<meeting<two_senders>>("two senders, a receiver", 1);
+  models.random<meeting<two_pairs>>("two senders, two receivers, twice");
+  models.random<meeting<place_ends>>("the receiver ends the place");
+  models.bounded<meeting<place_ends>>("the receiver ends the place", 4);
+  models.random<meeting<sender_ends_place>>("the sender ends the place");
+  models.section("a choice of two places");
+  models.random<meeting<both_sent>>("a sender at each");
+  models.bounded<meeting<both_sent>>("a sender at each", 1);
+  models.random<meeting<one_after_other>>("a sender at one, then at the other");
+  models.random<meeting<places_end>>("the strand that chose ends the places");
+  models.bounded<meeting<places_end>>("the strand that chose ends the places", 2);
+  models.random<meeting<two_choose>>("two choose, twice");
+  models.random<meeting<crossed>>("two choose, each to send or to receive");
+  models.bounded<meeting<crossed>>("two choose, each to send or to receive", 2);
+  models.random<meeting<three_choose>>("three choose, and a sender", 2);
+  models.section("a choice of both sides of a place");
+  models.random<meeting<alike>>("two alike");
+  models.bounded<meeting<alike>>("two alike", 2);
+  models.random<meeting<three_alike, 1>>("three alike");
+  models.random<meeting<both_sides, 1>>("a sender, a receiver");
+  models.bounded<meeting<both_sides, 1>>("a sender, a receiver", 1);
+  return models.result();
+}
