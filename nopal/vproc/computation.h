@@ -21,6 +21,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <utility>
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
@@ -38,10 +39,10 @@ struct policy {
 
 class computation {
 public:
-  group* of = nullptr;      // in which `run` was called; the fibers belong to it
-  fiber* waiting = nullptr; // the caller
-  policy* chosen = nullptr; // null: ready fibers are for any vproc
-  std::exception_ptr first; // the exception of the fiber that failed first
+  group* of = nullptr;                         // in which `run` was called; the fibers belong to it
+  fiber* waiting = nullptr;                    // the caller
+  policy* chosen = nullptr;                    // null: ready fibers are for any vproc
+  base::handed_over<std::exception_ptr> first; // the exception of the fiber that failed first
 
   void begin_one() noexcept { running_.fetch_add(1, base::relaxed); }
   // True: it was the last, and nobody else accesses the computation any more but who waits.
