@@ -17,6 +17,7 @@ import mutate
 
 _CHASE_LEV = "bench/baseline/chase_lev.h"
 _THE = "bench/baseline/the.h"
+_MEETINGS = "tests/model/rendezvous_model.cc"
 _FENCE = "base::full_fence(); // C "
 _LOCK = "const locked guard{lock_}; // else a thief that will step back could hide the fork "
 
@@ -132,6 +133,49 @@ BUGS = (
         "waiter* const next = first->next; first->woken.wake(); first = next;",
         "first->woken.wake(); first = first->next;",
         "tests/model/mutex_model.cc",
+    ),
+    # What strands rest on that meet at a place (channels.cc).
+    (
+        "a list of places is read after the last was unlocked",
+        _MEETINGS,
+        "f(*one->at); one = next;",
+        "f(*one->at); one = one->next_locked;",
+        _MEETINGS,
+    ),
+    (
+        "a strand waits without a last look at the other side",
+        _MEETINGS,
+        "possible = possible || one->at->awaited(vproc::opposite(one->wants));",
+        ";",
+        _MEETINGS,
+    ),
+    (
+        "the places of a choice are locked in any order",
+        _MEETINGS,
+        "before != nullptr && before->at < one->at",
+        "before != nullptr",
+        _MEETINGS,
+    ),
+    (
+        "a strand goes on and leaves its other offers behind",
+        _MEETINGS,
+        "one.withdraw_all(taken);",
+        "",
+        _MEETINGS,
+    ),
+    (
+        "what a choice has taken is replaced",
+        "nopal/vproc/rendezvous.h",
+        "return taken_.compare_exchange_strong(expected, number, base::relaxed, base::relaxed);",
+        "return taken_.exchange(number, base::relaxed) == expected || true;",
+        _MEETINGS,
+    ),
+    (
+        "a fiber is counted after it was told to begin",
+        "tests/model/computation_model.cc",
+        "in->begin_one(); spawned[number].wake();",
+        "spawned[number].wake(); in->begin_one();",
+        "tests/model/computation_model.cc",
     ),
 )
 

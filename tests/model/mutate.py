@@ -29,8 +29,11 @@ HEADERS = (
     "nopal/join/wait_free.h",
     "bench/baseline/locked.h",
     "nopal/stack/retirement.h",
+    "nopal/vproc/computation.h",
+    "nopal/vproc/fiber_locals.h",
     "nopal/vproc/parking.h",
     "nopal/vproc/queues.h",
+    "nopal/vproc/rendezvous.h",
     "nopal/vproc/suspended.h",
     "tests/model/fake_stack.h",  # order M, transcribed
 )
@@ -42,7 +45,7 @@ _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # What these do under their locks the models can see; elsewhere only that a lock is a lock.
 LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/vproc/queues.h",
-         "nopal/vproc/suspended.h")
+         "nopal/vproc/rendezvous.h", "nopal/vproc/suspended.h")
 _LOCK = re.compile(r"const (?:deque::)?locked guard\{lock_\};")
 # Others' barriers may then fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")

@@ -10,6 +10,7 @@ _FREE_LIST = "nopal/base/free_list.h"
 _THE = "bench/baseline/the.h"
 _CHASE_LEV = "bench/baseline/chase_lev.h"
 _PARKING = "nopal/vproc/parking.h"
+_LOCALS = "nopal/vproc/fiber_locals.h"
 
 _CANCEL = "if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire))"
 _WAKE = "if (!state_.compare_exchange_strong(expected, notified, base::acq_rel, base::relaxed))"
@@ -22,6 +23,7 @@ _PUT_TOP = "const std::int64_t top = top_.load(base::acquire);"
 _HAS_WORK = (
     "return anything_public() && (group == nullptr || group_.load(base::acquire) == group);"
 )
+_LOCALS_END = "for (value* at = first_.load(base::acquire); at != nullptr;) {"
 _PARK = "state_.store(parked, base::release);"
 
 _LOCK = "called under the lock, which every push to the ring holds"
@@ -39,6 +41,7 @@ _PUSH_BARRIER = "the light barrier of push comes before it, in the model a full 
 _DROPPED = "what the thief has read of a fork that it steps back from is dropped"
 _NOT_MODELLED = "no model of a baseline gives a deque back; its tests with forced steals do"
 _BARRIER = "the sleeper's heavy barrier comes before it, the owner's light one after what it reads"
+_JOINED = "the fiber's strands were joined before, which orders more"
 
 REASONS = {
     (_FREE_LIST, "base::acquire, base::acquire))", 0, "relaxed"): _ALREADY_ACQUIRED,
@@ -53,6 +56,7 @@ REASONS = {
     (_CHASE_LEV, _STEAL_TOP, 0, "relaxed"): _KEEPS_LOADS,
     (_CHASE_LEV, _PUT_TOP, 0, "relaxed"): _NO_LOAD_BUFFERING,
     (_CHASE_LEV, _HAS_WORK, 0, "relaxed"): _BARRIER,
+    (_LOCALS, _LOCALS_END, 0, "relaxed"): _JOINED,
     (_PARKING, _PARK, 0, "relaxed"): _COUNT_FIRST,
     (_PARKING, _CANCEL, 0, "relaxed"): _OWN_STORE,
     (_PARKING, _WAKE, 0, "release"): _COUNT_FIRST,
