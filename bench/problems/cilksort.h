@@ -17,21 +17,12 @@
 #include "bench/base_case.h"
 #include "bench/harness.h"
 #include "bench/random.h"
+#include "bench/serial_sort.h"
 
 namespace bench {
 
 inline constexpr std::ptrdiff_t cilksort_serial_below = 2048;
 inline constexpr std::ptrdiff_t cilksort_insertion_below = 20;
-
-inline void cilksort_by_insertion(std::int32_t* first, std::ptrdiff_t count) {
-  for (std::ptrdiff_t i = 1; i < count; ++i) {
-    const std::int32_t moved = first[i];
-    std::ptrdiff_t at = i;
-    for (; at > 0 && moved < first[at - 1]; --at)
-      first[at] = first[at - 1];
-    first[at] = moved;
-  }
-}
 
 BENCH_BASE_CASE inline void cilksort_serially(std::int32_t* first, std::ptrdiff_t count) {
   while (count >= cilksort_insertion_below) {
@@ -52,28 +43,13 @@ BENCH_BASE_CASE inline void cilksort_serially(std::int32_t* first, std::ptrdiff_
     count -= left - first;
     first = left;
   }
-  cilksort_by_insertion(first, count);
-}
-
-BENCH_BASE_CASE inline void cilksort_merge_serially(const std::int32_t* x,
-                                                    const std::int32_t* x_end,
-                                                    const std::int32_t* y,
-                                                    const std::int32_t* y_end, std::int32_t* out) {
-  // Without branches: which one is next cannot be foreseen.
-  while (x != x_end && y != y_end) {
-    const bool of_y = *y < *x;
-    *out++ = of_y ? *y : *x;
-    x += !of_y;
-    y += of_y;
-  }
-  out = std::copy(x, x_end, out);
-  std::copy(y, y_end, out);
+  sort_by_insertion(first, count);
 }
 
 BENCH_TASK void cilksort_merge(const std::int32_t* x, std::ptrdiff_t x_count, const std::int32_t* y,
                                std::ptrdiff_t y_count, std::int32_t* out) {
   if (x_count + y_count < cilksort_serial_below) {
-    cilksort_merge_serially(x, x + x_count, y, y + y_count, out);
+    merge_serially(x, x + x_count, y, y + y_count, out);
     return;
   }
   if (x_count < y_count) {
