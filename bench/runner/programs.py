@@ -5,9 +5,11 @@ import json
 import pathlib
 import re
 
+# Of manticore-icfp08, Table 1.
+MANTICORE = ["merge_sort", "bitonic"]
 PROBLEMS = ["fib", "integrate", "nqueens", "quicksort", "matmul", "heat",
             "knapsack", "knapsack_swapped", "rectmul", "strassen", "fibx", "cilksort",
-            "fft", "lu", "cholesky"]
+            "fft", "lu", "cholesky", *MANTICORE]
 SIZES = ["test", "quick", "paper"]
 # They have one worker. `profile` is no competitor: it tells fork depth and stack pages.
 SERIAL_RUNTIMES = ["serial", "serial_call", "profile"]

@@ -9,6 +9,7 @@
 #include "tests/bench/counting.h"
 
 // Written in the macros of counting.h.
+#include "bench/problems/bitonic.h"
 #include "bench/problems/cholesky.h"
 #include "bench/problems/cilksort.h"
 #include "bench/problems/fft.h"
@@ -19,6 +20,7 @@
 #include "bench/problems/knapsack.h"
 #include "bench/problems/lu.h"
 #include "bench/problems/matmul.h"
+#include "bench/problems/merge_sort.h"
 #include "bench/problems/nqueens.h"
 #include "bench/problems/quicksort.h"
 #include "bench/problems/rectmul.h"
@@ -56,5 +58,7 @@ TEST_P(forks, cilksort) { expect_true_to_its_word<cilksort_problem>(GetParam());
 TEST_P(forks, fft) { expect_true_to_its_word<fft_problem>(GetParam()); }
 TEST_P(forks, lu) { expect_true_to_its_word<lu_problem>(GetParam()); }
 TEST_P(forks, cholesky) { expect_true_to_its_word<cholesky_problem>(GetParam()); }
+TEST_P(forks, merge_sort) { expect_true_to_its_word<merge_sort_problem>(GetParam()); }
+TEST_P(forks, bitonic) { expect_true_to_its_word<bitonic_problem>(GetParam()); }
 
 } // namespace bench

@@ -144,6 +144,50 @@ TEST(verification, strassen_notices_one_wrong_entry) {
   EXPECT_FALSE(problem.verify());
 }
 
+template <class Problem> class damaged_keys : public Problem {
+public:
+  damaged_keys() : Problem(size::test) {}
+  void duplicate_one() { this->keys_[1] = this->keys_[0]; }
+  void swap_two() { std::swap(this->keys_.front(), this->keys_.back()); }
+};
+
+template <class Problem> void expect_to_notice_damage() {
+  damaged_keys<Problem> problem;
+  problem.prepare();
+  problem.compute();
+  ASSERT_TRUE(problem.verify());
+  problem.swap_two();
+  EXPECT_FALSE(problem.verify());
+  problem.swap_two();
+  ASSERT_TRUE(problem.verify());
+  problem.duplicate_one();
+  EXPECT_FALSE(problem.verify());
+}
+
+TEST(verification, merge_sort_notices_a_lost_key_and_a_wrong_order) {
+  expect_to_notice_damage<merge_sort_problem>();
+}
+
+TEST(verification, bitonic_notices_a_lost_key_and_a_wrong_order) {
+  expect_to_notice_damage<bitonic_problem>();
+}
+
+// Where a merge is divided depends on which keys are equal and on how long its two runs are.
+TEST(merge_sort, sorts_equal_keys_and_any_number_of_them) {
+  for (const std::int32_t different : {1, 2, 1000}) {
+    for (const std::size_t count : {33U, 1025U, 5000U}) {
+      std::vector<std::int32_t> keys(count);
+      for (std::size_t i = 0; i < count; ++i)
+        keys[i] = static_cast<std::int32_t>(mixed(i)) % different;
+      std::vector<std::int32_t> sorted = keys;
+      std::sort(sorted.begin(), sorted.end());
+      std::vector<std::int32_t> scratch(count);
+      merge_sort(keys.data(), scratch.data(), static_cast<std::ptrdiff_t>(count), false);
+      EXPECT_EQ(keys, sorted) << count << " keys modulo " << different;
+    }
+  }
+}
+
 class damaged_knapsack : public knapsack_problem {
 public:
   damaged_knapsack() : knapsack_problem(size::test) {}
