@@ -23,6 +23,7 @@
 #include "bench/problems/merge_sort.h"
 #include "bench/problems/nqueens.h"
 #include "bench/problems/quicksort.h"
+#include "bench/problems/raytracer.h"
 #include "bench/problems/rectmul.h"
 
 namespace bench {
@@ -58,6 +59,7 @@ TEST_P(forks, cilksort) { expect_true_to_its_word<cilksort_problem>(GetParam());
 TEST_P(forks, fft) { expect_true_to_its_word<fft_problem>(GetParam()); }
 TEST_P(forks, lu) { expect_true_to_its_word<lu_problem>(GetParam()); }
 TEST_P(forks, cholesky) { expect_true_to_its_word<cholesky_problem>(GetParam()); }
+TEST_P(forks, raytracer) { expect_true_to_its_word<raytracer_problem>(GetParam()); }
 TEST_P(forks, merge_sort) { expect_true_to_its_word<merge_sort_problem>(GetParam()); }
 TEST_P(forks, bitonic) { expect_true_to_its_word<bitonic_problem>(GetParam()); }
 

@@ -144,6 +144,23 @@ TEST(verification, strassen_notices_one_wrong_entry) {
   EXPECT_FALSE(problem.verify());
 }
 
+class damaged_raytracer : public raytracer_problem {
+public:
+  damaged_raytracer() : raytracer_problem(size::test) {}
+  void compute_without_a_pixel() {
+    const raytracer_image image{pixels_.data(), known_.edge};
+    raytracer(&image, 0, 1000);
+    raytracer(&image, 1001, known_.edge * known_.edge);
+  }
+};
+
+TEST(verification, raytracer_notices_a_missing_pixel) {
+  damaged_raytracer problem;
+  problem.prepare();
+  problem.compute_without_a_pixel();
+  EXPECT_FALSE(problem.verify());
+}
+
 template <class Problem> class damaged_keys : public Problem {
 public:
   damaged_keys() : Problem(size::test) {}
