@@ -6,7 +6,7 @@ import pathlib
 import re
 
 # Of manticore-icfp08, Table 1.
-MANTICORE = ["raytracer", "merge_sort", "bitonic"]
+MANTICORE = ["raytracer", "barnes_hut", "merge_sort", "bitonic"]
 PROBLEMS = ["fib", "integrate", "nqueens", "quicksort", "matmul", "heat",
             "knapsack", "knapsack_swapped", "rectmul", "strassen", "fibx", "cilksort",
             "fft", "lu", "cholesky", *MANTICORE]

@@ -9,6 +9,7 @@
 #include "tests/bench/counting.h"
 
 // Written in the macros of counting.h.
+#include "bench/problems/barnes_hut.h"
 #include "bench/problems/bitonic.h"
 #include "bench/problems/cholesky.h"
 #include "bench/problems/cilksort.h"
@@ -60,6 +61,7 @@ TEST_P(forks, fft) { expect_true_to_its_word<fft_problem>(GetParam()); }
 TEST_P(forks, lu) { expect_true_to_its_word<lu_problem>(GetParam()); }
 TEST_P(forks, cholesky) { expect_true_to_its_word<cholesky_problem>(GetParam()); }
 TEST_P(forks, raytracer) { expect_true_to_its_word<raytracer_problem>(GetParam()); }
+TEST_P(forks, barnes_hut) { expect_true_to_its_word<barnes_hut_problem>(GetParam()); }
 TEST_P(forks, merge_sort) { expect_true_to_its_word<merge_sort_problem>(GetParam()); }
 TEST_P(forks, bitonic) { expect_true_to_its_word<bitonic_problem>(GetParam()); }
 

@@ -161,6 +161,29 @@ TEST(verification, raytracer_notices_a_missing_pixel) {
   EXPECT_FALSE(problem.verify());
 }
 
+class damaged_barnes_hut : public barnes_hut_problem {
+public:
+  damaged_barnes_hut() : barnes_hut_problem(size::test) {}
+  void turn_a_velocity() { bodies_[77].velocity.x *= -1; }
+  void turn_the_forces() {
+    for (barnes_hut_body& body : bodies_)
+      body.acceleration = -1 * body.acceleration;
+  }
+};
+
+TEST(verification, barnes_hut_notices_one_body_and_what_is_not_gravity) {
+  damaged_barnes_hut problem;
+  problem.prepare();
+  problem.compute();
+  ASSERT_TRUE(problem.verify());
+  problem.turn_a_velocity();
+  EXPECT_FALSE(problem.verify());
+  problem.turn_a_velocity();
+  ASSERT_TRUE(problem.verify());
+  problem.turn_the_forces();
+  EXPECT_FALSE(problem.verify());
+}
+
 template <class Problem> class damaged_keys : public Problem {
 public:
   damaged_keys() : Problem(size::test) {}
