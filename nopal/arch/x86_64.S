@@ -82,6 +82,21 @@
     ret
     end_function nopal_arch_park
 
+    /* Saves as nopal_arch_park does, so that either resumes what the other has saved. */
+    function nopal_arch_switch
+    pushq %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    leaq .Lparked(%rip), %rax
+    movq %rax, 0(%rdi)
+    movq %rsp, 8(%rdi)
+    movq %rsp, 16(%rdi)
+    record_registers
+    movq %rsi, %rdi
+    movq 8(%rsi), %rsi
+    jmp nopal_arch_resume
+    end_function nopal_arch_switch
+
     function nopal_arch_resume
     movq %rsi, %rsp
     .cfi_undefined rip

@@ -13,6 +13,7 @@
 #define VALGRIND_MAKE_MEM_UNDEFINED(low, bytes) ((low) + (bytes))
 #define VALGRIND_DISABLE_ERROR_REPORTING
 #define VALGRIND_ENABLE_ERROR_REPORTING
+#define RUNNING_ON_VALGRIND 0
 #endif
 
 extern "C" {
@@ -70,6 +71,11 @@ const char* refused_option() noexcept {
   if (__morestack != nullptr)
     return "split-stack";
   return __get_unsafe_stack_ptr != nullptr ? "sanitize=safe-stack" : nullptr;
+}
+
+bool a_tool_watches() noexcept {
+  return __sanitizer_start_switch_fiber != nullptr || __tsan_switch_to_fiber != nullptr ||
+         RUNNING_ON_VALGRIND != 0;
 }
 
 void announce_stack(std::uintptr_t low, std::uintptr_t high) noexcept {

@@ -55,6 +55,9 @@ void announce_stack(std::uintptr_t low, std::uintptr_t high) noexcept;
 void* new_fiber() noexcept;
 void* this_fiber() noexcept;
 
+// Whether a sanitizer or Valgrind wants to know of what is declared here.
+bool a_tool_watches() noexcept;
+
 struct stack_bounds {
   std::uintptr_t low;
   std::uintptr_t high;

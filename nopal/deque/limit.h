@@ -3,11 +3,13 @@
 // thief gets the owner's attention without a fence on the fast path.
 //
 // Invariant: the limit is the lowest address that a fork on the owner's stack may have, or lowered
-// to one of three values above all addresses, so that no push has room:
+// to one of four values above all addresses, so that no push has room:
 //   asked          from `ask` to the owner's next `attend`; always on kernels without the heavy
 //                  barrier (fenced), and for threads that run no strands
 //   nothing_found  as asked; a thief has searched the owner's stack since, so others need not
 //   expected       by the owner, which wants to publish at its next push without being asked
+//   no_stack       the owner uses no stack, or has not told the deque which (sched/park.cc); it
+//                  counts as not lowered, since nobody has asked
 //
 // Ownership: the owner restores it, any thread lowers it; `asked` and `nothing_found` replace each
 // other under the deque's lock. All orders are relaxed, since the request carries no data. That a
@@ -72,8 +74,8 @@ public:
   void adopt(stack::stack_id stack) noexcept {
     stack_ = stack;
     const std::uintptr_t value = value_.load(base::relaxed);
-    if (stack != stack::no_stack && !is_lowered(value))
-      replace(value, normal());
+    if (!is_lowered(value))
+      replace(value, stack == stack::no_stack ? no_stack : normal());
   }
 
   // Owner, or a thread that keeps the owner from calling adopt.
@@ -83,6 +85,7 @@ private:
   static constexpr std::uintptr_t asked = ~std::uintptr_t{0};
   static constexpr std::uintptr_t nothing_found = asked - 1;
   static constexpr std::uintptr_t expected = asked - 2;
+  static constexpr std::uintptr_t no_stack = asked - 3;
   static bool is_request(std::uintptr_t value) noexcept { return value >= nothing_found; }
   static bool is_lowered(std::uintptr_t value) noexcept { return value >= expected; }
 

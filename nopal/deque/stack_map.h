@@ -58,6 +58,9 @@ class stack_map {
   static_assert(alignof(Record) == 8);
 
 public:
+  // While it has no stack each push returns false. So `adopt` may come after the first push.
+  static constexpr bool may_adopt_late = true;
+
   // Before use. The limit begins as asked: the first push returns false, as all do where no strands
   // run. Fenced: no heavy barrier on this kernel, so every push and pop takes the slow path.
   void open(bool fenced) noexcept { limit_.open(fenced); }

@@ -30,7 +30,7 @@ fiber* end_one(computation* in) noexcept {
   auto* const in = static_cast<computation*>(argument);
   worker* const self = vproc::current();
   note_scheduler_stack(self->host);
-  self->deque.adopt(stack::no_stack, 0, nullptr);
+  self->use_no_stack();
   base::end_use(stack::bottom(self->stack), stack::top(self->stack));
   fiber* const waiting = end_one(in);
   if (waiting == nullptr)
@@ -136,10 +136,9 @@ void no_fiber_here() noexcept {
 void yield() noexcept {
   const worker* const self = vproc::current();
   if (!vproc::is_worker(self))
-    return base::give_way();
-  if (self->host->actions == nullptr && !any_ready(self->host->bound))
-    return;
-  park([](fiber* strand) { return signal::preempt(strand); });
+    base::give_way();
+  else if (self->host->actions != nullptr || any_ready(self->host))
+    give_way();
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -55,6 +55,7 @@ void push_slow(worker* self, fork_record* of) noexcept {
                "a fork was made on another stack than its strand's: in a signal handler, or after "
                "the program had changed stacks (swapcontext, a fiber); fork on the strand's own");
   check_depth(of, self->stack);
+  self->adopt_late();
   publish_if(self->deque.push_anyway(of), self, of);
   leave();
 }
@@ -129,7 +130,7 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   auto* const scope = static_cast<scope_frame*>(argument);
   worker* const self = vproc::current();
   note_scheduler_stack(self->host);
-  self->deque.adopt(stack::no_stack, 0, nullptr);
+  self->use_no_stack();
   if (frame_is_here(self, scope)) {
     // That stack stays with the frame.
     if (!scope->state().join.last_child())
@@ -161,7 +162,7 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
   note_scheduler_stack(self->host);
   base::end_use(stack::bottom(self->stack), stack::top(self->stack));
   base::happens_before(&state);
-  self->deque.adopt(stack::no_stack, 0, nullptr);
+  self->use_no_stack();
   if (state.join.arrive())
     schedule(self, signal::joined(scope));
   self->host->count.suspensions.add(1);

@@ -23,6 +23,7 @@
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/overflow.h"
+#include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/table.h"
@@ -117,6 +118,8 @@ worker* begin_group(scope_frame* scope) noexcept {
   begun->frame = scope->base_of_frame();
   begun->parent = before->of;
   begun->outer = before;
+  if (nested)
+    share_ready(here);
   begun->outer_bound = here->bound;
   begun->outer_scheduler = here->scheduler;
   begun->outer_actions = std::exchange(here->actions, nullptr);
@@ -129,7 +132,7 @@ worker* begin_group(scope_frame* scope) noexcept {
   self->of = begun;
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
-  self->deque.adopt(self->stack, stack::top(self->stack), begun);
+  self->adopt(self->stack, stack::top(self->stack), begun);
   return self;
 }
 

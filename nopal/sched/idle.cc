@@ -30,7 +30,9 @@ bool ask_and_look(worker* self) noexcept {
   base::heavy_barrier(); // S5
   group* const wanted = self->host->bound;
   const auto has_work = [wanted](worker* one) { return one->deque.has_work(wanted); };
-  return any_other_worker(self, has_work) || suspended.has_work(wanted) || may_go_on(self); // S6
+  const auto has_ready = [](const vproc::vproc* one) { return !one->ready.empty(); };
+  return any_other_worker(self, has_work) || suspended.has_work(wanted) || may_go_on(self) ||
+         any_other_vproc(self->host, has_ready); // S6
 }
 
 // Begins at a random one; for a thread that may run no strands (null), at the first.
@@ -67,7 +69,7 @@ void hand_over(worker* self, group* of) noexcept {
 
 bool may_go_on(const worker* self) noexcept {
   const group* const bound = self->host->bound;
-  return (bound != nullptr && bound->is_finished()) || any_ready(bound);
+  return (bound != nullptr && bound->is_finished()) || any_ready(self->host);
 }
 
 // A thread that waits for its group must be there when that ends.
@@ -80,6 +82,12 @@ void announce_work(worker* self, group* of) noexcept {
   if (idle.anybody_asleep() &&
       (of->parking.wake(idle) || (idle.wants_wake() && wake_pool_thread(self))) && self != nullptr)
     self->host->count.wakeups.add(1);
+}
+
+// A thread that looks for work will find the fiber, if nobody runs it.
+void announce_ready(worker* self, group* of) noexcept {
+  if (idle.may_want_wake())
+    announce_work(self, of);
 }
 
 void wake(worker* self, vproc::parking_place& sleeper) noexcept {

@@ -25,6 +25,10 @@ auto of_group(const group* wanted) noexcept {
   return [wanted](const fiber* strand) { return wanted == nullptr || strand->of == wanted; };
 }
 
+bool may_run(const vproc::vproc* here, const fiber* strand) noexcept {
+  return here->bound == nullptr || here->bound == strand->of;
+}
+
 void wait_as_thread(fiber& here) noexcept {
   const int error = *base::this_threads_error();
   if (here.enqueue(&here, here.argument).what == signal::kind::stop)
@@ -68,7 +72,7 @@ void restore_state(worker* self, fiber* strand) noexcept {
   arch::tell_gdb(top, at);
   set_context(self->stack, strand->with);
   self->of = strand->of;
-  self->deque.adopt(self->stack, top, self->of);
+  self->adopt_at_first_fork(top);
   restore_state(self, strand);
   note_stack(self);
   leave();
@@ -88,7 +92,7 @@ void restore_state(worker* self, fiber* strand) noexcept {
   strand->control = arch::control_words::now();
   strand->own_control = self->own_control();
   note_scheduler_stack(here);
-  if (self->deque.give_back(strand->stack_pointer, strand->split))
+  if (self->give_back(strand->stack_pointer, strand->split))
     self->stack = stack::no_stack;
   else
     self = leave_with_forks(self, strand);
@@ -96,7 +100,8 @@ void restore_state(worker* self, fiber* strand) noexcept {
   // which could not run if this vproc had to wait for a stack.
   if (stack::may_run_out() && self->stack == stack::no_stack)
     self->stack = stack::acquire();
-  stack::retire(strand->stack_pointer);
+  if (!strand->stack_in_use)
+    stack::retire(strand->stack_pointer);
   base::happens_before(strand);
   schedule(self, strand->enqueue(strand, strand->argument));
 }
@@ -108,6 +113,37 @@ void give(vproc::policy* to, fiber* strand) noexcept {
   arch::nopal_self = self;
 }
 
+// A strand goes on that may have been switched to.
+void settle() noexcept { vproc::current()->host->ready.settle(); }
+
+// The short way between two strands of one group that have no open forks, no exceptions alive and
+// no control words of their own. The stack that is left counts as in use: its strand is ready.
+NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
+  vproc::vproc* const here = self->host;
+  if (self->late_split == 0 || self->exceptions->alive() || !here->may_switch() ||
+      arch::control_words::now() != self->of->control)
+    return false;
+  fiber left;
+  left.of = self->of;
+  left.with = context_at(arch::stack_pointer());
+  left.split = self->late_split;
+  left.control = self->of->control;
+  left.error = *here->error;
+  left.stack_in_use = true;
+  fiber* const next = here->ready.exchange(&left, [&left](const fiber* one) {
+    return one->stack_in_use && one->left == nullptr && one->of == left.of &&
+           !one->exceptions.alive() && !one->own_control && one->control == left.control;
+  });
+  if (next == nullptr)
+    return false;
+  self->stack = stack::stack_of(next->stack_pointer);
+  self->late_split = next->split;
+  base::set_error(next->error);
+  arch::nopal_arch_switch(&left, next);
+  settle();
+  return true;
+}
+
 } // namespace
 
 NOPAL_SWITCHES void park(signal (*enqueue)(fiber*, void*), void* argument) noexcept {
@@ -117,6 +153,17 @@ NOPAL_SWITCHES void park(signal (*enqueue)(fiber*, void*), void* argument) noexc
   if (!vproc::is_worker(vproc::current()))
     return wait_as_thread(here);
   arch::nopal_arch_park(&here, strand_waits);
+  settle();
+}
+
+NOPAL_SWITCHES void give_way() noexcept {
+  if (switch_to_next(vproc::current()))
+    return;
+  fiber here;
+  here.enqueue = [](fiber* strand, void*) { return signal::preempt(strand); };
+  here.stack_in_use = true;
+  arch::nopal_arch_park(&here, strand_waits);
+  settle();
 }
 
 void make_ready(fiber* strand) noexcept {
@@ -127,12 +174,52 @@ void make_ready(fiber* strand) noexcept {
   const vproc::fiber_context* const with = strand->with;
   if (with != nullptr && with->in->chosen != nullptr)
     return give(with->in->chosen, strand);
+  worker* const self = vproc::current();
+  if (vproc::is_worker(self) && may_run(self->host, strand)) {
+    self->host->ready.add(strand);
+    self->host->ready.barrier();
+    return announce_ready(self, of);
+  }
   ready.add(strand);
   announce_work(nullptr, of);
 }
 
-fiber* take_ready(const group* wanted) noexcept { return ready.take(of_group(wanted)); }
-bool any_ready(const group* wanted) noexcept { return ready.holds(of_group(wanted)); }
+// Now and then those come first that all vprocs share: the vproc's own might never end.
+fiber* take_ready(vproc::vproc* here) noexcept {
+  constexpr std::uint32_t kTurns = 64;
+  const auto shared = [here] { return ready.take(of_group(here->bound)); };
+  fiber* first = here->ready.turns() % kTurns == 0 ? shared() : nullptr;
+  if (first == nullptr)
+    first = here->ready.take();
+  return first == nullptr ? shared() : first;
+}
+
+bool any_ready(vproc::vproc* here) noexcept {
+  return !here->ready.empty() || ready.holds(of_group(here->bound));
+}
+
+fiber* steal_ready(vproc::vproc* here, ready_seen& before) noexcept {
+  fiber* got = nullptr;
+  ready_seen now;
+  any_other_vproc(here, [&](vproc::vproc* victim) {
+    if (victim->ready.empty())
+      return false;
+    now.turns += victim->ready.turns();
+    now.there = true;
+    if (before.there && before.turns == now.turns)
+      got = victim->ready.steal(of_group(here->bound));
+    return got != nullptr;
+  });
+  before = now;
+  return got;
+}
+
+void share_ready(vproc::vproc* here) noexcept {
+  while (fiber* const one = here->ready.take()) {
+    ready.add(one);
+    announce_work(nullptr, one->of);
+  }
+}
 
 NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
   base::happens_after(strand);
@@ -149,7 +236,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
       stack::release(self->stack);
     self->stack = own;
     self->of = strand->of;
-    self->deque.adopt(own, strand->split, self->of);
+    self->adopt_at_first_fork(strand->split);
   }
   restore_state(self, strand);
   note_stack(self);

@@ -26,13 +26,27 @@ template <class Enqueue> void park(Enqueue enqueue) noexcept {
   park([](fiber* strand, void* one) { return (*static_cast<Enqueue*>(one))(strand); }, &enqueue);
 }
 
+// A strand stays ready, but lets others go first.
+void give_way() noexcept;
+
 // Any thread, once for each time that it was parked.
 void make_ready(fiber* strand) noexcept;
 
-// For find_work: takes the fiber that has been ready longest, of this group if it is not null;
-// null: there is none. And whether there is one.
-fiber* take_ready(const vproc::group* wanted) noexcept;
-bool any_ready(const vproc::group* wanted) noexcept;
+// For find_work: takes the fiber that has been ready longest, of those that this vproc made ready
+// itself, or else of those that all share; null: there is none. And whether there is one.
+fiber* take_ready(vproc::vproc* here) noexcept;
+bool any_ready(vproc::vproc* here) noexcept;
+
+// For a thief: a fiber that another vproc keeps. One that is about to run it should do so, and most
+// are, where fibers talk to one another; so the thief takes it only if that vproc has not turned to
+// its fibers since it looked before.
+struct ready_seen {
+  bool there = false;
+  std::uint32_t turns = 0;
+};
+fiber* steal_ready(vproc::vproc* here, ready_seen& before) noexcept;
+// Before the vproc may not run any fiber: what it keeps is everybody's.
+void share_ready(vproc::vproc* here) noexcept;
 
 // The workers that waiting strands have left with open forks.
 extern vproc::suspended_workers<vproc::worker> suspended;

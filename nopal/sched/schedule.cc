@@ -132,7 +132,7 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
   if (scope->exceptions_aside())
     join::bring_exceptions_back(scope);
   base::set_error(self->stolen_error);
-  self->deque.adopt(self->stack, top, self->of);
+  self->adopt(self->stack, top, self->of);
   note_stack(self);
   leave();
   arch::nopal_arch_resume(scope, at);
@@ -159,7 +159,7 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
   if (self->stack != own && self->stack != stack::no_stack)
     stack::release(self->stack);
   self->stack = own;
-  self->deque.adopt(own, scope->state().taken_above, self->of);
+  self->adopt(own, scope->state().taken_above, self->of);
   join::put_exception_state(scope->state().exceptions);
   base::set_error(scope->state().error);
   restore_control(self, scope);

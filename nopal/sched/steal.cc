@@ -23,6 +23,7 @@ namespace {
 
 constexpr unsigned kTries = 128;
 constexpr unsigned kRounds = 6;
+constexpr unsigned kNap_us = 200;
 
 using deque::outcome;
 using item = deque::entry<fork_record>;
@@ -85,7 +86,13 @@ bool go_on(worker* self, next_step& next) noexcept {
       next = finished_root{root};
       return true;
     }
-  fiber* const ready = take_ready(bound);
+  fiber* const ready = take_ready(self->host);
+  next = ready;
+  return ready != nullptr;
+}
+
+bool steal_fiber(worker* self, ready_seen& before, next_step& next) noexcept {
+  fiber* const ready = steal_ready(self->host, before);
   next = ready;
   return ready != nullptr;
 }
@@ -94,8 +101,11 @@ bool go_on(worker* self, next_step& next) noexcept {
 
 next_step find_work(worker* self) noexcept {
   next_step next;
+  if (!must_rest(self) && go_on(self, next))
+    return next;
   begin_search(self);
   rest_after_vain_steals(self);
+  ready_seen before;
   for (unsigned round = 1;; ++round) {
     if (must_rest(self) && !may_go_on(self))
       rest(self);
@@ -108,9 +118,13 @@ next_step find_work(worker* self) noexcept {
       break;
     if (may_go_on(self))
       continue;
+    if (steal_fiber(self, before, next))
+      break;
     if (steal_from_suspended(self, next) || steal_starved(self, next) || reclaim_stacks(self, next))
       break;
-    if (round % kRounds == 0 && !(self->host->bound == nullptr && stack::above_watermark()))
+    if (round % kRounds == 0 && before.there)
+      base::sleep_us(kNap_us); // its vproc turns to it, or it will be stolen
+    else if (round % kRounds == 0 && !(self->host->bound == nullptr && stack::above_watermark()))
       sleep(self);
   }
   end_search(self, next);

@@ -78,7 +78,7 @@ void forget(const locked_unused& all, worker* one) {
 }
 
 void offer_nothing(worker* one) noexcept {
-  one->deque.adopt(stack::no_stack, 0, nullptr);
+  one->adopt(stack::no_stack, 0, nullptr);
   lend_stack(one);
 }
 
@@ -87,6 +87,7 @@ vproc::vproc* make_vproc(const locked_unused& all) {
   NOPAL_ASSERT(number < kSlots, "more than %u threads use Nopal at the same time", kSlots);
   auto* const made = new vproc::vproc;
   made->random.reseed(all->seed, number);
+  made->ready.open(all->without_barrier);
   vprocs[number].store(made, base::release);
   vprocs_made.store(number + 1, base::release);
   return made;

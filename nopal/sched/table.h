@@ -62,6 +62,18 @@ vproc::vproc* pool_vproc(std::uint32_t number) noexcept;
 std::uint32_t vprocs_ever() noexcept;
 vproc::vproc* vproc_at(std::uint32_t number) noexcept;
 
+// Whether `wanted` is true for a vproc other than this one. Begins at a random one.
+template <class Wanted> bool any_other_vproc(vproc::vproc* here, Wanted wanted) noexcept {
+  const std::uint32_t count = vprocs_ever();
+  const std::uint32_t first = here->random.below(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    vproc::vproc* const one = vproc_at((first + i) % count);
+    if (one != here && wanted(one))
+      return true;
+  }
+  return false;
+}
+
 // Before the first use: what deques and random numbers begin with.
 void open_table(bool without_barrier, std::uint64_t seed) noexcept;
 

@@ -44,7 +44,9 @@ struct fiber : arch::context {
   int error = 0;
   arch::control_words control{};
   bool own_control = false; // they are not its group's
-  thread_waker waker;       // of a thread that runs no strands
+  // Left by switch_to_next (sched/park.cc), which leaves much of the above alone.
+  bool stack_in_use = false;
+  thread_waker waker; // of a thread that runs no strands
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

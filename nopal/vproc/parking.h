@@ -39,6 +39,10 @@ struct alignas(64) idle_count {
   // Whether a publisher must wake a sleeper, after it made work visible. It need not if a thread is
   // searching: that one looks once more after it has said that it stops.
   bool wants_wake() noexcept { return anybody_asleep() && searching.load(base::relaxed) == 0; }
+  // The same without a fence, for who has another reason not to miss a sleeper.
+  bool may_want_wake() const noexcept {
+    return asleep.load(base::relaxed) != 0 && searching.load(base::relaxed) == 0;
+  }
   bool anybody_asleep() noexcept {
     base::full_fence(); // W
     return asleep.load(base::relaxed) != 0;

@@ -38,6 +38,7 @@ struct anyone {
 template <class Member> class linked_queue {
 public:
   bool empty() const noexcept { return first_ == nullptr; }
+  Member* first() const noexcept { return first_; }
 
   void append(Member* last) noexcept {
     last->next = nullptr;

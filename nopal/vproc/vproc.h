@@ -12,6 +12,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
+#include "nopal/vproc/local_queue.h"
 #include "nopal/vproc/parking.h"
 #include "nopal/vproc/vain_steals.h"
 
@@ -20,6 +21,7 @@
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct action;
+struct fiber;
 struct group;
 
 // Counted by one thread, read by anybody.
@@ -57,11 +59,20 @@ struct vproc {
   const int* error = nullptr;                                     // its thread's errno
   group* bound = nullptr;    // its thread waits for this group and runs its strands only; null: any
   action* actions = nullptr; // the one that was pushed last
-  const action* asked = nullptr; // the one that is to answer now
-  bool spare = false;            // of the pool: active only while others are blocked
+  const action* asked = nullptr;         // the one that is to answer now
+  bool watched = base::a_tool_watches(); // each switch of stacks must be told
+  bool spare = false;                    // of the pool: active only while others are blocked
   base::random random;
   vain_steals vain;
   counters count;
+
+  // Fibers that its thread made ready and may run. While it is bound, those of its group only.
+  alignas(64) local_queue<fiber> ready;
+
+  // Whether nothing but its queue decides what it runs next. Now and then it looks further.
+  bool may_switch() const noexcept {
+    return actions == nullptr && !spare && !watched && ready.turns() % 64 != 63;
+  }
 
   alignas(64) parking_place parking; // where its thread sleeps while it is not bound
 };

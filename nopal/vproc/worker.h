@@ -21,6 +21,7 @@
 #include NOPAL_DEQUE_HEADER
 
 #include <cstdint>
+#include <utility>
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
@@ -36,9 +37,38 @@ struct worker : arch::runner {
   vproc* host = nullptr;                   // the vproc that runs it; null: it is suspended, or free
   stack::stack_id stack = stack::no_stack; // the one it runs on, or an empty one for the next steal
   group* of = nullptr;                     // the group whose strand it runs
-  int stolen_error = 0;                    // the errno of the continuation that it stole last
-  std::uint32_t slot = 0;                  // in the table of workers, while a vproc runs it
+  // Not 0: the deque will be told of the stack, with this split, when the strand forks (adopt_late).
+  std::uintptr_t late_split = 0;
+  int stolen_error = 0;                     // the errno of the continuation that it stole last
+  std::uint32_t slot = 0;                   // in the table of workers, while a vproc runs it
   base::handed_over<worker*> next{nullptr}; // suspended.h
+
+  // The deque uses this stack from now on (stack_map.h).
+  void adopt(stack::stack_id used, std::uintptr_t split, group* group) noexcept {
+    late_split = 0;
+    deque.adopt(used, split, group);
+  }
+  // A strand goes on, or begins, that has no open forks. Many never fork before they wait again:
+  // for these the deque, and its lock, are left alone.
+  void adopt_at_first_fork(std::uintptr_t split) noexcept {
+    if constexpr (requires { deque_type::may_adopt_late; })
+      late_split = split;
+    else
+      adopt(stack, split, of);
+  }
+  void adopt_late() noexcept {
+    if (late_split != 0)
+      adopt(stack, late_split, of);
+  }
+  // A strand stops. True: it has no open forks, and the deque no stack (stack_map.h).
+  bool give_back(std::uintptr_t from, std::uintptr_t& split) noexcept {
+    split = std::exchange(late_split, 0);
+    return split != 0 || deque.give_back(from, split);
+  }
+  void use_no_stack() noexcept {
+    if (std::exchange(late_split, 0) == 0)
+      deque.adopt(stack::no_stack, 0, nullptr);
+  }
 
   // The vproc runs strands with this worker from now on.
   void run_on(vproc* here) noexcept {

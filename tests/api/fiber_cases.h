@@ -9,6 +9,7 @@
 #include "nopal/mutex.h"
 #include "tests/api/support.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <memory>
@@ -98,6 +99,44 @@ TEST(fiber, yield_lets_others_run) {
   });
   EXPECT_TRUE(told.load());
   nopal::yield(); // no strand: no effect
+}
+
+// Ready fibers stay with the vproc that made them ready, but only as long as it turns to them.
+TEST(fiber, a_busy_fiber_keeps_no_ready_one_from_running) {
+  std::atomic<bool> told{false};
+  nopal::channel<int> go;
+  nopal::run([&] {
+    nopal::spawn([&] {
+      go.recv();
+      told.store(true);
+    });
+    nopal::spawn([&] {
+      go.send(1);
+      while (!told.load()) // neither waits, forks nor gives way
+        std::this_thread::yield();
+    });
+  });
+  EXPECT_TRUE(told.load());
+}
+
+// On the short way between two strands (sched/park.cc) as on the long one nobody is forgotten.
+TEST(fiber, those_that_give_way_all_go_on) {
+  std::vector<int> order;
+  nopal::run([&] {
+    nopal::mutex one_at_a_time; // they may run on several threads
+    for (int i = 0; i < 3; ++i)
+      nopal::spawn([&, i] {
+        for (int turn = 0; turn < 200; ++turn) {
+          {
+            const std::lock_guard guard{one_at_a_time};
+            order.push_back(i);
+          }
+          nopal::yield();
+        }
+      });
+  });
+  for (int i = 0; i < 3; ++i)
+    EXPECT_EQ(std::count(order.begin(), order.end(), i), 200);
 }
 
 TEST(fiber, fibers_fork) {
