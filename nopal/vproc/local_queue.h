@@ -74,10 +74,11 @@ public:
   }
   // Between what the owner has added and its look for sleepers.
   void barrier() noexcept {
-    if (fenced_)
+    if (fenced_) {
       base::full_fence();
-    else
+    } else {
       base::light_barrier();
+    }
   }
 
   // Another thread: the first that `wanted` is true for; null: none.

@@ -33,6 +33,7 @@ HEADERS = (
     "nopal/vproc/fiber_locals.h",
     "nopal/vproc/parking.h",
     "nopal/vproc/queues.h",
+    "nopal/vproc/local_queue.h",
     "nopal/vproc/rendezvous.h",
     "nopal/vproc/suspended.h",
     "tests/model/fake_stack.h",  # order M, transcribed
