@@ -119,5 +119,36 @@ usage_refuses)
   fi
   refuses 1 'Permission denied' "$scratch/tree"
   ;;
+priority)
+  printf '%s begins\n' high middle >"$scratch/expected"
+  printf '%s\n' 'high ends' 'low begins' 'middle ends' 'low ends' >>"$scratch/expected"
+  "$program" low=1 high=3 middle=2 >"$scratch/out" || fail "priority ended with status $?"
+  diff "$scratch/expected" "$scratch/out" || fail "the jobs ran in another order"
+  ;;
+priority_refuses)
+  refuses 2 'JOB is required'
+  refuses 2 "'low' is not accepted: a job is NAME=NUMBER" high=2 low
+  refuses 2 "'low=1x' is not accepted" low=1x
+  refuses 2 "'=1' is not accepted" =1
+  ;;
+server) # ten clients at a time, each with three requests
+  exec 4< <("$program" --connections 10)
+  read -r _ port <&4 || fail "the server ended at once"
+  for client in {0..9}; do
+    (
+      exec 3<>"/dev/tcp/127.0.0.1/$port"
+      for n in 10 2$client 1; do
+        echo "$n" >&3
+        read -r answer <&3
+        echo "$answer"
+      done >"$scratch/client$client"
+    ) &
+  done
+  wait
+  [ "$(cat "$scratch"/client*)" = "$(for fib in 6765 10946 17711 28657 46368 75025 121393 196418 \
+    317811 514229; do printf '%s\n' 55 $fib 1; done)" ] || fail "answers: $(cat "$scratch"/client*)"
+  [ "$(cat <&4)" = '30 requests' ] || fail "the server did not count 30 requests"
+  ;;
+server_refuses) refuses 2 '1' --connections 0 ;;
 *) fail "unknown case '$case'" ;;
 esac

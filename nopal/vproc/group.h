@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A group is a computation: the strands that an outermost fork, or an affine region, begins.
+// A group is the strands that an outermost fork, or an affine region, begins.
 //
 // A group belongs to the thread that began it and waits for it, but it is not that thread: its
 // strands run on any vproc. Its root scope, the outermost one, is joined anywhere but resumes only
