@@ -15,8 +15,8 @@
 //
 // A fiber that waits is taken from its thread, which runs another one; those that are ready run in
 // the order in which they became so, before any continuation is stolen. Nothing takes the thread
-// from a fiber that neither waits nor ends: a long computation calls `yield` now and then, if others
-// must not wait for it.
+// from a fiber that neither waits nor ends: a long computation calls `yield` now and then, if
+// others must not wait for it.
 //
 // Memory: a fiber takes a stack when it first runs, and at most that many may have begun and not
 // ended as stacks exist (docs/limits.md).
@@ -128,8 +128,8 @@ std::invoke_result_t<F> run(F&& f) {
   return here.take();
 }
 
-// A fiber that does not run: one that has not begun, or one that a scheduler was told of. It must be
-// run, by `start` or by a scheduler; to forget it ends the program with a sentence, since others
+// A fiber that does not run: one that has not begun, or one that a scheduler was told of. It must
+// be run, by `start` or by a scheduler; to forget it ends the program with a sentence, since others
 // wait for it.
 class fiber {
 public:

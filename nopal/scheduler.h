@@ -13,10 +13,10 @@
 // has to say fits a page. It lives on `action`, which says all: what a vproc, one of the threads
 // that run strands, does when its fiber stops or gives way.
 //
-// To the scheduler outside, a scheduler is as many fibers as it has vprocs. So schedulers nest: `run`
-// with a scheduler, called in a fiber of another one, takes part of what that one gives to it.
-// Forks are not told of: a continuation that is stolen, or goes on after its join, goes on below the
-// thief's own actions.
+// To the scheduler outside, a scheduler is as many fibers as it has vprocs. So schedulers nest:
+// `run` with a scheduler, called in a fiber of another one, takes part of what that one gives to
+// it. Forks are not told of: a continuation that is stolen, or goes on after its join, goes on
+// below the thief's own actions.
 //
 // Paper: manticore-icfp08, section 3. There an action is a continuation that is thrown to; here it
 // is a function that returns what it has decided, so that its local objects are destroyed.

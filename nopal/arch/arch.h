@@ -234,8 +234,8 @@ void nopal_arch_suspend(context* at, void (*then)(context*, std::uintptr_t));
 // The same for a strand that stops anywhere: records the stack and the frame pointer too.
 void nopal_arch_park(context* at, void (*then)(context*, std::uintptr_t));
 
-// Records its caller in `from` as nopal_arch_park does, and continues where `to` was recorded, on the
-// stack that `to` was recorded on. Returns when a thread resumes `from`.
+// Records its caller in `from` as nopal_arch_park does, and continues where `to` was recorded, on
+// the stack that `to` was recorded on. Returns when a thread resumes `from`.
 void nopal_arch_switch(context* from, const context* to);
 
 // Continues on the given stack where the context was recorded.

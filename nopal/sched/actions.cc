@@ -31,8 +31,8 @@ void check_asked(const user_action* one) noexcept {
 
 } // namespace
 
-// The program's code runs here: it may throw, and it may have returned from a signal's fiber without
-// handing that on.
+// The program's code runs here: it may throw, and it may have returned from a signal's fiber
+// without handing that on.
 signal user_action::ask_guarded(vproc::action* asked, signal told) noexcept {
   auto* const self = static_cast<user_action*>(asked);
   self->starting = false;
@@ -117,8 +117,8 @@ fiber* instances::next_for(instance* asking) {
   return next;
 }
 
-// A fiber that gave way also lets those run that the scheduler outside has to run. One that came here
-// by a join is another scheduler's.
+// A fiber that gave way also lets those run that the scheduler outside has to run. One that came
+// here by a join is another scheduler's.
 signal instances::instance::answer(vproc::action* asked, signal told) {
   auto* const self = static_cast<instance*>(asked);
   vproc::computation* const in = self->of.in_;

@@ -53,8 +53,8 @@ public:
   instances(const instances&) = delete;
   instances& operator=(const instances&) = delete;
 
-  // Before the computation begins, and after it has ended. Ends the program with a sentence if there
-  // is one already.
+  // Before the computation begins, and after it has ended. Ends the program with a sentence if
+  // there is one already.
   void begin(vproc::computation& one);
   void end() noexcept { in_ = nullptr; }
 

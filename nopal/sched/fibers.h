@@ -46,8 +46,8 @@ void rethrow(std::exception_ptr& thrown_by_body, computation& ended);
 [[noreturn]] void fiber_was_used() noexcept;
 [[noreturn]] void no_fiber_here() noexcept;
 
-// Lets the fibers run that are ready, and goes on after them. On a thread that runs no strands: lets
-// the system's other threads run.
+// Lets the fibers run that are ready, and goes on after them. On a thread that runs no strands:
+// lets the system's other threads run.
 void yield() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

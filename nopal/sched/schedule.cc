@@ -73,8 +73,8 @@ NOPAL_SWITCHES signal work(worker* self, signal told) noexcept {
   return signal::stop();
 }
 
-// Returns what follows, if the vproc has not gone on with a strand; `stop` where the strand was left
-// to another thread.
+// Returns what follows, if the vproc has not gone on with a strand; `stop` where the strand was
+// left to another thread.
 NOPAL_SWITCHES signal answer(worker* self, signal told) noexcept {
   switch (told.what) {
   case signal::kind::enter:

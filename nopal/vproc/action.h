@@ -3,8 +3,8 @@
 // is decided what it runs next.
 //
 //   run a fiber    pushes an action on the vproc's stack of actions, and enters the fiber
-//   a signal       pops the action on top, which answers with what the vproc does next: run a fiber,
-//                  or forward a signal to the action below
+//   a signal       pops the action on top, which answers with what the vproc does next: run a
+//                  fiber, or forward a signal to the action below
 //
 // Below all actions the vproc's own scheduler (sched/schedule.cc) answers, by work stealing.
 //

@@ -37,7 +37,8 @@ struct worker : arch::runner {
   vproc* host = nullptr;                   // the vproc that runs it; null: it is suspended, or free
   stack::stack_id stack = stack::no_stack; // the one it runs on, or an empty one for the next steal
   group* of = nullptr;                     // the group whose strand it runs
-  // Not 0: the deque will be told of the stack, with this split, when the strand forks (adopt_late).
+  // Not 0: the deque will be told of the stack, with this split, when the strand forks
+  // (adopt_late).
   std::uintptr_t late_split = 0;
   int stolen_error = 0;                     // the errno of the continuation that it stole last
   std::uint32_t slot = 0;                   // in the table of workers, while a vproc runs it

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+// Actions of the program's own: what they are told, and what follows from their answers
+// (docs/scheduling.md).
+#pragma once
+
+#include "nopal/channel.h"
+#include "nopal/scheduler.h"
+#include "tests/api/support.h"
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace nopal_test {
+
+// Runs fibers one after the other on one vproc, and notes what it is told.
+class one_by_one : public nopal::action {
+public:
+  std::string told;
+  std::deque<nopal::fiber> ready;
+
+private:
+  nopal::decision receive(nopal::signal now) override {
+    told += now.is_stop() ? 's' : 'p';
+    if (!now.is_stop())
+      ready.push_back(std::move(now.preempted));
+    if (ready.empty())
+      return forward(nopal::signal::stop());
+    nopal::fiber next = std::move(ready.front());
+    ready.pop_front();
+    return run(std::move(next));
+  }
+};
+
+// The first `stop` begins the action, each fiber's end is told by another one.
+TEST(action, is_told_when_a_fiber_ends) {
+  one_by_one order;
+  std::vector<int> ran;
+  nopal::run([&] {
+    for (int i = 0; i < 3; ++i)
+      order.ready.push_back(nopal::make_fiber([&, i] { ran.push_back(i); }));
+    order.starter().start();
+  });
+  EXPECT_EQ(ran, (std::vector{0, 1, 2}));
+  EXPECT_EQ(order.told, "ssss");
+}
+
+TEST(action, is_told_when_a_fiber_gives_way) {
+  one_by_one order;
+  std::string ran;
+  nopal::run([&] {
+    for (const char name : {'a', 'b'})
+      order.ready.push_back(nopal::make_fiber([&, name] {
+        ran += name;
+        nopal::yield();
+        ran += name;
+      }));
+    order.starter().start();
+  });
+  EXPECT_EQ(ran, "abab");
+  EXPECT_EQ(order.told, "sppss");
+}
+
+// A fiber that waits is nobody's until it is ready; its action is told that it stopped.
+TEST(action, is_told_when_a_fiber_waits) {
+  one_by_one order;
+  nopal::channel<int> values;
+  int received = 0;
+  nopal::run([&] {
+    order.ready.push_back(nopal::make_fiber([&] { received = values.recv(); }));
+    order.ready.push_back(nopal::make_fiber([&] { values.send(6); }));
+    order.starter().start();
+  });
+  EXPECT_EQ(received, 6);
+  EXPECT_EQ(order.told.substr(0, 2), "ss");
+}
+
+// Answers each signal by forwarding it.
+class transparent : public nopal::action {
+public:
+  explicit transparent(nopal::fiber only) : inner_(std::move(only)) {}
+  std::string told;
+
+private:
+  nopal::decision receive(nopal::signal now) override {
+    told += now.is_stop() ? 's' : 'p';
+    if (inner_)
+      return run(std::move(inner_));
+    if (now.is_stop())
+      return forward(nopal::signal::stop());
+    return forward(std::move(now));
+  }
+  nopal::fiber inner_;
+};
+
+// A signal goes to the action that was pushed last, and by `forward` to the one below.
+TEST(action, forward_tells_the_action_below) {
+  one_by_one outer;
+  std::unique_ptr<transparent> inner;
+  std::string ran;
+  nopal::run([&] {
+    inner = std::make_unique<transparent>(nopal::make_fiber([&] {
+      ran += 'x';
+      nopal::yield();
+      ran += 'y';
+    }));
+    outer.ready.push_back(inner->starter());
+    outer.ready.push_back(nopal::make_fiber([&] { ran += 'z'; }));
+    outer.starter().start();
+  });
+  EXPECT_EQ(ran, "xzy");
+  EXPECT_EQ(inner->told, "sp");
+  EXPECT_EQ(outer.told, "spss");
+}
+
+// Gives its vproc away each time before it runs a fiber.
+class polite : public nopal::action {
+public:
+  std::deque<nopal::fiber> ready;
+  int turns = 0;
+
+private:
+  nopal::decision receive(nopal::signal) override {
+    if (++turns % 2 == 1)
+      return yield();
+    if (ready.empty())
+      return forward(nopal::signal::stop());
+    nopal::fiber next = std::move(ready.front());
+    ready.pop_front();
+    return run(std::move(next));
+  }
+};
+
+TEST(action, yields_to_the_action_below) {
+  one_by_one outer;
+  polite inner;
+  std::string ran;
+  nopal::run([&] {
+    for (const char name : {'a', 'b'})
+      inner.ready.push_back(nopal::make_fiber([&, name] { ran += name; }));
+    outer.ready.push_back(inner.starter());
+    for (const char name : {'1', '2'})
+      outer.ready.push_back(nopal::make_fiber([&, name] { ran += name; }));
+    outer.starter().start();
+  });
+  EXPECT_EQ(ran, "12ab");
+  EXPECT_EQ(inner.turns, 6);
+}
+
+using action_death = death;
+
+class wrong_action : public nopal::action {
+public:
+  enum way { forks, throws } does;
+  explicit wrong_action(way does_it) : does(does_it) {}
+
+private:
+  nopal::decision receive(nopal::signal) override {
+    if (does == throws)
+      throw 1;
+    fib(5);
+    return forward(nopal::signal::stop());
+  }
+};
+
+void begin(wrong_action::way does) {
+  wrong_action wrong{does};
+  nopal::run([&] { wrong.starter().start(); });
+}
+
+TEST_F(action_death, an_action_does_not_fork) {
+  EXPECT_DEATH(begin(wrong_action::forks), "or a scheduler action forks");
+}
+
+TEST_F(action_death, an_action_does_not_throw) {
+  EXPECT_DEATH(begin(wrong_action::throws), "a scheduler action was left by an exception");
+}
+
+TEST_F(action_death, an_action_is_started_once) {
+  one_by_one order;
+  EXPECT_DEATH(nopal::run([&] {
+                 nopal::fiber first = order.starter();
+                 nopal::fiber second = order.starter();
+               }),
+               "a scheduler action was to be started while");
+}
+
+// Decides when nobody has asked it.
+class hasty : public nopal::action {
+public:
+  void decide(nopal::fiber next) { (void)run(std::move(next)); }
+
+private:
+  nopal::decision receive(nopal::signal) override { return forward(nopal::signal::stop()); }
+};
+
+TEST_F(action_death, an_action_decides_when_it_is_asked) {
+  hasty action;
+  EXPECT_DEATH(nopal::run([&] { action.decide(nopal::make_fiber([] {})); }),
+               "a scheduler action was to run a fiber or to yield while nobody asked it");
+}
+
+TEST_F(action_death, an_action_belongs_into_a_computation) {
+  one_by_one order;
+  EXPECT_DEATH(order.starter(), "a scheduler action was started outside nopal::run");
+}
+
+} // namespace nopal_test
