@@ -130,6 +130,7 @@ bool wait_for_stack(worker* self) noexcept {
 
 // A publisher may have relied on it, so it leaves as one that stops looking.
 void rest(worker* self) noexcept {
+  share_ready(self->host);
   lend_stack(self);
   pause_search(self);
   hand_over(self, nullptr);

@@ -184,14 +184,14 @@ void make_ready(fiber* strand) noexcept {
   announce_work(nullptr, of);
 }
 
-// Now and then those come first that all vprocs share: the vproc's own might never end.
 fiber* take_ready(vproc::vproc* here) noexcept {
-  constexpr std::uint32_t kTurns = 64;
   const auto shared = [here] { return ready.take(of_group(here->bound)); };
-  fiber* first = here->ready.turns() % kTurns == 0 ? shared() : nullptr;
-  if (first == nullptr)
-    first = here->ready.take();
-  return first == nullptr ? shared() : first;
+  const bool shared_first = here->looks_further();
+  here->ready.begin_turn();
+  fiber* const first = shared_first ? shared() : here->ready.take();
+  if (first != nullptr)
+    return first;
+  return shared_first ? here->ready.take() : shared();
 }
 
 bool any_ready(vproc::vproc* here) noexcept {

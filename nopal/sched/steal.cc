@@ -16,6 +16,7 @@
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/table.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace nopal::inline NOPAL_ABI::sched {
@@ -23,7 +24,7 @@ namespace {
 
 constexpr unsigned kTries = 128;
 constexpr unsigned kRounds = 6;
-constexpr unsigned kNap_us = 200;
+constexpr unsigned kLongestNap_us = 2000;
 
 using deque::outcome;
 using item = deque::entry<fork_record>;
@@ -106,6 +107,7 @@ next_step find_work(worker* self) noexcept {
   begin_search(self);
   rest_after_vain_steals(self);
   ready_seen before;
+  unsigned nap_us = 50;
   for (unsigned round = 1;; ++round) {
     if (must_rest(self) && !may_go_on(self))
       rest(self);
@@ -123,7 +125,7 @@ next_step find_work(worker* self) noexcept {
     if (steal_from_suspended(self, next) || steal_starved(self, next) || reclaim_stacks(self, next))
       break;
     if (round % kRounds == 0 && before.there)
-      base::sleep_us(kNap_us); // its vproc turns to it, or it will be stolen
+      base::sleep_us(nap_us = std::min(2 * nap_us, kLongestNap_us)); // it is run soon, or stolen
     else if (round % kRounds == 0 && !(self->host->bound == nullptr && stack::above_watermark()))
       sleep(self);
   }

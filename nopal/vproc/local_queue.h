@@ -32,10 +32,11 @@ public:
   void open(bool fenced) noexcept { fenced_ = fenced; }
 
   bool empty() const noexcept { return count_.load(base::relaxed) == 0; }
-  // How often the owner has taken one.
+  // How often the owner has turned to ready fibers.
   std::uint32_t turns() const noexcept { return turns_.load(base::relaxed); }
 
   // Owner.
+  void begin_turn() noexcept { turns_.store(turns() + 1, base::relaxed); }
   void add(Member* one) noexcept {
     enter();
     queue_.append(one);
@@ -43,7 +44,6 @@ public:
     leave();
   }
   Member* take() noexcept {
-    turns_.store(turns() + 1, base::relaxed);
     if (empty())
       return nullptr;
     enter();
@@ -57,7 +57,7 @@ public:
   template <class May> Member* exchange(Member* left, May may) noexcept {
     if (empty())
       return nullptr;
-    turns_.store(turns() + 1, base::relaxed);
+    begin_turn();
     enter();
     Member* const first = queue_.first();
     if (first == nullptr || !may(first)) { // null: a thief was faster

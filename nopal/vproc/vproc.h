@@ -69,9 +69,11 @@ struct vproc {
   // Fibers that its thread made ready and may run. While it is bound, those of its group only.
   alignas(64) local_queue<fiber> ready;
 
-  // Whether nothing but its queue decides what it runs next. Now and then it looks further.
+  // Every 64th time the fibers that all vprocs share come first: its own might never end.
+  bool looks_further() const noexcept { return ready.turns() % 64 == 63; }
+  // Whether nothing but its queue decides what it runs next.
   bool may_switch() const noexcept {
-    return actions == nullptr && !spare && !watched && ready.turns() % 64 != 63;
+    return actions == nullptr && !spare && !watched && !looks_further();
   }
 
   alignas(64) parking_place parking; // where its thread sleeps while it is not bound
