@@ -62,11 +62,11 @@ int main(int argc, char** argv) {
     nopal::run(order, [&] {
       for (const std::string& text : jobs) {
         const auto [name, number] = job_of(text);
-        nopal::fiber job = nopal::make_fiber([name = name] {
-          std::printf("%s begins\n", name.c_str());
+        nopal::fiber job = nopal::make_fiber([label = name] {
+          std::printf("%s begins\n", label.c_str());
           priority.here() -= 1;
           nopal::yield();
-          std::printf("%s ends\n", name.c_str());
+          std::printf("%s ends\n", label.c_str());
         });
         priority.of(job) = number;
         std::move(job).start();

@@ -159,6 +159,8 @@ public:
   vproc::fiber_context& context() const noexcept {
     if (one_ == nullptr)
       sched::fiber_was_used();
+    if (one_->with == nullptr)
+      sched::no_fiber_here(); // a strand outside nopal::run, which an action was told of
     return *one_->with;
   }
 

@@ -10,7 +10,7 @@ namespace nopal::inline NOPAL_ABI::sched {
 // Something became public in this group, or a fiber of it ready: wakes its thread, or else a pool
 // thread if none looks. `self` is null for a thread that may run no strands.
 void announce_work(worker* self, group* of) noexcept;
-// The same for a fiber that this vproc keeps ready, after its local queue's barrier.
+// The same for a fiber that was just added to those which this vproc keeps ready.
 void announce_ready(worker* self, group* of) noexcept;
 // The thread that sleeps there has something to do.
 void wake(worker* self, vproc::parking_place& sleeper) noexcept;

@@ -130,7 +130,7 @@ NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   left.control = self->of->control;
   left.error = *here->error;
   left.stack_in_use = true;
-  fiber* const next = here->ready.exchange(&left, [&left](const fiber* one) {
+  fiber* const next = here->ready.leave_for_next(&left, [&left](const fiber* one) {
     return one->stack_in_use && one->left == nullptr && one->of == left.of &&
            !one->exceptions.alive() && !one->own_control && one->control == left.control;
   });
@@ -177,7 +177,6 @@ void make_ready(fiber* strand) noexcept {
   worker* const self = vproc::current();
   if (vproc::is_worker(self) && may_run(self->host, strand)) {
     self->host->ready.add(strand);
-    self->host->ready.barrier();
     return announce_ready(self, of);
   }
   ready.add(strand);

@@ -37,11 +37,13 @@ public:
 
   // Owner.
   void begin_turn() noexcept { turns_.store(turns() + 1, base::relaxed); }
+  // The owner may look for sleepers next, without a fence.
   void add(Member* one) noexcept {
     enter();
     queue_.append(one);
     count_.store(count_.load(base::relaxed) + 1, base::relaxed);
     leave();
+    barrier();
   }
   Member* take() noexcept {
     if (empty())
@@ -54,7 +56,7 @@ public:
   // Owner, who leaves the strand of `left` for the fiber that is returned, if `may` allows that for
   // the first one; null: nothing was done. No thief finds `left` before the owner has settled, on
   // the other stack.
-  template <class May> Member* exchange(Member* left, May may) noexcept {
+  template <class May> Member* leave_for_next(Member* left, May may) noexcept {
     if (empty())
       return nullptr;
     begin_turn();
@@ -72,15 +74,6 @@ public:
     if (inside_.load(base::relaxed) != 0)
       leave();
   }
-  // Between what the owner has added and its look for sleepers.
-  void barrier() noexcept {
-    if (fenced_) {
-      base::full_fence();
-    } else {
-      base::light_barrier();
-    }
-  }
-
   // Another thread: the first that `wanted` is true for; null: none.
   template <class Wanted> Member* steal(Wanted wanted) noexcept {
     if (empty())
@@ -96,6 +89,13 @@ public:
   }
 
 private:
+  void barrier() noexcept {
+    if (fenced_) {
+      base::full_fence();
+    } else {
+      base::light_barrier();
+    }
+  }
   void enter() noexcept {
     for (;;) {
       inside_.store(1, base::relaxed);

@@ -26,6 +26,7 @@
 namespace nopal::inline NOPAL_ABI::vproc {
 
 using deque_type = deque::NOPAL_DEQUE<join::fork_record>;
+template <class Deque> inline constexpr bool may_adopt_late = requires { Deque::may_adopt_late; };
 
 struct worker : arch::runner {
   // The exception state of its vproc's thread. Every fork tests it, and takes the slow path if it
@@ -52,7 +53,7 @@ struct worker : arch::runner {
   // A strand goes on, or begins, that has no open forks. Many never fork before they wait again:
   // for these the deque, and its lock, are left alone.
   void adopt_at_first_fork(std::uintptr_t split) noexcept {
-    if constexpr (requires { deque_type::may_adopt_late; })
+    if constexpr (may_adopt_late<deque_type>)
       late_split = split;
     else
       adopt(stack, split, of);

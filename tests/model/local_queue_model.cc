@@ -75,7 +75,7 @@ struct switches : scenario<switches, 2>, queue_state<3> {
     }
     add(0);
     add(1);
-    member* const next = ready.exchange(&fibers[2], [](const member*) { return true; });
+    member* const next = ready.leave_for_next(&fibers[2], [](const member*) { return true; });
     if (next != nullptr) {
       fibers[2].work.prepare(); // the registers are saved after the exchange
       ready.settle();
@@ -99,7 +99,6 @@ template <bool Fenced> struct sleeper : scenario<sleeper<Fenced>, 2>, queue_stat
   void thread(unsigned self) {
     if (self == 0) {
       add(0);
-      ready.barrier();
       if (idle.may_want_wake())
         parking.wake(idle);
       return;
