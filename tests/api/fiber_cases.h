@@ -122,8 +122,8 @@ TEST(fiber, a_busy_fiber_keeps_no_ready_one_from_running) {
 // On the short way between two strands (sched/park.cc) as on the long one nobody is forgotten.
 TEST(fiber, those_that_give_way_all_go_on) {
   std::vector<int> order;
+  nopal::mutex one_at_a_time; // they may run on several threads
   nopal::run([&] {
-    nopal::mutex one_at_a_time; // they may run on several threads
     for (int i = 0; i < 3; ++i)
       nopal::spawn([&, i] {
         for (int turn = 0; turn < 200; ++turn) {
