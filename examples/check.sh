@@ -149,6 +149,21 @@ server) # ten clients at a time, each with three requests
     317811 514229; do printf '%s\n' 55 $fib 1; done)" ] || fail "answers: $(cat "$scratch"/client*)"
   [ "$(cat <&4)" = '30 requests' ] || fail "the server did not count 30 requests"
   ;;
+server_left) # by clients that do not read their answers; the thread that called run answers, too
+  for tries in {1..5}; do
+    exec 4< <(NOPAL_NUM_WORKERS=1 "$program" --connections 4 || echo "status $?")
+    read -r _ port <&4 || fail "the server ended at once"
+    for client in {1..3}; do
+      printf '20\n%.0s' {1..8} >"/dev/tcp/127.0.0.1/$port"
+    done
+    exec 3<>"/dev/tcp/127.0.0.1/$port"
+    echo 10 >&3
+    read -r answer <&3 || fail "the server ended amid its clients"
+    exec 3>&-
+    [ "$answer" = 55 ] || fail "the last client got '$answer', not 55"
+    [[ $(cat <&4) == *requests ]] || fail "the server did not end as it should"
+  done
+  ;;
 server_refuses) refuses 2 '1' --connections 0 ;;
 *) fail "unknown case '$case'" ;;
 esac

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <memory>
 
@@ -29,9 +30,7 @@ int checked(int result, const char* what) { return result < 0 ? throw_errno(what
 
 // On a free port of this machine, whose number is printed.
 int listen_here() {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  sockaddr_in address{AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {}};
   socklen_t size = sizeof address;
   auto* const at = reinterpret_cast<sockaddr*>(&address);
   const int socket_ = checked(socket(AF_INET, SOCK_STREAM, 0), "socket");
@@ -60,6 +59,7 @@ int main(int argc, char** argv) {
   int connections = 1;
   app.add_option("--connections", connections, "ends after so many")->check(CLI::Range(1, 1 << 20));
   return run_program(app, argc, argv, [&] {
+    std::signal(SIGPIPE, SIG_IGN); // where a client has left, its answer is lost, and no more
     nopal::channel<long> served;
     nopal::run([&] {
       const int from = listen_here();

@@ -13,10 +13,10 @@
 // any number of them. A fiber may fork, and continue on another thread after a fork, a join or a
 // wait; it may hold a nopal::mutex, enter affine regions, and block (blocking.h).
 //
-// A fiber that waits is taken from its thread, which runs another one; those that are ready run in
-// the order in which they became so, before any continuation is stolen. Nothing takes the thread
-// from a fiber that neither waits nor ends: a long computation calls `yield` now and then, if
-// others must not wait for it.
+// A fiber that waits is taken from its thread, which runs another one. Those that become ready on
+// a thread run there in the order in which they became so, before any continuation is stolen; a
+// thread without work takes what another one keeps from running. Nothing takes the thread from a
+// fiber that neither waits nor ends: a long one calls `yield` now and then.
 //
 // Memory: a fiber takes a stack when it first runs, and at most that many may have begun and not
 // ended as stacks exist (docs/limits.md).

@@ -76,6 +76,52 @@ TEST(action, is_told_when_a_fiber_waits) {
   EXPECT_EQ(order.told.substr(0, 2), "ss");
 }
 
+// The vproc goes on with the function of a `run` in the place of its caller, under the same action.
+TEST(action, is_not_told_of_a_run_within) {
+  one_by_one order;
+  std::string ran;
+  std::string told_before;
+  nopal::run([&] {
+    order.ready.push_back(nopal::make_fiber([&] {
+      ran += 'a';
+      nopal::run([&] {
+        told_before = order.told;
+        nopal::yield();
+        ran += 'b';
+      });
+      ran += 'c';
+    }));
+    order.ready.push_back(nopal::make_fiber([&] { ran += 'x'; }));
+    order.starter().start();
+  });
+  EXPECT_EQ(ran, "axbc");
+  EXPECT_EQ(told_before, "s");
+  EXPECT_EQ(order.told, "spss");
+}
+
+// What waits and ends in an affine region is no affair of the actions outside.
+TEST(action, is_set_aside_in_an_affine_region) {
+  one_by_one order;
+  nopal::channel<int> values;
+  std::string told_within;
+  int received = 0;
+  nopal::run([&] {
+    order.ready.push_back(nopal::make_fiber([&] {
+      nopal::affine([&] {
+        nopal::run([&] {
+          nopal::spawn([&] { values.send(3); });
+          received = values.recv();
+        });
+      });
+      told_within = order.told;
+    }));
+    order.starter().start();
+  });
+  EXPECT_EQ(received, 3);
+  EXPECT_EQ(told_within, "s");
+  EXPECT_EQ(order.told, "ss");
+}
+
 // Answers each signal by forwarding it.
 class transparent : public nopal::action {
 public:
@@ -152,13 +198,18 @@ using action_death = death;
 
 class wrong_action : public nopal::action {
 public:
-  enum way { forks, throws } does;
+  enum way { forks, throws, decides_twice } does;
   explicit wrong_action(way does_it) : does(does_it) {}
+  std::deque<nopal::fiber> ready;
 
 private:
   nopal::decision receive(nopal::signal) override {
     if (does == throws)
       throw 1;
+    if (does == decides_twice) {
+      (void)run(std::move(ready.front()));
+      return run(std::move(ready.back()));
+    }
     fib(5);
     return forward(nopal::signal::stop());
   }
@@ -166,7 +217,11 @@ private:
 
 void begin(wrong_action::way does) {
   wrong_action wrong{does};
-  nopal::run([&] { wrong.starter().start(); });
+  nopal::run([&] {
+    wrong.ready.push_back(nopal::make_fiber([] {}));
+    wrong.ready.push_back(nopal::make_fiber([] {}));
+    wrong.starter().start();
+  });
 }
 
 TEST_F(action_death, an_action_does_not_fork) {
@@ -175,6 +230,10 @@ TEST_F(action_death, an_action_does_not_fork) {
 
 TEST_F(action_death, an_action_does_not_throw) {
   EXPECT_DEATH(begin(wrong_action::throws), "a scheduler action was left by an exception");
+}
+
+TEST_F(action_death, an_action_decides_once) {
+  EXPECT_DEATH(begin(wrong_action::decides_twice), "a scheduler action was run while it waited");
 }
 
 TEST_F(action_death, an_action_is_started_once) {

@@ -138,7 +138,7 @@ SEAMS = [
     *(
         Before("which this file may not", RANDOM, IN_RANDOM, f"void f() {{ {name}(x); }}\n")
         for name in ["arch::resume"]
-        + [f"arch::nopal_arch_{one}" for one in "suspend park resume leave call_on".split()]
+        + [f"arch::nopal_arch_{one}" for one in "suspend park switch resume leave call_on".split()]
     ),
     Edit("changes none", FORK, SWITCH, "      sched::start();\n"),
     Argue("which this file may not", "^nopal/fork.h$", "nopal/loop.h"),
