@@ -8,6 +8,8 @@
 
 #include <pthread.h>
 
+#include <utility>
+
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
@@ -29,6 +31,10 @@ void thread_ends(void*) {
 }
 
 [[gnu::noinline]] void leave() noexcept { inside = false; }
+
+[[gnu::noinline]] bool enter_if_outside() noexcept { return !std::exchange(inside, true); }
+
+[[gnu::noinline]] void leave_if(bool entered) noexcept { inside = !entered; }
 
 void watch_this_threads_end() noexcept {
   static pthread_key_t key;

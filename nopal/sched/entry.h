@@ -17,6 +17,10 @@ namespace nopal::inline NOPAL_ABI::sched {
 void enter() noexcept;
 void leave() noexcept;
 
+// For code of no strand, which a strand or the scheduler calls: the next is its answer given back.
+bool enter_if_outside() noexcept;
+void leave_if(bool entered) noexcept;
+
 // A thread that ends in a computation (pthread_exit, cancellation) would leave it unfinished: it
 // ends the program with a sentence. Once for each thread that runs strands.
 void watch_this_threads_end() noexcept;

@@ -109,7 +109,9 @@ void restore_state(worker* self, fiber* strand) noexcept {
 // A policy is asked as code of no strand: what it calls must not change stacks.
 void give(vproc::policy* to, fiber* strand) noexcept {
   arch::runner* const self = std::exchange(arch::nopal_self, &vproc::no_worker);
+  const bool entered = enter_if_outside();
   to->give(to, strand);
+  leave_if(entered);
   arch::nopal_self = self;
 }
 

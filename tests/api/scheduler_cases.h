@@ -216,6 +216,23 @@ TEST_F(scheduler_death, a_fiber_is_not_forgotten) {
   EXPECT_DEATH(nopal::run([] { nopal::make_fiber([] {}); }), "a nopal::fiber was destroyed");
 }
 
+// A strand that spawns calls `put`; the other case is that of the scheduler.
+class forks_in_put : public nopal::scheduler {
+  void put(nopal::fiber ready) override {
+    kept_ = std::move(ready);
+    if (++puts_ == 2)
+      fib(5);
+  }
+  nopal::fiber take() override { return std::move(kept_); }
+  nopal::fiber kept_;
+  int puts_ = 0;
+};
+
+TEST_F(scheduler_death, a_scheduler_does_not_fork) {
+  forks_in_put order;
+  EXPECT_DEATH(nopal::run(order, [] { nopal::spawn([] {}); }), "or a scheduler action forks");
+}
+
 TEST_F(scheduler_death, a_scheduler_has_one_computation) {
   first_in_first_out order;
   EXPECT_DEATH(nopal::run(order, [&] { nopal::run(order, [] {}); }),
