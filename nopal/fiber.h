@@ -15,8 +15,8 @@
 //
 // A fiber that waits is taken from its thread, which runs another one. Those that become ready on
 // a thread run there in the order in which they became so, before any continuation is stolen; a
-// thread without work takes what another one keeps from running. Nothing takes the thread from a
-// fiber that neither waits nor ends: a long one calls `yield` now and then.
+// thread without work takes what another one keeps from running. A fiber that runs long gives way
+// to others at a fork or a poll (preemption.h).
 //
 // Memory: a fiber takes a stack when it first runs, and at most that many may have begun and not
 // ended as stacks exist (docs/limits.md).

@@ -153,6 +153,8 @@ public:
   // Every fork is public already.
   static void ask() noexcept {}
   void ask_before_sleep() noexcept { limit_.ask(); }
+  void interrupt() noexcept { limit_.interrupt(); }
+  [[gnu::always_inline]] bool allows_here() const noexcept { return limit_.allows_here(); }
 
   bool publish_for_owner(const void* = nullptr) noexcept { return anything_public(); }
 

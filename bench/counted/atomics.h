@@ -48,6 +48,10 @@ public:
     note_rmw();
     return value_.fetch_sub(value, how);
   }
+  T fetch_or(T value, order how = seq_cst) noexcept {
+    note_rmw();
+    return value_.fetch_or(value, how);
+  }
   bool compare_exchange_weak(T& expected, T desired, order success, order failure) noexcept {
     note_rmw();
     return value_.compare_exchange_weak(expected, desired, success, failure);

@@ -67,7 +67,17 @@ std::string show_bind(number value) {
 
 constexpr const char* in_bytes = ", in bytes or with a suffix K, M or G";
 
-enum option { num_workers, stack_size, stack_budget, max_stacks, binding, stats, verbose, seed };
+enum option {
+  num_workers,
+  stack_size,
+  stack_budget,
+  max_stacks,
+  binding,
+  tick,
+  stats,
+  verbose,
+  seed
+};
 
 // One rule for each option, in this order.
 // clang-format off
@@ -82,6 +92,8 @@ constexpr rule rules[] = {
      0, 16384, parse_decimal, show_number},
     {"NOPAL_BIND", "binding", "none or cores", "",
      0, 1, parse_bind, show_bind},
+    {"NOPAL_TICK", "tick", "a whole number of milliseconds from 0 to 1000, where 0 preempts nothing",
+     "", 0, 1000, parse_decimal, show_number},
     {"NOPAL_STATS", "stats", "0 or 1", "",
      0, 1, parse_flag, show_number},
     {"NOPAL_VERBOSE", "verbose", "0 or 1", "",
@@ -154,6 +166,7 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
       r.decide(stack_budget, asked.stack_budget, usual.stack_budget),
       r.decide(max_stacks, asked.max_stacks, usual.max_stacks),
       r.decide(binding, asked.binding, bind::none),
+      r.decide(tick, asked.tick, 10u),
       r.decide(stats, asked.stats, false),
       r.decide(verbose, asked.verbose, false),
       r.decide(seed, asked.seed, clock_seed, "from the clock"),
@@ -173,6 +186,7 @@ std::vector<std::string> explain(const resolved_options& resolved) {
           ? "as many stacks as there is room for"
           : explain_one("stacks at most", max_stacks, resolved.max_stacks),
       explain_one("binding", binding, resolved.binding),
+      explain_one("milliseconds between ticks", tick, resolved.tick),
       explain_one("seed", seed, resolved.seed),
   };
 }

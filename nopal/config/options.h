@@ -43,6 +43,9 @@ struct options {
   // than this, and else waits for one; with 0, as many as there is room for.
   std::optional<unsigned> max_stacks = {};
   std::optional<bind> binding = {};       // NOPAL_BIND, none or cores; default none
+  // NOPAL_TICK, milliseconds from 0 to 1000; default 10. A strand that forks or polls gives way
+  // after so long where others are ready to run; with 0 none has to.
+  std::optional<unsigned> tick = {};
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
   std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0
   std::optional<std::uint64_t> seed = {}; // NOPAL_SEED, decimal or 0x; default: from the clock
@@ -62,6 +65,7 @@ struct resolved_options {
   setting<std::size_t> stack_budget;
   setting<unsigned> max_stacks;
   setting<bind> binding;
+  setting<unsigned> tick; // milliseconds
   setting<bool> stats;
   setting<bool> verbose;
   setting<std::uint64_t> seed;

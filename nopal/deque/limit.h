@@ -12,8 +12,9 @@
 //                  counts as not lowered, since nobody has asked
 //
 // Ownership: the owner restores it, any thread lowers it; `asked` and `nothing_found` replace each
-// other under the deque's lock. All orders are relaxed, since the request carries no data. That a
-// request and a fork do not miss each other is each deque's L.
+// other under the deque's lock. A thief's request carries no data, so its orders are relaxed; that a
+// request and a fork do not miss each other is each deque's L. `interrupt` and `attend` are seq_cst:
+// they are halves of the order S of vproc/signal_word.h.
 // Paper: after the heap-limit requests of manticore-icfp08.
 #pragma once
 
@@ -50,6 +51,10 @@ public:
       value_.store(asked, base::relaxed);
   }
 
+  // Any thread, which has written beforehand what it wants. Unlike `ask` it stores in any case: a
+  // request that stands may be one that the owner is just attending to.
+  void interrupt() noexcept { value_.store(asked, base::seq_cst); }
+
   // Deque's lock held, or the answer may be out of date. A search without the heavy barrier may
   // have missed a fork that was pushed before the request; the request is not lost.
   bool is_asked() const noexcept { return value_.load(base::relaxed) == asked; }
@@ -59,7 +64,7 @@ public:
 
   // Owner. Restores the limit; says whether it had been lowered.
   attention attend() noexcept {
-    return is_lowered(value_.exchange(normal(), base::relaxed)) ? attention::requested
+    return is_lowered(value_.exchange(normal(), base::seq_cst)) ? attention::requested
                                                                 : attention::none;
   }
 

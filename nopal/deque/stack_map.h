@@ -160,6 +160,10 @@ public:
 
   // Thief. Has the owner publish at its next push.
   void ask() noexcept { limit_.ask(); }
+  // Any thread: the owner's next push, or look at allows_here, is told (vproc/signal_word.h).
+  void interrupt() noexcept { limit_.interrupt(); }
+  // Owner, or the stand-in of a thread that runs no strands. Nobody wants its attention.
+  [[gnu::always_inline]] bool allows_here() const noexcept { return limit_.allows_here(); }
   // A thread that is about to sleep. Has the owner publish, or look for sleepers, at its next push.
   void ask_before_sleep() noexcept { limit_.ask(); }
 

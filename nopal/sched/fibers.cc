@@ -35,7 +35,7 @@ fiber* end_one(computation* in) noexcept {
   fiber* const waiting = end_one(in);
   if (waiting == nullptr)
     schedule(self, signal::stop());
-  if (self->host->actions == nullptr)
+  if (self->host->actions.get() == nullptr)
     schedule(self, signal::enter(waiting));
   make_ready(waiting); // which the action must not run in the place of its own
   schedule(self, signal::stop());
@@ -137,7 +137,7 @@ void yield() noexcept {
   const worker* const self = vproc::current();
   if (!vproc::is_worker(self))
     base::give_way();
-  else if (self->host->actions != nullptr || any_ready(self->host))
+  else if (self->host->actions.get() != nullptr || any_ready(self->host))
     give_way();
 }
 

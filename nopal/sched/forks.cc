@@ -16,6 +16,7 @@
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/overflow.h"
+#include "nopal/sched/preemption.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/thread_bound.h"
 
@@ -58,6 +59,7 @@ void push_slow(worker* self, fork_record* of) noexcept {
   self->adopt_late();
   publish_if(self->deque.push_anyway(of), self, of);
   leave();
+  give_way_if_told();
 }
 
 // The whole of a thunk whose strand is amid exceptions, or has control words of its own. Both go

@@ -122,7 +122,10 @@ worker* begin_group(scope_frame* scope) noexcept {
     share_ready(here);
   begun->outer_bound = here->bound;
   begun->outer_scheduler = here->scheduler;
-  begun->outer_actions = std::exchange(here->actions, nullptr);
+  begun->outer_actions = here->actions.get();
+  here->actions.set(nullptr);
+  begun->outer_runs = here->runs.get();
+  here->runs.set(true);
   begun->mutexes_held = mutexes_held();
   begun->control = arch::control_words::now();
   here->bound = begun;
@@ -144,10 +147,12 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
   note_scheduler_stack(here);
   here->bound = ended->outer_bound;
   here->scheduler = ended->outer_scheduler;
-  here->actions = ended->outer_actions;
+  here->actions.set(ended->outer_actions);
+  here->runs.set(ended->outer_runs);
   arch::nopal_self = ended->outer;
   ended->root = nullptr;
   const bool nested = vproc::is_worker(ended->outer);
+  here->signals.run_with(nested ? ended->outer : nullptr);
   return_worker(self);
   return_group(ended);
   if (!nested && membership_ended)

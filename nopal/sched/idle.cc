@@ -97,6 +97,7 @@ void wake(worker* self, vproc::parking_place& sleeper) noexcept {
 }
 
 void begin_search(const worker* self) noexcept {
+  self->host->runs.set(false);
   if (counted(self))
     idle.searching.fetch_add(1, base::seq_cst);
 }
@@ -156,6 +157,7 @@ void rest_after_vain_steals(worker* self) noexcept {
 }
 
 void end_search(worker* self, const next_step& found) noexcept {
+  self->host->runs.set(true);
   pause_search(self);
   vproc::vain_steals& vain = self->host->vain;
   const auto* const theft = std::get_if<stolen>(&found);

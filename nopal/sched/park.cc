@@ -9,6 +9,7 @@
 #include "nopal/sched/idle.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/table.h"
+#include "nopal/sched/timer.h"
 #include "nopal/vproc/computation.h"
 
 #include <utility>
@@ -113,6 +114,7 @@ void give(vproc::policy* to, fiber* strand) noexcept {
   to->give(to, strand);
   leave_if(entered);
   arch::nopal_self = self;
+  want_ticks();
 }
 
 // A strand goes on that may have been switched to.
@@ -146,6 +148,15 @@ NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   return true;
 }
 
+NOPAL_SWITCHES void wait_ready(bool turn_ended) noexcept {
+  fiber here;
+  here.enqueue = [](fiber* strand, void*) { return signal::preempt(strand); };
+  here.stack_in_use = true;
+  here.turn_ended = turn_ended;
+  arch::nopal_arch_park(&here, strand_waits);
+  settle();
+}
+
 } // namespace
 
 NOPAL_SWITCHES void park(signal (*enqueue)(fiber*, void*), void* argument) noexcept {
@@ -159,14 +170,11 @@ NOPAL_SWITCHES void park(signal (*enqueue)(fiber*, void*), void* argument) noexc
 }
 
 NOPAL_SWITCHES void give_way() noexcept {
-  if (switch_to_next(vproc::current()))
-    return;
-  fiber here;
-  here.enqueue = [](fiber* strand, void*) { return signal::preempt(strand); };
-  here.stack_in_use = true;
-  arch::nopal_arch_park(&here, strand_waits);
-  settle();
+  if (!switch_to_next(vproc::current()))
+    wait_ready(false);
 }
+
+NOPAL_SWITCHES void end_turn() noexcept { wait_ready(true); }
 
 void make_ready(fiber* strand) noexcept {
   base::happens_before(strand);
@@ -177,12 +185,14 @@ void make_ready(fiber* strand) noexcept {
   if (with != nullptr && with->in->chosen != nullptr)
     return give(with->in->chosen, strand);
   worker* const self = vproc::current();
-  if (vproc::is_worker(self) && may_run(self->host, strand)) {
+  if (vproc::is_worker(self) && may_run(self->host, strand) && !strand->turn_ended) {
     self->host->ready.add(strand);
-    return announce_ready(self, of);
+    announce_ready(self, of);
+  } else {
+    ready.add(strand);
+    announce_work(nullptr, of);
   }
-  ready.add(strand);
-  announce_work(nullptr, of);
+  want_ticks();
 }
 
 fiber* take_ready(vproc::vproc* here) noexcept {
@@ -197,6 +207,10 @@ fiber* take_ready(vproc::vproc* here) noexcept {
 
 bool any_ready(vproc::vproc* here) noexcept {
   return !here->ready.empty() || ready.holds(of_group(here->bound));
+}
+
+bool seems_any_ready(const vproc::vproc* of) noexcept {
+  return !of->ready.empty() || !ready.empty();
 }
 
 fiber* steal_ready(vproc::vproc* here, ready_seen& before) noexcept {

@@ -26,8 +26,10 @@ template <class Enqueue> void park(Enqueue enqueue) noexcept {
   park([](fiber* strand, void* one) { return (*static_cast<Enqueue*>(one))(strand); }, &enqueue);
 }
 
-// A strand stays ready, but lets others go first.
+// A strand stays ready, but lets others go first: those that are ready here. If its turn has ended,
+// also those that become ready here before its vproc has nothing else to do.
 void give_way() noexcept;
+void end_turn() noexcept;
 
 // Any thread, once for each time that it was parked.
 void make_ready(fiber* strand) noexcept;
@@ -36,6 +38,8 @@ void make_ready(fiber* strand) noexcept;
 // itself, or else of those that all share; null: there is none. And whether there is one.
 fiber* take_ready(vproc::vproc* here) noexcept;
 bool any_ready(vproc::vproc* here) noexcept;
+// Any thread: whether one is ready that this vproc might run. It may be wrong.
+bool seems_any_ready(const vproc::vproc* of) noexcept;
 
 // For a thief: a fiber that another vproc keeps. One that is about to run it should do so, and most
 // are, where fibers talk to one another; so the thief takes it only if that vproc has not turned to

@@ -12,6 +12,7 @@
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/statistics.h"
 #include "nopal/sched/table.h"
+#include "nopal/sched/timer.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -52,7 +53,7 @@ void* pool_thread(void* self) noexcept {
 }
 
 // Returns pthread_create's error.
-int start_thread(worker* self, pthread_t& thread) {
+int start_thread(void* (*body)(void*), void* argument, pthread_t& thread) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -63,7 +64,7 @@ int start_thread(worker* self, pthread_t& thread) {
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
     sigdelset(&all, fault); // but a strand's own faults: blocked, they kill without a word
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(&thread, &attributes, pool_thread, self);
+  const int error = pthread_create(&thread, &attributes, body, argument);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return error;
@@ -79,7 +80,7 @@ void start_threads(const config::resolved_options& use) {
   std::generate(workers.begin(), workers.end(), add_to_pool);
   for (std::uint32_t number = 0; number < pool; ++number) {
     pthread_t thread;
-    const int error = start_thread(workers[number], thread);
+    const int error = start_thread(pool_thread, workers[number], thread);
     NOPAL_ASSERT(error == 0, "cannot start worker %u of %u: %s; lower NOPAL_NUM_WORKERS",
                  number + 2, pool + 1, std::strerror(error));
     if (order.empty())
@@ -112,6 +113,7 @@ void start_locked() {
   if (without_barrier && !forced && use.verbose.value)
     base::say("this kernel has no private expedited membarrier: every fork synchronises");
   open_table(without_barrier, use.seed.value);
+  open_timer(without_barrier, use.tick.value, use.num_workers.value);
   report_stack_overflows();
   start_threads(use);
   if (use.stats.value)
@@ -168,8 +170,17 @@ void start_spare() {
   worker* const self = add_to_pool();
   self->host->spare = true;
   pthread_t thread;
-  const int error = start_thread(self, thread);
+  const int error = start_thread(pool_thread, self, thread);
   NOPAL_ASSERT(error == 0, "cannot start a worker in the place of one that is blocked: %s",
+               std::strerror(error));
+}
+
+void start_helper(void* (*body)(void*) noexcept) {
+  pthread_t thread;
+  const int error = start_thread(body, nullptr, thread);
+  NOPAL_ASSERT(error == 0,
+               "cannot start the thread that preempts strands: %s; NOPAL_TICK=0 does "
+               "without",
                std::strerror(error));
 }
 

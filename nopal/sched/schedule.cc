@@ -12,6 +12,7 @@
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/park.h"
+#include "nopal/sched/preemption.h"
 #include "nopal/sched/thread_bound.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
@@ -89,10 +90,10 @@ NOPAL_SWITCHES signal answer(worker* self, signal told) noexcept {
   case signal::kind::preempt:
     break;
   }
-  vproc::action* const top = self->host->actions;
+  vproc::action* const top = self->host->actions.get();
   if (top == nullptr)
     return work(self, told);
-  self->host->actions = top->below;
+  self->host->actions.set(top->below);
   return ask(self, top, told);
 }
 
@@ -100,6 +101,7 @@ NOPAL_SWITCHES signal answer(worker* self, signal told) noexcept {
 
 NOPAL_SWITCHES void schedule(worker* self, signal told) noexcept {
   check_mutexes(self->host);
+  begin_turn(self->host);
   for (;;)
     told = answer(self, told);
 }
@@ -110,8 +112,8 @@ void push_action(vproc::vproc* here, vproc::action* pushed) noexcept {
                "a fiber on this vproc or another; each vproc needs an action of "
                "its own");
   pushed->pushed = true;
-  pushed->below = here->actions;
-  here->actions = pushed;
+  pushed->below = here->actions.get();
+  here->actions.set(pushed);
 }
 
 NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
@@ -150,7 +152,7 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
     return;
   scope->state().join.reset();
   self->host->count.resumptions.add(1);
-  if (root && self->host->bound == what.of && self->host->actions == nullptr)
+  if (root && self->host->bound == what.of && self->host->actions.get() == nullptr)
     return run(self, finished_root{scope});
   if (root) {
     what.of->finish(scope);

@@ -27,9 +27,7 @@ std::condition_variable& spare_wanted() {
 
 } // namespace
 
-lending::lending() : lent_{vproc::is_worker(vproc::current())} {
-  if (!lent_)
-    return;
+void lend_spare() noexcept {
   std::unique_lock guard{lock};
   lent += 1;
   if (active >= lent)
@@ -45,11 +43,23 @@ lending::lending() : lent_{vproc::is_worker(vproc::current())} {
   start_spare();
 }
 
-lending::~lending() {
-  if (!lent_)
-    return;
+void take_spare_back() noexcept {
   const std::scoped_lock guard{lock};
   lent -= 1;
+}
+
+lending::lending() : lent_{vproc::is_worker(vproc::current()) ? vproc::current()->host : nullptr} {
+  if (lent_ == nullptr)
+    return;
+  lent_->blocked.enter();
+  lend_spare();
+}
+
+lending::~lending() {
+  if (lent_ == nullptr)
+    return;
+  lent_->blocked.leave();
+  take_spare_back();
 }
 
 bool too_many_spares() noexcept {

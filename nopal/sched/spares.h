@@ -7,6 +7,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/vproc/vproc.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -20,8 +21,13 @@ public:
   lending& operator=(const lending&) = delete;
 
 private:
-  bool lent_;
+  vproc::vproc* lent_; // whose place; null: none
 };
+
+// The same in two calls, by another thread: a spare takes the place of a vproc that does not heed
+// its signals, and is one too many again.
+void lend_spare() noexcept;
+void take_spare_back() noexcept;
 
 // A spare that looks for work: whether there is one too many.
 bool too_many_spares() noexcept;

@@ -18,6 +18,7 @@ statistics measure() {
     sum.resumptions += of.resumptions.get();
     sum.sleeps += of.sleeps.get();
     sum.wakeups += of.wakeups.get();
+    sum.preemptions += of.preemptions.get();
   }
   const stack::usage stacks = stack::measure();
   sum.stacks = stacks.created;
@@ -33,11 +34,12 @@ statistics measure() {
 void print_statistics() {
   const statistics all = measure();
   base::say(
-      "%u workers, %lu steals, %lu suspensions, %lu resumptions, %lu sleeps, %lu wake-ups, "
+      "%u workers, %lu steals, %lu suspensions, %lu resumptions, %lu sleeps, %lu wake-ups, %lu "
+      "preemptions, "
       "%lu stacks with %lu pages now, %lu pages returned in %lu calls, %lu exceptions suppressed",
       options_in_force().num_workers.value, all.steals, all.suspensions, all.resumptions,
-      all.sleeps, all.wakeups, all.stacks, all.stack_pages, all.pages_returned, all.unmaps,
-      all.suppressed_exceptions);
+      all.sleeps, all.wakeups, all.preemptions, all.stacks, all.stack_pages, all.pages_returned,
+      all.unmaps, all.suppressed_exceptions);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

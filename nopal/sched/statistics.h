@@ -16,6 +16,7 @@ struct statistics {
   std::uint64_t resumptions;    // main paths resumed after a join with a steal, waited for or not
   std::uint64_t sleeps;         // times a worker went to sleep
   std::uint64_t wakeups;        // times a worker woke one for what it had published
+  std::uint64_t preemptions;    // strands that the timer made give way
   std::uint64_t unmaps;         // times stack pages were given back
   std::uint64_t pages_returned; // pages given back; at most so many if stack_budget is 0
   std::uint64_t page_counts;    // times the dead pages of a stack were counted

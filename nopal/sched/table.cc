@@ -10,7 +10,7 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-constexpr std::uint32_t kSlots = 8192;
+constexpr std::uint32_t kSlots = most_vprocs;
 constexpr int no_error = 0; // for a thief that comes late
 
 base::atomic<worker*> table[kSlots];

@@ -20,6 +20,9 @@ namespace nopal::inline NOPAL_ABI::sched {
 using vproc::group;
 using vproc::worker;
 
+// At a time: workers in slots, and vprocs that ever were.
+inline constexpr std::uint32_t most_vprocs = 8192;
+
 // All slots in use are below that number.
 std::uint32_t slots_in_use() noexcept;
 worker* worker_in(std::uint32_t slot) noexcept; // null: the slot is free

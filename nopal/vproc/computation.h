@@ -18,6 +18,7 @@
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
 #include "nopal/vproc/fiber_locals.h"
+#include "nopal/vproc/mask_count.h"
 
 #include <cstdint>
 #include <exception>
@@ -65,6 +66,7 @@ private:
 struct fiber_context {
   computation* in = nullptr;
   fiber_locals locals;
+  mask_count masks;
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -20,6 +20,7 @@
 
 #include "nopal/config.h"
 #include "nopal/join/join.h"
+#include "nopal/vproc/mask_count.h"
 #include "nopal/vproc/parking.h"
 #include "nopal/vproc/vproc.h"
 
@@ -37,10 +38,13 @@ struct group {
   group* outer_bound = nullptr;
   scheduler_place outer_scheduler;
   action* outer_actions = nullptr;
+  bool outer_runs = false;
   int mutexes_held = 0; // in check builds: when the group began
   // What the waiting thread computed with then, and the group's strands compute with, except where
   // one has changed its own (nopal/floating_point.h).
   arch::control_words control;
+
+  mask_count masks; // of its strands that are in no computation
 
   alignas(64) parking_place parking; // where the waiting thread sleeps
 

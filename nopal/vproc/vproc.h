@@ -5,7 +5,8 @@
 // from its first fork to its end. At any time a vproc runs strands with one worker (worker.h): its
 // stack and its deque.
 //
-// Ownership: the thread that makes it, then its own thread. `parking` is shared; all read `count`.
+// Ownership: the thread that makes it, then its own thread. `parking`, `signals` and `blocked` are
+//            shared; all read `count` and what is `shown`.
 #pragma once
 
 #include "nopal/base/random.h"
@@ -14,6 +15,7 @@
 #include "nopal/join/failure.h"
 #include "nopal/vproc/local_queue.h"
 #include "nopal/vproc/parking.h"
+#include "nopal/vproc/signal_word.h"
 #include "nopal/vproc/vain_steals.h"
 
 #include <cstdint>
@@ -23,17 +25,31 @@ namespace nopal::inline NOPAL_ABI::vproc {
 struct action;
 struct fiber;
 struct group;
+struct worker;
 
-// Counted by one thread, read by anybody.
-class counter {
+// Written by one thread, read by anybody. No other memory is read because of what it says.
+template <class T> class shown {
 public:
-  void add(std::uint64_t number) noexcept {
-    value_.store(value_.load(base::relaxed) + number, base::relaxed);
-  }
-  std::uint64_t get() const noexcept { return value_.load(base::relaxed); }
+  void set(T to) noexcept { value_.store(to, base::relaxed); }
+  T get() const noexcept { return value_.load(base::relaxed); }
 
 private:
-  base::atomic<std::uint64_t> value_{0};
+  base::atomic<T> value_{};
+};
+
+struct counter : shown<std::uint64_t> {
+  void add(std::uint64_t number) noexcept { set(get() + number); }
+};
+
+// How many threads are at something.
+class tally {
+public:
+  void enter() noexcept { number_.fetch_add(1, base::relaxed); }
+  void leave() noexcept { number_.fetch_sub(1, base::relaxed); }
+  bool any() const noexcept { return number_.load(base::relaxed) != 0; }
+
+private:
+  base::atomic<std::uint32_t> number_{0};
 };
 
 struct counters {
@@ -42,6 +58,7 @@ struct counters {
   counter resumptions; // joins with a steal that it completed
   counter sleeps;      // times its thread went to sleep
   counter wakeups;     // threads it woke for forks and finished groups
+  counter preemptions; // strands that the timer made give way
   counter handoffs;    // strands it resumed because their owner found it reclaiming their stack
 };
 
@@ -58,7 +75,7 @@ struct vproc {
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   const int* error = nullptr;                                     // its thread's errno
   group* bound = nullptr;    // its thread waits for this group and runs its strands only; null: any
-  action* actions = nullptr; // the one that was pushed last
+  shown<action*> actions;                // the one that was pushed last
   const action* asked = nullptr;         // the one that is to answer now
   bool watched = base::a_tool_watches(); // each switch of stacks must be told
   bool spare = false;                    // of the pool: active only while others are blocked
@@ -73,8 +90,15 @@ struct vproc {
   bool looks_further() const noexcept { return ready.turns() % 64 == 63; }
   // Whether nothing but its queue decides what it runs next.
   bool may_switch() const noexcept {
-    return actions == nullptr && !spare && !watched && !looks_further();
+    return actions.get() == nullptr && !spare && !watched && !signals.seems_told() &&
+           !looks_further();
   }
+
+  // What others want of it (sched/preemption.h, timer.h).
+  alignas(64) signal_word<worker> signals;
+  shown<bool> runs; // a strand, or an action: it does not look for work
+  tally blocked;    // its thread is in `blocking`, and a spare has its place already
+  base::atomic<bool> stood_in{false}; // a spare has its place, since it did not take its signals
 
   alignas(64) parking_place parking; // where its thread sleeps while it is not bound
 };

@@ -79,7 +79,10 @@ struct worker : arch::runner {
     exceptions = here->exceptions;
     set_error_at(here->error);
     arch::nopal_self = this;
+    here->signals.run_with(this);
   }
+  // Any thread: the strand that it runs looks at the vproc's signals at its next fork or poll.
+  void interrupt() noexcept { deque.interrupt(); }
   // The strand that it runs computes with control words of its own, or with those of its group.
   void set_own_control(bool own) noexcept {
     exceptions = own ? &join::always_alive : host->exceptions;

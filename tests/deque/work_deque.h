@@ -32,6 +32,8 @@ concept work_deque = requires(D deque, Record* record, void* group, entry<Record
   { deque.anything_public() } noexcept -> std::same_as<bool>;
   { deque.ask() } noexcept;
   { deque.ask_before_sleep() } noexcept;
+  { deque.interrupt() } noexcept;
+  { deque.allows_here() } noexcept -> std::same_as<bool>;
   { deque.publish_for_owner(group) } noexcept -> std::same_as<bool>;
   { deque.publish_for_absent_owner() } noexcept;
   { deque.has_work(group) } noexcept -> std::same_as<bool>;

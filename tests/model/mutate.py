@@ -21,6 +21,7 @@ import survivors
 
 HEADERS = (
     "nopal/base/free_list.h",
+    "nopal/deque/limit.h",
     "nopal/deque/public_ring.h",
     "nopal/deque/spin_lock.h",
     "nopal/deque/stack_map.h",
@@ -35,6 +36,7 @@ HEADERS = (
     "nopal/vproc/queues.h",
     "nopal/vproc/local_queue.h",
     "nopal/vproc/rendezvous.h",
+    "nopal/vproc/signal_word.h",
     "nopal/vproc/suspended.h",
     "tests/model/fake_stack.h",  # order M, transcribed
 )

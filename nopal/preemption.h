@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// Preemption: a strand that runs long gives way where others are ready to run.
+//
+//     for (const item& each : items) {   // a loop that neither forks nor waits
+//       work_on(each);
+//       nopal::poll();
+//     }
+//     {
+//       const nopal::no_preemption whole;  // this fiber keeps its thread here, unless it waits
+//       ...
+//     }
+//
+// A timer tells a thread each tick (NOPAL_TICK, 10 ms) that its strand has to give way, if fibers
+// are ready that the thread might run. The strand does so at its next fork, which compares the same
+// word as ever, or at its next poll. It goes on when those have had their turn, perhaps on another
+// thread; its open forks can be stolen meanwhile.
+//
+// Code that neither forks nor polls is not interrupted: it may hold a lock, of malloc say. After
+// five ticks a spare thread begins to run what is ready, as for nopal::blocking.
+//
+// Rules: a strand that holds a lock of its thread (std::mutex) does not fork or poll, or does so in
+// `no_preemption`; a nopal::mutex may be held.
+#pragma once
+
+#include "nopal/config.h"
+
+#if !defined(NOPAL_SERIAL)
+#include "nopal/sched/preemption.h"
+#include "nopal/vproc/worker.h"
+#endif
+
+namespace nopal::inline NOPAL_ABI {
+
+#if defined(NOPAL_SERIAL)
+inline void poll() noexcept {}
+
+struct no_preemption {
+  no_preemption() noexcept {}
+  ~no_preemption() {}
+};
+#else
+// Gives way if the thread was told to; else it compares one word. No effect on a thread that runs
+// no strands. Thread rules: any thread, any strand.
+[[gnu::always_inline]] inline void poll() noexcept {
+  if (!vproc::current()->deque.allows_here()) [[unlikely]]
+    sched::poll_slow();
+}
+
+// As long as one exists, no strand of the fiber that made it is preempted; outside nopal::run, no
+// strand of the outermost fork or affine region. They may wait, yield, and be stolen all the same.
+class no_preemption {
+public:
+  no_preemption() noexcept : masks_{sched::current_masks()} { masks_->mask(); }
+  ~no_preemption() {
+    masks_->unmask();
+    sched::unmasked();
+  }
+  no_preemption(const no_preemption&) = delete;
+  no_preemption& operator=(const no_preemption&) = delete;
+
+private:
+  vproc::mask_count* const masks_;
+};
+#endif
+
+} // namespace nopal::inline NOPAL_ABI

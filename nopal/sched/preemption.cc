@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Preemption of the calling strand, by itself.
+#include "nopal/sched/preemption.h"
+
+#include "nopal/sched/fibers.h"
+#include "nopal/sched/park.h"
+#include "nopal/sched/pool.h"
+#include "nopal/sched/timer.h"
+#include "nopal/vproc/worker.h"
+
+namespace nopal::inline NOPAL_ABI::sched {
+namespace {
+
+vproc::mask_count of_no_strand;
+
+void take_signals(vproc::vproc* here) noexcept {
+  here->signals.take();
+  if (here->stood_in.load(base::relaxed) && here->stood_in.exchange(false, base::acq_rel))
+    end_stand_in();
+}
+
+bool must_give_way(vproc::vproc* here) noexcept {
+  return here->signals.told() || (steals_forced() && here->random.below(8) == 0);
+}
+
+} // namespace
+
+void give_way_if_told() noexcept {
+  vproc::vproc* const here = vproc::current()->host;
+  if (!must_give_way(here) || current_masks()->masked())
+    return;
+  take_signals(here);
+  here->count.preemptions.add(1);
+  end_turn();
+}
+
+void poll_slow() noexcept {
+  vproc::worker* const self = vproc::current();
+  if (!vproc::is_worker(self))
+    return;
+  self->adopt_late(); // so that the next one need not come here
+  give_way_if_told();
+}
+
+void begin_turn(vproc::vproc* here) noexcept {
+  if (here->signals.seems_told())
+    take_signals(here);
+}
+
+vproc::mask_count* current_masks() noexcept {
+  if (fiber_context* const context = current_context())
+    return &context->masks;
+  const vproc::worker* const self = vproc::current();
+  return vproc::is_worker(self) ? &self->of->masks : &of_no_strand;
+}
+
+void unmasked() noexcept {
+  vproc::worker* const self = vproc::current();
+  if (vproc::is_worker(self) && self->host->signals.told())
+    self->interrupt();
+}
+
+} // namespace nopal::inline NOPAL_ABI::sched

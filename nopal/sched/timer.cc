@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+// The timer's thread.
+//
+// Orders: R  the timer, before it sleeps: resting = 1, heavy barrier, looks at all vprocs.
+//            want_ticks: a fiber was made ready, light barrier, loads resting. Either the timer
+//            sees the fiber, or the other wakes the timer.
+#include "nopal/sched/timer.h"
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/os.h"
+#include "nopal/sched/park.h"
+#include "nopal/sched/pool.h"
+#include "nopal/sched/spares.h"
+#include "nopal/sched/table.h"
+
+namespace nopal::inline NOPAL_ABI::sched {
+namespace {
+
+constexpr unsigned kQuietTicks = 8; // the timer sleeps after so many at which nothing competed
+constexpr unsigned kPatience = 5;   // ticks
+
+enum : std::uint32_t { ticking, resting, not_started, off };
+
+// Read when a fiber becomes ready, and written seldom.
+alignas(64) base::atomic<std::uint32_t> state{off};
+bool fenced = false;
+unsigned tick_us = 0;
+unsigned most_stand_ins = 0;
+base::atomic<unsigned> stand_ins{0};
+unsigned ignored[most_vprocs]; // of each vproc: ticks in a row whose signal it has not taken
+
+bool competes(const vproc::vproc* one) noexcept {
+  return one->runs.get() && !one->blocked.any() &&
+         (seems_any_ready(one) || one->actions.get() != nullptr);
+}
+
+void stand_in_for(vproc::vproc* one) noexcept {
+  if (one->stood_in.load(base::relaxed) || stand_ins.load(base::relaxed) >= most_stand_ins)
+    return;
+  stand_ins.fetch_add(1, base::relaxed);
+  lend_spare();
+  one->stood_in.store(true, base::release);
+}
+
+// Returns whether anything competed.
+bool tick() noexcept {
+  bool any = false;
+  const std::uint32_t count = vprocs_ever();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    vproc::vproc* const one = vproc_at(i);
+    if (!competes(one)) {
+      ignored[i] = 0;
+      continue;
+    }
+    any = true;
+    ignored[i] = one->signals.told() ? ignored[i] + 1 : 0;
+    if (ignored[i] >= kPatience)
+      stand_in_for(one);
+    one->signals.tell(vproc::preempt_requested);
+  }
+  return any;
+}
+
+bool anything_competes() noexcept {
+  for (std::uint32_t i = 0; i < vprocs_ever(); ++i)
+    if (competes(vproc_at(i)))
+      return true;
+  return false;
+}
+
+void rest() noexcept {
+  state.store(resting, base::seq_cst);
+  base::heavy_barrier(); // R
+  std::uint32_t expected = resting;
+  if (anything_competes() && state.compare_exchange_strong(expected, ticking, base::relaxed))
+    return;
+  while (state.load(base::relaxed) == resting)
+    base::futex_wait(state, resting);
+}
+
+[[noreturn]] void* run_timer(void*) noexcept {
+  for (unsigned quiet = 0;;) {
+    base::sleep_us(tick_us);
+    quiet = tick() ? 0 : quiet + 1;
+    if (quiet < kQuietTicks)
+      continue;
+    rest();
+    quiet = 0;
+  }
+}
+
+[[gnu::noinline]] void begin_ticks(std::uint32_t seen) noexcept {
+  if (seen == off || !state.compare_exchange_strong(seen, ticking, base::acq_rel, base::relaxed))
+    return;
+  if (seen == not_started)
+    start_helper(run_timer);
+  else
+    base::futex_wake_one(state);
+}
+
+} // namespace
+
+void open_timer(bool without_barrier, unsigned tick_ms, unsigned workers) noexcept {
+  fenced = without_barrier;
+  most_stand_ins = workers;
+  tick_us = tick_ms * 1000;
+  state.store(tick_ms == 0 ? off : not_started, base::relaxed);
+}
+
+void want_ticks() noexcept {
+  if (fenced)
+    base::full_fence();
+  else
+    base::light_barrier(); // R
+  if (const std::uint32_t seen = state.load(base::relaxed); seen != ticking)
+    begin_ticks(seen);
+}
+
+void end_stand_in() noexcept {
+  stand_ins.fetch_sub(1, base::relaxed);
+  take_spare_back();
+}
+
+} // namespace nopal::inline NOPAL_ABI::sched

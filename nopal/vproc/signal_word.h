@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What others want of a vproc, whatever it runs: bits that stay until the vproc has taken them.
+//
+//   teller   any thread: `tell` sets bits, then lowers the limit of the worker that the vproc runs
+//   owner    the vproc's thread: restores the limit, then looks at the word; and looks at it when
+//            it runs another worker, since the teller may have lowered the limit of the one before
+//
+// Contract:  after `tell` the owner sees the bits at its next fork or poll at the latest, whatever
+//            others do to the limit meanwhile. Bits that stand when the owner changes workers are
+//            seen at the new one's next fork or poll.
+// Orders:
+//   S  tell: fetch_or, then the store in Worker::interrupt, both seq_cst. Owner: the exchange in
+//      limit::attend, then the load in `told`, both seq_cst. If the exchange comes after the store,
+//      the load sees the bits; if before, the limit stays lowered. A thief that asks meanwhile may
+//      overwrite the store with its own, so acquire and release would not do.
+//   V  owner: store of running_, then the load in `told`. tell: fetch_or, then the load of
+//      running_. All seq_cst: the owner sees the bits, or the teller sees the new worker.
+// Paper: manticore-icfp08, section 4.1 (signals of a vproc), where the heap limit is lowered.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/config.h"
+
+#include <cstdint>
+
+namespace nopal::inline NOPAL_ABI::vproc {
+
+enum : std::uint32_t { preempt_requested = 1 };
+
+template <class Worker> class signal_word {
+public:
+  // Any thread.
+  void tell(std::uint32_t bits) noexcept {
+    word_.fetch_or(bits, base::seq_cst);                      // S, V
+    if (Worker* const running = running_.load(base::seq_cst)) // V
+      running->interrupt();                                   // S
+  }
+
+  bool told() const noexcept { return word_.load(base::seq_cst) != 0; } // S, V
+  // The same, for who may be late.
+  bool seems_told() const noexcept { return word_.load(base::relaxed) != 0; }
+
+  // Owner.
+  std::uint32_t take() noexcept { return word_.exchange(0, base::relaxed); }
+  void run_with(Worker* one) noexcept {
+    running_.store(one, base::seq_cst); // V
+    if (one != nullptr && told())
+      one->interrupt();
+  }
+
+private:
+  base::atomic<std::uint32_t> word_{0};
+  base::atomic<Worker*> running_{nullptr};
+};
+
+} // namespace nopal::inline NOPAL_ABI::vproc
