@@ -8,6 +8,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/park.h"
+#include "nopal/sched/places.h"
 #include "nopal/sched/schedule.h"
 
 #include <exception>
@@ -111,6 +112,7 @@ void end_fiber(computation* in) noexcept {
 }
 
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended) {
+  release_all(ended);
   std::exception_ptr& thrown = thrown_by_body != nullptr ? thrown_by_body : ended.first;
   if (thrown == nullptr)
     return;

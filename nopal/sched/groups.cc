@@ -117,6 +117,7 @@ worker* begin_group(scope_frame* scope) noexcept {
   begun->root = scope;
   begun->frame = scope->base_of_frame();
   begun->parent = before->of;
+  begun->host = here;
   begun->outer = before;
   if (nested)
     share_ready(here);

@@ -96,6 +96,14 @@ void wake(worker* self, vproc::parking_place& sleeper) noexcept {
     self->host->count.wakeups.add(1);
 }
 
+// Its thread sleeps at one of two places, and only it knows at which.
+void wake_vproc(worker* self, vproc::vproc* one, group* of) noexcept {
+  base::full_fence(); // W
+  const bool woken = one->parking.wake(idle);
+  if ((of->host == one ? of->parking.wake(idle) || woken : woken) && self != nullptr)
+    self->host->count.wakeups.add(1);
+}
+
 void begin_search(const worker* self) noexcept {
   self->host->runs.set(false);
   if (counted(self))

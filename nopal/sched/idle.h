@@ -15,6 +15,9 @@ void announce_ready(worker* self, group* of) noexcept;
 // The thread that sleeps there has something to do.
 void wake(worker* self, vproc::parking_place& sleeper) noexcept;
 
+// Something is ready on this vproc alone, a fiber of this group.
+void wake_vproc(worker* self, vproc::vproc* one, group* of) noexcept;
+
 // Whether this vproc has something to go on with, and need not steal.
 bool may_go_on(const worker* self) noexcept;
 // It is a spare too many (spares.h).

@@ -7,6 +7,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
+#include "nopal/sched/places.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/table.h"
 #include "nopal/sched/timer.h"
@@ -24,6 +25,10 @@ alignas(64) vproc::shared_queue<fiber> ready;
 
 auto of_group(const group* wanted) noexcept {
   return [wanted](const fiber* strand) { return wanted == nullptr || strand->of == wanted; };
+}
+
+bool is_pinned(const fiber* strand) noexcept {
+  return strand->with != nullptr && strand->with->pinned != nullptr;
 }
 
 bool may_run(const vproc::vproc* here, const fiber* strand) noexcept {
@@ -182,10 +187,14 @@ void make_ready(fiber* strand) noexcept {
   if (of == nullptr)
     return strand->waker.wake();
   const vproc::fiber_context* const with = strand->with;
-  if (with != nullptr && with->in->chosen != nullptr)
-    return give(with->in->chosen, strand);
   worker* const self = vproc::current();
-  if (vproc::is_worker(self) && may_run(self->host, strand) && !strand->turn_ended) {
+  const bool here = vproc::is_worker(self) && may_run(self->host, strand);
+  const bool pinned = is_pinned(strand);
+  if (pinned && !(here && self->host == with->pinned))
+    return enqueue_on(with->pinned, strand);
+  if (!pinned && with != nullptr && with->in->chosen != nullptr)
+    return give(with->in->chosen, strand);
+  if (here && (pinned || !strand->turn_ended)) {
     self->host->ready.add(strand);
     announce_ready(self, of);
   } else {
@@ -195,22 +204,32 @@ void make_ready(fiber* strand) noexcept {
   want_ticks();
 }
 
+// Each queue comes first now and then: another one might never be empty.
 fiber* take_ready(vproc::vproc* here) noexcept {
-  const auto shared = [here] { return ready.take(of_group(here->bound)); };
-  const bool shared_first = here->looks_further();
-  here->ready.begin_turn();
-  fiber* const first = shared_first ? shared() : here->ready.take();
-  if (first != nullptr)
+  const auto wanted = of_group(here->bound);
+  const auto sent = [&] { return here->remote.take(wanted); };
+  const auto own = [&] { return here->ready.take(); };
+  const auto shared = [&] { return ready.take(wanted); };
+  const auto first_of = [](auto... from) {
+    fiber* first = nullptr;
+    static_cast<void>(((first = from()) || ...));
     return first;
-  return shared_first ? here->ready.take() : shared();
+  };
+  const bool shared_first = here->looks_further();
+  const bool own_first = here->ready.turns() % 64 == 31;
+  here->ready.begin_turn();
+  return shared_first ? first_of(shared, sent, own)
+         : own_first  ? first_of(own, sent, shared)
+                      : first_of(sent, own, shared);
 }
 
 bool any_ready(vproc::vproc* here) noexcept {
-  return !here->ready.empty() || ready.holds(of_group(here->bound));
+  const auto wanted = of_group(here->bound);
+  return !here->ready.empty() || here->remote.holds(wanted) || ready.holds(wanted);
 }
 
 bool seems_any_ready(const vproc::vproc* of) noexcept {
-  return !of->ready.empty() || !ready.empty();
+  return !of->ready.empty() || !of->remote.empty() || !ready.empty();
 }
 
 fiber* steal_ready(vproc::vproc* here, ready_seen& before) noexcept {
@@ -222,7 +241,9 @@ fiber* steal_ready(vproc::vproc* here, ready_seen& before) noexcept {
     now.turns += victim->ready.turns();
     now.there = true;
     if (before.there && before.turns == now.turns)
-      got = victim->ready.steal(of_group(here->bound));
+      got = victim->ready.steal([wanted = of_group(here->bound)](const fiber* one) {
+        return wanted(one) && !is_pinned(one);
+      });
     return got != nullptr;
   });
   before = now;
@@ -231,6 +252,10 @@ fiber* steal_ready(vproc::vproc* here, ready_seen& before) noexcept {
 
 void share_ready(vproc::vproc* here) noexcept {
   while (fiber* const one = here->ready.take()) {
+    if (is_pinned(one)) {
+      here->remote.add(one);
+      continue;
+    }
     ready.add(one);
     announce_work(nullptr, one->of);
   }

@@ -34,8 +34,9 @@ void end_turn() noexcept;
 // Any thread, once for each time that it was parked.
 void make_ready(fiber* strand) noexcept;
 
-// For find_work: takes the fiber that has been ready longest, of those that this vproc made ready
-// itself, or else of those that all share; null: there is none. And whether there is one.
+// For find_work: takes the fiber that has been ready longest, of those that are to run here alone,
+// or else of those that this vproc made ready itself, or else of those that all share; null: there
+// is none. And whether there is one.
 fiber* take_ready(vproc::vproc* here) noexcept;
 bool any_ready(vproc::vproc* here) noexcept;
 // Any thread: whether one is ready that this vproc might run. It may be wrong.

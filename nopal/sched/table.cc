@@ -168,6 +168,7 @@ vproc::vproc* add_pool_vproc() noexcept {
   const locked_unused all;
   const std::uint32_t number = pool_made.load(base::relaxed);
   vproc::vproc* const made = make_vproc(all);
+  made->in_pool = true;
   pool[number].store(made, base::release);
   pool_made.store(number + 1, base::release);
   return made;

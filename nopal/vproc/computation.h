@@ -19,6 +19,7 @@
 #include "nopal/config.h"
 #include "nopal/vproc/fiber_locals.h"
 #include "nopal/vproc/mask_count.h"
+#include "nopal/vproc/provision.h"
 
 #include <cstdint>
 #include <exception>
@@ -28,6 +29,9 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 struct fiber;
 struct group;
+struct vproc;
+
+inline constexpr std::size_t most_places = 1024; // as many as workers that can be asked for
 
 // Who is given the fibers of a computation when they are ready.
 struct policy {
@@ -40,9 +44,10 @@ struct policy {
 
 class computation {
 public:
-  group* of = nullptr;                         // in which `run` was called; the fibers belong to it
-  fiber* waiting = nullptr;                    // the caller
-  policy* chosen = nullptr;                    // null: ready fibers are for any vproc
+  group* of = nullptr;      // in which `run` was called; the fibers belong to it
+  fiber* waiting = nullptr; // the caller
+  policy* chosen = nullptr; // null: ready fibers are for any vproc
+  provisions<vproc, most_places> given;
   base::handed_over<std::exception_ptr> first; // the exception of the fiber that failed first
 
   void begin_one() noexcept { running_.fetch_add(1, base::relaxed); }
@@ -67,6 +72,7 @@ struct fiber_context {
   computation* in = nullptr;
   fiber_locals locals;
   mask_count masks;
+  vproc* pinned = nullptr; // null: it may run on any vproc
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

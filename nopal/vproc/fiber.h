@@ -47,7 +47,7 @@ struct fiber : arch::context {
   // Left by switch_to_next (sched/park.cc), which leaves much of the above alone.
   bool stack_in_use = false;
   bool turn_ended = false; // it was preempted: those that its vproc keeps ready go first
-  thread_waker waker; // of a thread that runs no strands
+  thread_waker waker;      // of a thread that runs no strands
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

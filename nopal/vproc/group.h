@@ -33,6 +33,7 @@ struct group {
   const join::scope_frame* root = nullptr;
   std::uintptr_t frame = 0; // the frame pointer of the function that declares the root scope
   group* parent = nullptr; // the group whose strand began it; null: a thread that ran no strand did
+  vproc* host = nullptr;   // the waiting thread's
   // What the waiting thread was before, and is again when the group ends.
   worker* outer = nullptr;
   group* outer_bound = nullptr;

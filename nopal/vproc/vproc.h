@@ -74,11 +74,12 @@ struct vproc {
   scheduler_place scheduler;
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   const int* error = nullptr;                                     // its thread's errno
-  group* bound = nullptr;    // its thread waits for this group and runs its strands only; null: any
-  shown<action*> actions;                // the one that was pushed last
+  group* bound = nullptr; // its thread waits for this group and runs its strands only; null: any
+  shown<action*> actions; // the one that was pushed last
   const action* asked = nullptr;         // the one that is to answer now
   bool watched = base::a_tool_watches(); // each switch of stacks must be told
-  bool spare = false;                    // of the pool: active only while others are blocked
+  bool in_pool = false;
+  bool spare = false; // of the pool: active only while others are blocked
   base::random random;
   vain_steals vain;
   counters count;
@@ -86,12 +87,16 @@ struct vproc {
   // Fibers that its thread made ready and may run. While it is bound, those of its group only.
   alignas(64) local_queue<fiber> ready;
 
+  // Fibers that are to run here and nowhere else.
+  alignas(64) shared_queue<fiber> remote;
+  base::handed_over<std::uint32_t> computations{0}; // that have been given it (provision.h)
+
   // Every 64th time the fibers that all vprocs share come first: its own might never end.
   bool looks_further() const noexcept { return ready.turns() % 64 == 63; }
   // Whether nothing but its queue decides what it runs next.
   bool may_switch() const noexcept {
-    return actions.get() == nullptr && !spare && !watched && !signals.seems_told() &&
-           !looks_further();
+    return actions.get() == nullptr && remote.empty() && !spare && !watched &&
+           !signals.seems_told() && !looks_further();
   }
 
   // What others want of it (sched/preemption.h, timer.h).

@@ -10,6 +10,7 @@ _FREE_LIST = "nopal/base/free_list.h"
 _THE = "bench/baseline/the.h"
 _CHASE_LEV = "bench/baseline/chase_lev.h"
 _PARKING = "nopal/vproc/parking.h"
+_LIMIT = "nopal/deque/limit.h"
 _LOCALS = "nopal/vproc/fiber_locals.h"
 
 _CANCEL = "if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire))"
@@ -22,6 +23,10 @@ _STEAL_TOP = "std::int64_t top = top_.load(base::acquire);"
 _PUT_TOP = "const std::int64_t top = top_.load(base::acquire);"
 _HAS_WORK = (
     "return anything_public() && (group == nullptr || group_.load(base::acquire) == group);"
+)
+_INTERRUPT = "void interrupt() noexcept { value_.store(asked, base::seq_cst); }"
+_ATTEND = (
+    "return is_lowered(value_.exchange(normal(), base::seq_cst)) ? attention::requested"
 )
 _LOCALS_END = "for (value* at = first_.load(base::acquire); at != nullptr;) {"
 _PARK = "state_.store(parked, base::release);"
@@ -41,6 +46,10 @@ _PUSH_BARRIER = "the light barrier of push comes before it, in the model a full 
 _DROPPED = "what the thief has read of a fork that it steps back from is dropped"
 _NOT_MODELLED = "no model of a baseline gives a deque back; its tests with forced steals do"
 _BARRIER = "the sleeper's heavy barrier comes before it, the owner's light one after what it reads"
+_NEWEST = (
+    "orders the limit's history with that of the signals; the checker gives an exchange the newest "
+    "value of the limit, and with it that order, whatever it asks for"
+)
 _JOINED = "the fiber's strands were joined before, which orders more"
 
 REASONS = {
@@ -48,6 +57,10 @@ REASONS = {
     (_RING, "const ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _LOCK,
     (_RING, "ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _NO_LOAD_BUFFERING,
     (_RING, _RING_STEAL, 0, "relaxed"): _NO_LOAD_BUFFERING,
+    (_LIMIT, _INTERRUPT, 0, "release"): _NEWEST,
+    (_LIMIT, _INTERRUPT, 0, "relaxed"): _NEWEST,
+    (_LIMIT, _ATTEND, 0, "acq_rel"): _NEWEST,
+    (_LIMIT, _ATTEND, 0, "relaxed"): _NEWEST,
     (_THE, "tail_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
     (_THE, "return head_.load(base::acquire) <= at;", 0, "relaxed"): _DROPPED,
     (_THE, "head_.store(at, base::release);", 0, "relaxed"): _DROPPED,

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Remote queues, and which vprocs a computation was given.
+#include "nopal/sched/places.h"
+
+#include "nopal/base/check.h"
+#include "nopal/base/sanitizer.h"
+#include "nopal/sched/fibers.h"
+#include "nopal/sched/idle.h"
+#include "nopal/sched/park.h"
+#include "nopal/sched/table.h"
+#include "nopal/sched/timer.h"
+
+namespace nopal::inline NOPAL_ABI::sched {
+namespace {
+
+deque::spin_lock provision_lock;
+
+computation& current_computation() noexcept {
+  fiber_context* const here = current_context();
+  NOPAL_ASSERT(here != nullptr,
+               "a vproc was provisioned or released outside nopal::run, where there is no "
+               "computation to give it to");
+  return *here->in;
+}
+
+// Spares come after those that were asked for.
+std::uint32_t pool_places() noexcept {
+  std::uint32_t count = 0;
+  while (count < pool_size() && !pool_vproc(count)->spare)
+    ++count;
+  return count;
+}
+
+vproc::vproc* place_of(const group* of, std::size_t number) noexcept {
+  return number == 0 ? of->host : pool_vproc(static_cast<std::uint32_t>(number) - 1);
+}
+
+} // namespace
+
+vproc::vproc* host() noexcept {
+  const worker* const self = vproc::current();
+  return vproc::is_worker(self) ? self->host : nullptr;
+}
+
+std::uint32_t places() noexcept { return host() == nullptr ? 0 : 1 + pool_places(); }
+
+vproc::vproc* place_at(std::uint32_t number) noexcept {
+  return number < places() ? place_of(vproc::current()->of, number) : nullptr;
+}
+
+void enqueue_on(vproc::vproc* at, fiber* ready) noexcept {
+  NOPAL_ASSERT(at != nullptr && !at->spare && (at->in_pool || at == ready->of->host),
+               "a fiber was enqueued on a vproc that cannot run it: a nopal::place is one of those "
+               "that nopal::places, host and provision return within the same outermost nopal::run "
+               "or affine region");
+  base::happens_before(ready);
+  group* const of = ready->of;
+  at->remote.add(ready);
+  worker* const self = on_strand() ? vproc::current() : nullptr;
+  wake_vproc(self, at, of);
+  want_ticks();
+}
+
+void migrate_to(vproc::vproc* at) noexcept {
+  if (!on_strand() || at == host())
+    return;
+  park([at](fiber* strand) {
+    enqueue_on(at, strand);
+    return signal::stop();
+  });
+}
+
+void pin(fiber* unborn, vproc::vproc* at) noexcept { unborn->with->pinned = at; }
+
+vproc::vproc* provision() noexcept {
+  computation& of = current_computation();
+  const auto at = [&of](std::size_t number) { return place_of(of.of, number); };
+  const std::size_t number = of.given.take(provision_lock, 1 + pool_places(), at);
+  return number == of.given.none ? nullptr : at(number);
+}
+
+void release(vproc::vproc* given) noexcept {
+  computation& of = current_computation();
+  bool had = false;
+  for (std::uint32_t number = 0; number < 1 + pool_places() && !had; ++number)
+    had = place_of(of.of, number) == given && of.given.give_back(provision_lock, number, given);
+  NOPAL_ASSERT(had, "a vproc was released that this computation had not been given");
+}
+
+void release_all(computation& ended) noexcept {
+  if (!ended.given.any())
+    return;
+  for (std::uint32_t number = 0; number < 1 + pool_places(); ++number)
+    ended.given.give_back(provision_lock, number, place_of(ended.of, number));
+}
+
+} // namespace nopal::inline NOPAL_ABI::sched

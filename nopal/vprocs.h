@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Places: on which of the threads that run strands, the vprocs, a fiber runs.
+//
+//     nopal::run([&] {
+//       for (nopal::place at : nopal::places())
+//         nopal::spawn_pinned(at, [&] { serve(at); });   // one fiber on each vproc
+//     });
+//
+// Most programs need no places: a vproc without work takes what another one keeps. Schedulers do
+// (manticore-icfp08, section 3), and so do fibers that belong to a device, or a cache.
+//
+// Thread rules: in a strand of nopal::run, or of what it forks; a place is valid within the
+// outermost `run` or affine region in which it was asked for. Elsewhere each ends the program with
+// a sentence, or returns an empty place.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/fiber.h"
+#include "nopal/sched/places.h"
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace nopal::inline NOPAL_ABI {
+
+class place {
+public:
+  place() noexcept = default; // none
+  explicit place(vproc::vproc* at) noexcept : at_{at} {}
+
+  explicit operator bool() const noexcept { return at_ != nullptr; }
+  bool operator==(const place&) const noexcept = default;
+
+  vproc::vproc* get() const noexcept { return at_; } // for the functions below
+
+private:
+  vproc::vproc* at_ = nullptr;
+};
+
+// The vproc that the caller runs on now; after the next fork, join or wait it may run on another.
+inline place host() noexcept { return place{sched::host()}; }
+
+// All vprocs that may run the caller's fibers: the pool's, and the one whose thread waits for them.
+inline std::vector<place> places() {
+  std::vector<place> all;
+  for (std::uint32_t i = 0; i < sched::places(); ++i)
+    all.emplace_back(sched::place_at(i));
+  return all;
+}
+
+// The fiber may run, at this place only, before what that vproc keeps ready.
+inline void enqueue_on(place at, fiber ready) noexcept {
+  sched::enqueue_on(at.get(), ready.release());
+}
+
+// The caller goes on at this place. It may leave it again as usual.
+inline void migrate_to(place at) noexcept { sched::migrate_to(at.get()); }
+
+// A fiber that begins at this place, and goes on there whenever it has waited or given way. What it
+// forks may be stolen by others; an affine region within it stays.
+template <class F>
+  requires std::is_invocable_v<std::decay_t<F>>
+fiber make_pinned(place at, F&& f) {
+  auto* const made = new detail::spawned_function<std::decay_t<F>>(std::forward<F>(f));
+  sched::join_computation(made);
+  sched::pin(made, at.get());
+  return fiber{made};
+}
+template <class F>
+  requires std::is_invocable_v<std::decay_t<F>>
+void spawn_pinned(place at, F&& f) {
+  make_pinned(at, std::forward<F>(f)).start();
+}
+
+// A place that the caller's computation has not been given yet, and of these the one that the
+// fewest computations have been given; an empty one: it has been given all. It says where to run
+// what, and keeps nobody away. Given back by `release`, or when the computation ends.
+inline place provision() noexcept { return place{sched::provision()}; }
+inline void release(place given) noexcept { sched::release(given.get()); }
+
+} // namespace nopal::inline NOPAL_ABI
