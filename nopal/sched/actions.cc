@@ -50,7 +50,8 @@ void prepare_here(user_action* unused) noexcept {
   here->in->begin_one();
   unused->in = here->in;
   unused->start.of = here->in->of;
-  unused->start.with = here;
+  unused->own.in = here->in;
+  unused->start.with = &unused->own;
 }
 
 void leave_computation(user_action* unused) noexcept { end_fiber(unused->in); }

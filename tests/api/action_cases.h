@@ -194,6 +194,22 @@ TEST(action, yields_to_the_action_below) {
   EXPECT_EQ(inner.turns, 6);
 }
 
+// The fiber that starts an action may end before the action does.
+TEST(action, outlives_the_fiber_that_started_it) {
+  polite inner;
+  int ran = 0;
+  nopal::run([&] {
+    nopal::spawn([&] {
+      for (int i = 0; i < 3; ++i)
+        inner.ready.push_back(nopal::make_fiber([&] { ++ran; }));
+      inner.starter().start();
+    });
+    for (int i = 0; i < 20; ++i)
+      nopal::spawn([] { nopal::yield(); });
+  });
+  EXPECT_EQ(ran, 3);
+}
+
 using action_death = death;
 
 class wrong_action : public nopal::action {

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Values that fibers wait for.
+//
+//     nopal::ivar<int> answer;                       // empty until it is set, once
+//     nopal::spawn([&] { answer.set(compute()); });
+//     use(answer.get());                             // waits
+//
+//     nopal::future1<int> later{[] { return compute(); }};
+//     ...
+//     use(later.touch());                            // its value, or computes it here
+//
+// Thread rules: any strand of nopal::run; `set`, `get` and `is_set` from any thread.
+// Paper: manticore-icfp08, section 4.3 (one-touch futures) and Figure 5 (ivars).
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/fiber.h"
+#include "nopal/vproc/once_event.h"
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI {
+
+namespace detail {
+
+// Set by one, awaited by many.
+class event {
+public:
+  event() = default;
+  event(const event&) = delete;
+  event& operator=(const event&) = delete;
+  ~event() {
+    if (event_.happened())
+      event_.settle();
+  }
+
+  bool happened() const noexcept { return event_.happened(); }
+  void wait() noexcept {
+    if (event_.happened())
+      return;
+    sched::park([this](vproc::fiber* strand) {
+      return event_.join(strand) ? vproc::signal::stop() : vproc::signal::enter(strand);
+    });
+  }
+  void happen() noexcept {
+    for (vproc::fiber* one = event_.happen(); one != nullptr;) {
+      vproc::fiber* const next = one->next;
+      sched::make_ready(one);
+      one = next;
+    }
+  }
+
+private:
+  vproc::once_event<vproc::fiber> event_;
+};
+
+} // namespace detail
+
+// A variable that is set once; who asks before waits. It lives until `set` and all `get` have
+// returned, but the one that `get` returned to first may destroy it.
+template <class T> class ivar {
+public:
+  // To be called once.
+  template <class... From> void set(From&&... from) {
+    value_.emplace(std::forward<From>(from)...);
+    event_.happen();
+  }
+  bool is_set() const noexcept { return event_.happened(); }
+  T& get() noexcept {
+    event_.wait();
+    return *value_;
+  }
+
+private:
+  std::optional<T> value_;
+  detail::event event_;
+};
+
+// A computation that is begun by a fiber of its own, or by who touches it, whoever comes first. It
+// is touched at most once. An exception of f is thrown by `touch`;
+// where nobody touches it, it is lost.
+template <class T> class future1 {
+public:
+  template <class F>
+    requires std::is_invocable_r_v<T, std::decay_t<F>>
+  explicit future1(F&& f) : of_{std::make_shared<body<std::decay_t<F>>>(std::forward<F>(f))} {
+    spawn([of = of_] {
+      if (of->claim())
+        of->compute();
+    });
+  }
+
+  T touch() {
+    const std::shared_ptr<state> of = std::move(of_);
+    if (of->claim())
+      of->compute();
+    else
+      of->done.wait();
+    if (of->thrown != nullptr)
+      std::rethrow_exception(std::exchange(of->thrown, nullptr));
+    return *std::move(of->value);
+  }
+
+private:
+  struct state {
+    virtual ~state() = default;
+    virtual T call() = 0;
+    bool claim() noexcept { return claimed.exchange(1, base::acq_rel) == 0; }
+    void compute() noexcept {
+      try {
+        value.emplace(call());
+      } catch (...) {
+        thrown = join::handled_exception();
+      }
+      done.happen();
+    }
+
+    base::atomic<std::uint32_t> claimed{0};
+    std::optional<T> value;
+    std::exception_ptr thrown;
+    detail::event done;
+  };
+  template <class F> struct body : state {
+    template <class From> explicit body(From&& from) : f(std::forward<From>(from)) {}
+    T call() override { return std::move(f)(); }
+    F f;
+  };
+
+  std::shared_ptr<state> of_;
+};
+
+} // namespace nopal::inline NOPAL_ABI

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT
+// Schedulers to choose from (scheduler.h says how to write another one).
+//
+//     nopal::round_robin order;
+//     nopal::run(order, [&] { ... nopal::spawn(f); ... });
+//
+// Each serves one call of `run` at a time. They nest: a fiber of one may call `run` with another.
+// None is told of forks; a continuation that is stolen runs beyond its scheduler until it waits.
+//
+// Paper: manticore-icfp08, sections 3.3 and 4.
+#pragma once
+
+#include "nopal/base/check.h"
+#include "nopal/config.h"
+#include "nopal/fiber.h"
+#include "nopal/scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <deque>
+#include <memory>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace nopal::inline NOPAL_ABI {
+
+// In the order in which they became ready. A fiber whose turn has ended comes last (section 3.3.1).
+class round_robin : public scheduler {
+public:
+  using scheduler::scheduler;
+
+protected:
+  void put(fiber ready) override { ready_.push_back(std::move(ready)); }
+  fiber take() override {
+    if (ready_.empty())
+      return {};
+    fiber next = std::move(ready_.front());
+    ready_.pop_front();
+    return next;
+  }
+
+private:
+  std::deque<fiber> ready_;
+};
+
+// The one that became ready last: depth first, so that few have begun at a time.
+class newest_first : public scheduler {
+public:
+  using scheduler::scheduler;
+
+protected:
+  void put(fiber ready) override { ready_.push_back(std::move(ready)); }
+  fiber take() override {
+    if (ready_.empty())
+      return {};
+    fiber next = std::move(ready_.back());
+    ready_.pop_back();
+    return next;
+  }
+
+private:
+  std::vector<fiber> ready_;
+};
+
+// Processor time in proportion to the fibers' shares (section 3.3.2): the fiber that has used least
+// for its share goes first, for a tick at most. So two computations that each are a fiber here, and
+// have a scheduler of their own, share the machine:
+//
+//     nopal::proportional_share by_shares;
+//     nopal::run(by_shares, [&] {
+//       nopal::spawn([&] { by_shares.set_share(3); nopal::run(first, f); });
+//       nopal::spawn([&] { by_shares.set_share(1); nopal::run(second, g); });
+//     });
+class proportional_share : public scheduler {
+public:
+  using scheduler::scheduler;
+
+  // Of the calling fiber, from now on: a positive number; 1 until it is set.
+  void set_share(double share) {
+    NOPAL_ASSERT(share > 0 && std::isfinite(share),
+                 "a share of a nopal::proportional_share is %g, but it must be a positive number",
+                 share);
+    share_.here() = share;
+  }
+  // Seconds of the calling fiber's turns that have ended.
+  double used() { return opened(used_.here())->seconds; }
+
+protected:
+  void put(fiber ready) override {
+    const auto& of = opened(used_.of(ready));
+    if (turn* const mine = turn_here(); mine != nullptr && mine->of == of)
+      end(*mine);
+    of->level = std::max(of->level, level_); // who waited long does not save it up
+    ready_.push_back(std::move(ready));
+  }
+  fiber take() override {
+    turn* mine = turn_here();
+    if (mine != nullptr)
+      end(*mine);
+    if (ready_.empty())
+      return {};
+    const auto next = std::ranges::min_element(
+        ready_, {}, [this](const fiber& one) { return used_.of(one)->level; });
+    const auto& of = used_.of(*next);
+    level_ = of->level;
+    if (mine == nullptr)
+      mine = &turns_.emplace_back();
+    *mine = {std::this_thread::get_id(), of, share_.of(*next), clock::now()};
+    fiber chosen = std::move(*next);
+    ready_.erase(next);
+    return chosen;
+  }
+
+private:
+  using clock = std::chrono::steady_clock;
+
+  struct account {
+    double seconds = 0;
+    double level = 0; // seconds over share
+  };
+  // What a thread has been given last; none: that turn has ended.
+  struct turn {
+    std::thread::id on;
+    std::shared_ptr<account> of; // the fiber may have ended
+    double share = 1;
+    clock::time_point begin;
+  };
+
+  static std::shared_ptr<account>& opened(std::shared_ptr<account>& one) {
+    if (one == nullptr)
+      one = std::make_shared<account>();
+    return one;
+  }
+  turn* turn_here() {
+    const auto found = std::ranges::find(turns_, std::this_thread::get_id(), &turn::on);
+    return found == turns_.end() ? nullptr : &*found;
+  }
+  static void end(turn& one) {
+    if (one.of == nullptr)
+      return;
+    const double seconds = std::chrono::duration<double>(clock::now() - one.begin).count();
+    one.of->seconds += seconds;
+    one.of->level += seconds / one.share;
+    one.of = nullptr;
+  }
+
+  fiber_local<double> share_{1};
+  fiber_local<std::shared_ptr<account>> used_;
+  std::vector<fiber> ready_;
+  std::vector<turn> turns_;
+  double level_ = 0; // of the fiber that was chosen last
+};
+
+} // namespace nopal::inline NOPAL_ABI

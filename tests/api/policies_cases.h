@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// The schedulers of nopal/policies.h, and values that fibers wait for (nopal/future.h), nested and
+// mixed with forks.
+#pragma once
+
+#include "nopal/channel.h"
+#include "nopal/future.h"
+#include "nopal/loop.h"
+#include "nopal/policies.h"
+#include "nopal/preemption.h"
+#include "tests/api/support.h"
+
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace nopal_test {
+
+// By ivars, as in the paper's Figure 5: a fiber for each fork.
+inline long fib_by_ivars(int n) {
+  if (n < 2)
+    return n;
+  nopal::ivar<long> x;
+  nopal::spawn([&x, n] { x.set(fib_by_ivars(n - 1)); });
+  const long y = fib_by_ivars(n - 2);
+  return x.get() + y;
+}
+inline long fib_by_futures(int n) {
+  if (n < 2)
+    return n;
+  nopal::future1<long> x{[n] { return fib_by_futures(n - 1); }};
+  const long y = fib_by_futures(n - 2);
+  return x.touch() + y;
+}
+
+template <class Policy> class policies : public testing::Test {};
+using all_policies =
+    testing::Types<nopal::round_robin, nopal::newest_first, nopal::proportional_share>;
+TYPED_TEST_SUITE(policies, all_policies);
+
+TYPED_TEST(policies, runs_fibers_that_fork) {
+  TypeParam order;
+  std::atomic<long> sum{0};
+  nopal::run(order, [&] {
+    for (int i = 0; i < 20; ++i)
+      nopal::spawn([&] { sum += fib(8); });
+  });
+  EXPECT_EQ(sum, 20 * 21);
+}
+
+TYPED_TEST(policies, runs_fibers_that_wait_for_one_another) {
+  TypeParam order;
+  EXPECT_EQ(nopal::run(order, [] { return fib_by_ivars(9); }), 34);
+  EXPECT_EQ(nopal::run(order, [] { return fib_by_futures(9); }), 34);
+}
+
+TYPED_TEST(policies, runs_fibers_that_are_preempted) {
+  TypeParam order;
+  std::atomic<bool> stop{false};
+  nopal::run(order, [&] {
+    for (int i = 0; i < 3; ++i)
+      nopal::spawn([&] {
+        while (!stop)
+          nopal::poll();
+      });
+    nopal::spawn([&] { stop = true; });
+  });
+  EXPECT_TRUE(stop);
+}
+
+TYPED_TEST(policies, nests_in_each_other_one) {
+  TypeParam outer;
+  nopal::round_robin threads;
+  nopal::newest_first depth_first;
+  nopal::proportional_share by_shares;
+  std::atomic<long> sum{0};
+  const auto compute = [&sum](nopal::scheduler& with) {
+    nopal::run(with, [&] {
+      for (int i = 0; i < 5; ++i)
+        nopal::spawn([&] {
+          sum += fib(6);
+          nopal::yield();
+          sum += fib_by_ivars(6);
+        });
+    });
+  };
+  nopal::run(outer, [&] {
+    nopal::spawn([&] { compute(threads); });
+    nopal::spawn([&] { compute(depth_first); });
+    nopal::spawn([&] { compute(by_shares); });
+  });
+  EXPECT_EQ(sum, 3 * 5 * 16);
+}
+
+// Work stealing inside threads that take turns, and a computation by futures inside that.
+TYPED_TEST(policies, forks_in_threads_and_futures_in_forks) {
+  TypeParam threads;
+  std::atomic<long> sum{0};
+  nopal::run(threads, [&] {
+    for (int i = 0; i < 3; ++i)
+      nopal::spawn([&] {
+        nopal::for_index(0, 4, [&](int) {
+          nopal::newest_first gang;
+          sum += nopal::run(gang, [] { return fib_by_futures(7); });
+        });
+      });
+  });
+  EXPECT_EQ(sum, 3 * 4 * 13);
+}
+
+TEST(ivar, is_waited_for_by_many) {
+  nopal::ivar<std::string> name;
+  std::atomic<int> seen{0};
+  nopal::run([&] {
+    for (int i = 0; i < 10; ++i)
+      nopal::spawn([&] { seen += name.get() == "opuntia"; });
+    nopal::yield();
+    EXPECT_FALSE(name.is_set());
+    name.set("opuntia");
+  });
+  EXPECT_EQ(seen, 10);
+  EXPECT_TRUE(name.is_set());
+}
+
+// A thread that runs no strands waits itself.
+TEST(ivar, is_waited_for_by_a_foreign_thread) {
+  nopal::ivar<int> value;
+  int seen = 0;
+  std::thread other{[&] { seen = value.get(); }};
+  nopal::run([&] { value.set(4); });
+  other.join();
+  EXPECT_EQ(seen, 4);
+}
+
+TEST(future1, throws_what_its_function_threw) {
+  std::string seen;
+  nopal::run([&] {
+    nopal::future1<int> later{[]() -> int { throw std::runtime_error("spines"); }};
+    try {
+      later.touch();
+    } catch (const std::runtime_error& thrown) {
+      seen = thrown.what();
+    }
+  });
+  EXPECT_EQ(seen, "spines");
+}
+
+// It is computed once, whether or not it is touched.
+TEST(future1, is_computed_once) {
+  std::atomic<int> computed{0};
+  nopal::run([&] {
+    for (int i = 0; i < 50; ++i) {
+      nopal::future1<std::unique_ptr<int>> later{[&computed] {
+        computed += 1;
+        return std::make_unique<int>(1);
+      }};
+      if (i % 2 == 0) {
+        EXPECT_EQ(*later.touch(), 1);
+      }
+    }
+  });
+  EXPECT_EQ(computed, 50);
+}
+
+using policies_death = death;
+
+TEST_F(policies_death, a_share_is_positive) {
+  nopal::proportional_share by_shares;
+  EXPECT_DEATH(nopal::run(by_shares, [&] { by_shares.set_share(0); }),
+               "a share of a nopal::proportional_share is 0, but it must be a positive number");
+}
+
+} // namespace nopal_test
