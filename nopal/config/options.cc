@@ -74,6 +74,7 @@ enum option {
   max_stacks,
   binding,
   tick,
+  virtual_workers,
   stats,
   verbose,
   seed
@@ -94,6 +95,8 @@ constexpr rule rules[] = {
      0, 1, parse_bind, show_bind},
     {"NOPAL_TICK", "tick", "a whole number of milliseconds from 0 to 1000, where 0 preempts nothing",
      "", 0, 1000, parse_decimal, show_number},
+    {"NOPAL_VIRTUAL_WORKERS", "virtual_workers",
+     "a whole number from 0 to 64, where 0 means real ones", "", 0, 64, parse_decimal, show_number},
     {"NOPAL_STATS", "stats", "0 or 1", "",
      0, 1, parse_flag, show_number},
     {"NOPAL_VERBOSE", "verbose", "0 or 1", "",
@@ -153,6 +156,16 @@ std::string explain_workers(const resolved_options& resolved) {
 
 } // namespace
 
+namespace {
+
+resolved_options on_one_thread(resolved_options all) {
+  all.num_workers = {1, all.virtual_workers.from};
+  all.tick = {0, all.virtual_workers.from};
+  return all;
+}
+
+} // namespace
+
 std::variant<resolved_options, std::string> resolve(const options& asked, const defaults& usual,
                                                     const variable_lookup& lookup,
                                                     const cpu_count& cpus,
@@ -167,6 +180,7 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
       r.decide(max_stacks, asked.max_stacks, usual.max_stacks),
       r.decide(binding, asked.binding, bind::none),
       r.decide(tick, asked.tick, 10u),
+      r.decide(virtual_workers, asked.virtual_workers, 0u),
       r.decide(stats, asked.stats, false),
       r.decide(verbose, asked.verbose, false),
       r.decide(seed, asked.seed, clock_seed, "from the clock"),
@@ -174,11 +188,11 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
   };
   if (!r.complaint.empty())
     return r.complaint;
-  return resolved;
+  return resolved.virtual_workers.value == 0 ? resolved : on_one_thread(resolved);
 }
 
 std::vector<std::string> explain(const resolved_options& resolved) {
-  return {
+  std::vector<std::string> lines = {
       explain_workers(resolved),
       explain_one("stack size", stack_size, resolved.stack_size),
       explain_one("stack budget", stack_budget, resolved.stack_budget),
@@ -189,6 +203,10 @@ std::vector<std::string> explain(const resolved_options& resolved) {
       explain_one("milliseconds between ticks", tick, resolved.tick),
       explain_one("seed", seed, resolved.seed),
   };
+  if (resolved.virtual_workers.value != 0)
+    lines.push_back(
+        explain_one("virtual workers on one thread", virtual_workers, resolved.virtual_workers));
+  return lines;
 }
 
 std::vector<std::string> unknown_variables(const char* const* environment) {

@@ -46,6 +46,10 @@ struct options {
   // NOPAL_TICK, milliseconds from 0 to 1000; default 10. A strand that forks or polls gives way
   // after so long where others are ready to run; with 0 none has to.
   std::optional<unsigned> tick = {};
+  // NOPAL_VIRTUAL_WORKERS, 0 to 64; default 0. Not 0: one thread stands for so many workers, and
+  // the seed decides at each fork, poll and wait which of them goes on. The same program with the
+  // same seed and input then runs in the same order.
+  std::optional<unsigned> virtual_workers = {};
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
   std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0
   std::optional<std::uint64_t> seed = {}; // NOPAL_SEED, decimal or 0x; default: from the clock
@@ -66,6 +70,7 @@ struct resolved_options {
   setting<unsigned> max_stacks;
   setting<bind> binding;
   setting<unsigned> tick; // milliseconds
+  setting<unsigned> virtual_workers;
   setting<bool> stats;
   setting<bool> verbose;
   setting<std::uint64_t> seed;

@@ -152,7 +152,8 @@ void rest(worker* self) noexcept {
 void rest_after_vain_steals(worker* self) noexcept {
   constexpr unsigned kSlice_us = 250;
   vproc::vain_steals& vain = self->host->vain;
-  unsigned left_us = steals_forced() ? 0 : vain.begin_search(base::cycles());
+  unsigned left_us =
+      steals_forced() || virtual_workers() != 0 ? 0 : vain.begin_search(base::cycles());
   while (left_us != 0 && !may_go_on(self) && !must_rest(self)) {
     const unsigned slice_us = std::min(left_us, kSlice_us);
     base::sleep_us(slice_us);

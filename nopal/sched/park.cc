@@ -8,6 +8,7 @@
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/places.h"
+#include "nopal/sched/pool.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/table.h"
 #include "nopal/sched/timer.h"
@@ -215,7 +216,8 @@ fiber* take_ready(vproc::vproc* here) noexcept {
     static_cast<void>(((first = from()) || ...));
     return first;
   };
-  const bool shared_first = here->looks_further();
+  const bool shared_first =
+      virtual_workers() > 1 ? here->random.below(2) == 0 : here->looks_further();
   const bool own_first = here->ready.turns() % 64 == 31;
   here->ready.begin_turn();
   return shared_first ? first_of(shared, sent, own)

@@ -32,6 +32,7 @@ base::atomic<bool> started{false};
 constexpr config::defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_STACKS};
 
 bool forced = false;
+unsigned virtual_ones = 0; // written before the first strand runs
 
 std::mutex lock; // of all below
 config::options wanted;
@@ -109,8 +110,11 @@ void start_locked() {
   if (use.verbose.value && stack::may_run_out())
     base::say("%zu stacks in slots of %zu MiB; thieves wait where they run out", stack::capacity(),
               static_cast<std::size_t>(stack::slot_bytes() >> 20));
-  const bool without_barrier = !base::enable_heavy_barrier() || forced;
-  if (without_barrier && !forced && use.verbose.value)
+  virtual_ones = use.virtual_workers.value;
+  // Then each fork is a place where another worker may go on.
+  const bool at_each_fork = forced || virtual_ones != 0;
+  const bool without_barrier = !base::enable_heavy_barrier() || at_each_fork;
+  if (without_barrier && !at_each_fork && use.verbose.value)
     base::say("this kernel has no private expedited membarrier: every fork synchronises");
   open_table(without_barrier, use.seed.value);
   open_timer(without_barrier, use.tick.value, use.num_workers.value);
@@ -160,6 +164,7 @@ void force_steals(std::uint64_t seed) {
 }
 
 bool steals_forced() noexcept { return forced; }
+unsigned virtual_workers() noexcept { return virtual_ones; }
 
 const config::resolved_options& options_in_force() {
   const std::scoped_lock guard{lock};

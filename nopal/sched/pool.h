@@ -24,5 +24,7 @@ void start_helper(void* (*body)(void*) noexcept);
 // fork then also takes the path of kernels without the heavy barrier.
 void force_steals(std::uint64_t seed);
 bool steals_forced() noexcept;
+// 0: workers are real; else one thread stands for so many (config/options.h).
+unsigned virtual_workers() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -12,6 +12,8 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 vproc::mask_count of_no_strand;
+// Strands of virtual workers, less the one that runs. One thread alone writes it.
+unsigned set_aside = 0;
 
 void take_signals(vproc::vproc* here) noexcept {
   here->signals.take();
@@ -19,8 +21,10 @@ void take_signals(vproc::vproc* here) noexcept {
     end_stand_in();
 }
 
+// Of virtual workers another one may go on at any time.
 bool must_give_way(vproc::vproc* here) noexcept {
-  return here->signals.told() || (steals_forced() && here->random.below(8) == 0);
+  return here->signals.told() || (steals_forced() && here->random.below(8) == 0) ||
+         (set_aside + 1 < virtual_workers() && here->random.below(2) == 0);
 }
 
 } // namespace
@@ -31,7 +35,9 @@ void give_way_if_told() noexcept {
     return;
   take_signals(here);
   here->count.preemptions.add(1);
+  set_aside += virtual_workers() != 0;
   end_turn();
+  set_aside -= virtual_workers() != 0;
 }
 
 void poll_slow() noexcept {

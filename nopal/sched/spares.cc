@@ -48,7 +48,10 @@ void take_spare_back() noexcept {
   lent -= 1;
 }
 
-lending::lending() : lent_{vproc::is_worker(vproc::current()) ? vproc::current()->host : nullptr} {
+// Virtual workers have one thread, which blocks.
+lending::lending()
+    : lent_{vproc::is_worker(vproc::current()) && virtual_workers() == 0 ? vproc::current()->host
+                                                                         : nullptr} {
   if (lent_ == nullptr)
     return;
   lent_->blocked.enter();

@@ -92,6 +92,10 @@ bool go_on(worker* self, next_step& next) noexcept {
   return ready != nullptr;
 }
 
+bool any_finished(const worker* self) noexcept {
+  return self->host->bound != nullptr && self->host->bound->is_finished();
+}
+
 bool steal_fiber(worker* self, ready_seen& before, next_step& next) noexcept {
   fiber* const ready = steal_ready(self->host, before);
   next = ready;
@@ -102,6 +106,9 @@ bool steal_fiber(worker* self, ready_seen& before, next_step& next) noexcept {
 
 next_step find_work(worker* self) noexcept {
   next_step next;
+  if (virtual_workers() > 1 && self->host->random.below(2) == 0 && !any_finished(self) &&
+      steal_from_suspended(self, next))
+    return next;
   if (!must_rest(self) && go_on(self, next))
     return next;
   begin_search(self);

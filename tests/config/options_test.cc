@@ -139,6 +139,8 @@ TEST(resolve, refuses_what_does_not_parse) {
                  "a power of two from 64K to 32M, in bytes or with a suffix K, M or G");
   expect_refused("NOPAL_TICK", {"", "-1", "1001", "10ms", "0.5"},
                  "a whole number of milliseconds from 0 to 1000, where 0 preempts nothing");
+  expect_refused("NOPAL_VIRTUAL_WORKERS", {"", "-1", "65", "two"},
+                 "a whole number from 0 to 64, where 0 means real ones");
   expect_refused("NOPAL_BIND", {"", "core", "yes", "1"}, "none or cores");
   expect_refused("NOPAL_STATS", {"", "2", "yes", "true", "01"}, "0 or 1");
   expect_refused("NOPAL_VERBOSE", {"", "2", "on"}, "0 or 1");
@@ -234,6 +236,16 @@ TEST(explain, names_the_variables) {
   EXPECT_EQ(lines[6], "seed 255 (NOPAL_SEED)");
 }
 
+TEST(explain, names_virtual_workers) {
+  const auto lines = explain(accepted({}, {{"NOPAL_VIRTUAL_WORKERS", "4"}}));
+  ASSERT_EQ(lines.size(), 8u);
+  EXPECT_EQ(lines[0],
+            "1 worker (NOPAL_VIRTUAL_WORKERS, of the 4 CPUs allowed: affinity mask allows "
+            "4; 8 CPUs online)");
+  EXPECT_EQ(lines[5], "milliseconds between ticks 0 (NOPAL_VIRTUAL_WORKERS)");
+  EXPECT_EQ(lines[7], "virtual workers on one thread 4 (NOPAL_VIRTUAL_WORKERS)");
+}
+
 TEST(explain, says_when_more_workers_are_asked_for_than_cpus_allowed) {
   const auto lines = explain(accepted({.num_workers = 5, .seed = 1}, {}));
   EXPECT_EQ(lines[0], "5 workers (set by the program, more than the 4 CPUs allowed: affinity mask "
@@ -250,10 +262,11 @@ TEST(unknown_variables, names_each_and_lists_the_known) {
       "NOPAL_",    "NOPAL_SEEDS",         nullptr};
   const auto sentences = unknown_variables(environment);
   ASSERT_EQ(sentences.size(), 3u);
-  EXPECT_EQ(sentences[0],
-            "NOPAL_STACK_POLICY is not a variable that Nopal knows and has no effect; it knows "
-            "NOPAL_NUM_WORKERS, NOPAL_STACK_SIZE, NOPAL_STACK_BUDGET, NOPAL_MAX_STACKS, "
-            "NOPAL_BIND, NOPAL_TICK, NOPAL_STATS, NOPAL_VERBOSE, NOPAL_SEED");
+  EXPECT_EQ(
+      sentences[0],
+      "NOPAL_STACK_POLICY is not a variable that Nopal knows and has no effect; it knows "
+      "NOPAL_NUM_WORKERS, NOPAL_STACK_SIZE, NOPAL_STACK_BUDGET, NOPAL_MAX_STACKS, "
+      "NOPAL_BIND, NOPAL_TICK, NOPAL_VIRTUAL_WORKERS, NOPAL_STATS, NOPAL_VERBOSE, NOPAL_SEED");
   EXPECT_TRUE(sentences[1].starts_with("NOPAL_ is not")) << sentences[1];
   EXPECT_TRUE(sentences[2].starts_with("NOPAL_SEEDS is not")) << sentences[2];
 }
