@@ -97,6 +97,22 @@ bool commit(void* at, std::size_t bytes) noexcept {
   return mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
+#if !defined(MADV_GUARD_INSTALL) // in the headers of newer C libraries
+#define MADV_GUARD_INSTALL 102
+#endif
+
+bool install_guard(void* at, std::size_t bytes) noexcept {
+  return madvise(at, bytes, MADV_GUARD_INSTALL) == 0;
+}
+
+bool has_guard_regions() noexcept {
+  void* const probe = map(page_size(), PROT_READ | PROT_WRITE);
+  const bool there = probe != nullptr && install_guard(probe, page_size());
+  if (probe != nullptr)
+    munmap(probe, page_size());
+  return there;
+}
+
 std::size_t max_mappings() noexcept { return number_in("/proc/sys/vm/max_map_count", 65530); }
 
 void* map_zeroed(std::size_t bytes) noexcept { return map(bytes, PROT_READ | PROT_WRITE); }

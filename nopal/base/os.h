@@ -26,6 +26,11 @@ std::size_t address_space_left() noexcept;
 // Makes reserved memory usable; pages appear, zeroed, when touched. False when the kernel refuses.
 bool commit(void* at, std::size_t bytes) noexcept;
 
+// Whether the kernel has guard regions (Linux 6.13), which need no mapping of their own. And makes
+// one of committed memory; false when the kernel refuses.
+bool has_guard_regions() noexcept;
+bool install_guard(void* at, std::size_t bytes) noexcept;
+
 // How many mappings a process may have (vm.max_map_count); 65530 if the kernel does not say.
 std::size_t max_mappings() noexcept;
 

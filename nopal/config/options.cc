@@ -70,6 +70,8 @@ constexpr const char* in_bytes = ", in bytes or with a suffix K, M or G";
 enum option {
   num_workers,
   stack_size,
+  fiber_stack_size,
+  fiber_guards,
   stack_budget,
   max_stacks,
   binding,
@@ -87,6 +89,10 @@ constexpr rule rules[] = {
      1, 1024, parse_decimal, show_number},
     {"NOPAL_STACK_SIZE", "stack_size", "a power of two from 64K to 32M", in_bytes,
      64 << 10, 32 << 20, parse_bytes, show_bytes, std::has_single_bit},
+    {"NOPAL_FIBER_STACK_SIZE", "fiber_stack_size", "a power of two from 32K to 1M", in_bytes,
+     32 << 10, 1 << 20, parse_bytes, show_bytes, std::has_single_bit},
+    {"NOPAL_FIBER_GUARDS", "fiber_guards", "0 or 1", "",
+     0, 1, parse_flag, show_number},
     {"NOPAL_STACK_BUDGET", "stack_budget", "unlimited or a size up to 1024G", in_bytes,
      0, unlimited, parse_budget, show_budget, is_budget},
     {"NOPAL_MAX_STACKS", "max_stacks", "a whole number from 0 to 16384, where 0 sets no bound", "",
@@ -176,6 +182,8 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
       r.decide(num_workers, unless_zero(asked.num_workers),
                std::min(cpus.count, static_cast<unsigned>(rules[num_workers].most)), ""),
       r.decide(stack_size, unless_zero(asked.stack_size), std::size_t{1} << 20),
+      r.decide(fiber_stack_size, unless_zero(asked.fiber_stack_size), std::size_t{256} << 10),
+      r.decide(fiber_guards, asked.fiber_guards, true),
       r.decide(stack_budget, asked.stack_budget, usual.stack_budget),
       r.decide(max_stacks, asked.max_stacks, usual.max_stacks),
       r.decide(binding, asked.binding, bind::none),
@@ -195,6 +203,7 @@ std::vector<std::string> explain(const resolved_options& resolved) {
   std::vector<std::string> lines = {
       explain_workers(resolved),
       explain_one("stack size", stack_size, resolved.stack_size),
+      explain_one("fiber stack size", fiber_stack_size, resolved.fiber_stack_size),
       explain_one("stack budget", stack_budget, resolved.stack_budget),
       resolved.max_stacks.value == 0
           ? "as many stacks as there is room for"

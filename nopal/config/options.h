@@ -35,6 +35,13 @@ enum class bind : unsigned char { none, cores };
 struct options {
   unsigned num_workers = 0;   // NOPAL_NUM_WORKERS, 1 to 1024; default: the CPUs allowed
   std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 32M; default 1M
+  // NOPAL_FIBER_STACK_SIZE, bytes, a power of two, 32K to 1M; default 256K. Of spawned fibers, a page
+  // for the guard included. What these fork and is stolen has a stack of stack_size.
+  std::size_t fiber_stack_size = 0;
+  // NOPAL_FIBER_GUARDS, 0 or 1; default 1. With 0 a fiber that needs more than its stack is not
+  // noticed. Where the kernel has no guard regions (before Linux 6.13), guards limit the fibers that
+  // have begun to about 29700.
+  std::optional<bool> fiber_guards = {};
   // NOPAL_STACK_BUDGET, bytes up to 1024G, or unlimited; default 64M. Pages without frames, of
   // stacks that no strand runs on, never take more memory than this. With 0 they are given back to
   // the kernel each time that a strand leaves a stack.
@@ -66,6 +73,8 @@ template <class T> struct setting {
 struct resolved_options {
   setting<unsigned> num_workers;
   setting<std::size_t> stack_size;
+  setting<std::size_t> fiber_stack_size;
+  setting<bool> fiber_guards;
   setting<std::size_t> stack_budget;
   setting<unsigned> max_stacks;
   setting<bind> binding;

@@ -10,6 +10,7 @@
 #include "nopal/sched/park.h"
 #include "nopal/sched/places.h"
 #include "nopal/sched/schedule.h"
+#include "nopal/stack/small.h"
 
 #include <exception>
 #include <utility>
@@ -33,6 +34,10 @@ fiber* end_one(computation* in) noexcept {
   note_scheduler_stack(self->host);
   self->use_no_stack();
   base::end_use(stack::bottom(self->stack), stack::top(self->stack));
+  if (stack::small::holds(self->stack)) {
+    stack::release(self->stack);
+    self->stack = stack::no_stack;
+  }
   fiber* const waiting = end_one(in);
   if (waiting == nullptr)
     schedule(self, signal::stop());
@@ -85,6 +90,7 @@ void join_computation(spawned* unborn) noexcept {
                "in the function that nopal::run is given, or below that");
   here->in->begin_one();
   be_born(unborn, here->in);
+  unborn->on_small_stack = true;
   unborn->control = unborn->of->control;
 }
 

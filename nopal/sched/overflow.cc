@@ -7,6 +7,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
+#include "nopal/stack/small.h"
 
 #include <signal.h>
 #include <ucontext.h>
@@ -19,6 +20,7 @@ namespace {
 
 struct sigaction previous;
 char sentence[256];
+char sentence_of_fibers[256];
 // The lowest address of this thread's own stack; 0: it is a pool thread, or not known.
 thread_local std::uintptr_t own_low __attribute__((tls_model("initial-exec"))) = 0;
 
@@ -38,7 +40,7 @@ bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
 void on_fault(int signal, siginfo_t* info, void* context) {
   const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
   if (stack::in_guard(address))
-    base::die_in_signal_handler(sentence);
+    base::die_in_signal_handler(stack::small::holds(address) ? sentence_of_fibers : sentence);
   if ((previous.sa_flags & SA_SIGINFO) != 0)
     return previous.sa_sigaction(signal, info, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
@@ -60,6 +62,11 @@ void report_stack_overflows() {
                 "stack overflow: the recursion needs more than the %zu KiB of one stack; raise "
                 "NOPAL_STACK_SIZE (now %zuK)",
                 stack::size() >> 10, stack::size() >> 10);
+  std::snprintf(sentence_of_fibers, sizeof sentence_of_fibers,
+                "stack overflow: a spawned fiber needs more than the %zu KiB of its stack; raise "
+                "NOPAL_FIBER_STACK_SIZE (now %zuK)",
+                static_cast<std::size_t>(stack::small::slot_bytes() >> 10),
+                static_cast<std::size_t>(stack::small::slot_bytes() >> 10));
   struct sigaction action{};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
@@ -96,7 +103,7 @@ signal_stack::~signal_stack() {
 
 void check_depth(const void* in_frame, stack::stack_id stack) noexcept {
   NOPAL_ASSERT(reinterpret_cast<std::uintptr_t>(in_frame) >= stack::lowest_fork(stack), "%s",
-               sentence);
+               stack::small::holds(stack) ? sentence_of_fibers : sentence);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

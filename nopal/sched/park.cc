@@ -12,6 +12,7 @@
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/table.h"
 #include "nopal/sched/timer.h"
+#include "nopal/stack/small.h"
 #include "nopal/vproc/computation.h"
 
 #include <utility>
@@ -71,8 +72,13 @@ void restore_state(worker* self, fiber* strand) noexcept {
 // On the vproc's empty stack, or a new one: the strand may be what others wait for, so it takes one
 // beyond the thieves' share.
 [[noreturn]] NOPAL_SWITCHES void begin(worker* self, fiber* strand) noexcept {
-  if (self->stack == stack::no_stack)
+  if (strand->on_small_stack && stack::small::capacity() != 0) {
+    if (self->stack != stack::no_stack)
+      stack::release(self->stack);
+    self->stack = stack::small::acquire();
+  } else if (self->stack == stack::no_stack) {
     self->stack = stack::acquire();
+  }
   const std::uintptr_t top = stack::top(self->stack);
   const std::uintptr_t at = top - stack::top_margin;
   base::begin_use(stack::bottom(self->stack), top);

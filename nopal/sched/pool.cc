@@ -13,6 +13,7 @@
 #include "nopal/sched/statistics.h"
 #include "nopal/sched/table.h"
 #include "nopal/sched/timer.h"
+#include "nopal/stack/small.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -93,6 +94,15 @@ void start_threads(const config::resolved_options& use) {
   }
 }
 
+void say_about_fibers() {
+  const auto with = stack::small::guarded_by();
+  base::say("at most %zu fibers that have begun, %s", stack::small::capacity(),
+            with == stack::small::guard::region ? "each stack with a guard region"
+            : with == stack::small::guard::page
+                ? "each stack with a guard of two mappings, as this kernel has no guard regions"
+                : "their stacks without guards");
+}
+
 void start_locked() {
   const config::resolved_options& use = settings();
   NOPAL_ASSERT(!arch::shadow_stack_is_on(),
@@ -106,10 +116,13 @@ void start_locked() {
                "with -fno-%s",
                option, option);
   stack::open(use.stack_size.value, use.stack_budget.value, use.max_stacks.value);
+  stack::small::open(use.fiber_stack_size.value, use.fiber_guards.value);
   join::open_states();
   if (use.verbose.value && stack::may_run_out())
     base::say("%zu stacks in slots of %zu MiB; thieves wait where they run out", stack::capacity(),
               static_cast<std::size_t>(stack::slot_bytes() >> 20));
+  if (use.verbose.value)
+    say_about_fibers();
   virtual_ones = use.virtual_workers.value;
   // Then each fork is a place where another worker may go on.
   const bool at_each_fork = forced || virtual_ones != 0;

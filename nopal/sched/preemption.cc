@@ -24,7 +24,7 @@ void take_signals(vproc::vproc* here) noexcept {
 // Of virtual workers another one may go on at any time.
 bool must_give_way(vproc::vproc* here) noexcept {
   return here->signals.told() || (steals_forced() && here->random.below(8) == 0) ||
-         (set_aside + 1 < virtual_workers() && here->random.below(2) == 0);
+         (virtual_workers() > 1 && set_aside + 1 < virtual_workers() && here->random.below(2) == 0);
 }
 
 } // namespace
@@ -35,9 +35,11 @@ void give_way_if_told() noexcept {
     return;
   take_signals(here);
   here->count.preemptions.add(1);
-  set_aside += virtual_workers() != 0;
+  if (virtual_workers() == 0)
+    return end_turn();
+  ++set_aside;
   end_turn();
-  set_aside -= virtual_workers() != 0;
+  --set_aside;
 }
 
 void poll_slow() noexcept {

@@ -22,6 +22,7 @@ statistics measure() {
   }
   const stack::usage stacks = stack::measure();
   sum.stacks = stacks.created;
+  sum.fiber_stacks = stacks.small_created;
   sum.stack_pages = stacks.resident_pages;
   sum.unmaps = stacks.unmaps;
   sum.pages_returned = stacks.pages_returned;
@@ -36,10 +37,11 @@ void print_statistics() {
   base::say(
       "%u workers, %lu steals, %lu suspensions, %lu resumptions, %lu sleeps, %lu wake-ups, %lu "
       "preemptions, "
-      "%lu stacks with %lu pages now, %lu pages returned in %lu calls, %lu exceptions suppressed",
+      "%lu stacks with %lu pages now, %lu pages returned in %lu calls, %lu stacks of fibers, %lu "
+      "exceptions suppressed",
       options_in_force().num_workers.value, all.steals, all.suspensions, all.resumptions,
       all.sleeps, all.wakeups, all.preemptions, all.stacks, all.stack_pages, all.pages_returned,
-      all.unmaps, all.suppressed_exceptions);
+      all.unmaps, all.fiber_stacks, all.suppressed_exceptions);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

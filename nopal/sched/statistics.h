@@ -20,7 +20,8 @@ struct statistics {
   std::uint64_t unmaps;         // times stack pages were given back
   std::uint64_t pages_returned; // pages given back; at most so many if stack_budget is 0
   std::uint64_t page_counts;    // times the dead pages of a stack were counted
-  std::uint64_t stacks;         // stacks that exist
+  std::uint64_t stacks;         // large stacks that exist
+  std::uint64_t fiber_stacks;   // small ones, of spawned fibers, that exist
   std::uint64_t stack_pages;    // with memory now; reading it takes a system call a stack
   std::uint64_t charged_pages;  // dead ones at most, now; unless stack_budget is unlimited
   std::uint64_t suppressed_exceptions; // exceptions that gave way to a serially earlier one

@@ -11,6 +11,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/config/options.h"
+#include "nopal/stack/small.h"
 #include "nopal/stack/stack.h"
 
 #include <algorithm>
@@ -104,6 +105,8 @@ std::uint32_t budget_pages() noexcept { return budget; }
 
 void retire(std::uintptr_t from) noexcept {
   const stack_id stack = stack_of(from - 1);
+  if (small::holds(stack))
+    return;
   const std::uintptr_t low = bottom(stack);
   const part dead{low, std::max(low, from & ~(base::page_size() - 1))};
   const charge with = budgeted() ? charge_for(dead) : charge{};
@@ -113,6 +116,8 @@ void retire(std::uintptr_t from) noexcept {
 }
 
 bool reuse(stack_id stack, handoff to_do) noexcept {
+  if (small::holds(stack))
+    return true;
   charge with;
   if (budgeted() && !retirements[number_of(stack)].reuse(to_do, with))
     return false;
@@ -158,6 +163,7 @@ usage measure() noexcept {
     resident += part{bottom(stack), top(stack)}.resident();
   }
   return {.created = stacks,
+          .small_created = small::created(),
           .resident_pages = resident,
           .charged_pages = account.charged(),
           .pages_returned = returned.load(base::relaxed),

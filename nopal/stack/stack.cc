@@ -12,6 +12,7 @@
 #include "nopal/base/free_list.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/stack/small.h"
 
 #include <algorithm>
 
@@ -134,6 +135,8 @@ void come_back(stack_id stack) noexcept {
 stack_id acquire_for_thief() noexcept { return take(the_range.thieves_stacks); }
 
 void release(stack_id stack) noexcept {
+  if (small::holds(stack))
+    return small::release(stack);
   NOPAL_CHECK(is_ours(stack) && stack_of(stack) == stack);
   retire(top(stack));
   pool.put(number_of(stack));
@@ -144,7 +147,7 @@ std::uint32_t number_of(stack_id stack) noexcept {
 }
 
 bool is_ours(std::uintptr_t address) noexcept {
-  return address - the_range.base < the_range.bytes();
+  return address - the_range.base < the_range.bytes() || small::holds(address);
 }
 
 bool in_guard(std::uintptr_t address) noexcept {
@@ -153,19 +156,28 @@ bool in_guard(std::uintptr_t address) noexcept {
 
 std::size_t size() noexcept { return the_range.stack_bytes; }
 std::uintptr_t slot_bytes() noexcept { return the_range.slot_bytes(); }
-stack_id stack_of(std::uintptr_t address) noexcept { return address & ~(slot_bytes() - 1); }
+stack_id stack_of(std::uintptr_t address) noexcept {
+  return small::holds(address) ? small::stack_of(address) : address & ~(slot_bytes() - 1);
+}
 
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept {
   return is_ours(a) ? is_ours(b) && stack_of(a) == stack_of(b) : !is_ours(b);
 }
 
-std::uintptr_t top(stack_id stack) noexcept { return stack + slot_bytes(); }
-std::uintptr_t bottom(stack_id stack) noexcept { return top(stack) - the_range.stack_bytes; }
+std::uintptr_t top(stack_id stack) noexcept {
+  return stack + (small::holds(stack) ? small::slot_bytes() : slot_bytes());
+}
+std::uintptr_t bottom(stack_id stack) noexcept {
+  return small::holds(stack) ? stack + base::page_size()
+                             : stack + slot_bytes() - the_range.stack_bytes;
+}
 std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }
 
 void*& word_of(stack_id stack) noexcept { return reinterpret_cast<void**>(top(stack))[-2]; }
 
 void* fiber_of(stack_id stack) noexcept {
+  if (small::holds(stack))
+    return small::fiber_of(stack);
   if (the_range.fibers == nullptr)
     return nullptr;
   void*& fiber = the_range.fibers[number_of(stack)];

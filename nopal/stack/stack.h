@@ -14,6 +14,9 @@
 // Because slots are aligned, the stack of any address in the range is found by masking, and whether
 // an address is ours at all by comparing it with the range: a foreign thread's stack is not.
 //
+// Spawned fibers begin on small stacks instead (small.h). `is_ours` and all functions below it take
+// these too, less the ones that say so.
+//
 // Thread rules: `open` once, before anything else; all else from any thread.
 // Paper: fibril-spaa16, section 4.2 (stacks), 4.4 (at most D*P*S1 of address space).
 #pragma once
@@ -49,7 +52,7 @@ inline constexpr std::size_t most_stacks = 16384; // 1 TiB of addresses
 // How many there can be at most: fewer where addresses or mappings are few.
 std::size_t capacity() noexcept;
 std::uint32_t created_stacks() noexcept;
-// Each has a number below `most_stacks`, in the order in which they were created.
+// Each, but no small one, has a number below `most_stacks`, in the order in which they were created.
 std::uint32_t number_of(stack_id stack) noexcept;
 stack_id stack_number(std::size_t number) noexcept;
 
@@ -78,7 +81,8 @@ struct bounds {
   static std::uintptr_t lowest_fork(stack_id stack) noexcept { return stack::lowest_fork(stack); }
 };
 
-// Leaving a stack and running on it again. The budget bounds the dead pages (retirement.h).
+// Leaving a stack and running on it again. The budget bounds the dead pages (retirement.h); for a
+// small stack both do nothing.
 
 // Owner. The frame at `from` and everything above it stay; what lies below is dead until the frame
 // is resumed. To be called before any other thread can resume it.
@@ -109,7 +113,8 @@ extern base::atomic<void (*)(event what, stack_id stack, std::uintptr_t frames)>
 void* fiber_of(stack_id stack) noexcept;
 
 struct usage {
-  std::size_t created;          // stacks that exist
+  std::size_t created;          // stacks that exist, less the small ones
+  std::size_t small_created;    // of which only these are counted
   std::size_t resident_pages;   // of all of them together, counted now (mincore)
   std::size_t charged_pages;    // dead ones there are at most, unless the budget is unlimited
   std::uint64_t pages_returned; // so far; with a budget of 0 an upper bound

@@ -30,6 +30,7 @@ struct fiber_context;
 struct fiber : arch::context {
   // Of one that has not begun: what is called on its stack, with the fiber. Null: it is resumed.
   void (*begin)(void*) = nullptr;
+  bool on_small_stack = false;   // it begins there, where there are such
   action* starts = nullptr;      // it is no strand: to enter it is to ask this action
   fiber_context* with = nullptr; // null: its strand is in no computation
   // Puts a strand where others find it, as the last access to it. Returns what the vproc is told:

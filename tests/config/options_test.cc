@@ -137,6 +137,9 @@ TEST(resolve, refuses_what_does_not_parse) {
   expect_refused("NOPAL_STACK_SIZE",
                  {"", "big", "32K", "2G", "100000", "64k", "1MB", "-1M", "0", "3M", "17179869184G"},
                  "a power of two from 64K to 32M, in bytes or with a suffix K, M or G");
+  expect_refused("NOPAL_FIBER_STACK_SIZE", {"", "0", "16K", "2M", "48K", "x"},
+                 "a power of two from 32K to 1M, in bytes or with a suffix K, M or G");
+  expect_refused("NOPAL_FIBER_GUARDS", {"", "2", "yes"}, "0 or 1");
   expect_refused("NOPAL_TICK", {"", "-1", "1001", "10ms", "0.5"},
                  "a whole number of milliseconds from 0 to 1000, where 0 preempts nothing");
   expect_refused("NOPAL_VIRTUAL_WORKERS", {"", "-1", "65", "two"},
@@ -194,7 +197,7 @@ TEST(resolve, a_bound_of_the_preset_can_be_lifted) {
   const auto usual = std::get<resolved_options>(resolve({}, bounded, lookup, four_cpus, 1));
   EXPECT_EQ(usual.stack_budget.value, unlimited);
   EXPECT_EQ(usual.max_stacks.value, 2400u);
-  EXPECT_EQ(explain(usual)[3], "stacks at most 2400 (default)");
+  EXPECT_EQ(explain(usual)[4], "stacks at most 2400 (default)");
   const auto lifted =
       std::get<resolved_options>(resolve({.max_stacks = 0}, bounded, lookup, four_cpus, 1));
   EXPECT_EQ(lifted.max_stacks.value, 0u);
@@ -213,44 +216,45 @@ TEST(resolve, complains_of_the_first_option_only) {
 
 TEST(explain, names_the_machine_when_nobody_asked) {
   const auto lines = explain(accepted({}, {}));
-  ASSERT_EQ(lines.size(), 7u);
+  ASSERT_EQ(lines.size(), 8u);
   EXPECT_EQ(lines[0], "4 workers (affinity mask allows 4; 8 CPUs online)");
   EXPECT_EQ(lines[1], "stack size 1M (default)");
-  EXPECT_EQ(lines[2], "stack budget 64M (default)");
-  EXPECT_EQ(lines[3], "as many stacks as there is room for");
-  EXPECT_EQ(lines[4], "binding none (default)");
-  EXPECT_EQ(lines[5], "milliseconds between ticks 10 (default)");
-  EXPECT_EQ(lines[6], "seed 12345 (from the clock)");
+  EXPECT_EQ(lines[2], "fiber stack size 256K (default)");
+  EXPECT_EQ(lines[3], "stack budget 64M (default)");
+  EXPECT_EQ(lines[4], "as many stacks as there is room for");
+  EXPECT_EQ(lines[5], "binding none (default)");
+  EXPECT_EQ(lines[6], "milliseconds between ticks 10 (default)");
+  EXPECT_EQ(lines[7], "seed 12345 (from the clock)");
 }
 
 TEST(explain, names_the_variables) {
   const auto lines = explain(accepted({}, full_environment));
-  ASSERT_EQ(lines.size(), 7u);
+  ASSERT_EQ(lines.size(), 8u);
   EXPECT_EQ(lines[0], "3 workers (NOPAL_NUM_WORKERS, of the 4 CPUs allowed: affinity mask allows "
                       "4; 8 CPUs online)");
   EXPECT_EQ(lines[1], "stack size 256K (NOPAL_STACK_SIZE)");
-  EXPECT_EQ(lines[2], "stack budget unlimited (NOPAL_STACK_BUDGET)");
-  EXPECT_EQ(lines[3], "stacks at most 7 (NOPAL_MAX_STACKS)");
-  EXPECT_EQ(lines[4], "binding cores (NOPAL_BIND)");
-  EXPECT_EQ(lines[5], "milliseconds between ticks 25 (NOPAL_TICK)");
-  EXPECT_EQ(lines[6], "seed 255 (NOPAL_SEED)");
+  EXPECT_EQ(lines[3], "stack budget unlimited (NOPAL_STACK_BUDGET)");
+  EXPECT_EQ(lines[4], "stacks at most 7 (NOPAL_MAX_STACKS)");
+  EXPECT_EQ(lines[5], "binding cores (NOPAL_BIND)");
+  EXPECT_EQ(lines[6], "milliseconds between ticks 25 (NOPAL_TICK)");
+  EXPECT_EQ(lines[7], "seed 255 (NOPAL_SEED)");
 }
 
 TEST(explain, names_virtual_workers) {
   const auto lines = explain(accepted({}, {{"NOPAL_VIRTUAL_WORKERS", "4"}}));
-  ASSERT_EQ(lines.size(), 8u);
+  ASSERT_EQ(lines.size(), 9u);
   EXPECT_EQ(lines[0],
             "1 worker (NOPAL_VIRTUAL_WORKERS, of the 4 CPUs allowed: affinity mask allows "
             "4; 8 CPUs online)");
-  EXPECT_EQ(lines[5], "milliseconds between ticks 0 (NOPAL_VIRTUAL_WORKERS)");
-  EXPECT_EQ(lines[7], "virtual workers on one thread 4 (NOPAL_VIRTUAL_WORKERS)");
+  EXPECT_EQ(lines[6], "milliseconds between ticks 0 (NOPAL_VIRTUAL_WORKERS)");
+  EXPECT_EQ(lines[8], "virtual workers on one thread 4 (NOPAL_VIRTUAL_WORKERS)");
 }
 
 TEST(explain, says_when_more_workers_are_asked_for_than_cpus_allowed) {
   const auto lines = explain(accepted({.num_workers = 5, .seed = 1}, {}));
   EXPECT_EQ(lines[0], "5 workers (set by the program, more than the 4 CPUs allowed: affinity mask "
                       "allows 4; 8 CPUs online)");
-  EXPECT_EQ(lines[6], "seed 1 (set by the program)");
+  EXPECT_EQ(lines[7], "seed 1 (set by the program)");
   const cpu_count one = {1, "quota"};
   EXPECT_EQ(explain(accepted({}, {{"NOPAL_NUM_WORKERS", "1"}}, one))[0],
             "1 worker (NOPAL_NUM_WORKERS, of the 1 CPU allowed: quota)");
@@ -265,7 +269,8 @@ TEST(unknown_variables, names_each_and_lists_the_known) {
   EXPECT_EQ(
       sentences[0],
       "NOPAL_STACK_POLICY is not a variable that Nopal knows and has no effect; it knows "
-      "NOPAL_NUM_WORKERS, NOPAL_STACK_SIZE, NOPAL_STACK_BUDGET, NOPAL_MAX_STACKS, "
+      "NOPAL_NUM_WORKERS, NOPAL_STACK_SIZE, NOPAL_FIBER_STACK_SIZE, NOPAL_FIBER_GUARDS, "
+      "NOPAL_STACK_BUDGET, NOPAL_MAX_STACKS, "
       "NOPAL_BIND, NOPAL_TICK, NOPAL_VIRTUAL_WORKERS, NOPAL_STATS, NOPAL_VERBOSE, NOPAL_SEED");
   EXPECT_TRUE(sentences[1].starts_with("NOPAL_ is not")) << sentences[1];
   EXPECT_TRUE(sentences[2].starts_with("NOPAL_SEEDS is not")) << sentences[2];
@@ -295,7 +300,8 @@ TEST(resolve_or_die, warns_of_unknown_variables_and_explains) {
       resolve_in({{"NOPAL_NUM_WORKERS", "3"}, {"NOPAL_VERBOSE", "1"}, {"NOPAL_WORKER", "3"}}),
       testing::ExitedWithCode(0),
       "^nopal: NOPAL_WORKER is not a variable.*\nnopal: 3 workers \\(NOPAL_NUM_WORKERS, .*\n"
-      "nopal: stack size 1M .*\nnopal: stack budget .*\nnopal: as many .*\nnopal: binding "
+      "nopal: stack size 1M .*\nnopal: fiber stack size .*\nnopal: stack budget .*\nnopal: as many "
+      ".*\nnopal: binding "
       ".*\nnopal: milliseconds .*\nnopal: seed .*\n$");
 }
 

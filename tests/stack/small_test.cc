@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// The stacks of fibers: a dense range beside the large ones.
+#include "nopal/base/os.h"
+#include "nopal/stack/small.h"
+#include "nopal/stack/stack.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <vector>
+
+namespace {
+
+namespace stack = nopal::stack;
+namespace small = nopal::stack::small;
+
+constexpr std::size_t kSlot = std::size_t{64} << 10;
+
+void open_once() {
+  static const bool done = [] {
+    stack::open(std::size_t{1} << 20, std::size_t{64} << 20);
+    small::open(kSlot, true);
+    return true;
+  }();
+  (void)done;
+}
+
+char* deep_in(stack::stack_id of) { return reinterpret_cast<char*>(stack::bottom(of)); }
+std::size_t resident(stack::stack_id of) {
+  return nopal::base::resident_pages(deep_in(of), stack::top(of) - stack::bottom(of));
+}
+void touch_all(stack::stack_id of) { std::fill(deep_in(of), deep_in(of) + kSlot - 4096, 'x'); }
+
+TEST(small, addresses_name_their_stack) {
+  open_once();
+  const stack::stack_id a = small::acquire();
+  const stack::stack_id large = stack::acquire();
+  EXPECT_EQ(a % kSlot, 0u);
+  EXPECT_EQ(stack::top(a), a + kSlot);
+  EXPECT_EQ(stack::bottom(a), a + 4096);
+  EXPECT_TRUE(stack::is_ours(a));
+  EXPECT_TRUE(small::holds(a));
+  EXPECT_FALSE(small::holds(large));
+  EXPECT_EQ(stack::stack_of(stack::top(a) - 1), a);
+  EXPECT_EQ(stack::stack_of(stack::bottom(a)), a);
+  EXPECT_TRUE(stack::in_guard(a));
+  EXPECT_FALSE(stack::in_guard(stack::bottom(a)));
+  EXPECT_TRUE(stack::together(stack::bottom(a), stack::top(a) - 1));
+  EXPECT_FALSE(stack::together(stack::bottom(a), stack::top(large) - 1));
+  EXPECT_EQ(stack::lowest_fork(a), stack::bottom(a) + (16 << 10));
+  stack::release(a);
+  stack::release(large);
+}
+
+TEST(small, a_released_stack_is_used_again) {
+  open_once();
+  const stack::stack_id a = small::acquire();
+  const std::uint32_t created = small::created();
+  stack::release(a);
+  EXPECT_EQ(small::acquire(), a);
+  EXPECT_EQ(small::created(), created);
+  stack::release(a);
+}
+
+TEST(small, only_some_free_ones_keep_their_pages) {
+  open_once();
+  std::vector<stack::stack_id> all;
+  for (std::uint32_t i = 0; i < small::kept_stacks + 40; ++i) {
+    all.push_back(small::acquire());
+    touch_all(all.back());
+  }
+  EXPECT_EQ(std::set(all.begin(), all.end()).size(), all.size());
+  for (const stack::stack_id each : all)
+    stack::release(each);
+  const auto with_pages =
+      std::ranges::count_if(all, [](stack::stack_id one) { return resident(one) != 0; });
+  EXPECT_EQ(with_pages, small::kept_stacks);
+}
+
+TEST(small, the_budget_does_not_count_them) {
+  open_once();
+  const stack::stack_id a = small::acquire();
+  touch_all(a);
+  const std::size_t charged = stack::measure().charged_pages;
+  stack::retire(stack::top(a));
+  EXPECT_EQ(stack::measure().charged_pages, charged);
+  EXPECT_TRUE(stack::reuse(a, {}));
+  EXPECT_EQ(stack::measure().small_created, small::created());
+  stack::release(a);
+}
+
+TEST(small_death, the_guard_faults) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_DEATH(
+      {
+        open_once();
+        const stack::stack_id a = small::acquire();
+        static_cast<volatile char*>(deep_in(a))[-1] = 'x';
+      },
+      "");
+}
+
+// Each guard splits a mapping where the kernel has no guard regions.
+TEST(small, says_how_many_there_may_be) {
+  open_once();
+  const std::size_t by_mappings = nopal::base::max_mappings() / 2;
+  EXPECT_EQ(small::capacity() == small::most_stacks,
+            small::guarded_by() == small::guard::region || by_mappings > small::most_stacks);
+}
+
+} // namespace
