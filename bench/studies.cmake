@@ -71,3 +71,68 @@ if(TARGET nopal_counted)
 else()
   bench_missing(nopal-counted "${not_for_studies}")
 endif()
+
+# The study `scheduling`: fibers, beside Boost.Context's switch and Go's channels; and all problems
+# by an older build, -DNOPAL_BEFORE_DIR=its bench folder, with today's once more as control.
+if(TARGET nopal)
+  add_executable(fibers-nopal fibers.cc)
+  target_compile_definitions(fibers-nopal PRIVATE BENCH_RUNTIME="nopal")
+  target_compile_options(fibers-nopal PRIVATE ${bench_flags})
+  target_link_libraries(fibers-nopal PRIVATE bench_harness nopal_warnings nopal::nopal)
+  string(JSON count LENGTH "${programs_json}" built nopal problems)
+  string(JSON programs_json SET "${programs_json}" built nopal problems ${count} "\"fibers\"")
+  bench_runtime(nopal-ivars BACKEND ivars
+    PROBLEMS raytracer barnes_hut merge_sort bitonic fib LIBRARIES nopal::nopal)
+endif()
+
+find_path(NOPAL_BOOST_DIR boost/context/fiber.hpp)
+find_library(NOPAL_BOOST_CONTEXT boost_context)
+if(NOPAL_BOOST_DIR AND NOPAL_BOOST_CONTEXT)
+  add_executable(fibers-boost fibers_boost.cc)
+  target_compile_definitions(fibers-boost PRIVATE BENCH_RUNTIME="boost")
+  target_compile_options(fibers-boost PRIVATE ${bench_flags})
+  target_include_directories(fibers-boost SYSTEM PRIVATE ${NOPAL_BOOST_DIR})
+  target_link_libraries(fibers-boost
+    PRIVATE bench_harness nopal_warnings ${NOPAL_BOOST_CONTEXT})
+  bench_built(boost "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" fibers)
+else()
+  bench_missing(boost "Boost.Context was not found (libboost-context-dev)")
+endif()
+
+find_program(NOPAL_GO go)
+if(NOPAL_GO)
+  set(program ${CMAKE_CURRENT_BINARY_DIR}/fibers-go)
+  add_custom_command(OUTPUT ${program}
+    COMMAND ${CMAKE_COMMAND} -E env GO111MODULE=off
+      ${NOPAL_GO} build -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/fibers.go
+    DEPENDS fibers.go VERBATIM COMMENT "Building fibers-go with go")
+  add_custom_target(bench_go ALL DEPENDS ${program})
+  execute_process(COMMAND ${NOPAL_GO} env GOVERSION
+    OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE)
+  bench_built(go "${version}" fibers)
+else()
+  bench_missing(go "Go was not found (golang-go)")
+endif()
+
+# bench_renamed(runtime folder): programs of a folder, as if of a runtime of this name.
+function(bench_renamed runtime folder)
+  foreach(problem IN LISTS problems)
+    set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${problem}-${runtime})
+    set(rename "s/\"runtime\":\"nopal\"/\"runtime\":\"${runtime}\"/")
+    file(WRITE ${wrapper} "#!/bin/bash\nset -o pipefail\n"
+      "\"${folder}/${problem}-nopal\" \"$@\" | sed '${rename}'\n")
+    file(CHMOD ${wrapper}
+      PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ WORLD_READ)
+  endforeach()
+  bench_built(${runtime} "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" ${problems})
+  set(programs_json "${programs_json}" PARENT_SCOPE)
+endfunction()
+
+set(NOPAL_BEFORE_DIR "" CACHE PATH "the bench folder of an older build; empty: not compared with")
+if(NOPAL_BEFORE_DIR)
+  bench_renamed(nopal-before ${NOPAL_BEFORE_DIR})
+  bench_renamed(nopal-again ${CMAKE_CURRENT_BINARY_DIR})
+else()
+  bench_missing(nopal-before "it is given by path, -DNOPAL_BEFORE_DIR=dir")
+  bench_missing(nopal-again "it is the control of nopal-before")
+endif()

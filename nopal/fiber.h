@@ -18,8 +18,8 @@
 // thread without work takes what another one keeps from running. A fiber that runs long gives way
 // to others at a fork or a poll (preemption.h).
 //
-// Memory: a fiber takes a small stack when it first runs (NOPAL_FIBER_STACK_SIZE, of which it has as
-// many pages as it has touched), so a million may have begun and not ended (docs/limits.md). The
+// Memory: a fiber takes a small stack when it first runs (NOPAL_FIBER_STACK_SIZE, of which it has
+// as many pages as it has touched), so a million may have begun and not ended (docs/limits.md). The
 // function that `run` is given has a large one, and so has what is stolen.
 #pragma once
 

@@ -34,6 +34,7 @@ packages=(
   "test all|gdb|the test of backtraces"
   "test all|valgrind|the test of instructions per fork, and with --all the valgrind tests"
   "test all format|clang-format-19|the format check"
+  "all scheduling|libboost-context-dev|Boost.Context, whose switch fibers are compared with"
   "all|g++-11|the oldest GCC that is supported, for the compiler matrix"
   "all|clang-14|the oldest Clang that is supported, for the compiler matrix"
   "all|clang-16|a Clang in between, for the compiler matrix"

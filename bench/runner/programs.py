@@ -27,6 +27,11 @@ RUNTIMES = {
     "nopal-nowa-the": "Nopal with the parts of Nowa's other variant: THE deque, wait-free join",
     "nopal-fibril": "Nopal with the parts of Fibril: THE deque, locked join, unmaps",
     "nopal-cilkplus": "Nopal with the parts of Cilk Plus: THE deque, locked join, few stacks",
+    "nopal-ivars": "Nopal, a fiber for each fork",
+    "nopal-before": "Nopal of an older build, by path",
+    "nopal-again": "Nopal once more, the control of nopal-before",
+    "boost": "Boost.Context's fibers",
+    "go": "Go's goroutines and channels",
     "openmp-gcc": "OpenMP tasks of GCC",
     "openmp-llvm": "OpenMP tasks of LLVM",
     "openmp-gcc-untied": "untied OpenMP tasks of GCC",
@@ -41,7 +46,8 @@ RUNTIMES = {
     "taskflow": "Taskflow, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", COUNTED, "openmp-gcc-untied", "openmp-llvm-untied", "nowa-own",
+NOT_IN_ALL = ["profile", COUNTED, "nopal-ivars", "nopal-before", "nopal-again", "boost", "go",
+              "openmp-gcc-untied", "openmp-llvm-untied", "nowa-own",
               "fibril-own"]
 STACKS_MAX = 16384
 POLICIES = ("budget:SIZE, in bytes or with a suffix K, M or G, budget:unlimited, stacks:N with N "

@@ -66,7 +66,7 @@ std::uintptr_t lowest_of_own_stack() noexcept;
 
 // errno. These are functions of their own, because compilers keep the address of errno across calls
 // after which a strand runs on another thread.
-const int* this_threads_error() noexcept;
+int* this_threads_error() noexcept;
 void set_error(int value) noexcept;
 // Reads another thread's errno, which that thread may be writing.
 int read_error(const int* place) noexcept;

@@ -35,12 +35,12 @@ enum class bind : unsigned char { none, cores };
 struct options {
   unsigned num_workers = 0;   // NOPAL_NUM_WORKERS, 1 to 1024; default: the CPUs allowed
   std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 32M; default 1M
-  // NOPAL_FIBER_STACK_SIZE, bytes, a power of two, 32K to 1M; default 256K. Of spawned fibers, a page
-  // for the guard included. What these fork and is stolen has a stack of stack_size.
+  // NOPAL_FIBER_STACK_SIZE, bytes, a power of two, 32K to 1M; default 256K. Of spawned fibers, a
+  // page for the guard included. What these fork and is stolen has a stack of stack_size.
   std::size_t fiber_stack_size = 0;
   // NOPAL_FIBER_GUARDS, 0 or 1; default 1. With 0 a fiber that needs more than its stack is not
-  // noticed. Where the kernel has no guard regions (before Linux 6.13), guards limit the fibers that
-  // have begun to about 29700.
+  // noticed. Where the kernel has no guard regions (before Linux 6.13), guards limit the fibers
+  // that have begun to about 29700.
   std::optional<bool> fiber_guards = {};
   // NOPAL_STACK_BUDGET, bytes up to 1024G, or unlimited; default 64M. Pages without frames, of
   // stacks that no strand runs on, never take more memory than this. With 0 they are given back to
@@ -49,7 +49,7 @@ struct options {
   // NOPAL_MAX_STACKS, 0 to 16384; default 0. A thief makes a new stack only while there are fewer
   // than this, and else waits for one; with 0, as many as there is room for.
   std::optional<unsigned> max_stacks = {};
-  std::optional<bind> binding = {};       // NOPAL_BIND, none or cores; default none
+  std::optional<bind> binding = {}; // NOPAL_BIND, none or cores; default none
   // NOPAL_TICK, milliseconds from 0 to 1000; default 10. A strand that forks or polls gives way
   // after so long where others are ready to run; with 0 none has to.
   std::optional<unsigned> tick = {};

@@ -31,8 +31,8 @@ struct user_action : vproc::action {
 
   const answerer answers;
   fiber start;
-  fiber_context own; // of an action that a strand started: the strand's fiber may end before it
-  bool starting = false;            // `start` is somewhere, and was not entered yet
+  fiber_context own;     // of an action that a strand started: the strand's fiber may end before it
+  bool starting = false; // `start` is somewhere, and was not entered yet
   vproc::computation* in = nullptr; // as a fiber of which it counts
 
 private:

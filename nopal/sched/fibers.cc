@@ -142,11 +142,10 @@ void no_fiber_here() noexcept {
 }
 
 void yield() noexcept {
-  const worker* const self = vproc::current();
-  if (!vproc::is_worker(self))
-    base::give_way();
-  else if (self->host->actions.get() != nullptr || any_ready(self->host))
+  if (vproc::is_worker(vproc::current()))
     give_way();
+  else
+    base::give_way();
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

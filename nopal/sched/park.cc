@@ -99,6 +99,7 @@ void restore_state(worker* self, fiber* strand) noexcept {
   worker* self = vproc::current();
   vproc::vproc* const here = self->host;
   strand->of = self->of;
+  strand->on = self->stack;
   strand->with = context_at(strand->stack_pointer);
   strand->exceptions = join::take_exception_state();
   strand->error = *here->error;
@@ -132,16 +133,22 @@ void give(vproc::policy* to, fiber* strand) noexcept {
 // A strand goes on that may have been switched to.
 void settle() noexcept { vproc::current()->host->ready.settle(); }
 
+// Every 64th time the fibers that all vprocs share come first, if there are any.
+bool may_switch(const vproc::vproc* here) noexcept {
+  return here->may_switch() && !(here->looks_further() && !ready.empty());
+}
+
 // The short way between two strands of one group that have no open forks, no exceptions alive and
 // no control words of their own. The stack that is left counts as in use: its strand is ready.
 NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   vproc::vproc* const here = self->host;
-  if (self->late_split == 0 || self->exceptions->alive() || !here->may_switch() ||
+  if (self->late_split == 0 || self->exceptions->alive() || !may_switch(here) ||
       arch::control_words::now() != self->of->control)
     return false;
   fiber left;
   left.of = self->of;
-  left.with = context_at(arch::stack_pointer());
+  left.on = self->stack;
+  left.with = context_of(self->stack);
   left.split = self->late_split;
   left.control = self->of->control;
   left.error = *here->error;
@@ -152,9 +159,9 @@ NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   });
   if (next == nullptr)
     return false;
-  self->stack = stack::stack_of(next->stack_pointer);
+  self->stack = next->on;
   self->late_split = next->split;
-  base::set_error(next->error);
+  *here->error = next->error;
   arch::nopal_arch_switch(&left, next);
   settle();
   return true;
@@ -182,7 +189,10 @@ NOPAL_SWITCHES void park(signal (*enqueue)(fiber*, void*), void* argument) noexc
 }
 
 NOPAL_SWITCHES void give_way() noexcept {
-  if (!switch_to_next(vproc::current()))
+  worker* const self = vproc::current();
+  if (switch_to_next(self))
+    return;
+  if (self->host->actions.get() != nullptr || any_ready(self->host))
     wait_ready(false);
 }
 

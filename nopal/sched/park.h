@@ -26,8 +26,9 @@ template <class Enqueue> void park(Enqueue enqueue) noexcept {
   park([](fiber* strand, void* one) { return (*static_cast<Enqueue*>(one))(strand); }, &enqueue);
 }
 
-// A strand stays ready, but lets others go first: those that are ready here. If its turn has ended,
-// also those that become ready here before its vproc has nothing else to do.
+// A strand stays ready, but lets others go first: those that are ready here. Nothing happens if
+// none is. If its turn has ended it lets go first also those that become ready here before its
+// vproc has nothing else to do.
 void give_way() noexcept;
 void end_turn() noexcept;
 

@@ -3,8 +3,8 @@
 //
 // The places of a strand are the pool's vprocs, less the spares, and the vproc whose thread waits
 // for the strand's group. Each has a number: 0 is the waiting thread's, i the pool's i - 1. A fiber
-// that is enqueued on a vproc lies in its remote queue, from where that vproc alone takes it, before
-// all else. A vproc that is bound to another group takes it when that group has ended.
+// that is enqueued on a vproc lies in its remote queue, from where that vproc alone takes it,
+// before all else. A vproc that is bound to another group takes it when that group has ended.
 #pragma once
 
 #include "nopal/config.h"

@@ -171,9 +171,7 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
 }
 
 fiber_context* context_at(std::uintptr_t stack_pointer) noexcept {
-  return stack::is_ours(stack_pointer)
-             ? static_cast<fiber_context*>(stack::word_of(stack::stack_of(stack_pointer)))
-             : nullptr;
+  return stack::is_ours(stack_pointer) ? context_of(stack::stack_of(stack_pointer)) : nullptr;
 }
 
 void set_context(stack::stack_id of, fiber_context* with) noexcept { stack::word_of(of) = with; }

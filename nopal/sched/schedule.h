@@ -62,6 +62,9 @@ void run(worker* self, fiber* strand) noexcept;      // park.cc
 // What a strand shares with all others of its fiber (vproc/computation.h) is known by its stack,
 // since all frames of a stack have it in common. Null: the strand is in no computation.
 fiber_context* context_at(std::uintptr_t stack_pointer) noexcept;
+inline fiber_context* context_of(stack::stack_id of) noexcept {
+  return static_cast<fiber_context*>(stack::word_of(of));
+}
 void set_context(stack::stack_id of, fiber_context* with) noexcept;
 
 // From now on the scheduler of this vproc runs on the caller's stack, below the caller's frame.

@@ -72,7 +72,8 @@ void rest() noexcept {
   state.store(resting, base::seq_cst);
   base::heavy_barrier(); // R
   std::uint32_t expected = resting;
-  if (anything_competes() && state.compare_exchange_strong(expected, ticking, base::relaxed))
+  if (anything_competes() &&
+      state.compare_exchange_strong(expected, ticking, base::relaxed, base::relaxed))
     return;
   while (state.load(base::relaxed) == resting)
     base::futex_wait(state, resting);

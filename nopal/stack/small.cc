@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The range and the pool of small.h.
 //
-// Orders: `kept` counts the free stacks that have their pages, one too few or too many for a moment:
-// relaxed. What a released stack keeps is written before it is put into the pool, and read by who
-// takes it from there.
+// Orders: `kept` counts the free stacks that have their pages, one too few or too many for a
+// moment: relaxed. What a released stack keeps is written before it is put into the pool, and read
+// by who takes it from there.
 #include "nopal/stack/small.h"
 
 #include "nopal/base/atomic.h"
@@ -16,6 +16,9 @@
 #include <bit>
 
 namespace nopal::stack::small {
+
+slots in_use;
+
 namespace {
 
 // Mappings that are left to large stacks and to the program, where each guard takes two.
@@ -100,6 +103,7 @@ void open(std::size_t slot_bytes, bool guarded) noexcept {
     next.fibers = static_cast<void**>(base::map_zeroed(next.stacks * sizeof(void*)));
   pool.open(links, sizeof(base::free_list::link));
   the_range = next;
+  in_use = {next.base, next.bytes(), next.slot_bytes()};
 }
 
 stack_id acquire() noexcept {
@@ -129,14 +133,6 @@ void release(stack_id stack) noexcept {
   pool.put(n);
 }
 
-bool holds(std::uintptr_t address) noexcept { return address - the_range.base < the_range.bytes(); }
-bool in_guard(std::uintptr_t address) noexcept {
-  return holds(address) && address < bottom(stack_of(address));
-}
-stack_id stack_of(std::uintptr_t address) noexcept {
-  return address & ~(the_range.slot_bytes() - 1);
-}
-std::uintptr_t slot_bytes() noexcept { return the_range.slot_bytes(); }
 std::size_t capacity() noexcept { return the_range.stacks; }
 guard guarded_by() noexcept { return the_range.with; }
 std::uint32_t created() noexcept { return pool.created(); }

@@ -11,8 +11,8 @@
 // uses, at most `kept_stacks` keep theirs, and the others give them back when they are released.
 //
 // The guard is a guard region where the kernel has those (Linux 6.13), and costs nothing. Elsewhere
-// it is a page without access, and each stack takes two of the mappings of vm.max_map_count. Without
-// guards a fiber that needs more than its stack writes into another one's.
+// it is a page without access, and each stack takes two of the mappings of vm.max_map_count.
+// Without guards a fiber that needs more than its stack writes into another one's.
 //
 // Thread rules: `open` once, before anything else; all else from any thread.
 #pragma once
@@ -24,7 +24,18 @@ namespace nopal::stack {
 
 using stack_id = std::uintptr_t; // stack.h
 
+// A range of slots, constant after `open`.
+struct slots {
+  std::uintptr_t base = 0;
+  std::uintptr_t bytes = 0;
+  std::uintptr_t each = 0; // bytes of one, a power of two
+
+  bool hold(std::uintptr_t address) const noexcept { return address - base < bytes; }
+};
+
 namespace small {
+
+extern slots in_use;
 
 inline constexpr std::size_t most_stacks = std::size_t{1} << 20;
 inline constexpr std::uint32_t kept_stacks = 256;
@@ -41,10 +52,9 @@ stack_id acquire() noexcept;
 // Back to the pool. The caller has left it.
 void release(stack_id stack) noexcept;
 
-bool holds(std::uintptr_t address) noexcept; // an address in the range, or a stack
-bool in_guard(std::uintptr_t address) noexcept;
-stack_id stack_of(std::uintptr_t address) noexcept;
-std::uintptr_t slot_bytes() noexcept;
+// An address in the range, or a stack.
+inline bool holds(std::uintptr_t address) noexcept { return in_use.hold(address); }
+inline std::uintptr_t slot_bytes() noexcept { return in_use.each; }
 std::size_t capacity() noexcept;
 guard guarded_by() noexcept;
 std::uint32_t created() noexcept;

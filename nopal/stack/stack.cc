@@ -17,6 +17,9 @@
 #include <algorithm>
 
 namespace nopal::stack {
+
+slots large_ones;
+
 namespace {
 
 // Slots are made smaller before there are fewer than this.
@@ -105,6 +108,7 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noex
   NOPAL_ASSERT(links != nullptr, "no memory for a table of %zu stacks", stacks);
   pool.open(links, sizeof(base::free_list::link));
   the_range.stacks = stacks;
+  large_ones = {the_range.base, the_range.bytes(), slot_bytes()};
   arch::nopal_gdb_range = {the_range.base, the_range.bytes(), slot_bytes()};
   the_range.may_run_out = max_stacks != 0 || stacks < kManyStacks;
   the_range.thieves_stacks = stacks < kManyStacks ? stacks - stacks / 4 : stacks;
@@ -146,34 +150,22 @@ std::uint32_t number_of(stack_id stack) noexcept {
   return static_cast<std::uint32_t>((stack - the_range.base) >> the_range.slot_shift);
 }
 
-bool is_ours(std::uintptr_t address) noexcept {
-  return address - the_range.base < the_range.bytes() || small::holds(address);
-}
-
 bool in_guard(std::uintptr_t address) noexcept {
   return is_ours(address) && address < bottom(stack_of(address));
 }
 
 std::size_t size() noexcept { return the_range.stack_bytes; }
 std::uintptr_t slot_bytes() noexcept { return the_range.slot_bytes(); }
-stack_id stack_of(std::uintptr_t address) noexcept {
-  return small::holds(address) ? small::stack_of(address) : address & ~(slot_bytes() - 1);
-}
 
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept {
   return is_ours(a) ? is_ours(b) && stack_of(a) == stack_of(b) : !is_ours(b);
 }
 
-std::uintptr_t top(stack_id stack) noexcept {
-  return stack + (small::holds(stack) ? small::slot_bytes() : slot_bytes());
-}
 std::uintptr_t bottom(stack_id stack) noexcept {
   return small::holds(stack) ? stack + base::page_size()
                              : stack + slot_bytes() - the_range.stack_bytes;
 }
 std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }
-
-void*& word_of(stack_id stack) noexcept { return reinterpret_cast<void**>(top(stack))[-2]; }
 
 void* fiber_of(stack_id stack) noexcept {
   if (small::holds(stack))

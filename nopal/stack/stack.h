@@ -22,6 +22,7 @@
 #pragma once
 
 #include "nopal/stack/retirement.h"
+#include "nopal/stack/small.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -52,20 +53,29 @@ inline constexpr std::size_t most_stacks = 16384; // 1 TiB of addresses
 // How many there can be at most: fewer where addresses or mappings are few.
 std::size_t capacity() noexcept;
 std::uint32_t created_stacks() noexcept;
-// Each, but no small one, has a number below `most_stacks`, in the order in which they were created.
+// Each, but no small one, has a number below `most_stacks`, in the order in which they were
+// created.
 std::uint32_t number_of(stack_id stack) noexcept;
 stack_id stack_number(std::size_t number) noexcept;
 
-bool is_ours(std::uintptr_t address) noexcept;
+extern slots large_ones;
+inline bool is_ours(std::uintptr_t address) noexcept {
+  return large_ones.hold(address) || small::holds(address);
+}
 // True when the address lies below a stack in its slot: an overflow.
 bool in_guard(std::uintptr_t address) noexcept;
 
 std::size_t size() noexcept;
-std::uintptr_t slot_bytes() noexcept;
-stack_id stack_of(std::uintptr_t address) noexcept; // the address must be ours
+std::uintptr_t slot_bytes() noexcept;                           // of the large ones
+inline const slots& slots_of(std::uintptr_t address) noexcept { // the address must be ours
+  return small::holds(address) ? small::in_use : large_ones;
+}
+inline stack_id stack_of(std::uintptr_t address) noexcept {
+  return address & ~(slots_of(address).each - 1);
+}
 // On the same stack of ours, or both on none.
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept;
-std::uintptr_t top(stack_id stack) noexcept;
+inline std::uintptr_t top(stack_id stack) noexcept { return stack + slots_of(stack).each; }
 std::uintptr_t bottom(stack_id stack) noexcept; // the lowest address that may be used
 // Below this address a fork must not go deeper: what is left is for the leaf's calls.
 std::uintptr_t lowest_fork(stack_id stack) noexcept;
@@ -73,7 +83,7 @@ std::uintptr_t lowest_fork(stack_id stack) noexcept;
 // A word for the caller, near the top of a stack that is in use (arch/gdb.h has the one above). The
 // first frame begins this much below the top.
 inline constexpr std::uintptr_t top_margin = 64;
-void*& word_of(stack_id stack) noexcept;
+inline void*& word_of(stack_id stack) noexcept { return reinterpret_cast<void**>(top(stack))[-2]; }
 
 // The bounds a deque needs, as a type, so that a model can put others in their place.
 struct bounds {

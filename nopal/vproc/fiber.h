@@ -39,8 +39,9 @@ struct fiber : arch::context {
   void* argument = nullptr;
   base::handed_over<fiber*> next{nullptr}; // of the queue that it is in
   group* of = nullptr;                     // null: of a thread that runs no strands
-  worker* left = nullptr;   // the worker that it left, with its open forks; null: it had none
-  std::uintptr_t split = 0; // the split of its deque when the strand gave that back
+  worker* left = nullptr; // the worker that it left, with its open forks; null: it had none
+  stack::stack_id on = stack::no_stack; // its stack, if that is in use
+  std::uintptr_t split = 0;             // the split of its deque when the strand gave that back
   join::exception_state exceptions{};
   int error = 0;
   arch::control_words control{};

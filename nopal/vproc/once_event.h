@@ -2,7 +2,8 @@
 // Something that happens once, and the fibers that wait for it (nopal/future.h). A Fiber has a
 // member `handed_over<Fiber*> next`, which belongs to the event while the fiber waits.
 //
-// Contract:  who saw `happened`, and each fiber that `happen` returns, sees what was written before.
+// Contract:  who saw `happened`, and each fiber that `happen` returns, sees what was written
+// before.
 // Invariant: (lock_ free)  if it has happened, no fiber is in the queue.
 // Orders:
 //   E  happen: store release. Partner: the acquire of happened. A fiber in the queue relies on what
@@ -31,8 +32,8 @@ public:
     return true;
   }
 
-  // Once. Returns the first of those that wait, to be made ready; each names the next. The event may
-  // be gone before this returns, where somebody who saw it happen may destroy it.
+  // Once. Returns the first of those that wait, to be made ready; each names the next. The event
+  // may be gone before this returns, where somebody who saw it happen may destroy it.
   Fiber* happen() noexcept {
     const deque::locked guard{lock_};
     Fiber* const first = queue_.take_all();

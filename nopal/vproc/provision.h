@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which vprocs a computation has been given (nopal/vprocs.h).
 //
-// A Vproc has a member `base::handed_over<std::uint32_t> computations`: how many have been given it.
+// A Vproc has a member `base::handed_over<std::uint32_t> computations`: how many have been given
+// it.
 //
 // Invariant (lock free): for each vproc, `computations` is the number of sets that have its place.
 // Ownership: `computations` of all vprocs, and all sets, belong to who holds the lock, which all

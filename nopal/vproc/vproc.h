@@ -73,7 +73,7 @@ struct scheduler_place {
 struct vproc {
   scheduler_place scheduler;
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
-  const int* error = nullptr;                                     // its thread's errno
+  int* error = nullptr;                                           // its thread's errno
   group* bound = nullptr; // its thread waits for this group and runs its strands only; null: any
   shown<action*> actions; // the one that was pushed last
   const action* asked = nullptr;         // the one that is to answer now
@@ -96,7 +96,7 @@ struct vproc {
   // Whether nothing but its queue decides what it runs next.
   bool may_switch() const noexcept {
     return actions.get() == nullptr && remote.empty() && !spare && !watched &&
-           !signals.seems_told() && !looks_further();
+           !signals.seems_told();
   }
 
   // What others want of it (sched/preemption.h, timer.h).

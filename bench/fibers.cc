@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT
+// What fibers cost and how they share threads, in five cases that --n chooses:
+//
+//   1  two fibers that yield to each other: `ns` for each switch
+//   2  two fibers that send each other a value: `ns` for each message
+//   3  a fiber that computes and polls, beside a hundred that get a message now and then: `p50_ms`
+//      and `p99_ms` from the message's due time until it is received
+//   4  two fibers with shares 3 and 1 that compute: `ratio` of their processor time
+//   5  many fibers that wait: `bytes` of memory for each, page tables counted
+#include "bench/harness.h"
+
+#include <nopal/channel.h>
+#include <nopal/policies.h>
+#include <nopal/preemption.h>
+#include <nopal/runtime.h>
+
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace bench {
+namespace {
+
+using clock = std::chrono::steady_clock;
+using seconds = std::chrono::duration<double>;
+
+double since(clock::time_point begin) { return seconds{clock::now() - begin}.count(); }
+
+// What a case does more of, the larger the size.
+struct amounts {
+  long switches;
+  long messages;
+  double duration_s; // of the cases 3 and 4
+  long fibers;
+};
+constexpr amounts amounts_of(size s) {
+  return s == size::test    ? amounts{1000, 1000, 0.3, 1000}
+         : s == size::quick ? amounts{2'000'000, 1'000'000, 3, 100'000}
+                            : amounts{10'000'000, 5'000'000, 10, 100'000};
+}
+
+double memory_bytes() {
+  double kib = 0;
+  std::FILE* const status = std::fopen("/proc/self/status", "re");
+  if (status == nullptr)
+    throw std::runtime_error("/proc/self/status cannot be read, so memory is not known");
+  char line[256];
+  for (unsigned long number = 0; std::fgets(line, sizeof line, status) != nullptr;)
+    if (std::sscanf(line, "VmRSS: %lu kB", &number) == 1 ||
+        std::sscanf(line, "VmPTE: %lu kB", &number) == 1)
+      kib += static_cast<double>(number);
+  std::fclose(status);
+  return kib * 1024;
+}
+
+class fibers final : public experiment {
+public:
+  fibers(const input& in, unsigned workers)
+      : which_{in.n.value_or(1)}, much_{amounts_of(in.chosen)} {
+    if (which_ < 1 || which_ > 5)
+      throw std::invalid_argument(
+          "--n " + std::to_string(which_) +
+          " is not known; accepted are 1 (switch), 2 (message), 3 (fairness), 4 (shares) and 5 "
+          "(memory)");
+    nopal::options asked;
+    asked.num_workers = workers;
+    if (which_ == 5)
+      asked.fiber_guards = false; // a kernel without guard regions allows 29,700 with them
+    nopal::configure(asked);
+  }
+
+  long n() const override { return which_; }
+  std::uint64_t forks() const override { return 0; }
+  void prepare() override {}
+  void warm_up() override {
+    nopal::run([] { nopal::spawn([] {}); });
+  }
+  void compute() override {
+    switch (which_) {
+    case 1:
+      return switches();
+    case 2:
+      return messages();
+    case 3:
+      return fairness();
+    case 4:
+      return shares();
+    default:
+      return memory();
+    }
+  }
+  bool verify() override { return right_; }
+  counters read_counters() const override {
+    counters now;
+    now.steals = nopal::stats().steals;
+    return now;
+  }
+  std::map<std::string, double> told() const override { return told_; }
+
+private:
+  void switches() {
+    long done = 0;
+    const auto turns = [&] {
+      for (long i = 0; i < much_.switches / 2; ++i, ++done)
+        nopal::yield();
+    };
+    const auto begin = clock::now();
+    nopal::run([&] {
+      nopal::spawn(turns);
+      nopal::spawn(turns);
+    });
+    told_["ns"] = since(begin) * 1e9 / static_cast<double>(done);
+    right_ = done == much_.switches / 2 * 2;
+  }
+
+  // There and back are two messages.
+  void messages() {
+    nopal::channel<long> there;
+    nopal::channel<long> back;
+    long sum = 0;
+    const long pairs = much_.messages / 2;
+    const auto begin = clock::now();
+    nopal::run([&] {
+      nopal::spawn([&] {
+        for (long i = 0; i < pairs; ++i)
+          back.send(there.recv() + 1);
+      });
+      nopal::spawn([&] {
+        for (long i = 0; i < pairs; ++i) {
+          there.send(i);
+          sum += back.recv();
+        }
+      });
+    });
+    told_["ns"] = since(begin) * 1e9 / static_cast<double>(2 * pairs);
+    right_ = sum == pairs * (pairs + 1) / 2;
+  }
+
+  // A thread of its own, which stands for the world outside, sends to one after the other. With one
+  // worker the receiver runs only when the fiber that computes has been preempted.
+  void fairness() {
+    constexpr std::size_t reactive = 100;
+    using due = clock::time_point;
+    std::vector<nopal::channel<due>> mail(reactive);
+    std::vector<double> late_ms;
+    std::atomic<std::size_t> left{reactive};
+    const auto send = [&] {
+      const auto begin = clock::now();
+      for (std::size_t i = 0; since(begin) < much_.duration_s; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
+        mail[i % reactive].send(clock::now());
+      }
+      for (nopal::channel<due>& each : mail)
+        each.send(due{});
+    };
+    std::thread world;
+    nopal::run([&] {
+      for (nopal::channel<due>& mine : mail)
+        nopal::spawn([&] {
+          for (due when = mine.recv(); when != due{}; when = mine.recv())
+            late_ms.push_back(since(when) * 1e3);
+          --left;
+        });
+      world = std::thread{send};
+      while (left != 0) {
+        for (int i = 0; i < 100; ++i)
+          asm volatile("" ::: "memory");
+        nopal::poll();
+      }
+    });
+    world.join();
+    std::ranges::sort(late_ms);
+    right_ = late_ms.size() > 10;
+    if (!right_)
+      return;
+    told_["p50_ms"] = late_ms[late_ms.size() / 2];
+    told_["p99_ms"] = late_ms[late_ms.size() * 99 / 100];
+    told_["max_ms"] = late_ms.back();
+  }
+
+  static double cpu_s() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+  }
+
+  // Each adds up the processor time between two of its polls that lie in one turn: a turn's end
+  // shows as more than a millisecond.
+  void shares() {
+    nopal::proportional_share by_shares;
+    double used[2] = {};
+    const auto begin = clock::now();
+    nopal::run(by_shares, [&] {
+      for (const int which : {0, 1})
+        nopal::spawn([&, which] {
+          by_shares.set_share(which == 0 ? 3 : 1);
+          for (double before = cpu_s(); since(begin) < much_.duration_s;) {
+            for (int i = 0; i < 1000; ++i)
+              asm volatile("" ::: "memory");
+            nopal::poll();
+            const double now = cpu_s();
+            if (now - before < 1e-3)
+              used[which] += now - before;
+            before = now;
+          }
+        });
+    });
+    told_["seconds"] = used[0] + used[1];
+    told_["ratio"] = used[0] / used[1];
+    right_ = used[1] > 0;
+  }
+
+  void memory() {
+    nopal::channel<int> begun;
+    nopal::channel<int> go_on;
+    const long count = much_.fibers;
+    std::atomic<long> ended{0};
+    nopal::run([&] {
+      const double before = memory_bytes();
+      for (long i = 0; i < count; ++i)
+        nopal::spawn([&] {
+          begun.send(1);
+          go_on.recv();
+          ended += 1;
+        });
+      for (long i = 0; i < count; ++i)
+        begun.recv();
+      told_["bytes"] = (memory_bytes() - before) / static_cast<double>(count);
+      for (long i = 0; i < count; ++i)
+        go_on.send(1);
+    });
+    told_["fibers"] = static_cast<double>(count);
+    right_ = ended == count;
+  }
+
+  const long which_;
+  const amounts much_;
+  bool right_ = false;
+  std::map<std::string, double> told_;
+};
+
+} // namespace
+} // namespace bench
+
+int main(int argc, char** argv) {
+  const bench::program what{
+      "fibers", BENCH_RUNTIME, true, true, false, [](const bench::input& in, unsigned workers) {
+        return std::make_unique<bench::fibers>(in, workers);
+      }};
+  return bench::run_program(what, argc, argv);
+}
