@@ -71,7 +71,6 @@ TEST(places, a_strand_migrates_with_open_forks) {
 // One that waits, gives way and is preempted comes back to its place.
 TEST(places, a_pinned_fiber_stays) {
   nopal::channel<int> values;
-  std::atomic<bool> stop{false};
   std::atomic<int> at_home{0};
   nopal::run([&] {
     for (const nopal::place at : nopal::places())
