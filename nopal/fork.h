@@ -48,8 +48,9 @@
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
-template <class Body> void call_affine(Body& body); // affine.h
-}
+template <class Body> void call_affine(Body& body);                    // affine.h
+template <class Body> void call_in_arena(Body& body, unsigned vprocs); // arena.h
+} // namespace detail
 
 class scope {
 public:
@@ -111,6 +112,7 @@ public:
 
 private:
   template <class Body> friend void detail::call_affine(Body& body);
+  template <class Body> friend void detail::call_in_arena(Body& body, unsigned vprocs);
 
   [[gnu::always_inline]] static inline std::uintptr_t this_frame() noexcept {
     return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));

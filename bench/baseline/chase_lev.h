@@ -139,7 +139,7 @@ public:
       return outcome::empty;
     const array* entries = array_.load(base::acquire);                                   // G
     taken = {nullptr, entries->at(top).load(base::relaxed), group_.load(base::acquire)}; // H
-    if (group != nullptr && taken.group != group)
+    if (!may_take(group, taken.group))
       return top_.load(base::relaxed) == top ? outcome::foreign : outcome::lost;
     return top_.compare_exchange_strong(top, top + 1, base::seq_cst, base::relaxed) // T
                ? outcome::got
@@ -159,7 +159,7 @@ public:
   bool publish_for_owner(const void* = nullptr) noexcept { return anything_public(); }
 
   bool has_work(void* group) noexcept {
-    return anything_public() && (group == nullptr || group_.load(base::acquire) == group);
+    return anything_public() && may_take(group, group_.load(base::acquire));
   }
 
 private:

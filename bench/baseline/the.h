@@ -148,7 +148,7 @@ public:
     outcome result = outcome::empty;
     if (at < tail_.load(base::acquire)) { // P
       taken = {nullptr, slots_[at].load(base::relaxed), group_};
-      result = group == nullptr || group_ == group ? outcome::got : outcome::foreign;
+      result = may_take(group, group_) ? outcome::got : outcome::foreign;
     }
     if (result == outcome::got)
       Record::taken(taken.frame);
@@ -171,7 +171,7 @@ public:
 
   bool has_work(void* group) noexcept {
     const locked guard{lock_};
-    return anything_public() && (group == nullptr || group_ == group);
+    return anything_public() && (may_take(group, group_));
   }
 
 private:

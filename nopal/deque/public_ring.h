@@ -30,6 +30,12 @@ template <class Record> struct entry {
   void* group;
 };
 
+// Whether a thief that wants what belongs to this group (null: to any) may take what belongs to that
+// one. A group whose address is odd is closed: who wants any does not get it (vproc/group.h).
+inline bool may_take(const void* wanted, const void* of) noexcept {
+  return wanted == of || (wanted == nullptr && (reinterpret_cast<std::uintptr_t>(of) & 1) == 0);
+}
+
 enum class outcome : std::uint8_t {
   got,
   empty,
@@ -98,7 +104,7 @@ public:
     const slot& at = slots_[word.head() % Capacity];
     taken = {at.record.load(base::relaxed), at.frame.load(base::relaxed),
              at.group.load(base::relaxed)};
-    if (group != nullptr && taken.group != group)
+    if (!may_take(group, taken.group))
       return outcome::foreign;
     return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::release, // T
                                          base::relaxed)
@@ -109,7 +115,7 @@ public:
   bool holds(const void* group) const noexcept {
     const ring_word word{word_.load(base::acquire)}; // S
     return word.count() != 0 &&
-           (group == nullptr || slots_[word.head() % Capacity].group.load(base::relaxed) == group);
+           may_take(group, slots_[word.head() % Capacity].group.load(base::relaxed));
   }
 
 private:

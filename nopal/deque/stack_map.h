@@ -178,7 +178,7 @@ public:
       const locked guard{lock_};
       if (!ring_.empty())
         return true;
-      if (claiming_ || limit_.searched() || (group != nullptr && group != group_))
+      if (claiming_ || limit_.searched() || !may_take(group, group_))
         return false;
       if (limit_.fenced())
         return publish_oldest(bottom());
@@ -218,7 +218,7 @@ public:
     if (oldest_private() == nullptr)
       return false;
     limit_.forget_search();
-    return group == nullptr || group == group_;
+    return may_take(group, group_);
   }
 
 private:

@@ -44,7 +44,7 @@ bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
 }
 
 void publish_if(deque::attention why, worker* self, fork_record* newest) noexcept {
-  if (why == deque::attention::requested && self->deque.publish(newest, self->of))
+  if (why == deque::attention::requested && self->deque.publish(newest, name_of(self->of)))
     announce_work(self, self->of);
   wait_for_thief(self);
 }

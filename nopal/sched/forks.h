@@ -32,6 +32,9 @@ void child_threw(fork_record* of) noexcept;
 // of its parent is not offered. Returns on the thread that called it.
 void run_affine(fork_record* of, void (*run)(void*), void* closure) noexcept;
 
+// The same, and at most so many vprocs run its strands (arenas.h).
+void run_arena(fork_record* of, void (*run)(void*), void* closure, unsigned vprocs) noexcept;
+
 // Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
 // its stack at `left`.
 [[noreturn]] void main_path_waits(arch::context* scope, std::uintptr_t left) noexcept;

@@ -20,6 +20,7 @@
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
+#include "nopal/sched/arenas.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/overflow.h"
@@ -98,7 +99,7 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   const bool ours = !child->offered || self->deque.take_back_root(of);
   if (failed)
     join::attach_failure(of, !ours);
-  if (ours && self->host->bound == child->in)
+  if (ours && self->host->bound == child->in && !self->host->member)
     return;
   if (ours)
     leave_main_path(self, of->scope);
@@ -107,7 +108,7 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
 }
 
 // The calling thread begins a group, and waits for it from now on.
-worker* begin_group(scope_frame* scope) noexcept {
+worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   worker* const before = vproc::current();
   const bool nested = vproc::is_worker(before);
   if (nested)
@@ -118,6 +119,7 @@ worker* begin_group(scope_frame* scope) noexcept {
   begun->frame = scope->base_of_frame();
   begun->parent = before->of;
   begun->host = here;
+  begun->closed = vprocs != 0 || (before->of != nullptr && before->of->closed);
   begun->outer = before;
   if (nested)
     share_ready(here);
@@ -129,6 +131,8 @@ worker* begin_group(scope_frame* scope) noexcept {
   here->runs.set(true);
   begun->mutexes_held = mutexes_held();
   begun->control = arch::control_words::now();
+  begun->outer_member = here->member;
+  here->member = false;
   here->bound = begun;
   place_scheduler(here);
   worker* const self = take_worker(here);
@@ -137,6 +141,8 @@ worker* begin_group(scope_frame* scope) noexcept {
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
   self->adopt(self->stack, stack::top(self->stack), begun);
+  if (vprocs > 1)
+    open_arena(begun, vprocs - 1);
   return self;
 }
 
@@ -146,7 +152,9 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
   if (!stack::is_ours(scope->stack_pointer))
     base::remove_roots(scope->stack_pointer, here->scheduler.bounds.high);
   note_scheduler_stack(here);
+  close_arena(ended);
   here->bound = ended->outer_bound;
+  here->member = ended->outer_member;
   here->scheduler = ended->outer_scheduler;
   here->actions.set(ended->outer_actions);
   here->runs.set(ended->outer_runs);
@@ -183,13 +191,13 @@ bool fits_a_thief(const scope_frame* scope) noexcept {
 }
 
 // Runs the child in a group of its own, and offers the continuation of its parent if that may be.
-NOPAL_SWITCHES void run_group(fork_record* of, void (*run)(void*), void* closure,
-                              bool may_offer) noexcept {
+NOPAL_SWITCHES void run_group(fork_record* of, void (*run)(void*), void* closure, bool may_offer,
+                              unsigned vprocs) noexcept {
   enter();
   start();
   scope_frame* const scope = of->scope;
   const bool offered = may_offer && fits_a_thief(scope);
-  worker* self = begin_group(scope);
+  worker* self = begin_group(scope, vprocs);
   first_child child{of, run, closure, self->of, offered};
   const bool amid_exceptions = offered && self->exceptions->alive();
   if (amid_exceptions) {
@@ -198,7 +206,7 @@ NOPAL_SWITCHES void run_group(fork_record* of, void (*run)(void*), void* closure
     child.uncaught = scope->state().exceptions.uncaught;
   }
   if (offered) {
-    self->deque.publish_root(of, self->of);
+    self->deque.publish_root(of, name_of(self->of));
     announce_work(self, self->of);
     wait_for_thief(self);
   } else {
@@ -215,11 +223,16 @@ NOPAL_SWITCHES void run_group(fork_record* of, void (*run)(void*), void* closure
 
 NOPAL_SWITCHES void fork_in_new_group(fork_record* of, void (*run)(void*), void* closure) noexcept {
   check_no_handler();
-  run_group(of, run, closure, true);
+  run_group(of, run, closure, true, 0);
 }
 
 NOPAL_SWITCHES void run_affine(fork_record* of, void (*run)(void*), void* closure) noexcept {
-  run_group(of, run, closure, false);
+  run_group(of, run, closure, false, 0);
+}
+
+NOPAL_SWITCHES void run_arena(fork_record* of, void (*run)(void*), void* closure,
+                              unsigned vprocs) noexcept {
+  run_group(of, run, closure, false, vprocs);
 }
 
 NOPAL_SWITCHES void run(worker* self, finished_root what) noexcept {

@@ -3,6 +3,7 @@
 #include "nopal/sched/idle.h"
 
 #include "nopal/base/os.h"
+#include "nopal/sched/arenas.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/spares.h"
@@ -29,10 +30,10 @@ bool ask_and_look(worker* self) noexcept {
       one->deque.ask_before_sleep();
   base::heavy_barrier(); // S5
   group* const wanted = self->host->bound;
-  const auto has_work = [wanted](worker* one) { return one->deque.has_work(wanted); };
+  const auto has_work = [wanted](worker* one) { return one->deque.has_work(name_of(wanted)); };
   const auto has_ready = [](const vproc::vproc* one) { return !one->ready.empty(); };
   return any_other_worker(self, has_work) || suspended.has_work(wanted) || may_go_on(self) ||
-         any_other_vproc(self->host, has_ready); // S6
+         any_other_vproc(self->host, has_ready) || arena_has_work(self); // S6
 }
 
 // Begins at a random one; for a thread that may run no strands (null), at the first.
@@ -69,7 +70,7 @@ void hand_over(worker* self, group* of) noexcept {
 
 bool may_go_on(const worker* self) noexcept {
   const group* const bound = self->host->bound;
-  return (bound != nullptr && bound->is_finished()) || any_ready(self->host);
+  return (bound != nullptr && !self->host->member && bound->is_finished()) || any_ready(self->host);
 }
 
 // A thread that waits for its group must be there when that ends.
@@ -108,6 +109,12 @@ void begin_search(const worker* self) noexcept {
   self->host->runs.set(false);
   if (counted(self))
     idle.searching.fetch_add(1, base::seq_cst);
+}
+
+void join_while_searching(const worker* self, group* joined) noexcept {
+  pause_search(self);
+  self->host->bound = joined;
+  self->host->member = true;
 }
 
 void sleep(worker* self) noexcept {

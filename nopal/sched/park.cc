@@ -26,7 +26,9 @@ namespace {
 alignas(64) vproc::shared_queue<fiber> ready;
 
 auto of_group(const group* wanted) noexcept {
-  return [wanted](const fiber* strand) { return wanted == nullptr || strand->of == wanted; };
+  return [wanted](const fiber* strand) {
+    return strand->of == wanted || (wanted == nullptr && !strand->of->closed);
+  };
 }
 
 bool is_pinned(const fiber* strand) noexcept {
@@ -34,7 +36,7 @@ bool is_pinned(const fiber* strand) noexcept {
 }
 
 bool may_run(const vproc::vproc* here, const fiber* strand) noexcept {
-  return here->bound == nullptr || here->bound == strand->of;
+  return of_group(here->bound)(strand);
 }
 
 void wait_as_thread(fiber& here) noexcept {
@@ -245,6 +247,8 @@ bool any_ready(vproc::vproc* here) noexcept {
   const auto wanted = of_group(here->bound);
   return !here->ready.empty() || here->remote.holds(wanted) || ready.holds(wanted);
 }
+
+bool any_ready_of(const group* wanted) noexcept { return ready.holds(of_group(wanted)); }
 
 bool seems_any_ready(const vproc::vproc* of) noexcept {
   return !of->ready.empty() || !of->remote.empty() || !ready.empty();

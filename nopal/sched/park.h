@@ -16,6 +16,7 @@
 namespace nopal::inline NOPAL_ABI::sched {
 
 using vproc::fiber;
+using vproc::group;
 using vproc::signal;
 
 // Comes back, perhaps on another thread, when the fiber that `enqueue` is given is entered: after
@@ -40,6 +41,8 @@ void make_ready(fiber* strand) noexcept;
 // is none. And whether there is one.
 fiber* take_ready(vproc::vproc* here) noexcept;
 bool any_ready(vproc::vproc* here) noexcept;
+// The same of this group alone, of those that all share.
+bool any_ready_of(const group* wanted) noexcept;
 // Any thread: whether one is ready that this vproc might run. It may be wrong.
 bool seems_any_ready(const vproc::vproc* of) noexcept;
 

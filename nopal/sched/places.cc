@@ -23,9 +23,11 @@ computation& current_computation() noexcept {
   return *here->in;
 }
 
-// Spares come after those that were asked for.
-std::uint32_t pool_places() noexcept {
+// Spares come after those that were asked for. An arena has the waiting thread's place alone.
+std::uint32_t pool_places(const group* of) noexcept {
   std::uint32_t count = 0;
+  if (of->closed)
+    return 0;
   while (count < pool_size() && !pool_vproc(count)->spare)
     ++count;
   return count;
@@ -42,14 +44,17 @@ vproc::vproc* host() noexcept {
   return vproc::is_worker(self) ? self->host : nullptr;
 }
 
-std::uint32_t places() noexcept { return host() == nullptr ? 0 : 1 + pool_places(); }
+std::uint32_t places() noexcept {
+  return host() == nullptr ? 0 : 1 + pool_places(vproc::current()->of);
+}
 
 vproc::vproc* place_at(std::uint32_t number) noexcept {
   return number < places() ? place_of(vproc::current()->of, number) : nullptr;
 }
 
 void enqueue_on(vproc::vproc* at, fiber* ready) noexcept {
-  NOPAL_ASSERT(at != nullptr && !at->spare && (at->in_pool || at == ready->of->host),
+  NOPAL_ASSERT(at != nullptr && !at->spare &&
+                   (at == ready->of->host || (at->in_pool && !ready->of->closed)),
                "a fiber was enqueued on a vproc that cannot run it: a nopal::place is one of those "
                "that nopal::places, host and provision return within the same outermost nopal::run "
                "or affine region");
@@ -75,14 +80,14 @@ void pin(fiber* unborn, vproc::vproc* at) noexcept { unborn->with->pinned = at; 
 vproc::vproc* provision() noexcept {
   computation& of = current_computation();
   const auto at = [&of](std::size_t number) { return place_of(of.of, number); };
-  const std::size_t number = of.given.take(provision_lock, 1 + pool_places(), at);
+  const std::size_t number = of.given.take(provision_lock, 1 + pool_places(of.of), at);
   return number == of.given.none ? nullptr : at(number);
 }
 
 void release(vproc::vproc* given) noexcept {
   computation& of = current_computation();
   bool had = false;
-  for (std::uint32_t number = 0; number < 1 + pool_places() && !had; ++number)
+  for (std::uint32_t number = 0; number < 1 + pool_places(of.of) && !had; ++number)
     had = place_of(of.of, number) == given && of.given.give_back(provision_lock, number, given);
   NOPAL_ASSERT(had, "a vproc was released that this computation had not been given");
 }
@@ -90,7 +95,7 @@ void release(vproc::vproc* given) noexcept {
 void release_all(computation& ended) noexcept {
   if (!ended.given.any())
     return;
-  for (std::uint32_t number = 0; number < 1 + pool_places(); ++number)
+  for (std::uint32_t number = 0; number < 1 + pool_places(ended.of); ++number)
     ended.given.give_back(provision_lock, number, place_of(ended.of, number));
 }
 

@@ -152,7 +152,8 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
     return;
   scope->state().join.reset();
   self->host->count.resumptions.add(1);
-  if (root && self->host->bound == what.of && self->host->actions.get() == nullptr)
+  if (root && self->host->bound == what.of && !self->host->member &&
+      self->host->actions.get() == nullptr)
     return run(self, finished_root{scope});
   if (root) {
     what.of->finish(scope);

@@ -10,6 +10,7 @@
 // and one pass over the workers, unless the pass came too soon after the fork.
 #include "nopal/base/os.h"
 #include "nopal/config.h"
+#include "nopal/sched/arenas.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"
@@ -34,12 +35,12 @@ using item = deque::entry<fork_record>;
 next_step stolen_from(const worker* victim, worker* self, const item& taken) noexcept {
   self->stolen_error = base::read_error(victim->error_at());
   self->host->count.steals.add(1);
-  return stolen{taken.frame, static_cast<group*>(taken.group)};
+  return stolen{taken.frame, vproc::named(taken.group)};
 }
 
 outcome steal_from(worker* victim, worker* self, next_step& next) noexcept {
   item taken{};
-  const outcome result = victim->deque.steal(self->host->bound, taken);
+  const outcome result = victim->deque.steal(name_of(self->host->bound), taken);
   if (result == outcome::got)
     next = stolen_from(victim, self, taken);
   return result;
@@ -74,7 +75,7 @@ bool steal_from_suspended(worker* self, next_step& next) noexcept {
 
 bool steal_starved(worker* self, next_step& next) noexcept {
   return any_other_worker(self, [self, &next](worker* victim) {
-    return victim->deque.publish_for_owner(self->host->bound) &&
+    return victim->deque.publish_for_owner(name_of(self->host->bound)) &&
            steal_from(victim, self, next) == outcome::got;
   });
 }
@@ -82,7 +83,7 @@ bool steal_starved(worker* self, next_step& next) noexcept {
 // What the vproc may go on with without stealing.
 bool go_on(worker* self, next_step& next) noexcept {
   group* const bound = self->host->bound;
-  if (bound != nullptr)
+  if (bound != nullptr && !self->host->member)
     if (scope_frame* const root = bound->take_finished()) {
       next = finished_root{root};
       return true;
@@ -93,7 +94,8 @@ bool go_on(worker* self, next_step& next) noexcept {
 }
 
 bool any_finished(const worker* self) noexcept {
-  return self->host->bound != nullptr && self->host->bound->is_finished();
+  const vproc::vproc* const here = self->host;
+  return here->bound != nullptr && !here->member && here->bound->is_finished();
 }
 
 bool steal_fiber(worker* self, ready_seen& before, next_step& next) noexcept {
@@ -102,12 +104,52 @@ bool steal_fiber(worker* self, ready_seen& before, next_step& next) noexcept {
   return ready != nullptr;
 }
 
+// One look for work of the arena that the vproc is bound to.
+bool search_arena(worker* self, next_step& next) noexcept {
+  return go_on(self, next) || steal_from_anybody(self, next) || go_on(self, next) ||
+         steal_from_suspended(self, next) || steal_starved(self, next);
+}
+
+// Joins an arena that has a place and work. It is a member as long as it finds more there.
+bool visit_arenas(worker* self, next_step& next) noexcept {
+  vproc::vproc* const here = self->host;
+  if (here->bound != nullptr || here->spare)
+    return false;
+  for (std::size_t i = 0; group* const joined = take_place(i); ++i) {
+    here->bound = joined;
+    here->member = true;
+    const bool found = search_arena(self, next);
+    here->bound = nullptr;
+    here->member = false;
+    if (found) {
+      join_while_searching(self, joined);
+      return true;
+    }
+    give_place_back(joined);
+  }
+  return false;
+}
+
+// A member that finds nothing leaves.
+bool stay_member(worker* self, next_step& next) noexcept {
+  vproc::vproc* const here = self->host;
+  const bool may_steal = self->stack != stack::no_stack || !stack::may_run_out();
+  if (may_steal && search_arena(self, next))
+    return true;
+  share_ready(here);
+  give_place_back(std::exchange(here->bound, nullptr));
+  here->member = false;
+  return false;
+}
+
 } // namespace
 
 next_step find_work(worker* self) noexcept {
   next_step next;
   if (virtual_workers() > 1 && self->host->random.below(2) == 0 && !any_finished(self) &&
       steal_from_suspended(self, next))
+    return next;
+  if (self->host->member && stay_member(self, next))
     return next;
   if (!must_rest(self) && go_on(self, next))
     return next;
@@ -129,7 +171,8 @@ next_step find_work(worker* self) noexcept {
       continue;
     if (steal_fiber(self, before, next))
       break;
-    if (steal_from_suspended(self, next) || steal_starved(self, next) || reclaim_stacks(self, next))
+    if (steal_from_suspended(self, next) || steal_starved(self, next) || visit_arenas(self, next) ||
+        reclaim_stacks(self, next))
       break;
     if (round % kRounds == 0 && before.there)
       base::sleep_us(nap_us = std::min(2 * nap_us, kLongestNap_us)); // it is run soon, or stolen

@@ -37,6 +37,7 @@ struct group {
   // What the waiting thread was before, and is again when the group ends.
   worker* outer = nullptr;
   group* outer_bound = nullptr;
+  bool outer_member = false;
   scheduler_place outer_scheduler;
   action* outer_actions = nullptr;
   bool outer_runs = false;
@@ -44,6 +45,12 @@ struct group {
   // What the waiting thread computed with then, and the group's strands compute with, except where
   // one has changed its own (nopal/floating_point.h).
   arch::control_words control;
+
+  // Its strands run on the waiting thread and on vprocs that have joined it, and nowhere else
+  // (sched/arenas.h). `places` and `members` belong to who holds the lock there.
+  bool closed = false;
+  unsigned places = 0;  // for vprocs that may join yet
+  unsigned members = 0; // that have joined
 
   mask_count masks; // of its strands that are in no computation
 
@@ -63,5 +70,13 @@ struct group {
 private:
   base::atomic<join::scope_frame*> finished_{nullptr};
 };
+
+// What deques call it (deque/public_ring.h).
+inline void* name_of(group* one) noexcept {
+  return one == nullptr ? nullptr : reinterpret_cast<char*>(one) + (one->closed ? 1 : 0);
+}
+inline group* named(void* name) noexcept {
+  return reinterpret_cast<group*>(reinterpret_cast<std::uintptr_t>(name) & ~std::uintptr_t{1});
+}
 
 } // namespace nopal::inline NOPAL_ABI::vproc

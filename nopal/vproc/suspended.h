@@ -18,6 +18,9 @@
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
+// What deques call a group (group.h); in models, where no group is closed, itself.
+template <class Group> Group* name_of(Group* one) noexcept { return one; }
+
 template <class Worker> class suspended_workers : shared_queue<Worker> {
   using queue = shared_queue<Worker>;
   using queue::lock_;
@@ -45,7 +48,7 @@ public:
       if (got || (wanted != nullptr && one->of != wanted))
         return false;
       one->deque.publish_for_absent_owner();
-      got = one->deque.steal(wanted, taken) == deque::outcome::got;
+      got = one->deque.steal(name_of(wanted), taken) == deque::outcome::got;
       if (got)
         victim = one;
       return !got && !one->deque.has_work(nullptr); // another thief may have been faster
@@ -58,7 +61,7 @@ public:
   // A sleeper's last look.
   template <class Group> bool has_work(Group* wanted) noexcept {
     return queue::holds([wanted](Worker* one) {
-      return (wanted == nullptr || one->of == wanted) && one->deque.has_work(wanted);
+      return (wanted == nullptr || one->of == wanted) && one->deque.has_work(name_of(wanted));
     });
   }
 };

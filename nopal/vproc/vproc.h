@@ -74,6 +74,7 @@ struct vproc {
   scheduler_place scheduler;
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   int* error = nullptr;                                           // its thread's errno
+  bool member = false;    // bound to a group that another thread waits for (group::closed)
   group* bound = nullptr; // its thread waits for this group and runs its strands only; null: any
   shown<action*> actions; // the one that was pushed last
   const action* asked = nullptr;         // the one that is to answer now

@@ -16,6 +16,7 @@
 #include "nopal/config.h"
 #include "nopal/join/join.h"
 #include "nopal/stack/stack.h"
+#include "nopal/vproc/group.h"
 #include "nopal/vproc/vproc.h"
 
 #include NOPAL_DEQUE_HEADER
@@ -48,7 +49,7 @@ struct worker : arch::runner {
   // The deque uses this stack from now on (stack_map.h).
   void adopt(stack::stack_id used, std::uintptr_t split, group* group) noexcept {
     late_split = 0;
-    deque.adopt(used, split, group);
+    deque.adopt(used, split, name_of(group));
   }
   // A strand goes on, or begins, that has no open forks. Many never fork before they wait again:
   // for these the deque, and its lock, are left alone.

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Arenas: computations that are limited to some of the vprocs, and isolated from others.
+//
+//     nopal::arena two{2};
+//     long x = two.run([] { return fib(40); });   // on this thread and at most one other
+//
+// `run` calls f, and returns or throws what f does, on the calling thread, as an affine region does
+// (affine.h). Meanwhile that thread runs strands of f and nothing else, and at most vprocs - 1 others
+// join it. Nobody else takes what f forks, or its fibers; and a thread that has joined does nothing
+// else until it finds no more work there. So a library that is given an arena takes no more of the
+// machine than that, also beside others that compute at the same time.
+//
+// Arenas nest; an affine region or an arena within one is run by its own thread, and an inner arena
+// by those that join it. Thread rules: any thread, any strand; several may run in one arena object
+// at a time, each with so many vprocs.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/fork.h"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#if !defined(NOPAL_SERIAL)
+#include "nopal/base/check.h"
+#endif
+
+namespace nopal::inline NOPAL_ABI {
+
+#if !defined(NOPAL_SERIAL)
+namespace detail {
+
+template <class Body>
+NOPAL_THUNK_FUNCTION void arena_thunk(scope_frame* scope, Body* body, unsigned vprocs) {
+  fork_record record{scope};
+  sched::run_arena(&record, run_body<Body>, body, vprocs);
+}
+
+// Its scope's frame is this function's.
+template <class Body> [[gnu::noinline]] void call_in_arena(Body& body, unsigned vprocs) {
+  scope s;
+  through_stub<arena_thunk<Body>>(&s.frame_, std::addressof(body), vprocs);
+  s.join();
+}
+
+} // namespace detail
+#endif
+
+class arena {
+public:
+  // At least one vproc: the calling thread's.
+  explicit arena(unsigned vprocs) : vprocs_{vprocs} {
+#if !defined(NOPAL_SERIAL)
+    NOPAL_ASSERT(vprocs >= 1, "a nopal::arena has %u vprocs, but it must have at least one",
+                 vprocs);
+#endif
+  }
+
+  template <class F>
+    requires std::is_invocable_v<F>
+  std::invoke_result_t<F> run(F&& f) {
+#if defined(NOPAL_SERIAL)
+    return std::invoke(std::forward<F>(f));
+#else
+    using result = std::invoke_result_t<F>;
+    if constexpr (std::is_void_v<result>) {
+      auto body = [&f] { std::invoke(std::forward<F>(f)); };
+      detail::call_in_arena(body, vprocs_);
+    } else if constexpr (std::is_reference_v<result>) {
+      auto* const at = run([&f] {
+        result&& refers = std::invoke(std::forward<F>(f));
+        return std::addressof(refers);
+      });
+      return static_cast<result>(*at);
+    } else {
+      std::optional<result> returned;
+      run([&f, &returned] { returned.emplace(std::invoke(std::forward<F>(f))); });
+      return std::move(*returned);
+    }
+#endif
+  }
+
+private:
+  [[maybe_unused]] unsigned vprocs_;
+};
+
+} // namespace nopal::inline NOPAL_ABI
