@@ -30,8 +30,8 @@ template <class Record> struct entry {
   void* group;
 };
 
-// Whether a thief that wants what belongs to this group (null: to any) may take what belongs to that
-// one. A group whose address is odd is closed: who wants any does not get it (vproc/group.h).
+// Whether a thief that wants what belongs to this group (null: to any) may take what belongs to
+// that one. A group whose address is odd is closed: who wants any does not get it (vproc/group.h).
 inline bool may_take(const void* wanted, const void* of) noexcept {
   return wanted == of || (wanted == nullptr && (reinterpret_cast<std::uintptr_t>(of) & 1) == 0);
 }

@@ -159,7 +159,7 @@ TEST(arena, beside_other_work) {
       fib(12);
   }};
   nopal::arena two{2};
-  for (int i = 0; i < 50; ++i)
+  for (int i = 0; i < repetitions(50, 2); ++i)
     EXPECT_EQ(two.run([] { return fib(14); }), 377);
   stop = true;
   other.join();
