@@ -75,6 +75,9 @@ def arguments(words):
                         help="print the ratios that are promised, computed from this run")
     parser.add_argument("--build", default=str(SOURCE / "build" / "release"), metavar="DIR",
                         help="build directory (default build/release)")
+    parser.add_argument("--before", metavar="DIR",
+                        help="with --study scheduling: the build directory of an older commit, "
+                        "whose programs are measured beside these")
     parser.add_argument("--seed", type=int, metavar="N", help="of the random order")
     parser.add_argument("--timeout", type=positive(float), default=600, metavar="S",
                         help="a run that takes longer has failed (default 600)")
@@ -190,6 +193,8 @@ def main(words):
         options.study, options.merge = document.from_json(options.saved).name, [options.saved]
     if options.merge and not options.study:
         raise UsageError("--merge needs --study NAME, the study that the files are of.")
+    if options.before and not options.study:
+        raise UsageError("--before needs --study NAME, a study that compares builds.")
     if options.targets and not options.study:
         raise UsageError("--targets needs --study NAME, the study that runs the programs.")
     if options.targets:

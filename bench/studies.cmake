@@ -72,8 +72,7 @@ else()
   bench_missing(nopal-counted "${not_for_studies}")
 endif()
 
-# The study `scheduling`: fibers, beside Boost.Context's switch and Go's channels; and all problems
-# by an older build, -DNOPAL_BEFORE_DIR=its bench folder, with today's once more as control.
+# The study `scheduling`: fibers, beside Boost.Context's switch and Go's channels.
 if(TARGET nopal)
   add_executable(fibers-nopal fibers.cc)
   target_compile_definitions(fibers-nopal PRIVATE BENCH_RUNTIME="nopal")
@@ -112,27 +111,4 @@ if(NOPAL_GO)
   bench_built(go "${version}" fibers)
 else()
   bench_missing(go "Go was not found (golang-go)")
-endif()
-
-# bench_renamed(runtime folder): programs of a folder, as if of a runtime of this name.
-function(bench_renamed runtime folder)
-  foreach(problem IN LISTS problems)
-    set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${problem}-${runtime})
-    set(rename "s/\"runtime\":\"nopal\"/\"runtime\":\"${runtime}\"/")
-    file(WRITE ${wrapper} "#!/bin/bash\nset -o pipefail\n"
-      "\"${folder}/${problem}-nopal\" \"$@\" | sed '${rename}'\n")
-    file(CHMOD ${wrapper}
-      PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ WORLD_READ)
-  endforeach()
-  bench_built(${runtime} "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" ${problems})
-  set(programs_json "${programs_json}" PARENT_SCOPE)
-endfunction()
-
-set(NOPAL_BEFORE_DIR "" CACHE PATH "the bench folder of an older build; empty: not compared with")
-if(NOPAL_BEFORE_DIR)
-  bench_renamed(nopal-before ${NOPAL_BEFORE_DIR})
-  bench_renamed(nopal-again ${CMAKE_CURRENT_BINARY_DIR})
-else()
-  bench_missing(nopal-before "it is given by path, -DNOPAL_BEFORE_DIR=dir")
-  bench_missing(nopal-again "it is the control of nopal-before")
 endif()

@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 from runner.budget import NO_LIMIT
-from runner.programs import OWN_RUNTIMES, base, environment_of
+from runner.programs import CALLED, OWN_RUNTIMES, SIZES, base, environment_of
 
 FIELDS = ["problem", "runtime", "workers", "size", "n", "time_s", "verified", "forks",
           "max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
@@ -51,6 +51,8 @@ def run_once(program, configuration, size, limit_s, budget=NO_LIMIT):
         raise OutOfTime()
     problem, runtime, workers = configuration
     problem, _, number = problem.partition("@")
+    if number in SIZES:
+        size, number = number, ""
     command = [str(program), "--size", size, "--workers", str(workers)]
     if number:
         command += ["--n", number]
@@ -79,7 +81,8 @@ def run_once(program, configuration, size, limit_s, budget=NO_LIMIT):
         raise Failed(f"it ended with status {done.returncode}{because}")
     if not isinstance(line, dict) or sorted(line) != sorted(FIELDS):
         raise Failed("it did not print one JSON line with the fields expected")
-    wanted = {"problem": problem, "runtime": base(runtime), "workers": workers, "size": size,
+    called = CALLED.get(base(runtime), base(runtime))
+    wanted = {"problem": problem, "runtime": called, "workers": workers, "size": size,
               "verified": True}
     if number:
         wanted["n"] = int(number)

@@ -16,7 +16,10 @@ SERIAL_RUNTIMES = ["serial", "serial_call", "profile"]
 PRESETS = ["nopal", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
            "nopal-cilkplus"]
 COUNTED = "nopal-counted"
-OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED]
+IVARS, BEFORE, AGAIN = "nopal-ivars", "nopal-before", "nopal-again"
+# These run programs that call themselves otherwise.
+CALLED = {BEFORE: "nopal", AGAIN: "nopal"}
+OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED, IVARS, *CALLED]
 RUNTIMES = {
     "serial": "the serial elision, baseline of every ratio",
     "serial_call": "the elision with every fork left a call, baseline of the cost of a fork",
@@ -28,7 +31,7 @@ RUNTIMES = {
     "nopal-fibril": "Nopal with the parts of Fibril: THE deque, locked join, unmaps",
     "nopal-cilkplus": "Nopal with the parts of Cilk Plus: THE deque, locked join, few stacks",
     "nopal-ivars": "Nopal, a fiber for each fork",
-    "nopal-before": "Nopal of an older build, by path",
+    "nopal-before": "Nopal of an older build, by run.py --before",
     "nopal-again": "Nopal once more, the control of nopal-before",
     "boost": "Boost.Context's fibers",
     "go": "Go's goroutines and channels",
@@ -46,9 +49,8 @@ RUNTIMES = {
     "taskflow": "Taskflow, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", COUNTED, "nopal-ivars", "nopal-before", "nopal-again", "boost", "go",
-              "openmp-gcc-untied", "openmp-llvm-untied", "nowa-own",
-              "fibril-own"]
+NOT_IN_ALL = ["profile", COUNTED, IVARS, *CALLED, "boost", "go", "openmp-gcc-untied",
+              "openmp-llvm-untied", "nowa-own", "fibril-own"]
 STACKS_MAX = 16384
 POLICIES = ("budget:SIZE, in bytes or with a suffix K, M or G, budget:unlimited, stacks:N with N "
             f"from 1 to {STACKS_MAX}")
@@ -160,9 +162,21 @@ class Build:
         self.missing = listed["missing"]
         # Of programs that were packed and left their repository; else None.
         self.commit = listed.get("commit")
+        # The folders of those in CALLED.
+        self.folders = {}
+
+    def compare_with(self, older):
+        """Adds the programs of an older build, and those of this one once more as a control."""
+        for runtime, build in ((BEFORE, older), (AGAIN, self)):
+            called = CALLED[runtime]
+            build.require([called])
+            self.built[runtime] = build.built[called]
+            self.folders[runtime] = build.bench
 
     def program(self, problem, runtime):
-        return self.bench / f"{problem.partition('@')[0]}-{base(runtime)}"
+        name = base(runtime)
+        folder = self.folders.get(name, self.bench)
+        return folder / f"{problem.partition('@')[0]}-{CALLED.get(name, name)}"
 
     def has(self, problem, runtime):
         about = self.built.get(base(runtime))

@@ -25,7 +25,7 @@ def wish_of(module, options):
         problems=programs.choose(options.b or "all", module.PROBLEMS, "Problem", module.PROBLEMS),
         workers=programs.choose_workers(options.t) if options.t else module.workers(cores),
         size=size, rounds=options.n or module.ROUNDS, cores=cores,
-        workers_asked=options.t is not None)
+        workers_asked=options.t is not None, before=options.before is not None)
 
 
 def command_of(name, wish, seed, at_most_s):
@@ -33,6 +33,8 @@ def command_of(name, wish, seed, at_most_s):
     words = ["bench/run.py", "--study", name, "-b", ",".join(wish.problems)]
     if wish.workers_asked:
         words += ["-t", ",".join(map(str, wish.workers))]
+    if wish.before:
+        words += ["--before", "DIR"]
     return shlex.join(words + ["-s", wish.size, "-n", str(wish.rounds), "--seed", str(seed),
                                "--at-most", f"{at_most_s:g}"])
 
@@ -55,7 +57,9 @@ def require_plain_environment():
 def without_paths(measured, build):
     """Sentences of programs may name where they lie, which is nobody's business later."""
     def clean(text):
-        return text.replace(str(build.bench.resolve()) + "/", "").replace(f"{build.bench}/", "")
+        for folder in (build.bench, *build.folders.values()):
+            text = text.replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "")
+        return text
     measured.failures = {c: [clean(said) for said in reasons]
                          for c, reasons in measured.failures.items()}
     measured.refused = {c: clean(said) for c, said in measured.refused.items()}
@@ -67,6 +71,8 @@ def perform(module, options, source):
     budget = Budget(options.within or getattr(module, "WITHIN_S", None))
     wish = wish_of(module, options)
     build = programs.Build(options.build)
+    if options.before:
+        build.compare_with(programs.Build(options.before))
     configurations, left_out = build.split(module.configurations(wish))
     seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
     at_most_s = options.at_most or AT_MOST_S[wish.size]
@@ -147,8 +153,10 @@ def run(options, source):
     module = studies.find(options.study)
     refuse(options, ["r", "csv", "check"] + ([] if hasattr(module, "pictures") else ["svg"]),
            "cannot be given with --study, which says itself what is measured and shown")
+    if not hasattr(module, "COMPARES_BUILDS"):
+        refuse(options, ["before"], "cannot be given with this study, which compares no builds")
     if options.merge:
-        refuse(options, ["b", "t", "s", "n", "seed", "at_most", "within"],
+        refuse(options, ["before", "b", "t", "s", "n", "seed", "at_most", "within"],
                "cannot be given with --merge, which measures nothing")
         study = document.merged(options.merge, module)
         if study.name != options.study:

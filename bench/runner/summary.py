@@ -10,6 +10,8 @@ import socket
 import statistics
 import subprocess
 
+from runner.programs import SIZES
+
 COUNTED = ["max_rss_kib", "minor_faults", "steals", "suspensions", "unmaps", "stacks",
            "stack_pages", "page_counts", "live_pages", "dead_pages", "rss_before_kib",
            "depth", "serial_pages"]
@@ -32,9 +34,11 @@ def median_count(values):
 def summarise(measurement, configuration):
     """One row of the results."""
     problem, runtime, workers = configuration
+    own_size = problem.partition("@")[2]
     lines = list(measurement.samples[configuration].values())
     times = [line["time_s"] for line in lines]
-    row = {"problem": problem, "runtime": runtime, "workers": workers, "size": measurement.size,
+    row = {"problem": problem, "runtime": runtime, "workers": workers,
+           "size": own_size if own_size in SIZES else measurement.size,
            "n": lines[0]["n"] if lines else None,
            "median_s": percentile(times, 0.5) if lines else None,
            "p10_s": percentile(times, 0.1) if lines else None,

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: MIT
 """The study of fibers and schedulers, with numbers of the test's own making."""
 
+import json
+import pathlib
+import tempfile
 import unittest
 
 import fake_study
+import harness
+from fake_build import LINE
 
 TABLE_1 = ["raytracer", "barnes_hut", "merge_sort", "bitonic"]
 
@@ -17,7 +22,7 @@ class SchedulingStudy(fake_study.FakeStudy):
                      4: {"ratio": 3.06, "seconds": 10.0}, 5: {"bytes": 8192.0, "fibers": 100000}}
         self.boost_ns, self.go_ns = 4.0, 100.0
 
-    def build_all(self, peers=True, before=0.0):
+    def build_all(self, peers=True):
         for case, told in self.told.items():
             self.say("fibers", "nopal", n=case, told=told)
         if peers:
@@ -28,16 +33,35 @@ class SchedulingStudy(fake_study.FakeStudy):
             for workers in (1, 2):
                 self.say(problem, "nopal", workers, time_s=2.2 / workers)
                 self.say(problem, "nopal-ivars", workers, time_s=3.0 / workers)
-        if before:
-            for workers in (1, 2):
-                self.say("heat", "nopal", workers, time_s=1.0)
-                self.say("heat", "nopal-before", workers, time_s=before)
-                self.say("heat", "nopal-again", workers, time_s=1.0)
         self.write_programs()
 
-    def run_all(self, *words):
+    def run_all(self, *words, rounds=15):
         problems = ",".join(["fibers", *TABLE_1])
-        return self.run_study("-n", 1, "-t", "1,2", "-b", problems, *words)
+        return self.run_study("-n", rounds, "-t", "1,2", "-b", problems, *words)
+
+    def older(self, seconds):
+        """A build directory of which each problem's program takes so long."""
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        older = fake_study.FakeStudy()
+        older.build, older.listing, older.tables = (
+            pathlib.Path(holder.name), {"built": {}, "missing": {}}, {})
+        (older.build / "bench").mkdir()
+        for workers in (1, 2):
+            older.say("heat", "nopal", workers, time_s=seconds)
+        older.write_programs()
+        return older.build
+
+    def compare(self, seconds, rounds=15):
+        """Today's heat takes a second."""
+        self.listing["built"], self.tables = {}, {}
+        for workers in (1, 2):
+            self.say("heat", "nopal", workers, time_s=1.0)
+        self.write_programs()
+        older = self.older(seconds)
+        done = self.run_study("-n", rounds, "-t", "1,2", "-b", "heat", "--before", older)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn(str(older), self.json.read_text())
 
     def verdicts(self):
         return [c["holds"] for c in self.document["checks"]]
@@ -60,13 +84,30 @@ class SchedulingStudy(fake_study.FakeStudy):
         self.run_all()
         self.assertEqual(self.verdicts(), [False] * 5)
 
+    def test_few_rounds_judge_no_ratio_of_times(self):
+        self.build_all()
+        self.run_all(rounds=2)
+        self.assertEqual(self.verdicts(), [None, None, True, True, True])
+
     def test_the_papers_figures_stand_beside_ours(self):
         self.build_all()
-        self.run_all()
-        row = self.page[self.page.index("Table 1: seconds"):].split("<tr>")[2]
-        cells = [part.split("<")[0] for part in row.split(">") if part.split("<")[0].strip()]
-        self.assertEqual(cells, ["raytracer", "forks", "2", "2.2", "1.1", "1.07", "1.1", "2",
-                                 "7.64"])
+        self.run_all(rounds=1)
+        rows = self.page[self.page.index("Table 1 of the paper"):].split("<tr>")[2:5]
+        cells = [[part.split("<")[0] for part in row.split(">") if part.split("<")[0].strip()]
+                 for row in rows]
+        self.assertEqual(cells[0], ["raytracer", "forks", "2", "2.2", "1.1", "1.1", "2", "1.82"])
+        self.assertEqual(cells[2], ["raytracer", "the paper, P = 8", "9.58", "10.2", "1.34",
+                                    "1.07", "7.64", "7.16"])
+
+    def test_table_1_has_the_papers_sizes_unless_all_is_small(self):
+        line = json.dumps({**LINE, "problem": "bitonic", "size": "SIZE"}).replace("SIZE", "%s")
+        for runtime in ("serial", "nopal", "nopal-ivars"):
+            named = line.replace('"tbb"', f'"{runtime}"')
+            self.program(runtime, f"printf '{named}' \"$2\"", "bitonic")
+        for size, told in (("quick", {"bitonic@paper": "paper"}), ("test", {"bitonic": "test"})):
+            done = self.run_study("-n", 1, "-t", 1, "-b", "bitonic", "-s", size)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual({r["problem"]: r["size"] for r in self.document["results"]}, told)
 
     def test_without_the_others_nothing_is_judged_of_them(self):
         self.build_all(peers=False)
@@ -75,16 +116,37 @@ class SchedulingStudy(fake_study.FakeStudy):
         self.assertIsNone(self.only("Boost")["value"])
         self.assertIsNone(self.only("Go")["value"])
 
+    def test_without_an_older_build_that_is_said(self):
+        self.build_all()
+        done = self.run_all(rounds=1)
+        self.assertIn("No older build was given (--before DIR)", " ".join(done.stdout.split()))
+        self.assertNotIn("before", " ".join(c["name"] for c in self.document["checks"]))
+
     def test_an_older_build_is_compared_with_and_has_a_control(self):
-        for before, holds in ((1.005, True), (1.02, False), (0.98, False)):
-            self.listing["built"] = {}
-            self.tables = {}
-            self.build_all(before=before)
-            done = self.run_study("-n", 1, "-t", "1,2", "-b", "heat")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual(self.only("T1 of", "before")["holds"], holds)
-            self.assertAlmostEqual(self.only("T2 of", "before")["value"], abs(1 / before - 1))
-            self.assertEqual(self.only("T1 of", "control")["value"], 0)
+        for before, verdicts in ((1.005, [True, True]), (0.98, [False, True]),
+                                 (1.02, [True, False])):
+            self.compare(before)
+            for count in ("T1", "T2"):
+                known = [c for c in self.document["checks"]
+                         if c["name"].startswith(f"{count} over the older")]
+                self.assertEqual([c["holds"] for c in known], verdicts)
+                self.assertAlmostEqual(known[0]["value"], 1 / before)
+                control = self.only(f"{count} over its own", "<=")
+                self.assertEqual((control["value"], control["holds"]), (1, True))
+
+    def test_few_rounds_judge_no_build(self):
+        self.compare(1.02, rounds=5)
+        self.assertEqual(set(self.verdicts()), {None})
+
+    def test_only_a_study_that_compares_builds_takes_an_older_one(self):
+        for words, told in ((["--study", "idle", "--before", "x"], "which compares no builds"),
+                            (["--before", "x"], "--before needs --study"),
+                            (["--study", "scheduling", "--build", self.build, "--before", "x"],
+                             "x holds no benchmarks")):
+            self.build_all()
+            done = harness.run(*words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(told, done.stderr)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ NAME` finds it by that name. It defines
                 the (problem, runtime, workers) it wants measured, in any order, repetitions
                 allowed. What is not built is left out and said. A runtime of ours may carry a stack
                 policy, nopal:budget:0. A problem may carry a number, tree@1024: its program is then
-                run with `--n 1024`. A problem need not be one of PROBLEMS: any name that
-                programs.json lists for the runtime will do.
+                run with `--n 1024`; or a size, tree@paper, in place of the study's. A problem need
+                not be one of PROBLEMS: any name that programs.json lists for the runtime will do.
     checks(result)
                 the rows of the JSON's `checks`, best made by runner.checks.evaluate
     tables(result), figures(result)
@@ -36,6 +36,9 @@ and, where it has use for them,
                 can hold; it comes back as result.extra, also from a file. Its `failures`, where
                 it has them, are sentences about what failed
     WITHIN_S    the seconds that the whole may take, unless --within says otherwise
+    COMPARES_BUILDS
+                whether --before may name an older build: then wish.before is True, and the runtimes
+                nopal-before and nopal-again are built
 
 `checks`, `tables` and `figures` must follow from `result` alone, which may have been read from
 files: they are called again when files are merged. Nothing in them may name a path or a host.
@@ -62,6 +65,8 @@ class Wish:
     cores: int
     # Whether -t was given.
     workers_asked: bool
+    # Whether an older build was given.
+    before: bool = False
 
     def narrow(self, counts):
         """A figure's own numbers of workers; what -t asks for takes the place of the defaults."""
