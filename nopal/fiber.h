@@ -147,6 +147,8 @@ public:
   }
 
   explicit operator bool() const noexcept { return one_ != nullptr; }
+  // It may go on because it yielded or was preempted. No: it is new, or has waited.
+  bool gave_way() const noexcept { return one_ != nullptr && one_->stack_in_use; }
 
   // It may run, where its computation's scheduler decides. Any thread.
   void start() && noexcept { sched::make_ready(release()); }
@@ -157,6 +159,8 @@ public:
       sched::fiber_was_used();
     return std::exchange(one_, nullptr);
   }
+  // Null if there is none.
+  vproc::fiber* release_any() noexcept { return std::exchange(one_, nullptr); }
   vproc::fiber_context& context() const noexcept {
     if (one_ == nullptr)
       sched::fiber_was_used();

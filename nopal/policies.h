@@ -12,6 +12,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/config.h"
+#include "nopal/deque/spin_lock.h"
 #include "nopal/fiber.h"
 #include "nopal/scheduler.h"
 
@@ -20,6 +21,7 @@
 #include <cmath>
 #include <deque>
 #include <memory>
+#include <random>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -45,13 +47,27 @@ private:
   std::deque<fiber> ready_;
 };
 
-// The one that became ready last: depth first, so that few have begun at a time.
+// A gang (section 4): one queue for all, and a vproc for each of so many instances, which the
+// computation is given by `provision`. For data parallelism by one-touch futures (future.h).
+class gang : public round_robin {
+public:
+  explicit gang(unsigned most_vprocs = any_number)
+      : round_robin{most_vprocs, placement::provisioned} {}
+};
+
+// The one that became ready last: depth first, so that few have begun at a time. One that gave way
+// or was preempted comes last.
 class newest_first : public scheduler {
 public:
   using scheduler::scheduler;
 
 protected:
-  void put(fiber ready) override { ready_.push_back(std::move(ready)); }
+  void put(fiber ready) override {
+    if (ready.gave_way())
+      ready_.push_front(std::move(ready));
+    else
+      ready_.push_back(std::move(ready));
+  }
   fiber take() override {
     if (ready_.empty())
       return {};
@@ -61,7 +77,69 @@ protected:
   }
 
 private:
-  std::vector<fiber> ready_;
+  std::deque<fiber> ready_;
+};
+
+// Work stealing (section 5): each vproc keeps those that became ready on it, and takes the newest;
+// one that has none yields to the scheduler outside, then takes the oldest that another one keeps.
+// One that gave way or was preempted counts as the oldest, so that others take it meanwhile
+// ("mugging"). For fibers that wait for ivars (future.h); forks are stolen below all schedulers.
+class work_stealing : public concurrent_scheduler {
+public:
+  using concurrent_scheduler::concurrent_scheduler;
+
+protected:
+  void begin(unsigned vprocs) override { all_ = std::vector<own>(vprocs); }
+  void put(fiber ready, unsigned at) override {
+    own& here = all_[at % all_.size()];
+    const deque::locked guard{here.lock};
+    if (ready.gave_way())
+      here.kept.push_front(std::move(ready));
+    else
+      here.kept.push_back(std::move(ready));
+  }
+  fiber take(unsigned at) override {
+    own& here = all_[at % all_.size()];
+    const deque::locked guard{here.lock};
+    if (here.kept.empty())
+      return {};
+    fiber newest = std::move(here.kept.back());
+    here.kept.pop_back();
+    return newest;
+  }
+  fiber steal(unsigned at) override {
+    const std::size_t first = any_number_of(all_[at % all_.size()]);
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      own& victim = all_[(first + i) % all_.size()];
+      const deque::locked guard{victim.lock};
+      if (victim.kept.empty())
+        continue;
+      fiber oldest = std::move(victim.kept.front());
+      victim.kept.pop_front();
+      return oldest;
+    }
+    return {};
+  }
+  bool any() override {
+    return std::ranges::any_of(all_, [](own& each) {
+      const deque::locked guard{each.lock};
+      return !each.kept.empty();
+    });
+  }
+
+private:
+  struct alignas(64) own {
+    deque::spin_lock lock;
+    std::deque<fiber> kept; // the oldest first
+    std::minstd_rand random;
+  };
+
+  static std::size_t any_number_of(own& here) {
+    const deque::locked guard{here.lock};
+    return here.random();
+  }
+
+  std::vector<own> all_;
 };
 
 // Processor time in proportion to the fibers' shares (section 3.3.2): the fiber that has used least

@@ -26,6 +26,8 @@
 #include "nopal/fiber.h"
 #include "nopal/sched/actions.h"
 
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI {
@@ -101,13 +103,23 @@ private:
   }
 };
 
+namespace detail {
+struct schedulers;
+}
+
+// Where a scheduler's vprocs are: any ones; or as many as there are for it of those that the
+// computation is given by `provision` (vprocs.h), for as long as it lasts. So computations whose
+// schedulers have provisioned vprocs share the machine, as evenly as their numbers allow.
+using sched::placement;
+
 // A scheduler of one computation at a time. `put` and `take` are called by one thread at a time, as
 // code of no strand (above). A fiber is put when it is spawned, when it has waited and may go on,
 // and when it has given way.
 class scheduler : sched::instances {
 public:
   // It has at most so many vprocs at a time. Forks of its fibers may be stolen by others.
-  explicit scheduler(unsigned most_vprocs = any_number) : instances{keep, choose, most_vprocs} {}
+  explicit scheduler(unsigned most_vprocs = any_number, placement where = placement::anywhere)
+      : instances{functions, most_vprocs, where} {}
   virtual ~scheduler() = default;
 
   static constexpr unsigned any_number = ~0u;
@@ -117,22 +129,75 @@ protected:
   virtual fiber take() = 0;
 
 private:
-  template <class F> friend std::invoke_result_t<F> run(scheduler& with, F&& f);
+  friend detail::schedulers;
 
-  static void keep(instances* self, vproc::fiber* one) {
+  static void begin(instances*, std::uint32_t) {}
+  static void keep(instances* self, vproc::fiber* one, std::uint32_t) {
     static_cast<scheduler*>(self)->put(fiber{one});
   }
-  static vproc::fiber* choose(instances* self) {
-    fiber next = static_cast<scheduler*>(self)->take();
-    return next ? next.release() : nullptr;
+  static vproc::fiber* choose(instances* self, std::uint32_t) {
+    return static_cast<scheduler*>(self)->take().release_any();
   }
+  static constexpr calls functions{begin, keep, choose, nullptr, nullptr};
 };
+
+// A scheduler that keeps its fibers in several places, so that vprocs need not wait for one
+// another: all but `begin` are called by several threads at a time. `at` is the number of the
+// vproc that calls; two may have the same.
+class concurrent_scheduler : sched::instances {
+public:
+  explicit concurrent_scheduler(unsigned most_vprocs = scheduler::any_number,
+                                placement where = placement::anywhere)
+      : instances{functions, most_vprocs, where} {}
+  virtual ~concurrent_scheduler() = default;
+
+protected:
+  // Before the first fiber is put: about so many vprocs will call.
+  virtual void begin(unsigned vprocs) = 0;
+  virtual void put(fiber ready, unsigned at) = 0;
+  virtual fiber take(unsigned at) = 0;
+  // Called if `take` has found none, and the scheduler outside has had its turn.
+  virtual fiber steal(unsigned at) = 0;
+  // Whether `steal` would find one, on any vproc, of those that were put before the call.
+  virtual bool any() = 0;
+
+private:
+  friend detail::schedulers;
+
+  static concurrent_scheduler& of(instances* self) {
+    return *static_cast<concurrent_scheduler*>(self);
+  }
+  static void open(instances* self, std::uint32_t vprocs) { of(self).begin(vprocs); }
+  static void keep(instances* self, vproc::fiber* one, std::uint32_t at) {
+    of(self).put(fiber{one}, at);
+  }
+  static vproc::fiber* choose(instances* self, std::uint32_t at) {
+    return of(self).take(at).release_any();
+  }
+  static vproc::fiber* rob(instances* self, std::uint32_t at) {
+    return of(self).steal(at).release_any();
+  }
+  static bool keeps_any(instances* self) { return of(self).any(); }
+  static constexpr calls functions{open, keep, choose, rob, keeps_any};
+};
+
+namespace detail {
+
+struct schedulers {
+  static sched::instances& instances_of(scheduler& with) { return with; }
+  static sched::instances& instances_of(concurrent_scheduler& with) { return with; }
+};
+
+} // namespace detail
 
 // The same as run(f), under this scheduler. Ends the program with a sentence if it has a
 // computation already.
-template <class F> std::invoke_result_t<F> run(scheduler& with, F&& f) {
+template <class Scheduler, class F>
+  requires std::is_base_of_v<scheduler, Scheduler> ||
+           std::is_base_of_v<concurrent_scheduler, Scheduler>
+std::invoke_result_t<F> run(Scheduler& with, F&& f) {
   detail::body<F> here{std::forward<F>(f)};
-  const sched::chosen_by chosen{with, here.fibers()};
+  const sched::chosen_by chosen{detail::schedulers::instances_of(with), here.fibers()};
   here.run();
   return here.take();
 }

@@ -6,6 +6,7 @@
 #include "nopal/base/die.h"
 #include "nopal/sched/fibers.h"
 #include "nopal/sched/park.h"
+#include "nopal/sched/places.h"
 #include "nopal/sched/pool.h"
 
 #include <algorithm>
@@ -66,71 +67,137 @@ void push(user_action* asked) noexcept {
   push_action(asked->host, asked);
 }
 
-instances::instances(keeper keeps, chooser takes, unsigned most) noexcept
-    : policy{take_ready}, keeps_{keeps}, takes_{takes}, most_{most} {}
+instances::instances(const calls& scheduler, unsigned most, placement where) noexcept
+    : policy{take_ready}, calls_{scheduler}, most_{most}, where_{where} {}
 
 void instances::begin(vproc::computation& one) {
   NOPAL_ASSERT(in_ == nullptr,
                "a nopal::scheduler was given to a second nopal::run while the first "
                "one has not returned; each computation needs a scheduler of its own");
-  const std::size_t count =
-      std::max(1u, std::min<unsigned>(most_, options_in_force().num_workers.value));
-  while (all_.size() < count) {
+  const std::uint32_t vprocs = std::max(1u, options_in_force().num_workers.value);
+  const std::size_t count = std::max(1u, std::min<unsigned>(most_, vprocs));
+  while (all_.size() < count)
     all_.push_back(std::make_unique<instance>(*this));
-    all_.back()->next_idle = std::exchange(idle_, all_.back().get());
-  }
+  calls_.begin(this, vprocs);
+  opened_ = false;
   in_ = &one;
   one.chosen = this;
 }
 
-// Lock held. Null: all are active.
-instances::instance* instances::wake_one() noexcept {
-  instance* const woken = idle_;
-  if (woken == nullptr)
-    return nullptr;
-  idle_ = woken->next_idle;
-  in_->begin_one();
-  return woken;
-}
-
-void instances::take_ready(vproc::policy* policy, fiber* ready) noexcept {
-  auto* const self = static_cast<instances*>(policy);
-  instance* woken = nullptr;
-  {
-    const deque::locked guard{self->lock_};
-    self->keeps_(self, ready);
-    woken = self->wake_one();
+// All instances become idle but those for which there is no vproc.
+void instances::open() noexcept {
+  opened_ = true;
+  idle_.clear();
+  for (const auto& each : all_) {
+    each->start.of = in_->of;
+    each->start.with = in_->waiting->with;
+    if (where_ == placement::provisioned) {
+      each->own.in = in_->waiting->with != nullptr ? in_->waiting->with->in : nullptr;
+      each->own.pinned = provision_for(*in_);
+      each->start.with = &each->own;
+      if (each->own.pinned == nullptr)
+        break;
+    }
+    idle_.add(each.get());
   }
-  if (woken == nullptr)
-    return;
-  prepare(woken);
-  woken->start.of = self->in_->of;
-  woken->start.with = self->in_->waiting->with;
-  make_ready(&woken->start);
 }
 
-// What the instance runs next; null: it is idle.
+void instances::start(instance* idle) noexcept {
+  if (idle == nullptr)
+    return;
+  prepare(idle);
+  make_ready(&idle->start);
+}
+
+void instances::keep(fiber* ready, std::uint32_t number) noexcept {
+  instance* woken = nullptr;
+  if (concurrent()) {
+    calls_.put(this, ready, number);
+    woken = idle_.take_after_put();
+    if (woken != nullptr)
+      in_->begin_one();
+  } else {
+    const deque::locked guard{lock_};
+    calls_.put(this, ready, number);
+    woken = idle_.take();
+    if (woken != nullptr)
+      in_->begin_one();
+  }
+  start(woken);
+}
+
+void instances::take_ready(vproc::policy* policy, fiber* ready, std::uint32_t number) noexcept {
+  auto* const self = static_cast<instances*>(policy);
+  computation* const in = self->in_;
+  if (!self->opened_)
+    self->open();
+  const fiber_context* const caller = context_at(arch::stack_pointer());
+  const bool counts = caller != nullptr && caller->in == in;
+  if (!counts)
+    in->begin_one();
+  self->keep(ready, number);
+  if (!counts)
+    end_fiber(in);
+}
+
+// What the instance runs next; null: none.
 fiber* instances::next_for(instance* asking) {
-  const deque::locked guard{lock_};
-  fiber* const next = takes_(this);
-  if (next == nullptr)
-    asking->next_idle = std::exchange(idle_, asking);
+  const std::uint32_t number = asking->host->number;
+  if (!concurrent()) {
+    const deque::locked guard{lock_};
+    fiber* const next = calls_.take(this, number);
+    if (next == nullptr)
+      idle_.add(asking);
+    return next;
+  }
+  fiber* next = calls_.take(this, number);
+  if (next == nullptr && asking->may_steal)
+    next = calls_.steal(this, number);
   return next;
 }
 
-// A fiber that gave way also lets those run that the scheduler outside has to run. One that came
-// here by a join is another scheduler's.
+// A concurrent one's.
+void instances::become_idle(instance* one) noexcept {
+  idle_.add(one);
+  if (!calls_.any(this))
+    return;
+  if (instance* const woken = idle_.take()) {
+    in_->begin_one();
+    start(woken);
+  }
+}
+
+// A fiber that gave way also lets those run that the scheduler outside has to run, and so does an
+// instance before it steals. A fiber that came here by a join is another scheduler's.
 signal instances::instance::answer(vproc::action* asked, signal told) {
   auto* const self = static_cast<instance*>(asked);
-  vproc::computation* const in = self->of.in_;
-  if (told.what == signal::kind::preempt) {
-    make_ready(told.strand);
+  instances& all = self->of;
+  vproc::computation* const in = all.in_;
+  const auto yield = [self] {
     prepare(self);
     return signal::preempt(&self->start);
+  };
+  if (told.what == signal::kind::preempt) {
+    const fiber_context* const with = told.strand->with;
+    const bool own = with != nullptr && with->in == in && with->pinned == nullptr;
+    if (own)
+      all.keep(told.strand, self->host->number);
+    else
+      make_ready(told.strand);
+    return yield();
   }
-  if (fiber* const next = self->of.next_for(self)) {
+  const bool may_steal = self->may_steal;
+  fiber* const next = all.next_for(self);
+  if (next != nullptr) {
+    self->may_steal = false;
     push(self);
     return signal::enter(next);
+  }
+  if (all.concurrent()) {
+    self->may_steal = !may_steal;
+    if (self->may_steal)
+      return yield();
+    all.become_idle(self);
   }
   end_fiber(in);
   return signal::stop();

@@ -5,15 +5,18 @@
 // its way to a vproc, or on that vproc's stack of actions. There are so many active ones as there
 // are fibers to be chosen, if there may be; an instance that finds none becomes idle.
 //
-// Invariant (under the lock): if a fiber is kept, no instance is idle, or one that is active will
-// ask for it. An active instance counts as a fiber of the computation, so that the computation ends
-// after it.
+// Invariant: if a fiber is kept, no instance is idle, or one that is active will ask for it: under
+// the lock; or, where the scheduler is concurrent and there is none, by the protocol of
+// vproc/idle_list.h. An active instance counts as a fiber of the computation, so that the
+// computation ends after it. Who keeps a fiber counts, too, as one of the computation or for the
+// time of the call, since the fiber may be taken and end at once.
 #pragma once
 
 #include "nopal/config.h"
 #include "nopal/deque/spin_lock.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/vproc/computation.h"
+#include "nopal/vproc/idle_list.h"
 
 #include <memory>
 #include <vector>
@@ -45,12 +48,26 @@ void leave_computation(user_action* unused) noexcept; // it counts no more
 void prepare_again(user_action* asked) noexcept;      // while it answers
 void push(user_action* asked) noexcept;               // while it answers
 
+// Where a scheduler's instances run.
+enum class placement : std::uint8_t {
+  anywhere,
+  provisioned, // each on one vproc, which the computation is given (places.h)
+};
+
 class instances : vproc::policy {
 public:
-  using keeper = void (*)(instances*, fiber*);
-  using chooser = fiber* (*)(instances*);
+  // What a scheduler does; `number` is the calling vproc's. Called by one thread at a time, unless
+  // the scheduler is concurrent.
+  struct calls {
+    void (*begin)(instances*, std::uint32_t vprocs);
+    void (*put)(instances*, fiber*, std::uint32_t number);
+    fiber* (*take)(instances*, std::uint32_t number); // null: none
+    // Concurrent ones alone.
+    fiber* (*steal)(instances*, std::uint32_t number); // after others have had their turn
+    bool (*any)(instances*);                           // whether one is kept
+  };
 
-  instances(keeper keeps, chooser takes, unsigned most) noexcept;
+  instances(const calls& scheduler, unsigned most, placement where) noexcept;
   instances(const instances&) = delete;
   instances& operator=(const instances&) = delete;
 
@@ -64,20 +81,26 @@ private:
     explicit instance(instances& all) noexcept : user_action{answer}, of{all} {}
     static signal answer(vproc::action* asked, signal told);
     instances& of;
-    instance* next_idle = nullptr;
+    base::handed_over<instance*> next_idle{nullptr};
+    bool may_steal = false; // others have had their turn
   };
 
-  static void take_ready(vproc::policy* self, fiber* ready) noexcept;
-  instance* wake_one() noexcept;
+  static void take_ready(vproc::policy* self, fiber* ready, std::uint32_t number) noexcept;
+  bool concurrent() const noexcept { return calls_.any != nullptr; }
+  void open() noexcept;
+  void keep(fiber* ready, std::uint32_t number) noexcept;
+  void start(instance* idle) noexcept;
   fiber* next_for(instance* asking);
+  void become_idle(instance* one) noexcept;
 
-  const keeper keeps_;
-  const chooser takes_;
+  const calls& calls_;
   const unsigned most_;
-  deque::spin_lock lock_; // of all below
+  const placement where_;
+  deque::spin_lock lock_; // of what the scheduler keeps, unless it is concurrent
   std::vector<std::unique_ptr<instance>> all_;
-  instance* idle_ = nullptr;
+  vproc::idle_list<instance> idle_;
   vproc::computation* in_ = nullptr;
+  bool opened_ = false; // set by the first fiber that is ready, before there is another one
 };
 
 class chosen_by {

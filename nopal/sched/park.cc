@@ -124,9 +124,11 @@ void restore_state(worker* self, fiber* strand) noexcept {
 
 // A policy is asked as code of no strand: what it calls must not change stacks.
 void give(vproc::policy* to, fiber* strand) noexcept {
+  const worker* const caller = vproc::current();
+  const std::uint32_t number = vproc::is_worker(caller) ? caller->host->number : 0;
   arch::runner* const self = std::exchange(arch::nopal_self, &vproc::no_worker);
   const bool entered = enter_if_outside();
-  to->give(to, strand);
+  to->give(to, strand, number);
   leave_if(entered);
   arch::nopal_self = self;
   want_ticks();

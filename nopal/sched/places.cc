@@ -77,12 +77,13 @@ void migrate_to(vproc::vproc* at) noexcept {
 
 void pin(fiber* unborn, vproc::vproc* at) noexcept { unborn->with->pinned = at; }
 
-vproc::vproc* provision() noexcept {
-  computation& of = current_computation();
+vproc::vproc* provision_for(computation& of) noexcept {
   const auto at = [&of](std::size_t number) { return place_of(of.of, number); };
   const std::size_t number = of.given.take(provision_lock, 1 + pool_places(of.of), at);
   return number == of.given.none ? nullptr : at(number);
 }
+
+vproc::vproc* provision() noexcept { return provision_for(current_computation()); }
 
 void release(vproc::vproc* given) noexcept {
   computation& of = current_computation();

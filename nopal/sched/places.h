@@ -33,6 +33,7 @@ void pin(vproc::fiber* unborn, vproc::vproc* at) noexcept;
 // sentence outside of nopal::run.
 vproc::vproc* provision() noexcept;
 void release(vproc::vproc* given) noexcept;
+vproc::vproc* provision_for(vproc::computation& of) noexcept;
 // The computation has ended.
 void release_all(vproc::computation& ended) noexcept;
 

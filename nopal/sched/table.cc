@@ -86,6 +86,7 @@ vproc::vproc* make_vproc(const locked_unused& all) {
   const std::uint32_t number = vprocs_made.load(base::relaxed);
   NOPAL_ASSERT(number < kSlots, "more than %u threads use Nopal at the same time", kSlots);
   auto* const made = new vproc::vproc;
+  made->number = number;
   made->random.reseed(all->seed, number);
   made->ready.open(all->without_barrier);
   vprocs[number].store(made, base::release);

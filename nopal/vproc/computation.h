@@ -35,7 +35,8 @@ inline constexpr std::size_t most_places = 1024; // as many as workers that can 
 
 // Who is given the fibers of a computation when they are ready.
 struct policy {
-  using receiver = void (*)(policy*, fiber*) noexcept;
+  // The vproc's number, 0 on a thread that has none.
+  using receiver = void (*)(policy*, fiber*, std::uint32_t number) noexcept;
 
   explicit policy(receiver takes) noexcept : give{takes} {}
 

@@ -79,6 +79,7 @@ struct vproc {
   shown<action*> actions; // the one that was pushed last
   const action* asked = nullptr;         // the one that is to answer now
   bool watched = base::a_tool_watches(); // each switch of stacks must be told
+  std::uint32_t number = 0;              // of all vprocs
   bool in_pool = false;
   bool spare = false; // of the pool: active only while others are blocked
   base::random random;

@@ -36,6 +36,81 @@ TEST(policies_alone, newest_first_goes_deep) {
   EXPECT_EQ(ran, "bcab");
 }
 
+// One that gave way comes last: else it would keep those from running that it waits for.
+TEST(policies_alone, newest_first_lets_others_run_before_one_that_gave_way) {
+  nopal::newest_first order;
+  std::string ran;
+  nopal::run(order, [&] {
+    nopal::spawn([&] { ran += 'a'; });
+    ran += 'b';
+    nopal::yield();
+    ran += 'c';
+  });
+  EXPECT_EQ(ran, "bac");
+}
+
+TEST(policies_alone, work_stealing_goes_deep) {
+  nopal::work_stealing order;
+  std::string ran;
+  nopal::run(order, [&] {
+    for (const char name : {'a', 'b'})
+      nopal::spawn([&, name] {
+        ran += name;
+        nopal::spawn([&, name] { ran += static_cast<char>(name + 1); });
+      });
+  });
+  EXPECT_EQ(ran, "bcab");
+}
+
+// Of each vain look: in its own deque, and in others'.
+class logged : public nopal::work_stealing {
+public:
+  explicit logged(std::string& log) : log_{log} {}
+
+private:
+  nopal::fiber take(unsigned at) override { return noted('t', work_stealing::take(at)); }
+  nopal::fiber steal(unsigned at) override { return noted('s', work_stealing::steal(at)); }
+  nopal::fiber noted(char what, nopal::fiber found) {
+    if (!found)
+      log_ += what;
+    return found;
+  }
+  std::string& log_;
+};
+
+// Others of the scheduler outside have their turn before a thief steals.
+TEST(policies_alone, a_thief_yields_to_the_scheduler_outside) {
+  std::string log;
+  nopal::round_robin outside;
+  logged inside{log};
+  nopal::channel<int> go;
+  nopal::run(outside, [&] {
+    nopal::spawn([&] { nopal::run(inside, [&] { go.recv(); }); });
+    nopal::spawn([&] {
+      for (int i = 0; i < 3; ++i) {
+        log += 'o';
+        nopal::yield();
+      }
+      go.send(1);
+    });
+  });
+  EXPECT_EQ(log.substr(0, 6), "ototso");
+}
+
+// A fiber that does not end is preempted, and counts as the oldest then.
+TEST(policies_alone, work_stealing_starves_nobody) {
+  nopal::work_stealing order;
+  bool stop = false;
+  nopal::run(order, [&] {
+    nopal::spawn([&] { stop = true; });
+    nopal::spawn([&] {
+      while (!stop)
+        nopal::poll();
+    });
+  });
+  EXPECT_TRUE(stop);
+}
+
 // The fiber that has used least for its share goes first. So what two have used for their shares
 // never differs by more than a turn.
 TEST(policies_alone, shares_are_kept) {

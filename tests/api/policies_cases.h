@@ -3,15 +3,18 @@
 // mixed with forks.
 #pragma once
 
+#include "nopal/arena.h"
 #include "nopal/channel.h"
 #include "nopal/future.h"
 #include "nopal/loop.h"
 #include "nopal/policies.h"
 #include "nopal/preemption.h"
+#include "nopal/vprocs.h"
 #include "tests/api/support.h"
 
 #include <atomic>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -36,8 +39,8 @@ inline long fib_by_futures(int n) {
 }
 
 template <class Policy> class policies : public testing::Test {};
-using all_policies =
-    testing::Types<nopal::round_robin, nopal::newest_first, nopal::proportional_share>;
+using all_policies = testing::Types<nopal::round_robin, nopal::newest_first,
+                                    nopal::proportional_share, nopal::gang, nopal::work_stealing>;
 TYPED_TEST_SUITE(policies, all_policies);
 
 TYPED_TEST(policies, runs_fibers_that_fork) {
@@ -75,8 +78,10 @@ TYPED_TEST(policies, nests_in_each_other_one) {
   nopal::round_robin threads;
   nopal::newest_first depth_first;
   nopal::proportional_share by_shares;
+  nopal::gang gang;
+  nopal::work_stealing stealing;
   std::atomic<long> sum{0};
-  const auto compute = [&sum](nopal::scheduler& with) {
+  const auto compute = [&sum](auto& with) {
     nopal::run(with, [&] {
       for (int i = 0; i < 5; ++i)
         nopal::spawn([&] {
@@ -90,8 +95,10 @@ TYPED_TEST(policies, nests_in_each_other_one) {
     nopal::spawn([&] { compute(threads); });
     nopal::spawn([&] { compute(depth_first); });
     nopal::spawn([&] { compute(by_shares); });
+    nopal::spawn([&] { compute(gang); });
+    nopal::spawn([&] { compute(stealing); });
   });
-  EXPECT_EQ(sum, 3 * 5 * 16);
+  EXPECT_EQ(sum, 5 * 5 * 16);
 }
 
 // Work stealing inside threads that take turns, and a computation by futures inside that.
@@ -102,12 +109,73 @@ TYPED_TEST(policies, forks_in_threads_and_futures_in_forks) {
     for (int i = 0; i < 3; ++i)
       nopal::spawn([&] {
         nopal::for_index(0, 4, [&](int) {
-          nopal::newest_first gang;
+          nopal::gang gang;
           sum += nopal::run(gang, [] { return fib_by_futures(7); });
         });
       });
   });
   EXPECT_EQ(sum, 3 * 4 * 13);
+}
+
+// On which vprocs fibers begin that are spawned here.
+inline std::set<const void*> vprocs_of_fibers(std::size_t fibers) {
+  std::vector<nopal::ivar<const void*>> begun(fibers);
+  for (auto& each : begun)
+    nopal::spawn([&each] { each.set(nopal::host().get()); });
+  std::set<const void*> seen;
+  for (auto& each : begun)
+    seen.insert(each.get());
+  return seen;
+}
+
+// Each computation is given vprocs that the other one has not, and keeps to them.
+TEST(policies_share, computations_have_vprocs_of_their_own) {
+  const auto half = static_cast<unsigned>(nopal::run([] { return nopal::places().size(); })) / 2;
+  if (half == 0)
+    GTEST_SKIP() << "there is one vproc";
+  nopal::work_stealing stealing{half, nopal::placement::provisioned};
+  nopal::gang gang{half};
+  std::set<const void*> of_stealing;
+  std::set<const void*> of_gang;
+  nopal::channel<int> begun;
+  const auto meet = [&](bool first) { first ? begun.send(1) : void(begun.recv()); };
+  nopal::run([&] {
+    nopal::spawn([&] {
+      nopal::run(stealing, [&] {
+        meet(true);
+        of_stealing = vprocs_of_fibers(200);
+        meet(true);
+      });
+    });
+    nopal::spawn([&] {
+      nopal::run(gang, [&] {
+        meet(false);
+        of_gang = vprocs_of_fibers(200);
+        meet(false);
+      });
+    });
+  });
+  EXPECT_LE(of_stealing.size(), half);
+  EXPECT_LE(of_gang.size(), half);
+  for (const void* const at : of_gang)
+    EXPECT_FALSE(of_stealing.contains(at));
+}
+
+// More instances than vprocs: there are no more than those.
+TEST(policies_share, has_no_more_instances_than_vprocs) {
+  nopal::gang gang{1000};
+  EXPECT_EQ(nopal::run(gang, [] { return fib_by_futures(9); }), 34);
+  EXPECT_EQ(nopal::run(gang, [] { return fib_by_futures(9); }), 34);
+}
+
+// An arena has one place, its own thread.
+TEST(policies_share, a_gang_in_an_arena_has_one_vproc) {
+  nopal::arena narrow{1};
+  EXPECT_EQ(narrow.run([] {
+    nopal::gang gang;
+    return nopal::run(gang, [] { return fib_by_futures(9); });
+  }),
+            34);
 }
 
 TEST(ivar, is_waited_for_by_many) {

@@ -32,6 +32,7 @@ HEADERS = (
     "nopal/stack/retirement.h",
     "nopal/vproc/computation.h",
     "nopal/vproc/fiber_locals.h",
+    "nopal/vproc/idle_list.h",
     "nopal/vproc/once_event.h",
     "nopal/vproc/parking.h",
     "nopal/vproc/provision.h",
@@ -49,8 +50,8 @@ TIME_LIMIT_S = 300
 _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # What these do under their locks the models can see; elsewhere only that a lock is a lock.
-LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/vproc/once_event.h",
-         "nopal/vproc/provision.h",
+LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/vproc/idle_list.h",
+         "nopal/vproc/once_event.h", "nopal/vproc/provision.h",
          "nopal/vproc/queues.h", "nopal/vproc/rendezvous.h", "nopal/vproc/suspended.h")
 _LOCK = re.compile(r"const (?:deque::)?locked guard\{lock_\};")
 # Others' barriers may then fall between the load and the store of a pop.

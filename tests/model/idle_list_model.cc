@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Models of a scheduler's idle instances: no fiber is kept while all of them are idle.
+//
+// The calls are those of sched/actions.cc, for a nopal::concurrent_scheduler.
+#include "harness.h"
+
+#include "nopal/deque/spin_lock.h"
+#include "nopal/vproc/idle_list.h"
+
+namespace nopal::model {
+namespace {
+
+struct instance {
+  base::handed_over<instance*> next_idle{nullptr};
+};
+
+// Thread 0 is the only instance, and active at first; the others keep a fiber each, and run the
+// instance where they find it idle.
+template <int Keepers> struct keeps : scenario<keeps<Keepers>, Keepers + 1> {
+  vproc::idle_list<instance> idle;
+  instance only;
+  deque::spin_lock lock;
+  base::handed_over<int> kept{0};
+  base::handed_over<int> run{0};
+
+  bool take() {
+    const deque::locked guard{lock};
+    if (kept == 0)
+      return false;
+    kept = kept - 1;
+    return true;
+  }
+  bool any() {
+    const deque::locked guard{lock};
+    return kept != 0;
+  }
+  // By whoever took the instance from the list.
+  void work() {
+    do {
+      while (take())
+        run = run + 1;
+      idle.add(&only);
+    } while (any() && idle.take() != nullptr);
+  }
+  void thread(unsigned self) {
+    if (self == 0)
+      return work();
+    {
+      const deque::locked guard{lock};
+      kept = kept + 1;
+    }
+    if (idle.take_after_put() != nullptr)
+      work();
+  }
+  void after() {
+    check(run == Keepers, "a fiber is kept while the instance is idle");
+    check(idle.take() == &only && idle.take() == nullptr, "the instance is idle more than once");
+  }
+};
+
+} // namespace
+} // namespace nopal::model
+
+int main(int argc, char** argv) {
+  using namespace nopal::model;
+  runner models{argc, argv};
+  models.random<keeps<1>>("one keeps a fiber");
+  models.bounded<keeps<1>>("one keeps a fiber", 3);
+  models.random<keeps<2>>("two keep a fiber each");
+  models.bounded<keeps<2>>("two keep a fiber each", 2);
+  return models.result();
+}
