@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What fibers cost and how they share threads, in five cases that --n chooses:
+// What fibers cost and how they share threads, in six cases that --n chooses:
 //
 //   1  two fibers that yield to each other: `ns` for each switch
 //   2  two fibers that send each other a value: `ns` for each message
@@ -8,6 +8,8 @@
 //   4  two computations with shares 3 and 1, each with four fibers and a scheduler of its own:
 //      `ratio` of their processor time
 //   5  many fibers that wait: `bytes` of memory for each, page tables counted
+//   6  two computations by work stealing, each on half of the vprocs, by provision: `ratio` of
+//      their processor time
 #include "bench/harness.h"
 
 #include <nopal/channel.h>
@@ -23,6 +25,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -67,12 +70,12 @@ double memory_bytes() {
 class fibers final : public experiment {
 public:
   fibers(const input& in, unsigned workers)
-      : which_{in.n.value_or(1)}, much_{amounts_of(in.chosen)} {
-    if (which_ < 1 || which_ > 5)
+      : which_{in.n.value_or(1)}, much_{amounts_of(in.chosen)}, workers_{workers} {
+    if (which_ < 1 || which_ > 6)
       throw std::invalid_argument(
           "--n " + std::to_string(which_) +
-          " is not known; accepted are 1 (switch), 2 (message), 3 (fairness), 4 (shares) and 5 "
-          "(memory)");
+          " is not known; accepted are 1 (switch), 2 (message), 3 (fairness), 4 (shares), 5 "
+          "(memory) and 6 (provision)");
     nopal::options asked;
     asked.num_workers = workers;
     if (which_ == 5)
@@ -96,8 +99,10 @@ public:
       return fairness();
     case 4:
       return shares();
-    default:
+    case 5:
       return memory();
+    default:
+      return provision();
     }
   }
   bool verify() override { return right_; }
@@ -234,6 +239,31 @@ private:
     right_ = used[1] > 0;
   }
 
+  void provision() {
+    constexpr int fibers_of_each = 4;
+    const unsigned half = std::max(1u, workers_ / 2);
+    nopal::work_stealing first{half, nopal::placement::provisioned};
+    nopal::work_stealing second{half, nopal::placement::provisioned};
+    std::vector<double> used[2] = {std::vector<double>(fibers_of_each),
+                                   std::vector<double>(fibers_of_each)};
+    const auto begin = clock::now();
+    const auto compute_in = [&](nopal::work_stealing& with, std::vector<double>& of) {
+      nopal::run(with, [&] {
+        for (double& each : of)
+          nopal::spawn([&] { compute_and_poll(each, begin); });
+      });
+    };
+    nopal::run([&] {
+      nopal::spawn([&] { compute_in(first, used[0]); });
+      nopal::spawn([&] { compute_in(second, used[1]); });
+    });
+    const double of_first = std::accumulate(used[0].begin(), used[0].end(), 0.0);
+    const double of_second = std::accumulate(used[1].begin(), used[1].end(), 0.0);
+    told_["seconds"] = of_first + of_second;
+    told_["ratio"] = of_first / of_second;
+    right_ = of_second > 0;
+  }
+
   void memory() {
     nopal::channel<int> begun;
     nopal::channel<int> go_on;
@@ -259,6 +289,7 @@ private:
 
   const long which_;
   const amounts much_;
+  const unsigned workers_;
   bool right_ = false;
   std::map<std::string, double> told_;
 };

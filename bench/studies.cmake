@@ -81,7 +81,8 @@ if(TARGET nopal)
   string(JSON count LENGTH "${programs_json}" built nopal problems)
   string(JSON programs_json SET "${programs_json}" built nopal problems ${count} "\"fibers\"")
   bench_runtime(nopal-ivars BACKEND ivars
-    PROBLEMS raytracer barnes_hut merge_sort bitonic fib LIBRARIES nopal::nopal)
+    PROBLEMS barnes_hut merge_sort bitonic fib LIBRARIES nopal::nopal)
+  bench_runtime(nopal-gang BACKEND gang PROBLEMS raytracer LIBRARIES nopal::nopal)
 endif()
 
 find_path(NOPAL_BOOST_DIR boost/context/fiber.hpp)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nopal's fibers in the place of its forks: each fork is a fiber that sets an ivar, and the newest
-// ready one goes first. So Manticore's paper schedules parallel bindings (manticore-icfp08, Figure
-// 5); what it does for data parallelism, gang scheduling, differs in who goes first alone.
+// Nopal's fibers in the place of its forks: each fork is a fiber that sets an ivar, under work
+// stealing, as Manticore's paper schedules parallel bindings (manticore-icfp08, Figure 5).
 #pragma once
 
 #include <nopal/future.h>
@@ -51,7 +50,7 @@ class runtime {
 public:
   static constexpr bool parallel = true;
   explicit runtime(unsigned workers) { nopal::configure({.num_workers = workers}); }
-  template <class F> void run(F f) { nopal::run(newest_, f); }
+  template <class F> void run(F f) { nopal::run(order_, f); }
   counters read_counters() const {
     counters now;
     now.steals = nopal::stats().steals;
@@ -59,7 +58,7 @@ public:
   }
 
 private:
-  nopal::newest_first newest_;
+  nopal::work_stealing order_;
 };
 
 } // namespace bench

@@ -136,9 +136,15 @@ BENCH_BASE_CASE inline void raytracer_pixel(const raytracer_image* image, std::p
       0xff000000 | channel(colour.x) << 16 | channel(colour.y) << 8 | channel(colour.z);
 }
 
+// A backend may want arrays of which a piece of so many entries is computed at once.
+#if !defined(BENCH_ARRAY_PIECE)
+#define BENCH_ARRAY_PIECE 1
+#endif
+
 BENCH_TASK void raytracer(const raytracer_image* image, std::ptrdiff_t first, std::ptrdiff_t last) {
-  if (last - first == 1) {
-    raytracer_pixel(image, first);
+  if (last - first <= BENCH_ARRAY_PIECE) {
+    for (std::ptrdiff_t at = first; at < last; ++at)
+      raytracer_pixel(image, at);
     return;
   }
   const std::ptrdiff_t middle = first + (last - first) / 2;
@@ -158,7 +164,10 @@ public:
                                        : of_paper) {}
 
   long n() const { return known_.edge; }
-  std::uint64_t forks() const { return static_cast<std::uint64_t>(known_.edge * known_.edge - 1); }
+  // The numbers of pixels, and of those in a piece, are powers of two.
+  std::uint64_t forks() const {
+    return static_cast<std::uint64_t>(known_.edge * known_.edge / BENCH_ARRAY_PIECE - 1);
+  }
 
   void prepare() { pixels_.assign(static_cast<std::size_t>(known_.edge * known_.edge), 0); }
 

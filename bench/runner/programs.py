@@ -16,10 +16,11 @@ SERIAL_RUNTIMES = ["serial", "serial_call", "profile"]
 PRESETS = ["nopal", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
            "nopal-cilkplus"]
 COUNTED = "nopal-counted"
-IVARS, BEFORE, AGAIN = "nopal-ivars", "nopal-before", "nopal-again"
+IVARS, GANG = "nopal-ivars", "nopal-gang"
+BEFORE, AGAIN = "nopal-before", "nopal-again"
 # These run programs that call themselves otherwise.
 CALLED = {BEFORE: "nopal", AGAIN: "nopal"}
-OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED, IVARS, *CALLED]
+OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED, IVARS, GANG, *CALLED]
 RUNTIMES = {
     "serial": "the serial elision, baseline of every ratio",
     "serial_call": "the elision with every fork left a call, baseline of the cost of a fork",
@@ -30,7 +31,8 @@ RUNTIMES = {
     "nopal-nowa-the": "Nopal with the parts of Nowa's other variant: THE deque, wait-free join",
     "nopal-fibril": "Nopal with the parts of Fibril: THE deque, locked join, unmaps",
     "nopal-cilkplus": "Nopal with the parts of Cilk Plus: THE deque, locked join, few stacks",
-    "nopal-ivars": "Nopal, a fiber for each fork",
+    "nopal-ivars": "Nopal, a fiber and an ivar for each fork, by work stealing",
+    "nopal-gang": "Nopal, a one-touch future for each fork, by a gang",
     "nopal-before": "Nopal of an older build, by run.py --before",
     "nopal-again": "Nopal once more, the control of nopal-before",
     "boost": "Boost.Context's fibers",
@@ -49,7 +51,7 @@ RUNTIMES = {
     "taskflow": "Taskflow, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", COUNTED, IVARS, *CALLED, "boost", "go", "openmp-gcc-untied",
+NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, *CALLED, "boost", "go", "openmp-gcc-untied",
               "openmp-llvm-untied", "nowa-own", "fibril-own"]
 STACKS_MAX = 16384
 POLICIES = ("budget:SIZE, in bytes or with a suffix K, M or G, budget:unlimited, stacks:N with N "

@@ -41,8 +41,8 @@ class StudyPrograms(unittest.TestCase):
 
     def test_each_runtime_of_ours_has_them(self):
         for runtime in BUILT:
-            if runtime == "nopal-counted":
-                continue
+            if runtime in ("nopal-counted", "nopal-ivars", "nopal-gang"):
+                continue  # they have what one study wants of them
             if runtime.startswith("nopal") or runtime in ("serial", "profile"):
                 for problem in STUDIED[:-2]:
                     self.assertIn(problem, BUILT[runtime]["problems"], runtime)

@@ -2,13 +2,13 @@
 """Fibers, schedulers and preemption: what they cost and promise, beside manticore-icfp08.
 
 The paper's figures are of one machine of 2008, four processors with two cores each; only ratios can
-be compared. Each problem runs by native forks, and by a fiber for each fork with the newest first,
-the paper's own policy (its Figure 5).
+be compared. Each problem runs by native forks, and by the paper's own policy for it: work stealing
+with ivars (its Figure 5), or a gang with one-touch futures (its Figure 4).
 """
 
 from runner import checks as checking
 from runner import panels, programs, study_text
-from runner.programs import AGAIN, BEFORE, IVARS
+from runner.programs import AGAIN, BEFORE, GANG, IVARS
 from runner.rounds import enough, geometric_mean, ratios, value
 from runner.studies import Figure, Table
 from runner.studies._common import every, speed_ups, up_to
@@ -16,7 +16,7 @@ from runner.studies._common import every, speed_ups, up_to
 ABOUT = "fibers: switches, messages, fairness, shares, memory; the problems of Manticore's paper"
 COMPARES_BUILDS = True
 OURS, BOOST, GO = "nopal", "boost", "go"
-SWITCH, MESSAGE, FAIRNESS, SHARES, MEMORY = (f"fibers@{n}" for n in range(1, 6))
+SWITCH, MESSAGE, FAIRNESS, SHARES, MEMORY, PROVISION = (f"fibers@{n}" for n in range(1, 7))
 CASES = [SWITCH, MESSAGE, FAIRNESS, SHARES, MEMORY]
 # The problems of the paper's Table 1, at its sizes.
 TABLE_1 = {"raytracer": "raytracer@paper", "barnes_hut": "barnes_hut@paper",
@@ -29,6 +29,7 @@ ROUNDS = 15
 SIZE = "quick"
 TICK_MS = 10
 OFF_MOST = 0.01
+PROVISION_WORKERS = 2
 # T_seq, T_1 and T_8 of the paper's Table 1, in seconds.
 PAPER = {"raytracer": (9.579, 10.211, 1.337), "barnes_hut": (2.864, 2.737, 0.605),
          "merge_sort": (1.296, 1.290, 0.174), "bitonic": (4.751, 4.694, 0.685),
@@ -43,6 +44,11 @@ def sized(wish):
     """Name -> what is measured of it; a run of size `test` stays small."""
     return {problem: problem if wish.size == "test" and problem != "fib" else at_size
             for problem, at_size in TABLE_1.items() if problem in wish.problems}
+
+
+def papers_policy(problem):
+    """The runtime that schedules this problem as the paper did."""
+    return GANG if problem == "raytracer" else IVARS
 
 
 def compared(wish):
@@ -65,14 +71,18 @@ def judged(wish):
 def configurations(wish):
     wanted = judged(wish)
     if "fibers" in wish.problems:
-        wanted += every(CASES, [OURS], [1])
-    shown = sized(wish).values()
-    return wanted + every(shown, ["serial"], [1]) + every(shown, [OURS, IVARS], wish.workers)
+        wanted += every(CASES, [OURS], [1]) + every([PROVISION], [OURS], [PROVISION_WORKERS])
+    for problem, at_size in sized(wish).items():
+        wanted += every([at_size], ["serial"], [1])
+        wanted += every([at_size], [OURS, papers_policy(problem)], wish.workers)
+    return wanted
 
 
 def told(rounds, problem, name, runtime=OURS):
     """Round -> the number of this name."""
-    return {r: line[name] for r, line in rounds.column(problem, runtime, 1, "told").items()}
+    workers_of = PROVISION_WORKERS if problem == PROVISION else 1
+    lines_of = rounds.column(problem, runtime, workers_of, "told")
+    return {r: line[name] for r, line in lines_of.items()}
 
 
 def against(rounds, problem, runtime):
@@ -108,6 +118,8 @@ def fiber_checks(result):
          2.0 * TICK_MS, lambda rounds: list(told(rounds, FAIRNESS, "p99_ms").values())),
         ("processor time of shares 3 and 1: off from 3, in parts of it", "<=", 0.05,
          lambda rounds: [abs(r / 3 - 1) for r in told(rounds, SHARES, "ratio").values()]),
+        ("processor time of two computations with provisioned vprocs: off from 1", "<=", 0.05,
+         lambda rounds: [abs(r - 1) for r in told(rounds, PROVISION, "ratio").values()]),
         ("memory of a fiber that waits, KiB", "<=", 12.0,
          lambda rounds: [b / 1024 for b in told(rounds, MEMORY, "bytes").values()])]
 
@@ -141,6 +153,8 @@ def promise_table(result):
              cell(result, values_of, FAIRNESS, "p50_ms")],
             ["the same, 99th percentile, ms", cell(result, values_of, FAIRNESS, "p99_ms")],
             ["processor time of shares 3 and 1, ratio", cell(result, values_of, SHARES, "ratio")],
+            ["two computations by work stealing that share two vprocs by provision, ratio",
+             cell(result, values_of, PROVISION, "ratio")],
             ["fibers at once", cell(result, values_of, MEMORY, "fibers")],
             ["bytes of each, page tables counted", cell(result, values_of, MEMORY, "bytes")]]
     return Table("Fairness and memory", ["", "measured"], rows,
@@ -160,9 +174,10 @@ def over(rounds, problem, above, below):
 
 
 def table_1_rows(result, problem, at_size, most):
-    for runtime, policy in ((OURS, "forks"), (IVARS, "ivars")):
+    policies = {OURS: "forks", IVARS: "ivars", GANG: "gang"}
+    for runtime in (OURS, papers_policy(problem)):
         runs = {"seq": ("serial", 1), "one": (runtime, 1), "most": (runtime, most)}
-        yield [problem, policy, *(cell(result, times, at_size, *run) for run in runs.values()),
+        yield [problem, policies[runtime], *(cell(result, times, at_size, *run) for run in runs.values()),
                *(cell(result, over, at_size, runs[above], runs[below])
                  for above, below in (("one", "seq"), ("one", "most"), ("seq", "most")))]
     sequential, one, eight = PAPER[problem]
@@ -178,8 +193,9 @@ def table_1(result):
                  ["problem", "by", "T_seq", "T_1", "T_P", "T_1 / T_seq", "T_1 / T_P",
                   "T_seq / T_P"],
                  rows, "By forks: native forks. By ivars: a fiber for each fork, which sets an "
-                 "ivar, and the newest first, as in the paper's Figure 5; the paper's raytracer "
-                 "was scheduled by gangs, which are not built.")
+                 "ivar, and work stealing, as in the paper's Figure 5. By gang: a one-touch future "
+                 "for each fork, as in its Figure 4; arrays have pieces of 64 entries, as the "
+                 "paper's have leaves.")
 
 
 def before_table(result):
@@ -203,7 +219,8 @@ def lines(result):
 
 def figures(result):
     title = "Speed-up over the serial program, after the paper's Figure 9"
-    curves = speed_ups(result, sized(result.wish).values(), [OURS, IVARS], result.wish.workers)
+    curves = speed_ups(result, sized(result.wish).values(), [OURS, IVARS, GANG],
+                       result.wish.workers)
     if not any(curve for panel in curves.values() for curve in panel.values()):
         return [Figure(title, None)]
     return [Figure(title, panels.curves(curves, "speed-up", line_at=1))]
