@@ -222,14 +222,15 @@ std::vector<std::string> explain(const resolved_options& resolved) {
 std::vector<std::string> unknown_variables(const char* const* environment) {
   std::string known;
   for (const rule& each : rules)
-    known += (known.empty() ? "" : ", ") + std::string(each.variable);
+    known.append(known.empty() ? "" : ", ").append(each.variable);
   std::vector<std::string> sentences;
   for (; *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::string name(entry.substr(0, entry.find('=')));
     if (name.starts_with("NOPAL_") && std::ranges::count(rules, name, &rule::variable) == 0)
-      sentences.push_back(
-          name + " is not a variable that Nopal knows and has no effect; it knows " + known);
+      sentences.emplace_back(name)
+          .append(" is not a variable that Nopal knows and has no effect; it knows ")
+          .append(known);
   }
   return sentences;
 }

@@ -16,12 +16,6 @@ namespace {
 
 vproc::idle_count idle;
 
-bool has_stack(worker* self) noexcept {
-  if (self->stack == stack::no_stack && stack::may_run_out())
-    self->stack = stack::acquire_for_thief();
-  return self->stack != stack::no_stack || !stack::may_run_out();
-}
-
 // Misses nothing: what this look does not see, its owner publishes, and then looks for sleepers.
 // The suspended come after the slots: park.cc says why.
 bool ask_and_look(worker* self) noexcept {
@@ -133,15 +127,21 @@ void sleep(worker* self) noexcept {
   begin_search(self);
 }
 
+bool take_stack(worker* self) noexcept {
+  if (self->stack == stack::no_stack && stack::may_run_out())
+    self->stack = stack::acquire_for_thief();
+  return self->stack != stack::no_stack || !stack::may_run_out();
+}
+
 // It does not count meanwhile as one that looks for work.
 bool wait_for_stack(worker* self) noexcept {
-  if (has_stack(self))
+  if (take_stack(self))
     return true;
   pause_search(self);
-  for (unsigned tries = 1; !has_stack(self) && !may_go_on(self); ++tries)
+  for (unsigned tries = 1; !take_stack(self) && !may_go_on(self); ++tries)
     base::wait_briefly(tries);
   begin_search(self);
-  return has_stack(self);
+  return take_stack(self);
 }
 
 // A publisher may have relied on it, so it leaves as one that stops looking.

@@ -33,7 +33,9 @@ void join_while_searching(const worker* self, group* joined) noexcept;
 void rest_after_vain_steals(worker* self) noexcept;
 // Sleeps until it is woken, unless there is something after all.
 void sleep(worker* self) noexcept;
-// Where stacks may run out, a thief needs one before it steals. False: it can go on without.
+// Where stacks may run out, a thief needs one before it steals. False: there is none now.
+bool take_stack(worker* self) noexcept;
+// The same, but waits for one. False: it can go on without.
 bool wait_for_stack(worker* self) noexcept;
 // A spare too many: until it is wanted again.
 void rest(worker* self) noexcept;

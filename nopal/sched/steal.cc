@@ -66,11 +66,9 @@ bool steal_from_anybody(worker* self, next_step& next) noexcept {
 
 bool steal_from_suspended(worker* self, next_step& next) noexcept {
   item taken{};
-  worker* victim = nullptr;
-  if (!suspended.steal(self->host->bound, taken, victim))
-    return false;
-  next = stolen_from(victim, self, taken);
-  return true;
+  return suspended.steal(self->host->bound, taken, [&](const worker* victim) {
+    next = stolen_from(victim, self, taken); // whose errno is in the frame of the strand that waits
+  });
 }
 
 bool steal_starved(worker* self, next_step& next) noexcept {
@@ -147,7 +145,7 @@ bool stay_member(worker* self, next_step& next) noexcept {
 next_step find_work(worker* self) noexcept {
   next_step next;
   if (virtual_workers() > 1 && self->host->random.below(2) == 0 && !any_finished(self) &&
-      steal_from_suspended(self, next))
+      take_stack(self) && steal_from_suspended(self, next))
     return next;
   if (self->host->member && stay_member(self, next))
     return next;

@@ -89,13 +89,17 @@ void open(std::size_t slot_bytes, bool guarded) noexcept {
   range next;
   next.slot_shift = std::countr_zero(slot_bytes);
   next.with = !guarded ? guard::none : base::has_guard_regions() ? guard::region : guard::page;
-  next.stacks = stacks_for(slot_bytes, next.with);
+  void* at = nullptr;
+  for (next.stacks = stacks_for(slot_bytes, next.with); next.stacks != 0; next.stacks /= 2) {
+    at = base::reserve(next.bytes() + kBelow, std::max(slot_bytes, kBelow));
+    if (at != nullptr)
+      break;
+  }
   if (next.stacks == 0)
     return;
-  void* const at = base::reserve(next.bytes() + kBelow, std::max(slot_bytes, kBelow));
   void* const links = base::map_zeroed(next.stacks * sizeof(base::free_list::link));
   void* const flags = base::map_zeroed(next.stacks);
-  if (at == nullptr || links == nullptr || flags == nullptr)
+  if (links == nullptr || flags == nullptr)
     return;
   next.base = reinterpret_cast<std::uintptr_t>(at) + kBelow;
   next.keeps_pages = static_cast<unsigned char*>(flags);

@@ -36,10 +36,11 @@ public:
     queue::take_out([one](const Worker* at) { return at == one; });
   }
 
-  // Takes the oldest fork of the first worker that has one, of this group if it is not null.
-  // `victim` is that worker. Workers in which nothing is open any more leave the list.
-  template <class Group, class Entry>
-  bool steal(Group* wanted, Entry& taken, Worker*& victim) noexcept {
+  // Takes the oldest fork of the first worker that has one, of this group if it is not null, and
+  // calls `see` with that worker, which no vproc runs before `see` returns. Workers in which
+  // nothing is open any more leave the list.
+  template <class Group, class Entry, class See>
+  bool steal(Group* wanted, Entry& taken, See see) noexcept {
     if (empty())
       return false;
     const deque::locked guard{lock_};
@@ -50,7 +51,7 @@ public:
       one->deque.publish_for_absent_owner();
       got = one->deque.steal(name_of(wanted), taken) == deque::outcome::got;
       if (got)
-        victim = one;
+        see(one);
       return !got && !one->deque.has_work(nullptr); // another thief may have been faster
     };
     while (queue::take_out(steal_or_leave) != nullptr)

@@ -93,6 +93,18 @@ TEST(virtual_workers, steal) {
   EXPECT_GT(with(8, 1, steals), 10u);
 }
 
+// A worker steals only if there is a stack for what it steals.
+TEST(virtual_workers, steal_no_more_than_there_are_stacks_for) {
+  const auto result = apart([] {
+    nopal::configure({.max_stacks = 2, .virtual_workers = 8, .seed = 1});
+    trace of;
+    for (int i = 0; i < 20; ++i)
+      count_to(of, 1, 6);
+    return of.hash;
+  });
+  EXPECT_TRUE(result.has_value());
+}
+
 // A race that needs a schedule: both children read before either has written.
 TEST(virtual_workers, find_a_lost_update) {
   const auto lost = [] {

@@ -27,8 +27,8 @@ BUGS = (
     (
         "resize publishes the array without release",
         _CHASE_LEV,
-        "array_.store(larger, base::release);",
-        "array_.store(larger, base::relaxed);",
+        "array_.store(entries, base::release);",
+        "array_.store(entries, base::relaxed);",
         "tests/baseline/chase_lev_model.cc",
     ),
     (
@@ -41,15 +41,15 @@ BUGS = (
     (
         "push does not reload the array after resizing",
         _CHASE_LEV,
-        "entries = grow(entries, at);",
-        "grow(entries, at);",
+        "use(grow(array_.load(base::relaxed), top, at));",
+        "grow(array_.load(base::relaxed), top, at);",
         "tests/baseline/chase_lev_model.cc",
     ),
     (
         "no fence in take",
         _CHASE_LEV,
-        _FENCE + "return top_.load",
-        "return top_.load",
+        "bottom_.fetch_sub(1, base::seq_cst)",
+        "bottom_.fetch_sub(1, base::release)",
         "tests/baseline/chase_lev_model.cc",
     ),
     (

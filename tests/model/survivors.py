@@ -22,7 +22,7 @@ _AFTER_TAKE_BACK = "bottom_.store(at + 1, base::release);"
 _STEAL_TOP = "std::int64_t top = top_.load(base::acquire);"
 _PUT_TOP = "const std::int64_t top = top_.load(base::acquire);"
 _HAS_WORK = (
-    "return anything_public() && (group == nullptr || group_.load(base::acquire) == group);"
+    "return anything_public() && may_take(group, group_.load(base::acquire));"
 )
 _INTERRUPT = "void interrupt() noexcept { value_.store(asked, base::seq_cst); }"
 _ATTEND = (

@@ -46,6 +46,7 @@ private:
 
 struct small_worker {
   small_deque deque;
+  base::handed_over<int> error{0}; // lies in the frame of the strand that waits
   base::handed_over<small_worker*> next{nullptr};
   int* of = nullptr;
 };
@@ -87,20 +88,24 @@ template <course Course> struct waits_with_a_fork : scenario<waits_with_a_fork<C
       announce_work();
   }
   void leave_with_forks() noexcept {
+    left.error = 0;
     suspended.add(&left);
     put(fresh);
   }
   void take_over() noexcept {
     suspended.remove(&left);
+    left.error = 1;
     put(left);
     announce_work();
   }
 
-  bool take(small_worker*& victim) noexcept {
+  bool take() noexcept {
     if (slot.load(base::acquire)->deque.take())
       return true;
     taken_fork taken;
-    return suspended.steal(static_cast<int*>(nullptr), taken, victim);
+    return suspended.steal(static_cast<int*>(nullptr), taken, [](small_worker* victim) {
+      check(victim->error == 0, "a thief reads a frame that has ended");
+    });
   }
   bool anything_left() noexcept {
     return slot.load(base::acquire)->deque.has_work(nullptr) ||
@@ -109,8 +114,7 @@ template <course Course> struct waits_with_a_fork : scenario<waits_with_a_fork<C
 
   void search() noexcept {
     idle.searching.fetch_add(1, base::seq_cst);
-    small_worker* victim = nullptr;
-    while (!take(victim)) {
+    while (!take()) {
       parking.announce(idle);
       idle.searching.fetch_sub(1, base::seq_cst);
       base::full_fence();

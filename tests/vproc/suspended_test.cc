@@ -35,7 +35,7 @@ struct suspended : testing::Test {
 
   bool steal(int* wanted = nullptr) {
     taken_fork taken;
-    return list.steal(wanted, taken, victim);
+    return list.steal(wanted, taken, [this](told_worker* from) { victim = from; });
   }
 };
 
