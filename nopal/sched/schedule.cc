@@ -119,6 +119,7 @@ void push_action(vproc::vproc* here, vproc::action* pushed) noexcept {
 NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
   scope_frame* const scope = what.continuation;
   self->of = what.of;
+  base::happens_after(scope);
   NOPAL_CHECK(self->stack != stack::no_stack || !stack::may_run_out());
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
@@ -126,7 +127,6 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
   const std::uintptr_t at = thief_stack_pointer(top, scope);
   base::begin_use(stack::bottom(self->stack), top);
   arch::tell_gdb(top, at);
-  base::happens_after(scope);
   set_context(self->stack, context_at(scope->stack_pointer));
   scope->note_stolen();
   scope->state().stolen_at = at;
