@@ -52,6 +52,15 @@ long serve(int connection) {
   return requests;
 }
 
+// The next client's connection; one that has left before is passed over. Negative: see errno.
+int accept_one(int from) {
+  int one = -1;
+  do
+    one = nopal::blocking([&] { return accept(from, nullptr, nullptr); });
+  while (one < 0 && (errno == EINTR || errno == ECONNABORTED));
+  return one;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -70,7 +79,14 @@ int main(int argc, char** argv) {
         std::printf("%ld requests\n", total);
       });
       for (int i = 0; i < connections; ++i) {
-        const int one = nopal::blocking([&] { return accept(from, nullptr, nullptr); });
+        const int one = accept_one(from);
+        if (one < 0) { // those that were accepted are served
+          const int error = errno;
+          for (; i < connections; ++i)
+            served.send(0);
+          errno = error;
+          throw_errno("accept");
+        }
         nopal::spawn([&served, one] { served.send(serve(one)); });
       }
       close(from);

@@ -102,26 +102,34 @@ void instances::open() noexcept {
   }
 }
 
+// By who counts as a fiber of the computation.
 void instances::start(instance* idle) noexcept {
   if (idle == nullptr)
     return;
+  in_->begin_one();
   prepare(idle);
   make_ready(&idle->start);
+}
+
+// The program's code runs here, too.
+void instances::put(fiber* ready, std::uint32_t number) noexcept {
+  try {
+    calls_.put(this, ready, number);
+  } catch (...) {
+    base::die("the `put` of a nopal::scheduler was left by an exception, so that a fiber is lost; "
+              "it must keep each fiber that it is given");
+  }
 }
 
 void instances::keep(fiber* ready, std::uint32_t number) noexcept {
   instance* woken = nullptr;
   if (concurrent()) {
-    calls_.put(this, ready, number);
+    put(ready, number);
     woken = idle_.take_after_put();
-    if (woken != nullptr)
-      in_->begin_one();
   } else {
     const deque::locked guard{lock_};
-    calls_.put(this, ready, number);
+    put(ready, number);
     woken = idle_.take();
-    if (woken != nullptr)
-      in_->begin_one();
   }
   start(woken);
 }
@@ -159,12 +167,8 @@ fiber* instances::next_for(instance* asking) {
 // A concurrent one's.
 void instances::become_idle(instance* one) noexcept {
   idle_.add(one);
-  if (!calls_.any(this))
-    return;
-  if (instance* const woken = idle_.take()) {
-    in_->begin_one();
-    start(woken);
-  }
+  if (calls_.any(this))
+    start(idle_.take());
 }
 
 // A fiber that gave way also lets those run that the scheduler outside has to run, and so does an

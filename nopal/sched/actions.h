@@ -88,6 +88,7 @@ private:
   static void take_ready(vproc::policy* self, fiber* ready, std::uint32_t number) noexcept;
   bool concurrent() const noexcept { return calls_.any != nullptr; }
   void open() noexcept;
+  void put(fiber* ready, std::uint32_t number) noexcept;
   void keep(fiber* ready, std::uint32_t number) noexcept;
   void start(instance* idle) noexcept;
   fiber* next_for(instance* asking);

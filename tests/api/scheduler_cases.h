@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <deque>
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -231,6 +232,21 @@ class forks_in_put : public nopal::scheduler {
 TEST_F(scheduler_death, a_scheduler_does_not_fork) {
   forks_in_put order;
   EXPECT_DEATH(nopal::run(order, [] { nopal::spawn([] {}); }), "or a scheduler action forks");
+}
+
+class throws_in_put : public nopal::scheduler {
+  void put(nopal::fiber ready) override {
+    kept_ = std::move(ready);
+    throw std::runtime_error("spines");
+  }
+  nopal::fiber take() override { return std::move(kept_); }
+  nopal::fiber kept_;
+};
+
+TEST_F(scheduler_death, put_does_not_throw) {
+  throws_in_put order;
+  EXPECT_DEATH(nopal::run(order, [] {}),
+               "the `put` of a nopal::scheduler was left by an exception");
 }
 
 TEST_F(scheduler_death, a_scheduler_has_one_computation) {
