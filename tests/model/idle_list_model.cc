@@ -4,7 +4,6 @@
 // The calls are those of sched/actions.cc, for a nopal::concurrent_scheduler.
 #include "harness.h"
 
-#include "nopal/deque/spin_lock.h"
 #include "nopal/vproc/idle_list.h"
 
 namespace nopal::model {
@@ -19,20 +18,21 @@ struct instance {
 template <int Keepers> struct keeps : scenario<keeps<Keepers>, Keepers + 1> {
   vproc::idle_list<instance> idle;
   instance only;
-  deque::spin_lock lock;
-  base::handed_over<int> kept{0};
+  // Without locks, which would order what is looked at.
+  base::atomic<int> kept[Keepers]{};
   base::handed_over<int> run{0};
 
   bool take() {
-    const deque::locked guard{lock};
-    if (kept == 0)
-      return false;
-    kept = kept - 1;
-    return true;
+    for (auto& each : kept)
+      if (each.load(base::relaxed) != 0 && each.exchange(0, base::acquire) != 0)
+        return true;
+    return false;
   }
   bool any() {
-    const deque::locked guard{lock};
-    return kept != 0;
+    for (auto& each : kept)
+      if (each.load(base::relaxed) != 0)
+        return true;
+    return false;
   }
   // By whoever took the instance from the list.
   void work() {
@@ -45,10 +45,7 @@ template <int Keepers> struct keeps : scenario<keeps<Keepers>, Keepers + 1> {
   void thread(unsigned self) {
     if (self == 0)
       return work();
-    {
-      const deque::locked guard{lock};
-      kept = kept + 1;
-    }
+    kept[self - 1].store(1, base::release);
     if (idle.take_after_put() != nullptr)
       work();
   }
