@@ -34,6 +34,12 @@ using enum std::memory_order;
 // much.
 inline std::atomic<unsigned> fence_word{0};
 inline void full_fence() noexcept { fence_word.fetch_add(1, std::memory_order_seq_cst); }
+#elif defined(__SANITIZE_ADDRESS__)
+// No local word: where a function that is not instrumented takes this in, GCC poisons the word at
+// the end of its scope, and nobody undoes that.
+[[gnu::always_inline]] inline void full_fence() noexcept {
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
 #else
 // A locked instruction orders on x86-64 what mfence orders, except streaming stores. Of a fence,
 // compilers make an mfence, which is slower.
