@@ -8,7 +8,8 @@ from runner.programs import OWN_RUNTIMES, RUNTIMES, base, in_order, policy, with
 COLOURS = {
     "serial": "#444444", "serial_call": "#999999", "profile": "#bbbbbb",
     "nopal": "#1b7f3b", "nopal-counted": "#2e5339",
-    "nopal-ivars": "#1f5fa8", "nopal-gang": "#1f5fa8", "nopal-before": "#c0c0c0", "nopal-again": "#e0e0e0",
+    "nopal-ivars": "#1f5fa8", "nopal-gang": "#1f5fa8",
+    "nopal-before": "#c0c0c0", "nopal-again": "#e0e0e0",
     "boost": "#c23b22", "go": "#17a2a2",
     "nopal-nowa": "#8e44ad", "nopal-nowa-the": "#d65fb4", "nopal-fibril": "#b5651d",
     "nopal-cilkplus": "#d4a017",

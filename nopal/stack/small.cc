@@ -23,6 +23,8 @@ namespace {
 
 // Mappings that are left to large stacks and to the program, where each guard takes two.
 constexpr std::size_t kOtherMappings = 6000;
+// Where addresses are scarce for another reason than a limit, fewer stacks will do, but not fewer.
+constexpr std::size_t kFewest = 1024;
 // As far below a mark as it points (marks.h), there is another stack or nothing.
 constexpr std::size_t kBelow = std::size_t{32} << 20;
 
@@ -89,13 +91,18 @@ void open(std::size_t slot_bytes, bool guarded) noexcept {
   range next;
   next.slot_shift = std::countr_zero(slot_bytes);
   next.with = !guarded ? guard::none : base::has_guard_regions() ? guard::region : guard::page;
-  void* at = nullptr;
-  for (next.stacks = stacks_for(slot_bytes, next.with); next.stacks != 0; next.stacks /= 2) {
-    at = base::reserve(next.bytes() + kBelow, std::max(slot_bytes, kBelow));
-    if (at != nullptr)
-      break;
-  }
+  next.stacks = stacks_for(slot_bytes, next.with);
   if (next.stacks == 0)
+    return;
+  const auto reserve = [&] {
+    return base::reserve(next.bytes() + kBelow, std::max(slot_bytes, kBelow));
+  };
+  void* at = reserve();
+  while (at == nullptr && next.stacks > kFewest) {
+    next.stacks /= 2;
+    at = reserve();
+  }
+  if (at == nullptr)
     return;
   void* const links = base::map_zeroed(next.stacks * sizeof(base::free_list::link));
   void* const flags = base::map_zeroed(next.stacks);

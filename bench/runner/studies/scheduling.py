@@ -177,7 +177,8 @@ def table_1_rows(result, problem, at_size, most):
     policies = {OURS: "forks", IVARS: "ivars", GANG: "gang"}
     for runtime in (OURS, papers_policy(problem)):
         runs = {"seq": ("serial", 1), "one": (runtime, 1), "most": (runtime, most)}
-        yield [problem, policies[runtime], *(cell(result, times, at_size, *run) for run in runs.values()),
+        yield [problem, policies[runtime],
+               *(cell(result, times, at_size, *run) for run in runs.values()),
                *(cell(result, over, at_size, runs[above], runs[below])
                  for above, below in (("one", "seq"), ("one", "most"), ("seq", "most")))]
     sequential, one, eight = PAPER[problem]
