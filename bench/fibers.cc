@@ -218,50 +218,51 @@ private:
     }
   }
 
+  static constexpr int fibers_of_each = 4;
+  using used_by_fiber = std::vector<double>;
+
+  template <class Scheduler>
+  void compute_in(Scheduler& with, used_by_fiber& used, clock::time_point begin) {
+    used.resize(fibers_of_each);
+    nopal::run(with, [&] {
+      for (double& each : used)
+        nopal::spawn([&] { compute_and_poll(each, begin); });
+    });
+  }
+  void tell_ratio(const used_by_fiber& first, const used_by_fiber& second) {
+    const double of_first = std::accumulate(first.begin(), first.end(), 0.0);
+    const double of_second = std::accumulate(second.begin(), second.end(), 0.0);
+    told_["seconds"] = of_first + of_second;
+    told_["ratio"] = of_first / of_second;
+    right_ = of_second > 0;
+  }
+
   void shares() {
-    constexpr int fibers_of_each = 4;
     nopal::proportional_share by_shares;
     nopal::round_robin own[2];
-    double used[2] = {};
+    used_by_fiber used[2];
     const auto begin = clock::now();
     nopal::run(by_shares, [&] {
       for (const int which : {0, 1})
         nopal::spawn([&, which] {
           by_shares.set_share(which == 0 ? 3 : 1);
-          nopal::run(own[which], [&] {
-            for (int i = 0; i < fibers_of_each; ++i)
-              nopal::spawn([&] { compute_and_poll(used[which], begin); });
-          });
+          compute_in(own[which], used[which], begin);
         });
     });
-    told_["seconds"] = used[0] + used[1];
-    told_["ratio"] = used[0] / used[1];
-    right_ = used[1] > 0;
+    tell_ratio(used[0], used[1]);
   }
 
   void provision() {
-    constexpr int fibers_of_each = 4;
     const unsigned half = std::max(1u, workers_ / 2);
     nopal::work_stealing first{half, nopal::placement::provisioned};
     nopal::work_stealing second{half, nopal::placement::provisioned};
-    std::vector<double> used[2] = {std::vector<double>(fibers_of_each),
-                                   std::vector<double>(fibers_of_each)};
+    used_by_fiber used[2];
     const auto begin = clock::now();
-    const auto compute_in = [&](nopal::work_stealing& with, std::vector<double>& of) {
-      nopal::run(with, [&] {
-        for (double& each : of)
-          nopal::spawn([&] { compute_and_poll(each, begin); });
-      });
-    };
     nopal::run([&] {
-      nopal::spawn([&] { compute_in(first, used[0]); });
-      nopal::spawn([&] { compute_in(second, used[1]); });
+      nopal::spawn([&] { compute_in(first, used[0], begin); });
+      nopal::spawn([&] { compute_in(second, used[1], begin); });
     });
-    const double of_first = std::accumulate(used[0].begin(), used[0].end(), 0.0);
-    const double of_second = std::accumulate(used[1].begin(), used[1].end(), 0.0);
-    told_["seconds"] = of_first + of_second;
-    told_["ratio"] = of_first / of_second;
-    right_ = of_second > 0;
+    tell_ratio(used[0], used[1]);
   }
 
   void memory() {

@@ -49,6 +49,28 @@ template <class Body> [[gnu::noinline]] void call_affine(Body& body) {
   s.join();
 }
 
+// `call` is given a body without result, to call it once. Returns, or throws, what f does there.
+template <class Call, class F> std::invoke_result_t<F> call_through(Call call, F&& f) {
+  using result = std::invoke_result_t<F>;
+  if constexpr (std::is_void_v<result>) {
+    auto body = [&f] { std::invoke(std::forward<F>(f)); };
+    call(body);
+  } else if constexpr (std::is_reference_v<result>) {
+    std::add_pointer_t<result> at = nullptr;
+    auto body = [&f, &at] {
+      result&& refers = std::invoke(std::forward<F>(f));
+      at = std::addressof(refers);
+    };
+    call(body);
+    return static_cast<result>(*at);
+  } else {
+    std::optional<result> returned;
+    auto body = [&f, &returned] { returned.emplace(std::invoke(std::forward<F>(f))); };
+    call(body);
+    return std::move(*returned);
+  }
+}
+
 } // namespace detail
 #endif
 
@@ -58,21 +80,7 @@ std::invoke_result_t<F> affine(F&& f) {
 #if defined(NOPAL_SERIAL)
   return std::invoke(std::forward<F>(f));
 #else
-  using result = std::invoke_result_t<F>;
-  if constexpr (std::is_void_v<result>) {
-    auto body = [&f] { std::invoke(std::forward<F>(f)); };
-    detail::call_affine(body);
-  } else if constexpr (std::is_reference_v<result>) {
-    auto* const at = affine([&f] {
-      result&& refers = std::invoke(std::forward<F>(f));
-      return std::addressof(refers);
-    });
-    return static_cast<result>(*at);
-  } else {
-    std::optional<result> returned;
-    affine([&f, &returned] { returned.emplace(std::invoke(std::forward<F>(f))); });
-    return std::move(*returned);
-  }
+  return detail::call_through([](auto& body) { detail::call_affine(body); }, std::forward<F>(f));
 #endif
 }
 

@@ -15,12 +15,12 @@
 // at a time, each with so many vprocs.
 #pragma once
 
+#include "nopal/affine.h"
 #include "nopal/config.h"
 #include "nopal/fork.h"
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -65,21 +65,8 @@ public:
 #if defined(NOPAL_SERIAL)
     return std::invoke(std::forward<F>(f));
 #else
-    using result = std::invoke_result_t<F>;
-    if constexpr (std::is_void_v<result>) {
-      auto body = [&f] { std::invoke(std::forward<F>(f)); };
-      detail::call_in_arena(body, vprocs_);
-    } else if constexpr (std::is_reference_v<result>) {
-      auto* const at = run([&f] {
-        result&& refers = std::invoke(std::forward<F>(f));
-        return std::addressof(refers);
-      });
-      return static_cast<result>(*at);
-    } else {
-      std::optional<result> returned;
-      run([&f, &returned] { returned.emplace(std::invoke(std::forward<F>(f))); });
-      return std::move(*returned);
-    }
+    const auto call = [this](auto& body) { detail::call_in_arena(body, vprocs_); };
+    return detail::call_through(call, std::forward<F>(f));
 #endif
   }
 

@@ -4,22 +4,12 @@
 #pragma once
 
 #include <nopal/future.h>
-#include <nopal/policies.h>
-#include <nopal/runtime.h>
 
 #include <forward_list>
 
-#include "bench/harness.h"
+#include "bench/backend/nopal_fibers.h"
 
-#define BENCH_TASK static
 #define BENCH_SCOPE(s) bench::fiber_scope s
-#define BENCH_FORK(s, result, fn, ...)                                                             \
-  do {                                                                                             \
-    auto* const bench_result = &(result);                                                          \
-    s.fork([=] { *bench_result = fn(__VA_ARGS__); });                                              \
-  } while (0)
-#define BENCH_FORK_VOID(s, fn, ...) s.fork([=] { fn(__VA_ARGS__); })
-#define BENCH_JOIN(s) s.join()
 
 namespace bench {
 
@@ -46,19 +36,6 @@ private:
   std::forward_list<nopal::ivar<bool>> more_;
 };
 
-class runtime {
-public:
-  static constexpr bool parallel = true;
-  explicit runtime(unsigned workers) { nopal::configure({.num_workers = workers}); }
-  template <class F> void run(F f) { nopal::run(order_, f); }
-  counters read_counters() const {
-    counters now;
-    now.steals = nopal::stats().steals;
-    return now;
-  }
-
-private:
-  nopal::work_stealing order_;
-};
+using runtime = runtime_under<nopal::work_stealing>;
 
 } // namespace bench

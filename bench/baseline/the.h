@@ -171,7 +171,7 @@ public:
 
   bool has_work(void* group) noexcept {
     const locked guard{lock_};
-    return anything_public() && (may_take(group, group_));
+    return anything_public() && may_take(group, group_);
   }
 
 private:

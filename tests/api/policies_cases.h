@@ -161,21 +161,12 @@ TEST(policies_share, computations_have_vprocs_of_their_own) {
     EXPECT_FALSE(of_stealing.contains(at));
 }
 
-// More instances than vprocs: there are no more than those.
-TEST(policies_share, has_no_more_instances_than_vprocs) {
-  nopal::gang gang{1000};
-  EXPECT_EQ(nopal::run(gang, [] { return fib_by_futures(9); }), 34);
-  EXPECT_EQ(nopal::run(gang, [] { return fib_by_futures(9); }), 34);
-}
-
-// An arena has one place, its own thread.
+// An arena has one place, its own thread. So there are no more instances than vprocs for them.
 TEST(policies_share, a_gang_in_an_arena_has_one_vproc) {
-  nopal::arena narrow{1};
-  EXPECT_EQ(narrow.run([] {
-    nopal::gang gang;
-    return nopal::run(gang, [] { return fib_by_futures(9); });
-  }),
-            34);
+  nopal::gang gang{1000};
+  const auto run = [&] { return nopal::run(gang, [] { return vprocs_of_fibers(50).size(); }); };
+  EXPECT_EQ(nopal::arena{4}.run(run), 1u);
+  EXPECT_EQ(nopal::arena{4}.run(run), 1u);
 }
 
 TEST(ivar, is_waited_for_by_many) {

@@ -72,8 +72,6 @@ class Programs(unittest.TestCase):
         for row in self.document["results"]:
             for field in ("steals", "suspensions", "unmaps", "stacks", "stack_pages",
                           "page_counts", "live_pages", "dead_pages"):
-                if row["runtime"] in ("nopal-ivars", "nopal-gang") and field != "steals":
-                    continue
                 if row["runtime"].startswith("nopal"):
                     self.assertIsInstance(row[field], int, field)
                 else:
