@@ -39,7 +39,7 @@ namespace detail {
 
 template <class Body> NOPAL_THUNK_FUNCTION void affine_thunk(scope_frame* scope, Body* body) {
   fork_record record{scope};
-  sched::run_affine(&record, run_body<Body>, body);
+  sched::run_affine(&record, calls_of<Body>, body);
 }
 
 // Its scope's frame is this function's.

@@ -36,7 +36,7 @@ namespace detail {
 template <class Body>
 NOPAL_THUNK_FUNCTION void arena_thunk(scope_frame* scope, Body* body, unsigned vprocs) {
   fork_record record{scope};
-  sched::run_arena(&record, run_body<Body>, body, vprocs);
+  sched::run_arena(&record, calls_of<Body>, body, vprocs);
 }
 
 // Its scope's frame is this function's.

@@ -23,7 +23,9 @@
 // another thread. Each misuse ends the program with a sentence, at the latest when it would do
 // harm.
 //
-// Exceptions. A join rethrows the exception of a child, the serially first if there are several. An
+// Exceptions. A join rethrows the exception of a child, the serially first if there are several.
+// What the serial elision would not have reached is cancelled (cancel.h): children that were forked
+// behind the one that has thrown are not run, or stop; the function itself runs on to its join. An
 // exception between fork and join unwinds through the scope, which joins first. `invoke` throws
 // exactly the exception of the serial elision.
 //
@@ -52,46 +54,48 @@ template <class Body> void call_affine(Body& body);                    // affine
 template <class Body> void call_in_arena(Body& body, unsigned vprocs); // arena.h
 } // namespace detail
 
-class scope {
+// What `scope` is; invoke.h and cancel.h have scopes of other kinds.
+template <join::fork_kind Kind, class Frame = join::scope_frame> class any_scope {
 public:
-  [[gnu::always_inline]] inline scope() noexcept {
+  [[gnu::always_inline]] inline any_scope() noexcept {
     NOPAL_PIN_FRAME
     frame_.frame_pointer = this_frame();
   }
 
   // Joins, and rethrows as `join` does, unless an exception is uncaught: then the
   // exceptions of children are only counted (suppressed_exceptions in runtime.h).
-  [[gnu::always_inline]] inline ~scope() noexcept(false) {
+  [[gnu::always_inline]] inline ~any_scope() noexcept(false) {
     if (frame_.needs_join()) [[unlikely]] {
       wait();
       sched::finish_join_in_destructor(arch::address_of(frame_));
     }
   }
 
-  scope(const scope&) = delete;
-  scope& operator=(const scope&) = delete;
+  any_scope(const any_scope&) = delete;
+  any_scope& operator=(const any_scope&) = delete;
 
   // Runs `f(args...)` as a child. Function and arguments are moved or copied to the child before
   // the continuation can run.
   template <class F, class... Args>
     requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
   [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
-    check_frame();
-    detail::call_stub(&frame_, std::forward<F>(f), std::forward<Args>(args)...);
+    if (may_fork())
+      detail::call_stub<Kind>(&frame_, std::forward<F>(f), std::forward<Args>(args)...);
   }
 
   // Runs `result = f(args...)` as a child, function and arguments moved or copied likewise.
   template <class R, class F, class... Args>
     requires std::is_assignable_v<R&, std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
-    check_frame();
+    if (!may_fork())
+      return;
     if constexpr (detail::copied_as_bytes<std::decay_t<F>>)
-      detail::call_stub(&frame_,
-                        detail::into<R, std::decay_t<F>>{std::addressof(result),
-                                                         std::decay_t<F>(std::forward<F>(f))},
-                        std::forward<Args>(args)...);
+      detail::call_stub<Kind>(&frame_,
+                              detail::into<R, std::decay_t<F>>{std::addressof(result),
+                                                               std::decay_t<F>(std::forward<F>(f))},
+                              std::forward<Args>(args)...);
     else // the function is an argument too, so that it is moved once
-      detail::call_stub(
+      detail::call_stub<Kind>(
           &frame_,
           [at = std::addressof(result)](auto&& function, auto&&... parts) {
             *at = std::invoke(function, std::forward<decltype(parts)>(parts)...);
@@ -99,8 +103,9 @@ public:
           std::forward<F>(f), std::forward<Args>(args)...);
   }
 
-  // Waits until every child forked so far is finished; rethrows their serially first exception. The
-  // scope can be used again.
+  // Waits until every child forked so far is finished; rethrows their serially first exception; or
+  // throws `cancelled`, if children were not run because this strand is cancelled. The scope can be
+  // used again.
   [[gnu::always_inline]] inline void join() {
     if (frame_.needs_join()) [[unlikely]] {
       wait();
@@ -110,7 +115,7 @@ public:
     }
   }
 
-private:
+protected:
   template <class Body> friend void detail::call_affine(Body& body);
   template <class Body> friend void detail::call_in_arena(Body& body, unsigned vprocs);
 
@@ -118,10 +123,13 @@ private:
     return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   }
 
-  [[gnu::always_inline]] inline void check_frame() const noexcept {
-    // Compilers can decide the first comparison at a scope's first fork.
-    if (frame_.frame_pointer != this_frame() && !frame_.is_of(this_frame())) [[unlikely]]
+  // Compilers can decide the first comparison at a scope's first fork.
+  [[gnu::always_inline]] inline bool may_fork() const noexcept {
+    if (frame_.frame_pointer == this_frame()) [[likely]]
+      return true;
+    if (!frame_.is_of(this_frame()))
       sched::scope_misused();
+    return !frame_.overtaken();
   }
 
   [[gnu::always_inline]] inline void wait() noexcept {
@@ -132,8 +140,11 @@ private:
       arch::nopal_arch_suspend(frame, sched::main_path_waits);
   }
 
-  join::scope_frame frame_;
+  Frame frame_;
 };
+
+// Waits for its children before it dies.
+using scope = any_scope<join::fork_kind::plain>;
 
 } // namespace nopal::inline NOPAL_ABI
 #endif

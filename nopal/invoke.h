@@ -2,19 +2,16 @@
 // invoke(f, g, ...): calls the functions, where they are, in parallel and returns copies of their
 // results as a tuple, with std::monostate for void. Part of fork.h. Thread rules: any thread.
 //
-// Exceptions: if functions throw, the exception of the first in the argument list is rethrown after
-// all functions that had started are finished, exactly as by the serial elision; the others count
-// as suppressed (runtime.h). Functions behind one that has thrown are not started any more.
+// Exceptions: if functions throw, the exception of the first in the argument list is rethrown,
+// exactly as by the serial elision, after all functions that had started have ended. Functions
+// behind one that has thrown are not started any more; those that run are cancelled (cancel.h), and
+// stop at their next fork, join or poll. Other exceptions count as suppressed (runtime.h).
 #pragma once
 
 #include "nopal/config.h"
 #include "nopal/fork.h"
-#if !defined(NOPAL_SERIAL)
-#include "nopal/join/serial_order.h"
-#endif
 
 #include <cstddef>
-#include <exception>
 #include <functional>
 #include <optional>
 #include <tuple>
@@ -26,69 +23,58 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
 
-// Each function is called with its position.
-#if defined(NOPAL_SERIAL)
-struct position;
-#else
-using join::position;
-#endif
-
-template <class F> using returned_by = std::invoke_result_t<const F&, const position*>;
+template <class F> using returned_by = std::invoke_result_t<const F&>;
 template <class F>
 using result_of = std::conditional_t<std::is_void_v<returned_by<F>>, std::monostate,
                                      std::decay_t<returned_by<F>>>;
 
-template <class F>
-void call_into(std::optional<result_of<F>>& result, const F& f, const position* here) {
+template <class F> void call_into(std::optional<result_of<F>>& result, const F& f) {
   if constexpr (std::is_void_v<returned_by<F>>) {
-    f(here);
+    f();
     result.emplace();
   } else {
-    result.emplace(f(here));
+    result.emplace(f());
   }
 }
 
 #if defined(NOPAL_SERIAL)
 template <class... F, std::size_t... I>
-std::tuple<result_of<F>...> invoke_all(const position* within, std::index_sequence<I...>,
-                                       const F&... f) {
+std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...>, const F&... f) {
   std::tuple<std::optional<result_of<F>>...> results;
-  (call_into(std::get<I>(results), f, within), ...);
+  (call_into(std::get<I>(results), f), ...);
   return {std::move(*std::get<I>(results))...};
 }
 #else
-// Keeps the function's own exception: the order of the positions is the serial order.
-template <class F>
-void call_guarded(std::optional<result_of<F>>& result, const F& f, const position& here,
-                  std::exception_ptr& thrown) noexcept {
-  try {
-    call_into(result, f, &here);
-  } catch (const join::not_started&) {
-  } catch (...) {
-    thrown = join::handled_exception();
-    here.of->note_failure(here.function);
-  }
-}
+// Its main path is ours, up to the join, and stops with the children that come after a failed one.
+class structured_scope : public any_scope<join::fork_kind::structured> {
+public:
+  [[gnu::always_inline]] inline structured_scope() noexcept {}
+  [[gnu::always_inline]] inline ~structured_scope() noexcept(false) {}
 
-// `within`: the position of the whole if it is part of a structured form, or null.
+  // The function that comes last, on the main path. What it throws waits for the join.
+  template <class F> [[gnu::always_inline]] inline void call_last(F&& f) {
+    if (!may_fork())
+      return;
+    try {
+      f();
+    } catch (...) {
+      join::attach_last_failure(arch::address_of(frame_));
+    }
+  }
+};
+
 template <class... F, std::size_t... I>
-std::tuple<result_of<F>...> invoke_all(const position* within, std::index_sequence<I...>,
-                                       const F&... f) {
-  constexpr std::size_t count = sizeof...(F);
-  join::sequence in{within};
-  const position positions[] = {{&in, static_cast<std::uint32_t>(I)}...};
+std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...>, const F&... f) {
   std::tuple<std::optional<result_of<F>>...> results;
-  std::exception_ptr thrown[count];
-  scope s;
-  // Every function but the last is forked; the last one is the rest of this strand.
-  ((in.overtaken(I)
-        ? void()
-        : (I + 1 < count
-               ? s.fork([&] { call_guarded(std::get<I>(results), f, positions[I], thrown[I]); })
-               : call_guarded(std::get<I>(results), f, positions[I], thrown[I]))),
-   ...);
-  s.join();
-  join::rethrow_first(thrown, count, (std::get<I>(results).has_value() && ...));
+  if constexpr (sizeof...(F) == 1) {
+    (call_into(std::get<I>(results), f), ...);
+  } else {
+    structured_scope s;
+    ((I + 1 < sizeof...(F) ? s.fork([&] { call_into(std::get<I>(results), f); })
+                           : s.call_last([&] { call_into(std::get<I>(results), f); })),
+     ...);
+    s.join();
+  }
   return {std::move(*std::get<I>(results))...};
 }
 #endif
@@ -98,9 +84,8 @@ std::tuple<result_of<F>...> invoke_all(const position* within, std::index_sequen
 template <class... F>
   requires(sizeof...(F) > 0) && (std::is_invocable_v<std::decay_t<F>&> && ...)
 auto invoke(F&&... f) {
-  return detail::invoke_all(
-      nullptr, std::index_sequence_for<F...>{},
-      [&f](const detail::position*) -> decltype(auto) { return std::invoke(f); }...);
+  return detail::invoke_all(std::index_sequence_for<F...>{},
+                            [&f]() -> decltype(auto) { return std::invoke(f); }...);
 }
 
 } // namespace nopal::inline NOPAL_ABI

@@ -15,6 +15,7 @@
 
 #include "nopal/config.h"
 #include "nopal/fork.h"
+#include "nopal/preemption.h"
 
 #include <concepts>
 #include <iterator>
@@ -34,17 +35,16 @@ template <std::integral I> I advance(I first, std::size_t by) noexcept {
 
 // `leaf(first, count)` for each piece; the results are combined in the order of the pieces.
 template <class I, class Leaf, class Combine>
-auto halve(const position* within, I first, std::size_t count, std::size_t grain, const Leaf& leaf,
-           const Combine& combine) -> std::invoke_result_t<const Leaf&, I, std::size_t> {
-  if (count <= grain)
+auto halve(I first, std::size_t count, std::size_t grain, const Leaf& leaf, const Combine& combine)
+    -> std::invoke_result_t<const Leaf&, I, std::size_t> {
+  if (count <= grain) {
+    poll();
     return leaf(first, count);
+  }
   const std::size_t left = count / 2;
   auto [low, high] = invoke_all(
-      within, std::index_sequence<0, 1>{},
-      [&](const position* here) { return halve(here, first, left, grain, leaf, combine); },
-      [&](const position* here) {
-        return halve(here, advance(first, left), count - left, grain, leaf, combine);
-      });
+      std::index_sequence<0, 1>{}, [&] { return halve(first, left, grain, leaf, combine); },
+      [&] { return halve(advance(first, left), count - left, grain, leaf, combine); });
   return combine(std::move(low), std::move(high));
 }
 
@@ -70,7 +70,7 @@ T reduce(I first, std::type_identity_t<I> last, T identity, const Map& map, cons
       total = combine(std::move(total), map(detail::advance(from, i)));
     return total;
   };
-  return detail::halve(nullptr, first, count, grain, piece, combine);
+  return detail::halve(first, count, grain, piece, combine);
 }
 
 // f(i) for every i in [first, last), in any order and possibly at the same time.

@@ -39,9 +39,10 @@ struct no_preemption {
   ~no_preemption() {}
 };
 #else
-// Gives way if the thread was told to; else it compares one word. No effect on a thread that runs
-// no strands. Thread rules: any thread, any strand.
-[[gnu::always_inline]] inline void poll() noexcept {
+// Gives way if the thread was told to, and throws nopal::cancelled if the strand is (cancel.h);
+// else it compares one word. No effect on a thread that runs no strands. Thread rules: any thread, any
+// strand.
+[[gnu::always_inline]] inline void poll() {
   if (!vproc::current()->deque.allows_here()) [[unlikely]]
     sched::poll_slow();
 }

@@ -26,6 +26,7 @@
 
 namespace nopal::inline NOPAL_ABI::detail {
 
+using join::fork_kind;
 using join::fork_record;
 using join::scope_frame;
 
@@ -58,6 +59,14 @@ inline constexpr bool travel_in_registers =
 
 template <class Body> void run_body(void* body) { (*static_cast<Body*>(body))(); }
 
+// What the slow path of a fork does with a body: it runs it, or drops it. Only a body that destroys
+// itself when it is run needs the latter.
+template <class Body> void drop_body(void* body) {
+  if constexpr (requires(Body& one) { one.drop(); })
+    static_cast<Body*>(body)->drop();
+}
+template <class Body> inline constexpr sched::body_calls calls_of{run_body<Body>, drop_body<Body>};
+
 // Runs the child of an open fork, and closes the fork.
 template <class Body>
 [[gnu::always_inline]] inline void run_opened(fork_record& record, Body& body) {
@@ -77,12 +86,13 @@ failed:
 // Given: the body where that travels in registers, else a reference.
 template <class Body, class Given>
 [[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(fork_record& record, Given body) {
-  if (!sched::fork_slow(&record, run_body<Body>, std::addressof(body)))
+  if (!sched::fork_slow(&record, calls_of<Body>, std::addressof(body)))
     run_opened(record, body);
 }
 
-template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
-  fork_record record{scope};
+template <fork_kind Kind, class Body>
+[[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
+  fork_record record{scope, Kind};
   vproc::worker* const self = vproc::current();
   NOPAL_IF_CHECKED(sched::check_control(self));
   if (!self->exceptions->alive() && self->deque.push(&record)) [[likely]]
@@ -101,10 +111,10 @@ template <class Body> [[gnu::always_inline]] inline void run_child(scope_frame* 
 // Hidden, so that position-independent stubs may jump to it.
 #define NOPAL_THUNK_FUNCTION [[gnu::noinline, gnu::visibility("hidden")]] NOPAL_THUNK
 
-template <class F, class... Args>
+template <fork_kind Kind, class F, class... Args>
 NOPAL_THUNK_FUNCTION void call_thunk(scope_frame* scope, F f, Args... args) {
   auto child = [=]() mutable { std::invoke(f, std::move(args)...); };
-  run_child(scope, child);
+  run_child<Kind>(scope, child);
 }
 
 // A function whose result goes to the parent's variable.
@@ -131,12 +141,12 @@ template <class F> union cut {
   }
 };
 
-template <class F, class... Words>
+template <fork_kind Kind, class F, class... Words>
 NOPAL_THUNK_FUNCTION void words_thunk(scope_frame* scope, Words... words) {
   cut<F> child;
   std::size_t at = 0;
   (std::memcpy(&child.words[at++], &words, sizeof words), ...);
-  run_child(scope, child.f);
+  run_child<Kind>(scope, child.f);
 }
 
 // The closure is destroyed before the child counts as finished, by the call that runs the closure.
@@ -155,11 +165,12 @@ template <class Closure> struct run_and_destroy {
     } const at_end{std::addressof(closure)};
     closure();
   }
+  void drop() { closure.~Closure(); }
 };
 
 // Moves or copies function and arguments from where the fork's caller has them, so that no
 // temporary is destroyed in between.
-template <class F, class... Args>
+template <fork_kind Kind, class F, class... Args>
 NOPAL_THUNK_FUNCTION void given_thunk(scope_frame* scope, std::tuple<F, Args...>* given) {
   const auto make = [given] {
     return std::apply(
@@ -169,10 +180,10 @@ NOPAL_THUNK_FUNCTION void given_thunk(scope_frame* scope, std::tuple<F, Args...>
   using closure = decltype(make());
   if constexpr (copied_as_bytes<closure>) {
     closure child = make();
-    run_child(scope, child);
+    run_child<Kind>(scope, child);
   } else {
     run_and_destroy<closure> child{make};
-    run_child(scope, child);
+    run_child<Kind>(scope, child);
   }
 }
 
@@ -189,7 +200,7 @@ template <class T> [[gnu::always_inline]] inline T loaded_alone(const T& part) n
 }
 
 // A function with more arguments than fit registers.
-template <class F, class... Args>
+template <fork_kind Kind, class F, class... Args>
 NOPAL_THUNK_FUNCTION void parts_thunk(scope_frame* scope, const std::tuple<F, Args...>* parts) {
   auto child = std::apply(
       [](const F& f, const Args&... args) {
@@ -198,7 +209,7 @@ NOPAL_THUNK_FUNCTION void parts_thunk(scope_frame* scope, const std::tuple<F, Ar
         };
       },
       *parts);
-  run_child(scope, child);
+  run_child<Kind>(scope, child);
 }
 
 template <auto Thunk, class... Args>
@@ -213,28 +224,28 @@ template <auto Thunk, class... Args>
 
 template <std::size_t> using word = std::uint64_t;
 
-template <class F, std::size_t... I>
+template <fork_kind Kind, class F, std::size_t... I>
 [[gnu::always_inline]] inline void send_words(scope_frame* scope, const F& f,
                                               std::index_sequence<I...>) {
   const cut<F> own{f};
-  through_stub<words_thunk<F, word<I>...>>(scope, own.words[I]...);
+  through_stub<words_thunk<Kind, F, word<I>...>>(scope, own.words[I]...);
 }
 
-template <class F, class... Args>
+template <fork_kind Kind, class F, class... Args>
 [[gnu::always_inline]] inline void call_stub(scope_frame* scope, F&& f, Args&&... args) {
   using function = std::decay_t<F>;
   if constexpr (travel_in_registers<function, std::decay_t<Args>...>) {
-    through_stub<call_thunk<function, std::decay_t<Args>...>>(scope, function(f),
-                                                              std::decay_t<Args>(args)...);
+    through_stub<call_thunk<Kind, function, std::decay_t<Args>...>>(scope, function(f),
+                                                                    std::decay_t<Args>(args)...);
   } else if constexpr (sizeof...(Args) > 0 && copied_as_bytes<function> &&
                        (copied_as_bytes<std::decay_t<Args>> && ...)) {
     const std::tuple<function, std::decay_t<Args>...> parts{f, args...};
-    through_stub<parts_thunk<function, std::decay_t<Args>...>>(scope, std::addressof(parts));
+    through_stub<parts_thunk<Kind, function, std::decay_t<Args>...>>(scope, std::addressof(parts));
   } else if constexpr (sizeof...(Args) == 0 && travels_in_words<function>) {
-    send_words<function>(scope, f, std::make_index_sequence<words_of<function>>{});
+    send_words<Kind, function>(scope, f, std::make_index_sequence<words_of<function>>{});
   } else {
     std::tuple<F&&, Args&&...> given{std::forward<F>(f), std::forward<Args>(args)...};
-    through_stub<given_thunk<F&&, Args&&...>>(scope, std::addressof(given));
+    through_stub<given_thunk<Kind, F&&, Args&&...>>(scope, std::addressof(given));
   }
 }
 

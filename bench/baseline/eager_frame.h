@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #undef NOPAL_RECORD_RETURN
 #define NOPAL_RECORD_RETURN "movq (%%rsp), %%rax\n\tmovq %%rax, 0(%%rdi)\n\t"
@@ -24,11 +25,15 @@ namespace nopal::inline NOPAL_ABI::join {
 template <class Join>
 concept counted_under_deque_lock = requires { Join::counts_under_deque_lock; };
 
+inline constexpr std::int64_t no_failure = std::numeric_limits<std::int64_t>::max();
+enum class fork_kind : std::uintptr_t { plain, structured, region };
+
 struct scope_state {
   NOPAL_JOIN join;
   std::uintptr_t stolen_at;
   std::uintptr_t taken_above; // not used by these deques
   failure* failures;
+  std::uint32_t stops; // not used
   exception_state exceptions;
   int error;
   arch::control_words control;
@@ -64,6 +69,11 @@ struct scope_frame : arch::context {
     return own;
   }
 
+  // Nothing is stopped for a failure.
+  static std::int64_t first_failure() noexcept { return no_failure; }
+  static bool note_failure(std::int64_t) noexcept { return false; }
+  static bool overtaken() noexcept { return false; }
+
   std::int64_t steals() const noexcept { return state_.join.steals(); }
   // The thief that has just stolen the main path. With `locked` it has counted already.
   void note_stolen() noexcept {
@@ -85,16 +95,18 @@ private:
 struct fork_record {
   using frame_type = scope_frame;
 
-  scope_frame* scope;
+  scope_frame* of;
   std::int64_t steals_before;
   failure* failed;
 
-  [[gnu::always_inline]] explicit fork_record(scope_frame* forking) noexcept
-      : scope{forking}, steals_before{forking->steals()} {
+  [[gnu::always_inline]] explicit fork_record(scope_frame* forking,
+                                              fork_kind = fork_kind::plain) noexcept
+      : of{forking}, steals_before{forking->steals()} {
     base::note_fork(this, forking);
   }
 
-  scope_frame* frame() const noexcept { return scope; }
+  scope_frame* scope() const noexcept { return of; }
+  scope_frame* frame() const noexcept { return of; }
   static void complete(std::uintptr_t) noexcept {}
   // Called by the thief under the deque's lock, if the deque has one.
   static void taken(scope_frame* frame) noexcept {

@@ -203,6 +203,13 @@ public:
     return !ring_.empty();
   }
 
+  // Who looks at an open fork of the stack that this deque uses: `see` is told, under the lock,
+  // whether the fork is private.
+  template <class See> bool look_at(const Record* fork, See see) noexcept {
+    const locked guard{lock_};
+    return see(address(fork) < split_);
+  }
+
   // Thief, while no vproc runs the worker or can begin to. Publishes as publish does.
   void publish_for_absent_owner() noexcept {
     const locked guard{lock_};

@@ -5,13 +5,13 @@
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/deque/spin_lock.h"
+#include "nopal/join/cancelled.h"
 #include "nopal/join/join.h"
-#include "nopal/join/serial_order.h"
 
 #include <cxxabi.h>
 
-#include <algorithm>
 #include <new>
+#include <typeinfo>
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::join {
@@ -24,6 +24,33 @@ thread_local std::uint64_t last_join_suppressed = 0;
 // The Itanium C++ ABI fixes these two fields (section 2.2.2).
 exception_state& thread_state() noexcept {
   return *reinterpret_cast<exception_state*>(abi::__cxa_get_globals());
+}
+
+// In the place of the failure of a child that was cancelled: it needs no memory of its own.
+failure was_cancelled{nullptr, 0, nullptr};
+
+// In a handler of all.
+failure* kept_failure() noexcept {
+  if (const std::type_info* const type = abi::__cxa_current_exception_type();
+      type != nullptr && *type == typeid(cancelled))
+    return &was_cancelled;
+  auto* const kept = new (std::nothrow) failure{nullptr, 0, handled_exception()};
+  NOPAL_ASSERT(kept != nullptr, "out of memory while keeping a child's exception for its join");
+  return kept;
+}
+
+bool attach(scope_frame* scope, failure* failed, std::int64_t order, bool detached) noexcept {
+  const bool least = scope->note_failure(order);
+  if (failed == &was_cancelled && !(least && detached))
+    return false;
+  const deque::locked guard{failures_lock};
+  if (failed != &was_cancelled) {
+    failed->order = order;
+    failed->next = std::exchange(scope->state().failures, failed);
+  }
+  if (least && detached)
+    scope->state().stops += 1;
+  return least && detached;
 }
 
 // Compilers take the address of this state for a constant; so what writes it is never inlined.
@@ -83,49 +110,40 @@ std::exception_ptr handled_exception() noexcept {
   return thrown;
 }
 
-void capture_failure(fork_record* record) noexcept {
-  record->failed = new (std::nothrow) failure{nullptr, 0, handled_exception()};
-  NOPAL_ASSERT(record->failed != nullptr,
-               "out of memory while keeping a child's exception for its join");
-}
+void capture_failure(fork_record* record) noexcept { record->failed = kept_failure(); }
 
-void attach_failure(fork_record* record, bool detached) noexcept {
-  scope_frame* scope = record->scope;
+void note_not_run(fork_record* record) noexcept { record->failed = &was_cancelled; }
+
+bool attach_failure(fork_record* record, bool detached) noexcept {
+  scope_frame* const scope = record->scope();
   if (!detached)
     scope->activate(); // so that the join looks; a steal has activated the scope
   const std::int64_t epoch = detached ? record->steals_before : scope->steals();
-  record->failed->order = 2 * epoch + (detached ? 1 : 0);
-  const deque::locked guard{failures_lock};
-  record->failed->next = std::exchange(scope->state().failures, record->failed);
+  return attach(scope, record->failed, 2 * epoch + (detached ? 1 : 0), detached);
 }
 
-std::exception_ptr collect_failures(scope_frame* scope) noexcept {
-  std::exception_ptr first;
-  std::int64_t first_order = 0;
+void attach_last_failure(scope_frame* scope) noexcept {
+  scope->activate();
+  attach(scope, kept_failure(), no_failure - 1, false);
+}
+
+collected collect_failures(scope_frame* scope) noexcept {
+  collected all{nullptr, false, scope->state().stops};
+  std::int64_t first_order = scope->first_failure();
+  const bool any_failed = first_order != no_failure;
   std::uint64_t count = 0;
   for (failure* at = scope->state().failures; at != nullptr; ++count) {
-    if (first == nullptr || at->order <= first_order) {
-      first = at->what;
+    if (at->order <= first_order) { // among equals the oldest
+      all.first = at->what;
       first_order = at->order;
     }
     delete std::exchange(at, at->next);
   }
   scope->deactivate();
+  all.cancelled = any_failed && all.first == nullptr;
   if (count > 0)
-    begin_suppressed_count(count - 1);
-  return first;
-}
-
-void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool complete) {
-  if (complete)
-    return;
-  const auto* const end = thrown + count;
-  const auto* const first = std::find_if(thrown, end, [](const auto& what) { return bool(what); });
-  if (first == end)
-    throw not_started{};
-  begin_suppressed_count(static_cast<std::uint64_t>(
-      std::count_if(first + 1, end, [](const auto& what) { return bool(what); })));
-  std::rethrow_exception(*first);
+    begin_suppressed_count(count - (all.cancelled ? 0 : 1));
+  return all;
 }
 
 void begin_suppressed_count(std::uint64_t number) noexcept {

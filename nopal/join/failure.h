@@ -53,17 +53,25 @@ bool run_catching_amid(std::exception_ptr handled, unsigned uncaught, fork_recor
 std::exception_ptr handled_exception() noexcept;
 // There: keeps the current exception with the fork. Ends the program if memory is exhausted.
 void capture_failure(fork_record* record) noexcept;
+// The child was not run, because its strand is cancelled. That is a failure, too.
+void note_not_run(fork_record* record) noexcept;
 
-// The child of this fork has failed, detached or not: hands the failure to the scope.
-void attach_failure(fork_record* record, bool detached) noexcept;
+// The child of this fork has failed, detached or not: hands the failure to the scope. True: strands
+// that stand behind it may be running, and were not told of a failure before them. The scope counts
+// how often that was so.
+[[nodiscard]] bool attach_failure(fork_record* record, bool detached) noexcept;
+// In a handler of all, on the main path of a structured scope (lazy_frame.h), of which a child was
+// forked: the current exception is the serially last failure.
+void attach_last_failure(scope_frame* scope) noexcept;
 
-// Main path after the join: removes all failures of the scope and returns the serially first (null
-// if none); the others are counted as suppressed.
-std::exception_ptr collect_failures(scope_frame* scope) noexcept;
-
-// After the join of an invoke: throws the first of the exceptions, and counts the others as
-// suppressed. If none has thrown, but not all functions have a result, throws not_started.
-void rethrow_first(const std::exception_ptr* thrown, std::size_t count, bool complete);
+struct collected {
+  std::exception_ptr first; // the serially first failure; null: there is none, or it is `cancelled`
+  bool cancelled;           // it is
+  std::uint32_t stops;      // how often attach_failure returned true
+};
+// Main path after the join: removes all failures of the scope; but for the first they are counted
+// as suppressed. Those that were cancelled never are.
+collected collect_failures(scope_frame* scope) noexcept;
 
 // Adds to the counts of suppressed exceptions, of the process and of this thread's last join;
 // begin_suppressed_count sets the latter to zero first.

@@ -26,7 +26,9 @@ NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
 
 void fork_record::complete(std::uintptr_t taken_above) noexcept {
   base::happens_after(this); // ThreadSanitizer did not see how the deque has found the record
-  scope->activate();         // while resume_at tells where the return address lies
+  scope_frame* const scope = this->scope();
+  scope->activate(); // while resume_at tells where the return address lies
+  scope->state().structured = kind() == fork_kind::structured;
   NOPAL_ASSERT(lies_in_its_frame(scope),
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");

@@ -69,6 +69,21 @@ struct scope_frame : arch::context {
     return own;
   }
 
+  // The least order of the failures so far (failure.h), while the scope is active. Any strand of
+  // the scope. `note_failure` says whether this one is the least.
+  std::int64_t first_failure() const noexcept { return state_->first_failure.load(base::relaxed); }
+  bool note_failure(std::int64_t order) noexcept {
+    std::int64_t least = first_failure();
+    while (order < least)
+      if (state_->first_failure.compare_exchange_weak(least, order, base::relaxed, base::relaxed))
+        return true;
+    return false;
+  }
+  // Main path. What it would fork from now on comes after a child that has failed.
+  bool overtaken() const noexcept { return active() && first_failure() != no_failure; }
+
+  bool is_structured() const noexcept { return active() && state_->structured; }
+
   // How often the main path was stolen since the last join.
   std::int64_t steals() const noexcept { return active() ? state_->join.steals() : 0; }
   // The thief that has just stolen the main path.
@@ -83,20 +98,34 @@ private:
   static_assert((kActive | kExceptionsAside | kOwnControl) == arch::frame_flags);
 };
 
+// What a scope's failures and cancellation stop, besides the children that come after a failed one.
+enum class fork_kind : std::uintptr_t {
+  plain,      // nothing else
+  structured, // the main path, too, up to the join: it belongs to Nopal (invoke.h)
+  region,     // all children: the frame is a region_frame
+};
+
 // The record of an open fork. Its first word belongs to the deque (stack/marks.h).
 struct fork_record {
   using frame_type = scope_frame;
 
   std::uintptr_t mark;
-  scope_frame* scope;
+  std::uintptr_t scope_and_kind;
   std::int64_t steals_before; // set by complete(): orders failures serially
   failure* failed;            // set when the child throws
 
-  [[gnu::always_inline]] explicit fork_record(scope_frame* forking) noexcept : scope{forking} {
+  [[gnu::always_inline]] explicit fork_record(scope_frame* forking,
+                                              fork_kind kind = fork_kind::plain) noexcept
+      : scope_and_kind{reinterpret_cast<std::uintptr_t>(forking) +
+                       static_cast<std::uintptr_t>(kind)} {
     base::note_fork(this, forking);
   }
 
-  scope_frame* frame() const noexcept { return scope; }
+  scope_frame* scope() const noexcept {
+    return reinterpret_cast<scope_frame*>(scope_and_kind & ~std::uintptr_t{3});
+  }
+  fork_kind kind() const noexcept { return static_cast<fork_kind>(scope_and_kind & 3); }
+  scope_frame* frame() const noexcept { return scope(); }
   // Makes the frame ready to be resumed (stack_map.h). Ends the program with a sentence if the
   // scope is misused in a way that a steal would turn into a crash.
   void complete(std::uintptr_t taken_above) noexcept;

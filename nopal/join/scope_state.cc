@@ -37,6 +37,8 @@ scope_state* take_state() noexcept {
   scope_state* const state = &states[number];
   new (&state->join) wait_free;
   state->failures = nullptr;
+  state->stops = 0;
+  state->first_failure.store(no_failure, base::relaxed);
   return state;
 }
 

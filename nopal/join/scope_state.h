@@ -14,8 +14,11 @@
 #include "nopal/join/wait_free.h"
 
 #include <cstdint>
+#include <limits>
 
 namespace nopal::inline NOPAL_ABI::join {
+
+inline constexpr std::int64_t no_failure = std::numeric_limits<std::int64_t>::max();
 
 struct alignas(64) scope_state {
   base::atomic<std::uint32_t> next_free; // first: base/free_list.h
@@ -24,6 +27,11 @@ struct alignas(64) scope_state {
   std::uintptr_t taken_above; // the lowest fork above the frame on its own stack that is taken
                               // (both valid if steals() > 0)
   failure* failures;
+  // The least order of a child that has failed (failure.h). Any failing child writes it; strands
+  // that stand after that child read it, to stop. Relaxed: what it guards is read after the join.
+  base::atomic<std::int64_t> first_failure;
+  std::uint32_t stops;         // how often strands behind a failed child were told; failures' lock
+  bool structured;             // set when a fork is completed (fork_kind)
   exception_state exceptions;  // of the main path while it is suspended, or set aside
   int error;                   // errno of the main path while it is suspended
   arch::control_words control; // of the main path, if they are its own

@@ -13,6 +13,8 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/sched/ancestry.h"
+#include "nopal/sched/cancel.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/overflow.h"
@@ -34,13 +36,13 @@ bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
 }
 
 [[noreturn]] NOPAL_SWITCHES void detach(worker* self, fork_record* of) noexcept {
-  const scope_frame* scope = of->scope;
+  const scope_frame* scope = of->scope();
   check_callers(self);
   check_mutexes(self->host); // now, though this thread may be the one that resumes the main path
   const bool below = frame_is_here(self, scope);
   base::forget_frames(arch::stack_pointer(),
                       below ? scope->stack_pointer : stack::top(self->stack));
-  arch::nopal_arch_leave(child_ended, of->scope, self->scheduler_stack);
+  arch::nopal_arch_leave(child_ended, of->scope(), self->scheduler_stack);
 }
 
 void publish_if(deque::attention why, worker* self, fork_record* newest) noexcept {
@@ -62,27 +64,53 @@ void push_slow(worker* self, fork_record* of) noexcept {
   give_way_if_told();
 }
 
+// The strand is to stop. The child counts as failed.
+void note_dropped(fork_record* of, const body_calls& child, void* closure) noexcept {
+  try {
+    child.drop(closure);
+    join::note_not_run(of);
+  } catch (...) {
+    join::capture_failure(of);
+  }
+}
+
+// The fork is open.
+NOPAL_SWITCHES void drop(fork_record* of, const body_calls& child, void* closure) noexcept {
+  note_dropped(of, child, closure);
+  child_threw(of);
+}
+
+// It is not, on a thread that runs no strands.
+void drop_outside(fork_record* of, const body_calls& child, void* closure) noexcept {
+  note_dropped(of, child, closure);
+  static_cast<void>(join::attach_failure(of, false));
+}
+
 // The whole of a thunk whose strand is amid exceptions, or has control words of its own. Both go
 // with the continuation.
-NOPAL_SWITCHES void fork_with_own_state(fork_record* of, void (*run)(void*),
+NOPAL_SWITCHES void fork_with_own_state(fork_record* of, const body_calls& child,
                                         void* closure) noexcept {
   std::exception_ptr handled = std::current_exception();
-  join::set_exceptions_aside(of->scope);
+  join::set_exceptions_aside(of->scope());
   if (vproc::current()->own_control()) {
-    of->scope->state().control = arch::control_words::now();
-    of->scope->note_own_control();
+    of->scope()->state().control = arch::control_words::now();
+    of->scope()->note_own_control();
   }
-  const unsigned uncaught = of->scope->state().exceptions.uncaught;
-  base::note_fork(of, of->scope);
+  const unsigned uncaught = of->scope()->state().exceptions.uncaught;
+  base::note_fork(of, of->scope());
   worker* const self = vproc::current();
   if (!self->deque.push(of))
     push_slow(self, of);
-  if (join::run_catching_amid(std::move(handled), uncaught, of, run, closure))
+  if (uncaught == 0 && stops_here()) {
+    handled = nullptr;
+    drop(of, child, closure);
+  } else if (join::run_catching_amid(std::move(handled), uncaught, of, child.run, closure)) {
     child_threw(of);
-  else if (!vproc::pop(of))
+  } else if (!vproc::pop(of)) {
     child_returned(of);
-  join::bring_exceptions_back(of->scope);
-  of->scope->take_own_control();
+  }
+  join::bring_exceptions_back(of->scope());
+  of->scope()->take_own_control();
 }
 
 } // namespace
@@ -96,18 +124,24 @@ void check_control(const worker* self) noexcept {
       "restore them before the fork");
 }
 
-NOPAL_SWITCHES bool fork_slow(fork_record* of, void (*run)(void*), void* closure) noexcept {
+NOPAL_SWITCHES bool fork_slow(fork_record* of, const body_calls& child, void* closure) noexcept {
   worker* const self = vproc::current();
   if (!vproc::is_worker(self)) {
-    fork_in_new_group(of, run, closure);
+    if (in_cancelled_region(of))
+      drop_outside(of, child, closure);
+    else
+      fork_in_new_group(of, child, closure);
     return true;
   }
   if (self->exceptions->alive()) {
-    fork_with_own_state(of, run, closure);
+    fork_with_own_state(of, child, closure);
     return true;
   }
   push_slow(self, of);
-  return false;
+  const bool stops = stops_here();
+  if (stops)
+    drop(of, child, closure);
+  return stops;
 }
 
 NOPAL_SWITCHES void child_returned(fork_record* of) noexcept {
@@ -122,7 +156,8 @@ NOPAL_SWITCHES void child_threw(fork_record* of) noexcept {
   enter();
   worker* const self = vproc::current();
   const bool ours = vproc::pop(of) || self->deque.take_back(of);
-  join::attach_failure(of, !ours);
+  if (join::attach_failure(of, !ours))
+    announce_stop();
   if (!ours)
     detach(self, of);
   leave();
@@ -172,19 +207,24 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
 }
 
 void finish_join(scope_frame* scope) {
-  if (std::exception_ptr first = join::collect_failures(scope))
-    std::rethrow_exception(std::move(first));
+  join::collected failures = join::collect_failures(scope);
+  stop_ended(failures.stops);
+  if (failures.first != nullptr)
+    std::rethrow_exception(std::move(failures.first));
+  if (failures.cancelled)
+    throw_cancelled();
+  stop_if_told();
 }
 
 void finish_join_in_destructor(scope_frame* scope) {
   if (std::uncaught_exceptions() != 0)
     base::forget_unwound_frames(); // the throw may have run on another stack than this
-  std::exception_ptr first = join::collect_failures(scope);
-  if (first == nullptr)
-    return;
   if (std::uncaught_exceptions() == 0)
-    std::rethrow_exception(std::move(first));
-  join::count_suppressed(1);
+    return finish_join(scope);
+  const join::collected failures = join::collect_failures(scope);
+  stop_ended(failures.stops);
+  if (failures.first != nullptr)
+    join::count_suppressed(1);
 }
 
 void scope_misused() noexcept {

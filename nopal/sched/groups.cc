@@ -21,6 +21,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/sched/arenas.h"
+#include "nopal/sched/cancel.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/overflow.h"
@@ -66,7 +67,7 @@ vproc::vproc* vproc_of_this_thread() noexcept {
 // The child of a group's outermost fork.
 struct first_child {
   fork_record* of;
-  void (*run)(void*);
+  const body_calls& calls;
   void* closure;
   const group* in;
   bool offered; // the continuation
@@ -93,18 +94,18 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   fork_record* const of = child->of;
   leave();
   const bool failed = join::run_catching_amid(std::move(child->handled), child->uncaught, of,
-                                              child->run, child->closure);
+                                              child->calls.run, child->closure);
   enter();
   worker* const self = vproc::current(); // perhaps not the one that called
   const bool ours = !child->offered || self->deque.take_back_root(of);
-  if (failed)
-    join::attach_failure(of, !ours);
+  if (failed && join::attach_failure(of, !ours))
+    announce_stop();
   if (ours && self->host->bound == child->in && !self->host->member)
     return;
   if (ours)
-    leave_main_path(self, of->scope);
+    leave_main_path(self, of->scope());
   base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
-  arch::nopal_arch_leave(child_ended, of->scope, self->scheduler_stack);
+  arch::nopal_arch_leave(child_ended, of->scope(), self->scheduler_stack);
 }
 
 // The calling thread begins a group, and waits for it from now on.
@@ -168,16 +169,23 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
     return_vproc(here);
 }
 
+// The thread goes on with the strand that it ran before the group, if it ran one.
+void look_at_next_fork_of_strand() noexcept {
+  const worker* const self = vproc::current();
+  if (vproc::is_worker(self))
+    look_at_next_fork(self->host);
+}
+
 // Runs the child; comes back, as the worker that is returned, if its continuation was not stolen,
 // or not offered and no other thread finished it.
 NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexcept {
-  scope_frame* const scope = child.of->scope;
+  scope_frame* const scope = child.of->scope();
   base::begin_use(stack::bottom(self->stack), stack::top(self->stack));
   note_stack(self);
   // A stack of ours is among LeakSanitizer's roots already.
   if (!stack::is_ours(scope->stack_pointer))
     base::add_roots(scope->stack_pointer, self->host->scheduler.bounds.high);
-  set_context(self->stack, context_at(scope->stack_pointer));
+  set_origin(self->stack, child.of, self->of->outer);
   const std::uintptr_t begin = stack::top(self->stack) - stack::top_margin;
   arch::tell_gdb(stack::top(self->stack), begin);
   arch::nopal_arch_call_on(run_first_child, &child, begin);
@@ -191,14 +199,14 @@ bool fits_a_thief(const scope_frame* scope) noexcept {
 }
 
 // Runs the child in a group of its own, and offers the continuation of its parent if that may be.
-NOPAL_SWITCHES void run_group(fork_record* of, void (*run)(void*), void* closure, bool may_offer,
-                              unsigned vprocs) noexcept {
+NOPAL_SWITCHES void run_group(fork_record* of, const body_calls& calls, void* closure,
+                              bool may_offer, unsigned vprocs) noexcept {
   enter();
   start();
-  scope_frame* const scope = of->scope;
+  scope_frame* const scope = of->scope();
   const bool offered = may_offer && fits_a_thief(scope);
   worker* self = begin_group(scope, vprocs);
-  first_child child{of, run, closure, self->of, offered};
+  first_child child{of, calls, closure, self->of, offered};
   const bool amid_exceptions = offered && self->exceptions->alive();
   if (amid_exceptions) {
     child.handled = std::current_exception();
@@ -216,23 +224,25 @@ NOPAL_SWITCHES void run_group(fork_record* of, void (*run)(void*), void* closure
   if (amid_exceptions)
     join::bring_exceptions_back(scope);
   end_group(self, scope);
+  look_at_next_fork_of_strand();
   leave();
 }
 
 } // namespace
 
-NOPAL_SWITCHES void fork_in_new_group(fork_record* of, void (*run)(void*), void* closure) noexcept {
+NOPAL_SWITCHES void fork_in_new_group(fork_record* of, const body_calls& child,
+                                      void* closure) noexcept {
   check_no_handler();
-  run_group(of, run, closure, true, 0);
+  run_group(of, child, closure, true, 0);
 }
 
-NOPAL_SWITCHES void run_affine(fork_record* of, void (*run)(void*), void* closure) noexcept {
-  run_group(of, run, closure, false, 0);
+NOPAL_SWITCHES void run_affine(fork_record* of, const body_calls& child, void* closure) noexcept {
+  run_group(of, child, closure, false, 0);
 }
 
-NOPAL_SWITCHES void run_arena(fork_record* of, void (*run)(void*), void* closure,
+NOPAL_SWITCHES void run_arena(fork_record* of, const body_calls& child, void* closure,
                               unsigned vprocs) noexcept {
-  run_group(of, run, closure, false, vprocs);
+  run_group(of, child, closure, false, vprocs);
 }
 
 NOPAL_SWITCHES void run(worker* self, finished_root what) noexcept {
@@ -245,6 +255,7 @@ NOPAL_SWITCHES void run(worker* self, finished_root what) noexcept {
   base::set_error(scope->state().error);
   // Whether they are its own, the worker that it continues with knows.
   (scope->take_own_control() ? scope->state().control : of_group).use();
+  look_at_next_fork_of_strand();
   leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }

@@ -5,6 +5,7 @@
 #include "nopal/arch/gdb.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/sched/cancel.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/places.h"
@@ -85,10 +86,11 @@ void restore_state(worker* self, fiber* strand) noexcept {
   const std::uintptr_t at = top - stack::top_margin;
   base::begin_use(stack::bottom(self->stack), top);
   arch::tell_gdb(top, at);
-  set_context(self->stack, strand->with);
+  set_origin(self->stack, strand->with);
   self->of = strand->of;
   self->adopt_at_first_fork(top);
   restore_state(self, strand);
+  look_at_next_fork(self->host);
   note_stack(self);
   leave();
   arch::nopal_arch_leave(strand->begin, strand, at);
@@ -147,7 +149,7 @@ bool may_switch(const vproc::vproc* here) noexcept {
 NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   vproc::vproc* const here = self->host;
   if (self->late_split == 0 || self->exceptions->alive() || !may_switch(here) ||
-      arch::control_words::now() != self->of->control)
+      arch::control_words::now() != self->of->control || anything_stops())
     return false;
   fiber left;
   left.of = self->of;
@@ -303,6 +305,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
     self->adopt_at_first_fork(strand->split);
   }
   restore_state(self, strand);
+  look_at_next_fork(self->host);
   note_stack(self);
   leave();
   arch::nopal_arch_resume(strand, strand->stack_pointer);

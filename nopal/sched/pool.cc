@@ -193,13 +193,10 @@ void start_spare() {
                std::strerror(error));
 }
 
-void start_helper(void* (*body)(void*) noexcept) {
+void start_helper(void* (*body)(void*) noexcept, const char* purpose) {
   pthread_t thread;
   const int error = start_thread(body, nullptr, thread);
-  NOPAL_ASSERT(error == 0,
-               "cannot start the thread that preempts strands: %s; NOPAL_TICK=0 does "
-               "without",
-               std::strerror(error));
+  NOPAL_ASSERT(error == 0, "cannot start the thread that %s: %s", purpose, std::strerror(error));
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -16,8 +16,9 @@ const config::resolved_options& options_in_force();
 void start() noexcept;
 // Starts one more pool thread than were asked for.
 void start_spare();
-// Starts a thread that runs no strands, and lives as long as the process.
-void start_helper(void* (*body)(void*) noexcept);
+// Starts a thread that runs no strands, and lives as long as the process. The purpose completes
+// the message "cannot start the thread that ...".
+void start_helper(void* (*body)(void*) noexcept, const char* purpose);
 
 // For tests, before the first fork: every fork publishes at once, and about three in four, chosen
 // with the seed, wait until a thief has taken the continuation (or no thief came for a while). Each

@@ -2,6 +2,7 @@
 // Preemption of the calling strand, by itself.
 #include "nopal/sched/preemption.h"
 
+#include "nopal/sched/cancel.h"
 #include "nopal/sched/fibers.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"
@@ -16,14 +17,15 @@ vproc::mask_count of_no_strand;
 unsigned set_aside = 0;
 
 void take_signals(vproc::vproc* here) noexcept {
-  here->signals.take();
+  here->signals.take(vproc::preempt_requested);
   if (here->stood_in.load(base::relaxed) && here->stood_in.exchange(false, base::acq_rel))
     end_stand_in();
 }
 
 // Of virtual workers another one may go on at any time.
 bool must_give_way(vproc::vproc* here) noexcept {
-  return here->signals.told() || (steals_forced() && here->random.below(8) == 0) ||
+  return here->signals.told(vproc::preempt_requested) ||
+         (steals_forced() && here->random.below(8) == 0) ||
          (virtual_workers() > 1 && set_aside + 1 < virtual_workers() && here->random.below(2) == 0);
 }
 
@@ -42,16 +44,17 @@ void give_way_if_told() noexcept {
   --set_aside;
 }
 
-void poll_slow() noexcept {
+void poll_slow() {
   vproc::worker* const self = vproc::current();
   if (!vproc::is_worker(self))
     return;
   self->adopt_late(); // so that the next one need not come here
   give_way_if_told();
+  stop_if_told();
 }
 
 void begin_turn(vproc::vproc* here) noexcept {
-  if (here->signals.seems_told())
+  if (here->signals.seems_told(vproc::preempt_requested))
     take_signals(here);
 }
 
@@ -64,7 +67,7 @@ vproc::mask_count* current_masks() noexcept {
 
 void unmasked() noexcept {
   vproc::worker* const self = vproc::current();
-  if (vproc::is_worker(self) && self->host->signals.told())
+  if (vproc::is_worker(self) && self->host->signals.told(vproc::preempt_requested))
     self->interrupt();
 }
 

@@ -13,7 +13,8 @@ namespace nopal::inline NOPAL_ABI::sched {
 // call gives way without having been told.
 void give_way_if_told() noexcept;
 // The slow path of nopal::poll: the limit is lowered, or this thread runs no strands.
-void poll_slow() noexcept;
+// Throws `cancelled` if the strand is.
+void poll_slow();
 
 // The scheduler: what its vproc goes on with begins its turn.
 void begin_turn(vproc::vproc* here) noexcept;

@@ -9,6 +9,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/sched/cancel.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/park.h"
@@ -62,7 +63,8 @@ signal ask(worker* self, vproc::action* asked, signal told) noexcept {
 NOPAL_SWITCHES signal work(worker* self, signal told) noexcept {
   if (told.what == signal::kind::preempt)
     make_ready(told.strand);
-  const next_step next = find_work(self);
+  const bool preempted = told.what == signal::kind::preempt;
+  const next_step next = find_work(self, preempted && any_alternatives());
   if (fiber* const* const strand = std::get_if<fiber*>(&next))
     return signal::enter(*strand);
   if (const auto* const theft = std::get_if<stolen>(&next))
@@ -127,7 +129,7 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
   const std::uintptr_t at = thief_stack_pointer(top, scope);
   base::begin_use(stack::bottom(self->stack), top);
   arch::tell_gdb(top, at);
-  set_context(self->stack, context_at(scope->stack_pointer));
+  set_origin(self->stack, scope);
   scope->note_stolen();
   scope->state().stolen_at = at;
   restore_control(self, scope);
@@ -135,6 +137,7 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
     join::bring_exceptions_back(scope);
   base::set_error(self->stolen_error);
   self->adopt(self->stack, top, self->of);
+  look_at_next_fork(self->host);
   note_stack(self);
   leave();
   arch::nopal_arch_resume(scope, at);
@@ -166,16 +169,11 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
   join::put_exception_state(scope->state().exceptions);
   base::set_error(scope->state().error);
   restore_control(self, scope);
+  look_at_next_fork(self->host);
   note_stack(self);
   leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
-
-fiber_context* context_at(std::uintptr_t stack_pointer) noexcept {
-  return stack::is_ours(stack_pointer) ? context_of(stack::stack_of(stack_pointer)) : nullptr;
-}
-
-void set_context(stack::stack_id of, fiber_context* with) noexcept { stack::word_of(of) = with; }
 
 void place_scheduler(vproc::vproc* here) noexcept {
   constexpr std::uintptr_t gap = 1024; // between the caller's frames and the scheduler's

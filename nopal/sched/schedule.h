@@ -10,6 +10,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/sched/ancestry.h"
 #include "nopal/sched/forks.h"
 #include "nopal/vproc/action.h"
 #include "nopal/vproc/fiber.h"
@@ -19,7 +20,6 @@
 namespace nopal::inline NOPAL_ABI::sched {
 
 using vproc::fiber;
-using vproc::fiber_context;
 using vproc::signal;
 
 [[noreturn]] void schedule(worker* self, signal told) noexcept;
@@ -42,8 +42,9 @@ struct finished_root { // of the group that this thread waits for
 };
 using next_step = std::variant<stolen, joined, finished_root, fiber*>;
 
-// What schedule() asks when no signal has brought any: blocks until there is something to run.
-next_step find_work(worker* self) noexcept; // steal.cc
+// What schedule() asks when no signal has brought any: blocks until there is something to run. What
+// waiting strands have forked comes first if `forked_first`.
+next_step find_work(worker* self, bool forked_first) noexcept; // steal.cc
 // Gives stack pages back while there is nothing else to do. True: a strand came for its stack
 // meanwhile, and is left to this vproc.
 bool reclaim_stacks(worker* self, next_step& left) noexcept; // reclaim.cc
@@ -59,14 +60,6 @@ void run(worker* self, fiber* strand) noexcept;      // park.cc
 // A child whose continuation was stolen is finished, and has left its stack. `scope`: its scope.
 [[noreturn]] void child_ended(void* scope) noexcept; // forks.cc
 
-// What a strand shares with all others of its fiber (vproc/computation.h) is known by its stack,
-// since all frames of a stack have it in common. Null: the strand is in no computation.
-fiber_context* context_at(std::uintptr_t stack_pointer) noexcept;
-inline fiber_context* context_of(stack::stack_id of) noexcept {
-  return static_cast<fiber_context*>(stack::word_of(of));
-}
-void set_context(stack::stack_id of, fiber_context* with) noexcept;
-
 // From now on the scheduler of this vproc runs on the caller's stack, below the caller's frame.
 void place_scheduler(vproc::vproc* here) noexcept;
 // Make a switch known to the tools: from the scheduler's stack to the worker's, and back.
@@ -77,6 +70,6 @@ void note_scheduler_stack(const vproc::vproc* here) noexcept;
 [[noreturn]] void run_pool_thread(worker* self) noexcept;
 
 // All that a thunk does, on a thread that runs no strand (groups.cc).
-void fork_in_new_group(fork_record* of, void (*run)(void*), void* closure) noexcept;
+void fork_in_new_group(fork_record* of, const body_calls& child, void* closure) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

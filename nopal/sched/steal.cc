@@ -142,10 +142,10 @@ bool stay_member(worker* self, next_step& next) noexcept {
 
 } // namespace
 
-next_step find_work(worker* self) noexcept {
+next_step find_work(worker* self, bool forked_first) noexcept {
   next_step next;
-  if (virtual_workers() > 1 && self->host->random.below(2) == 0 && !any_finished(self) &&
-      take_stack(self) && steal_from_suspended(self, next))
+  forked_first |= virtual_workers() > 1 && self->host->random.below(2) == 0;
+  if (forked_first && !any_finished(self) && take_stack(self) && steal_from_suspended(self, next))
     return next;
   if (self->host->member && stay_member(self, next))
     return next;

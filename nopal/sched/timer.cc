@@ -8,6 +8,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
+#include "nopal/sched/cancel.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"
 #include "nopal/sched/spares.h"
@@ -31,7 +32,7 @@ unsigned ignored[most_vprocs]; // of each vproc: ticks in a row whose signal it 
 
 bool competes(const vproc::vproc* one) noexcept {
   return one->runs.get() && !one->blocked.any() &&
-         (seems_any_ready(one) || one->actions.get() != nullptr);
+         (any_alternatives() || seems_any_ready(one) || one->actions.get() != nullptr);
 }
 
 void stand_in_for(vproc::vproc* one) noexcept {
@@ -53,7 +54,7 @@ bool tick() noexcept {
       continue;
     }
     any = true;
-    ignored[i] = one->signals.told() ? ignored[i] + 1 : 0;
+    ignored[i] = one->signals.told(vproc::preempt_requested) ? ignored[i] + 1 : 0;
     if (ignored[i] >= kPatience)
       stand_in_for(one);
     one->signals.tell(vproc::preempt_requested);
@@ -94,7 +95,7 @@ void rest() noexcept {
   if (seen == off || !state.compare_exchange_strong(seen, ticking, base::acq_rel, base::relaxed))
     return;
   if (seen == not_started)
-    start_helper(run_timer);
+    start_helper(run_timer, "preempts strands (NOPAL_TICK=0 does without)");
   else
     base::futex_wake_one(state);
 }

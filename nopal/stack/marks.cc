@@ -39,6 +39,23 @@ constexpr word kPagesAtOnce = 64; // the most that which_resident takes
   return yes;
 }
 
+[[gnu::noinline]] NOPAL_READS_FRAMES bool marks::is_open(word at) noexcept {
+  const base::reading_frames reading;
+  const bool yes = is_mark(at, base::load_relaxed_word(at));
+  arch::forget_registers();
+  return yes;
+}
+
+[[gnu::noinline]] NOPAL_READS_FRAMES word marks::lowest(word from, word to) noexcept {
+  const base::reading_frames reading;
+  from = (from + sizeof(word) - 1) & ~(sizeof(word) - 1);
+  while (from < to && !is_mark(from, base::load_relaxed_word(from)))
+    from += sizeof(word);
+  base::acquire_what_was_read(); // M
+  arch::forget_registers();
+  return from < to ? from : 0;
+}
+
 // The walk reads the page where it begins. Deeper pages may never have been used, and reading would
 // give each of them a mapping, so the kernel is asked first which have memory. (A page that was
 // swapped out passes for an unused one until its owner reads it: its open forks must wait.)

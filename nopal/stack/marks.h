@@ -51,9 +51,14 @@ struct marks {
   static bool claim(std::uintptr_t at) noexcept;
   static bool claimed(std::uintptr_t at) noexcept;
 
+  static bool is_open(std::uintptr_t at) noexcept; // claimed or not
+
   // The highest address in [from, to) of an open fork's record, or 0. The range is empty, or lies
   // in one stack; its ends are 8-aligned.
   static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept;
+
+  // The lowest one, among frames that all are in use.
+  static std::uintptr_t lowest(std::uintptr_t from, std::uintptr_t to) noexcept;
 
 private:
   static constexpr std::ptrdiff_t kDistance = 3 - (std::ptrdiff_t{32} << 20);

@@ -80,10 +80,13 @@ std::uintptr_t bottom(stack_id stack) noexcept; // the lowest address that may b
 // Below this address a fork must not go deeper: what is left is for the leaf's calls.
 std::uintptr_t lowest_fork(stack_id stack) noexcept;
 
-// A word for the caller, near the top of a stack that is in use (arch/gdb.h has the one above). The
+// Room for the caller, near the top of a stack that is in use (arch/gdb.h has the word above). The
 // first frame begins this much below the top.
 inline constexpr std::uintptr_t top_margin = 64;
-inline void*& word_of(stack_id stack) noexcept { return reinterpret_cast<void**>(top(stack))[-2]; }
+inline constexpr std::uintptr_t owners_bytes = 48;
+inline void* owners_room(stack_id stack) noexcept {
+  return reinterpret_cast<void*>(top(stack) - sizeof(void*) - owners_bytes);
+}
 
 // The bounds a deque needs, as a type, so that a model can put others in their place.
 struct bounds {

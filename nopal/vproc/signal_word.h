@@ -13,6 +13,8 @@
 //      limit::attend, then the load in `told`, both seq_cst. If the exchange comes after the store,
 //      the load sees the bits; if before, the limit stays lowered. A thief that asks meanwhile may
 //      overwrite the store with its own, so acquire and release would not do.
+//   T  take: fetch_and acquire. Partner: the fetch_or of tell, which releases. Who takes a bit sees
+//      what was written before it was told.
 //   V  owner: store of running_, then the load in `told`. tell: fetch_or, then the load of
 //      running_. All seq_cst: the owner sees the bits, or the teller sees the new worker.
 // Paper: manticore-icfp08, section 4.1 (signals of a vproc), where the heap limit is lowered.
@@ -25,7 +27,10 @@
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
-enum : std::uint32_t { preempt_requested = 1 };
+enum : std::uint32_t {
+  preempt_requested = 1, // by the timer
+  stop_requested = 2,    // something is cancelled: perhaps the strand that the vproc runs
+};
 
 template <class Worker> class signal_word {
 public:
@@ -36,15 +41,20 @@ public:
       running->interrupt();                                   // S
   }
 
-  bool told() const noexcept { return word_.load(base::seq_cst) != 0; } // S, V
+  // Whether one of these bits is set.
+  bool told(std::uint32_t bits) const noexcept {
+    return (word_.load(base::seq_cst) & bits) != 0; // S, V
+  }
   // The same, for who may be late.
-  bool seems_told() const noexcept { return word_.load(base::relaxed) != 0; }
+  bool seems_told(std::uint32_t bits) const noexcept {
+    return (word_.load(base::relaxed) & bits) != 0;
+  }
 
   // Owner.
-  std::uint32_t take() noexcept { return word_.exchange(0, base::relaxed); }
+  void take(std::uint32_t bits) noexcept { word_.fetch_and(~bits, base::acquire); } // T
   void run_with(Worker* one) noexcept {
     running_.store(one, base::seq_cst); // V
-    if (one != nullptr && told())
+    if (one != nullptr && told(~0u))
       one->interrupt();
   }
 

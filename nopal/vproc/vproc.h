@@ -98,7 +98,7 @@ struct vproc {
   // Whether nothing but its queue decides what it runs next.
   bool may_switch() const noexcept {
     return actions.get() == nullptr && remote.empty() && !spare && !watched &&
-           !signals.seems_told();
+           !signals.seems_told(~0u);
   }
 
   // What others want of it (sched/preemption.h, timer.h).

@@ -28,6 +28,8 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 using deque_type = deque::NOPAL_DEQUE<join::fork_record>;
 template <class Deque> inline constexpr bool may_adopt_late = requires { Deque::may_adopt_late; };
+// The forks that are open on a stack are found there.
+template <class Deque> inline constexpr bool finds_forks = may_adopt_late<Deque>;
 
 struct worker : arch::runner {
   // The exception state of its vproc's thread. Every fork tests it, and takes the slow path if it

@@ -103,7 +103,7 @@ TEST(exception, the_serially_first_of_several_children) {
                 }
               }),
               1);
-    ASSERT_EQ(suppressed, 4u);
+    ASSERT_LE(suppressed, 4u) << "those that had started";
   }
 }
 

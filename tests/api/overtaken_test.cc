@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What comes in serial order behind a function that has thrown, and has not started, is not started
-// either where it would run on another thread.
+// What comes in serial order behind a function that has thrown is not started where it would run on
+// another thread, and stops if it has started.
 #include "nopal/loop.h"
 #include "tests/api/numbered.h"
 #include "tests/api/support.h"
@@ -9,6 +9,11 @@ namespace nopal_test {
 namespace {
 
 const start with{4};
+
+struct counted_end {
+  ~counted_end() { ended += 1; }
+  std::atomic<int>& ended;
+};
 
 template <class F> int thrown_by(F f) {
   try {
@@ -59,29 +64,92 @@ TEST(overtaken, iterations_behind_one_that_has_thrown_are_not_started) {
   }
 }
 
-// A function that has started is a whole, with all that it begins.
-TEST(overtaken, a_function_that_has_started_goes_on_to_its_end) {
+// It has no end of its own.
+template <class Endless> void stop_what_runs(Endless endless) {
   for (int round = 0; round < 200; ++round) {
     gate running;
-    std::atomic<bool> thrown{false};
-    std::atomic<int> run{0};
+    std::atomic<int> ended{0};
     EXPECT_EQ(thrown_by([&] {
                 nopal::invoke(
                     [&] {
                       running.wait();
-                      thrown = true;
                       throw numbered(1);
                     },
-                    [&]() noexcept {
+                    [&] {
+                      const counted_end end{ended};
                       running.open();
-                      while (!thrown)
-                        std::this_thread::yield();
-                      nopal::invoke([&] { run += 1; }, [&] { run += 1; });
-                      nopal::for_index(0, 40, [&](int) { run += 1; }, 1);
+                      endless();
                     });
               }),
               1);
-    ASSERT_EQ(run, 42);
+    ASSERT_EQ(ended, 1);
+  }
+}
+
+TEST(overtaken, a_function_that_polls_stops) {
+  stop_what_runs([] {
+    for (;;)
+      nopal::poll();
+  });
+}
+
+TEST(overtaken, a_function_that_forks_stops) {
+  stop_what_runs([] {
+    for (;;)
+      nopal::invoke([] {}, [] {});
+  });
+  stop_what_runs([] {
+    for (;;) {
+      nopal::scope s;
+      s.fork([] {});
+      s.fork([] {});
+      s.join();
+    }
+  });
+  stop_what_runs([] {
+    for (;;)
+      nopal::for_index(0, 100, [](int) {}, 1);
+  });
+}
+
+TEST(overtaken, what_a_running_function_has_forked_stops_too) {
+  stop_what_runs([] {
+    const auto endless = [] {
+      for (;;)
+        nopal::poll();
+    };
+    nopal::invoke(endless, endless);
+  });
+}
+
+// Of a scope the children that come after the failed one stop, the function itself does not.
+TEST(overtaken, a_scope_runs_on_to_its_join) {
+  for (int round = 0; round < 200; ++round) {
+    gate running;
+    bool came_to_join = false;
+    int forked = 0;
+    std::atomic<int> run{0};
+    EXPECT_EQ(thrown_by([&] {
+                nopal::scope s;
+                s.fork([&] {
+                  running.wait();
+                  throw numbered(1);
+                });
+                s.fork([&] {
+                  running.open();
+                  for (;;)
+                    nopal::poll();
+                });
+                for (; forked < run + 100; ++forked) // until they are not run any more
+                  s.fork([&] { run += 1; });
+                for (int i = 0; i < 100; ++i)
+                  nopal::invoke([] {}, [] {});
+                came_to_join = true;
+                s.join();
+              }),
+              1);
+    ASSERT_TRUE(came_to_join);
+    ASSERT_LE(run, forked - 100);
   }
 }
 

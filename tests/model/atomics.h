@@ -82,6 +82,9 @@ public:
   T fetch_sub(difference value, order how = seq_cst, place at = place::current()) noexcept {
     return value_.fetch_sub(value, how, model_info(at));
   }
+  T fetch_and(T value, order how = seq_cst, place at = place::current()) noexcept {
+    return value_.fetch_and(value, how, model_info(at));
+  }
   T fetch_or(T value, order how = seq_cst, place at = place::current()) noexcept {
     return value_.fetch_or(value, how, model_info(at));
   }

@@ -39,6 +39,7 @@ HEADERS = (
     "nopal/vproc/queues.h",
     "nopal/vproc/local_queue.h",
     "nopal/vproc/rendezvous.h",
+    "nopal/join/cancelable.h",
     "nopal/vproc/signal_word.h",
     "nopal/vproc/suspended.h",
     "tests/model/fake_stack.h",  # order M, transcribed

@@ -3,6 +3,7 @@
 // forks. A program is a tree that its seed decides; it computes a number or throws one.
 #pragma once
 
+#include "nopal/cancel.h"
 #include "nopal/loop.h"
 #include "tests/api/support.h"
 
@@ -41,6 +42,7 @@ struct with_forks {
     return nopal::reduce(0, count, affine{}, map, then, 2);
   }
   template <class F> static void elsewhere(F f) { std::thread(f).join(); }
+  template <class F> static void shielded(F f) { nopal::shielded(f); }
 };
 
 struct with_calls {
@@ -59,6 +61,7 @@ struct with_calls {
     return all;
   }
   template <class F> static void elsewhere(F f) { f(); }
+  template <class F> static void shielded(F f) { f(); }
 };
 
 template <class How> class program {
@@ -204,7 +207,12 @@ private:
   class forks_at_its_end {
   public:
     forks_at_its_end(std::uint64_t seed, std::uint64_t& result) : seed_{seed}, result_{result} {}
-    ~forks_at_its_end() {
+    ~forks_at_its_end() { How::shielded([this] { fork(); }); }
+    forks_at_its_end(const forks_at_its_end&) = delete;
+    forks_at_its_end& operator=(const forks_at_its_end&) = delete;
+
+  private:
+    void fork() {
       const std::uint64_t own = seed_;
       std::uint64_t a = 0;
       typename How::scope s;
@@ -213,10 +221,7 @@ private:
       s.join();
       result_ = mixed(result_, a);
     }
-    forks_at_its_end(const forks_at_its_end&) = delete;
-    forks_at_its_end& operator=(const forks_at_its_end&) = delete;
 
-  private:
     std::uint64_t seed_;
     std::uint64_t& result_;
   };

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Cancellation: stopping what was forked.
+//
+//     nopal::cancel_scope s{std::chrono::milliseconds(50)};   // a deadline, if wanted
+//     s.fork(best, search, left);                             // children, with all that they fork
+//     s.fork(other, search, right);
+//     if (good_enough())
+//       s.cancel();                                           // any thread that may use s
+//     if (!s.try_join())                                      // waits until all have stopped
+//       say("not finished");                                  // best and other may be untouched
+//
+// A strand that is cancelled stops at its next fork, join, poll, wait or piece of a loop. A fork
+// skips its child and throws nothing, so that the results of that child stay as they were; joins,
+// polls, waits and loops throw `cancelled`, which unwinds the strand like any exception, so that
+// destructors run. Who catches it without throwing it again is told again by the next join. While
+// an exception unwinds a strand it is not cancelled: destructors fork and join as ever. Where
+// nothing is cancelled, a fork does nothing for all this.
+//
+// A function that no exception may leave (noexcept, a destructor that forks while no exception
+// unwinds, foreign code without unwind tables) ends the program with a sentence if it joins while
+// it is cancelled. What has to be done there all the same is `shielded`. A child that neither forks
+// nor polls does not stop.
+//
+// Paper: manticore-icfp08, section 6.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/fork.h"
+#include "nopal/join/cancelled.h"
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <type_traits>
+#include <utility>
+
+#if !defined(NOPAL_SERIAL)
+#include "nopal/affine.h"
+#include "nopal/sched/alarms.h"
+#include "nopal/sched/cancel.h"
+#endif
+
+namespace nopal::inline NOPAL_ABI {
+
+#if defined(NOPAL_SERIAL)
+inline bool is_cancelled() noexcept { return false; }
+
+template <class F>
+  requires std::is_invocable_v<F>
+std::invoke_result_t<F> shielded(F&& f) {
+  return std::invoke(std::forward<F>(f));
+}
+#else
+// Whether the calling strand is to stop. Thread rules: any thread, any strand.
+inline bool is_cancelled() noexcept { return sched::stops_here(); }
+
+namespace detail {
+
+class shield : public any_scope<join::fork_kind::region, join::region_frame> {
+public:
+  [[gnu::always_inline]] inline shield() noexcept { sched::begin_shield(); }
+  [[gnu::always_inline]] inline ~shield() noexcept(false) { sched::end_shield(); }
+
+  [[gnu::always_inline]] inline void join() {
+    if (!frame_.needs_join())
+      return;
+    wait();
+    if (!sched::finish_children(arch::address_of(frame_)))
+      sched::throw_cancelled(); // by a cancel_scope in what it called
+  }
+};
+
+// Its scope's frame is this function's.
+template <class Body> [[gnu::noinline]] void call_shielded(Body& body) {
+  shield s;
+  s.fork([&body] { body(); });
+  s.join();
+}
+
+} // namespace detail
+
+// Calls f, and returns or throws what f does. What f does is not cancelled, with all that it forks,
+// but for what it cancels itself. Thread rules: any thread, any strand; f may return on another
+// thread, as a fork may.
+template <class F>
+  requires std::is_invocable_v<F>
+std::invoke_result_t<F> shielded(F&& f) {
+  return detail::call_through([](auto& body) { detail::call_shielded(body); }, std::forward<F>(f));
+}
+#endif
+
+} // namespace nopal::inline NOPAL_ABI
+
+#if defined(NOPAL_SERIAL)
+namespace nopal::inline NOPAL_ABI {
+
+class cancel_scope : public scope {
+public:
+  using clock = std::chrono::steady_clock;
+
+  cancel_scope() = default;
+  explicit cancel_scope(clock::time_point deadline) : deadline_{deadline} {}
+  template <class Rep, class Period>
+  explicit cancel_scope(std::chrono::duration<Rep, Period> at_most)
+      : cancel_scope(clock::now() + std::chrono::duration_cast<clock::duration>(at_most)) {}
+  explicit cancel_scope(std::stop_token by) : by_{std::move(by)} {}
+
+  template <class... Parts> void fork(Parts&&... parts) {
+    look();
+    if (cancelled())
+      skipped_ = true;
+    else
+      scope::fork(std::forward<Parts>(parts)...);
+  }
+  void cancel() noexcept { out_.request_stop(); }
+  bool cancelled() const noexcept { return out_.stop_requested(); }
+  std::stop_token token() { return out_.get_token(); }
+  bool try_join() noexcept { return !std::exchange(skipped_, false); }
+  void join() {
+    if (!try_join())
+      throw ::nopal::cancelled{};
+  }
+
+private:
+  void look() {
+    if (by_.stop_requested() || (deadline_ != clock::time_point::max() && deadline_ <= clock::now()))
+      cancel();
+  }
+
+  const clock::time_point deadline_ = clock::time_point::max();
+  const std::stop_token by_;
+  std::stop_source out_;
+  bool skipped_ = false;
+};
+
+} // namespace nopal::inline NOPAL_ABI
+#else
+namespace nopal::inline NOPAL_ABI {
+
+namespace detail {
+
+// What few scopes have: a deadline, a token that cancels them, a token that they cancel.
+struct cancel_causes {
+  struct canceller {
+    join::cancelable* of;
+    void operator()() const noexcept { sched::cancel(*of); }
+  };
+
+  std::optional<sched::alarm> deadline;
+  std::optional<std::stop_callback<canceller>> by;
+  std::optional<sched::observer> seen_by;
+};
+
+} // namespace detail
+
+// A scope whose children stop when it is cancelled: by `cancel`, at its deadline, or when a stop is
+// requested of the token that it is given. It is cancelled for ever: what it would fork after that
+// is skipped. The rules of scope hold (fork.h); the strand that owns it is not cancelled with it.
+//
+// Thread rules: `cancel`, `cancelled` any thread, as long as the scope lives; the rest the function
+// that declares it.
+class cancel_scope : public any_scope<join::fork_kind::region, join::region_frame> {
+public:
+  using clock = std::chrono::steady_clock;
+
+  [[gnu::always_inline]] inline cancel_scope() noexcept { frame_.region = &node_; }
+  [[gnu::always_inline]] inline explicit cancel_scope(clock::time_point deadline) : cancel_scope() {
+    causes().deadline.emplace(node_, deadline);
+  }
+  template <class Rep, class Period>
+  [[gnu::always_inline]] inline explicit cancel_scope(std::chrono::duration<Rep, Period> at_most)
+      : cancel_scope(clock::now() + std::chrono::duration_cast<clock::duration>(at_most)) {}
+  [[gnu::always_inline]] inline explicit cancel_scope(std::stop_token by) : cancel_scope() {
+    causes().by.emplace(std::move(by), detail::cancel_causes::canceller{&node_});
+  }
+
+  // Joins, and rethrows the exceptions of children as a join does, but takes no notice of children
+  // that were cancelled. Where an exception unwinds the function, its children are cancelled first.
+  [[gnu::always_inline]] inline ~cancel_scope() noexcept(false) {
+    if (frame_.needs_join()) [[unlikely]] {
+      if (std::uncaught_exceptions() != 0)
+        cancel();
+      wait();
+    }
+    causes_.reset();
+    sched::end_region(arch::address_of(frame_));
+  }
+
+  // The children that run are told to stop, and others are not begun. Does not wait for them.
+  void cancel() noexcept { sched::cancel(node_); }
+  // Whether it was cancelled itself.
+  bool cancelled() const noexcept { return node_.marked(); }
+  // A stop is requested of it when the scope is cancelled: by `cancel`, or as a cancel_scope
+  // further up in this computation is.
+  std::stop_token token() {
+    if (!causes().seen_by) {
+      node_.set_above(sched::enclosing_region());
+      causes().seen_by.emplace(node_);
+    }
+    return causes().seen_by->token();
+  }
+
+  // Waits for all children. True: all were completed. False: the scope was cancelled before that.
+  // Rethrows their serially first exception; throws `cancelled` if the calling strand is.
+  [[gnu::always_inline]] inline bool try_join() {
+    if (!frame_.needs_join()) [[likely]]
+      return true;
+    wait();
+    return sched::finish_region(arch::address_of(frame_));
+  }
+  // The same; throws `cancelled` instead of returning false.
+  [[gnu::always_inline]] inline void join() {
+    if (!try_join())
+      sched::throw_cancelled();
+  }
+
+private:
+  detail::cancel_causes& causes() {
+    if (causes_ == nullptr)
+      causes_ = std::make_unique<detail::cancel_causes>();
+    return *causes_;
+  }
+
+  join::cancelable node_;
+  std::unique_ptr<detail::cancel_causes> causes_;
+};
+
+} // namespace nopal::inline NOPAL_ABI
+#endif

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+// either(f, g, ...): parallel-or. The alternatives run in parallel; the first value is the answer,
+// and what still runs is cancelled (cancel.h).
+//
+//     std::optional<path> found = nopal::either([&] { return search(left); },
+//                                               [&] { return search(right); });
+//
+// An alternative that returns a std::optional fails by returning none; one that throws has failed,
+// too; any other result is a value. Where all have failed there is no answer: the serially first
+// exception is thrown, if any threw.
+//
+// Returns when all alternatives have stopped, with all that they forked and their destructors. With
+// a cancel_scope as its first argument it returns as soon as there is an answer: what still runs,
+// copies of the functions, belongs to that scope, which is cancelled, and joins it. What the
+// functions refer to outlives that scope's join.
+//
+// No alternative that forks or polls starves another one, also on one worker, as long as the timer
+// runs (NOPAL_TICK). Thread rules: any thread, any strand. Compiled with NOPAL_SERIAL the
+// alternatives are called one after another, up to the first value.
+//
+// Paper: manticore-icfp08, section 6.4.
+#pragma once
+
+#include "nopal/cancel.h"
+#include "nopal/config.h"
+
+#include <array>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#if !defined(NOPAL_SERIAL)
+#include "nopal/future.h"
+#include "nopal/vproc/claim.h"
+#endif
+
+namespace nopal::inline NOPAL_ABI {
+
+namespace detail {
+
+template <class T> struct value_of {
+  using type = T;
+};
+template <class T> struct value_of<std::optional<T>> {
+  using type = T;
+};
+template <class F>
+using alternative_value = typename value_of<std::decay_t<std::invoke_result_t<F&>>>::type;
+template <class... F> using answer_of = std::optional<std::common_type_t<alternative_value<F>...>>;
+
+inline void rethrow_first(const std::exception_ptr* thrown, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (thrown[i] != nullptr)
+      std::rethrow_exception(thrown[i]);
+}
+
+#if defined(NOPAL_SERIAL)
+template <class... F> answer_of<F...> first_answer(F&... f) {
+  answer_of<F...> answer;
+  std::array<std::exception_ptr, sizeof...(F)> thrown;
+  std::size_t at = 0;
+  const auto try_one = [&](auto& alternative) {
+    try {
+      if (!answer)
+        if (std::optional<alternative_value<decltype(alternative)>> given = alternative())
+          answer.emplace(*std::move(given));
+    } catch (...) {
+      thrown[at] = std::current_exception();
+    }
+    ++at;
+  };
+  (try_one(f), ...);
+  if (!answer)
+    rethrow_first(thrown.data(), thrown.size());
+  return answer;
+}
+#else
+// Where alternatives leave what they found. The first with a value claims the answer.
+template <class Answer, std::size_t Count> struct alternatives_cell {
+  vproc::claim claimed;
+  Answer answer;
+  std::array<std::exception_ptr, Count> thrown{};
+
+  // True: this is the answer. `region` was to be cancelled.
+  template <class F> bool call(std::size_t which, F& f, const cancel_scope& region) {
+    try {
+      std::optional<alternative_value<F>> given{f()};
+      if (!given || !claimed.take())
+        return false;
+      answer.emplace(*std::move(given));
+      return true;
+    } catch (const cancelled&) {
+      if (region.cancelled() || is_cancelled())
+        throw;
+      thrown[which] = std::current_exception();
+    } catch (...) {
+      thrown[which] = std::current_exception();
+    }
+    return false;
+  }
+  Answer result() {
+    if (!claimed.taken())
+      rethrow_first(thrown.data(), Count);
+    return std::move(answer);
+  }
+};
+
+struct announced_alternatives {
+  announced_alternatives() noexcept { sched::begin_alternatives(); }
+  ~announced_alternatives() { sched::end_alternatives(); }
+  announced_alternatives(const announced_alternatives&) = delete;
+  announced_alternatives& operator=(const announced_alternatives&) = delete;
+};
+
+template <class... F> answer_of<F...> first_answer(F&... f) {
+  alternatives_cell<answer_of<F...>, sizeof...(F)> cell;
+  const announced_alternatives here;
+  cancel_scope s;
+  std::size_t which = 0;
+  (s.fork([&cell, &s, &f, number = which++] {
+    if (cell.call(number, f, s))
+      s.cancel();
+  }),
+   ...);
+  s.try_join();
+  return cell.result();
+}
+
+// The same, shared by the caller and the alternatives, which live longer.
+template <class Answer, std::size_t Count> struct shared_cell : alternatives_cell<Answer, Count> {
+  event settled; // there is an answer, or none can come any more
+  base::atomic<std::size_t> left{Count};
+  const announced_alternatives until_all_have_ended;
+
+  // What an alternative holds, whether it is run or skipped.
+  class share {
+  public:
+    explicit share(std::shared_ptr<shared_cell> of) noexcept : of_{std::move(of)} {}
+    share(share&&) noexcept = default;
+    share& operator=(share&&) = delete;
+    ~share() {
+      if (of_ != nullptr && of_->left.fetch_sub(1, base::acq_rel) == 1 && !of_->claimed.taken())
+        of_->settled.happen();
+    }
+
+    template <class F> void call(std::size_t which, F& f, cancel_scope& losers) {
+      if (!of_->call(which, f, losers))
+        return;
+      of_->settled.happen();
+      losers.cancel();
+    }
+
+  private:
+    std::shared_ptr<shared_cell> of_;
+  };
+};
+#endif
+
+} // namespace detail
+
+template <class... F>
+  requires(sizeof...(F) > 0) && (std::is_invocable_v<F&> && ...)
+auto either(F&&... f) -> detail::answer_of<F...> {
+  return detail::first_answer(f...);
+}
+
+// Returns at once. Only the function that declares `losers` calls this, since it forks there.
+template <class... F>
+  requires(sizeof...(F) > 0) && (std::is_invocable_v<std::decay_t<F>&> && ...)
+[[gnu::always_inline]] inline auto either(cancel_scope& losers, F&&... f)
+    -> detail::answer_of<std::decay_t<F>...> {
+#if defined(NOPAL_SERIAL)
+  auto answer = detail::first_answer(f...);
+  losers.cancel();
+  return answer;
+#else
+  using cell_type = detail::shared_cell<detail::answer_of<std::decay_t<F>...>, sizeof...(F)>;
+  const auto cell = std::make_shared<cell_type>();
+  std::size_t which = 0;
+  (losers.fork([share = typename cell_type::share(cell), &losers, number = which++,
+                own = std::decay_t<F>(std::forward<F>(f))]() mutable {
+    share.call(number, own, losers);
+  }),
+   ...);
+  cell->settled.wait();
+  if (!cell->claimed.taken() && (losers.cancelled() || is_cancelled()))
+    sched::throw_cancelled();
+  return cell->result();
+#endif
+}
+
+} // namespace nopal::inline NOPAL_ABI

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+// What can be cancelled: a node of the cancellation tree (nopal/cancel.h).
+//
+// Contract:  a node is cancelled from its `mark` on, or from that of a node above it; for ever.
+// Ownership: `above` is set by the owner before others know of it. Any thread marks.
+// Orders:
+//   K  mark: exchange acq_rel. Partner: the acquire of `cancelled`. A strand that stops sees what
+//      was done before. That strands are told in time is the order S of signal_word.h.
+// Paper: manticore-icfp08, section 6.1.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/config.h"
+
+#include <cstdint>
+
+namespace nopal::inline NOPAL_ABI::join {
+
+class cancelable {
+public:
+  explicit cancelable(const cancelable* above = nullptr) noexcept : above_{above} {}
+  cancelable(const cancelable&) = delete;
+  cancelable& operator=(const cancelable&) = delete;
+
+  // True: it was not marked before.
+  bool mark() noexcept { return marked_.exchange(1, base::acq_rel) == 0; }  // K
+  bool marked() const noexcept { return marked_.load(base::acquire) != 0; } // K
+  void set_above(const cancelable* node) noexcept { above_ = node; }
+  bool cancelled() const noexcept {
+    const cancelable* at = this;
+    while (at != nullptr && !at->marked())
+      at = at->above_;
+    return at != nullptr;
+  }
+
+private:
+  const cancelable* above_;
+  base::atomic<std::uint32_t> marked_{0};
+};
+
+// A number of things that there are now. What it says is ordered by others: sched/cancel.h.
+class tally {
+public:
+  void add(std::uint32_t times) noexcept { number_.fetch_add(times, base::relaxed); }
+  void subtract(std::uint32_t times) noexcept { number_.fetch_sub(times, base::relaxed); }
+  std::uint32_t count() const noexcept { return number_.load(base::relaxed); }
+
+private:
+  base::atomic<std::uint32_t> number_{0};
+};
+
+} // namespace nopal::inline NOPAL_ABI::join

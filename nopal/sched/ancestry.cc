@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// The walk through the forks that a strand stands in.
+#include "nopal/sched/ancestry.h"
+
+#include "nopal/stack/marks.h"
+#include "nopal/join/cancelable.h"
+#include "nopal/vproc/fiber.h"
+
+#include <new>
+
+namespace nopal::inline NOPAL_ABI::sched {
+namespace {
+
+static_assert(sizeof(origin) <= stack::owners_bytes);
+
+origin& origin_of(stack::stack_id of) noexcept {
+  return *static_cast<origin*>(stack::owners_room(of));
+}
+
+void set(stack::stack_id of, const origin& from) noexcept {
+  origin* const here = new (stack::owners_room(of)) origin{.what = from.what,
+                                                           .stopped = {},
+                                                           .context = from.context,
+                                                           .stolen = from.stolen,
+                                                           .fork = from.fork,
+                                                           .holder = from.holder};
+  here->stopped.set(false);
+}
+
+// The children of a scope stop from the first that comes after a failed one (join/README.md). The
+// child of a private fork has not left the main path, and knows of all steals before it.
+bool is_overtaken(const fork_record* child, bool is_private) noexcept {
+  const scope_frame* const scope = child->scope();
+  if (is_private && !scope->needs_join())
+    return false;
+  const std::int64_t epoch = is_private ? scope->steals() : child->steals_before;
+  return scope->first_failure() < 2 * epoch;
+}
+
+const join::region_frame* region_of(const fork_record* fork) noexcept {
+  return fork->kind() == join::fork_kind::region
+             ? static_cast<const join::region_frame*>(fork->scope())
+             : nullptr;
+}
+
+bool shields_children(const fork_record* fork) noexcept {
+  const join::region_frame* const frame = region_of(fork);
+  return frame != nullptr && frame->region == nullptr;
+}
+
+bool stops(const fork_record* fork, worker* holder) noexcept {
+  if constexpr (vproc::finds_forks<vproc::deque_type>) {
+    if (const join::region_frame* const frame = region_of(fork))
+      return frame->region->cancelled();
+    if (holder == nullptr)
+      return is_overtaken(fork, false);
+    return holder->deque.look_at(
+        fork, [fork](bool is_private) { return is_overtaken(fork, is_private); });
+  }
+  return false;
+}
+
+join::tally shields;
+
+// The open forks of a stack from this address upwards.
+struct seen {
+  const fork_record* stopping = nullptr; // the lowest one that stops; those above it were not seen
+  const fork_record* highest = nullptr;
+  bool shielded = false; // by one of them, and none below it stops
+};
+seen look(std::uintptr_t from, worker* holder) noexcept {
+  seen here;
+  const std::uintptr_t top = stack::top(stack::stack_of(from)) - stack::top_margin;
+  for (std::uintptr_t at = from; (at = stack::marks::lowest(at, top)) != 0; at += sizeof at) {
+    here.highest = reinterpret_cast<const fork_record*>(at);
+    if (shields_children(here.highest)) {
+      here.shielded = true;
+      break;
+    }
+    if (stops(here.highest, holder)) {
+      here.stopping = here.highest;
+      break;
+    }
+  }
+  return here;
+}
+
+// Where the strands of a stack come from: whether they stop because of that, and how to go on.
+struct step {
+  bool stops = false;
+  std::uintptr_t from = 0; // 0: nothing is above
+  worker* holder = nullptr;
+};
+
+step above(const origin& here, const fork_record* highest) noexcept {
+  switch (here.what) {
+  case origin::kind::steal: {
+    // Where a child of the scope is on the stack, the main path has left it.
+    const scope_frame* const scope = here.stolen;
+    const bool is_main_path = highest == nullptr || highest->scope() != scope;
+    return {is_main_path && scope->is_structured() && scope->overtaken(), scope->stack_pointer,
+            nullptr};
+  }
+  case origin::kind::first_child:
+    if (shields_children(here.fork))
+      return {};
+    return {stops(here.fork, nullptr), reinterpret_cast<std::uintptr_t>(here.fork), here.holder};
+  case origin::kind::fiber:
+    break;
+  }
+  const vproc::fiber* const caller = here.context->in->waiting;
+  return {false, caller->stack_pointer, caller->left};
+}
+
+} // namespace
+
+void set_origin(stack::stack_id of, const scope_frame* stolen) noexcept {
+  set(of, {.what = origin::kind::steal,
+           .stopped = {},
+           .context = context_at(stolen->stack_pointer),
+           .stolen = const_cast<scope_frame*>(stolen)});
+}
+
+void set_origin(stack::stack_id of, const fork_record* first_child, worker* outer) noexcept {
+  set(of, {.what = origin::kind::first_child,
+           .stopped = {},
+           .context = context_at(reinterpret_cast<std::uintptr_t>(first_child)),
+           .fork = first_child,
+           .holder = outer});
+}
+
+void set_origin(stack::stack_id of, fiber_context* begins) noexcept {
+  set(of, {.what = origin::kind::fiber, .stopped = {}, .context = begins});
+}
+
+fiber_context* context_of(stack::stack_id of) noexcept { return origin_of(of).context; }
+
+fiber_context* context_at(std::uintptr_t stack_pointer) noexcept {
+  return stack::is_ours(stack_pointer) ? context_of(stack::stack_of(stack_pointer)) : nullptr;
+}
+
+bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
+  if (!stack::is_ours(from))
+    return false;
+  origin& own = origin_of(stack::stack_of(from));
+  const bool from_memory = shields.count() == 0; // what was found before holds for all below it
+  if (from_memory && own.stopped.get())
+    return true;
+  if (from_memory && own.stops_at > from && stack::marks::is_open(own.stops_at) &&
+      stops(reinterpret_cast<const fork_record*>(own.stops_at), holder))
+    return true;
+  seen here = look(from, holder);
+  if (here.shielded)
+    return false;
+  if (here.stopping != nullptr) {
+    own.stops_at = reinterpret_cast<std::uintptr_t>(here.stopping);
+    return true;
+  }
+  step next = above(own, here.highest);
+  while (!next.stops && stack::is_ours(next.from)) {
+    const origin& there = origin_of(stack::stack_of(next.from));
+    here = look(next.from, next.holder);
+    if (here.shielded)
+      return false;
+    next = there.stopped.get() || here.stopping != nullptr ? step{true}
+                                                           : above(there, here.highest);
+  }
+  own.stopped.set(next.stops);
+  return next.stops;
+}
+
+bool in_cancelled_region(const fork_record* fork) noexcept {
+  if constexpr (vproc::finds_forks<vproc::deque_type>) {
+    const join::region_frame* const frame = region_of(fork);
+    return frame != nullptr && frame->region != nullptr && frame->region->cancelled();
+  }
+  return false;
+}
+
+join::cancelable* region_above(std::uintptr_t from) noexcept {
+  while (stack::is_ours(from)) {
+    const stack::stack_id on = stack::stack_of(from);
+    const std::uintptr_t top = stack::top(on) - stack::top_margin;
+    const fork_record* highest = nullptr;
+    for (std::uintptr_t at = from; (at = stack::marks::lowest(at, top)) != 0; at += sizeof at) {
+      highest = reinterpret_cast<const fork_record*>(at);
+      if (const join::region_frame* const frame = region_of(highest))
+        return frame->region;
+    }
+    const origin& there = origin_of(on);
+    if (there.what == origin::kind::first_child)
+      if (const join::region_frame* const frame = region_of(there.fork))
+        return frame->region;
+    from = above(there, highest).from;
+  }
+  return nullptr;
+}
+
+void note_shield_begins() noexcept { shields.add(1); }
+void note_shield_ends() noexcept { shields.subtract(1); }
+
+} // namespace nopal::inline NOPAL_ABI::sched

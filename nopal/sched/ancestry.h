@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// What a strand stands in: the forks above it, through all stacks, up to where its thread began.
+//
+// Nothing is kept for this while strands run. The open forks of a stack are found in the stack
+// (stack/marks.h), and each stack says where all that runs on it comes from:
+//
+//   a steal          the main path of a scope, whose frame lies on another stack, runs here
+//   a first child    of a group: its fork lies on another stack
+//   a fiber          which belongs to a computation, whose caller waits on another stack
+//
+// A strand is to stop if a fork that it stands in is of a region that is cancelled, or has failed
+// serially before; or if its fiber is cancelled; or if it is the main path of a structured scope of
+// which a child has failed. What a shielded fork stands in does not count. All frames above a strand's own live as long as the strand, so the walk
+// reads nothing that may end.
+//
+// Paper: manticore-icfp08, section 6.1, where each fiber has a pointer to its cancelable.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/join/join.h"
+#include "nopal/vproc/computation.h"
+#include "nopal/vproc/worker.h"
+
+#include <cstdint>
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+using join::fork_record;
+using join::scope_frame;
+using vproc::fiber_context;
+using vproc::worker;
+
+struct origin {
+  enum class kind : std::uint8_t { steal, first_child, fiber };
+  kind what;
+  // All strands of the stack are to stop. Set by them: others read it, too.
+  vproc::shown<bool> stopped;
+  fiber_context* context;            // what the strands share with their fiber; null: nothing
+  scope_frame* stolen = nullptr;     // whose main path it is
+  const fork_record* fork = nullptr; // of the first child
+  worker* holder = nullptr;          // in whose deque the forks around that one are open
+  std::uintptr_t stops_at = 0;       // of the strand: a fork on this stack that is cancelled, or 0
+};
+
+// The stack is about to be used, by what comes from there.
+void set_origin(stack::stack_id of, const scope_frame* stolen) noexcept;
+void set_origin(stack::stack_id of, const fork_record* first_child, worker* outer) noexcept;
+void set_origin(stack::stack_id of, fiber_context* begins) noexcept;
+
+// What the strands of the stack, or the one at this address, share with their fiber. Null: nothing,
+// or the stack is not ours.
+fiber_context* context_of(stack::stack_id of) noexcept;
+fiber_context* context_at(std::uintptr_t stack_pointer) noexcept;
+
+// Whether the strand whose frames begin at this address is to stop. `holder` has its open forks;
+// null: it has none that are private.
+bool is_to_stop(std::uintptr_t from, worker* holder) noexcept;
+
+// The fork is of a region that is cancelled itself.
+bool in_cancelled_region(const fork_record* fork) noexcept;
+
+// A scope that shields its children (region_frame) is open from here to there.
+void note_shield_begins() noexcept;
+void note_shield_ends() noexcept;
+
+// The nearest region that the strand whose frames begin at this address stands in, no shield
+// between; null: there is none.
+join::cancelable* region_above(std::uintptr_t from) noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::sched

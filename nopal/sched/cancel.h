@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// How strands are told to stop, and find out that they are to.
+//
+// Who cancels writes that down first (a region's mark, a scope's failure), and tells all vprocs by
+// a bit of their signal word. A vproc whose strand is not to stop takes the bit, and is told again if
+// it goes on with another strand while anything is cancelled. If the strand is to stop the bit
+// stays, so that each of its forks and polls comes here.
+//
+// Orders: the bit is the order S of vproc/signal_word.h. The count of what is cancelled is raised
+//         before vprocs are told; a vproc that has taken its bit sees the count (T there).
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/join/join.h"
+#include "nopal/vproc/worker.h"
+
+#include <cstdint>
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+// Any thread, after it has written down what is cancelled; and once that has ended, as often.
+void announce_stop() noexcept;
+void stop_ended(std::uint32_t times = 1) noexcept;
+
+// Any thread: the strands of that node are to stop. Does not wait for them.
+void cancel(join::cancelable& node) noexcept;
+
+// Whether anything is cancelled.
+bool anything_stops() noexcept;
+// The vproc goes on with another strand, or elsewhere in one.
+void look_at_next_fork(vproc::vproc* here) noexcept;
+
+// The calling strand: whether it is to stop. Not while an exception unwinds it.
+bool stops_here() noexcept;
+[[noreturn]] void throw_cancelled();
+// Throws `cancelled` if the calling strand is to stop.
+void stop_if_told();
+
+// Main path, after all children of the scope have met. Rethrows their serially first exception.
+// False: children were cancelled.
+bool finish_children(join::region_frame* scope);
+// The same; throws `cancelled` if the calling strand is to stop.
+bool finish_region(join::region_frame* scope);
+// In the destructor of the scope, whose region nobody cancels any more.
+void end_region(join::region_frame* scope);
+
+// The nearest region that the calling strand stands in; null: there is none.
+const join::cancelable* enclosing_region() noexcept;
+
+// Around a scope that shields its children.
+void begin_shield() noexcept;
+void end_shield() noexcept;
+
+// Alternatives of which one may be the answer (either.h): none starves another, as long as they are
+// announced.
+void begin_alternatives() noexcept;
+void end_alternatives() noexcept;
+bool any_alternatives() noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::sched

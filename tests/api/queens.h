@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// A board of eight queens, found by nested alternatives.
+#pragma once
+
+#include "nopal/either.h"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+namespace nopal_test {
+
+using board = std::array<int, 8>;
+inline bool attacked(const board& queens, int row, int column) {
+  for (int i = 0; i < row; ++i) {
+    const int other = queens[static_cast<std::size_t>(i)];
+    if (other == column || other - column == row - i || column - other == row - i)
+      return true;
+  }
+  return false;
+}
+// An alternative for each column of the row.
+inline std::optional<board> queens_from(board queens, int row, int first, int last) {
+  if (row == 8)
+    return queens;
+  if (last - first > 1) {
+    const int middle = (first + last) / 2;
+    return nopal::either([=] { return queens_from(queens, row, first, middle); },
+                         [=] { return queens_from(queens, row, middle, last); });
+  }
+  if (attacked(queens, row, first))
+    return std::nullopt;
+  queens[static_cast<std::size_t>(row)] = first;
+  return queens_from(queens, row + 1, 0, 8);
+}
+inline bool solves(const board& queens) {
+  for (int row = 0; row < 8; ++row)
+    if (attacked(queens, row, queens[static_cast<std::size_t>(row)]))
+      return false;
+  return true;
+}
+
+} // namespace nopal_test
