@@ -126,7 +126,8 @@ public:
 
 private:
   void look() {
-    if (by_.stop_requested() || (deadline_ != clock::time_point::max() && deadline_ <= clock::now()))
+    if (by_.stop_requested() ||
+        (deadline_ != clock::time_point::max() && deadline_ <= clock::now()))
       cancel();
   }
 

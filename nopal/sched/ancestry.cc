@@ -2,8 +2,8 @@
 // The walk through the forks that a strand stands in.
 #include "nopal/sched/ancestry.h"
 
-#include "nopal/stack/marks.h"
 #include "nopal/join/cancelable.h"
+#include "nopal/stack/marks.h"
 #include "nopal/vproc/fiber.h"
 
 #include <new>
@@ -162,8 +162,8 @@ bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
     here = look(next.from, next.holder);
     if (here.shielded)
       return false;
-    next = there.stopped.get() || here.stopping != nullptr ? step{true}
-                                                           : above(there, here.highest);
+    next =
+        there.stopped.get() || here.stopping != nullptr ? step{true} : above(there, here.highest);
   }
   own.stopped.set(next.stops);
   return next.stops;

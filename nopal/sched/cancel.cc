@@ -10,6 +10,7 @@
 #include "nopal/sched/timer.h"
 
 #include "nopal/sched/forks.h"
+#include "nopal/sched/pool.h"
 
 #include <exception>
 #include <utility>
@@ -103,6 +104,7 @@ void end_shield() noexcept {
 }
 
 void begin_alternatives() noexcept {
+  start(); // or there is no timer yet
   alternatives.add(1);
   want_ticks();
 }

@@ -188,8 +188,9 @@ void wait_for_thief(worker* self) noexcept {
   if (!steals_forced() || self->host->random.below(4) == 0)
     return;
   const auto end = clock::now() + kTime;
+  const auto searches = [](const vproc::vproc* one) { return !one->runs.get(); };
   for (unsigned tries = 1; tries < kPatience && self->deque.anything_public(); ++tries) {
-    if (tries % 64 == 0 && clock::now() > end)
+    if (tries % 64 == 0 && (clock::now() > end || !any_other_vproc(self->host, searches)))
       return;
     base::wait_briefly(tries);
   }

@@ -17,7 +17,7 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 class claim {
 public:
-  bool take() noexcept { return word_.exchange(1, base::acq_rel) == 0; }    // A
+  bool take() noexcept { return word_.exchange(1, base::acq_rel) == 0; } // A
   bool taken() const noexcept { return word_.load(base::acquire) != 0; } // A
 
 private:

@@ -62,8 +62,8 @@ TEST(either, throws_the_serially_first_exception_when_all_fail) {
 }
 
 TEST(either, of_values_that_are_moved) {
-  const std::optional<std::string> got =
-      nopal::either([] { return std::optional<std::string>{}; }, [] { return std::string(100, 'x'); });
+  const std::optional<std::string> got = nopal::either([] { return std::optional<std::string>{}; },
+                                                       [] { return std::string(100, 'x'); });
   EXPECT_EQ(got, std::string(100, 'x'));
 }
 

@@ -3,9 +3,11 @@
 #pragma once
 
 #include "nopal/either.h"
+#include "tests/api/support.h"
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 
 namespace nopal_test {
@@ -38,6 +40,20 @@ inline bool solves(const board& queens) {
     if (attacked(queens, row, queens[static_cast<std::size_t>(row)]))
       return false;
   return true;
+}
+
+// In a process of its own, with forced steals: how many of so many boards that were asked for are
+// right.
+inline std::optional<std::uint64_t> boards_solved(unsigned workers, int rounds) {
+  return apart([=] {
+    nopal::configure({.num_workers = workers});
+    nopal::sched::force_steals(workers);
+    std::uint64_t solved = 0;
+    for (int round = 0; round < rounds; ++round)
+      if (const std::optional<board> found = queens_from({}, 0, 0, 8))
+        solved += solves(*found) ? 1 : 0;
+    return solved;
+  });
 }
 
 } // namespace nopal_test

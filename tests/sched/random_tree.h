@@ -207,7 +207,9 @@ private:
   class forks_at_its_end {
   public:
     forks_at_its_end(std::uint64_t seed, std::uint64_t& result) : seed_{seed}, result_{result} {}
-    ~forks_at_its_end() { How::shielded([this] { fork(); }); }
+    ~forks_at_its_end() {
+      How::shielded([this] { fork(); });
+    }
     forks_at_its_end(const forks_at_its_end&) = delete;
     forks_at_its_end& operator=(const forks_at_its_end&) = delete;
 
