@@ -61,6 +61,17 @@ public:
       join::attach_last_failure(arch::address_of(frame_));
     }
   }
+
+  // As a join; but returns false where that would throw `cancelled`.
+  [[gnu::always_inline]] inline bool try_join() {
+    if (!frame_.needs_join()) [[likely]]
+      return true;
+    wait();
+    const bool complete = sched::finish_children(arch::address_of(frame_));
+    if (frame_.needs_join())
+      __builtin_unreachable(); // as in join
+    return complete;
+  }
 };
 
 template <class... F, std::size_t... I>

@@ -18,6 +18,7 @@
 #include "nopal/preemption.h"
 
 #include <concepts>
+#include <cstddef>
 #include <iterator>
 #include <ranges>
 #include <type_traits>
@@ -31,6 +32,15 @@ namespace detail {
 // Without sign, since the distance between two values of a signed type may not fit the type.
 template <std::integral I> I advance(I first, std::size_t by) noexcept {
   return static_cast<I>(static_cast<std::make_unsigned_t<I>>(first) + by);
+}
+
+template <std::integral I> std::size_t length(I first, I last) noexcept {
+  return last <= first ? 0 : static_cast<std::size_t>(last) - static_cast<std::size_t>(first);
+}
+
+inline std::size_t grain_of(std::size_t count, std::size_t asked) noexcept {
+  constexpr std::size_t pieces_max = 512;
+  return asked == 0 ? (count + pieces_max - 1) / pieces_max : asked;
 }
 
 // `leaf(first, count)` for each piece; the results are combined in the order of the pieces.
@@ -59,18 +69,14 @@ template <std::integral I, class T, class Map, class Combine>
                std::invoke_result_t<const Combine&, T, std::invoke_result_t<const Map&, I>>, T>
 T reduce(I first, std::type_identity_t<I> last, T identity, const Map& map, const Combine& combine,
          std::size_t grain = 0) {
-  constexpr std::size_t pieces_max = 512;
-  const std::size_t count =
-      last <= first ? 0 : static_cast<std::size_t>(last) - static_cast<std::size_t>(first);
-  if (grain == 0)
-    grain = (count + pieces_max - 1) / pieces_max;
+  const std::size_t count = detail::length(first, last);
   const auto piece = [&](I from, std::size_t length) {
     T total = identity;
     for (std::size_t i = 0; i < length; ++i)
       total = combine(std::move(total), map(detail::advance(from, i)));
     return total;
   };
-  return detail::halve(first, count, grain, piece, combine);
+  return detail::halve(first, count, detail::grain_of(count, grain), piece, combine);
 }
 
 // f(i) for every i in [first, last), in any order and possibly at the same time.

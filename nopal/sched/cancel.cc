@@ -13,7 +13,6 @@
 #include "nopal/sched/pool.h"
 
 #include <exception>
-#include <utility>
 
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
@@ -67,14 +66,6 @@ void throw_cancelled() { throw cancelled{}; }
 void stop_if_told() {
   if (stops_here())
     throw_cancelled();
-}
-
-bool finish_children(join::region_frame* scope) {
-  join::collected failures = join::collect_failures(scope);
-  stop_ended(failures.stops);
-  if (failures.first != nullptr)
-    std::rethrow_exception(std::move(failures.first));
-  return !failures.cancelled;
 }
 
 bool finish_region(join::region_frame* scope) {

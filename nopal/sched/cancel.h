@@ -36,10 +36,7 @@ bool stops_here() noexcept;
 // Throws `cancelled` if the calling strand is to stop.
 void stop_if_told();
 
-// Main path, after all children of the scope have met. Rethrows their serially first exception.
-// False: children were cancelled.
-bool finish_children(join::region_frame* scope);
-// The same; throws `cancelled` if the calling strand is to stop.
+// As finish_children (forks.h); throws `cancelled` if the calling strand is to stop.
 bool finish_region(join::region_frame* scope);
 // In the destructor of the scope, whose region nobody cancels any more.
 void end_region(join::region_frame* scope);

@@ -206,12 +206,16 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
   schedule(self, signal::stop());
 }
 
-void finish_join(scope_frame* scope) {
+bool finish_children(scope_frame* scope) {
   join::collected failures = join::collect_failures(scope);
   stop_ended(failures.stops);
   if (failures.first != nullptr)
     std::rethrow_exception(std::move(failures.first));
-  if (failures.cancelled)
+  return !failures.cancelled;
+}
+
+void finish_join(scope_frame* scope) {
+  if (!finish_children(scope))
     throw_cancelled();
   stop_if_told();
 }

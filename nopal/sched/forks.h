@@ -45,8 +45,10 @@ void run_arena(fork_record* of, const body_calls& child, void* closure, unsigned
 // Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
 // its stack at `left`.
 [[noreturn]] void main_path_waits(arch::context* scope, std::uintptr_t left) noexcept;
-// After the join of an active scope: rethrows the serially first failure, if any; or throws
-// `cancelled` if the strand is.
+// After the join of an active scope: rethrows the serially first exception of its children, if any.
+// False: children were cancelled.
+bool finish_children(scope_frame* scope);
+// The same; throws `cancelled` instead, also if the strand is to stop.
 void finish_join(scope_frame* scope);
 // The same in a destructor, which must not throw while another exception unwinds the scope.
 void finish_join_in_destructor(scope_frame* scope);
