@@ -3,6 +3,7 @@
 #include "nopal/sched/ancestry.h"
 
 #include "nopal/join/cancelable.h"
+#include "nopal/sched/cancel_tree.h"
 #include "nopal/stack/marks.h"
 #include "nopal/vproc/fiber.h"
 
@@ -85,6 +86,10 @@ seen look(std::uintptr_t from, worker* holder) noexcept {
   return here;
 }
 
+bool is_cancelled(const fiber_context* of) noexcept {
+  return of->cancels != nullptr && of->cancels->cancelled();
+}
+
 // Where the strands of a stack come from: whether they stop because of that, and how to go on.
 struct step {
   bool stops = false;
@@ -109,7 +114,7 @@ step above(const origin& here, const fork_record* highest) noexcept {
     break;
   }
   const vproc::fiber* const caller = here.context->in->waiting;
-  return {false, caller->stack_pointer, caller->left};
+  return {is_cancelled(here.context), caller->stack_pointer, caller->left};
 }
 
 } // namespace

@@ -6,6 +6,8 @@
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/join/cancelled.h"
+#include "nopal/sched/cancel_tree.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/places.h"
@@ -50,6 +52,9 @@ fiber* end_one(computation* in) noexcept {
 NOPAL_SWITCHES void call_catching(spawned* one, computation* in) noexcept {
   try {
     one->call(one);
+  } catch (const cancelled&) {
+    if (one->own.cancels == nullptr || !one->own.cancels->cancelled())
+      in->fail(join::handled_exception());
   } catch (...) {
     in->fail(join::handled_exception());
   }
@@ -59,8 +64,12 @@ NOPAL_SWITCHES void call_catching(spawned* one, computation* in) noexcept {
 [[noreturn]] NOPAL_SWITCHES void begin_fiber(void* argument) noexcept {
   auto* const one = static_cast<spawned*>(argument);
   computation* const in = one->own.in;
-  call_catching(one, in);
+  cancel_node* const cancels = one->own.cancels;
+  if (cancels == nullptr || !cancels->cancelled())
+    call_catching(one, in);
   one->end(one);
+  if (cancels != nullptr)
+    cancels->end_member();
   enter();
   worker* const self = vproc::current(); // perhaps not the one that it began on
   base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
@@ -90,6 +99,8 @@ void join_computation(spawned* unborn) noexcept {
                "in the function that nopal::run is given, or below that");
   here->in->begin_one();
   be_born(unborn, here->in);
+  if ((unborn->own.cancels = here->cancels) != nullptr)
+    here->cancels->begin_member();
   unborn->on_small_stack = true;
   unborn->control = unborn->of->control;
 }

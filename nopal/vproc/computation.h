@@ -25,6 +25,10 @@
 #include <exception>
 #include <utility>
 
+namespace nopal::inline NOPAL_ABI::sched {
+class cancel_node;
+}
+
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct fiber;
@@ -68,9 +72,11 @@ private:
   base::atomic<std::uint64_t> failures_{0};
 };
 
-// Of a fiber: what all its strands have in common. It ends after them.
+// Of a fiber: what all its strands have in common. It ends after them. `cancels` is set before the
+// fiber begins.
 struct fiber_context {
   computation* in = nullptr;
+  sched::cancel_node* cancels = nullptr; // null: none
   fiber_locals locals;
   mask_count masks;
   vproc* pinned = nullptr; // null: it may run on any vproc

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// Cancelling fibers, through all schedulers that run them.
+//
+//     nopal::cancelable search;
+//     nopal::spawn(search, [&] { explore(start); });    // with all fibers that it spawns
+//     ...
+//     search.cancel();                                  // returns when they have stopped
+//
+// A fiber of a cancelled cancelable does not begin; one that has begun stops as any cancelled
+// strand does (cancel.h). Fibers that it spawns are of the same cancelable. A cancelable with a
+// parent is cancelled when the parent is.
+//
+// For schedulers (scheduler.h; section 6.2 of the paper): (1) wrap a fiber when it is made;
+// (2) wrap what is resumed after it was blocked, which has no effect here, since a fiber keeps its
+// cancelable; (3) a fiber ends by returning, as all do.
+//
+// A cancelable outlives its fibers. As long as one exists that is cancelled, forks, joins and waits
+// of other strands are a little slower now and then, since they look whether they are meant.
+//
+// Paper: manticore-icfp08, sections 6.1 and 6.2.
+#pragma once
+
+#include "nopal/cancel.h"
+#include "nopal/config.h"
+#include "nopal/fiber.h"
+#include "nopal/sched/cancel_tree.h"
+
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI {
+
+class cancelable {
+public:
+  cancelable() noexcept : node_{nullptr} {}
+  explicit cancelable(cancelable& parent) noexcept : node_{&parent.node_} {}
+
+  // Tells all fibers to stop and waits until they have; from inside, by one of these fibers or what
+  // it has forked, it does not wait. For ever, and as often as one likes. Thread rules: any thread,
+  // any strand.
+  void cancel() { node_.cancel(); }
+  // Whether this one, or one above it, was cancelled. Any thread.
+  bool cancelled() const noexcept { return node_.cancelled(); }
+
+private:
+  friend fiber cancel_wrapper(cancelable& of, fiber one);
+
+  sched::cancel_node node_;
+};
+
+// The fiber, which `of` cancels from now on. It has not begun, or belongs to `of` already, or to a
+// cancelable below that.
+inline fiber cancel_wrapper(cancelable& of, fiber one) {
+  vproc::fiber* const wrapped = one.release();
+  of.node_.take_in(*wrapped);
+  return fiber{wrapped};
+}
+
+// As spawn(f), with a cancelable.
+template <class F>
+  requires std::is_invocable_v<std::decay_t<F>>
+void spawn(cancelable& of, F&& f) {
+  cancel_wrapper(of, make_fiber(std::forward<F>(f))).start();
+}
+
+} // namespace nopal::inline NOPAL_ABI
