@@ -7,12 +7,14 @@
 // open forks above. The change takes a microsecond or two if a spare thread rests already, and the
 // start of a thread otherwise; as many threads are kept as have been in f at the same time. On a
 // thread that runs no strands, f is just called.
-// Returns what f returns and lets its exceptions through. Thread rules: any thread.
+// Returns what f returns and lets its exceptions through; throws `cancelled` if the strand was
+// cancelled meanwhile (cancel.h). Thread rules: any thread.
 #pragma once
 
 #include "nopal/config.h"
 
 #if !defined(NOPAL_SERIAL)
+#include "nopal/sched/cancel.h"
 #include "nopal/sched/spares.h"
 #endif
 
@@ -26,6 +28,9 @@ template <class F>
   requires std::is_invocable_v<F>
 std::invoke_result_t<F> blocking(F&& f) {
 #if !defined(NOPAL_SERIAL)
+  const struct told_at_the_end {
+    ~told_at_the_end() noexcept(false) { sched::stop_if_told(); }
+  } at_end;
   const sched::lending lent;
 #endif
   return std::invoke(std::forward<F>(f));

@@ -99,11 +99,12 @@ public:
   channel& operator=(const channel&) = delete;
 
   // Returns when a receiver has the value.
-  void send(T value) noexcept {
+  // Both throw `cancelled` if the strand is cancelled while it waits (cancel.h).
+  void send(T value) {
     sched::alternative only = detail::to_send(*this, value);
     sched::do_one(&only, 1, true);
   }
-  T recv() noexcept {
+  T recv() {
     std::optional<T> received;
     sched::alternative only = detail::to_receive(*this, received);
     sched::do_one(&only, 1, true);

@@ -15,6 +15,7 @@
 
 #include "nopal/config.h"
 #include "nopal/fiber.h"
+#include "nopal/sched/cancel.h"
 #include "nopal/vproc/once_event.h"
 
 #include <exception>
@@ -39,16 +40,19 @@ public:
   }
 
   bool happened() const noexcept { return event_.happened(); }
-  void wait() noexcept {
+  // Throws `cancelled` if the strand is cancelled while it waits (cancel.h).
+  void wait() {
     if (event_.happened())
       return;
-    sched::park([this](vproc::fiber* strand) {
+    const auto join = [this](vproc::fiber* strand) {
       return event_.join(strand) ? vproc::signal::stop() : vproc::signal::enter(strand);
-    });
+    };
+    if (!sched::park_or_stop(join, [this](vproc::fiber* strand) { event_.leave(strand); }))
+      sched::throw_cancelled();
   }
   void happen() noexcept {
     for (vproc::fiber* one = event_.happen(); one != nullptr;) {
-      vproc::fiber* const next = one->next;
+      vproc::fiber* const next = one->next_waiting;
       sched::make_ready(one);
       one = next;
     }
@@ -70,7 +74,7 @@ public:
     event_.happen();
   }
   bool is_set() const noexcept { return event_.happened(); }
-  T& get() noexcept {
+  T& get() {
     event_.wait();
     return *value_;
   }

@@ -3,6 +3,7 @@
 #include "nopal/mutex.h"
 
 #include "nopal/base/check.h"
+#include "nopal/sched/cancel.h"
 #include "nopal/sched/park.h"
 
 namespace nopal::inline NOPAL_ABI {
@@ -10,37 +11,50 @@ namespace nopal::inline NOPAL_ABI {
 using vproc::fiber;
 using vproc::signal;
 
-void mutex::wait() noexcept {
-  sched::park([this](fiber* strand) {
+void mutex::wait() {
+  const auto join = [this](fiber* strand) {
     return queue_.join(strand) ? signal::stop() : signal::enter(strand);
-  });
+  };
+  if (!sched::park_or_stop(join, [this](fiber* strand) { queue_.leave(strand); }))
+    sched::throw_cancelled();
+}
+
+void mutex::lock_anyway() noexcept {
+  if (!try_lock())
+    sched::park([this](fiber* strand) {
+      return queue_.join(strand) ? signal::stop() : signal::enter(strand);
+    });
 }
 
 void mutex::hand_over() noexcept {
-  fiber* const next = queue_.pass();
-  NOPAL_ASSERT(next != nullptr, "a nopal::mutex was unlocked that nobody had locked");
-  sched::make_ready(next);
+  const auto [was_held, next] = queue_.pass();
+  NOPAL_ASSERT(was_held, "a nopal::mutex was unlocked that nobody had locked");
+  if (next != nullptr)
+    sched::make_ready(next);
 }
 
-void condition_variable::wait(std::unique_lock<mutex>& lock) noexcept {
+void condition_variable::wait(std::unique_lock<mutex>& lock) {
   mutex& held = *lock.mutex();
-  sched::park([this, &held](fiber* strand) {
+  const auto add = [this, &held](fiber* strand) {
     mutex& to_unlock = held; // what was captured is gone once the strand is resumed
     queue_.add(strand);
     to_unlock.unlock();
     return signal::stop();
-  });
-  held.lock();
+  };
+  const bool woken = sched::park_or_stop(add, [this](fiber* strand) { queue_.remove(strand); });
+  held.lock_anyway();
+  if (!woken)
+    sched::throw_cancelled();
 }
 
 void condition_variable::notify_one() noexcept {
-  if (fiber* const first = queue_.take())
+  if (fiber* const first = queue_.take(vproc::claimable{}))
     sched::make_ready(first);
 }
 
 void condition_variable::notify_all() noexcept {
-  for (fiber* first = queue_.take_all(); first != nullptr;) {
-    fiber* const next = first->next; // the ready queue writes it
+  for (fiber* first = queue_.take_all(vproc::claimable{}); first != nullptr;) {
+    fiber* const next = first->next_waiting; // the frame may end once it is ready
     sched::make_ready(first);
     first = next;
   }

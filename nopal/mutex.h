@@ -58,7 +58,8 @@ struct fiber;
 
 class mutex {
 public:
-  void lock() noexcept {
+  // Throws `cancelled`, without the mutex, if the strand is cancelled while it waits (cancel.h).
+  void lock() {
     if (!try_lock())
       wait();
   }
@@ -69,7 +70,10 @@ public:
   }
 
 private:
-  void wait() noexcept;
+  friend class condition_variable;
+
+  void wait();
+  void lock_anyway() noexcept; // also if the strand is cancelled
   void hand_over() noexcept;
 
   vproc::mutex_queue<vproc::fiber> queue_; // it cannot be copied, and so no mutex can
@@ -80,15 +84,15 @@ public:
   void notify_one() noexcept;
   void notify_all() noexcept;
   // The strand holds the mutex before and after. There are no spurious wake-ups, but the condition
-  // may have changed again.
-  void wait(std::unique_lock<mutex>& lock) noexcept;
+  // may have changed again. Throws `cancelled`, with the mutex, if the strand is cancelled.
+  void wait(std::unique_lock<mutex>& lock);
   template <class Condition> void wait(std::unique_lock<mutex>& lock, Condition holds) {
     while (!holds())
       wait(lock);
   }
 
 private:
-  vproc::shared_queue<vproc::fiber> queue_;
+  vproc::shared_queue<vproc::fiber, vproc::by_next_waiting> queue_;
 };
 #endif
 

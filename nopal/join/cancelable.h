@@ -38,12 +38,12 @@ private:
   base::atomic<std::uint32_t> marked_{0};
 };
 
-// A number of things that there are now. What it says is ordered by others: sched/cancel.h.
+// A number of things that there are now. Its order: G of vproc/wait_word.h.
 class tally {
 public:
-  void add(std::uint32_t times) noexcept { number_.fetch_add(times, base::relaxed); }
+  void add(std::uint32_t times) noexcept { number_.fetch_add(times, base::seq_cst); }
   void subtract(std::uint32_t times) noexcept { number_.fetch_sub(times, base::relaxed); }
-  std::uint32_t count() const noexcept { return number_.load(base::relaxed); }
+  std::uint32_t count() const noexcept { return number_.load(base::seq_cst); }
 
 private:
   base::atomic<std::uint32_t> number_{0};

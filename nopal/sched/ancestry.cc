@@ -12,20 +12,29 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-static_assert(sizeof(origin) <= stack::owners_bytes);
+// The word of a stack that was never used is zero.
+struct owners {
+  origin from;
+  vproc::wait_word waits;
+};
+static_assert(sizeof(owners) <= stack::owners_bytes);
 
-origin& origin_of(stack::stack_id of) noexcept {
-  return *static_cast<origin*>(stack::owners_room(of));
+owners& owners_of(stack::stack_id of) noexcept {
+  return *static_cast<owners*>(stack::owners_room(of));
 }
+origin& origin_of(stack::stack_id of) noexcept { return owners_of(of).from; }
 
 void set(stack::stack_id of, const origin& from) noexcept {
-  origin* const here = new (stack::owners_room(of)) origin{.what = from.what,
-                                                           .stopped = {},
-                                                           .context = from.context,
-                                                           .stolen = from.stolen,
-                                                           .fork = from.fork,
-                                                           .holder = from.holder};
-  here->stopped.set(false);
+  origin& here = origin_of(of);
+  here.what = from.what;
+  here.stopped.set(false);
+  here.context = from.context;
+  if (from.what == origin::kind::first_child)
+    here.fork = from.fork;
+  else
+    here.stolen = from.stolen;
+  here.holder = from.holder;
+  here.stops_at = 0;
 }
 
 // The children of a scope stop from the first that comes after a failed one (join/README.md). The
@@ -119,6 +128,8 @@ step above(const origin& here, const fork_record* highest) noexcept {
 
 } // namespace
 
+vproc::wait_word& wait_word_of(stack::stack_id of) noexcept { return owners_of(of).waits; }
+
 void set_origin(stack::stack_id of, const scope_frame* stolen) noexcept {
   set(of, {.what = origin::kind::steal,
            .stopped = {},
@@ -135,7 +146,7 @@ void set_origin(stack::stack_id of, const fork_record* first_child, worker* oute
 }
 
 void set_origin(stack::stack_id of, fiber_context* begins) noexcept {
-  set(of, {.what = origin::kind::fiber, .stopped = {}, .context = begins});
+  set(of, {.what = origin::kind::fiber, .stopped = {}, .context = begins, .stolen = nullptr});
 }
 
 fiber_context* context_of(stack::stack_id of) noexcept { return origin_of(of).context; }

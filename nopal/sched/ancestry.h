@@ -19,6 +19,7 @@
 #include "nopal/config.h"
 #include "nopal/join/join.h"
 #include "nopal/vproc/computation.h"
+#include "nopal/vproc/wait_word.h"
 #include "nopal/vproc/worker.h"
 
 #include <cstdint>
@@ -35,12 +36,17 @@ struct origin {
   kind what;
   // All strands of the stack are to stop. Set by them: others read it, too.
   vproc::shown<bool> stopped;
-  fiber_context* context;            // what the strands share with their fiber; null: nothing
-  scope_frame* stolen = nullptr;     // whose main path it is
-  const fork_record* fork = nullptr; // of the first child
-  worker* holder = nullptr;          // in whose deque the forks around that one are open
-  std::uintptr_t stops_at = 0;       // of the strand: a fork on this stack that is cancelled, or 0
+  fiber_context* context; // what the strands share with their fiber; null: nothing
+  union {
+    scope_frame* stolen = nullptr; // whose main path it is
+    const fork_record* fork;       // of the first child
+  };
+  worker* holder = nullptr;    // in whose deque the forks around that one are open
+  std::uintptr_t stops_at = 0; // of the strand: a fork on this stack that is cancelled, or 0
 };
+
+// Where a strand of the stack can be found while it waits.
+vproc::wait_word& wait_word_of(stack::stack_id of) noexcept;
 
 // The stack is about to be used, by what comes from there.
 void set_origin(stack::stack_id of, const scope_frame* stolen) noexcept;

@@ -10,6 +10,7 @@
 #include "nopal/sched/timer.h"
 
 #include "nopal/sched/forks.h"
+#include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"
 
 #include <exception>
@@ -28,6 +29,7 @@ void announce_stop() noexcept {
   const std::uint32_t count = vprocs_ever();
   for (std::uint32_t i = 0; i < count; ++i)
     vproc_at(i)->signals.tell(vproc::stop_requested);
+  wake_cancelled();
 }
 
 void cancel(join::cancelable& node) noexcept {

@@ -35,7 +35,7 @@ void cancel_node::end_member() noexcept {
     cancel_node* const parent = at->parent_; // `at` may be gone after end_one
     base::happens_before(&at->members_);
     for (fiber* waiting = at->members_.end_one(); waiting != nullptr;) {
-      fiber* const next = waiting->next;
+      fiber* const next = waiting->next_waiting;
       make_ready(waiting);
       waiting = next;
     }

@@ -4,6 +4,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/sched/cancel.h"
 #include "nopal/sched/park.h"
 
 #include <algorithm>
@@ -81,12 +82,26 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
   return !possible;
 }
 
+struct wait {
+  alternative* first;
+  bool published = false;
+
+  static signal publish(fiber* strand, void* one) noexcept {
+    auto* const self = static_cast<wait*>(one);
+    self->published = true; // before another thread may resume the strand
+    if (publish_all(self->first, strand))
+      return signal::stop();
+    self->published = false;
+    return signal::enter(strand);
+  }
+};
+
 } // namespace
 
-std::size_t do_one(alternative* of, std::size_t count, bool may_wait) noexcept {
+std::size_t do_one(alternative* of, std::size_t count, bool may_wait) {
   vproc::choice any;
   for (std::size_t i = 0; i < count; ++i) {
-    of[i].own.of = count > 1 ? &any : nullptr;
+    of[i].own.of = &any;
     of[i].own.number = static_cast<std::uint32_t>(i);
   }
   alternative* const first = may_wait ? in_order_of_places(of, count) : nullptr;
@@ -94,23 +109,19 @@ std::size_t do_one(alternative* of, std::size_t count, bool may_wait) noexcept {
     const std::size_t met = meet_any(of, count);
     if (met != none_possible || !may_wait)
       return met;
-    bool published = false;
-    park([first, &published](fiber* strand) {
-      published = true; // before another thread may resume the strand
-      if (publish_all(first, strand))
-        return signal::stop();
-      published = false;
-      return signal::enter(strand);
-    });
-    if (published)
+    wait wait_for{first};
+    park_or_stop(any, wait::publish, [](fiber*, void*) {}, &wait_for);
+    if (wait_for.published)
       break;
   }
-  if (count == 1)
-    return 0;
   const std::size_t taken = any.taken();
+  if (count == 1 && taken == 0)
+    return 0;
   for (std::size_t i = 0; i < count; ++i)
     if (i != taken)
       of[i].at->withdraw(of[i].wants, &of[i].own);
+  if (taken == vproc::choice::cancelled)
+    throw_cancelled();
   return taken;
 }
 

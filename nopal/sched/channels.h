@@ -27,8 +27,9 @@ struct alternative {
 inline constexpr std::size_t none_possible = ~std::size_t{0};
 
 // Does one of the alternatives, and returns its number: one that is possible at once, a random one
-// of several; else it waits for the first that is, if it may. Any thread.
-std::size_t do_one(alternative* of, std::size_t count, bool may_wait) noexcept;
+// of several; else it waits for the first that is, if it may. Throws `cancelled` if the strand is
+// cancelled while it waits; then it has done none. Any thread.
+std::size_t do_one(alternative* of, std::size_t count, bool may_wait);
 
 // Ends the program with a sentence if a strand waits there.
 void check_nobody_waits(const meeting_place& at) noexcept;

@@ -5,6 +5,7 @@
 #include "nopal/arch/gdb.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/sched/ancestry.h"
 #include "nopal/sched/cancel.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
@@ -96,6 +97,35 @@ void restore_state(worker* self, fiber* strand) noexcept {
   arch::nopal_arch_leave(strand->begin, strand, at);
 }
 
+// Wakes the strand that waits on this stack, if it is to stop.
+void wake_if_cancelled(stack::stack_id on) noexcept {
+  vproc::wait_word& word = wait_word_of(on);
+  auto* const strand = static_cast<fiber*>(word.hold());
+  if (strand == nullptr)
+    return;
+  if (strand->exceptions.uncaught == 0 && is_to_stop(strand->stack_pointer, strand->left) &&
+      strand->waits->claim(vproc::choice::cancelled))
+    make_ready(strand);
+  word.let_go(strand);
+}
+
+// The strand may have been woken when this returns.
+signal enqueue_findable(vproc::vproc* here, fiber* strand) noexcept {
+  const stack::stack_id on = stack::stack_of(strand->stack_pointer);
+  wait_word_of(on).begin(strand);
+  const signal told = strand->enqueue(strand, strand->argument);
+  if (told.what == signal::kind::enter) {
+    wait_word_of(on).retract();
+    here->waits.begin(); // as often as it ends
+    return told;
+  }
+  wait_word_of(on).publish(strand);
+  here->waits.begin();
+  if (anything_stops())
+    wake_if_cancelled(on);
+  return told;
+}
+
 // On the scheduler's stack.
 [[noreturn]] NOPAL_SWITCHES void strand_waits(arch::context* at, std::uintptr_t) noexcept {
   enter();
@@ -121,6 +151,8 @@ void restore_state(worker* self, fiber* strand) noexcept {
   if (!strand->stack_in_use)
     stack::retire(strand->stack_pointer);
   base::happens_before(strand);
+  if (strand->waits != nullptr)
+    schedule(self, enqueue_findable(here, strand));
   schedule(self, strand->enqueue(strand, strand->argument));
 }
 
@@ -192,6 +224,42 @@ NOPAL_SWITCHES void park(signal (*enqueue)(fiber*, void*), void* argument) noexc
     return wait_as_thread(here);
   arch::nopal_arch_park(&here, strand_waits);
   settle();
+}
+
+NOPAL_SWITCHES bool park_or_stop(vproc::choice& waits, signal (*enqueue)(fiber*, void*),
+                                 void (*withdraw)(fiber*, void*), void* argument) noexcept {
+  if (!vproc::is_worker(vproc::current())) {
+    park(enqueue, argument);
+    return true;
+  }
+  fiber here;
+  here.enqueue = enqueue;
+  here.argument = argument;
+  here.waits = &waits;
+  arch::nopal_arch_park(&here, strand_waits);
+  vproc::current()->host->waits.end();
+  wait_word_of(stack::stack_of(here.stack_pointer)).end(&here);
+  settle();
+  if (waits.taken() != vproc::choice::cancelled)
+    return true;
+  withdraw(&here, argument);
+  return false;
+}
+
+void wake_cancelled() noexcept {
+  std::uint64_t ended = 0;
+  std::uint64_t begun = 0;
+  const std::uint32_t vprocs = vprocs_ever();
+  for (std::uint32_t i = 0; i < vprocs; ++i)
+    ended += vproc_at(i)->waits.ended();
+  for (std::uint32_t i = 0; i < vprocs; ++i)
+    begun += vproc_at(i)->waits.begun();
+  if (begun == ended)
+    return;
+  for (std::uint32_t i = 0; i < stack::created_stacks(); ++i)
+    wake_if_cancelled(stack::stack_number(i));
+  for (std::uint32_t i = 0; i < stack::small::created(); ++i)
+    wake_if_cancelled(stack::small::in_use.base + i * stack::small::in_use.each);
 }
 
 NOPAL_SWITCHES void give_way() noexcept {

@@ -27,6 +27,26 @@ template <class Enqueue> void park(Enqueue enqueue) noexcept {
   park([](fiber* strand, void* one) { return (*static_cast<Enqueue*>(one))(strand); }, &enqueue);
 }
 
+// The same, for a strand that stops waiting when it is cancelled, unless an exception unwinds it.
+// True: it was woken, by who has claimed it (fiber::claim, or `waits`). False: it is to stop;
+// `withdraw` has removed it from where it was put, if it is there.
+bool park_or_stop(vproc::choice& waits, signal (*enqueue)(fiber*, void*),
+                  void (*withdraw)(fiber*, void*), void* argument) noexcept;
+template <class Enqueue, class Withdraw>
+bool park_or_stop(Enqueue enqueue, Withdraw withdraw) noexcept {
+  struct both {
+    Enqueue enqueue;
+    Withdraw withdraw;
+  } given{enqueue, withdraw};
+  vproc::choice waits;
+  return park_or_stop(
+      waits, [](fiber* strand, void* one) { return static_cast<both*>(one)->enqueue(strand); },
+      [](fiber* strand, void* one) { static_cast<both*>(one)->withdraw(strand); }, &given);
+}
+
+// Any thread, after something was cancelled: wakes the strands that wait and are to stop.
+void wake_cancelled() noexcept;
+
 // A strand stays ready, but lets others go first: those that are ready here. Nothing happens if
 // none is. If its turn has ended it lets go first also those that become ready here before its
 // vproc has nothing else to do.

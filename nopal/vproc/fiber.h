@@ -16,6 +16,7 @@
 
 #include "nopal/config.h"
 #include "nopal/vproc/action.h"
+#include "nopal/vproc/choice.h"
 #include "nopal/vproc/group.h"
 #include "nopal/vproc/queues.h"
 #include "nopal/vproc/worker.h"
@@ -37,7 +38,8 @@ struct fiber : arch::context {
   // to enter this strand means that it need not wait.
   signal (*enqueue)(fiber*, void*) = nullptr;
   void* argument = nullptr;
-  base::handed_over<fiber*> next{nullptr}; // of the queue that it is in
+  base::handed_over<fiber*> next{nullptr};         // of the queue that it is in
+  base::handed_over<fiber*> next_waiting{nullptr}; // of that of a mutex, a condition, an event
   group* of = nullptr;                     // null: of a thread that runs no strands
   worker* left = nullptr; // the worker that it left, with its open forks; null: it had none
   stack::stack_id on = stack::no_stack; // its stack, if that is in use
@@ -50,6 +52,10 @@ struct fiber : arch::context {
   bool stack_in_use = false;
   bool turn_ended = false; // it was preempted: those that its vproc keeps ready go first
   thread_waker waker;      // of a thread that runs no strands
+  // Of a strand that can be cancelled while it waits: who wakes it claims this. Else null.
+  choice* waits = nullptr;
+
+  bool claim() noexcept { return waits == nullptr || waits->claim(0); }
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

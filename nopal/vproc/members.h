@@ -45,7 +45,7 @@ public:
 private:
   deque::spin_lock lock_;
   base::handed_over<std::size_t> number_{0};
-  linked_queue<Fiber> queue_;
+  linked_queue<Fiber, by_next_waiting> queue_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

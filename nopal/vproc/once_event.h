@@ -36,9 +36,15 @@ public:
   // may be gone before this returns, where somebody who saw it happen may destroy it.
   Fiber* happen() noexcept {
     const deque::locked guard{lock_};
-    Fiber* const first = queue_.take_all();
+    Fiber* const first = queue_.take_all(claimable{});
     happened_.store(1, base::release); // E
     return first;
+  }
+
+  // A fiber that was cancelled.
+  void leave(const Fiber* one) noexcept {
+    const deque::locked guard{lock_};
+    queue_.take([one](const Fiber* at) { return at == one; });
   }
 
   // For who destroys the event after it has seen it happen: nobody is in `happen` any more.
@@ -47,7 +53,7 @@ public:
 private:
   base::atomic<std::uint32_t> happened_{0};
   deque::spin_lock lock_;
-  linked_queue<Fiber> queue_;
+  linked_queue<Fiber, by_next_waiting> queue_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The queues in which fibers wait (fiber.h). A Member, a fiber or a suspended worker, has a member
-// `handed_over<Member*> next`, which belongs to the queue that it is in.
+// `handed_over<Member*> next`, which belongs to the queue that it is in; a fiber that waits for
+// something, and may be made ready before it has left that queue, is linked there by `next_waiting`.
 //
 //   mutex_queue   the state of a mutex: free, held, or held and wanted by the fibers in a queue
 //   shared_queue  the fibers that wait for a condition; those that are ready, for vprocs to take;
@@ -9,7 +10,8 @@
 //
 // Contract:  a strand that holds a mutex sees what those that held it before have written; a thread
 //            that takes a ready fiber, or was woken, sees what was written before that.
-// Invariant: (lock_ free)  state_ == kWanted  exactly if the queue is not empty.
+// Invariant: (lock_ free)  state_ == kWanted  exactly if the mutex is held and a fiber is in the queue
+//            that was there, cancelled or not, when the mutex was held last or came since.
 // Orders:
 //   A  try_hold, join: acquire where it was free. Partner: R.
 //   R  try_free: release. Where a fiber is in the queue there is no R: the contract then rests on
@@ -33,28 +35,39 @@ namespace nopal::inline NOPAL_ABI::vproc {
 struct anyone {
   bool operator()(const void*) const noexcept { return true; }
 };
+// Of those that wait, not one that was cancelled (choice.h): that one removes itself.
+struct claimable {
+  template <class Fiber> bool operator()(Fiber* one) const noexcept { return one->claim(); }
+};
+
+struct by_next {
+  template <class Member> static auto& of(Member* one) noexcept { return one->next; }
+};
+struct by_next_waiting {
+  template <class Member> static auto& of(Member* one) noexcept { return one->next_waiting; }
+};
 
 // First in, first out. The caller holds a lock.
-template <class Member> class linked_queue {
+template <class Member, class Link = by_next> class linked_queue {
 public:
   bool empty() const noexcept { return first_ == nullptr; }
   Member* first() const noexcept { return first_; }
 
   void append(Member* last) noexcept {
-    last->next = nullptr;
+    Link::of(last) = nullptr;
     Member* const before = last_;
-    (empty() ? first_ : before->next) = last;
+    (empty() ? first_ : Link::of(before)) = last;
     last_ = last;
   }
 
   // The first that `wanted` is true for; null: none.
   template <class Wanted = anyone> Member* take(Wanted wanted = {}) noexcept {
     Member* before = nullptr;
-    for (Member* at = first_; at != nullptr; before = at, at = at->next) {
+    for (Member* at = first_; at != nullptr; before = at, at = Link::of(at)) {
       if (!wanted(at))
         continue;
-      Member* const after = at->next;
-      (before == nullptr ? first_ : before->next) = after;
+      Member* const after = Link::of(at);
+      (before == nullptr ? first_ : Link::of(before)) = after;
       if (after == nullptr)
         last_ = before;
       return at;
@@ -62,17 +75,24 @@ public:
     return nullptr;
   }
 
-  Member* take_all() noexcept {
-    Member* const first = first_;
-    first_ = nullptr;
-    last_ = nullptr;
-    return first;
+  // Those that `wanted` is true for; returns the first, each names the next.
+  template <class Wanted = anyone> Member* take_all(Wanted wanted = {}) noexcept {
+    linked_queue taken;
+    linked_queue left;
+    for (Member* at = first_; at != nullptr;) {
+      Member* const next = Link::of(at);
+      (wanted(at) ? taken : left).append(at);
+      at = next;
+    }
+    first_ = left.first();
+    last_ = left.last_;
+    return taken.first();
   }
 
   template <class Wanted> bool holds(Wanted wanted) const noexcept {
     Member* at = first_;
     while (at != nullptr && !wanted(at))
-      at = at->next;
+      at = Link::of(at);
     return at != nullptr;
   }
 
@@ -81,7 +101,7 @@ private:
   base::handed_over<Member*> last_{nullptr};
 };
 
-template <class Member> class shared_queue {
+template <class Member, class Link = by_next> class shared_queue {
 public:
   bool empty() const noexcept { return count_.load(base::relaxed) == 0; }
 
@@ -98,11 +118,19 @@ public:
     return take_out(wanted);
   }
 
-  // The first one; each names the next.
-  Member* take_all() noexcept {
+  // As linked_queue's.
+  template <class Wanted = anyone> Member* take_all(Wanted wanted = {}) noexcept {
     const deque::locked guard{lock_};
-    count_.store(0, base::relaxed);
-    return queue_.take_all();
+    return queue_.take_all([&](Member* one) {
+      const bool taken = wanted(one);
+      count_.fetch_sub(taken ? 1 : 0, base::relaxed);
+      return taken;
+    });
+  }
+  // If it is there.
+  void remove(const Member* one) noexcept {
+    const deque::locked guard{lock_};
+    take_out([one](const Member* at) { return at == one; });
   }
 
   template <class Wanted> bool holds(Wanted wanted) noexcept {
@@ -124,7 +152,7 @@ protected:
   deque::spin_lock lock_;
 
 private:
-  linked_queue<Member> queue_;
+  linked_queue<Member, Link> queue_;
   base::atomic<std::uint32_t> count_{0};
 };
 
@@ -157,14 +185,30 @@ public:
     }
   }
 
-  // Hands the mutex to the first fiber, which the caller must make ready. Null: it was not held, a
-  // mistake of the user.
-  Fiber* pass() noexcept {
+  struct passed {
+    bool was_held = false; // else it is a mistake of the user
+    Fiber* to = nullptr;   // the caller must make it ready; null: all in the queue are cancelled
+  };
+  // Hands the mutex to the first fiber, or frees it.
+  passed pass() noexcept {
     const deque::locked guard{lock_};
-    Fiber* const next = queue_.take();
-    if (next != nullptr && queue_.empty())
+    if (state_.load(base::relaxed) == kFree)
+      return {};
+    Fiber* const next = queue_.take(claimable{});
+    if (next == nullptr)
+      state_.store(kFree, base::release); // R
+    else if (queue_.empty())
       state_.store(kHeld, base::relaxed);
-    return next;
+    return {true, next};
+  }
+
+  // A fiber that was cancelled, and does not get the mutex.
+  void leave(const Fiber* one) noexcept {
+    const deque::locked guard{lock_};
+    queue_.take([one](const Fiber* at) { return at == one; });
+    std::uint32_t wanted = kWanted;
+    if (queue_.empty()) // the holder may have freed it
+      state_.compare_exchange_strong(wanted, kHeld, base::relaxed, base::relaxed);
   }
 
 private:
@@ -174,7 +218,7 @@ private:
 
   base::atomic<std::uint32_t> state_{kFree};
   deque::spin_lock lock_;
-  linked_queue<Fiber> queue_;
+  linked_queue<Fiber, by_next_waiting> queue_;
 };
 
 class thread_waker {

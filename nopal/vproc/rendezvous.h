@@ -14,36 +14,18 @@
 //            holds stale offers only, or offers of the same strand.
 // Ownership: an offer belongs to its strand before it is published; then to the holder of the lock
 //            while it is in the queue; then to who took it.
-// Orders:
-//   C  claim: CAS relaxed. All that it guards was published under the lock that the claimer holds;
-//      what the strand reads after its wake-up rests on what wakes it (queues.h).
-//   `taken` is read by the strand after its wake-up, and by others under a lock: relaxed.
+// Orders:    the locks', and C of choice.h.
 #pragma once
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/check.h"
 #include "nopal/config.h"
 #include "nopal/deque/spin_lock.h"
+#include "nopal/vproc/choice.h"
 
 #include <cstdint>
 
 namespace nopal::inline NOPAL_ABI::vproc {
-
-// What the offers of one strand share if they are several.
-class choice {
-public:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
-
-  bool claim(std::uint32_t number) noexcept {
-    std::uint32_t expected = none;
-    return taken_.compare_exchange_strong(expected, number, base::relaxed, base::relaxed); // C
-  }
-  bool claimed() const noexcept { return taken() != none; }
-  std::uint32_t taken() const noexcept { return taken_.load(base::relaxed); }
-
-private:
-  base::atomic<std::uint32_t> taken_{none};
-};
 
 template <class Fiber> struct offer {
   base::handed_over<void*> value{nullptr}; // a sender's, or a receiver's place for it

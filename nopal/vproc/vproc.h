@@ -17,6 +17,7 @@
 #include "nopal/vproc/parking.h"
 #include "nopal/vproc/signal_word.h"
 #include "nopal/vproc/vain_steals.h"
+#include "nopal/vproc/wait_word.h"
 
 #include <cstdint>
 
@@ -100,6 +101,8 @@ struct vproc {
     return actions.get() == nullptr && remote.empty() && !spare && !watched &&
            !signals.seems_told(~0u);
   }
+
+  alignas(64) wait_counts waits; // of strands that can be cancelled meanwhile
 
   // What others want of it (sched/preemption.h, timer.h).
   alignas(64) signal_word<worker> signals;
