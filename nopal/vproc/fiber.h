@@ -40,7 +40,7 @@ struct fiber : arch::context {
   void* argument = nullptr;
   base::handed_over<fiber*> next{nullptr};         // of the queue that it is in
   base::handed_over<fiber*> next_waiting{nullptr}; // of that of a mutex, a condition, an event
-  group* of = nullptr;                     // null: of a thread that runs no strands
+  group* of = nullptr;                             // null: of a thread that runs no strands
   worker* left = nullptr; // the worker that it left, with its open forks; null: it had none
   stack::stack_id on = stack::no_stack; // its stack, if that is in use
   std::uintptr_t split = 0;             // the split of its deque when the strand gave that back

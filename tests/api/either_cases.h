@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// Parallel-or: the answer, what becomes of the others, and endless ones that starve nobody.
+#pragma once
+
+#include "nopal/either.h"
+#include "nopal/preemption.h"
+#include "tests/api/numbered.h"
+#include "tests/api/queens.h"
+#include "tests/api/support.h"
+
+#include <string>
+
+namespace nopal_test {
+namespace {
+
+struct counted_end {
+  ~counted_end() { ended += 1; }
+  std::atomic<int>& ended;
+};
+
+[[noreturn]] void poll_for_ever() {
+  for (;;)
+    nopal::poll();
+}
+int endless(std::atomic<int>& ended) {
+  const counted_end end{ended};
+  poll_for_ever();
+}
+
+std::optional<int> fails() { return std::nullopt; }
+
+TEST(either, returns_the_value_and_cancels_the_others) {
+  for (int round = 0; round < 200; ++round) {
+    std::atomic<int> ended{0};
+    const std::optional<int> got = nopal::either([&] { return endless(ended); }, [] { return 5; },
+                                                 [&] { return endless(ended); });
+    EXPECT_EQ(got, 5);
+    EXPECT_LE(ended, 2);
+  }
+}
+
+TEST(either, returns_nothing_when_all_fail) {
+  EXPECT_EQ(nopal::either(fails, fails), std::nullopt);
+  EXPECT_EQ(nopal::either(fails), std::nullopt);
+}
+
+TEST(either, lets_an_alternative_fail) {
+  EXPECT_EQ(nopal::either(fails, [] { return 1; }), 1);
+  EXPECT_EQ(nopal::either([] { return 1; }, fails), 1);
+  EXPECT_EQ(nopal::either([]() -> int { throw numbered(1); }, [] { return 2; }), 2);
+}
+
+TEST(either, throws_the_serially_first_exception_when_all_fail) {
+  for (int round = 0; round < 100; ++round) {
+    try {
+      nopal::either(fails, []() -> int { throw numbered(1); }, []() -> int { throw numbered(2); });
+      ADD_FAILURE();
+    } catch (const numbered& thrown) {
+      EXPECT_EQ(thrown.number(), 1);
+    }
+  }
+}
+
+TEST(either, of_values_that_are_moved) {
+  const std::optional<std::string> got = nopal::either([] { return std::optional<std::string>{}; },
+                                                       [] { return std::string(100, 'x'); });
+  EXPECT_EQ(got, std::string(100, 'x'));
+}
+
+TEST(either, nests) {
+  for (int round = 0; round < 100; ++round) {
+    std::atomic<int> begun{0};
+    std::atomic<int> ended{0};
+    const auto one = [&] {
+      begun += 1;
+      return endless(ended);
+    };
+    const auto inner = [&] { return nopal::either(one, one); };
+    EXPECT_EQ(nopal::either(inner, inner, [] { return 3; }), 3);
+    EXPECT_EQ(begun, ended);
+  }
+}
+
+TEST(either, is_cancelled_from_outside) {
+  for (int round = 0; round < 100; ++round) {
+    gate running;
+    std::atomic<int> ended{0};
+    std::atomic<bool> answered{false};
+    nopal::cancel_scope s;
+    s.fork([&] {
+      nopal::either(
+          [&] {
+            running.open();
+            return endless(ended);
+          },
+          fails);
+      answered = true;
+    });
+    running.wait();
+    s.cancel();
+    EXPECT_FALSE(s.try_join());
+    EXPECT_EQ(ended, 1);
+    EXPECT_FALSE(answered);
+  }
+}
+
+TEST(either, returns_at_once_where_a_scope_owns_the_others) {
+  for (int round = 0; round < 100; ++round) {
+    gate returned;
+    std::atomic<int> stopped{0};
+    {
+      nopal::cancel_scope losers;
+      const std::optional<int> got = nopal::either(
+          losers,
+          [&] {
+            const counted_end end{stopped};
+            while (!nopal::is_cancelled())
+              nopal::sched::yield();
+            returned.wait(); // it has not stopped when `either` returns
+            return 1;
+          },
+          [] { return 2; });
+      EXPECT_EQ(got, 2);
+      EXPECT_EQ(stopped, 0);
+      EXPECT_TRUE(losers.cancelled());
+      returned.open();
+      losers.try_join();
+    }
+    EXPECT_EQ(stopped, 1);
+  }
+}
+
+TEST(either, with_a_scope_says_that_all_have_failed) {
+  nopal::cancel_scope losers;
+  EXPECT_EQ(nopal::either(losers, fails, fails), std::nullopt);
+  EXPECT_THROW(nopal::either(losers, []() -> int { throw numbered(1); }, fails), numbered);
+  losers.cancel();
+  EXPECT_THROW(nopal::either(losers, fails, fails), nopal::cancelled);
+}
+
+TEST(either, finds_a_solution_of_the_queens) {
+  for (int round = 0; round < 300; ++round) {
+    const std::optional<board> found = queens_from({}, 0, 0, 8);
+    ASSERT_TRUE(found);
+    ASSERT_TRUE(solves(*found));
+  }
+}
+
+} // namespace
+} // namespace nopal_test
