@@ -84,22 +84,26 @@ template <class Answer, std::size_t Count> struct alternatives_cell {
   Answer answer;
   std::array<std::exception_ptr, Count> thrown{};
 
-  // True: this is the answer. `region` was to be cancelled.
-  template <class F> bool call(std::size_t which, F& f, const cancel_scope& region) {
+  // Calls `answered` if this is the answer, then cancels `region`.
+  template <class F, class Then>
+  join::ended call(std::size_t which, F& f, cancel_scope& region, Then answered) {
     try {
       std::optional<alternative_value<F>> given{f()};
-      if (!given || !claimed.take())
-        return false;
-      answer.emplace(*std::move(given));
-      return true;
+      if (given && claimed.take()) {
+        answer.emplace(*std::move(given));
+        answered();
+        region.cancel();
+      }
+      return join::ended::well;
     } catch (const cancelled&) {
-      if (region.cancelled() || is_cancelled())
-        throw;
-      thrown[which] = std::current_exception();
+      if (!region.cancelled() && !is_cancelled())
+        thrown[which] = std::current_exception(); // of a region of its own
+      else
+        return join::ended::stopped;
     } catch (...) {
       thrown[which] = std::current_exception();
     }
-    return false;
+    return join::ended::well;
   }
   Answer result() {
     if (!claimed.taken())
@@ -120,11 +124,7 @@ template <class... F> answer_of<F...> first_answer(F&... f) {
   const announced_alternatives here;
   cancel_scope s;
   std::size_t which = 0;
-  (s.fork([&cell, &s, &f, number = which++] {
-    if (cell.call(number, f, s))
-      s.cancel();
-  }),
-   ...);
+  (s.fork([&cell, &s, &f, number = which++] { return cell.call(number, f, s, [] {}); }), ...);
   s.try_join();
   return cell.result();
 }
@@ -146,11 +146,8 @@ template <class Answer, std::size_t Count> struct shared_cell : alternatives_cel
         of_->settled.happen();
     }
 
-    template <class F> void call(std::size_t which, F& f, cancel_scope& losers) {
-      if (!of_->call(which, f, losers))
-        return;
-      of_->settled.happen();
-      losers.cancel();
+    template <class F> join::ended call(std::size_t which, F& f, cancel_scope& losers) {
+      return of_->call(which, f, losers, [this] { of_->settled.happen(); });
     }
 
   private:
@@ -182,7 +179,9 @@ template <class... F>
   std::size_t which = 0;
   (losers.fork(
        [share = typename cell_type::share(cell), &losers, number = which++,
-        own = std::decay_t<F>(std::forward<F>(f))]() mutable { share.call(number, own, losers); }),
+        own = std::decay_t<F>(std::forward<F>(f))]() mutable {
+         return share.call(number, own, losers);
+       }),
    ...);
   cell->settled.wait();
   if (!cell->claimed.taken() && (losers.cancelled() || is_cancelled()))

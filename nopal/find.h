@@ -55,8 +55,7 @@ auto halve_while(I first, std::size_t count, std::size_t grain, const Leaf& leaf
   structured_scope s;
   s.fork([&] {
     low.emplace(halve_while(first, left, grain, leaf, combine));
-    if (low->stopped)
-      throw cancelled{}; // the child has failed, which cancels the other half
+    return low->stopped ? join::ended::stopped : join::ended::well; // which cancels the other half
   });
   s.call_last(
       [&] { high.emplace(halve_while(advance(first, left), count - left, grain, leaf, combine)); });

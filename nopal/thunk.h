@@ -57,7 +57,18 @@ inline constexpr bool travel_in_registers =
     (fits_registers<T> && ...) && (general_registers<T> + ... + 0) <= 5 &&
     (vector_registers<T> + ... + 0) <= 8;
 
-template <class Body> void run_body(void* body) { (*static_cast<Body*>(body))(); }
+// The child's result says whether it was stopped, which counts as if it had thrown `cancelled`.
+template <class Body>
+inline constexpr bool says_how_it_ended = std::is_same_v<std::invoke_result_t<Body&>, join::ended>;
+
+template <class Body> void run_body(void* body) {
+  if constexpr (says_how_it_ended<Body>) {
+    if ((*static_cast<Body*>(body))() == join::ended::stopped)
+      sched::throw_cancelled();
+  } else {
+    (*static_cast<Body*>(body))();
+  }
+}
 
 // What the slow path of a fork does with a body: it runs it, or drops it. Only a body that destroys
 // itself when it is run needs the latter.
@@ -71,7 +82,14 @@ template <class Body> inline constexpr sched::body_calls calls_of{run_body<Body>
 template <class Body>
 [[gnu::always_inline]] inline void run_opened(fork_record& record, Body& body) {
   try {
-    base::call_body(body);
+    if constexpr (says_how_it_ended<Body>) {
+      if (base::call_body(body) == join::ended::stopped) {
+        join::note_not_run(arch::address_of(record));
+        goto failed;
+      }
+    } else {
+      base::call_body(body);
+    }
   } catch (...) {
     join::capture_failure(arch::address_of(record));
     goto failed;
@@ -113,7 +131,7 @@ template <fork_kind Kind, class Body>
 
 template <fork_kind Kind, class F, class... Args>
 NOPAL_THUNK_FUNCTION void call_thunk(scope_frame* scope, F f, Args... args) {
-  auto child = [=]() mutable { std::invoke(f, std::move(args)...); };
+  auto child = [=]() mutable -> decltype(auto) { return std::invoke(f, std::move(args)...); };
   run_child<Kind>(scope, child);
 }
 
@@ -158,12 +176,12 @@ template <class Closure> struct run_and_destroy {
   template <class Make> explicit run_and_destroy(Make make) : closure(make()) {}
   ~run_and_destroy() {}
 
-  void operator()() {
+  decltype(auto) operator()() {
     struct end {
       Closure* at;
       ~end() noexcept(std::is_nothrow_destructible_v<Closure>) { at->~Closure(); }
     } const at_end{std::addressof(closure)};
-    closure();
+    return closure();
   }
   void drop() { closure.~Closure(); }
 };

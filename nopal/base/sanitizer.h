@@ -111,6 +111,8 @@ void happens_after(const void* key) noexcept;
 }
 
 // Calls a child's body.
-template <class Body> NOPAL_CHILD_BODY inline void call_body(Body& body) { body(); }
+template <class Body> NOPAL_CHILD_BODY inline decltype(auto) call_body(Body& body) {
+  return body();
+}
 
 } // namespace nopal::base

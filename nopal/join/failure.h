@@ -16,6 +16,9 @@ namespace nopal::inline NOPAL_ABI::join {
 struct scope_frame;
 struct fork_record;
 
+// How a child has ended that says so instead of throwing `cancelled`.
+enum class ended : bool { well, stopped };
+
 struct failure {
   failure* next; // newest first
   std::int64_t order;

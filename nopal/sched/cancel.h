@@ -12,6 +12,7 @@
 
 #include "nopal/config.h"
 #include "nopal/join/join.h"
+#include "nopal/sched/forks.h"
 #include "nopal/vproc/worker.h"
 
 #include <cstdint>
@@ -32,7 +33,6 @@ void look_at_next_fork(vproc::vproc* here) noexcept;
 
 // The calling strand: whether it is to stop. Not while an exception unwinds it.
 bool stops_here() noexcept;
-[[noreturn]] void throw_cancelled();
 // Throws `cancelled` if the calling strand is to stop.
 void stop_if_told();
 

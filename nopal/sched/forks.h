@@ -52,6 +52,7 @@ bool finish_children(scope_frame* scope);
 void finish_join(scope_frame* scope);
 // The same in a destructor, which must not throw while another exception unwinds the scope.
 void finish_join_in_destructor(scope_frame* scope);
+[[noreturn]] void throw_cancelled();
 [[noreturn]] void scope_misused() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
