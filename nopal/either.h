@@ -85,8 +85,8 @@ template <class Answer, std::size_t Count> struct alternatives_cell {
   std::array<std::exception_ptr, Count> thrown{};
 
   // Calls `answered` if this is the answer, then cancels `region`.
-  template <class F, class Then>
-  join::ended call(std::size_t which, F& f, cancel_scope& region, Then answered) {
+  template <class F, class Region, class Then>
+  join::ended call(std::size_t which, F& f, Region& region, Then answered) {
     try {
       std::optional<alternative_value<F>> given{f()};
       if (given && claimed.take()) {
@@ -119,14 +119,56 @@ struct announced_alternatives {
   announced_alternatives& operator=(const announced_alternatives&) = delete;
 };
 
-template <class... F> answer_of<F...> first_answer(F&... f) {
+// A cancel_scope that is cancelled by its alternatives alone, and says so where its strand is.
+class alternatives_scope : public any_scope<join::fork_kind::region, join::region_frame> {
+public:
+  [[gnu::always_inline]] inline alternatives_scope() noexcept { frame_.region = &node_; }
+  [[gnu::always_inline]] inline ~alternatives_scope() noexcept(false) {
+    if (frame_.needs_join()) [[unlikely]] { // a fork has thrown
+      cancel();
+      wait();
+    }
+    sched::end_region(arch::address_of(frame_));
+  }
+
+  void cancel() noexcept { sched::cancel(node_); }
+  bool cancelled() const noexcept { return node_.marked(); }
+
+  // Waits for all alternatives. False: the calling strand is to stop.
+  [[gnu::always_inline]] inline bool settle() {
+    if (!frame_.needs_join()) [[likely]]
+      return true;
+    wait();
+    sched::finish_children(arch::address_of(frame_));
+    return !sched::stops_here();
+  }
+
+private:
+  join::cancelable node_;
+};
+
+template <class Answer> struct outcome {
+  bool settled;
+  Answer answer{};
+};
+
+// By now all is destroyed but what it returns, so that there is less to unwind at each level.
+template <class... F> outcome<answer_of<F...>> try_alternatives(F&... f) {
   alternatives_cell<answer_of<F...>, sizeof...(F)> cell;
   const announced_alternatives here;
-  cancel_scope s;
+  alternatives_scope s;
   std::size_t which = 0;
   (s.fork([&cell, &s, &f, number = which++] { return cell.call(number, f, s, [] {}); }), ...);
-  s.try_join();
-  return cell.result();
+  if (!s.settle())
+    return {false};
+  return {true, cell.result()};
+}
+
+template <class... F> [[gnu::always_inline]] inline answer_of<F...> first_answer(F&... f) {
+  auto all = try_alternatives(f...);
+  if (!all.settled)
+    sched::throw_cancelled();
+  return std::move(all.answer);
 }
 
 // The same, shared by the caller and the alternatives, which live longer.
@@ -160,7 +202,7 @@ template <class Answer, std::size_t Count> struct shared_cell : alternatives_cel
 
 template <class... F>
   requires(sizeof...(F) > 0) && (std::is_invocable_v<F&> && ...)
-auto either(F&&... f) -> detail::answer_of<F...> {
+[[gnu::always_inline]] inline auto either(F&&... f) -> detail::answer_of<F...> {
   return detail::first_answer(f...);
 }
 

@@ -35,38 +35,17 @@ template <class I, class T> struct until_stop {
   std::optional<I> stopped{};
 };
 
-#if defined(NOPAL_SERIAL)
 template <class I, class Leaf, class Combine>
-auto halve_while(I first, std::size_t count, std::size_t, const Leaf& leaf, const Combine&) {
-  return leaf(first, count);
-}
-#else
-template <class I, class Leaf, class Combine>
-auto halve_while(I first, std::size_t count, std::size_t grain, const Leaf& leaf,
-                 const Combine& combine) -> std::invoke_result_t<const Leaf&, I, std::size_t> {
+auto until_stopped(I first, std::size_t count, std::size_t grain, const Leaf& leaf,
+                   const Combine& combine) {
   using result = std::invoke_result_t<const Leaf&, I, std::size_t>;
-  if (count <= grain) {
-    poll();
-    return leaf(first, count);
-  }
-  const std::size_t left = count / 2;
-  std::optional<result> low;
-  std::optional<result> high;
-  structured_scope s;
-  s.fork([&] {
-    low.emplace(halve_while(first, left, grain, leaf, combine));
-    return low->stopped ? join::ended::stopped : join::ended::well; // which cancels the other half
-  });
-  s.call_last(
-      [&] { high.emplace(halve_while(advance(first, left), count - left, grain, leaf, combine)); });
-  const bool complete = s.try_join();
-  if (low && low->stopped)
-    return *std::move(low);
-  if (!complete)
-    sched::throw_cancelled();
-  return {combine(std::move(low->value), std::move(high->value)), high->stopped};
+  return over_pieces(
+      first, count, grain, leaf,
+      [&](result low, result high) {
+        return result{combine(std::move(low.value), std::move(high.value)), high.stopped};
+      },
+      [](const result& all) { return all.stopped.has_value(); });
 }
-#endif
 
 } // namespace detail
 
@@ -91,7 +70,7 @@ T reduce_while(I first, std::type_identity_t<I> last, T identity, const Map& map
     }
     return all;
   };
-  return detail::halve_while(first, count, detail::grain_of(count, grain), piece, combine).value;
+  return detail::until_stopped(first, count, grain, piece, combine).value;
 }
 
 // f(i) for every i in [first, last) up to the first for which f returns false, which is returned;
@@ -101,14 +80,13 @@ template <std::integral I, class F>
 I for_index_while(I first, std::type_identity_t<I> last, const F& f, std::size_t grain = 0) {
   const std::size_t count = detail::length(first, last);
   const auto piece = [&f](I from, std::size_t length) {
-    detail::until_stop<I, std::monostate> all{};
-    for (std::size_t i = 0; i < length && !all.stopped; ++i)
+    for (std::size_t i = 0; i < length; ++i)
       if (const I at = detail::advance(from, i); !f(at))
-        all.stopped = at;
-    return all;
+        return detail::until_stop<I, std::monostate>{{}, at};
+    return detail::until_stop<I, std::monostate>{};
   };
   const auto nothing = [](std::monostate done, std::monostate) { return done; };
-  return detail::halve_while(first, count, detail::grain_of(count, grain), piece, nothing)
+  return detail::until_stopped(first, count, grain, piece, nothing)
       .stopped.value_or(count == 0 ? first : last);
 }
 

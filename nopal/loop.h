@@ -43,19 +43,57 @@ inline std::size_t grain_of(std::size_t count, std::size_t asked) noexcept {
   return asked == 0 ? (count + pieces_max - 1) / pieces_max : asked;
 }
 
-// `leaf(first, count)` for each piece; the results are combined in the order of the pieces.
-template <class I, class Leaf, class Combine>
-auto halve(I first, std::size_t count, std::size_t grain, const Leaf& leaf, const Combine& combine)
-    -> std::invoke_result_t<const Leaf&, I, std::size_t> {
+// What a piece has computed does not end the loop.
+struct goes_on {
+  template <class T> constexpr bool operator()(const T&) const noexcept { return false; }
+};
+
+// `leaf(first, count)` for each piece; the results are combined in the order of the pieces, up to
+// the first one that `ends` the loop, after which pieces may be left out. Nothing if the strand is
+// cancelled. (Only a piece throws `cancelled`: to throw it again at each level takes a microsecond.)
+template <class I, class Leaf, class Combine, class Ends>
+auto halve(I first, std::size_t count, std::size_t grain, const Leaf& leaf, const Combine& combine,
+           const Ends& ends) -> std::optional<std::invoke_result_t<const Leaf&, I, std::size_t>> {
   if (count <= grain) {
     poll();
     return leaf(first, count);
   }
+  using result = std::invoke_result_t<const Leaf&, I, std::size_t>;
   const std::size_t left = count / 2;
-  auto [low, high] = invoke_all(
-      std::index_sequence<0, 1>{}, [&] { return halve(first, left, grain, leaf, combine); },
-      [&] { return halve(advance(first, left), count - left, grain, leaf, combine); });
-  return combine(std::move(low), std::move(high));
+  std::optional<result> low;
+  std::optional<result> high;
+  const auto part = [&](std::optional<result>& to, I from, std::size_t length) {
+    if (std::optional<result> all = halve(from, length, grain, leaf, combine, ends))
+      to.emplace(*std::move(all));
+    return to && !ends(*to);
+  };
+#if defined(NOPAL_SERIAL)
+  if (part(low, first, left))
+    part(high, advance(first, left), count - left);
+#else
+  structured_scope s;
+  s.fork([&] { return part(low, first, left) ? join::ended::well : join::ended::stopped; });
+  s.call_last([&] { part(high, advance(first, left), count - left); });
+  const bool complete = s.try_join();
+#endif
+  if (low && ends(*low))
+    return low;
+#if !defined(NOPAL_SERIAL)
+  if (!complete || !high)
+    return std::nullopt;
+#endif
+  return combine(std::move(*low), std::move(*high));
+}
+
+template <class I, class Leaf, class Combine, class Ends = goes_on>
+auto over_pieces(I first, std::size_t count, std::size_t asked, const Leaf& leaf,
+                 const Combine& combine, const Ends& ends = {}) {
+  auto all = halve(first, count, grain_of(count, asked), leaf, combine, ends);
+#if !defined(NOPAL_SERIAL)
+  if (!all)
+    sched::throw_cancelled();
+#endif
+  return *std::move(all);
 }
 
 } // namespace detail
@@ -76,7 +114,7 @@ T reduce(I first, std::type_identity_t<I> last, T identity, const Map& map, cons
       total = combine(std::move(total), map(detail::advance(from, i)));
     return total;
   };
-  return detail::halve(first, count, detail::grain_of(count, grain), piece, combine);
+  return detail::over_pieces(first, count, grain, piece, combine);
 }
 
 // f(i) for every i in [first, last), in any order and possibly at the same time.
