@@ -167,7 +167,7 @@ template <class... F> outcome<answer_of<F...>> try_alternatives(F&... f) {
 template <class... F> [[gnu::always_inline]] inline answer_of<F...> first_answer(F&... f) {
   auto all = try_alternatives(f...);
   if (!all.settled)
-    sched::throw_cancelled();
+    throw cancelled{};
   return std::move(all.answer);
 }
 
