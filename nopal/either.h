@@ -219,11 +219,10 @@ template <class... F>
   using cell_type = detail::shared_cell<detail::answer_of<std::decay_t<F>...>, sizeof...(F)>;
   const auto cell = std::make_shared<cell_type>();
   std::size_t which = 0;
-  (losers.fork(
-       [share = typename cell_type::share(cell), &losers, number = which++,
-        own = std::decay_t<F>(std::forward<F>(f))]() mutable {
-         return share.call(number, own, losers);
-       }),
+  (losers.fork([share = typename cell_type::share(cell), &losers, number = which++,
+                own = std::decay_t<F>(std::forward<F>(f))]() mutable {
+    return share.call(number, own, losers);
+  }),
    ...);
   cell->settled.wait();
   if (!cell->claimed.taken() && (losers.cancelled() || is_cancelled()))

@@ -40,8 +40,8 @@ struct no_preemption {
 };
 #else
 // Gives way if the thread was told to, and throws nopal::cancelled if the strand is (cancel.h);
-// else it compares one word. No effect on a thread that runs no strands. Thread rules: any thread, any
-// strand.
+// else it compares one word. No effect on a thread that runs no strands. Thread rules: any thread,
+// any strand.
 [[gnu::always_inline]] inline void poll() {
   if (!vproc::current()->deque.allows_here()) [[unlikely]]
     sched::poll_slow();

@@ -10,8 +10,8 @@
 //
 // A strand is to stop if a fork that it stands in is of a region that is cancelled, or has failed
 // serially before; or if its fiber is cancelled; or if it is the main path of a structured scope of
-// which a child has failed. What a shielded fork stands in does not count. All frames above a strand's own live as long as the strand, so the walk
-// reads nothing that may end.
+// which a child has failed. What a shielded fork stands in does not count. All frames above a
+// strand's own live as long as the strand, so the walk reads nothing that may end.
 //
 // Paper: manticore-icfp08, section 6.1, where each fiber has a pointer to its cancelable.
 #pragma once

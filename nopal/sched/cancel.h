@@ -2,8 +2,8 @@
 // How strands are told to stop, and find out that they are to.
 //
 // Who cancels writes that down first (a region's mark, a scope's failure), and tells all vprocs by
-// a bit of their signal word. A vproc whose strand is not to stop takes the bit, and is told again if
-// it goes on with another strand while anything is cancelled. If the strand is to stop the bit
+// a bit of their signal word. A vproc whose strand is not to stop takes the bit, and is told again
+// if it goes on with another strand while anything is cancelled. If the strand is to stop the bit
 // stays, so that each of its forks and polls comes here.
 //
 // Orders: the bit is the order S of vproc/signal_word.h. The count of what is cancelled is raised

@@ -46,7 +46,7 @@ void cancel_node::end_member() noexcept {
 // A computation's fibers end before its caller goes on, so they are inside where the caller is.
 bool cancel_node::caller_is_inside() const noexcept {
   for (const fiber_context* at = current_context(); at != nullptr; at = at->in->waiting->with)
-    if (at->cancels != nullptr && at->cancels->is_or_is_below(this))
+    if (at->cancels != nullptr && node_of(*at)->is_or_is_below(this))
       return true;
   return false;
 }
@@ -65,7 +65,7 @@ void cancel_node::take_in(fiber& one) {
   fiber_context* const context = one.with;
   NOPAL_ASSERT(context != nullptr,
                "a strand outside nopal::run was given a cancelable; only fibers have one");
-  cancel_node* const before = context->cancels;
+  cancel_node* const before = node_of(*context);
   if (before != nullptr && before->is_or_is_below(this))
     return;
   NOPAL_ASSERT(one.begin != nullptr,

@@ -39,4 +39,9 @@ private:
   vproc::members<fiber> members_;
 };
 
+// That of a fiber; null: none.
+inline cancel_node* node_of(const vproc::fiber_context& of) noexcept {
+  return static_cast<cancel_node*>(of.cancels);
+}
+
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -64,7 +64,7 @@ NOPAL_SWITCHES void call_catching(spawned* one, computation* in) noexcept {
 [[noreturn]] NOPAL_SWITCHES void begin_fiber(void* argument) noexcept {
   auto* const one = static_cast<spawned*>(argument);
   computation* const in = one->own.in;
-  cancel_node* const cancels = one->own.cancels;
+  cancel_node* const cancels = node_of(one->own);
   if (cancels == nullptr || !cancels->cancelled())
     call_catching(one, in);
   one->end(one);
@@ -100,7 +100,7 @@ void join_computation(spawned* unborn) noexcept {
   here->in->begin_one();
   be_born(unborn, here->in);
   if ((unborn->own.cancels = here->cancels) != nullptr)
-    here->cancels->begin_member();
+    node_of(*here)->begin_member();
   unborn->on_small_stack = true;
   unborn->control = unborn->of->control;
 }

@@ -17,6 +17,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
+#include "nopal/join/cancelable.h"
 #include "nopal/vproc/fiber_locals.h"
 #include "nopal/vproc/mask_count.h"
 #include "nopal/vproc/provision.h"
@@ -24,10 +25,6 @@
 #include <cstdint>
 #include <exception>
 #include <utility>
-
-namespace nopal::inline NOPAL_ABI::sched {
-class cancel_node;
-}
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
@@ -76,7 +73,7 @@ private:
 // fiber begins.
 struct fiber_context {
   computation* in = nullptr;
-  sched::cancel_node* cancels = nullptr; // null: none
+  join::cancelable* cancels = nullptr; // null: none; else a sched::cancel_node
   fiber_locals locals;
   mask_count masks;
   vproc* pinned = nullptr; // null: it may run on any vproc

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The queues in which fibers wait (fiber.h). A Member, a fiber or a suspended worker, has a member
 // `handed_over<Member*> next`, which belongs to the queue that it is in; a fiber that waits for
-// something, and may be made ready before it has left that queue, is linked there by `next_waiting`.
+// something, and may be made ready before it has left that queue, is linked there by
+// `next_waiting`.
 //
 //   mutex_queue   the state of a mutex: free, held, or held and wanted by the fibers in a queue
 //   shared_queue  the fibers that wait for a condition; those that are ready, for vprocs to take;
@@ -10,7 +11,8 @@
 //
 // Contract:  a strand that holds a mutex sees what those that held it before have written; a thread
 //            that takes a ready fiber, or was woken, sees what was written before that.
-// Invariant: (lock_ free)  state_ == kWanted  exactly if the mutex is held and a fiber is in the queue
+// Invariant: (lock_ free)  state_ == kWanted  exactly if the mutex is held and a fiber is in the
+// queue
 //            that was there, cancelled or not, when the mutex was held last or came since.
 // Orders:
 //   A  try_hold, join: acquire where it was free. Partner: R.

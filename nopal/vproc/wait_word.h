@@ -13,7 +13,8 @@
 //      canceller's add to that count, then its load of waits. All seq_cst: one of the two sees the
 //      other. The loads of who looks acquire: with the number it sees P.
 //   E  let_go: store release; end: CAS acquire. The strand sees what its holder has done.
-//   N  ended: store release, before any wait of another strand that is a consequence of it. Partner:
+//   N  ended: store release, before any wait of another strand that is a consequence of it.
+//   Partner:
 //      the acquire load in `any`, which comes before the loads of begun: so the sum never lacks a
 //      strand that waits.
 #pragma once
