@@ -53,6 +53,24 @@ same_as_du() {
   fail "$1 never stayed the same for long enough"
 }
 
+# A board of N lines, with one queen in each, of which none attacks another.
+solves_queens() { # N
+  local -A taken=()
+  local row=0 line before what
+  "$program" "$1" >"$scratch/board" || fail "queens $1 ended with status $?"
+  while read -r line; do
+    [[ $line =~ ^\.*Q\.*$ && ${#line} -eq $1 ]] || fail "queens $1 printed '$line'"
+    before=${line%%Q*}
+    for what in "column ${#before}" "diagonal $((row - ${#before}))" \
+      "antidiagonal $((row + ${#before}))"; do
+      [ -z "${taken[$what]-}" ] || fail "queens $1: two queens in $what"
+      taken[$what]=yes
+    done
+    row=$((row + 1))
+  done <"$scratch/board"
+  [ $row -eq "$1" ] || fail "queens $1 printed $row lines"
+}
+
 case $case in
 fib)
   same_output "$program" 0 'fib(0) = 0'
@@ -130,6 +148,18 @@ priority_refuses)
   refuses 2 "'low' is not accepted: a job is NAME=NUMBER" high=2 low
   refuses 2 "'low=1x' is not accepted" low=1x
   refuses 2 "'=1' is not accepted" =1
+  ;;
+queens)
+  for n in 1 4 5 6 8 12; do solves_queens $n; done
+  same_output "$program" 2 'there is none'
+  same_output "$program" 3 'there is none'
+  ;;
+queens_late) refuses 1 'no board was found in 50 ms' 64 --within 50 ;;
+queens_refuses)
+  refuses 2 'N is required'
+  refuses 2 'N' 0
+  refuses 2 'N' 65
+  refuses 2 'within' 8 --within soon
   ;;
 server) # ten clients at a time, each with three requests
   exec 4< <("$program" --connections 10)
