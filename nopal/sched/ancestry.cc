@@ -120,6 +120,8 @@ step above(const origin& here, const fork_record* highest) noexcept {
       return {};
     return {stops(here.fork, nullptr), reinterpret_cast<std::uintptr_t>(here.fork), here.holder};
   case origin::kind::fiber:
+    if (here.context == nullptr)
+      return {};
     break;
   }
   const vproc::fiber* const caller = here.context->in->waiting;
@@ -148,6 +150,8 @@ void set_origin(stack::stack_id of, const fork_record* first_child, worker* oute
 void set_origin(stack::stack_id of, fiber_context* begins) noexcept {
   set(of, {.what = origin::kind::fiber, .stopped = {}, .context = begins, .stolen = nullptr});
 }
+
+void forget_context(stack::stack_id of) noexcept { origin_of(of).context = nullptr; }
 
 fiber_context* context_of(stack::stack_id of) noexcept { return origin_of(of).context; }
 

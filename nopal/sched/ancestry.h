@@ -52,6 +52,8 @@ vproc::wait_word& wait_word_of(stack::stack_id of) noexcept;
 void set_origin(stack::stack_id of, const scope_frame* stolen) noexcept;
 void set_origin(stack::stack_id of, const fork_record* first_child, worker* outer) noexcept;
 void set_origin(stack::stack_id of, fiber_context* begins) noexcept;
+// The fiber that began there has been destroyed; the rest of its stack's run belongs to none.
+void forget_context(stack::stack_id of) noexcept;
 
 // What the strands of the stack, or the one at this address, share with their fiber. Null: nothing,
 // or the stack is not ours.

@@ -68,8 +68,10 @@ NOPAL_SWITCHES void call_catching(spawned* one, computation* in) noexcept {
   if (cancels == nullptr || !cancels->cancelled())
     call_catching(one, in);
   one->end(one);
-  if (cancels != nullptr)
+  if (cancels != nullptr) {
+    forget_context(stack::stack_of(arch::stack_pointer()));
     cancels->end_member();
+  }
   enter();
   worker* const self = vproc::current(); // perhaps not the one that it began on
   base::forget_frames(arch::stack_pointer(), stack::top(self->stack));

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// A small program that is cancelled, or throws, at each of its points in turn. The points are
+// numbered in the order of the serial elision.
+#pragma once
+
+#include "nopal/cancelable.h"
+#include "nopal/fiber.h"
+#include "nopal/loop.h"
+#include "nopal/mutex.h"
+#include "nopal/policies.h"
+#include "nopal/preemption.h"
+#include "tests/api/support.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace nopal_test {
+namespace {
+
+constexpr int points = 16;
+constexpr int last_before_a_fork = 10;            // a join that has not to wait does not look
+constexpr long whole_result = (1L << points) - 1; // a bit for each point
+
+inline long files_open() {
+  const std::filesystem::directory_iterator all{"/proc/self/fd"};
+  return std::distance(begin(all), end(all));
+}
+
+// What happens at the points, and what was acquired there.
+class watched_program {
+public:
+  explicit watched_program(std::function<void(int)> at_point) : at_point_{std::move(at_point)} {}
+
+  // The bits of the points that it has passed, if it comes to its end.
+  long run() {
+    const auto [first, second, third, last] =
+        nopal::invoke([this] { return nested(); }, [this] { return loop(); },
+                      [this] { return children(); }, [this] { return point(15); });
+    return first | second | third | last;
+  }
+
+  int passed(int number) const { return passed_[static_cast<std::size_t>(number)].load(); }
+  int passed_in_all() const {
+    int sum = 0;
+    for (int i = 0; i < points; ++i)
+      sum += passed(i);
+    return sum;
+  }
+  // Everything acquired was released, once.
+  void expect_released() {
+    EXPECT_EQ(acquired_, released_);
+    EXPECT_TRUE(lock_.try_lock());
+    lock_.unlock();
+    EXPECT_EQ(files_open(), files_before_);
+  }
+
+private:
+  struct resource {
+    explicit resource(watched_program& in)
+        : of{in}, memory{std::make_unique<int>(1)}, file{::open("/dev/null", O_RDONLY)} {
+      of.acquired_ += *memory;
+    }
+    ~resource() {
+      of.released_ += *memory;
+      close(file);
+    }
+    resource(const resource&) = delete;
+    resource& operator=(const resource&) = delete;
+    watched_program& of;
+    std::unique_ptr<int> memory;
+    int file;
+  };
+
+  long point(int number) {
+    const resource here{*this};
+    passed_[static_cast<std::size_t>(number)] += 1;
+    at_point_(number);
+    return 1L << number;
+  }
+  long nested() {
+    const resource here{*this};
+    const long before = point(0);
+    const auto [low, high] = nopal::invoke([this] { return point(1); },
+                                           [this] {
+                                             const std::lock_guard held{lock_};
+                                             return point(2);
+                                           });
+    return before | low | high | point(3);
+  }
+  long loop() {
+    const resource here{*this};
+    return nopal::reduce(4, 9, 0L, [this](int i) { return point(i); }, std::bit_or<>{}, 1);
+  }
+  long children() {
+    const resource here{*this};
+    long low = 0;
+    long middle = 0;
+    nopal::scope s;
+    s.fork(low, [this] { return point(9) | point(10); });
+    s.fork(middle, [this] {
+      nopal::scope inner;
+      long one = 0;
+      inner.fork(one, [this] { return point(11); });
+      inner.join();
+      return one | point(12);
+    });
+    s.join();
+    return low | middle | point(13) | point(14);
+  }
+
+  std::function<void(int)> at_point_;
+  std::array<std::atomic<int>, points> passed_{};
+  nopal::mutex lock_;
+  const long files_before_ = files_open();
+  std::atomic<long> acquired_{0};
+  std::atomic<long> released_{0};
+};
+
+TEST(every_point, is_passed_once) {
+  watched_program program{[](int) {}};
+  EXPECT_EQ(program.run(), whole_result);
+  EXPECT_EQ(program.passed_in_all(), points);
+  program.expect_released();
+}
+
+// At each pair of points the serially first exception arrives, and all before it has been done.
+TEST(every_point, throws_what_the_elision_throws) {
+  for (int first = 0; first < points; ++first)
+    for (int second = first; second < points; ++second) {
+      watched_program program{[=](int number) {
+        if (number == first || number == second)
+          throw number;
+      }};
+      int caught = -1;
+      try {
+        program.run();
+      } catch (int thrown) {
+        caught = thrown;
+      }
+      EXPECT_EQ(caught, first) << "the other one is " << second;
+      for (int i = 0; i < points; ++i)
+        EXPECT_LE(program.passed(i), 1) << i;
+      for (int i = 0; i <= first; ++i)
+        EXPECT_EQ(program.passed(i), 1) << i;
+      program.expect_released();
+    }
+}
+
+// Cancelled by itself at a point. What has no fork, join or piece of a loop between goes on.
+TEST(every_point, may_be_where_it_is_cancelled) {
+  for (int cancelled_at = 0; cancelled_at < points; ++cancelled_at) {
+    nopal::cancel_scope region;
+    watched_program program{[&](int number) {
+      if (number == cancelled_at)
+        region.cancel();
+    }};
+    long result = -1;
+    region.fork(result, [&] { return program.run(); });
+    const bool complete = region.try_join();
+    EXPECT_EQ(result, complete ? whole_result : -1) << cancelled_at;
+    EXPECT_EQ(program.passed(cancelled_at), 1);
+    for (int i = 0; i < points; ++i)
+      EXPECT_LE(program.passed(i), 1) << i;
+    if (cancelled_at <= last_before_a_fork) {
+      EXPECT_FALSE(complete) << cancelled_at;
+    }
+    program.expect_released();
+  }
+}
+
+// The same, and an exception at each other point: only that, or none, may arrive.
+TEST(every_point, may_throw_while_it_is_cancelled) {
+  for (int cancelled_at = 0; cancelled_at < points; ++cancelled_at)
+    for (int thrown_at = 0; thrown_at < points; ++thrown_at) {
+      nopal::cancel_scope region;
+      watched_program program{[&](int number) {
+        if (number == cancelled_at)
+          region.cancel();
+        if (number == thrown_at)
+          throw number;
+      }};
+      long result = -1;
+      region.fork(result, [&] { return program.run(); });
+      try {
+        EXPECT_FALSE(region.try_join()) << cancelled_at << ", " << thrown_at;
+      } catch (int thrown) {
+        EXPECT_EQ(thrown, thrown_at);
+        EXPECT_EQ(program.passed(thrown_at), 1);
+      }
+      EXPECT_EQ(result, -1);
+      program.expect_released();
+    }
+}
+
+} // namespace
+} // namespace nopal_test
