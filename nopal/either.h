@@ -95,7 +95,8 @@ template <class Answer, std::size_t Count> struct alternatives_cell {
         region.cancel();
       }
       return join::ended::well;
-    } catch (const cancelled&) {
+    } catch (const cancelled& caught) {
+      caught.note_kept();
       if (!region.cancelled() && !is_cancelled())
         thrown[which] = std::current_exception(); // of a region of its own
       else

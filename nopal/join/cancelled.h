@@ -8,6 +8,13 @@
 
 namespace nopal::inline NOPAL_ABI {
 
+#if defined(NOPAL_CHECKS) && !defined(NOPAL_SERIAL)
+namespace join {
+// Is called where a handler ends that has caught `cancelled` and does not throw it on.
+extern void (*after_handler)() noexcept;
+} // namespace join
+#endif
+
 // Thrown by joins, polls, waits and loops of a computation that is cancelled. Who catches it throws
 // it again when the handler has done its work; else the next join or poll throws another one.
 class cancelled final : public std::exception {
@@ -17,6 +24,23 @@ public:
            "and its callers throw (no noexcept, no destructor that joins, unwind tables), or catch "
            "nopal::cancelled where the computation was begun";
   }
+
+#if defined(NOPAL_CHECKS) && !defined(NOPAL_SERIAL)
+  cancelled() noexcept {}
+  cancelled(const cancelled& other) noexcept : std::exception{other}, kept_{true} {}
+  cancelled& operator=(const cancelled&) = delete;
+  ~cancelled() override {
+    if (!kept_)
+      join::after_handler();
+  }
+  // A join, or the end of a fiber, has caught it.
+  void note_kept() const noexcept { kept_ = true; }
+
+private:
+  mutable bool kept_ = false;
+#else
+  void note_kept() const noexcept {}
+#endif
 };
 
 } // namespace nopal::inline NOPAL_ABI

@@ -15,6 +15,10 @@
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::join {
+
+#if defined(NOPAL_CHECKS)
+void (*after_handler)() noexcept = []() noexcept {};
+#endif
 namespace {
 
 deque::spin_lock failures_lock;
@@ -29,11 +33,23 @@ exception_state& thread_state() noexcept {
 // In the place of the failure of a child that was cancelled: it needs no memory of its own.
 failure was_cancelled{nullptr, 0, nullptr};
 
+#if defined(NOPAL_CHECKS)
+void note_kept() noexcept {
+  try {
+    throw;
+  } catch (const cancelled& caught) {
+    caught.note_kept();
+  }
+}
+#endif
+
 // In a handler of all.
 failure* kept_failure() noexcept {
   if (const std::type_info* const type = abi::__cxa_current_exception_type();
-      type != nullptr && *type == typeid(cancelled))
+      type != nullptr && *type == typeid(cancelled)) {
+    NOPAL_IF_CHECKED(note_kept());
     return &was_cancelled;
+  }
   auto* const kept = new (std::nothrow) failure{nullptr, 0, handled_exception()};
   NOPAL_ASSERT(kept != nullptr, "out of memory while keeping a child's exception for its join");
   return kept;

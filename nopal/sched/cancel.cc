@@ -14,6 +14,15 @@
 #include "nopal/sched/pool.h"
 
 #include <exception>
+#if defined(NOPAL_CHECKS)
+#include "nopal/base/die.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <array>
+#include <cstring>
+#endif
 
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
@@ -22,7 +31,37 @@ namespace {
 join::tally stops;
 join::tally alternatives;
 
+#if defined(NOPAL_CHECKS)
+bool is_of_the_language(const Dl_info& place) noexcept {
+  return std::strstr(place.dli_fname, "libstdc++") != nullptr ||
+         std::strstr(place.dli_fname, "libgcc") != nullptr;
+}
+// Says where a handler ends that has swallowed `cancelled`, if its strand is still to stop.
+NOPAL_READS_FRAMES void say_if_swallowed() noexcept {
+  if (!stops_here())
+    return;
+  std::array<void*, 8> callers;
+  const int count = backtrace(callers.data(), static_cast<int>(callers.size()));
+  for (int i = 2; i < count; ++i) { // after this function and the exception's destructor
+    void* const at = callers[static_cast<std::size_t>(i)];
+    Dl_info place{};
+    if (dladdr(at, &place) == 0 || place.dli_fname == nullptr || is_of_the_language(place))
+      continue;
+    base::say("a handler has caught nopal::cancelled and not thrown it on, though its "
+              "computation is cancelled; the next join or poll throws it again; the handler ends "
+              "before %s+%#tx (%s)",
+              place.dli_fname, static_cast<char*>(at) - static_cast<char*>(place.dli_fbase),
+              place.dli_sname != nullptr ? place.dli_sname : "a function that is not exported");
+    return;
+  }
+}
+#endif
+
 } // namespace
+
+#if defined(NOPAL_CHECKS)
+const bool says_what_is_swallowed = (join::after_handler = say_if_swallowed, true);
+#endif
 
 void announce_stop() noexcept {
   stops.add(1);

@@ -52,7 +52,8 @@ fiber* end_one(computation* in) noexcept {
 NOPAL_SWITCHES void call_catching(spawned* one, computation* in) noexcept {
   try {
     one->call(one);
-  } catch (const cancelled&) {
+  } catch (const cancelled& caught) {
+    caught.note_kept();
     if (one->own.cancels == nullptr || !one->own.cancels->cancelled())
       in->fail(join::handled_exception());
   } catch (...) {

@@ -8,7 +8,9 @@
 #include "tests/api/numbered.h"
 #include "tests/api/support.h"
 
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace nopal_test {
@@ -38,6 +40,37 @@ TEST(cancel_scope, that_is_not_cancelled_is_a_scope) {
   s.join();
   EXPECT_EQ(a, 2);
   EXPECT_FALSE(s.cancelled());
+}
+
+// The next poll throws again, and a check build says where it was swallowed.
+TEST(cancel_scope, is_not_stopped_by_a_handler_that_swallows_it) {
+  nopal::cancel_scope region;
+  bool thrown_again = false;
+  testing::internal::CaptureStderr();
+  region.fork([&] {
+    region.cancel();
+    try {
+      poll_for_ever();
+    } catch (...) {
+    }
+    try {
+      nopal::poll();
+    } catch (const nopal::cancelled&) {
+      thrown_again = true;
+      throw;
+    }
+  });
+  EXPECT_FALSE(region.try_join());
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(thrown_again);
+#if defined(NOPAL_CHECKS)
+  EXPECT_NE(said.find("a handler has caught nopal::cancelled and not thrown it on"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+#else
+  EXPECT_EQ(said, "");
+#endif
 }
 
 TEST(cancel_scope, skips_what_is_forked_after_it_was_cancelled) {
