@@ -39,12 +39,11 @@ template <class I, class Leaf, class Combine>
 auto until_stopped(I first, std::size_t count, std::size_t grain, const Leaf& leaf,
                    const Combine& combine) {
   using result = std::invoke_result_t<const Leaf&, I, std::size_t>;
-  return over_pieces(
-      first, count, grain, leaf,
-      [&](result low, result high) {
-        return result{combine(std::move(low.value), std::move(high.value)), high.stopped};
-      },
-      [](const result& all) { return all.stopped.has_value(); });
+  const auto of_both = [combine](result low, result high) {
+    return result{combine(std::move(low.value), std::move(high.value)), high.stopped};
+  };
+  const auto ends = [](const result& all) { return all.stopped.has_value(); };
+  return over_pieces(first, count, grain, leaf, of_both, ends);
 }
 
 } // namespace detail

@@ -54,7 +54,7 @@ struct goes_on {
 // microsecond.)
 template <class I, class Leaf, class Combine, class Ends>
 auto halve(I first, std::size_t count, std::size_t grain, const Leaf& leaf, const Combine& combine,
-           const Ends& ends) -> std::optional<std::invoke_result_t<const Leaf&, I, std::size_t>> {
+           Ends ends) -> std::optional<std::invoke_result_t<const Leaf&, I, std::size_t>> {
   if (count <= grain) {
     poll();
     return leaf(first, count);
@@ -88,7 +88,7 @@ auto halve(I first, std::size_t count, std::size_t grain, const Leaf& leaf, cons
 
 template <class I, class Leaf, class Combine, class Ends = goes_on>
 auto over_pieces(I first, std::size_t count, std::size_t asked, const Leaf& leaf,
-                 const Combine& combine, const Ends& ends = {}) {
+                 const Combine& combine, Ends ends = {}) {
   auto all = halve(first, count, grain_of(count, asked), leaf, combine, ends);
 #if !defined(NOPAL_SERIAL)
   if (!all)
