@@ -36,6 +36,7 @@
 #include <stop_token>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #if !defined(NOPAL_SERIAL)
 #include "nopal/affine.h"
@@ -194,18 +195,21 @@ public:
   void cancel() noexcept { sched::cancel(node_); }
   // Whether it was cancelled itself.
   bool cancelled() const noexcept { return node_.marked(); }
-  // A stop is requested of it when the scope is cancelled: by `cancel`, or as a cancel_scope
-  // further up in this computation is.
+  // A stop is requested of it when this scope is cancelled, or a cancel_scope or `either` that it
+  // lies in, up to the nearest `shielded`. Not when its strand is to stop for another reason: an
+  // exception, or a `cancelable`.
   std::stop_token token() {
     if (!causes().seen_by) {
-      node_.set_above(sched::enclosing_region());
-      causes().seen_by.emplace(node_);
+      std::vector<const join::cancelable*> regions = sched::enclosing_regions();
+      regions.push_back(&node_);
+      causes().seen_by.emplace(std::move(regions));
     }
     return causes().seen_by->token();
   }
 
   // Waits for all children. True: all were completed. False: the scope was cancelled before that.
-  // Rethrows their serially first exception; throws `cancelled` if the calling strand is.
+  // Rethrows the serially first exception of the children before the first that was cancelled;
+  // later ones count as suppressed. Throws `cancelled` if the calling strand is.
   [[gnu::always_inline]] inline bool try_join() {
     if (!frame_.needs_join()) [[likely]]
       return true;

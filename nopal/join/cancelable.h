@@ -2,7 +2,7 @@
 // What can be cancelled: a node of the cancellation tree (nopal/cancel.h).
 //
 // Contract:  a node is cancelled from its `mark` on, or from that of a node above it; for ever.
-// Ownership: `above` is set by the owner before others know of it. Any thread marks.
+// Ownership: any thread marks.
 // Orders:
 //   K  mark: exchange acq_rel. Partner: the acquire of `cancelled`. A strand that stops sees what
 //      was done before. That strands are told in time is the order S of signal_word.h.
@@ -25,7 +25,6 @@ public:
   // True: it was not marked before.
   bool mark() noexcept { return marked_.exchange(1, base::acq_rel) == 0; }  // K
   bool marked() const noexcept { return marked_.load(base::acquire) != 0; } // K
-  void set_above(const cancelable* node) noexcept { above_ = node; }
   bool cancelled() const noexcept {
     const cancelable* at = this;
     while (at != nullptr && !at->marked())
@@ -34,7 +33,7 @@ public:
   }
 
 private:
-  const cancelable* above_;
+  const cancelable* const above_;
   base::atomic<std::uint32_t> marked_{0};
 };
 

@@ -6,6 +6,7 @@
 #include "nopal/sched/cancel.h"
 #include "nopal/sched/pool.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -81,14 +82,14 @@ observer_list& observers() {
 
 } // namespace
 
-observer::observer(const join::cancelable& of) : of_{of} {
+observer::observer(std::vector<const join::cancelable*> of) : of_{std::move(of)} {
   observer_list& all = observers();
   const std::scoped_lock guard{all.lock};
   next_ = std::exchange(all.first, this);
   before_ = &all.first;
   if (next_ != nullptr)
     next_->before_ = &next_;
-  if (of_.cancelled())
+  if (cancelled())
     source_.request_stop(); // nobody has its token yet
 }
 
@@ -99,13 +100,17 @@ observer::~observer() {
     next_->before_ = before_;
 }
 
+bool observer::cancelled() const noexcept {
+  return std::ranges::any_of(of_, [](const join::cancelable* node) { return node->marked(); });
+}
+
 void tell_observers() {
   std::vector<std::stop_source> told;
   {
     observer_list& all = observers();
     const std::scoped_lock guard{all.lock};
     for (const observer* one = all.first; one != nullptr; one = one->next_)
-      if (!one->source_.stop_requested() && one->of_.cancelled())
+      if (!one->source_.stop_requested() && one->cancelled())
         told.push_back(one->source_);
   }
   for (std::stop_source& one : told)

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <map>
 #include <stop_token>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -30,10 +31,10 @@ private:
   friend struct alarm_thread;
 };
 
-// A stop is requested of the source when the node, or one above it, is cancelled.
+// A stop is requested of the source when one of the nodes is cancelled.
 class observer {
 public:
-  explicit observer(const join::cancelable& of);
+  explicit observer(std::vector<const join::cancelable*> of);
   ~observer();
   observer(const observer&) = delete;
   observer& operator=(const observer&) = delete;
@@ -41,7 +42,9 @@ public:
   std::stop_token token() const noexcept { return source_.get_token(); }
 
 private:
-  const join::cancelable& of_;
+  bool cancelled() const noexcept;
+
+  const std::vector<const join::cancelable*> of_;
   std::stop_source source_;
   observer* next_;
   observer** before_;

@@ -61,7 +61,7 @@ bool shields_children(const fork_record* fork) noexcept {
 bool stops(const fork_record* fork, worker* holder) noexcept {
   if constexpr (vproc::finds_forks<vproc::deque_type>) {
     if (const join::region_frame* const frame = region_of(fork))
-      return frame->region->cancelled();
+      return frame->region->marked();
     if (holder == nullptr)
       return is_overtaken(fork, false);
     return holder->deque.look_at(
@@ -197,23 +197,33 @@ bool in_cancelled_region(const fork_record* fork) noexcept {
   return false;
 }
 
-join::cancelable* region_above(std::uintptr_t from) noexcept {
+namespace {
+// False: the frame shields what is in it.
+bool note(const join::region_frame* frame, std::vector<const join::cancelable*>& in) {
+  if (frame != nullptr && frame->region != nullptr)
+    in.push_back(frame->region);
+  return frame == nullptr || frame->region != nullptr;
+}
+} // namespace
+
+std::vector<const join::cancelable*> regions_above(std::uintptr_t from) {
+  std::vector<const join::cancelable*> all;
   while (stack::is_ours(from)) {
     const stack::stack_id on = stack::stack_of(from);
     const std::uintptr_t top = stack::top(on) - stack::top_margin;
     const fork_record* highest = nullptr;
     for (std::uintptr_t at = from; (at = stack::marks::lowest(at, top)) != 0; at += sizeof at) {
       highest = reinterpret_cast<const fork_record*>(at);
-      if (const join::region_frame* const frame = region_of(highest))
-        return frame->region;
+      if (const join::region_frame* const frame = region_of(highest); !note(frame, all))
+        return all;
     }
     const origin& there = origin_of(on);
     if (there.what == origin::kind::first_child)
-      if (const join::region_frame* const frame = region_of(there.fork))
-        return frame->region;
+      if (const join::region_frame* const frame = region_of(there.fork); !note(frame, all))
+        return all;
     from = above(there, highest).from;
   }
-  return nullptr;
+  return all;
 }
 
 void note_shield_begins() noexcept { shields.add(1); }

@@ -23,6 +23,7 @@
 #include "nopal/vproc/worker.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -71,8 +72,8 @@ bool in_cancelled_region(const fork_record* fork) noexcept;
 void note_shield_begins() noexcept;
 void note_shield_ends() noexcept;
 
-// The nearest region that the strand whose frames begin at this address stands in, no shield
-// between; null: there is none.
-join::cancelable* region_above(std::uintptr_t from) noexcept;
+// The regions that the strand whose frames begin at this address stands in, up to the nearest
+// shield; the innermost first.
+std::vector<const join::cancelable*> regions_above(std::uintptr_t from);
 
 } // namespace nopal::inline NOPAL_ABI::sched

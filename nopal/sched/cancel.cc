@@ -126,7 +126,9 @@ void end_region(join::region_frame* scope) {
     finish_region(scope);
 }
 
-const join::cancelable* enclosing_region() noexcept { return region_above(arch::stack_pointer()); }
+std::vector<const join::cancelable*> enclosing_regions() {
+  return regions_above(arch::stack_pointer());
+}
 
 void begin_shield() noexcept { note_shield_begins(); }
 void end_shield() noexcept {

@@ -7,7 +7,10 @@
 // stays, so that each of its forks and polls comes here.
 //
 // Orders: the bit is the order S of vproc/signal_word.h. The count of what is cancelled is raised
-//         before vprocs are told; a vproc that has taken its bit sees the count (T there).
+//         before vprocs are told; a vproc that has taken its bit sees the count (T there). A group
+//         looks at the count when it has its vproc: who announced before has found that vproc in
+//         the table, or the group sees the count (both seq_cst: vprocs_ever in table.cc, and the
+//         tally in join/cancelable.h).
 #pragma once
 
 #include "nopal/config.h"
@@ -16,6 +19,7 @@
 #include "nopal/vproc/worker.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -41,8 +45,8 @@ bool finish_region(join::region_frame* scope);
 // In the destructor of the scope, whose region nobody cancels any more.
 void end_region(join::region_frame* scope);
 
-// The nearest region that the calling strand stands in; null: there is none.
-const join::cancelable* enclosing_region() noexcept;
+// The regions that the calling strand stands in, up to the nearest shield; the innermost first.
+std::vector<const join::cancelable*> enclosing_regions();
 
 // Around a scope that shields its children.
 void begin_shield() noexcept;

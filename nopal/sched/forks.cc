@@ -18,6 +18,7 @@
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/overflow.h"
+#include "nopal/sched/pool.h"
 #include "nopal/sched/preemption.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/thread_bound.h"
@@ -80,8 +81,9 @@ NOPAL_SWITCHES void drop(fork_record* of, const body_calls& child, void* closure
   child_threw(of);
 }
 
-// It is not, on a thread that runs no strands.
+// It is not, on a thread that runs no strands; perhaps the first that the process would make.
 void drop_outside(fork_record* of, const body_calls& child, void* closure) noexcept {
+  start();
   note_dropped(of, child, closure);
   static_cast<void>(join::attach_failure(of, false));
 }

@@ -144,6 +144,7 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   self->adopt(self->stack, stack::top(self->stack), begun);
   if (vprocs > 1)
     open_arena(begun, vprocs - 1);
+  look_at_next_fork(here); // the vproc may be new: what was announced before has not told it
   return self;
 }
 

@@ -90,7 +90,7 @@ vproc::vproc* make_vproc(const locked_unused& all) {
   made->random.reseed(all->seed, number);
   made->ready.open(all->without_barrier);
   vprocs[number].store(made, base::release);
-  vprocs_made.store(number + 1, base::release);
+  vprocs_made.store(number + 1, base::seq_cst);
   return made;
 }
 
@@ -100,7 +100,7 @@ std::uint32_t slots_in_use() noexcept { return in_use.load(base::acquire); }
 worker* worker_in(std::uint32_t slot) noexcept { return table[slot].load(base::acquire); }
 std::uint32_t pool_size() noexcept { return pool_made.load(base::acquire); }
 vproc::vproc* pool_vproc(std::uint32_t number) noexcept { return pool[number].load(base::acquire); }
-std::uint32_t vprocs_ever() noexcept { return vprocs_made.load(base::acquire); }
+std::uint32_t vprocs_ever() noexcept { return vprocs_made.load(base::seq_cst); }
 vproc::vproc* vproc_at(std::uint32_t number) noexcept { return vprocs[number].load(base::acquire); }
 
 void lend_stack(worker* self) noexcept {

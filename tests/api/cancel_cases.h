@@ -5,6 +5,7 @@
 #include "nopal/cancel.h"
 #include "nopal/loop.h"
 #include "nopal/preemption.h"
+#include "tests/api/endless.h"
 #include "tests/api/numbered.h"
 #include "tests/api/support.h"
 
@@ -15,21 +16,6 @@
 
 namespace nopal_test {
 namespace {
-
-struct counted_end {
-  ~counted_end() { ended += 1; }
-  std::atomic<int>& ended;
-};
-
-[[noreturn]] void poll_for_ever() {
-  for (;;)
-    nopal::poll();
-}
-
-int endless(gate& running) {
-  running.open();
-  poll_for_ever();
-}
 
 TEST(cancel_scope, that_is_not_cancelled_is_a_scope) {
   nopal::cancel_scope s;
@@ -168,45 +154,6 @@ TEST(cancel_scope, is_cancelled_at_its_deadline) {
   nopal::cancel_scope late{std::chrono::hours(1)};
   late.fork([] {});
   EXPECT_TRUE(late.try_join());
-}
-
-TEST(cancel_scope, is_cancelled_by_a_stop_token) {
-  std::stop_source source;
-  gate running;
-  nopal::cancel_scope s{source.get_token()};
-  s.fork([&] { endless(running); });
-  running.wait();
-  EXPECT_FALSE(s.cancelled());
-  source.request_stop();
-  EXPECT_TRUE(s.cancelled());
-  EXPECT_FALSE(s.try_join());
-  nopal::cancel_scope after{source.get_token()};
-  EXPECT_TRUE(after.cancelled());
-}
-
-TEST(cancel_scope, stops_what_has_its_token) {
-  nopal::cancel_scope s;
-  const std::stop_token token = s.token();
-  EXPECT_FALSE(token.stop_requested());
-  s.cancel();
-  EXPECT_TRUE(token.stop_requested());
-}
-
-TEST(cancel_scope, stops_what_has_the_token_of_a_scope_in_it) {
-  for (int round = 0; round < 100; ++round) {
-    gate running;
-    nopal::cancel_scope outer;
-    outer.fork([&] {
-      nopal::cancel_scope inner;
-      const std::stop_token token = inner.token();
-      running.open();
-      while (!token.stop_requested())
-        std::this_thread::yield();
-    });
-    running.wait();
-    outer.cancel();
-    outer.try_join();
-  }
 }
 
 TEST(cancel_scope, that_is_not_the_one_cancelled_goes_on) {

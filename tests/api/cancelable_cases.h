@@ -5,20 +5,11 @@
 #include "nopal/cancelable.h"
 #include "nopal/find.h"
 #include "nopal/policies.h"
+#include "tests/api/endless.h"
 #include "tests/api/support.h"
 
 namespace nopal_test {
 namespace {
-
-struct counted_end {
-  ~counted_end() { ended += 1; }
-  std::atomic<int>& ended;
-};
-
-[[noreturn]] void poll_for_ever() {
-  for (;;)
-    nopal::poll();
-}
 
 TEST(cancelable, returns_from_cancel_when_all_its_fibers_have_stopped) {
   for (int round = 0; round < 100; ++round) {

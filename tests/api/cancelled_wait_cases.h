@@ -9,6 +9,7 @@
 #include "nopal/future.h"
 #include "nopal/mutex.h"
 #include "nopal/preemption.h"
+#include "tests/api/endless.h"
 #include "tests/api/support.h"
 
 #include <memory>
@@ -17,11 +18,6 @@
 namespace nopal_test {
 namespace {
 constexpr int rounds = 200;
-
-struct counted_end {
-  ~counted_end() { ended += 1; }
-  std::atomic<int>& ended;
-};
 
 // Children of a cancel scope call `wait`, which does not return by itself; they are cancelled while
 // they wait, or before.

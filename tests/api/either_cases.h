@@ -4,6 +4,7 @@
 
 #include "nopal/either.h"
 #include "nopal/preemption.h"
+#include "tests/api/endless.h"
 #include "tests/api/numbered.h"
 #include "tests/api/queens.h"
 #include "tests/api/support.h"
@@ -12,20 +13,6 @@
 
 namespace nopal_test {
 namespace {
-
-struct counted_end {
-  ~counted_end() { ended += 1; }
-  std::atomic<int>& ended;
-};
-
-[[noreturn]] void poll_for_ever() {
-  for (;;)
-    nopal::poll();
-}
-int endless(std::atomic<int>& ended) {
-  const counted_end end{ended};
-  poll_for_ever();
-}
 
 std::optional<int> fails() { return std::nullopt; }
 

@@ -187,7 +187,12 @@ SIZES = [
     Before(None, STRAND, "class strand {\n", "void f() {\n" + lines(58) + "}\n"),
     Before("a function of 62", DIE, IN_DIE, 'int f() {\n  a = "}"; // }\n' + lines(59) + "}\n"),
     Before("a function of", RANDOM, "    state_ =", lines(60, "    step();\n")),
-    Before("a function of", FORK, "    frame_.frame_pointer = this_frame();\n", lines(60, "    step();\n")),
+    Before(
+        "a function of",
+        FORK,
+        "    frame_.frame_pointer = this_frame();\n",
+        lines(60, "    step();\n"),
+    ),
     Before("a function of", FORK, "    if (!frame->is_of", lines(60, "    step();\n")),
     Before(
         "a function of 70 lines",
