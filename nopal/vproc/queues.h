@@ -12,8 +12,7 @@
 // Contract:  a strand that holds a mutex sees what those that held it before have written; a thread
 //            that takes a ready fiber, or was woken, sees what was written before that.
 // Invariant: (lock_ free)  state_ == kWanted  exactly if the mutex is held and a fiber is in the
-// queue
-//            that was there, cancelled or not, when the mutex was held last or came since.
+//            queue that was there, cancelled or not, when the mutex was held last or came since.
 // Orders:
 //   A  try_hold, join: acquire where it was free. Partner: R.
 //   R  try_free: release. Where a fiber is in the queue there is no R: the contract then rests on
@@ -87,7 +86,7 @@ public:
       at = next;
     }
     first_ = left.first();
-    last_ = left.last_;
+    last_ = static_cast<Member*>(left.last_);
     return taken.first();
   }
 

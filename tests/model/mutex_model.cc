@@ -15,9 +15,10 @@ public:
   void unlock() noexcept {
     if (turn_.try_free())
       return;
-    waiter* const next = turn_.pass();
-    check(next != nullptr, "a mutex was unlocked that nobody had");
-    next->woken.wake();
+    const auto passed = turn_.pass();
+    check(passed.was_held, "a mutex was unlocked that nobody had");
+    check(passed.to != nullptr, "nobody was cancelled, and nobody gets the mutex");
+    passed.to->woken.wake();
   }
   bool is_free() noexcept { return turn_.try_hold(); }
 
@@ -52,7 +53,7 @@ template <int Takers, notified How>
 struct condition : scenario<condition<Takers, How>, Takers + 1> {
   static constexpr int most_waits = 4;
   mutex lock;
-  vproc::shared_queue<waiter> takers;
+  vproc::shared_queue<waiter, vproc::by_next_waiting> takers;
   waiter waiters[Takers][2 * most_waits + 1];
   waiter putters[Takers];
   base::handed_over<int> there{0};
@@ -69,12 +70,12 @@ struct condition : scenario<condition<Takers, How>, Takers + 1> {
       notify_all();
   }
   void notify_one() noexcept {
-    if (waiter* const first = takers.take())
+    if (waiter* const first = takers.take(vproc::claimable{}))
       first->woken.wake();
   }
   void notify_all() noexcept {
-    for (waiter* first = takers.take_all(); first != nullptr;) {
-      waiter* const next = first->next;
+    for (waiter* first = takers.take_all(vproc::claimable{}); first != nullptr;) {
+      waiter* const next = first->next_waiting;
       first->woken.wake();
       first = next;
     }

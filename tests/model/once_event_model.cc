@@ -5,13 +5,17 @@
 #include "harness.h"
 #include "mortal.h"
 
+#include "nopal/vproc/choice.h"
 #include "nopal/vproc/once_event.h"
 
 namespace nopal::model {
 namespace {
 
 struct waiter {
-  base::handed_over<waiter*> next{nullptr};
+  bool claim() noexcept { return woken_by.claim(0); }
+
+  base::handed_over<waiter*> next_waiting{nullptr};
+  vproc::choice woken_by;
   base::atomic<std::uint32_t> woken{0};
 };
 
@@ -25,7 +29,7 @@ template <int Waiters> struct waits : scenario<waits<Waiters>, Waiters + 1> {
     if (self == Waiters) {
       value = 7;
       for (waiter* one = event.happen(); one != nullptr;) {
-        waiter* const next = one->next;
+        waiter* const next = one->next_waiting;
         one->woken.store(1, base::release); // make_ready
         one = next;
       }
