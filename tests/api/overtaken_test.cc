@@ -2,18 +2,15 @@
 // What comes in serial order behind a function that has thrown is not started where it would run on
 // another thread, and stops if it has started.
 #include "nopal/loop.h"
+#include "tests/api/endless.h"
 #include "tests/api/numbered.h"
 #include "tests/api/support.h"
 
 namespace nopal_test {
 namespace {
 
-const start with{4};
-
-struct counted_end {
-  ~counted_end() { ended += 1; }
-  std::atomic<int>& ended;
-};
+constexpr int workers = 4;
+const start with{workers};
 
 template <class F> int thrown_by(F f) {
   try {
@@ -149,7 +146,8 @@ TEST(overtaken, a_scope_runs_on_to_its_join) {
               }),
               1);
     ASSERT_TRUE(came_to_join);
-    ASSERT_LE(run, forked - 100);
+    // When the loop ended, each other worker may still have been about to count one child.
+    ASSERT_LE(run, forked - 100 + (workers - 1));
   }
 }
 
