@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Spawning, suspending and resuming tasks that may go on in another process, at the same address.
+//
+// What a task needs to go on lies on its stack, below its frames, so that who has copied the stack
+// has everything:
+//
+//      | frames of the task      |
+//      | return address          |  <- where it goes on
+//      | rbp rbx r12 r13 r14 r15 |
+//      | upper end of its stack  |  <- task_context
+//      +-------------------------+
+//      | frames of its child     |
+//
+// Paper: uni-address-hpdc15, Appendix A.
+#pragma once
+
+#include "nopal/arch/arch.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nopal::arch {
+
+struct task_context {
+  std::uintptr_t upper; // where the task's frames end; the runtime's to set
+  std::uint64_t preserved[6];
+  void* resume_at;
+};
+static_assert(sizeof(task_context) == 64 && offsetof(task_context, resume_at) == 56);
+
+// A spawn's stub is a NOPAL_FORK_STUB whose one statement is NOPAL_PUSH_CALLER_AND_CALL. It pushes
+// its caller's context, and calls the thunk with a pointer to that as the first argument, where its
+// own caller has passed a null pointer; the others stay as they are. When the thunk returns, its
+// caller has changed no preserved register. No exception leaves the thunk.
+#define NOPAL_PUSH_CALLER_AND_CALL(thunk)                                                          \
+  asm volatile("pushq %%rbp\n\tpushq %%rbx\n\tpushq %%r12\n\tpushq %%r13\n\tpushq %%r14\n\t"       \
+               "pushq %%r15\n\tsubq $8, %%rsp\n\t.cfi_adjust_cfa_offset 56\n\t"                    \
+               ".cfi_rel_offset rbp, 48\n\t.cfi_rel_offset rbx, 40\n\t"                            \
+               ".cfi_rel_offset r12, 32\n\t.cfi_rel_offset r13, 24\n\t"                            \
+               ".cfi_rel_offset r14, 16\n\t.cfi_rel_offset r15, 8\n\t"                             \
+               "movq %%rsp, %%rdi\n\tcall %P0\n\taddq $56, %%rsp\n\t"                              \
+               ".cfi_adjust_cfa_offset -56\n\t.cfi_same_value rbp\n\t.cfi_same_value rbx\n\t"      \
+               ".cfi_same_value r12\n\t.cfi_same_value r13\n\t.cfi_same_value r14\n\t"             \
+               ".cfi_same_value r15\n\tret"                                                        \
+               :                                                                                   \
+               : NOPAL_ADDRESS(thunk)                                                              \
+               : "memory")
+
+// The word of the thread with which functions compiled with -fstack-protector mark their frames.
+inline std::uint64_t stack_canary() noexcept {
+  std::uint64_t value;
+  asm volatile("movq %%fs:40, %0" : "=r"(value));
+  return value;
+}
+// The caller does not return, and no caller of it.
+[[gnu::always_inline]] inline void set_stack_canary(std::uint64_t value) noexcept {
+  asm volatile("movq %0, %%fs:40" : : "r"(value) : "memory");
+}
+
+extern "C" {
+// Calls f(argument) on the caller's stack, and notes in `here` where that stack is. Returns when f
+// does, or when nopal_arch_exit is called with the same `here`, on whatever stack.
+void nopal_arch_enter(std::uintptr_t* here, void (*f)(void*), void* argument);
+[[noreturn]] void nopal_arch_exit(const std::uintptr_t* here) noexcept;
+
+// Pushes the caller's context, changes to the given stack, and calls then(context, argument), which
+// must not return. Returns when the context is resumed.
+void nopal_arch_suspend_task(void (*then)(task_context*, void*), void* argument,
+                             std::uintptr_t stack_pointer);
+[[noreturn]] void nopal_arch_resume_task(task_context* at) noexcept;
+}
+
+} // namespace nopal::arch

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The operations of uni_address.h for x86-64, System V calling convention.
+
+    .macro function name
+    .globl \name
+    .type \name, @function
+    .p2align 4
+\name:
+    .cfi_startproc
+    .endm
+
+    .macro end_function name
+    .cfi_endproc
+    .size \name, . - \name
+    .endm
+
+    .macro push_one register
+    pushq %\register
+    .cfi_adjust_cfa_offset 8
+    .cfi_rel_offset \register, 0
+    .endm
+
+    .macro pop_one register
+    popq %\register
+    .cfi_adjust_cfa_offset -8
+    .cfi_restore \register
+    .endm
+
+    /* As NOPAL_PUSH_CALLER_AND_CALL does: a task_context. */
+    .macro push_context
+    push_one rbp
+    push_one rbx
+    push_one r12
+    push_one r13
+    push_one r14
+    push_one r15
+    subq $8, %rsp
+    .cfi_adjust_cfa_offset 8
+    .endm
+
+    .macro pop_context
+    addq $8, %rsp
+    .cfi_adjust_cfa_offset -8
+    pop_one r15
+    pop_one r14
+    pop_one r13
+    pop_one r12
+    pop_one rbx
+    pop_one rbp
+    .endm
+
+    .text
+
+    function nopal_arch_enter
+    push_context
+    movq %rsp, (%rdi)
+    movq %rdx, %rdi
+    call *%rsi
+.Lleave:
+    pop_context
+    ret
+    end_function nopal_arch_enter
+
+    function nopal_arch_exit
+    movq (%rdi), %rsp
+    .cfi_undefined rip
+    jmp .Lleave
+    end_function nopal_arch_exit
+
+    function nopal_arch_suspend_task
+    push_context
+    movq %rdi, %rax
+    movq %rsp, %rdi
+    movq %rdx, %rsp
+    .cfi_undefined rip
+    xorl %ebp, %ebp
+    call *%rax
+    ud2
+    end_function nopal_arch_suspend_task
+
+    function nopal_arch_resume_task
+    movq %rdi, %rsp
+    .cfi_undefined rip
+    addq $8, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+    end_function nopal_arch_resume_task
+
+    .section .note.GNU-stack, "", @progbits

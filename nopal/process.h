@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Fork-join programs on several processes, on one machine or many.
+//
+//     long fib(int n) {
+//       if (n < 2) return n;
+//       nopal::process::task<long> x = nopal::process::spawn(fib, n - 1);
+//       long y = fib(n - 2);
+//       return nopal::process::join(x) + y;
+//     }
+//     int main(int argc, char** argv) {
+//       nopal::process::session here{argc, argv};          // every process comes here
+//       long f = here.run(fib, 40);                        // and gets the result
+//       if (here.rank() == 0) std::printf("%ld\n", f);
+//     }
+//
+// `mpirun -n 4 ./program` begins four processes; NOPAL_PROCESSES=4 ./program does so without a
+// launcher. `spawn` runs the child now, as a call; meanwhile another process may take the rest of
+// its caller, copy its frames to the same address, and go on there.
+//
+// Rules. Tasks are isolated: a task uses its own local variables, what it was given, and what is
+// the same in every process (constants, functions, what each process had set up before). It uses no
+// pointer to another task's variables, nor to memory that one process has allocated, across a spawn
+// or a join. Functions, arguments and results are trivially copyable, which is checked. Each task
+// is joined once, by whoever has it.
+//
+// Exceptions. A task that throws makes its join throw remote_error, with the type and the text. An
+// exception that leaves `run`'s function does so in every process. A task that is never joined,
+// because an exception has passed by, runs to its end before `run` returns.
+//
+// Thread rules: the thread that made the session calls everything here.
+//
+// Paper: uni-address-hpdc15, sections 3 and 5.
+#pragma once
+
+#include "nopal/process/options.h"
+#include "nopal/process/remote_error.h"
+#include "nopal/process/session.h"
+#include "nopal/process/task.h"

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// Ends of runs, meetings, idleness, and exceptions as text.
+#include "nopal/process/ends.h"
+
+#include "nopal/base/os.h"
+#include "nopal/process/remote_error.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <cxxabi.h>
+#include <exception>
+#include <typeinfo>
+
+namespace nopal::inline NOPAL_ABI::process {
+
+void ends::open(transport& by, unsigned rank, unsigned size) noexcept {
+  by_ = &by;
+  rank_ = rank;
+  size_ = size;
+}
+
+void ends::begin() {
+  ++run_;
+  passed_on_ = false;
+}
+
+void ends::meet() {
+  ++meetings_;
+  by_->flush();
+  for (unsigned round = 0; (1u << round) < size_; ++round) {
+    by_->post_add((rank_ + (1u << round)) % size_, control().barriers[round], 1);
+    for (unsigned tries = 1;
+         static_cast<std::int32_t>(control().barriers[round].load(base::acquire) - meetings_) <
+         0; // B
+         ++tries) {
+      by_->progress();
+      idle_for_a_while(tries);
+    }
+  }
+}
+
+void ends::end_here(bool failed, const void* bytes, std::size_t size) noexcept {
+  outcome& own = control().result;
+  own.from = rank_;
+  own.failed = failed ? 1 : 0;
+  own.size = static_cast<std::uint32_t>(size);
+  std::memcpy(own.bytes, bytes, size);
+  own.run.store(run_, base::release); // E
+}
+
+bool ends::has_ended() {
+  if (control().result.run.load(base::acquire) != run_) // E
+    return false;
+  if (!passed_on_)
+    pass_on();
+  return true;
+}
+
+void ends::pass_on() {
+  passed_on_ = true;
+  outcome& own = control().result;
+  const unsigned place = (rank_ + size_ - own.from) % size_;
+  for (unsigned next = 2 * place + 1; next <= 2 * place + 2 && next < size_; ++next) {
+    const unsigned peer = (own.from + next) % size_;
+    constexpr std::size_t head = offsetof(outcome, from);
+    by_->put(peer, &own.from, &own.from, offsetof(outcome, bytes) - head + own.size);
+    by_->post_store(peer, own.run, run_); // E
+  }
+}
+
+void ends::result(void* to, std::size_t size) const {
+  const outcome& own = control().result;
+  if (own.failed != 0)
+    throw_remote_error({reinterpret_cast<const char*>(own.bytes), own.size});
+  std::memcpy(to, own.bytes, size);
+}
+
+void idle_for_a_while(unsigned tries) noexcept {
+  constexpr unsigned spins = 64;
+  if (tries < spins)
+    return base::wait_briefly(tries);
+  base::sleep_us(std::min(10u * (tries - spins + 1), 1000u));
+}
+
+std::string text_of_current_exception() noexcept {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  const char* const mangled = type != nullptr ? type->name() : "an exception of another language";
+  int status = -1;
+  char* const readable = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  std::string text = status == 0 ? readable : mangled;
+  std::free(readable);
+  text.push_back('\0');
+  try {
+    throw;
+  } catch (const remote_error& passed_on) {
+    text = passed_on.type() + '\0' + passed_on.text();
+  } catch (const std::exception& standard) {
+    text += standard.what();
+  } catch (...) {
+  }
+  if (text.size() > most_result)
+    text.resize(most_result);
+  return text;
+}
+
+void throw_remote_error(const std::string& text) {
+  const std::size_t middle = text.find('\0');
+  throw remote_error(text.substr(0, middle),
+                     middle < text.size() ? text.substr(middle + 1) : std::string());
+}
+
+} // namespace nopal::inline NOPAL_ABI::process

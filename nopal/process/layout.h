@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// The memory of a process that others reach: one block, at the same address in every process.
+//
+//      block_at      control    the queue, the result, what barriers count
+//                    heap       cells of results, stacks that were swapped out
+//                    guard      no access
+//      region_at     region     the uni-address region, where tasks run; it is used from its upper
+//                               end downwards
+//
+// Paper: uni-address-hpdc15, section 5 (uni-address region, RDMA region).
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/os.h"
+#include "nopal/config.h"
+#include "nopal/process/queue.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nopal::inline NOPAL_ABI::process {
+
+// Far from where the system puts anything, also under AddressSanitizer.
+inline constexpr std::uintptr_t block_at = 0x6000'0000'0000;
+inline constexpr std::size_t guard_size = std::size_t{64} << 10;
+inline constexpr std::size_t most_result = 1024; // bytes of a run's result, or of an error's text
+inline constexpr unsigned most_processes = 4096;
+inline constexpr unsigned barrier_rounds = 12; // log2 of that
+
+using queue_type = queue_memory<8192>;
+
+// What a computation has come to: written by the process on which it ended, and passed on from
+// process to process. The state is written last.
+struct outcome {
+  base::atomic<std::uint32_t> run{0}; // the number of the run that this is of
+  std::uint32_t from = 0;             // the process on which it ended
+  std::uint32_t failed = 0;           // the bytes are a remote_error's text
+  std::uint32_t size = 0;
+  unsigned char bytes[most_result] = {};
+};
+
+struct control_block {
+  queue_type queue;
+  alignas(64) outcome result;
+  alignas(64) base::atomic<std::uint32_t> barriers[barrier_rounds]{};
+};
+
+inline control_block& control() noexcept { return *reinterpret_cast<control_block*>(block_at); }
+
+struct own_queue {
+  queue_type& operator()() const noexcept { return control().queue; }
+};
+
+struct layout {
+  std::size_t heap_size;
+  std::size_t region_size;
+
+  static constexpr std::size_t pages(std::size_t bytes) noexcept {
+    return (bytes + base::page_size() - 1) / base::page_size() * base::page_size();
+  }
+  std::uintptr_t heap_at() const noexcept { return block_at + pages(sizeof(control_block)); }
+  std::uintptr_t guard_at() const noexcept { return heap_at() + heap_size; }
+  std::uintptr_t region_at() const noexcept { return guard_at() + guard_size; }
+  std::uintptr_t region_end() const noexcept { return region_at() + region_size; }
+  std::size_t size() const noexcept { return region_end() - block_at; }
+};
+
+} // namespace nopal::inline NOPAL_ABI::process

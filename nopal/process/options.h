@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What can be configured of programs on several processes, by the program or the environment.
+//
+// The program's own options beat environment variables. A value that is not accepted is an error,
+// as in config/options.h.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+namespace nopal::inline NOPAL_ABI::process {
+
+enum class engine : unsigned char { best, ucx, mpi, local };
+
+// What a program asks for. Zero or empty means "not given".
+struct options {
+  // NOPAL_PROCESSES, 1 to 64; default 1. How many processes the program becomes where no launcher
+  // of MPI has begun it.
+  unsigned processes = 0;
+  // NOPAL_REGION_SIZE, bytes, a power of two from 64K to 1G; default 256K. All stacks of the tasks
+  // that are open in one process at a time have this room.
+  std::size_t region_size = 0;
+  // NOPAL_HEAP_SIZE, bytes, a power of two from 1M to 16G; default 16M. For the results of tasks
+  // that have not been joined, and the stacks of those that wait.
+  std::size_t heap_size = 0;
+  // NOPAL_TRANSPORT, ucx, mpi or local; default the first of these that there is.
+  engine transport = engine::best;
+  std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
+  std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0
+  std::optional<std::uint64_t> seed = {}; // NOPAL_SEED, decimal or 0x; default from the clock
+  // NOPAL_LATENCY_US, 0 to 1000000; default 0. Each operation of the transport `local` takes so
+  // many microseconds longer, as over a network.
+  std::optional<unsigned> latency_us = {};
+};
+
+struct resolved_options {
+  unsigned processes;
+  std::size_t region_size;
+  std::size_t heap_size;
+  engine transport;
+  bool stats;
+  bool verbose;
+  std::uint64_t seed;
+  unsigned latency_us;
+};
+
+// The options, or the sentence that says which value is wrong and what is accepted.
+std::variant<resolved_options, std::string>
+resolve(const options& asked, const char* (*lookup)(const char* name), std::uint64_t clock_seed);
+
+} // namespace nopal::inline NOPAL_ABI::process

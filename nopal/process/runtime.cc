@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: MIT
+// What a process runs next: tasks on its region, and between them the loop of `look_for_work`.
+//
+// The loop runs on the stack of the thread that called `run`, the tasks on the region. Whoever
+// leaves a task for the loop begins it anew (leave_for); nothing in it has to be kept.
+//
+//      task  --- finish_detached, join_slow --->  look_for_work  --- resume --->  task
+//                                                      |
+//                                                 run's caller, when the result is there
+//
+// No memory order is named here; the protocols are those of queue.h, heap.h and ends.h.
+#include "nopal/process/runtime.h"
+
+#include "nopal/arch/uni_address.h"
+#include "nopal/base/os.h"
+#include "nopal/base/random.h"
+#include "nopal/process/addresses.h"
+#include "nopal/process/ends.h"
+#include "nopal/process/guard.h"
+#include "nopal/process/peer.h"
+#include "nopal/process/remote_error.h"
+#include "nopal/process/statistics.h"
+
+#include <cstring>
+#include <list>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace nopal::inline NOPAL_ABI::process {
+
+worker here;
+
+namespace {
+
+// A task that waits for another one; its frames are in `frames`.
+struct waiting {
+  segment at;
+  cell* frames;
+  cell_reference until;
+  join::exception_state exceptions;
+};
+
+// A run, as this process sees it.
+struct state {
+  std::unique_ptr<launch> with;
+  std::unique_ptr<transport> by;
+  layout as;
+  resolved_options options;
+  ends run;
+  base::random random;
+  std::list<waiting> all_waiting;
+  std::uintptr_t stack = 0; // where look_for_work runs
+  std::uint64_t own_canary = 0;
+  std::uint64_t canary = 0; // of all processes, for frames that may move
+};
+std::optional<state> now;
+
+void* address_of(std::uint32_t distance) noexcept {
+  return reinterpret_cast<void*>(here.region + distance);
+}
+
+[[noreturn]] void resume(segment at) noexcept {
+  here.upper = here.region + at.upper;
+  arch::set_stack_canary(now->canary);
+  arch::nopal_arch_resume_task(static_cast<arch::task_context*>(address_of(at.lower)));
+}
+
+// Of a cell that may be elsewhere.
+cell_state state_of(cell_reference of) {
+  if (cell* const own = here.if_here(of))
+    return state_of_own(*own);
+  std::uint32_t seen = 0;
+  now->by->get(process_of(of), &seen, &cell_of(of)->state, sizeof seen);
+  return static_cast<cell_state>(seen);
+}
+
+void take_from(cell_reference of, void* to, std::size_t size) {
+  if (cell* const own = here.if_here(of)) {
+    std::memcpy(to, own->payload(), size);
+    return here.cells.free(own);
+  }
+  now->by->get(process_of(of), to, cell_of(of)->payload(), size);
+  now->by->post_store(process_of(of), cell_of(of)->state, cell_freed);
+}
+
+[[noreturn]] void throw_error(cell_reference of) {
+  error_text at{};
+  take_from(of, &at, sizeof at);
+  std::string text(at.size, '\0');
+  take_from(at.at, text.data(), text.size());
+  throw_remote_error(text);
+}
+
+[[noreturn]] void resume_waiting(std::list<waiting>::iterator one) noexcept {
+  const waiting ready = *one;
+  now->all_waiting.erase(one);
+  timed of{step::resume};
+  std::memcpy(address_of(ready.at.lower), ready.frames->payload(), ready.at.size());
+  here.cells.free(ready.frames);
+  join::put_exception_state(ready.exceptions);
+  of.end();
+  resume(ready.at);
+}
+
+void resume_if_ready() {
+  for (auto one = now->all_waiting.begin(); one != now->all_waiting.end(); ++one)
+    if (state_of(one->until) != cell_pending)
+      resume_waiting(one);
+}
+
+void steal_and_resume() {
+  const unsigned others = now->with->size() - 1;
+  if (others == 0)
+    return;
+  unsigned victim = now->random.below(others);
+  victim += victim >= now->with->rank() ? 1 : 0;
+  peer from{*now->by, victim};
+  if (const std::optional<segment> one = steal(from, from.steps()))
+    resume(*one);
+}
+
+// Returns to run's caller when the result is there, and no task waits here that nobody has joined,
+// because an exception has passed by.
+[[noreturn]] void look_for_work() {
+  for (unsigned tries = 1; !now->run.has_ended() || !now->all_waiting.empty(); ++tries) {
+    if (here.queue.is_settled()) {
+      resume_if_ready();
+      steal_and_resume();
+    }
+    now->by->progress();
+    idle_for_a_while(tries);
+  }
+  arch::nopal_arch_exit(&now->stack);
+}
+
+[[noreturn]] void look_for_work_anew(void*) noexcept {
+  arch::set_stack_canary(now->own_canary);
+  look_for_work();
+}
+
+[[noreturn]] void leave_for(void (*then)(void*)) noexcept {
+  arch::nopal_arch_leave(then, nullptr, now->stack);
+}
+
+// On the stack of the loop: the task waits for the one that `until` names.
+[[noreturn]] void suspend(arch::task_context* context, void* until) noexcept {
+  arch::set_stack_canary(now->own_canary);
+  timed of{step::suspend};
+  const segment at = here.open_segment(context);
+  cell* const frames = here.cells.allocate(class_of(at.size()));
+  std::memcpy(frames->payload(), context, at.size());
+  now->all_waiting.push_back(
+      {at, frames, *static_cast<const cell_reference*>(until), join::take_exception_state()});
+  ++here.done.suspended;
+  here.done.suspended_bytes += at.size();
+  of.end();
+  if (const std::optional<segment> parent = here.queue.pop_newest())
+    resume(*parent);
+  look_for_work();
+}
+
+struct root_task {
+  void (*call)(void*);
+  void* closure;
+};
+
+void enter_run(void* given) {
+  if (now->with->rank() != 0)
+    look_for_work();
+  auto* const root = static_cast<root_task*>(given);
+  here.upper = now->as.region_end();
+  arch::set_stack_canary(now->canary);
+  arch::nopal_arch_leave(root->call, root->closure, now->as.region_end());
+}
+
+} // namespace
+
+void finish(cell_reference of, cell_state how, const void* bytes, std::size_t size) noexcept {
+  if (cell* const own = here.if_here(of)) {
+    std::memcpy(own->payload(), bytes, size);
+    return set_state(*own, how);
+  }
+  now->by->put(process_of(of), cell_of(of)->payload(), bytes, size);
+  now->by->post_store(process_of(of), cell_of(of)->state, how);
+}
+
+void finish_detached(cell_reference of, cell_state how, const void* bytes,
+                     std::size_t size) noexcept {
+  finish(of, how, bytes, size);
+  leave_for(look_for_work_anew);
+}
+
+error_text keep_error() noexcept {
+  const std::string text = text_of_current_exception();
+  cell* const kept = here.cells.allocate(class_of(text.size()));
+  std::memcpy(kept->payload(), text.data(), text.size());
+  return {here.reference_to(kept), text.size()};
+}
+
+void join_slow(cell_reference of, void* result, std::size_t size) {
+  cell_state how;
+  while ((how = state_of(of)) == cell_pending)
+    arch::nopal_arch_suspend_task(suspend, &of, now->stack);
+  if (how == cell_error)
+    throw_error(of);
+  take_from(of, result, size);
+}
+
+void finish_run(bool failed, const void* bytes, std::size_t size) noexcept {
+  now->run.end_here(failed, bytes, size);
+  leave_for(look_for_work_anew);
+}
+
+void fail_run() noexcept {
+  const std::string text = text_of_current_exception();
+  finish_run(true, text.data(), text.size());
+}
+
+void run(void (*root)(void*), void* closure, void* result, std::size_t size) {
+  now->own_canary = arch::stack_canary();
+  now->run.begin();
+  root_task task{root, closure};
+  arch::nopal_arch_enter(&now->stack, enter_run, &task);
+  now->run.meet(); // nobody begins the next run before all have ended this one
+  here.cells.open(now->as.heap_at(), now->as.heap_size); // with it goes what was not joined
+  now->run.result(result, size);
+}
+
+void begin(std::unique_ptr<launch> with, const resolved_options& options) {
+  now.emplace();
+  now->options = options;
+  now->as = {options.heap_size, options.region_size};
+  now->with = std::move(with);
+  compare_addresses(*now->with);
+  now->by = now->with->connect(now->as);
+  std::destroy_at(&here);
+  std::construct_at(&here);
+  here.region = now->as.region_at();
+  here.home = std::uint64_t{now->with->rank()} << address_bits;
+  here.exceptions = join::this_threads_exceptions();
+  here.cells.open(now->as.heap_at(), now->as.heap_size);
+  now->run.open(*now->by, now->with->rank(), now->with->size());
+  now->random.reseed(options.seed, now->with->rank());
+  std::vector<std::uint64_t> canaries(now->with->size());
+  const std::uint64_t own = arch::stack_canary();
+  now->with->all_gather(&own, canaries.data(), sizeof own);
+  now->canary = canaries[0];
+  guard_region(now->as);
+}
+
+int end() noexcept {
+  now->run.meet();
+  if (now->options.stats)
+    print_statistics(*now->with, *now->by, now->as);
+  unguard_region();
+  now->by->flush();
+  const int status = now->with->finish();
+  now.reset();
+  return status;
+}
+
+unsigned rank() noexcept { return now ? now->with->rank() : 0; }
+unsigned size() noexcept { return now ? now->with->size() : 1; }
+
+} // namespace nopal::inline NOPAL_ABI::process

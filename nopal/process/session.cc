@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// How the processes of a program begin together: the same addresses, the block, the options; and
+// how they end.
+#include "nopal/process/session.h"
+
+#include "nopal/base/die.h"
+#include "nopal/config.h"
+
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+
+namespace nopal::inline NOPAL_ABI::process {
+namespace {
+
+resolved_options options_or_die(const options& wanted) {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+  auto outcome = resolve(
+      wanted, [](const char* name) -> const char* { return std::getenv(name); },
+      static_cast<std::uint64_t>(now));
+  if (const auto* const complaint = std::get_if<std::string>(&outcome))
+    base::die("%s", complaint->c_str());
+  return std::get<resolved_options>(outcome);
+}
+
+bool there_is_one = false;
+
+} // namespace
+
+session::session(int argc, char** argv, const options& wanted) {
+  static_cast<void>(argc);
+  if (there_is_one)
+    base::die("a second process::session was made while there is one; a program has one at a time");
+  there_is_one = true;
+  const resolved_options options = options_or_die(wanted);
+  begin(begin_launch(options, argv), options);
+}
+
+session::~session() {
+  const int status = end();
+  there_is_one = false;
+  if (status != 0)
+    base::die("another process of the program has exited with status %d", status);
+}
+
+} // namespace nopal::inline NOPAL_ABI::process

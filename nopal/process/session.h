@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// session: the processes of a program, and what they compute together (nopal/process.h).
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/process/options.h"
+#include "nopal/process/task.h"
+
+namespace nopal::inline NOPAL_ABI::process {
+
+// The processes of a program: they begin and end together. One at a time, and before the program
+// has begun threads. Its destructor waits for all processes.
+class session {
+public:
+  // `argv` is main's: a process that a launcher has begun, and whose addresses the system has
+  // chosen at random, begins anew with it. Options that are not accepted end the program with a
+  // sentence.
+  session(int argc, char** argv, const options& wanted = {});
+  ~session();
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  unsigned rank() const noexcept { return process::rank(); }
+  unsigned size() const noexcept { return process::size(); }
+
+  // Collective: every process calls it with the same. f(args...) runs as the first task; all get
+  // its result, or throw remote_error.
+  template <class F, class... Args> auto run(F f, Args... args) {
+    detail::check_isolated<F, Args...>();
+    auto body = detail::isolated_closure(f, args...);
+    detail::result_of_body<decltype(body)> result;
+    static_assert(sizeof result <= most_result, "a run's result has at most 1024 bytes");
+    process::run(detail::root_thunk<decltype(body)>, &body, &result, sizeof result);
+    if constexpr (!std::is_void_v<detail::result_of<F, Args...>>)
+      return result;
+  }
+};
+
+} // namespace nopal::inline NOPAL_ABI::process

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+// task, spawn and join (nopal/process.h), and the thunks that run children.
+//
+// A spawn is a call of a stub, which pushes what its caller needs to go on, and calls the thunk. A
+// closure of at most four words travels in registers; a larger one by address, and the thunk copies
+// it before it offers the continuation, since a thief's acknowledgement lets nobody wait for it.
+//
+// The thunk's frame belongs to the child. When the child ends, whichever process that is, the thunk
+// finds its parent's continuation in the queue, and returns to it; or it does not, and puts the
+// result into the cell.
+//
+// Paper: uni-address-hpdc15, section 5.2, Figure 4.
+#pragma once
+
+#include "nopal/arch/uni_address.h"
+#include "nopal/config.h"
+#include "nopal/process/runtime.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI::process {
+
+template <class T> class task;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_isolated = std::is_trivially_copyable_v<T> && !std::is_reference_v<T>;
+template <class F, class... Args>
+using result_of = std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>;
+
+template <class F, class... Args> constexpr void check_isolated() noexcept {
+  static_assert(
+      is_isolated<std::decay_t<F>>,
+      "the function of a task is copied to other processes: it must be trivially copyable");
+  static_assert(
+      (is_isolated<std::decay_t<Args>> && ...),
+      "a task's arguments are copied to other processes: they must be trivially copyable");
+  using result = result_of<F, Args...>;
+  static_assert(std::is_void_v<result> || is_isolated<result>,
+                "a task's result is copied to other processes: it must be trivially copyable");
+}
+
+// What a child runs: copies of the function and its arguments.
+template <class F, class... Args>
+[[gnu::always_inline]] inline auto isolated_closure(F f, Args... args) {
+  return [=]() mutable { return std::invoke(f, args...); };
+}
+
+struct nothing {};
+template <class Body>
+using result_of_body = std::conditional_t<std::is_void_v<std::invoke_result_t<Body&>>, nothing,
+                                          std::invoke_result_t<Body&>>;
+template <class T>
+inline constexpr std::uint32_t class_of_result = class_of(std::max(sizeof(T), sizeof(error_text)));
+
+template <class Body> [[gnu::always_inline]] inline result_of_body<Body> call(Body& body) {
+  if constexpr (std::is_void_v<std::invoke_result_t<Body&>>)
+    return body(), nothing{};
+  else
+    return body();
+}
+
+// The continuation stays with its caller, which is amid exceptions, or has no room in the queue. By
+// the time that the child ends both may be on another process than the cell.
+template <class Body>
+[[gnu::noinline, gnu::cold]] void run_closed(cell_reference of, Body body) noexcept {
+  try {
+    const result_of_body<Body> result = call(body);
+    finish(of, cell_value, &result, sizeof result);
+  } catch (...) {
+    const error_text text = keep_error();
+    finish(of, cell_error, &text, sizeof text);
+  }
+}
+
+template <class T>
+[[gnu::always_inline]] inline void end_child(arch::task_context* at, cell_reference of,
+                                             cell_state how, const T& result) noexcept {
+  if (!here.queue.pop()) [[unlikely]]
+    finish_detached(of, how, &result, sizeof result);
+  cell* const own = cell_of(of); // it was spawned here, since its parent is still here
+  std::memcpy(own->payload(), &result, sizeof result);
+  own->state.store(how, base::relaxed);
+  here.upper = at->upper;
+}
+
+template <class Body>
+[[gnu::always_inline]] inline void run_child(arch::task_context* at, cell_reference of,
+                                             Body& body) noexcept {
+  error_text text;
+  at->upper = here.upper;
+  if (here.exceptions->alive() || !here.queue.push(here.open_segment(at))) [[unlikely]]
+    return run_closed(of, body);
+  here.upper = reinterpret_cast<std::uintptr_t>(at);
+  ++here.done.tasks;
+  try {
+    return end_child(at, of, cell_value, call(body));
+  } catch (...) {
+    text = keep_error();
+    goto failed; // out of the handler
+  }
+failed:
+  end_child(at, of, cell_error, text);
+}
+
+template <class Body> inline constexpr std::size_t words_of = (sizeof(Body) + 7) / 8;
+
+template <class Body, class... Words>
+[[gnu::noinline, gnu::visibility("hidden")]] void
+words_thunk(arch::task_context* at, cell_reference of, Words... words) noexcept {
+  const std::uint64_t all[] = {words..., 0};
+  alignas(Body) unsigned char bytes[sizeof(Body)];
+  std::memcpy(bytes, all, sizeof(Body));
+  run_child(at, of, *reinterpret_cast<Body*>(bytes));
+}
+template <class Body>
+[[gnu::noinline, gnu::visibility("hidden")]] void
+copy_thunk(arch::task_context* at, cell_reference of, const Body* given) noexcept {
+  Body own = *given; // a thief may write to where it was
+  run_child(at, of, own);
+}
+
+template <auto Thunk, class... Args>
+NOPAL_FORK_STUB void stub(NOPAL_STUB_PARAMETERS(arch::task_context*, cell_reference, Args...)) {
+  NOPAL_PUSH_CALLER_AND_CALL(Thunk);
+}
+template <auto Thunk, class... Args>
+[[gnu::always_inline]] inline void through_stub(cell_reference of, Args... args) {
+  reinterpret_cast<void (*)(arch::task_context*, cell_reference, Args...)>(&stub<Thunk, Args...>)(
+      nullptr, of, args...);
+}
+
+template <std::size_t> using closure_word = std::uint64_t;
+template <class Body, std::size_t... I>
+[[gnu::always_inline]] inline void send(cell_reference of, const Body& body,
+                                        std::index_sequence<I...>) {
+  std::uint64_t words[sizeof...(I) + 1] = {};
+  std::memcpy(words, &body, sizeof(Body));
+  through_stub<words_thunk<Body, closure_word<I>...>>(of, words[I]...);
+}
+
+template <class Body> void root_thunk(void* given) noexcept {
+  Body own = *static_cast<const Body*>(given);
+  try {
+    const result_of_body<Body> result = call(own);
+    finish_run(false, &result, sizeof result);
+  } catch (...) {
+    fail_run();
+  }
+}
+
+} // namespace detail
+
+// A task that was spawned and not yet joined. It may be copied, and given to other tasks.
+template <class T> class task {
+  using kept = std::conditional_t<std::is_void_v<T>, detail::nothing, T>;
+
+public:
+  template <class F, class... Args>
+  [[gnu::always_inline]] inline explicit task(std::in_place_t, F f, Args... args) {
+    cell* const cell_here = here.cells.allocate(detail::class_of_result<kept>);
+    at_ = here.reference_to(cell_here);
+    const auto body = detail::isolated_closure(f, args...);
+    using body_type = std::remove_const_t<decltype(body)>;
+    if constexpr (detail::words_of<body_type> <= 4)
+      detail::send(at_, body, std::make_index_sequence<detail::words_of<body_type>>{});
+    else
+      detail::through_stub<detail::copy_thunk<body_type>>(at_, &body);
+  }
+
+  [[gnu::always_inline]] inline T join() {
+    cell* const own = here.if_here(at_);
+    if (own != nullptr && own->state.load(base::acquire) == cell_value) [[likely]] {
+      kept result;
+      std::memcpy(&result, own->payload(), sizeof result);
+      here.cells.free(own, detail::class_of_result<kept>);
+      if constexpr (!std::is_void_v<T>)
+        return result;
+    } else {
+      kept result;
+      join_slow(at_, &result, sizeof result);
+      if constexpr (!std::is_void_v<T>)
+        return result;
+    }
+  }
+
+private:
+  cell_reference at_;
+};
+
+// Runs f(args...) as a child; the rest of the caller may go on in another process meanwhile.
+template <class F, class... Args>
+  requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
+[[gnu::always_inline]] inline task<detail::result_of<F, Args...>> spawn(F&& f, Args&&... args) {
+  detail::check_isolated<F, Args...>();
+  return task<detail::result_of<F, Args...>>{std::in_place, std::decay_t<F>(std::forward<F>(f)),
+                                             std::decay_t<Args>(std::forward<Args>(args))...};
+}
+
+// Waits for the task; returns its result, or throws remote_error. Once for each task.
+template <class T> [[gnu::always_inline]] inline T join(task<T>& one) { return one.join(); }
+
+} // namespace nopal::inline NOPAL_ABI::process

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Spawning and joining on processes that are forked from one: what is computed, whatever is stolen.
+#include "tests/process/processes.h"
+
+#include <stdexcept>
+
+namespace nopal_test {
+namespace {
+
+constexpr unsigned numbers_of_processes[] = {1, 2, 4, 8};
+
+long fib(int n) {
+  if (n < 2)
+    return n;
+  process::task<long> x = process::spawn(fib, n - 1);
+  const long y = fib(n - 2);
+  return process::join(x) + y;
+}
+
+TEST(spawn, computes_what_the_serial_elision_does) {
+  for (const unsigned processes : numbers_of_processes) {
+    const ended got = computed_by({.processes = processes}, fib, 22);
+    EXPECT_EQ(got.said, "17711");
+    EXPECT_EQ(got.status, 0);
+  }
+}
+
+struct large {
+  long numbers[40];
+};
+
+long sum_of(large of, int depth) {
+  long sum = 0;
+  if (depth == 0) {
+    for (const long each : of.numbers)
+      sum += each;
+    return sum;
+  }
+  large more = of;
+  more.numbers[depth] += 1;
+  process::task<long> left = process::spawn(sum_of, of, depth - 1);
+  process::task<long> right = process::spawn(sum_of, more, depth - 1);
+  const long both = process::join(right) + process::join(left);
+  return both;
+}
+
+TEST(spawn, copies_large_arguments) {
+  const ended got = computed_by({.processes = 4}, sum_of, large{{1, 2, 3}}, 10);
+  EXPECT_EQ(got.said, std::to_string(1024 * 6 + 10 * 512));
+}
+
+large grown(large of, int depth) {
+  if (depth == 0)
+    return of;
+  process::task<large> left = process::spawn(grown, of, depth - 1);
+  large right = grown(of, depth - 1);
+  const large got = process::join(left);
+  for (int i = 0; i < 40; ++i)
+    right.numbers[i] += got.numbers[i];
+  return right;
+}
+
+TEST(spawn, returns_large_results) {
+  const auto first = [](int depth) { return grown(large{{1}}, depth).numbers[0]; };
+  EXPECT_EQ(computed_by({.processes = 4}, first, 10).said, "1024");
+}
+
+int fails_at(int depth, int place) {
+  if (depth == 0) {
+    if (place == 0)
+      throw std::out_of_range("place 0");
+    return 1;
+  }
+  process::task<int> left = process::spawn(fails_at, depth - 1, place);
+  const int right = fails_at(depth - 1, place - (1 << (depth - 1)));
+  return process::join(left) + right;
+}
+
+int caught(int depth, int place) {
+  process::task<int> sum = process::spawn(fails_at, depth, place);
+  try {
+    return process::join(sum);
+  } catch (const process::remote_error& error) {
+    return error.type() == "std::out_of_range" && error.text() == "place 0" ? -1 : -2;
+  }
+}
+
+TEST(spawn, throws_at_the_join_what_a_task_has_thrown) {
+  for (const int place : {0, 1, 500, 1023, 5000})
+    EXPECT_EQ(computed_by({.processes = 4}, caught, 10, place).said, place < 1024 ? "-1" : "1024");
+}
+
+} // namespace
+} // namespace nopal_test
