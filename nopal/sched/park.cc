@@ -103,24 +103,24 @@ void wake_if_cancelled(stack::stack_id on) noexcept {
   auto* const strand = static_cast<fiber*>(word.hold());
   if (strand == nullptr)
     return;
-  if (strand->exceptions.uncaught == 0 && is_to_stop(strand->stack_pointer, strand->left) &&
-      strand->waits->claim(vproc::choice::cancelled))
-    make_ready(strand);
-  word.let_go(strand);
+  do {
+    if (strand->exceptions.uncaught == 0 && is_to_stop(strand->stack_pointer, strand->left) &&
+        strand->waits->claim(vproc::choice::cancelled))
+      make_ready(strand);
+  } while (!word.let_go(strand));
 }
 
 // The strand may have been woken when this returns.
 signal enqueue_findable(vproc::vproc* here, fiber* strand) noexcept {
   const stack::stack_id on = stack::stack_of(strand->stack_pointer);
+  here->waits.begin(); // before it can be woken and end
   wait_word_of(on).begin(strand);
   const signal told = strand->enqueue(strand, strand->argument);
   if (told.what == signal::kind::enter) {
     wait_word_of(on).retract();
-    here->waits.begin(); // as often as it ends
     return told;
   }
   wait_word_of(on).publish(strand);
-  here->waits.begin();
   if (anything_stops())
     wake_if_cancelled(on);
   return told;
@@ -247,14 +247,10 @@ NOPAL_SWITCHES bool park_or_stop(vproc::choice& waits, signal (*enqueue)(fiber*,
 }
 
 void wake_cancelled() noexcept {
-  std::uint64_t ended = 0;
-  std::uint64_t begun = 0;
-  const std::uint32_t vprocs = vprocs_ever();
-  for (std::uint32_t i = 0; i < vprocs; ++i)
-    ended += vproc_at(i)->waits.ended();
-  for (std::uint32_t i = 0; i < vprocs; ++i)
-    begun += vproc_at(i)->waits.begun();
-  if (begun == ended)
+  const auto counts_of = [](std::uint32_t number) -> const auto& {
+    return vproc_at(number)->waits;
+  };
+  if (!vproc::any_waits(vprocs_ever(), counts_of))
     return;
   for (std::uint32_t i = 0; i < stack::created_stacks(); ++i)
     wake_if_cancelled(stack::stack_number(i));

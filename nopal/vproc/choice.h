@@ -5,10 +5,9 @@
 // Contract:  exactly one claim returns true, and who made it makes the strand ready. Others leave
 //            the strand alone.
 // Orders:
-//   C  claim: CAS relaxed. What a waker guards was published under a lock that it holds; a
-//   canceller
-//      holds the strand (wait_word.h); what the strand reads after its wake-up rests on what wakes
-//      it.
+//   C  claim: CAS relaxed. What a waker guards was published under a lock that it holds; who
+//      cancels holds the strand (wait_word.h); what the strand reads after its wake-up rests on
+//      what wakes it.
 //   `taken` is read by the strand after its wake-up, and by others under a lock: relaxed.
 #pragma once
 

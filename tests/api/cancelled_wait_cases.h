@@ -145,6 +145,22 @@ TEST(cancelled_wait, for_an_ivar) {
   }
 }
 
+TEST(cancelled_wait, where_two_cancel_at_once) {
+  for (int round = 0; round < 50 * rounds; ++round) {
+    nopal::ivar<int> never;
+    nopal::cancel_scope one;
+    nopal::cancel_scope other;
+    nopal::scope cancelling;
+    one.fork([&] { never.get(); });
+    other.fork([&] { never.get(); });
+    cancelling.fork([&] { one.cancel(); });
+    other.cancel();
+    cancelling.join();
+    EXPECT_FALSE(other.try_join());
+    EXPECT_FALSE(one.try_join());
+  }
+}
+
 TEST(cancelled_wait, of_fibers_of_a_cancelable) {
   for (int round = 0; round < rounds; ++round) {
     nopal::mutex held;

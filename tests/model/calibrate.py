@@ -18,6 +18,7 @@ import mutate
 _CHASE_LEV = "bench/baseline/chase_lev.h"
 _THE = "bench/baseline/the.h"
 _MEETINGS = "tests/model/rendezvous_model.cc"
+_CANCELLED_WAITS = "tests/model/cancelled_wait_model.cc"
 _FENCE = "base::full_fence(); // C "
 _LOCK = "const locked guard{lock_}; // else a thief that will step back could hide the fork "
 
@@ -130,8 +131,8 @@ BUGS = (
     (
         "notify_all reads who is next too late",
         "tests/model/mutex_model.cc",
-        "waiter* const next = first->next; first->woken.wake(); first = next;",
-        "first->woken.wake(); first = first->next;",
+        "waiter* const next = first->next_waiting; first->woken.wake(); first = next;",
+        "first->woken.wake(); first = first->next_waiting;",
         "tests/model/mutex_model.cc",
     ),
     # What strands rest on that meet at a place (channels.cc).
@@ -165,7 +166,7 @@ BUGS = (
     ),
     (
         "what a choice has taken is replaced",
-        "nopal/vproc/rendezvous.h",
+        "nopal/vproc/choice.h",
         "return taken_.compare_exchange_strong(expected, number, base::relaxed, base::relaxed);",
         "return taken_.exchange(number, base::relaxed) == expected || true;",
         _MEETINGS,
@@ -176,6 +177,22 @@ BUGS = (
         "in->begin_one(); spawned[number].wake();",
         "spawned[number].wake(); in->begin_one();",
         "tests/model/computation_model.cc",
+    ),
+    # Our own: what strands rest on that are cancelled while they wait.
+    (
+        "a wait is counted after it may have ended",
+        _CANCELLED_WAITS,
+        "waits[here].begin(); words[on].begin(strand); if (!enqueue(strand)) {",
+        "words[on].begin(strand); const bool waiting = enqueue(strand); waits[here].begin();"
+        "if (!waiting) {",
+        _CANCELLED_WAITS,
+    ),
+    (
+        "who cancels passes over a strand that is held",
+        "nopal/vproc/wait_word.h",
+        "const bool held = (seen & kHeld) != 0;",
+        "const bool held = (seen & kHeld) != 0; if (held) return nullptr;",
+        _CANCELLED_WAITS,
     ),
 )
 

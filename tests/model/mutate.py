@@ -42,6 +42,7 @@ HEADERS = (
     "nopal/join/cancelable.h",
     "nopal/vproc/signal_word.h",
     "nopal/vproc/suspended.h",
+    "nopal/vproc/wait_word.h",
     "tests/model/fake_stack.h",  # order M, transcribed
 )
 MODELS = ("tests/model", "tests/baseline")
