@@ -3,6 +3,7 @@
 // must agree.
 //
 //   NOPAL_SERIAL             the serial elision: no library, no threads, same source
+//   NOPAL_PROCESS_ON_THREADS programs on several processes run on the threads of one (process.h)
 //   NOPAL_CHECKS             our own invariants are asserted (check builds)
 //   NOPAL_BASELINE="header"  benchmark builds only: the header names a baseline
 //                            (bench/baseline/README.md) in the place of the parts below

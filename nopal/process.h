@@ -27,12 +27,19 @@
 // exception that leaves `run`'s function does so in every process. A task that is never joined,
 // because an exception has passed by, runs to its end before `run` returns.
 //
+// Compiled with NOPAL_PROCESS_ON_THREADS the same program runs on the threads of one process, and
+// with NOPAL_SERIAL one task after the other; then tasks are not copied, and those of one function
+// are joined in the reverse order.
+//
 // Thread rules: the thread that made the session calls everything here.
 //
 // Paper: uni-address-hpdc15, sections 3 and 5.
 #pragma once
 
-#include "nopal/process/options.h"
 #include "nopal/process/remote_error.h"
+
+#if defined(NOPAL_SERIAL) || defined(NOPAL_PROCESS_ON_THREADS)
+#include "nopal/process/on_threads.h"
+#else
 #include "nopal/process/session.h"
-#include "nopal/process/task.h"
+#endif

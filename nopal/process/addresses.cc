@@ -56,7 +56,7 @@ int note_one(dl_phdr_info* info, std::size_t, void* to) {
 std::vector<loaded> all_loaded() {
   std::vector<loaded> all;
   dl_iterate_phdr(note_one, &all);
-  std::ranges::stable_sort(all, {}, [](const loaded& one) { return std::string(one.name); });
+  std::ranges::sort(all, {}, [](const loaded& one) { return std::string(one.name); });
   return all;
 }
 

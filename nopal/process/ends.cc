@@ -6,11 +6,7 @@
 #include "nopal/process/remote_error.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <cxxabi.h>
-#include <exception>
-#include <typeinfo>
 
 namespace nopal::inline NOPAL_ABI::process {
 
@@ -69,11 +65,13 @@ void ends::pass_on() {
   }
 }
 
-void ends::result(void* to, std::size_t size) const {
+bool ends::take_result(void* to, std::size_t size, std::string& error) const {
   const outcome& own = control().result;
   if (own.failed != 0)
-    throw_remote_error({reinterpret_cast<const char*>(own.bytes), own.size});
-  std::memcpy(to, own.bytes, size);
+    error.assign(reinterpret_cast<const char*>(own.bytes), own.size);
+  else
+    std::memcpy(to, own.bytes, size);
+  return own.failed == 0;
 }
 
 void idle_for_a_while(unsigned tries) noexcept {
@@ -84,21 +82,8 @@ void idle_for_a_while(unsigned tries) noexcept {
 }
 
 std::string text_of_current_exception() noexcept {
-  const std::type_info* const type = abi::__cxa_current_exception_type();
-  const char* const mangled = type != nullptr ? type->name() : "an exception of another language";
-  int status = -1;
-  char* const readable = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-  std::string text = status == 0 ? readable : mangled;
-  std::free(readable);
-  text.push_back('\0');
-  try {
-    throw;
-  } catch (const remote_error& passed_on) {
-    text = passed_on.type() + '\0' + passed_on.text();
-  } catch (const std::exception& standard) {
-    text += standard.what();
-  } catch (...) {
-  }
+  const remote_error current = remote_error_of_current();
+  std::string text = current.type() + '\0' + current.text();
   if (text.size() > most_result)
     text.resize(most_result);
   return text;

@@ -9,8 +9,8 @@
 // number, and goes on to the next round when its own count of that round has risen (dissemination).
 //
 // Invariant: the run's number in the block rises by one with each run, and is written after all
-//            else of the outcome. It is not written anew before all processes have read it, since
-//            they meet first.
+//            else of the outcome. It is not written anew before all processes have read it: each
+//            reads it before it meets the others, and they meet before the next run.
 // Orders:
 //   E  the run's number: store release, here or by the engine after the rest was put. Partner: the
 //      acquire in has_ended.
@@ -40,8 +40,8 @@ public:
   void end_here(bool failed, const void* bytes, std::size_t size) noexcept;
   // Whether it is known; the first time, it is passed on.
   bool has_ended();
-  // After that: the result, or throws remote_error.
-  void result(void* to, std::size_t size) const;
+  // After that, and before the processes meet. False: it has failed, and `error` says how.
+  bool take_result(void* to, std::size_t size, std::string& error) const;
 
 private:
   void pass_on();

@@ -4,8 +4,12 @@
 
 #include "nopal/config.h"
 
+#include <cstdlib>
+#include <cxxabi.h>
+#include <exception>
 #include <stdexcept>
 #include <string>
+#include <typeinfo>
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::process {
@@ -24,5 +28,24 @@ private:
   std::string type_;
   std::string text_;
 };
+
+// In a handler of all: what a join throws for the current exception.
+inline remote_error remote_error_of_current() {
+  const std::type_info* const type = abi::__cxa_current_exception_type();
+  const char* const mangled = type != nullptr ? type->name() : "an exception of another language";
+  int status = -1;
+  char* const readable = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
+  const std::string name = status == 0 ? readable : mangled;
+  std::free(readable);
+  try {
+    throw;
+  } catch (const remote_error& passed_on) {
+    return passed_on;
+  } catch (const std::exception& standard) {
+    return {name, standard.what()};
+  } catch (...) {
+    return {name, ""};
+  }
+}
 
 } // namespace nopal::inline NOPAL_ABI::process

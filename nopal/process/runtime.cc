@@ -222,9 +222,12 @@ void run(void (*root)(void*), void* closure, void* result, std::size_t size) {
   now->run.begin();
   root_task task{root, closure};
   arch::nopal_arch_enter(&now->stack, enter_run, &task);
-  now->run.meet(); // nobody begins the next run before all have ended this one
+  std::string error;
+  const bool well = now->run.take_result(result, size, error);
+  now->run.meet(); // nobody begins the next run before all have come so far
   here.cells.open(now->as.heap_at(), now->as.heap_size); // with it goes what was not joined
-  now->run.result(result, size);
+  if (!well)
+    throw_remote_error(error);
 }
 
 void begin(std::unique_ptr<launch> with, const resolved_options& options) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// The program of written_once.h as the serial elision.
+#define NOPAL_SERIAL 1
+#include "tests/process/written_once.h"
+
+#include <gtest/gtest.h>
+
+namespace nopal_test {
+namespace {
+
+TEST(written_once, runs_serially) {
+  for (int round = 0; round < 20; ++round) {
+    process::session here{0, nullptr};
+    EXPECT_EQ(computed(here), "92 std::out_of_range: too deep");
+    EXPECT_EQ(here.size(), 1u);
+  }
+}
+
+} // namespace
+} // namespace nopal_test
