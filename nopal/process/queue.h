@@ -22,8 +22,8 @@
 // Ownership: tail -> owner; head -> whoever compares and swaps; acknowledged -> thieves; entries ->
 //            owner.
 // Orders:
-//   T  push: store release of the tail. Partner: the thief's read of the word (1), which acquires:
-//      who sees an entry open sees the entry, and the frames that it names.
+//   T  push, pop: store release of the tail. Partner: the thief's read of the word (1), which
+//      acquires: who sees an entry open, also by a lowered tail, sees the entry and its frames.
 //   F  pop: store of the tail, full fence, load of the head. Thief: the read (1), then the
 //      compare-and-swap (2), seq_cst. If the thief read the tail before the owner lowered it,
 //      either the owner sees that the head has risen, or both compare-and-swap the head.
@@ -83,10 +83,11 @@ template <std::uint32_t Capacity> struct queue_memory {
 
 enum class popped : unsigned char { own, stolen, none };
 
-// Place() is the memory, which is as it was made.
+// Place() is the memory, which is as it was made; its head and tail are `first`.
 template <class Place> class queue_owner {
 public:
-  constexpr explicit queue_owner(Place in = {}) noexcept : in_{in} {}
+  constexpr explicit queue_owner(Place in = {}, std::uint32_t first = 0) noexcept
+      : in_{in}, full_at_{first + capacity}, taken_{first} {}
 
   // False: there is no room, and the caller's continuation stays with it.
   [[gnu::always_inline]] bool push(segment one) noexcept {
@@ -101,8 +102,8 @@ public:
   // The newest entry. `stolen`: a thief has it, and with it all others.
   [[gnu::always_inline]] bool pop() noexcept {
     const std::uint32_t tail = in_().tail.load(base::relaxed) - 1;
-    in_().tail.store(tail, base::relaxed);
-    base::full_fence(); // F
+    in_().tail.store(tail, base::release); // T
+    base::full_fence();                    // F
     const std::uint32_t head = in_().head.load(base::relaxed);
     if (static_cast<std::int32_t>(tail - head) > 0) [[likely]]
       return true;
@@ -135,10 +136,11 @@ private:
   }
 
   // Slots of entries that were stolen and not acknowledged are left alone. Which these are is known
-  // only where there are none.
+  // only where there are none: below the head that was compared. The head may have risen since.
   [[gnu::noinline]] bool make_room(std::uint32_t tail) noexcept {
-    if (is_settled())
-      full_at_ = in_().head.load(base::relaxed) + capacity;
+    const std::uint32_t done = in_().acknowledged.load(base::acquire) + taken_; // K
+    if (done == in_().head.load(base::relaxed))
+      full_at_ = done + capacity;
     return tail != full_at_;
   }
 
@@ -146,8 +148,8 @@ private:
       std::remove_reference_t<std::invoke_result_t<const Place&>>::capacity;
 
   [[no_unique_address]] Place in_;
-  std::uint32_t full_at_ = capacity;
-  std::uint32_t taken_ = 0; // by `pop`, of the last entry
+  std::uint32_t full_at_;
+  std::uint32_t taken_; // by `pop`, of the last entry
 };
 
 // What a thief does with the queue of a peer. A Peer has

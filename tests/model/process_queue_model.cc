@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: MIT
+// Models of the queue between processes: each entry is taken once, as it was pushed, and what a
+// thief copies is not written before the thief has said that it is done.
+//
+// A level stands for the frames of one open spawn: the owner writes it, and pushes the entry that
+// names it. After a pop that finds nothing the owner waits, and then writes all levels anew.
+//
+// A thief reads head and tail at once. The checker's atomics have one size, so that read is
+// modelled twice. `apart` are two atomics, the head read first, with a fence between: what one read
+// returns, these two may return as well, and pairs more. `whole` is one atomic with both in it,
+// and a read that only acquires; there a store of the tail reads the newest value, which hides
+// weak stores. What the first finds too much, the second does not need.
+#include "harness.h"
+
+#include "nopal/process/queue.h"
+
+namespace nopal::model {
+namespace {
+
+using process::segment;
+template <std::uint32_t Capacity> using apart = process::queue_memory<Capacity>;
+
+// Head and tail in one word. Only the owner stores the tail, so what it adds is never wrong.
+template <std::uint32_t Capacity> struct whole {
+  static constexpr std::uint32_t capacity = Capacity;
+  using place = base::place;
+
+  struct head_half {
+    base::atomic<std::uint64_t>& both;
+    std::uint32_t load(base::order how, place at = place::current()) const noexcept {
+      return static_cast<std::uint32_t>(both.load(how, at));
+    }
+    bool compare_exchange_strong(std::uint32_t& expected, std::uint32_t desired, base::order how,
+                                 base::order failure, place at = place::current()) noexcept {
+      std::uint64_t found = both.load(base::relaxed, at);
+      while (static_cast<std::uint32_t>(found) == expected)
+        if (both.compare_exchange_strong(found, (found >> 32 << 32) | desired, how, failure, at))
+          return true;
+      expected = static_cast<std::uint32_t>(found);
+      return false;
+    }
+  };
+  struct tail_half {
+    base::atomic<std::uint64_t>& both;
+    std::uint32_t now = 0;
+    std::uint32_t load(base::order) const noexcept { return now; } // by the owner only
+    void store(std::uint32_t value, base::order how, place at = place::current()) noexcept {
+      both.fetch_add(static_cast<std::uint64_t>(value - now) << 32, how, at);
+      now = value;
+    }
+  };
+
+  base::atomic<std::uint64_t> both{0};
+  head_half head{both};
+  tail_half tail{both};
+  base::atomic<std::uint32_t> acknowledged{0};
+  base::atomic<std::uint64_t> entries[Capacity]{};
+
+  base::atomic<std::uint64_t>& entry(std::uint32_t number) noexcept {
+    return entries[number & (Capacity - 1)];
+  }
+};
+
+template <std::uint32_t Capacity>
+void begin_at(apart<Capacity>& memory, std::uint32_t first) noexcept {
+  memory.head.store(first, base::relaxed);
+  memory.tail.store(first, base::relaxed);
+}
+template <std::uint32_t Capacity>
+void begin_at(whole<Capacity>& memory, std::uint32_t first) noexcept {
+  memory.both.store(first | std::uint64_t{first} << 32, base::relaxed);
+  memory.tail.now = first;
+}
+
+template <std::uint32_t Capacity> std::uint64_t both_ends(apart<Capacity>& of) noexcept {
+  const std::uint32_t head = of.head.load(base::acquire);
+  base::full_fence();
+  return head | std::uint64_t{of.tail.load(base::acquire)} << 32;
+}
+template <std::uint32_t Capacity> std::uint64_t both_ends(whole<Capacity>& of) noexcept {
+  return of.both.load(base::acquire);
+}
+// What must not be.
+template <std::uint32_t Capacity> std::uint64_t tail_first(apart<Capacity>& of) noexcept {
+  const std::uint64_t tail = of.tail.load(base::acquire);
+  base::full_fence();
+  return of.head.load(base::acquire) | tail << 32;
+}
+
+template <class Memory> struct place {
+  Memory* at = nullptr;
+  Memory& operator()() const noexcept { return *at; }
+};
+
+enum class entry_is_read : bool { before_the_swap, after_it };
+enum class thieves : unsigned char { live, die, read_the_tail_first, acknowledge_too_early };
+
+inline constexpr int most_pushes = 8;
+inline constexpr int levels = 4;
+
+// Script: + push, - pop, n pop_newest, where there is something to pop; at last, all that is left.
+template <class Memory, int Thieves, entry_is_read When = entry_is_read::after_it,
+          thieves Thieves_ = thieves::live>
+struct queue_scenario : scenario<queue_scenario<Memory, Thieves, When, Thieves_>, Thieves + 1> {
+  static constexpr bool must_fail =
+      Thieves_ == thieves::read_the_tail_first || Thieves_ == thieves::acknowledge_too_early;
+  static inline const char* script = "";
+  static inline std::uint32_t first = 0;
+  static inline int tries = 2;
+
+  Memory memory;
+  base::handed_over<std::uint32_t> frames[levels];
+  int taken[most_pushes + 1] = {}; // an execution's threads take turns, so this is no race
+  std::uint32_t pushed = 0;
+  struct {
+    std::uint32_t number;
+    segment of;
+  } unfinished[Thieves] = {}; // what was taken and never acknowledged
+  int dead = 0;
+
+  struct peer {
+    queue_scenario& in;
+    std::uint32_t number = 0;
+    segment of = {};
+
+    std::uint64_t read_ends() noexcept {
+      if constexpr (Thieves_ == thieves::read_the_tail_first)
+        return tail_first(in.memory);
+      else
+        return both_ends(in.memory);
+    }
+    bool take(std::uint32_t head, std::uint64_t& entry) noexcept {
+      std::uint32_t expected = number = head;
+      if constexpr (When == entry_is_read::before_the_swap)
+        entry = in.memory.entry(head).load(base::relaxed);
+      if (!in.memory.head.compare_exchange_strong(expected, head + 1, base::seq_cst, base::seq_cst))
+        return false;
+      if constexpr (When == entry_is_read::after_it)
+        entry = in.memory.entry(head).load(base::relaxed);
+      if constexpr (Thieves_ == thieves::acknowledge_too_early)
+        in.memory.acknowledged.fetch_add(1, base::release);
+      return true;
+    }
+    void copy(segment one) noexcept {
+      in.take_once(of = one);
+      check(in.frames[one.lower] == one.upper, "a thief does not see the frames as they were");
+    }
+    void acknowledge() noexcept {
+      if constexpr (Thieves_ == thieves::die)
+        in.unfinished[in.dead++] = {number, of};
+      else if constexpr (Thieves_ != thieves::acknowledge_too_early)
+        in.memory.acknowledged.fetch_add(1, base::release);
+    }
+  };
+
+  void take_once(segment one) noexcept {
+    check(one.upper >= 1 && one.upper <= most_pushes, "what was taken was never pushed");
+    check(++taken[one.upper] == 1, "an entry was taken twice");
+  }
+
+  void before() { begin_at(memory, first); }
+  void thread(unsigned self) {
+    if (self == 0)
+      return own();
+    peer victim{*this};
+    for (int i = 0; i < tries; ++i)
+      if (process::steal(victim) && Thieves_ == thieves::die)
+        return;
+  }
+
+  struct open_spawns {
+    std::uint32_t numbers[levels];
+    std::uint32_t depth = 0;
+  };
+  using owner = process::queue_owner<place<Memory>>;
+
+  void own() {
+    owner mine{{&memory}, first};
+    open_spawns open;
+    const char* at = script;
+    while (*at != '\0' || open.depth > 0) {
+      const char what = *at == '\0' ? '-' : *at++;
+      if (what == '+') {
+        push(mine, open);
+      } else if (open.depth > 0 && !(what == '-' ? pop(mine, open) : pop_newest(mine, open))) {
+        open.depth = 0;
+        if (!settle(mine))
+          return;
+        for (auto& each : frames)
+          each = 0u;
+      }
+    }
+  }
+
+  bool pop(owner& mine, open_spawns& open) {
+    --open.depth;
+    if (!mine.pop())
+      return false;
+    take_back({open.depth, open.numbers[open.depth]});
+    return true;
+  }
+  bool pop_newest(owner& mine, open_spawns& open) {
+    --open.depth;
+    const std::optional<segment> newest = mine.pop_newest();
+    if (!newest)
+      return false;
+    check(newest->lower == open.depth, "the newest entry is another one");
+    take_back(*newest);
+    return true;
+  }
+  void push(owner& mine, open_spawns& open) {
+    const segment one{open.depth, ++pushed};
+    frames[one.lower] = one.upper;
+    if (mine.push(one))
+      open.numbers[open.depth++] = one.upper;
+    else
+      take_once(one); // no room: it stays with its caller
+  }
+  void take_back(segment one) noexcept {
+    take_once(one);
+    check(frames[one.lower] == one.upper, "the owner's frames have changed");
+    frames[one.lower] = 0u;
+  }
+  bool settle(const owner& mine) noexcept {
+    for (int i = 0; Thieves_ != thieves::die || i < 3; ++i) {
+      if (mine.is_settled())
+        return true;
+      base::spin_pause();
+    }
+    return false;
+  }
+
+  void after() {
+    std::uint32_t times = 0;
+    for (const int each : taken)
+      times += static_cast<std::uint32_t>(each);
+    check(times == pushed, "an entry was lost");
+    for (int i = 0; i < dead; ++i) {
+      const auto& [number, of] = unfinished[i];
+      check(memory.entry(number).load(base::relaxed) == of.packed() && frames[of.lower] == of.upper,
+            "what a dead thief was copying was written");
+    }
+  }
+};
+
+constexpr auto swap_first = entry_is_read::after_it;
+constexpr auto entry_first = entry_is_read::before_the_swap;
+
+template <class Scenario>
+void try_script(runner& models, const char* script, std::uint32_t first, int tries, double share) {
+  Scenario::script = script;
+  Scenario::first = first;
+  Scenario::tries = tries;
+  char name[64];
+  std::snprintf(name, sizeof name, "%s, %u thieves from %x", script,
+                static_cast<unsigned>(Scenario::params::thread_count) - 1, first);
+  models.random<Scenario>(name, share);
+}
+
+// Numbers that wrap at 2^32 are among the first few.
+constexpr std::uint32_t near_the_end = 0xffff'fffe;
+
+template <template <std::uint32_t> class Memory, entry_is_read When> void live(runner& models) {
+  using narrow = queue_scenario<Memory<2>, 2, When>;
+  using wide = queue_scenario<Memory<4>, 2, When>;
+  try_script<narrow>(models, "+-+-", 0, 2, 1);
+  try_script<narrow>(models, "++--+-", near_the_end, 2, 1);
+  try_script<narrow>(models, "++-+--+-", near_the_end, 3, 1);
+  try_script<narrow>(models, "++++--", 0, 2, 1);
+  try_script<wide>(models, "+++-+--+-", near_the_end, 2, 1);
+  try_script<wide>(models, "++n+n-+n", near_the_end, 2, 1);
+}
+
+} // namespace
+} // namespace nopal::model
+
+int main(int argc, char** argv) {
+  using namespace nopal::model;
+  runner models{argc, argv};
+  models.section("head and tail apart, the entry read after the swap");
+  live<apart, swap_first>(models);
+  models.section("head and tail apart, the entry read before the swap");
+  live<apart, entry_first>(models);
+  models.section("head and tail in one word");
+  live<whole, swap_first>(models);
+  models.section("thieves that die before they acknowledge");
+  using deadly = queue_scenario<apart<2>, 2, swap_first, thieves::die>;
+  try_script<deadly>(models, "++--++", 0, 2, 1);
+  try_script<deadly>(models, "+++++-", near_the_end, 2, 1);
+  models.section("known bugs");
+  using torn = queue_scenario<apart<4>, 2, swap_first, thieves::read_the_tail_first>;
+  try_script<torn>(models, "++--", 0, 2, 1);
+  using hasty = queue_scenario<apart<4>, 1, swap_first, thieves::acknowledge_too_early>;
+  try_script<hasty>(models, "+-+-", 0, 1, 1);
+  return models.result();
+}
