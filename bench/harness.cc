@@ -102,7 +102,8 @@ nlohmann::ordered_json difference(const std::optional<std::uint64_t>& after,
   return *after - *before;
 }
 
-nlohmann::ordered_json measure(const program& what, const arguments& a) {
+// Prints the line; returns whether the result verified.
+bool measure(const program& what, const arguments& a) {
   using clock = std::chrono::steady_clock;
   const auto subject = what.make(a.in, a.workers);
   subject->prepare();
@@ -143,7 +144,9 @@ nlohmann::ordered_json measure(const program& what, const arguments& a) {
   line["serial_pages"] = figure(after.serial_pages);
   const std::map<std::string, double> told = subject->told();
   line["told"] = told.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(told);
-  return line;
+  if (subject->speaks())
+    std::cout << line.dump() << std::endl;
+  return line["verified"].get<bool>();
 }
 
 } // namespace
@@ -151,9 +154,7 @@ nlohmann::ordered_json measure(const program& what, const arguments& a) {
 int run_program(const program& what, int argc, char** argv) {
   const std::string name = std::string(what.problem) + "-" + std::string(what.runtime);
   try {
-    const nlohmann::ordered_json line = measure(what, parse(what, argc, argv));
-    std::cout << line.dump() << std::endl;
-    return line["verified"].get<bool>() ? 0 : 1;
+    return measure(what, parse(what, argc, argv)) ? 0 : 1;
   } catch (const std::invalid_argument& e) {
     std::cerr << name << ": " << e.what() << "\n";
     return 2;

@@ -54,6 +54,8 @@ public:
   virtual counters read_counters() const = 0;
   // What only this problem knows of its run, each with a name of its own.
   virtual std::map<std::string, double> told() const { return {}; }
+  // Whether this process prints the line; of several that run one program, one does.
+  virtual bool speaks() const { return true; }
 };
 
 struct program {

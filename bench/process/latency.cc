@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// latency: what each one-sided operation takes by itself, as in Figure 9 of uni-address-hpdc15, from
+// process 0 to a process 1 that computes all the time; --n is how often each is timed.
+//
+// Told are nanoseconds: medians over batches, since an operation can be shorter than the clock's
+// step. It needs two processes.
+#include "bench/harness.h"
+#include "bench/unit.h"
+#include "nopal/base/os.h"
+#include "nopal/process/launch.h"
+#include "nopal/process/layout.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace bench {
+namespace {
+
+namespace process = nopal::process;
+using clock = std::chrono::steady_clock;
+
+constexpr std::size_t largest = std::size_t{64} << 10;
+
+class latency final : public experiment {
+public:
+  latency(const input& in, unsigned workers, char** argv)
+      : times_{in.n.value_or(in.chosen == size::test ? 100 : 10'000)} {
+    process::resolved_options options{};
+    options.processes = workers;
+    options.heap_size = as_.heap_size;
+    options.region_size = as_.region_size;
+    with_ = process::begin_launch(options, argv);
+    if (with_->size() != 2)
+      throw std::invalid_argument("latency is between two processes; accepted is --workers 2");
+    by_ = with_->connect(as_);
+  }
+  ~latency() override {
+    by_->flush();
+    by_.reset();
+    static_cast<void>(with_->finish());
+  }
+
+  long n() const override { return times_; }
+  std::uint64_t forks() const override { return 0; }
+  void prepare() override {
+    heap_ = reinterpret_cast<unsigned char*>(as_.heap_at());
+    words_ = reinterpret_cast<process::word*>(as_.heap_at() + largest);
+    if (with_->rank() == 1)
+      for (std::size_t i = 0; i < largest; ++i)
+        heap_[i] = static_cast<unsigned char>(i * 7);
+    meet();
+  }
+  void warm_up() override {}
+
+  void compute() override {
+    if (with_->rank() == 0) {
+      time_all();
+      by_->post_store(1, words_[done], 1);
+    } else {
+      while (words_[done].load(nopal::base::acquire) == 0)
+        spinning::units(10);
+    }
+    meet();
+  }
+
+  // What was got is what lies there, and all additions have been made.
+  bool verify() override {
+    if (with_->rank() == 1)
+      return words_[counter].load(nopal::base::acquire) == additions_per_size * batches();
+    for (std::size_t i = 0; i < largest; ++i)
+      if (got_[i] != static_cast<unsigned char>(i * 7))
+        return false;
+    return true;
+  }
+  counters read_counters() const override { return {}; }
+  std::map<std::string, double> told() const override { return told_; }
+  bool speaks() const override { return with_->rank() == 0; }
+
+private:
+  enum place { done, counter, swapped };
+  static constexpr long batch = 10;
+  static constexpr std::uint32_t additions_per_size = batch;
+
+  std::uint32_t batches() const {
+    return static_cast<std::uint32_t>(std::max<long>(1, times_ / batch));
+  }
+
+  void meet() {
+    char own = 0;
+    char all[2];
+    with_->all_gather(&own, all, 1);
+  }
+
+  void time_all() {
+    got_.resize(largest);
+    std::vector<unsigned char> given(largest);
+    for (std::size_t bytes = 8; bytes <= largest; bytes *= 2) {
+      time("get_" + std::to_string(bytes), [&] { by_->get(1, got_.data(), heap_, bytes); });
+      time("put_" + std::to_string(bytes),
+           [&] { by_->put(1, heap_ + 2 * largest, given.data(), bytes); });
+    }
+    time("fetch_add", [&] { by_->fetch_add(1, words_[counter], 1); });
+    std::uint32_t was = 0;
+    time("compare_swap", [&] {
+      by_->compare_swap(1, words_[swapped], was, was + 1);
+      ++was;
+    });
+  }
+
+  void time(const std::string& name, const std::function<void()>& operation) {
+    std::vector<double> each;
+    for (std::uint32_t i = 0; i < batches(); ++i) {
+      const auto begin = clock::now();
+      for (long k = 0; k < batch; ++k)
+        operation();
+      const std::chrono::duration<double, std::nano> took = clock::now() - begin;
+      each.push_back(took.count() / batch);
+    }
+    std::nth_element(each.begin(), each.begin() + static_cast<long>(each.size() / 2), each.end());
+    told_[name] = each[each.size() / 2];
+  }
+
+  const long times_;
+  const process::layout as_{std::size_t{1} << 20, std::size_t{64} << 10};
+  std::unique_ptr<process::launch> with_;
+  std::unique_ptr<process::transport> by_;
+  unsigned char* heap_ = nullptr;
+  process::word* words_ = nullptr;
+  std::vector<unsigned char> got_;
+  std::map<std::string, double> told_;
+};
+
+} // namespace
+} // namespace bench
+
+int main(int argc, char** argv) {
+  const bench::program what{"latency",
+                            BENCH_RUNTIME,
+                            true,
+                            true,
+                            false,
+                            [argv](const bench::input& in, unsigned workers) {
+                              return std::make_unique<bench::latency>(in, workers, argv);
+                            }};
+  return bench::run_program(what, argc, argv);
+}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+# Programs of the study `nodes`: problems written with tasks, on processes, on the threads of one
+# process, and in the serial elision.
+set(task_problems btc1 btc2 uts task_queens task_fib)
+
+# bench_tasks(runtime BACKEND header PROBLEMS ... [LIBRARIES ...] [LAUNCHER word...]): programs of
+# one runtime, new or not; the launcher is what run.py puts before them, `-n` with a number behind.
+function(bench_tasks runtime)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "BACKEND" "PROBLEMS;LIBRARIES;LAUNCHER")
+  string(JSON problems_json ERROR_VARIABLE unknown GET "${programs_json}" built ${runtime} problems)
+  if(unknown)
+    bench_built(${runtime} "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+    set(problems_json "[]")
+  endif()
+  foreach(problem IN LISTS arg_PROBLEMS)
+    set(target ${problem}-${runtime})
+    if(problem STREQUAL latency)
+      add_executable(${target} process/latency.cc)
+      target_compile_definitions(${target} PRIVATE "BENCH_RUNTIME=\"${runtime}\"")
+    else()
+      bench_definitions(definitions ${problem} ${runtime} ${arg_BACKEND} OFF)
+      list(TRANSFORM definitions REPLACE "problems/btc[12].h" "problems/btc.h")
+      add_executable(${target} process/program.cc)
+      target_compile_definitions(${target} PRIVATE ${definitions})
+    endif()
+    target_compile_options(${target} PRIVATE ${bench_flags})
+    target_link_libraries(${target} PRIVATE bench_harness nopal_warnings ${arg_LIBRARIES})
+    string(JSON count LENGTH "${problems_json}")
+    string(JSON problems_json SET "${problems_json}" ${count} "\"${problem}\"")
+  endforeach()
+  string(JSON programs_json SET "${programs_json}" built ${runtime} problems "${problems_json}")
+  if(arg_LAUNCHER)
+    list(JOIN arg_LAUNCHER "\", \"" words)
+    string(JSON programs_json SET "${programs_json}" built ${runtime} launcher "[\"${words}\"]")
+  endif()
+  set(programs_json "${programs_json}" PARENT_SCOPE)
+endfunction()
+
+bench_tasks(serial_call BACKEND tasks_serial PROBLEMS ${task_problems})
+if(TARGET nopal)
+  bench_tasks(nopal BACKEND tasks_threads PROBLEMS ${task_problems} LIBRARIES nopal::nopal)
+endif()
+if(TARGET nopal_process_local)
+  bench_tasks(process BACKEND tasks_processes PROBLEMS ${task_problems} steal latency
+    LIBRARIES nopal::process_local)
+else()
+  bench_missing(process "the library nopal::process_local is not built")
+endif()
+
+# One library for each MPI, where it is found, and the launcher of that MPI.
+foreach(mpi IN ITEMS openmpi mpich)
+  find_program(NOPAL_MPIRUN_${mpi} NAMES mpirun.${mpi} mpiexec.${mpi}
+    DOC "what begins the benchmarks that use ${mpi}")
+  if(NOT TARGET nopal_process_${mpi})
+    bench_missing(process-${mpi} "the library nopal::process_${mpi} is not built")
+  elseif(NOT NOPAL_MPIRUN_${mpi})
+    bench_missing(process-${mpi} "its launcher was not found (mpirun.${mpi})")
+  else()
+    set(more "")
+    if(mpi STREQUAL openmpi)
+      set(more --oversubscribe --bind-to none)
+    endif()
+    bench_tasks(process-${mpi} BACKEND tasks_processes PROBLEMS ${task_problems} steal latency
+      LIBRARIES nopal::process_${mpi} LAUNCHER ${NOPAL_MPIRUN_${mpi}} ${more})
+  endif()
+endforeach()
