@@ -25,21 +25,15 @@ bool cancel_node::is_or_is_below(const cancel_node* other) const noexcept {
   return at != nullptr;
 }
 
-void cancel_node::begin_member() noexcept {
-  for (cancel_node* at = this; at != nullptr; at = at->parent_)
-    at->members_.begin_one();
-}
+void cancel_node::begin_member() noexcept { members_.begin_one(); }
 
 void cancel_node::end_member() noexcept {
-  for (cancel_node* at = this; at != nullptr;) {
-    cancel_node* const parent = at->parent_; // `at` may be gone after end_one
+  for (cancel_node* at = this; at != nullptr; at = at->parent_)
     base::happens_before(&at->members_);
-    for (fiber* waiting = at->members_.end_one(); waiting != nullptr;) {
-      fiber* const next = waiting->next_waiting;
-      make_ready(waiting);
-      waiting = next;
-    }
-    at = parent;
+  for (fiber* waiting = members_.end_one(); waiting != nullptr;) { // this may be gone after it
+    fiber* const next = waiting->next_waiting;
+    make_ready(waiting);
+    waiting = next;
   }
 }
 

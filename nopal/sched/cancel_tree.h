@@ -17,7 +17,9 @@ namespace nopal::inline NOPAL_ABI::sched {
 
 class cancel_node : public join::cancelable {
 public:
-  explicit cancel_node(cancel_node* parent) noexcept : join::cancelable{parent}, parent_{parent} {}
+  explicit cancel_node(cancel_node* parent) noexcept
+      : join::cancelable{parent}, parent_{parent},
+        members_{parent != nullptr ? &parent->members_ : nullptr} {}
   // Ends the program with a sentence if there are members.
   ~cancel_node();
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The fibers that a cancelable has (nopal/cancelable.h), and who waits until it has none.
+// The fibers that a cancelable has (nopal/cancelable.h), and who waits until it has none. A fiber
+// counts at one node, and at all nodes above that.
 //
 // Contract:  who was told that there is no member, by `join` or by being made ready, sees what all
 //            members did. A member that begins after that sees that the node is marked, if it was
-//            before the `join`.
-// Orders:    the lock's. `end_one` leaves the object alone when it unlocks, so that who was told
-//            may destroy it.
+//            before the `join`. Who was told may destroy the node, and those above that have no
+//            other members.
+// Orders:    the locks'. `end_one` takes those of a node and of all above it, lowest first, before
+//            it unlocks the lowest: so nobody is told at one node as long as the member counts at
+//            another. It leaves each object alone when it unlocks it.
 // Paper: manticore-icfp08, section 6.1 (an inactive cancelable).
 #pragma once
 
@@ -19,15 +22,29 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 template <class Fiber> class members {
 public:
+  explicit members(members* above) noexcept : above_{above} {}
+
   void begin_one() noexcept {
-    const deque::locked guard{lock_};
-    number_ = number_ + 1;
+    for (members* at = this; at != nullptr; at = at->above_) {
+      const deque::locked guard{at->lock_};
+      at->number_ = at->number_ + 1;
+    }
   }
-  // Returns the first of those that wait, if this was the last member; each names the next.
+  // Returns the first of those that wait where this was the last member; each names the next.
   Fiber* end_one() noexcept {
-    const deque::locked guard{lock_};
-    number_ = number_ - 1;
-    return number_ == 0 ? queue_.take_all() : nullptr;
+    linked_queue<Fiber, by_next_waiting> told;
+    for (members* at = this; at != nullptr; at = at->above_) {
+      at->lock_.lock();
+      at->number_ = at->number_ - 1;
+      while (at->number_ == 0 && !at->queue_.empty())
+        told.append(at->queue_.take());
+    }
+    for (members* at = this; at != nullptr;) {
+      members* const above = at->above_; // `at` may be gone when it is unlocked
+      at->lock_.unlock();
+      at = above;
+    }
+    return told.first();
   }
   // False: there is no member, and the fiber need not wait.
   bool join(Fiber* one) noexcept {
@@ -43,6 +60,7 @@ public:
   }
 
 private:
+  members* const above_;
   deque::spin_lock lock_;
   base::handed_over<std::size_t> number_{0};
   linked_queue<Fiber, by_next_waiting> queue_;

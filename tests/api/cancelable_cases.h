@@ -77,6 +77,23 @@ TEST(cancelable, cancels_those_below_it_and_no_other) {
   }
 }
 
+TEST(cancelable, may_end_with_those_above_it_when_cancel_returns) {
+  nopal::run([] {
+    for (int round = 0; round < 500; ++round) {
+      std::atomic<bool> running{false};
+      nopal::cancelable above;
+      nopal::cancelable below{above};
+      nopal::spawn(below, [&] {
+        running = true;
+        poll_for_ever();
+      });
+      while (!running)
+        nopal::yield();
+      below.cancel();
+    }
+  });
+}
+
 TEST(cancelable, does_not_begin_what_it_is_given_after_it_was_cancelled) {
   std::atomic<int> begun{0};
   nopal::cancelable ended;

@@ -178,6 +178,19 @@ BUGS = (
         "spawned[number].wake(); in->begin_one();",
         "tests/model/computation_model.cc",
     ),
+    # Our own: who is told by one node that a member has ended destroys the node above, too.
+    (
+        "a member ends at one node after the other",
+        "nopal/vproc/members.h",
+        "for (members* at = this; at != nullptr; at = at->above_) { at->lock_.lock(); "
+        "at->number_ = at->number_ - 1; "
+        "while (at->number_ == 0 && !at->queue_.empty()) told.append(at->queue_.take()); } "
+        "for (members* at = this; at != nullptr;) {",
+        "for (members* at = this; at != nullptr;) { at->lock_.lock();"
+        "at->number_ = at->number_ - 1;"
+        "while (at->number_ == 0 && !at->queue_.empty()) told.append(at->queue_.take());",
+        "tests/model/members_model.cc",
+    ),
     # Our own: what strands rest on that are cancelled while they wait.
     (
         "a wait is counted after it may have ended",

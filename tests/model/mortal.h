@@ -12,7 +12,9 @@ namespace nopal::model {
 
 template <class T> class mortal {
 public:
-  T& begin() noexcept { return *std::construct_at(at()); }
+  template <class... From> T& begin(From... from) noexcept {
+    return *std::construct_at(at(), from...);
+  }
   T& operator*() noexcept { return *at(); }
   T* operator->() noexcept { return at(); }
 

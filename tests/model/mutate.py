@@ -38,6 +38,7 @@ HEADERS = (
     "nopal/vproc/provision.h",
     "nopal/vproc/queues.h",
     "nopal/vproc/local_queue.h",
+    "nopal/vproc/members.h",
     "nopal/vproc/rendezvous.h",
     "nopal/join/cancelable.h",
     "nopal/vproc/signal_word.h",
@@ -53,9 +54,9 @@ _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # What these do under their locks the models can see; elsewhere only that a lock is a lock.
 LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/vproc/idle_list.h",
-         "nopal/vproc/once_event.h", "nopal/vproc/provision.h",
+         "nopal/vproc/members.h", "nopal/vproc/once_event.h", "nopal/vproc/provision.h",
          "nopal/vproc/queues.h", "nopal/vproc/rendezvous.h", "nopal/vproc/suspended.h")
-_LOCK = re.compile(r"const (?:deque::)?locked guard\{lock_\};")
+_LOCK = re.compile(r"const (?:deque::)?locked guard\{(?:at->)?lock_\};")
 # Others' barriers may then fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")
 # Without the tag a position that was taken back and offered anew, or a number that came back, looks

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// Models of the fibers of a cancelable, and of who cancels it and waits until they have ended.
+//
+// The calls and their order are those of sched/cancel_tree.cc (cancel, take_in, the destructor) and
+// sched/fibers.cc (begin_fiber). A node ends as soon as somebody was told that it has no member: who
+// touches it after that fails the run.
+#include "mortal.h"
+
+#include "nopal/join/cancelable.h"
+#include "nopal/vproc/members.h"
+
+namespace nopal::model {
+namespace {
+
+struct fiber {
+  base::handed_over<fiber*> next_waiting{nullptr};
+  vproc::thread_waker woken;
+};
+
+struct node {
+  explicit node(node* parent) noexcept
+      : mark{parent != nullptr ? &parent->mark : nullptr},
+        members{parent != nullptr ? &parent->members : nullptr} {}
+
+  join::cancelable mark;
+  vproc::members<fiber> members;
+
+  void end_member() noexcept {
+    for (fiber* waiting = members.end_one(); waiting != nullptr;) {
+      fiber* const next = waiting->next_waiting;
+      waiting->woken.wake();
+      waiting = next;
+    }
+  }
+  // The member's body is skipped if the node is cancelled.
+  void run_member(base::handed_over<int>& body) noexcept {
+    if (!mark.cancelled())
+      body = 1;
+    end_member();
+  }
+  void cancel(fiber& here) noexcept {
+    mark.mark();
+    if (members.join(&here))
+      here.woken.wait();
+  }
+};
+
+void end(mortal<node>& one) noexcept {
+  check(!one->members.any(), "a cancelable ends that has members");
+  one.end();
+}
+
+// Cancelled by one thread or two, which wait for one member or two. A member may be made by another
+// one. Where one cancels, the node ends then.
+enum class made_by { before, another };
+
+template <int Members, int Cancelling, made_by By>
+struct members_end : scenario<members_end<Members, Cancelling, By>, Members + Cancelling> {
+  mortal<node> of;
+  fiber waiting[Cancelling];
+  base::handed_over<int> body[Members];
+  vproc::thread_waker begins[Members];
+
+  void begin(int member) noexcept {
+    of->members.begin_one();
+    begins[member].wake();
+  }
+  void before() {
+    of.begin(nullptr);
+    for (int i = 0; i < (By == made_by::before ? Members : 1); ++i)
+      begin(i);
+  }
+  void thread(unsigned self) {
+    if (self < Members) {
+      begins[self].wait();
+      if (By == made_by::another && self + 1 < Members)
+        begin(int(self) + 1);
+      return of->run_member(body[self]);
+    }
+    of->cancel(waiting[self - Members]);
+    for (const base::handed_over<int>& each : body) // a race if a member is not over
+      check(each <= 1, "a member ran twice");
+    if (Cancelling == 1)
+      end(of);
+  }
+  void after() {
+    if (Cancelling != 1)
+      end(of);
+  }
+};
+
+// Who becomes a member while the node is cancelled: it sees that, or is waited for.
+struct becomes_one : scenario<becomes_one, 2> {
+  mortal<node> of;
+  fiber waiting;
+  base::handed_over<int> body;
+
+  void before() { of.begin(nullptr); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      of->members.begin_one();
+      return of->run_member(body);
+    }
+    of->cancel(waiting);
+    body = 2;
+  }
+  void after() {
+    check(body == 2, "a member runs after the end of cancel");
+    end(of);
+  }
+};
+
+// A member of a node below another one.
+template <bool Upper> struct below : scenario<below<Upper>, Upper ? 3 : 2> {
+  mortal<node> upper;
+  mortal<node> lower;
+  fiber waiting[2];
+  base::handed_over<int> body;
+
+  void before() {
+    upper.begin(nullptr);
+    lower.begin(&*upper);
+    lower->members.begin_one();
+  }
+  void thread(unsigned self) {
+    if (self == 0)
+      return lower->run_member(body);
+    if (self == 2)
+      return upper->cancel(waiting[1]);
+    lower->cancel(waiting[0]);
+    check(body <= 1, "a member ran twice");
+    end(lower);
+    if (!Upper)
+      end(upper);
+  }
+  void after() {
+    if (Upper)
+      end(upper);
+  }
+};
+
+} // namespace
+} // namespace nopal::model
+
+int main(int argc, char** argv) {
+  using namespace nopal::model;
+  constexpr auto before = made_by::before;
+  constexpr auto another = made_by::another;
+  runner models{argc, argv};
+  models.random<members_end<1, 1, before>>("one member");
+  models.bounded<members_end<1, 1, before>>("one member", 4);
+  models.random<members_end<2, 1, before>>("two members");
+  models.bounded<members_end<2, 1, before>>("two members", 1);
+  models.random<members_end<2, 1, another>>("a member makes another");
+  models.random<members_end<1, 2, before>>("two cancel");
+  models.random<becomes_one>("a fiber becomes a member meanwhile");
+  models.bounded<becomes_one>("a fiber becomes a member meanwhile", 4);
+  models.random<below<false>>("both nodes end when the lower is cancelled");
+  models.bounded<below<false>>("both nodes end when the lower is cancelled", 4);
+  models.random<below<true>>("both nodes are cancelled");
+  return models.result();
+}
