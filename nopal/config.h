@@ -22,6 +22,9 @@
 #define NOPAL_DEFAULT_STACK_BUDGET (std::size_t{64} << 20)
 #define NOPAL_DEFAULT_MAX_STACKS 0
 #endif
+#if !defined(NOPAL_PROCESS_QUEUE_HEADER)
+#define NOPAL_PROCESS_QUEUE_HEADER "nopal/process/queue.h"
+#endif
 
 // The inline namespace of all that depends on these choices. Code that is compiled in two ways has
 // two names, so a file does not link with a library of the other kind; a program may contain both.

@@ -27,20 +27,16 @@ private:
   std::uint64_t since_ = base::cycles();
 };
 
-// For steal (queue.h).
-class peer {
+// For steal, of whichever queue. Names of Memory's parts that its steal does not use are not
+// instantiated.
+template <class Memory> class peer {
 public:
   peer(transport& by, unsigned victim) noexcept : by_{by}, victim_{victim} {}
 
-  std::uint64_t read_ends() {
-    ++here.done.tries;
-    std::uint64_t ends = 0;
-    by_.get(victim_, &ends, &control().queue.head, sizeof ends);
-    return ends;
-  }
+  std::uint64_t read_ends() { return read(&queue().head); }
   bool take(std::uint32_t head, std::uint64_t& entry) {
-    return by_.compare_swap_and_get(victim_, control().queue.head, head, head + 1, &entry,
-                                    &control().queue.entry(head), sizeof entry) == head;
+    return by_.compare_swap_and_get(victim_, queue().head, head, head + 1, &entry,
+                                    &queue().entry(head), sizeof entry) == head;
   }
   void copy(segment one) {
     void* const at = reinterpret_cast<void*>(here.region + one.lower);
@@ -48,15 +44,30 @@ public:
     ++here.done.steals;
     here.done.stolen_bytes += one.size();
   }
-  void acknowledge() { by_.post_add(victim_, control().queue.acknowledged, 1); }
+  void acknowledge() { by_.post_add(victim_, queue().acknowledged, 1); }
+
+  // Of a queue with a lock.
+  bool try_lock() { return by_.fetch_add(victim_, queue().lock, 1) == 0; }
+  void unlock() { put(queue().lock, 0); }
+  void put_head(std::uint32_t head) { put(queue().head, head); }
+  std::uint64_t read_entry(std::uint32_t number) { return read(&queue().entry(number)); }
 
   auto steps() noexcept {
+    ++here.done.tries;
     return [clock = timed{step::look}](int number) mutable {
       clock.end(static_cast<step>(number - 1));
     };
   }
 
 private:
+  static Memory& queue() noexcept { return control().queue; }
+  std::uint64_t read(const void* from) {
+    std::uint64_t value = 0;
+    by_.get(victim_, &value, from, sizeof value);
+    return value;
+  }
+  void put(word& at, std::uint32_t value) { by_.put(victim_, &at, &value, sizeof value); }
+
   transport& by_;
   const unsigned victim_;
 };

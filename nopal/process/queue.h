@@ -47,6 +47,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
+#include "nopal/process/segment.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -54,18 +55,6 @@
 #include <type_traits>
 
 namespace nopal::inline NOPAL_ABI::process {
-
-// Addresses of frames, as distances from the lower end of the region.
-struct segment {
-  std::uint32_t lower;
-  std::uint32_t upper;
-
-  std::uint32_t size() const noexcept { return upper - lower; }
-  std::uint64_t packed() const noexcept { return lower | std::uint64_t{upper} << 32; }
-  static segment unpacked(std::uint64_t both) noexcept {
-    return {static_cast<std::uint32_t>(both), static_cast<std::uint32_t>(both >> 32)};
-  }
-};
 
 template <std::uint32_t Capacity> struct queue_memory {
   static constexpr std::uint32_t capacity = Capacity;
@@ -80,8 +69,6 @@ template <std::uint32_t Capacity> struct queue_memory {
     return entries[number & (Capacity - 1)];
   }
 };
-
-enum class popped : unsigned char { own, stolen, none };
 
 // Place() is the memory, which is as it was made; its head and tail are `first`.
 template <class Place> class queue_owner {

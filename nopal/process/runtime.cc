@@ -115,7 +115,7 @@ void steal_and_resume() {
     return;
   unsigned victim = now->random.below(others);
   victim += victim >= now->with->rank() ? 1 : 0;
-  peer from{*now->by, victim};
+  peer<queue_type> from{*now->by, victim};
   if (const std::optional<segment> one = steal(from, from.steps()))
     resume(*one);
 }
