@@ -78,6 +78,8 @@ def arguments(words):
     parser.add_argument("--before", metavar="DIR",
                         help="with --study scheduling: the build directory of an older commit, "
                         "whose programs are measured beside these")
+    parser.add_argument("--all", action="store_true",
+                        help="with --study nodes: the largest trees too, once each")
     parser.add_argument("--seed", type=int, metavar="N", help="of the random order")
     parser.add_argument("--timeout", type=positive(float), default=600, metavar="S",
                         help="a run that takes longer has failed (default 600)")
@@ -195,6 +197,8 @@ def main(words):
         raise UsageError("--merge needs --study NAME, the study that the files are of.")
     if options.before and not options.study:
         raise UsageError("--before needs --study NAME, a study that compares builds.")
+    if options.all and not options.study:
+        raise UsageError("--all needs --study NAME, a study that leaves out what takes long.")
     if options.targets and not options.study:
         raise UsageError("--targets needs --study NAME, the study that runs the programs.")
     if options.targets:

@@ -43,7 +43,7 @@ public:
   static constexpr const char* name = "steal";
 
   explicit steal_problem(size chosen)
-      : times_{chosen == size::test    ? 50
+      : times_{chosen == size::test    ? 500
                : chosen == size::quick ? 10'000
                                        : 50'000} {}
   steal_problem(size, long n) : times_{n} {}

@@ -164,7 +164,7 @@ def add(whole, part, path):
         mine, problems=list(dict.fromkeys(mine.problems + theirs.problems)),
         workers=sorted({*mine.workers, *theirs.workers}), rounds=into.rounds,
         workers_asked=mine.workers_asked or theirs.workers_asked,
-        before=mine.before or theirs.before)
+        before=mine.before or theirs.before, all=mine.all or theirs.all)
     whole.runs += part.runs
     whole.left_out += [said for said in part.left_out if said not in whole.left_out]
     for name, entry in part.result.extra.items():

@@ -10,6 +10,7 @@ COLOURS = {
     "nopal": "#1b7f3b", "nopal-counted": "#2e5339",
     "nopal-ivars": "#1f5fa8", "nopal-gang": "#1f5fa8",
     "nopal-before": "#c0c0c0", "nopal-again": "#e0e0e0",
+    "process": "#1f5fa8", "process-openmpi": "#c23b22", "process-mpich": "#d4a017",
     "boost": "#c23b22", "go": "#17a2a2",
     "nopal-nowa": "#8e44ad", "nopal-nowa-the": "#d65fb4", "nopal-fibril": "#b5651d",
     "nopal-cilkplus": "#d4a017",

@@ -45,7 +45,7 @@ def words(configuration):
     return f"{problem} on {runtime} with {workers} worker{'s' if workers > 1 else ''}"
 
 
-def run_once(program, configuration, size, limit_s, budget=NO_LIMIT):
+def run_once(program, configuration, size, limit_s, budget=NO_LIMIT, launcher=()):
     """The JSON line of one process, or an exception that says why there is none."""
     if budget.left() <= 0:
         raise OutOfTime()
@@ -53,7 +53,7 @@ def run_once(program, configuration, size, limit_s, budget=NO_LIMIT):
     problem, _, number = problem.partition("@")
     if number in SIZES:
         size, number = number, ""
-    command = [str(program), "--size", size, "--workers", str(workers)]
+    command = [*launcher, str(program), "--size", size, "--workers", str(workers)]
     if number:
         command += ["--n", number]
     environment = {**os.environ, **environment_of(runtime)}
@@ -260,7 +260,8 @@ def measure(build, configurations, size, rounds, seed, timeout_s, at_most_s, aft
             try:
                 program = build.program(configuration[0], configuration[1])
                 result.samples[configuration][number] = run_once(
-                    program, configuration, size, limit_s, budget)
+                    program, configuration, size, limit_s, budget,
+                    build.launcher(*configuration[1:]))
             except OutOfTime:
                 if not result.samples[configuration]:
                     result.refused[configuration] = budget.said()

@@ -18,9 +18,13 @@ PRESETS = ["nopal", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
 COUNTED = "nopal-counted"
 IVARS, GANG = "nopal-ivars", "nopal-gang"
 BEFORE, AGAIN = "nopal-before", "nopal-again"
+# Their workers are processes: forked from one, or begun by the launcher of an MPI.
+PROCESS = "process"
+LAUNCHED = ["process-openmpi", "process-mpich"]
 # These run programs that call themselves otherwise.
 CALLED = {BEFORE: "nopal", AGAIN: "nopal"}
-OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED, IVARS, GANG, *CALLED]
+OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED, IVARS, GANG, *CALLED, PROCESS,
+                                          *LAUNCHED]
 RUNTIMES = {
     "serial": "the serial elision, baseline of every ratio",
     "serial_call": "the elision with every fork left a call, baseline of the cost of a fork",
@@ -35,6 +39,9 @@ RUNTIMES = {
     "nopal-gang": "Nopal, a one-touch future for each fork, by a gang",
     "nopal-before": "Nopal of an older build, by run.py --before",
     "nopal-again": "Nopal once more, the control of nopal-before",
+    "process": "Nopal on processes that are forked from one",
+    "process-openmpi": "Nopal on processes that Open MPI begins",
+    "process-mpich": "Nopal on processes that MPICH begins",
     "boost": "Boost.Context's fibers",
     "go": "Go's goroutines and channels",
     "openmp-gcc": "OpenMP tasks of GCC",
@@ -51,8 +58,8 @@ RUNTIMES = {
     "taskflow": "Taskflow, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, *CALLED, "boost", "go", "openmp-gcc-untied",
-              "openmp-llvm-untied", "nowa-own", "fibril-own"]
+NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, *CALLED, PROCESS, *LAUNCHED, "boost", "go",
+              "openmp-gcc-untied", "openmp-llvm-untied", "nowa-own", "fibril-own"]
 STACKS_MAX = 16384
 POLICIES = ("budget:SIZE, in bytes or with a suffix K, M or G, budget:unlimited, stacks:N with N "
             f"from 1 to {STACKS_MAX}")
@@ -109,6 +116,8 @@ def environment_of(runtime):
     """What the variables say that a program of RUNTIME:POLICY is run with."""
     text = policy(runtime)
     variables = {"BENCH_CENSUS": "1"} if text.endswith(CENSUS) else {}
+    if runtime == "process-openmpi":  # it refuses root, which containers run as
+        variables |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     kind, _, amount = without_census(text).partition(":")
     if kind:
         variables[{"budget": "NOPAL_STACK_BUDGET", "stacks": "NOPAL_MAX_STACKS"}[kind]] = amount
@@ -179,6 +188,11 @@ class Build:
         name = base(runtime)
         folder = self.folders.get(name, self.bench)
         return folder / f"{problem.partition('@')[0]}-{CALLED.get(name, name)}"
+
+    def launcher(self, runtime, workers):
+        """The words before a program whose workers are processes that something else begins."""
+        words = self.built.get(base(runtime), {}).get("launcher")
+        return [*words, "-n", str(workers)] if words else []
 
     def has(self, problem, runtime):
         about = self.built.get(base(runtime))

@@ -25,7 +25,8 @@ def wish_of(module, options):
         problems=programs.choose(options.b or "all", module.PROBLEMS, "Problem", module.PROBLEMS),
         workers=programs.choose_workers(options.t) if options.t else module.workers(cores),
         size=size, rounds=options.n or module.ROUNDS, cores=cores,
-        workers_asked=options.t is not None, before=options.before is not None)
+        workers_asked=options.t is not None, before=options.before is not None,
+        all=options.all)
 
 
 def command_of(name, wish, seed, at_most_s):
@@ -35,6 +36,8 @@ def command_of(name, wish, seed, at_most_s):
         words += ["-t", ",".join(map(str, wish.workers))]
     if wish.before:
         words += ["--before", "DIR"]
+    if wish.all:
+        words += ["--all"]
     return shlex.join(words + ["-s", wish.size, "-n", str(wish.rounds), "--seed", str(seed),
                                "--at-most", f"{at_most_s:g}"])
 
@@ -155,8 +158,10 @@ def run(options, source):
            "cannot be given with --study, which says itself what is measured and shown")
     if not hasattr(module, "COMPARES_BUILDS"):
         refuse(options, ["before"], "cannot be given with this study, which compares no builds")
+    if not hasattr(module, "HAS_ALL"):
+        refuse(options, ["all"], "cannot be given with this study, which always runs all it has")
     if options.merge:
-        refuse(options, ["before", "b", "t", "s", "n", "seed", "at_most", "within"],
+        refuse(options, ["all", "before", "b", "t", "s", "n", "seed", "at_most", "within"],
                "cannot be given with --merge, which measures nothing")
         study = document.merged(options.merge, module)
         if study.name != options.study:

@@ -19,6 +19,7 @@ BENCH = pathlib.Path(sys.argv.pop(1)) / "bench"
 BUILT = json.loads((BENCH / "programs.json").read_text())["built"]
 STUDIED = ["known_span", "suspended", "deep_leaves", "alternating", "lu_tiny", "side_by_side",
            "regions"]
+TASKS = ["btc1", "btc2", "uts", "task_queens", "task_fib"]
 
 
 def start(name, *words):
@@ -55,6 +56,17 @@ class StudyPrograms(unittest.TestCase):
             workers = ("--workers", 3) if runtime.startswith("nopal") else ()
             for problem in set(STUDIED).intersection(about["problems"]):
                 self.line(problem, runtime, *workers)
+
+    def test_programs_of_tasks_verify_on_each_runtime(self):
+        """On processes that a program forks; those of a launcher are the study's."""
+        for runtime, counts in (("serial_call", [1]), ("nopal", [1, 3]), ("process", [1, 2, 5])):
+            self.assertLessEqual(set(TASKS), set(BUILT[runtime]["problems"]), runtime)
+            for problem in TASKS:
+                for workers in counts:
+                    self.line(problem, runtime, "--workers", workers)
+        for problem in ("steal", "latency"):
+            told = self.line(problem, "process", "--workers", 2)["told"]
+            self.assertGreater(told["tasks" if problem == "steal" else "get_8"], 0)
 
     def test_idle_workers_are_counted(self):
         """Atomics by the counting library alone, calls by both."""
@@ -99,6 +111,9 @@ class StudyPrograms(unittest.TestCase):
                 ("side_by_side-serial", ["--n", 5000], "accepted are --n 1 to"),
                 ("regions-nopal", ["--n", 3], "is 1 (free) or 2 (affine)"),
                 ("lu_tiny-serial", ["--n", 3], "accepted are --size"),
+                ("uts-serial_call", ["--n", 7], "accepted are --n 1 to 5, 6, 8, 10, 12"),
+                ("btc2-serial_call", ["--n", 31], "accepted are --n 1 to 30"),
+                ("latency-process", ["--workers", 1], "accepted is --workers 2"),
                 ("idle-nopal", ["--n", 4], "accepted are 1 (serial), 2 (forks) and 3 (bursts)"),
                 ("known_span_cases", ["--size", "huge"], "accepted are test, quick and paper"),
                 ("known_span_cases", ["--frobnicate"], "accepted is --size")):

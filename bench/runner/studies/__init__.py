@@ -39,6 +39,7 @@ and, where it has use for them,
     COMPARES_BUILDS
                 whether --before may name an older build: then wish.before is True, and the runtimes
                 nopal-before and nopal-again are built
+    HAS_ALL     whether --all may ask for what takes long: then wish.all is True
 
 `checks`, `tables` and `figures` must follow from `result` alone, which may have been read from
 files: they are called again when files are merged. Nothing in them may name a path or a host.
@@ -67,6 +68,8 @@ class Wish:
     workers_asked: bool
     # Whether an older build was given.
     before: bool = False
+    # Whether --all was given.
+    all: bool = False
 
     def narrow(self, counts):
         """A figure's own numbers of workers; what -t asks for takes the place of the defaults."""

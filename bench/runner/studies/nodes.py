@@ -1,0 +1,297 @@
+# SPDX-License-Identifier: MIT
+"""The same program on several processes, beside uni-address-hpdc15, section 6.
+
+Workers are processes. More of them than processors must share these, so their times say only that
+nothing breaks. The threads of one process on the same processors are the limit of what processes
+can reach. What a steal and a task take is told by process 0.
+"""
+
+import statistics
+
+from runner import checks as checking
+from runner import panels, study_text
+from runner.programs import LAUNCHED, PROCESS
+from runner.rounds import NotMeasured, enough, paired, ratios, value
+from runner.studies import Figure, Table
+from runner.studies import _nodes_figures as figures_of
+from runner.studies import _nodes_paper as paper
+from runner.studies._common import every
+
+ABOUT = "processes: tasks, steals, memory and speed-up; BTC, UTS and NQueens of uni-address-hpdc15"
+HAS_ALL = True
+PROBLEMS = ["btc1", "btc2", "uts", "task_queens", "task_fib", "steal", "latency"]
+ROUNDS = 15
+SIZE = "quick"
+SERIAL, THREADS = "serial_call", "nopal"
+RUNTIMES = [PROCESS, *LAUNCHED]
+BTC, QUEENS, FIB, STEAL, LATENCY = "btc1", "task_queens", "task_fib", "steal", "latency"
+# What --n chooses a tree by, its name, and the levels of those whose memory is looked at.
+TREES = {"uts@1": "UTS T1", "uts@2": "UTS T2", "uts@3": "UTS T3", "uts@4": "UTS T4",
+         "uts@5": "UTS T5", "uts@8": "UTS D=8", "uts@10": "UTS D=10"}
+LARGE = {"uts@12": "UTS D=12", "uts@21": "UTS T1L", "uts@22": "UTS T2L", "uts@23": "UTS T3L"}
+SMALL = {"uts@6": "UTS D=6"}
+LEVELS = {"uts@6": 6, "uts@8": 8, "uts@10": 10, "uts@12": 12, "uts@3": 1572, "uts@23": 17844}
+PAPERS_TREES = ["uts@6", "uts@8", "uts@10", "uts@12"]
+NAMES = {"btc1": "BTC, iter 1", "btc2": "BTC, iter 2", QUEENS: "NQueens", FIB: "fib",
+         **TREES, **LARGE, **SMALL}
+TWO = 2
+STEPS = {"look": "tries", "take": "steals", "copy": "steals", "suspend": "suspended",
+         "resume": "suspended"}
+CREATION_MOST, STEAL_US_MOST, EFFICIENCY_LEAST, THREADS_MOST = 40, 1.0, 0.95, 1.15
+
+
+def workers(_cores):
+    return [1, 2, 4, 8]
+
+
+def trees(wish):
+    if "uts" not in wish.problems:
+        return []
+    return list(SMALL) if wish.size == "test" else list(TREES)
+
+
+def large(wish):
+    return list(LARGE) if wish.all and "uts" in wish.problems and wish.size != "test" else []
+
+
+def computed(wish):
+    """All that is computed on any number of processes, but the largest trees."""
+    return [p for p in PROBLEMS if p in wish.problems and p not in ("uts", STEAL, LATENCY)
+            ] + trees(wish)
+
+
+def scaled(wish):
+    """What is to run twice as fast on two processes."""
+    return [p for p in computed(wish) if p in ("btc1", "btc2", QUEENS)] + trees(wish)[:1]
+
+
+def judged(wish):
+    wanted = every(scaled(wish), RUNTIMES, [1, TWO]) + every(trees(wish)[:1], [THREADS], [TWO])
+    return wanted + (every([BTC], [SERIAL], [1]) if BTC in wish.problems else [])
+
+
+def once(wish):
+    return every(large(wish), [PROCESS, THREADS], [1, TWO])
+
+
+def configurations(wish):
+    counts = wish.workers
+    wanted = every(computed(wish), [SERIAL], [1]) + judged(wish) + once(wish)
+    wanted += every(computed(wish), [PROCESS], counts)
+    wanted += every(computed(wish), [THREADS], [c for c in counts if c <= TWO])
+    wanted += every(computed(wish), LAUNCHED, [c for c in counts if c <= TWO])
+    return wanted + every([p for p in (STEAL, LATENCY) if p in wish.problems], RUNTIMES, [TWO])
+
+
+def told(rounds, problem, runtime, count):
+    """Round -> what process 0 tells."""
+    return rounds.column(problem, runtime, count, "told")
+
+
+def runtimes(result):
+    """Those that have been measured."""
+    known = {runtime for _, runtime, _ in result.measurement.configurations}
+    return [runtime for runtime in RUNTIMES if runtime in known]
+
+
+def creation(rounds, runtime):
+    """Cycles for each task that the serial elision does not need, and those of a full fence."""
+    forks = rounds.forks(BTC, SERIAL)
+    rows = paired(rounds.column(BTC, runtime, 1), rounds.column(BTC, SERIAL, 1),
+                  told(rounds, BTC, runtime, 1))
+    return {r: ((ours - base) * 1e9 * line["ghz"] / forks, line["fence_cycles"])
+            for r, (ours, base, line) in rows.items()}
+
+
+def beyond_fence(rounds, runtime):
+    return [task - fence for task, fence in creation(rounds, runtime).values()]
+
+
+def stealing(rounds, runtime):
+    """What process 0 tells of the rounds in which it has stolen."""
+    known = [line for line in told(rounds, STEAL, runtime, TWO).values()
+             if line["steals"] and line["suspended"]]
+    if not known:
+        raise NotMeasured(f"{runtime} has stolen nothing")
+    return known
+
+
+def step_ns(rounds, runtime, names):
+    """Nanoseconds that these steps of a steal take together."""
+    return [sum(line[f"{name}_cycles"] / line[STEPS[name]] for name in names) / line["ghz"]
+            for line in stealing(rounds, runtime)]
+
+
+def steal_us(rounds, runtime):
+    return [ns / 1000 for ns in step_ns(rounds, runtime, ["look", "take", "copy"])]
+
+
+def region(rounds, problem, runtime=PROCESS):
+    """The most bytes of the region that process 0 has used, of all numbers of processes."""
+    known = [line["region_used"] for p, r, count in rounds.measurement.configurations
+             if (p, r) == (problem, runtime) and rounds.measurement.samples[p, r, count]
+             for line in told(rounds, p, r, count).values()]
+    if not known:
+        raise NotMeasured(f"needs {problem} on {runtime}")
+    return [max(known)]
+
+
+def a_level(rounds, problem):
+    return [used / LEVELS[problem] for used in region(rounds, problem)]
+
+
+def efficiency(rounds, problem, runtime, count=TWO):
+    return [quotient / count for quotient in
+            ratios(rounds.column(problem, runtime, 1), rounds.column(problem, runtime, count))]
+
+
+def over_threads(rounds, problem, runtime):
+    return ratios(rounds.column(problem, runtime, TWO), rounds.column(problem, THREADS, TWO))
+
+
+def checks_of(result, runtime):
+    wish = result.wish
+    listed = []
+    if BTC in wish.problems:
+        listed.append((f"{runtime}: cycles of a task beyond the elision's and a full fence's",
+                       "<=", CREATION_MOST, lambda rounds: enough(beyond_fence(rounds, runtime))))
+    if STEAL in wish.problems:
+        listed.append((f"{runtime}: look, take and copy of a steal from a busy process, us", "<=",
+                       STEAL_US_MOST, lambda rounds: steal_us(rounds, runtime)))
+    for problem in scaled(wish):
+        listed.append((f"{NAMES[problem]} on {runtime}: efficiency of 2 processes", ">=",
+                       EFFICIENCY_LEAST,
+                       lambda rounds, p=problem: enough(efficiency(rounds, p, runtime))))
+    for problem in trees(wish)[:1]:
+        listed.append((f"{NAMES[problem]} on {runtime}: 2 processes over 2 threads", "<=",
+                       THREADS_MOST,
+                       lambda rounds, p=problem: enough(over_threads(rounds, p, runtime))))
+    return listed
+
+
+def checks(result):
+    listed = [(f"{NAMES[problem]}: bytes of the region for each level", "<=", paper.BYTES_A_LEVEL,
+               lambda rounds, p=problem: a_level(rounds, p))
+              for problem in trees(result.wish) + large(result.wish) if problem in PAPERS_TREES]
+    for runtime in runtimes(result):
+        listed += checks_of(result, runtime)
+    return checking.evaluate(result.measurement, listed)
+
+
+def creation_table(result):
+    def column(rounds, runtime, place):
+        return [row[place] for row in creation(rounds, runtime).values()]
+    rows = [[runtime, *(value(column, result.rounds, runtime, place) for place in (0, 1)),
+             value(beyond_fence, result.rounds, runtime)] for runtime in runtimes(result)]
+    rows += [[f"the paper: {name}", cycles, None, None]
+             for name, cycles in paper.CREATION.items()]
+    return Table("Creation of a task, cycles (Table 2 of the paper)",
+                 ["", "task", "full fence", "beyond it"], rows,
+                 "BTC, iter 1, one process, less the serial elision whose spawns stay calls. The "
+                 "queue can be stolen from at any time, so that each pop has a full fence, which "
+                 "is timed by itself after each run. The paper's are of a Xeon E5-2660.")
+
+
+def steal_table(result):
+    def frame(rounds, runtime):
+        return [line["stolen_bytes"] / line["steals"] for line in stealing(rounds, runtime)]
+    rows = [[runtime, value(frame, result.rounds, runtime),
+             *(value(step_ns, result.rounds, runtime, [name]) for name in STEPS),
+             value(step_ns, result.rounds, runtime, ["look", "take", "copy"])]
+            for runtime in runtimes(result)]
+    ns = {"all": paper.STEAL_CYCLES / paper.GHZ, "both": paper.SUSPEND_RESUME_CYCLES / paper.GHZ}
+    return Table("One steal, nanoseconds (Table 3 and Figure 10 of the paper)",
+                 ["", "bytes", *STEPS, "look + take + copy"], rows,
+                 "Two processes steal one continuation from each other, whose child computes "
+                 "meanwhile. The acknowledgement, which nobody waits for, is not timed. The "
+                 f"paper's seven operations take {ns['all']:,.0f} ns over its network, of which "
+                 f"suspending and resuming are {ns['both']:,.0f}; the frame has 3,055 bytes.")
+
+
+def region_table(result):
+    def size(rounds, problem):
+        return [line["region_size"] for line in told(rounds, problem, PROCESS, 1).values()]
+    rows = []
+    for problem in computed(result.wish) + large(result.wish):
+        known = value(region, result.rounds, problem)
+        levels = LEVELS.get(problem)
+        rows.append([NAMES[problem], levels, known and int(known.median),
+                     known and levels and known.median / levels,
+                     value(size, result.rounds, problem)])
+    for name, cases in paper.REGION.items():
+        rows += [[f"the paper: {name}", depth, used, used / depth if name == "UTS" else None, None]
+                 for depth, used in cases.items()]
+    return Table("Bytes of the uni-address region (Table 4 of the paper)",
+                 ["", "levels", "used", "a level", "size of the region"], rows,
+                 "The most that process 0 has used, of all numbers of processes.")
+
+
+def seconds_table(result):
+    def seconds(rounds, problem, runtime, count):
+        return list(rounds.column(problem, runtime, count).values())
+    counts = sorted({1, TWO, *result.wish.workers})
+    rows = []
+    for problem in computed(result.wish) + large(result.wish):
+        for runtime in [SERIAL, THREADS, *runtimes(result)]:
+            cells = [value(seconds, result.rounds, problem, runtime, c) for c in counts]
+            if any(cells):
+                rows.append([NAMES[problem], runtime, *cells,
+                             value(efficiency, result.rounds, problem, runtime)])
+    papers = ", ".join(f"{name} {part}" for name, part in paper.EFFICIENCY.items())
+    return Table("Seconds, and the efficiency from 1 to 2 (Figure 11 of the paper)",
+                 ["", "runtime", *map(str, counts), "efficiency"], rows,
+                 f"Machine with {result.wish.cores} processors: more processes share them. The "
+                 f"paper's efficiencies from 480 to 3,840 cores: {papers}.")
+
+
+def tables(result):
+    return [creation_table(result), steal_table(result), region_table(result),
+            seconds_table(result)]
+
+
+def lines(result):
+    return study_text.blocks(tables(result))
+
+
+def speed_up_panels(result):
+    def speed_up(rounds, problem, runtime, count):
+        return ratios(rounds.column(problem, runtime, 1), rounds.column(problem, runtime, count))
+    chosen = [p for p in computed(result.wish) if p not in ("uts@8", FIB)]
+    found = {}
+    for problem in chosen:
+        panel = found[NAMES[problem]] = {}
+        for runtime in [THREADS, *runtimes(result)]:
+            points = {c: value(speed_up, result.rounds, problem, runtime, c)
+                      for c in result.wish.workers}
+            panel[runtime] = {c: known for c, known in points.items() if known}
+    return found
+
+
+def latencies(result):
+    """Operation -> runtime -> bytes -> median of nanoseconds."""
+    found = {"get": {}, "put": {}}
+    for runtime in runtimes(result):
+        try:
+            known = told(result.rounds, LATENCY, runtime, TWO).values()
+        except NotMeasured:
+            continue
+        for name in next(iter(known)):
+            operation, _, size = name.rpartition("_")
+            if operation in found:
+                found[operation].setdefault(runtime, {})[int(size)] = statistics.median(
+                    line[name] for line in known)
+    return found
+
+
+def figures(result):
+    steps = {name: {runtime: known for runtime in runtimes(result)
+                    if (known := value(step_ns, result.rounds, runtime, [name]))}
+             for name in STEPS}
+    return [Figure("Speed-up over one process (Figure 11 of the paper)",
+                   panels.curves(speed_up_panels(result), "speed-up", line_at=1),
+                   f"There are {result.wish.cores} processors."),
+            Figure("Latency of the transports by size (Figure 9 of the paper)",
+                   figures_of.latency(latencies(result)),
+                   "From a process that waits to one that computes."),
+            Figure("Steps of a steal (Figure 10 of the paper)",
+                   panels.bars(steps, "nanoseconds"))]
