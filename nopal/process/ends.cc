@@ -10,8 +10,9 @@
 
 namespace nopal::inline NOPAL_ABI::process {
 
-void ends::open(transport& by, unsigned rank, unsigned size) noexcept {
+void ends::open(transport& by, unsigned rank, unsigned size, ends_block& own) noexcept {
   by_ = &by;
+  own_ = &own;
   rank_ = rank;
   size_ = size;
 }
@@ -25,10 +26,10 @@ void ends::meet() {
   ++meetings_;
   by_->flush();
   for (unsigned round = 0; (1u << round) < size_; ++round) {
-    by_->post_add((rank_ + (1u << round)) % size_, control().barriers[round], 1);
+    word& come = own_->barriers[round];
+    by_->post_add((rank_ + (1u << round)) % size_, come, 1);
     for (unsigned tries = 1;
-         static_cast<std::int32_t>(control().barriers[round].load(base::acquire) - meetings_) <
-         0; // B
+         static_cast<std::int32_t>(come.load(base::acquire) - meetings_) < 0; // B
          ++tries) {
       by_->progress();
       idle_for_a_while(tries);
@@ -37,16 +38,16 @@ void ends::meet() {
 }
 
 void ends::end_here(bool failed, const void* bytes, std::size_t size) noexcept {
-  outcome& own = control().result;
+  outcome& own = own_->result;
   own.from = rank_;
   own.failed = failed ? 1 : 0;
   own.size = static_cast<std::uint32_t>(size);
   std::memcpy(own.bytes, bytes, size);
-  own.run.store(run_, base::release); // E
+  own.run.store(run_, base::relaxed);
 }
 
 bool ends::has_ended() {
-  if (control().result.run.load(base::acquire) != run_) // E
+  if (own_->result.run.load(base::acquire) != run_) // E
     return false;
   if (!passed_on_)
     pass_on();
@@ -55,18 +56,18 @@ bool ends::has_ended() {
 
 void ends::pass_on() {
   passed_on_ = true;
-  outcome& own = control().result;
+  outcome& own = own_->result;
   const unsigned place = (rank_ + size_ - own.from) % size_;
   for (unsigned next = 2 * place + 1; next <= 2 * place + 2 && next < size_; ++next) {
     const unsigned peer = (own.from + next) % size_;
-    constexpr std::size_t head = offsetof(outcome, from);
-    by_->put(peer, &own.from, &own.from, offsetof(outcome, bytes) - head + own.size);
+    const auto* const first = reinterpret_cast<const unsigned char*>(&own.from);
+    by_->put(peer, &own.from, first, static_cast<std::size_t>(own.bytes + own.size - first));
     by_->post_store(peer, own.run, run_); // E
   }
 }
 
 bool ends::take_result(void* to, std::size_t size, std::string& error) const {
-  const outcome& own = control().result;
+  const outcome& own = own_->result;
   if (own.failed != 0)
     error.assign(reinterpret_cast<const char*>(own.bytes), own.size);
   else

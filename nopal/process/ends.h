@@ -12,8 +12,8 @@
 //            else of the outcome. It is not written anew before all processes have read it: each
 //            reads it before it meets the others, and they meet before the next run.
 // Orders:
-//   E  the run's number: store release, here or by the engine after the rest was put. Partner: the
-//      acquire in has_ended.
+//   E  the run's number: store release by the engine, after the rest was put. Partner: the acquire
+//      in has_ended. Where the run has ended, the thread that stored the number reads it.
 //   B  barriers: added by engines after all that a process did before. Partner: the acquire load
 //      that waits for it.
 #pragma once
@@ -30,7 +30,7 @@ namespace nopal::inline NOPAL_ABI::process {
 
 class ends {
 public:
-  void open(transport& by, unsigned rank, unsigned size) noexcept;
+  void open(transport& by, unsigned rank, unsigned size, ends_block& own = control().ends) noexcept;
 
   // Collective.
   void begin();
@@ -47,6 +47,7 @@ private:
   void pass_on();
 
   transport* by_ = nullptr;
+  ends_block* own_ = nullptr; // every process has it at the same address
   unsigned rank_ = 0;
   unsigned size_ = 1;
   std::uint32_t run_ = 0;

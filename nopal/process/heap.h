@@ -24,7 +24,7 @@ namespace nopal::inline NOPAL_ABI::process {
 
 enum cell_state : std::uint32_t { cell_pending, cell_value, cell_error, cell_freed };
 
-struct cell {
+struct alignas(16) cell {
   word state;
   std::uint32_t size_class;
   cell* next; // in the owner's list of free ones
@@ -32,7 +32,6 @@ struct cell {
   void* payload() noexcept { return this + 1; }
   const void* payload() const noexcept { return this + 1; }
 };
-static_assert(sizeof(cell) == 16);
 
 inline cell_state state_of_own(const cell& one) noexcept {
   return static_cast<cell_state>(one.state.load(base::acquire)); // S

@@ -13,10 +13,11 @@
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
-#include "nopal/process/queue.h"
 
 #include <cstddef>
 #include <cstdint>
+
+#include NOPAL_PROCESS_QUEUE_HEADER
 
 namespace nopal::inline NOPAL_ABI::process {
 
@@ -32,17 +33,22 @@ using queue_type = queue_memory<8192>;
 // What a computation has come to: written by the process on which it ended, and passed on from
 // process to process. The state is written last.
 struct outcome {
-  base::atomic<std::uint32_t> run{0}; // the number of the run that this is of
-  std::uint32_t from = 0;             // the process on which it ended
-  std::uint32_t failed = 0;           // the bytes are a remote_error's text
-  std::uint32_t size = 0;
+  base::atomic<std::uint32_t> run{0};         // the number of the run that this is of
+  base::handed_over<std::uint32_t> from{0};   // the process on which it ended
+  base::handed_over<std::uint32_t> failed{0}; // the bytes are a remote_error's text
+  base::handed_over<std::uint32_t> size{0};
   unsigned char bytes[most_result] = {};
+};
+
+// Ends of runs, and meetings (ends.h).
+struct ends_block {
+  alignas(64) outcome result;
+  alignas(64) base::atomic<std::uint32_t> barriers[barrier_rounds]{};
 };
 
 struct control_block {
   queue_type queue;
-  alignas(64) outcome result;
-  alignas(64) base::atomic<std::uint32_t> barriers[barrier_rounds]{};
+  ends_block ends;
 };
 
 inline control_block& control() noexcept { return *reinterpret_cast<control_block*>(block_at); }

@@ -246,6 +246,9 @@ struct queue_scenario : scenario<queue_scenario<Memory, Thieves, When, Thieves_>
 constexpr auto swap_first = entry_is_read::after_it;
 constexpr auto entry_first = entry_is_read::before_the_swap;
 
+// Numbers that wrap at 2^32 are among the first few.
+constexpr std::uint32_t near_the_end = 0xffff'fffe;
+
 template <class Scenario>
 void try_script(runner& models, const char* script, std::uint32_t first, int tries, double share) {
   Scenario::script = script;
@@ -256,9 +259,12 @@ void try_script(runner& models, const char* script, std::uint32_t first, int tri
                 static_cast<unsigned>(Scenario::params::thread_count) - 1, first);
   models.random<Scenario>(name, share);
 }
-
-// Numbers that wrap at 2^32 are among the first few.
-constexpr std::uint32_t near_the_end = 0xffff'fffe;
+template <class Scenario> void try_all(runner& models, const char* script, unsigned switches) {
+  Scenario::script = script;
+  Scenario::tries = 1;
+  Scenario::first = near_the_end;
+  models.bounded<Scenario>(script, switches);
+}
 
 template <template <std::uint32_t> class Memory, entry_is_read When> void live(runner& models) {
   using narrow = queue_scenario<Memory<2>, 2, When>;
@@ -269,6 +275,8 @@ template <template <std::uint32_t> class Memory, entry_is_read When> void live(r
   try_script<narrow>(models, "++++--", 0, 2, 1);
   try_script<wide>(models, "+++-+--+-", near_the_end, 2, 1);
   try_script<wide>(models, "++n+n-+n", near_the_end, 2, 1);
+  try_all<queue_scenario<Memory<2>, 1, When>>(models, "++--+-", 3);
+  try_all<narrow>(models, "++-", 2);
 }
 
 } // namespace

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// Models of how runs between processes end, and how processes meet: each process gets each run's
+// outcome, whole, and nobody leaves a meeting before all have come.
+//
+// Each thread is a process with a block of its own. The engine between them copies the fields that
+// ends.cc puts; what is only begun it does at once, or as late as its contract lets it.
+#include "harness.h"
+
+#include "nopal/process/ends.cc"
+
+namespace nopal::base {
+
+void sleep_us(unsigned) noexcept { spin_pause(); }
+
+} // namespace nopal::base
+
+namespace nopal::model {
+namespace {
+
+using process::ends_block;
+using process::word;
+
+class engine final : public process::transport {
+public:
+  engine(ends_block* blocks, unsigned self) noexcept : blocks_{blocks}, self_{self} {}
+
+  const char* name() const noexcept override { return "model"; }
+
+  void put(unsigned peer, void* to, const void* from, std::size_t bytes) override {
+    flush();
+    const process::outcome& own = blocks_[self_].result;
+    process::outcome& its = blocks_[peer].result;
+    check(to == &own.from && from == to && bytes > own.size, "the outcome is put from elsewhere");
+    its.from = std::uint32_t{own.from};
+    its.failed = std::uint32_t{own.failed};
+    its.size = std::uint32_t{own.size};
+    std::memcpy(its.bytes, own.bytes, own.size);
+  }
+  void post_store(unsigned peer, word& at, std::uint32_t value) override {
+    begin({&of(peer, at), value, false});
+  }
+  void post_add(unsigned peer, word& at, std::uint32_t by) override {
+    begin({&of(peer, at), by, true});
+  }
+  void progress() noexcept override { flush(); }
+  void flush() noexcept override {
+    for (unsigned i = 0; i < count_; ++i)
+      do_now(begun_[i]);
+    count_ = 0;
+  }
+
+  // Nobody calls these here.
+  void get(unsigned, void*, const void*, std::size_t) override {}
+  std::uint32_t compare_swap(unsigned, word&, std::uint32_t, std::uint32_t) override { return 0; }
+  std::uint32_t fetch_add(unsigned, word&, std::uint32_t) override { return 0; }
+  std::uint32_t compare_swap_and_get(unsigned, word&, std::uint32_t, std::uint32_t, void*,
+                                     const void*, std::size_t) override {
+    return 0;
+  }
+
+private:
+  struct posted {
+    word* at;
+    std::uint32_t value;
+    bool adds;
+  };
+
+  void begin(posted one) noexcept {
+    check(count_ < 8, "more is begun than expected");
+    begun_[count_++] = one;
+    if (rl::rand(2) == 0)
+      flush();
+  }
+  static void do_now(const posted& one) noexcept {
+    if (one.adds)
+      one.at->fetch_add(one.value, base::acq_rel);
+    else
+      one.at->store(one.value, base::release);
+  }
+  word& of(unsigned peer, word& at) const noexcept {
+    const auto distance =
+        reinterpret_cast<std::uintptr_t>(&at) - reinterpret_cast<std::uintptr_t>(&blocks_[self_]);
+    return *reinterpret_cast<word*>(reinterpret_cast<std::uintptr_t>(&blocks_[peer]) + distance);
+  }
+
+  ends_block* blocks_;
+  unsigned self_;
+  posted begun_[8] = {};
+  unsigned count_ = 0;
+};
+
+template <int Size, int Times> struct meetings : scenario<meetings<Size, Times>, Size> {
+  ends_block blocks[Size];
+  base::handed_over<int> came[Times][Size];
+
+  void thread(unsigned self) {
+    engine by{blocks, self};
+    process::ends mine;
+    mine.open(by, self, Size, blocks[self]);
+    for (int time = 0; time < Times; ++time) {
+      came[time][self] = 1;
+      mine.meet();
+      for (int other = 0; other < Size; ++other)
+        check(came[time][other] == 1, "a process has left before all have come");
+    }
+    by.flush();
+  }
+};
+
+// Run n ends on process First + n, and every second one has failed.
+template <int Size, int Runs, int First> struct runs : scenario<runs<Size, Runs, First>, Size> {
+  ends_block blocks[Size];
+  int got[Runs] = {}; // an execution's threads take turns, so this is no race
+
+  void thread(unsigned self) {
+    engine by{blocks, self};
+    process::ends mine;
+    mine.open(by, self, Size, blocks[self]);
+    for (int run = 0; run < Runs; ++run) {
+      mine.begin();
+      const char outcome[2] = {'a', static_cast<char>('0' + run)};
+      if (static_cast<int>(self) == (First + run) % Size)
+        mine.end_here(run % 2 == 1, outcome, sizeof outcome);
+      while (!mine.has_ended()) {
+        by.progress();
+        base::spin_pause();
+      }
+      char result[sizeof outcome] = {};
+      std::string error;
+      mine.take_result(result, sizeof result, error);
+      const char* const seen = run % 2 == 1 ? error.data() : result;
+      check(error.size() == (run % 2 == 1 ? 2u : 0u), "a run has failed, or not, against its word");
+      check(seen[0] == 'a' && seen[1] == outcome[1], "the outcome is another run's");
+      ++got[run];
+      mine.meet();
+      check(got[run] == Size, "a process goes on before all have the outcome");
+    }
+    by.flush();
+  }
+};
+
+} // namespace
+} // namespace nopal::model
+
+int main(int argc, char** argv) {
+  using namespace nopal::model;
+  runner models{argc, argv};
+  models.section("meetings");
+  models.random<meetings<2, 3>>("two processes, three times");
+  models.bounded<meetings<2, 1>>("two processes, once", 2);
+  models.random<meetings<3, 2>>("three processes, twice");
+  models.random<meetings<4, 2>>("four processes, twice");
+  models.section("outcomes of runs");
+  models.random<runs<2, 3, 0>>("two processes, three runs");
+  models.random<runs<3, 2, 0>>("three processes, two runs");
+  models.random<runs<3, 2, 2>>("three processes, the last one ends first");
+  models.random<runs<4, 2, 1>>("four processes, two runs");
+  return models.result();
+}
