@@ -161,6 +161,20 @@ queens_refuses)
   refuses 2 'N' 65
   refuses 2 'within' 8 --within soon
   ;;
+processes)
+  for NOPAL_PROCESSES in 1 2 5; do
+    export NOPAL_PROCESSES
+    same_output "$program" 1 '1 queens: 1 boards'
+    same_output "$program" 3 '3 queens: 0 boards'
+    same_output "$program" 8 '8 queens: 92 boards'
+    same_output "$program" 11 '11 queens: 2680 boards'
+  done
+  ;;
+processes_refuses)
+  refuses 2 'N is required'
+  refuses 2 'N' 17
+  NOPAL_PROCESSES=none refuses 70 'NOPAL_PROCESSES' 8
+  ;;
 server) # ten clients at a time, each with three requests
   exec 4< <("$program" --connections 10)
   read -r _ port <&4 || fail "the server ended at once"
