@@ -8,6 +8,7 @@
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
+#include "nopal/process/direct.h"
 #include "nopal/process/launch.h"
 #include "nopal/process/watch.h"
 
@@ -51,49 +52,35 @@ public:
 
   void get(unsigned peer, void* to, const void* from, std::size_t bytes) override {
     delay();
-    const void* const there = of(peer, from);
-    if (bytes == sizeof(std::uint64_t)) { // one read
-      *static_cast<std::uint64_t*>(to) =
-          base::load_relaxed_word(reinterpret_cast<std::uintptr_t>(there));
-      base::acquire_what_was_read();
-    } else if (bytes == sizeof(std::uint32_t)) {
-      *static_cast<std::uint32_t*>(to) = static_cast<const word*>(there)->load(base::acquire);
-    } else {
-      std::memcpy(to, there, bytes);
-    }
+    of(peer).get(to, from, bytes);
   }
   void put(unsigned peer, void* to, const void* from, std::size_t bytes) override {
     delay();
-    std::memcpy(of(peer, to), from, bytes);
+    of(peer).put(to, from, bytes);
   }
   std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
                              std::uint32_t desired) override {
     delay();
-    of(peer, &at)->compare_exchange_strong(expected, desired, base::seq_cst, base::seq_cst);
-    return expected;
+    return of(peer).compare_swap(at, expected, desired);
   }
   std::uint32_t fetch_add(unsigned peer, word& at, std::uint32_t by) override {
     delay();
-    return of(peer, &at)->fetch_add(by, base::acq_rel);
+    return of(peer).fetch_add(at, by);
   }
   std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
                                      std::uint32_t desired, void* to, const void* from,
                                      std::size_t bytes) override {
-    const std::uint32_t before = compare_swap(peer, at, expected, desired);
-    std::memcpy(to, of(peer, from), bytes);
-    return before;
+    delay();
+    return of(peer).compare_swap_and_get(at, expected, desired, to, from, bytes);
   }
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
-    of(peer, &at)->store(value, base::release);
+    of(peer).store(at, value);
   }
-  void post_add(unsigned peer, word& at, std::uint32_t by) override {
-    of(peer, &at)->fetch_add(by, base::acq_rel);
-  }
+  void post_add(unsigned peer, word& at, std::uint32_t by) override { of(peer).fetch_add(at, by); }
 
 private:
-  template <class T> T* of(unsigned peer, T* in_block) const noexcept {
-    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(in_block) - block_at + blocks_ +
-                                peer * block_size_);
+  direct_block of(unsigned peer) const noexcept {
+    return direct_block{blocks_ + peer * block_size_};
   }
   void delay() const noexcept {
     if (latency_us_ == 0)

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// The engines that carry data between processes that a launcher of MPI has begun.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/process/launch.h"
+
+#include <memory>
+
+namespace nopal::inline NOPAL_ABI::process {
+
+// Whether the library was built with UCX (ucx.cc or without_ucx.cc).
+bool has_ucx() noexcept;
+
+// Collective, as launch::connect.
+std::unique_ptr<transport> connect_by_ucx(launch& with, const layout& as);
+std::unique_ptr<transport> connect_by_mpi(launch& with, const layout& as);
+
+} // namespace nopal::inline NOPAL_ABI::process

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Processes that a launcher of MPI has begun. MPI tells them their numbers and carries what they
+// have to know of each other; after that an engine carries the data (engines.h).
+//
+// MPI may wait for ever for a process that has died while it begins or ends, so both have a limit of
+// time. In between the processes watch each other (ring.h).
+//
+// Without a launcher, the process forks the others (local.cc).
+#include "nopal/base/die.h"
+#include "nopal/config.h"
+#include "nopal/process/addresses.h"
+#include "nopal/process/engines.h"
+#include "nopal/process/launch.h"
+#include "nopal/process/ring.h"
+#include "nopal/process/watch.h"
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <mpi.h>
+#include <string>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+namespace nopal::inline NOPAL_ABI::process {
+namespace {
+
+// An MPI, and the variables that its launcher sets for a process.
+struct known_mpi {
+  const char* name; // as its library says it
+  const char* launcher;
+  const char* size;   // how many processes there are
+  const char* number; // of this one, also if another launcher of its kind has begun it
+};
+constexpr known_mpi known[] = {
+    {"Open MPI", "mpirun of Open MPI (mpirun.openmpi)", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK"},
+    {"MPICH", "mpirun of MPICH (mpirun.mpich)", "PMI_SIZE", "PMI_RANK"},
+};
+
+const known_mpi& own_mpi() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int size = 0;
+  MPI_Get_library_version(text, &size);
+  return std::strstr(text, known[0].name) != nullptr ? known[0] : known[1];
+}
+
+bool is_begun_by(const known_mpi& one) noexcept {
+  return std::getenv(one.size) != nullptr || std::getenv(one.number) != nullptr;
+}
+
+// The launcher of the other MPI gives each process a world of its own.
+void refuse_wrong_launcher(const known_mpi& own) {
+  for (const known_mpi& other : known) {
+    const char* const size = std::getenv(other.size);
+    if (&other != &own && size != nullptr && std::atoi(size) > 1)
+      base::die("this process was begun by %s, and the program is linked with %s: begin it with %s",
+                other.launcher, own.name, own.launcher);
+  }
+}
+
+bool is_asked_for(engine one) noexcept { return one == engine::ucx || one == engine::mpi; }
+
+const char* name_of(int level) noexcept {
+  return level == MPI_THREAD_FUNNELED     ? "MPI_THREAD_FUNNELED"
+         : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+                                          : "MPI_THREAD_SINGLE";
+}
+
+constexpr unsigned begin_limit_s = 60; // processes are begun one after the other
+constexpr unsigned end_limit_s = 10;   // they have met before
+
+// While it lives, MPI begins: if it takes longer than the limit, the process ends. It begins no
+// thread, whose memory would lie between libraries that MPI loads, in each process elsewhere.
+class limit_of_beginning {
+public:
+  limit_of_beginning() noexcept {
+    struct sigaction action{};
+    action.sa_handler = [](int) {
+      base::die_in_signal_handler("MPI_Init_thread has not returned within 60 seconds: another "
+                                  "process may have died, or cannot be reached");
+    };
+    sigaction(SIGALRM, &action, &before_);
+    alarm(begin_limit_s);
+  }
+  ~limit_of_beginning() {
+    alarm(0);
+    sigaction(SIGALRM, &before_, nullptr);
+  }
+  limit_of_beginning(const limit_of_beginning&) = delete;
+  limit_of_beginning& operator=(const limit_of_beginning&) = delete;
+
+private:
+  struct sigaction before_{};
+};
+
+// For a watch: MPI ends, and if it takes longer than the limit, the process does too.
+watch::watched limit_of_end() {
+  const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+  itimerspec once{};
+  once.it_value.tv_sec = end_limit_s;
+  timerfd_settime(timer, 0, &once, nullptr);
+  return {timer, "MPI", []() -> bool {
+            base::die("MPI_Finalize has not returned within %u seconds after all processes had "
+                      "come to it",
+                      end_limit_s);
+          }};
+}
+
+class mpi_launch final : public launch {
+public:
+  mpi_launch(const resolved_options& options, engine by) : by_{by} {
+    initialise();
+    MPI_Comm_dup(MPI_COMM_WORLD, &all_);
+    MPI_Comm_rank(all_, &rank_);
+    MPI_Comm_size(all_, &size_);
+    if (options.processes > 1 && static_cast<int>(options.processes) != size_)
+      base::die("NOPAL_PROCESSES or process::options::processes asks for %u processes, and the "
+                "launcher of MPI has begun %d; leave the number to one of the two",
+                options.processes, size_);
+    if (static_cast<unsigned>(size_) > most_processes)
+      base::die("%d processes were begun; at most %u are possible", size_, most_processes);
+    std::vector<watch::watched> others = ring_.connect(*this);
+    if (launcher_ >= 0)
+      others.push_back({launcher_, "the launcher", [] { return false; }});
+    watch_.start(std::move(others));
+  }
+  ~mpi_launch() override { watch_.stop(); }
+
+  unsigned rank() const noexcept override { return static_cast<unsigned>(rank_); }
+  unsigned size() const noexcept override { return static_cast<unsigned>(size_); }
+
+  void all_gather(const void* own, void* all, std::size_t bytes) override {
+    const int count = static_cast<int>(bytes);
+    MPI_Allgather(own, count, MPI_BYTE, all, count, MPI_BYTE, all_);
+  }
+
+  std::unique_ptr<transport> connect(const layout& as) override {
+    return by_ == engine::ucx ? connect_by_ucx(*this, as) : connect_by_mpi(*this, as);
+  }
+
+  // Others are watched until MPI has ended, since it waits for them.
+  int finish() noexcept override {
+    MPI_Comm_free(&all_);
+    if (initialised_here_) {
+      watch end;
+      end.start({limit_of_end()});
+      MPI_Finalize();
+    }
+    ring_.end_well();
+    watch_.stop();
+    return 0;
+  }
+
+private:
+  // With UCX the thread that runs tasks is the only one that calls MPI.
+  void initialise() {
+    const int wanted = by_ == engine::ucx ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
+    int before = 0;
+    int level = MPI_THREAD_SINGLE;
+    MPI_Initialized(&before);
+    initialised_here_ = before == 0;
+    if (is_begun_by(own_mpi())) // or its daemon on this machine
+      launcher_ = static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
+    if (initialised_here_) {
+      const limit_of_beginning limit;
+      MPI_Init_thread(nullptr, nullptr, wanted, &level);
+    } else {
+      MPI_Query_thread(&level);
+    }
+    if (level < wanted)
+      base::die("the transport %s needs MPI with %s, and MPI %s %s",
+                by_ == engine::ucx ? "ucx" : "mpi", name_of(wanted),
+                initialised_here_ ? "offers only" : "was initialised by the program with",
+                name_of(level));
+  }
+
+  const engine by_;
+  int rank_ = 0;
+  int size_ = 1;
+  MPI_Comm all_ = MPI_COMM_NULL;
+  bool initialised_here_ = false;
+  int launcher_ = -1; // as a descriptor
+  ring ring_;
+  watch watch_;
+};
+
+} // namespace
+
+std::unique_ptr<launch> begin_launch(const resolved_options& options, char** argv) {
+  const known_mpi& own = own_mpi();
+  int before = 0;
+  MPI_Initialized(&before);
+  const bool launched = is_begun_by(own) || before != 0;
+  if (!launched)
+    refuse_wrong_launcher(own);
+  if (!launched && !is_asked_for(options.transport))
+    return fork_processes(options);
+  if (!launched && options.processes > 1)
+    base::die("%u processes with the transport that is asked for are begun by %s",
+              options.processes, own.launcher);
+  if (options.transport == engine::local)
+    base::die("the transport local is for processes that NOPAL_PROCESSES or "
+              "process::options::processes begins, and this one was begun by a launcher of MPI; "
+              "accepted are ucx and mpi");
+  if (before == 0 && argv != nullptr)
+    begin_anew_with_fixed_addresses(argv);
+  const bool ucx =
+      options.transport == engine::ucx || (options.transport == engine::best && has_ucx());
+  return std::make_unique<mpi_launch>(options, ucx ? engine::ucx : engine::mpi);
+}
+
+} // namespace nopal::inline NOPAL_ABI::process
