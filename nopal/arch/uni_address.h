@@ -30,15 +30,30 @@ static_assert(sizeof(task_context) == 64 && offsetof(task_context, resume_at) ==
 
 // A spawn's stub is a NOPAL_FORK_STUB whose one statement is NOPAL_PUSH_CALLER_AND_CALL. It pushes
 // its caller's context, and calls the thunk with a pointer to that as the first argument, where its
-// own caller has passed a null pointer; the others stay as they are. When the thunk returns, its
-// caller has changed no preserved register. No exception leaves the thunk.
+// own caller has passed a null pointer; the others stay as they are. When the thunk returns, it has
+// changed no preserved register. No exception leaves the thunk.
+//
+// In check builds the thunk finds zeroes in those registers, so that nothing of its caller comes into
+// the frames of the child (process/isolation.h).
+#if defined(NOPAL_CHECKS)
+#define NOPAL_EMPTY_REGISTERS                                                                      \
+  "xorl %%ebp, %%ebp\n\txorl %%ebx, %%ebx\n\txorl %%r12d, %%r12d\n\txorl %%r13d, %%r13d\n\t"       \
+  "xorl %%r14d, %%r14d\n\txorl %%r15d, %%r15d\n\t"
+#define NOPAL_REFILL_REGISTERS                                                                     \
+  "movq 8(%%rsp), %%r15\n\tmovq 16(%%rsp), %%r14\n\tmovq 24(%%rsp), %%r13\n\t"                     \
+  "movq 32(%%rsp), %%r12\n\tmovq 40(%%rsp), %%rbx\n\tmovq 48(%%rsp), %%rbp\n\t"
+#else
+#define NOPAL_EMPTY_REGISTERS
+#define NOPAL_REFILL_REGISTERS
+#endif
 #define NOPAL_PUSH_CALLER_AND_CALL(thunk)                                                          \
   asm volatile("pushq %%rbp\n\tpushq %%rbx\n\tpushq %%r12\n\tpushq %%r13\n\tpushq %%r14\n\t"       \
                "pushq %%r15\n\tsubq $8, %%rsp\n\t.cfi_adjust_cfa_offset 56\n\t"                    \
                ".cfi_rel_offset rbp, 48\n\t.cfi_rel_offset rbx, 40\n\t"                            \
                ".cfi_rel_offset r12, 32\n\t.cfi_rel_offset r13, 24\n\t"                            \
                ".cfi_rel_offset r14, 16\n\t.cfi_rel_offset r15, 8\n\t"                             \
-               "movq %%rsp, %%rdi\n\tcall %P0\n\taddq $56, %%rsp\n\t"                              \
+               "movq %%rsp, %%rdi\n\t" NOPAL_EMPTY_REGISTERS "call %P0\n\t" NOPAL_REFILL_REGISTERS \
+               "addq $56, %%rsp\n\t"                                                               \
                ".cfi_adjust_cfa_offset -56\n\t.cfi_same_value rbp\n\t.cfi_same_value rbx\n\t"      \
                ".cfi_same_value r12\n\t.cfi_same_value r13\n\t.cfi_same_value r14\n\t"             \
                ".cfi_same_value r15\n\tret"                                                        \
@@ -68,6 +83,11 @@ void nopal_arch_enter(std::uintptr_t* here, void (*f)(void*), void* argument);
 void nopal_arch_suspend_task(void (*then)(task_context*, void*), void* argument,
                              std::uintptr_t stack_pointer);
 [[noreturn]] void nopal_arch_resume_task(task_context* at) noexcept;
+
+// Calls f(argument), which must not return, on the given stack; with zeroes in the registers that
+// calls preserve.
+[[noreturn]] void nopal_arch_begin_task(void (*f)(void*), void* argument,
+                                        std::uintptr_t stack_pointer) noexcept;
 }
 
 } // namespace nopal::arch

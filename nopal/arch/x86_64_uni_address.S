@@ -91,4 +91,19 @@
     ret
     end_function nopal_arch_resume_task
 
+    function nopal_arch_begin_task
+    movq %rdx, %rsp
+    .cfi_undefined rip
+    movq %rdi, %rax
+    movq %rsi, %rdi
+    xorl %ebp, %ebp
+    xorl %ebx, %ebx
+    xorl %r12d, %r12d
+    xorl %r13d, %r13d
+    xorl %r14d, %r14d
+    xorl %r15d, %r15d
+    call *%rax
+    ud2
+    end_function nopal_arch_begin_task
+
     .section .note.GNU-stack, "", @progbits

@@ -7,7 +7,7 @@
 #   nopal::process            the first of these that there is
 #
 # The libraries with MPI use UCX where it is found.
-set(process_core addresses.cc ends.cc guard.cc heap.cc local.cc options.cc runtime.cc session.cc
+set(process_core addresses.cc ends.cc guard.cc heap.cc isolation.cc local.cc options.cc runtime.cc session.cc
   statistics.cc watch.cc)
 
 # nopal_add_process_library(name source...): the library with these sources of process/ besides.

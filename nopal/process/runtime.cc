@@ -17,6 +17,7 @@
 #include "nopal/process/addresses.h"
 #include "nopal/process/ends.h"
 #include "nopal/process/guard.h"
+#include "nopal/process/isolation.h"
 #include "nopal/process/peer.h"
 #include "nopal/process/remote_error.h"
 #include "nopal/process/statistics.h"
@@ -116,8 +117,10 @@ void steal_and_resume() {
   unsigned victim = now->random.below(others);
   victim += victim >= now->with->rank() ? 1 : 0;
   peer<queue_type> from{*now->by, victim};
-  if (const std::optional<segment> one = steal(from, from.steps()))
+  if (const std::optional<segment> one = steal(from, from.steps())) {
+    NOPAL_IF_CHECKED(check_isolation(now->as, *one));
     resume(*one);
+  }
 }
 
 // Returns to run's caller when the result is there, and no task waits here that nobody has joined,
@@ -162,7 +165,8 @@ void steal_and_resume() {
 
 struct root_task {
   void (*call)(void*);
-  void* closure;
+  const void* closure;
+  std::size_t size;
 };
 
 void enter_run(void* given) {
@@ -170,8 +174,11 @@ void enter_run(void* given) {
     look_for_work();
   auto* const root = static_cast<root_task*>(given);
   here.upper = now->as.region_end();
+  // A copy of the closure goes with the first task's frames.
+  const std::uintptr_t begin = now->as.region_end() - (root->size + 15) / 16 * 16;
+  std::memcpy(reinterpret_cast<void*>(begin), root->closure, root->size);
   arch::set_stack_canary(now->canary);
-  arch::nopal_arch_leave(root->call, root->closure, now->as.region_end());
+  arch::nopal_arch_begin_task(root->call, reinterpret_cast<void*>(begin), begin);
 }
 
 } // namespace
@@ -217,10 +224,11 @@ void fail_run() noexcept {
   finish_run(true, text.data(), text.size());
 }
 
-void run(void (*root)(void*), void* closure, void* result, std::size_t size) {
+void run(void (*root)(void*), const void* closure, std::size_t closure_size, void* result,
+         std::size_t size) {
   now->own_canary = arch::stack_canary();
   now->run.begin();
-  root_task task{root, closure};
+  root_task task{root, closure, closure_size};
   arch::nopal_arch_enter(&now->stack, enter_run, &task);
   std::string error;
   const bool well = now->run.take_result(result, size, error);

@@ -32,9 +32,10 @@ void join_slow(cell_reference of, void* result, std::size_t size);
 // In a handler of all: the same with the exception.
 [[noreturn]] void fail_run() noexcept;
 
-// Collective. Process 0 calls root(closure) on the region; it ends in finish_run. All processes get
-// the result, of so many bytes, or throw remote_error.
-void run(void (*root)(void*), void* closure, void* result, std::size_t size);
+// Collective. Process 0 calls root(copy of the closure) on the region; it ends in finish_run. All
+// processes get the result, of so many bytes, or throw remote_error.
+void run(void (*root)(void*), const void* closure, std::size_t closure_size, void* result,
+         std::size_t size);
 
 // Collective: the beginning and the end of what a program does with several processes.
 void begin(std::unique_ptr<launch> with, const resolved_options& options);

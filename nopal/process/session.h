@@ -30,7 +30,7 @@ public:
     auto body = detail::isolated_closure(f, args...);
     detail::result_of_body<decltype(body)> result;
     static_assert(sizeof result <= most_result, "a run's result has at most 1024 bytes");
-    process::run(detail::root_thunk<decltype(body)>, &body, &result, sizeof result);
+    process::run(detail::root_thunk<decltype(body)>, &body, sizeof body, &result, sizeof result);
     if constexpr (!std::is_void_v<detail::result_of<F, Args...>>)
       return result;
   }

@@ -15,6 +15,7 @@
 #include "nopal/arch/uni_address.h"
 #include "nopal/config.h"
 #include "nopal/process/isolated.h"
+#include "nopal/process/isolation.h"
 #include "nopal/process/runtime.h"
 
 #include <algorithm>
@@ -134,6 +135,7 @@ public:
   [[gnu::always_inline]] inline explicit task(std::in_place_t, F f, Args... args) {
     cell* const cell_here = here.cells.allocate(detail::class_of_result<kept>);
     at_ = here.reference_to(cell_here);
+    NOPAL_IF_CHECKED(clear_stack_below());
     const auto body = detail::isolated_closure(f, args...);
     using body_type = std::remove_const_t<decltype(body)>;
     if constexpr (detail::words_of<body_type> <= 4)
