@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: MIT
-// What it takes to stop work, in five cases that --n chooses:
+// What it takes to stop work, in six cases that --n chooses:
 //
 //   1  fib(29): `serial`, `plain`, in a cancel scope (`inside`), with a cancel scope for each call
 //      (`each`), in seconds
-//   2  a search of 20 queens by nested alternatives, without an end, is cancelled again and again:
-//      the time of `cancel` in microseconds (`p50_us`, `p99_us`, `most_us`), and how many forks
-//      were open at the time (`open`)
-//   3  a loop that looks for one number, in an unknown place: `first_us` until it is found, and
+//   2  20 queens by nested alternatives, cancelled again and again: how long `cancel` takes, in
+//      microseconds (`p50_us`, `p99_us`, `most_us`, ...), how many `strands` had to stop and how
+//      many `forks` were open, and its time for each of these
+//   3  the same search, which finds an answer after a while: the same, from the answer on
+//   4  a loop that looks for one number, in an unknown place: `first_us` until it is found, and
 //      `all_us` until the loop has returned
-//   4  a tree of tasks, four below each and 64 steps of arithmetic in a leaf, of which one has the
+//   5  a tree of tasks, four below each and 64 steps of arithmetic in a leaf, of which one has the
 //      answer: the same two
-//   5  a tree of 2^20 leaves of which the `first` throws, or the `last`: seconds until the
+//   6  a tree of 2^20 leaves of which the `first` throws, or the `last`: seconds until the
 //      exception arrives
 //
-// The cases 3 and 4 are there for oneTBB and OpenMP too, 5 for oneTBB.
+// The cases 4 and 5 are there for oneTBB and OpenMP too, 6 for oneTBB.
+#if defined(BENCH_NOPAL)
+#include "bench/cancelling_queens.h"
+#endif
 #include "bench/cancelling_runtimes.h"
 #include "bench/harness.h"
 #include "bench/random.h"
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace bench {
@@ -38,7 +39,7 @@ double quantile(std::vector<double> all, double part) {
 }
 
 struct amounts {
-  int times; // of cases 2 to 5
+  int times; // of cases 2 to 6
   long items;
   int leaves_log;
   int fib;
@@ -53,26 +54,29 @@ constexpr amounts amounts_of(size s) {
 class cancelling final : public experiment {
 public:
   cancelling(const input& in, unsigned workers)
-      : which_{in.n.value_or(3)}, much_{amounts_of(in.chosen)}, runtime_{workers} {
+      : which_{in.n.value_or(4)}, much_{amounts_of(in.chosen)}, runtime_{workers} {
     const bool known = which_ >= 1 && which_ <= own_runtime::last_case;
 #if defined(BENCH_NOPAL)
     const bool ours = true;
 #else
-    const bool ours = which_ >= 3;
+    const bool ours = which_ >= 4;
 #endif
     if (!known || !ours)
-      throw std::invalid_argument("--n " + std::to_string(which_) +
-                                  " is not known here; accepted are 1 (fib), 2 (cancel), 3 (loop), "
-                                  "4 (tree), 5 (throw), the first two for Nopal alone, the last "
-                                  "not for OpenMP");
+      throw std::invalid_argument(
+          "--n " + std::to_string(which_) +
+          " is not known here; accepted are 1 (fib), 2 (cancel), 3 (answer), 4 (loop), 5 (tree) "
+          "and 6 (throw), the first three for Nopal alone, the last not for OpenMP");
   }
 
   long n() const override { return which_; }
   std::uint64_t forks() const override { return 0; }
   void prepare() override {}
   void warm_up() override {
-    first_answer answer;
-    runtime_.run([&] { runtime_.find(1000, answer, [](long) { return false; }); });
+    const auto until = clock::now() + std::chrono::milliseconds{10}; // so that all threads come
+    while (clock::now() < until) {
+      first_answer answer;
+      runtime_.run([&] { runtime_.find(numbers{1000, numbers::at(1000), &answer}); });
+    }
   }
   void compute() override {
     switch (which_) {
@@ -81,10 +85,12 @@ public:
       return fibs();
     case 2:
       return cancels();
-#endif
     case 3:
-      return loops();
+      return answers();
+#endif
     case 4:
+      return loops();
+    case 5:
       return trees();
     default:
       return throws();
@@ -145,82 +151,81 @@ private:
       });
   }
 
-  // A board of `queens`, by bits: which columns and diagonals are taken.
-  struct board {
-    static constexpr int queens = 20;
-    static constexpr unsigned all = (1u << queens) - 1;
-
-    int row = 0;
-    unsigned columns = 0;
-    unsigned left = 0;
-    unsigned right = 0;
-
-    unsigned free() const { return all & ~(columns | left | right); }
-    board with(unsigned bit) const {
-      return {row + 1, columns | bit, (left | bit) << 1, (right | bit) >> 1};
+  // How long each took to stop, in microseconds, and how much there was to stop.
+  class stops {
+  public:
+    void add(double us, const queens& of) {
+      us_.push_back(us);
+      strands_.push_back(static_cast<double>(of.stopped_strands()));
+      forks_.push_back(static_cast<double>(of.open_forks()));
     }
+    std::map<std::string, double> told() const {
+      std::map<std::string, double> all{{"strands", quantile(strands_, 0.5)},
+                                        { "forks",
+                                          quantile(forks_, 0.5) }};
+      for (const auto& [name, part] :
+           {std::pair{"p10_us", 0.1}, std::pair{"p50_us", 0.5}, std::pair{"p90_us", 0.9},
+            std::pair{"p99_us", 0.99}, std::pair{"most_us", 1.0}})
+        all[name] = quantile(us_, part);
+      if (all["strands"] > 0) // the strands of an answer all end
+        all["us_per_strand"] = quantile(each(strands_), 0.5);
+      all["us_per_fork"] = quantile(each(forks_), 0.5);
+      return all;
+    }
+
+  private:
+    std::vector<double> each(const std::vector<double>& counts) const {
+      std::vector<double> quotients;
+      for (std::size_t i = 0; i < us_.size(); ++i)
+        quotients.push_back(us_[i] / std::max(1.0, counts[i]));
+      return quotients;
+    }
+
+    std::vector<double> us_;
+    std::vector<double> strands_;
+    std::vector<double> forks_;
   };
 
-  // Alternatives for the columns of a row, halved; a solution counts as failed, so that it goes on.
-  // Forks that were not ended when it was cancelled are those begun less those ended.
-  struct forks_seen {
-    std::atomic<long> begun{0};
-    std::atomic<long> ended{0};
+  // How long a search may go on: 200 to 800 us.
+  auto some_time() { return std::chrono::microseconds{200 + numbers_.next() % 600}; }
 
-    long open() const {
-      const long now_ended = ended.load(std::memory_order_relaxed);
-      return begun.load(std::memory_order_relaxed) - now_ended;
-    }
-  };
-  static std::optional<board> search(board b, unsigned among, forks_seen& seen) {
-    if (b.row == board::queens || among == 0)
-      return std::nullopt;
-    if ((among & (among - 1)) == 0) {
-      const board next = b.with(among);
-      return search(next, next.free(), seen);
-    }
-    unsigned some = 0; // the lower half of the bits
-    unsigned rest = among;
-    for (int half = __builtin_popcount(among) / 2; half > 0; --half, rest &= rest - 1)
-      some |= rest & -rest;
-    seen.begun.fetch_add(1, std::memory_order_relaxed);
-    auto found = nopal::either([=, &seen] { return search(b, some, seen); },
-                               [=, &seen] { return search(b, rest, seen); });
-    seen.ended.fetch_add(1, std::memory_order_relaxed);
-    return found;
-  }
+  // The strand that cancels keeps one vproc; the search has the others. With one vproc the two take
+  // turns, and the turn of the first comes back after a tenth of a second.
   void cancels() {
-    std::vector<double> took;
-    std::vector<double> were_open;
-    random_numbers numbers{7};
-    // With one vproc the search runs until the timer comes, which takes a tenth of a second.
-    const int times = nopal::num_workers() == 1 ? much_.times / 10 + 1 : much_.times * 5;
+    const bool alone = nopal::num_workers() == 1;
+    const int times = alone ? much_.times / 10 + 1 : much_.times * 5;
+    stops all;
     for (int i = 0; i < times; ++i) {
-      forks_seen seen;
+      queens board;
       nopal::cancelable searching;
       nopal::run([&] {
-        nopal::spawn(searching, [&] { search(board{}, board::all, seen); });
-        while (seen.begun == 0)
-          if (nopal::num_workers() == 1)
+        nopal::spawn(searching, [&] { board.search(); });
+        while (board.begun() == 0)
+          if (alone)
             nopal::yield();
-        const double run_us = 200.0 + static_cast<double>(numbers.next() % 600);
-        const auto begin = clock::now();
-        while (us_between(begin, clock::now()) < run_us) {
+        const auto until = clock::now() + some_time();
+        while (clock::now() < until) {
         }
-        were_open.push_back(static_cast<double>(seen.open()));
         const auto cancel = clock::now();
         searching.cancel();
-        took.push_back(us_between(cancel, clock::now()));
-        const long begun = seen.begun;
+        all.add(us_between(cancel, clock::now()), board);
+        const long begun = board.begun();
         nopal::yield();
-        right_ = right_ && begun == seen.begun;
+        right_ = right_ && begun == board.begun();
       });
     }
-    told_["p50_us"] = quantile(took, 0.5);
-    told_["p90_us"] = quantile(took, 0.9);
-    told_["p99_us"] = quantile(took, 0.99);
-    told_["most_us"] = quantile(took, 1);
-    told_["open"] = quantile(were_open, 0.5);
+    told_ = all.told();
+  }
+  // From the answer until the outermost `either` returns.
+  void answers() {
+    stops all;
+    for (int i = 0; i < much_.times * 5; ++i)
+      nopal::run([&] {
+        queens board{clock::now() + some_time()};
+        right_ = right_ && board.search();
+        all.add(us_between(board.answered(), clock::now()), board);
+      });
+    told_ = all.told();
   }
 #endif
 
@@ -246,10 +251,8 @@ private:
   void loops() {
     random_numbers places{11};
     times_of([&](first_answer& answer) {
-      const std::uint64_t sought = mixed(places.next() % static_cast<std::uint64_t>(much_.items));
-      runtime_.find(much_.items, answer, [&](long i) {
-        return mixed(static_cast<std::uint64_t>(i)) == sought && answer.claim();
-      });
+      const auto place = static_cast<long>(places.next() % static_cast<unsigned>(much_.items));
+      runtime_.find(numbers{much_.items, numbers::at(place), &answer});
     });
   }
   void trees() {
@@ -277,7 +280,8 @@ private:
     const long leaves = 1L << much_.leaves_log;
     for (const auto& [name, leaf] : {std::pair{"first", 0L}, std::pair{"last", leaves - 1}}) {
       std::vector<double> took;
-      for (int i = 0; i < std::max(3, much_.times / 20); ++i)
+      const int times = leaf == 0 ? much_.times : std::max(3, much_.times / 20);
+      for (int i = 0; i < times; ++i)
         runtime_.run([&] {
           const auto begin = clock::now();
           bool caught = false;
@@ -299,6 +303,7 @@ private:
   const long which_;
   const amounts much_;
   own_runtime runtime_;
+  random_numbers numbers_{7};
   bool right_ = true;
   std::map<std::string, double> told_;
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What the runtimes of the bench `cancelling` search, and how each of them does: `run` calls a
-// function in the runtime; `find` looks for the answer in a loop or a tree, and stops at it.
+// function in the runtime; `find` looks for the answer in a loop or a tree, and stops at it; `both`
+// calls two functions, the first of which a thread reaches first that is alone.
+//
+// The work of a piece and of a leaf is compiled alike for all: what differs is the runtime.
 #pragma once
 
 #include "bench/harness.h"
@@ -49,6 +52,25 @@ struct first_answer {
   }
 };
 
+// Numbers of which one, at an unknown place, is sought; a loop looks at them piece by piece.
+struct numbers {
+  static constexpr long pieces = 512; // so many has a loop of Nopal
+
+  long count;
+  std::uint64_t sought;
+  first_answer* answer;
+
+  static std::uint64_t at(long place) { return mixed(static_cast<std::uint64_t>(place)); }
+  // True: it is in this piece.
+  [[gnu::noinline]] bool look_at(long piece) const {
+    const long end = count * (piece + 1) / pieces;
+    for (long i = count * piece / pieces; i < end; ++i)
+      if (at(i) == sought)
+        return answer->claim();
+    return false;
+  }
+};
+
 // A tree of tasks of which one leaf, at an unknown place, has the answer.
 struct tree {
   static constexpr int fan_out = 4;
@@ -64,14 +86,16 @@ struct tree {
     return leaf;
   }
   // True: this leaf has the answer.
-  bool leaf(std::uint64_t at) const { return value_of(at) == sought && answer->claim(); }
+  [[gnu::noinline]] bool leaf(std::uint64_t at) const {
+    return value_of(at) == sought && answer->claim();
+  }
 };
 
 #if defined(BENCH_NOPAL)
 
 class own_runtime {
 public:
-  static constexpr long last_case = 5;
+  static constexpr long last_case = 6;
 
   explicit own_runtime(unsigned workers) { nopal::configure({.num_workers = workers}); }
   template <class F> void run(F f) { nopal::run(f); }
@@ -81,11 +105,11 @@ public:
     return now;
   }
 
-  template <class Wanted> void find(long count, first_answer&, const Wanted& wanted) {
+  void find(const numbers& n) {
     nopal::cancel_scope region;
     region.fork([&] {
-      nopal::for_index(0L, count, [&](long i) {
-        if (wanted(i))
+      nopal::for_index(0L, numbers::pieces, [&](long piece) {
+        if (n.look_at(piece))
           region.cancel();
       });
     });
@@ -120,7 +144,7 @@ private:
 
 class own_runtime {
 public:
-  static constexpr long last_case = 5;
+  static constexpr long last_case = 6;
 
   explicit own_runtime(unsigned workers)
       : limit_(tbb::global_control::max_allowed_parallelism, workers),
@@ -128,16 +152,14 @@ public:
   template <class F> void run(F f) { arena_.execute(f); }
   counters read_counters() const { return {}; }
 
-  template <class Wanted> void find(long count, first_answer&, const Wanted& wanted) {
+  // A task has several pieces; those of a task that runs are not left out unless it asks.
+  void find(const numbers& n) {
     tbb::task_group_context context;
     tbb::parallel_for(
-        tbb::blocked_range<long>(0, count),
-        [&](const tbb::blocked_range<long>& piece) {
-          for (long i = piece.begin(); i != piece.end(); ++i)
-            if (wanted(i)) {
-              context.cancel_group_execution();
-              return;
-            }
+        0L, numbers::pieces,
+        [&](long piece) {
+          if (!context.is_group_execution_cancelled() && n.look_at(piece))
+            context.cancel_group_execution();
         },
         context);
   }
@@ -148,8 +170,9 @@ public:
     all.wait();
   }
 
+  // The calling thread begins with the last one.
   template <class F, class G> static void both(const F& f, const G& g) {
-    tbb::parallel_invoke(f, g);
+    tbb::parallel_invoke(g, f);
   }
 
 private:
@@ -169,9 +192,16 @@ private:
 
 #else
 
+// LLVM 19 fails in a dynamic loop that is cancelled: "Assertion failure at kmp_dispatch.cpp".
+#if defined(__clang__)
+#define BENCH_SCHEDULE static
+#else
+#define BENCH_SCHEDULE dynamic
+#endif
+
 class own_runtime {
 public:
-  static constexpr long last_case = 4;
+  static constexpr long last_case = 5;
 
   explicit own_runtime(unsigned workers) : workers_(static_cast<int>(workers)) {
     omp_set_dynamic(0);
@@ -181,11 +211,11 @@ public:
   template <class F> void run(F f) { f(); }
   counters read_counters() const { return {}; }
 
-  template <class Wanted> void find(long count, first_answer&, const Wanted& wanted) {
+  void find(const numbers& n) {
 #pragma omp parallel num_threads(workers_)
-#pragma omp for schedule(static)
-    for (long i = 0; i < count; ++i) {
-      if (wanted(i)) {
+#pragma omp for schedule(BENCH_SCHEDULE)
+    for (long piece = 0; piece < numbers::pieces; ++piece) {
+      if (n.look_at(piece)) {
 #pragma omp cancel for
       }
 #pragma omp cancellation point for

@@ -56,7 +56,7 @@ def run_once(program, configuration, size, limit_s, budget=NO_LIMIT, launcher=()
     command = [*launcher, str(program), "--size", size, "--workers", str(workers)]
     if number:
         command += ["--n", number]
-    environment = {**os.environ, **environment_of(runtime)}
+    environment = {**os.environ, **environment_of(problem, runtime)}
     try:
         done = subprocess.run(command, capture_output=True, text=True,
                               timeout=min(limit_s, budget.left()),

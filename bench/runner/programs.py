@@ -60,6 +60,8 @@ RUNTIMES = {
 # What a comparison of everything leaves out: they answer questions that only a study asks.
 NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, *CALLED, PROCESS, *LAUNCHED, "boost", "go",
               "openmp-gcc-untied", "openmp-llvm-untied", "nowa-own", "fibril-own"]
+# What a program cannot do without: an OpenMP library reads it before the program begins.
+NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"}}
 STACKS_MAX = 16384
 POLICIES = ("budget:SIZE, in bytes or with a suffix K, M or G, budget:unlimited, stacks:N with N "
             f"from 1 to {STACKS_MAX}")
@@ -112,10 +114,11 @@ def is_policy(text):
             1 <= int(amount) <= STACKS_MAX)
 
 
-def environment_of(runtime):
+def environment_of(problem, runtime):
     """What the variables say that a program of RUNTIME:POLICY is run with."""
     text = policy(runtime)
     variables = {"BENCH_CENSUS": "1"} if text.endswith(CENSUS) else {}
+    variables |= NEEDED.get(problem.partition("@")[0], {})
     if runtime == "process-openmpi":  # it refuses root, which containers run as
         variables |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     kind, _, amount = without_census(text).partition(":")

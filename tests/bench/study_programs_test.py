@@ -5,6 +5,7 @@ usage: study_programs_test.py BUILD_DIRECTORY
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import harness
 
 sys.path.insert(0, str(harness.RUN_PY.parent))
 from runner.measure import FIELDS  # pylint: disable=wrong-import-position
+from runner.programs import environment_of  # pylint: disable=wrong-import-position
 
 BENCH = pathlib.Path(sys.argv.pop(1)) / "bench"
 BUILT = json.loads((BENCH / "programs.json").read_text())["built"]
@@ -23,8 +25,10 @@ TASKS = ["btc1", "btc2", "uts", "task_queens", "task_fib"]
 
 
 def start(name, *words):
+    problem, _, runtime = name.partition("-")
     return subprocess.run([BENCH / name, *map(str, words)], capture_output=True, text=True,
-                          check=False, timeout=120)
+                          check=False, timeout=120,
+                          env={**os.environ, **environment_of(problem, runtime)})
 
 
 def cases():
@@ -89,6 +93,16 @@ class StudyPrograms(unittest.TestCase):
             self.assertGreaterEqual(bursts["end.barriers"], 4 * number)
             self.assertGreaterEqual(bursts["start.steals"], 4 * number)
 
+    def test_what_is_cancelled_stops(self):
+        for runtime, about in BUILT.items():
+            if "cancelling" not in about["problems"]:
+                continue
+            for n in {"nopal": range(1, 7), "tbb": range(4, 7)}.get(runtime, (4, 5)):
+                for workers in (1, 3):
+                    told = self.line("cancelling", runtime, "--n", n, "--workers", workers)["told"]
+                    self.assertTrue(told, (runtime, n))
+        self.assertIn("cancelling", BUILT["nopal"]["problems"])
+
     def test_the_cases_are_what_known_span_runs(self):
         listed = cases()
         self.assertGreater(len(listed), 12)
@@ -114,6 +128,7 @@ class StudyPrograms(unittest.TestCase):
                 ("uts-serial_call", ["--n", 7], "accepted are --n 1 to 5, 6, 8, 10, 12"),
                 ("btc2-serial_call", ["--n", 31], "accepted are --n 1 to 30"),
                 ("latency-process", ["--workers", 1], "accepted is --workers 2"),
+                ("cancelling-nopal", ["--n", 7], "accepted are 1 (fib), 2 (cancel), 3 (answer)"),
                 ("idle-nopal", ["--n", 4], "accepted are 1 (serial), 2 (forks) and 3 (bursts)"),
                 ("known_span_cases", ["--size", "huge"], "accepted are test, quick and paper"),
                 ("known_span_cases", ["--frobnicate"], "accepted is --size")):

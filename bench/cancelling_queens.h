@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// n-queens by `either`, a search that the bench `cancelling` stops (manticore-icfp08, section 7.4).
+//
+// A row's columns are halved into two alternatives until one is left. A board that is full counts
+// as a failure, so that the search ends at a time that the bench chooses, and not before: with 20
+// queens it would go on for years.
+#pragma once
+
+#include "bench/cancelling_runtimes.h"
+
+#include <nopal/either.h>
+
+#include <atomic>
+#include <bit>
+#include <optional>
+
+namespace bench {
+
+class queens {
+public:
+  // Until somebody cancels it.
+  queens() = default;
+  // Until the first path that ends after this time, which gives an answer, as do all after it.
+  explicit queens(clock::time_point until) : until_{until} {}
+
+  // Whether it was answered.
+  bool search() { return explore({}, all_columns).has_value(); }
+
+  long begun() const { return begun_first_ + begun_second_; }
+  // When all has stopped: the alternatives that had begun and did not end, each a strand, and those
+  // forks of a first alternative whose second one nobody had begun.
+  long stopped_strands() const { return begun() - ended_; }
+  long open_forks() const { return begun_first_ - begun_second_; }
+  // When the first answer was there.
+  clock::time_point answered() const { return answer_.at; }
+
+private:
+  static constexpr int rows = 20;
+  static constexpr unsigned all_columns = (1u << rows) - 1;
+
+  // By bits: which columns and diagonals are taken.
+  struct board {
+    int row = 0;
+    unsigned columns = 0;
+    unsigned left = 0;
+    unsigned right = 0;
+
+    unsigned free() const { return all_columns & ~(columns | left | right); }
+    board with(unsigned bit) const {
+      return {row + 1, columns | bit, (left | bit) << 1, (right | bit) >> 1};
+    }
+  };
+
+  // The next queen is on one of the columns `among`.
+  std::optional<board> explore(const board& b, unsigned among) {
+    if (b.row == rows || among == 0)
+      return at_end(b);
+    if (std::has_single_bit(among)) {
+      const board next = b.with(among);
+      return explore(next, next.free());
+    }
+    unsigned lower = 0;
+    unsigned upper = among;
+    for (int half = std::popcount(among) / 2; half > 0; --half, upper &= upper - 1)
+      lower |= upper & -upper;
+    return nopal::either([this, b, lower] { return alternative(b, lower, begun_first_); },
+                         [this, b, upper] { return alternative(b, upper, begun_second_); });
+  }
+  std::optional<board> alternative(const board& b, unsigned among, std::atomic<long>& begun) {
+    begun.fetch_add(1, std::memory_order_relaxed);
+    const std::optional<board> found = explore(b, among);
+    ended_.fetch_add(1, std::memory_order_relaxed); // not if it is stopped: that unwinds it
+    return found;
+  }
+  std::optional<board> at_end(const board& b) {
+    if (!until_ || clock::now() < *until_)
+      return std::nullopt;
+    answer_.claim();
+    return b;
+  }
+
+  const std::optional<clock::time_point> until_;
+  first_answer answer_;
+  std::atomic<long> begun_first_{0};
+  std::atomic<long> begun_second_{0};
+  std::atomic<long> ended_{0};
+};
+
+} // namespace bench
