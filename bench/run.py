@@ -76,8 +76,8 @@ def arguments(words):
     parser.add_argument("--build", default=str(SOURCE / "build" / "release"), metavar="DIR",
                         help="build directory (default build/release)")
     parser.add_argument("--before", metavar="DIR",
-                        help="with --study scheduling: the build directory of an older commit, "
-                        "whose programs are measured beside these")
+                        help="with --study scheduling or cancellation: the build directory of an "
+                        "older commit, whose programs are measured beside these")
     parser.add_argument("--all", action="store_true",
                         help="with --study nodes: the largest trees too, once each")
     parser.add_argument("--seed", type=int, metavar="N", help="of the random order")

@@ -2,6 +2,8 @@
 """Fake programs for a study: each answers from a table, by its arguments and its budget."""
 
 import json
+import pathlib
+import tempfile
 
 import harness
 from fake_build import LINE, FakeBuild
@@ -30,6 +32,19 @@ class FakeStudy(FakeBuild):
                       'case "$n/$workers/$policy${BENCH_CENSUS:++census}" in', *cases,
                       '*) echo "not expected" >&2; exit 3 ;;', 'esac']
             self.program(runtime, "\n".join(script), problem)
+
+    def older(self, *said):
+        """Another build directory, whose programs print these: the fields of `say`, of each."""
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        other = FakeStudy()
+        other.build, other.listing, other.tables = (
+            pathlib.Path(holder.name), {"built": {}, "missing": {}}, {})
+        (other.build / "bench").mkdir()
+        for fields in said:
+            other.say(**fields)
+        other.write_programs()
+        return other.build
 
     def plain_program(self, name, text):
         path = self.build / "bench" / name

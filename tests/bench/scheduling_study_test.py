@@ -2,8 +2,6 @@
 """The study of fibers and schedulers, with numbers of the test's own making."""
 
 import json
-import pathlib
-import tempfile
 import unittest
 
 import fake_study
@@ -41,26 +39,14 @@ class SchedulingStudy(fake_study.FakeStudy):
         problems = ",".join(["fibers", *TABLE_1])
         return self.run_study("-n", rounds, "-t", "1,2", "-b", problems, *words)
 
-    def older(self, seconds):
-        """A build directory of which each problem's program takes so long."""
-        holder = tempfile.TemporaryDirectory()
-        self.addCleanup(holder.cleanup)
-        older = fake_study.FakeStudy()
-        older.build, older.listing, older.tables = (
-            pathlib.Path(holder.name), {"built": {}, "missing": {}}, {})
-        (older.build / "bench").mkdir()
-        for workers in (1, 2):
-            older.say("heat", "nopal", workers, time_s=seconds)
-        older.write_programs()
-        return older.build
-
     def compare(self, seconds, rounds=15):
         """Today's heat takes a second."""
         self.listing["built"], self.tables = {}, {}
         for workers in (1, 2):
             self.say("heat", "nopal", workers, time_s=1.0)
         self.write_programs()
-        older = self.older(seconds)
+        older = self.older(*({"problem": "heat", "runtime": "nopal", "workers": workers,
+                              "time_s": seconds} for workers in (1, 2)))
         done = self.run_study("-n", rounds, "-t", "1,2", "-b", "heat", "--before", older)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertNotIn(str(older), self.json.read_text())

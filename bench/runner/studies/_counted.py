@@ -32,6 +32,13 @@ def references(program, words):
     return done.stdout, [int(match[1].replace(",", "")) for match in found]
 
 
+def strip(program, to):
+    """Valgrind does not read all debug information."""
+    done = subprocess.run(["strip", "-g", "-o", to, program], check=False, capture_output=True)
+    if done.returncode != 0:
+        raise ValueError(f"strip ended with status {done.returncode}")
+
+
 def per_fork(small, large):
     """Of two runs, each (forks, counts): what one more fork adds."""
     forks = large[0] - small[0]
@@ -66,10 +73,9 @@ def measure(build, runtimes):
     counts, failures = {}, []
     with tempfile.TemporaryDirectory() as scratch:
         for name, (program, count) in wanted.items():
-            bare = pathlib.Path(scratch) / program  # Valgrind does not read all debug information
+            bare = pathlib.Path(scratch) / program
             try:
-                subprocess.run(["strip", "-g", "-o", bare, build.bench / program], check=True,
-                               capture_output=True)
+                strip(build.bench / program, bare)
                 counts[name] = count(str(bare))
             except (OSError, ValueError, subprocess.SubprocessError) as error:
                 failures.append(f"The instructions of {name} were not counted: {error}.")
