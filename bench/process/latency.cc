@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// latency: what each one-sided operation takes by itself, as in Figure 9 of uni-address-hpdc15, from
-// process 0 to a process 1 that computes all the time; --n is how often each is timed.
+// latency: what each one-sided operation takes by itself, as in Figure 9 of uni-address-hpdc15,
+// from process 0 to a process 1 that computes all the time; --n is how often each is timed.
 //
 // Told are nanoseconds: medians over batches, since an operation can be shorter than the clock's
 // step. It needs two processes.
