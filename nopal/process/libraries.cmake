@@ -7,8 +7,8 @@
 #   nopal::process            the first of these that there is
 #
 # The libraries with MPI use UCX where it is found.
-set(process_core addresses.cc ends.cc guard.cc heap.cc isolation.cc local.cc options.cc runtime.cc session.cc
-  statistics.cc watch.cc)
+set(process_core addresses.cc ends.cc guard.cc heap.cc isolation.cc local.cc options.cc runtime.cc
+  session.cc statistics.cc watch.cc)
 
 # nopal_add_process_library(name source...): the library with these sources of process/ besides.
 function(nopal_add_process_library name)
