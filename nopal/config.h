@@ -22,6 +22,9 @@
 #define NOPAL_DEFAULT_STACK_BUDGET (std::size_t{64} << 20)
 #define NOPAL_DEFAULT_MAX_STACKS 0
 #endif
+#if !defined(NOPAL_PROCESS_REGIONS) // 1: each process has a region of its own, in all of them
+#define NOPAL_PROCESS_REGIONS 0
+#endif
 #if !defined(NOPAL_PROCESS_QUEUE_HEADER)
 #define NOPAL_PROCESS_QUEUE_HEADER "nopal/process/queue.h"
 #endif

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "nopal/arch/arch.h"
+#include "nopal/config.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -33,8 +34,8 @@ static_assert(sizeof(task_context) == 64 && offsetof(task_context, resume_at) ==
 // own caller has passed a null pointer; the others stay as they are. When the thunk returns, it has
 // changed no preserved register. No exception leaves the thunk.
 //
-// In check builds the thunk finds zeroes in those registers, so that nothing of its caller comes into
-// the frames of the child (process/isolation.h).
+// In check builds the thunk finds zeroes in those registers, so that nothing of its caller comes
+// into the frames of the child (process/isolation.h).
 #if defined(NOPAL_CHECKS)
 #define NOPAL_EMPTY_REGISTERS                                                                      \
   "xorl %%ebp, %%ebp\n\txorl %%ebx, %%ebx\n\txorl %%r12d, %%r12d\n\txorl %%r13d, %%r13d\n\t"       \
@@ -46,13 +47,25 @@ static_assert(sizeof(task_context) == 64 && offsetof(task_context, resume_at) ==
 #define NOPAL_EMPTY_REGISTERS
 #define NOPAL_REFILL_REGISTERS
 #endif
+// Where each process has a region of its own (iso-address), a child begins on that of the process
+// which spawns it: below its caller, or at the upper end if its caller has come from elsewhere.
+#if NOPAL_PROCESS_REGIONS
+#define NOPAL_CALL_ON_OWN_REGION(thunk)                                                            \
+  "movq %%rsp, %%rbp\n\tcmpq nopal_own_region(%%rip), %%rsp\n\tjb 1f\n\t"                          \
+  "cmpq nopal_own_region+8(%%rip), %%rsp\n\tjbe 2f\n"                                              \
+  "1:\tmovq nopal_own_region+8(%%rip), %%rsp\n"                                                    \
+  "2:\tcall " thunk "\n\tmovq %%rbp, %%rsp\n\tmovq 48(%%rsp), %%rbp\n\t"
+#else
+#define NOPAL_CALL_ON_OWN_REGION(thunk) "call " thunk "\n\t"
+#endif
 #define NOPAL_PUSH_CALLER_AND_CALL(thunk)                                                          \
   asm volatile("pushq %%rbp\n\tpushq %%rbx\n\tpushq %%r12\n\tpushq %%r13\n\tpushq %%r14\n\t"       \
                "pushq %%r15\n\tsubq $8, %%rsp\n\t.cfi_adjust_cfa_offset 56\n\t"                    \
                ".cfi_rel_offset rbp, 48\n\t.cfi_rel_offset rbx, 40\n\t"                            \
                ".cfi_rel_offset r12, 32\n\t.cfi_rel_offset r13, 24\n\t"                            \
                ".cfi_rel_offset r14, 16\n\t.cfi_rel_offset r15, 8\n\t"                             \
-               "movq %%rsp, %%rdi\n\t" NOPAL_EMPTY_REGISTERS "call %P0\n\t" NOPAL_REFILL_REGISTERS \
+               "movq %%rsp, %%rdi\n\t" NOPAL_EMPTY_REGISTERS NOPAL_CALL_ON_OWN_REGION("%P0")       \
+                   NOPAL_REFILL_REGISTERS                                                          \
                "addq $56, %%rsp\n\t"                                                               \
                ".cfi_adjust_cfa_offset -56\n\t.cfi_same_value rbp\n\t.cfi_same_value rbx\n\t"      \
                ".cfi_same_value r12\n\t.cfi_same_value r13\n\t.cfi_same_value r14\n\t"             \
@@ -73,6 +86,9 @@ inline std::uint64_t stack_canary() noexcept {
 }
 
 extern "C" {
+// The lower and the upper end of this process's region; where each has its own, the stubs read it.
+extern std::uintptr_t nopal_own_region[2];
+
 // Calls f(argument) on the caller's stack, and notes in `here` where that stack is. Returns when f
 // does, or when nopal_arch_exit is called with the same `here`, on whatever stack.
 void nopal_arch_enter(std::uintptr_t* here, void (*f)(void*), void* argument);

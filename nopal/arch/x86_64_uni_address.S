@@ -106,4 +106,12 @@
     ud2
     end_function nopal_arch_begin_task
 
+    .bss
+    .globl nopal_own_region
+    .type nopal_own_region, @object
+    .size nopal_own_region, 16
+    .balign 16
+nopal_own_region:
+    .zero 16
+
     .section .note.GNU-stack, "", @progbits

@@ -39,8 +39,8 @@ int add_loaded(dl_phdr_info* info, std::size_t, void* to) {
   return 0;
 }
 
-// What each process has for itself: what it may write, and no file is behind. Programs and libraries
-// lie alike in all, with their variables.
+// What each process has for itself: what it may write, and no file is behind. Programs and
+// libraries lie alike in all, with their variables.
 std::vector<range> own_memory() {
   std::vector<range> loaded;
   dl_iterate_phdr(add_loaded, &loaded);
@@ -72,7 +72,7 @@ std::vector<range> own_memory() {
 
 const char* what_is_at(std::uintptr_t value, const layout& as, const range& arrived,
                        const std::vector<range>& own) noexcept {
-  // Below are frames that have ended, as dead words name them; the upper end is the parent's context.
+  // Below are frames that have ended, which dead words name; the upper end is the parent's context.
   if (value >= as.region_at() && value < as.region_end())
     return value > arrived.to ? "the stack of another task" : nullptr;
   for (const range& each : own)

@@ -8,9 +8,9 @@
 
 namespace nopal::inline NOPAL_ABI::process {
 
-// Says, once for each place in the code, which word of the frames points into the stack of another
-// task, into memory that one process has allocated, into a thread's variables, or into its stack; and
-// in which function. The frames lie on this process's region, and addresses are judged by what this
+// Says, once for each address, which word of the frames points into the stack of another task, into
+// memory that one process has allocated, into a thread's variables, or into its stack; and in which
+// function. The frames lie on this process's region, and addresses are judged by what this
 // process has mapped, since the processes of a program are alike. A word that is dead, which the
 // task has left from before, looks like one that is not: so the program goes on.
 void check_isolation(const layout& as, segment arrived);

@@ -60,6 +60,11 @@ struct own_queue {
 struct layout {
   std::size_t heap_size;
   std::size_t region_size;
+  unsigned regions = 1; // of so many processes, one after the other
+
+  static unsigned regions_of(unsigned processes) noexcept {
+    return NOPAL_PROCESS_REGIONS != 0 ? processes : 1;
+  }
 
   static constexpr std::size_t pages(std::size_t bytes) noexcept {
     return (bytes + base::page_size() - 1) / base::page_size() * base::page_size();
@@ -67,7 +72,11 @@ struct layout {
   std::uintptr_t heap_at() const noexcept { return block_at + pages(sizeof(control_block)); }
   std::uintptr_t guard_at() const noexcept { return heap_at() + heap_size; }
   std::uintptr_t region_at() const noexcept { return guard_at() + guard_size; }
-  std::uintptr_t region_end() const noexcept { return region_at() + region_size; }
+  std::uintptr_t region_end() const noexcept { return region_at() + regions * region_size; }
+  // The upper end of that of a process.
+  std::uintptr_t region_end_of(unsigned process) const noexcept {
+    return region_at() + (process % regions + 1) * region_size;
+  }
   std::size_t size() const noexcept { return region_end() - block_at; }
 };
 

@@ -173,9 +173,9 @@ void enter_run(void* given) {
   if (now->with->rank() != 0)
     look_for_work();
   auto* const root = static_cast<root_task*>(given);
-  here.upper = now->as.region_end();
+  here.upper = now->as.region_end_of(0);
   // A copy of the closure goes with the first task's frames.
-  const std::uintptr_t begin = now->as.region_end() - (root->size + 15) / 16 * 16;
+  const std::uintptr_t begin = now->as.region_end_of(0) - (root->size + 15) / 16 * 16;
   std::memcpy(reinterpret_cast<void*>(begin), root->closure, root->size);
   arch::set_stack_canary(now->canary);
   arch::nopal_arch_begin_task(root->call, reinterpret_cast<void*>(begin), begin);
@@ -241,13 +241,16 @@ void run(void (*root)(void*), const void* closure, std::size_t closure_size, voi
 void begin(std::unique_ptr<launch> with, const resolved_options& options) {
   now.emplace();
   now->options = options;
-  now->as = {options.heap_size, options.region_size};
   now->with = std::move(with);
+  now->as = {options.heap_size, options.region_size, layout::regions_of(now->with->size())};
   compare_addresses(*now->with);
   now->by = now->with->connect(now->as);
   std::destroy_at(&here);
   std::construct_at(&here);
   here.region = now->as.region_at();
+  const std::uintptr_t own_end = now->as.region_end_of(now->with->rank());
+  arch::nopal_own_region[0] = own_end - now->as.region_size;
+  arch::nopal_own_region[1] = own_end;
   here.home = std::uint64_t{now->with->rank()} << address_bits;
   here.exceptions = join::this_threads_exceptions();
   here.cells.open(now->as.heap_at(), now->as.heap_size);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <sys/resource.h>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
@@ -13,24 +14,21 @@ namespace {
 
 void print(const char* whose, const counts& of) {
   const auto mean = [&](step which) {
-    const std::uint64_t times = which == step::look      ? of.tries
-                                : which == step::suspend ? of.suspended
-                                                         : of.steals;
+    const std::uint64_t times = which == step::look                               ? of.tries
+                                : which == step::suspend || which == step::resume ? of.suspended
+                                                                                  : of.steals;
     return of.cycles[static_cast<unsigned>(which)] / std::max<std::uint64_t>(times, 1);
   };
-  base::say(
-      "%s: %llu tasks, %llu steals of %llu tried, %llu bytes stolen, %llu suspended with %llu "
-      "bytes, region used %llu bytes; cycles for each: look %llu, take %llu, copy %llu, "
-      "suspend %llu",
-      whose, static_cast<unsigned long long>(of.tasks), static_cast<unsigned long long>(of.steals),
-      static_cast<unsigned long long>(of.tries), static_cast<unsigned long long>(of.stolen_bytes),
-      static_cast<unsigned long long>(of.suspended),
-      static_cast<unsigned long long>(of.suspended_bytes),
-      static_cast<unsigned long long>(of.most_region),
-      static_cast<unsigned long long>(mean(step::look)),
-      static_cast<unsigned long long>(mean(step::take)),
-      static_cast<unsigned long long>(mean(step::copy)),
-      static_cast<unsigned long long>(mean(step::suspend)));
+  const auto number = [](std::uint64_t value) { return std::to_string(value); };
+  const std::string line =
+      number(of.tasks) + " tasks, " + number(of.steals) + " steals of " + number(of.tries) +
+      " tried, " + number(of.stolen_bytes) + " bytes stolen, " + number(of.suspended) +
+      " suspended with " + number(of.suspended_bytes) + " bytes, region used " +
+      number(of.most_region) + " bytes, " + number(of.page_faults) +
+      " page faults; cycles for each: look " + number(mean(step::look)) + ", take " +
+      number(mean(step::take)) + ", copy " + number(mean(step::copy)) + ", suspend " +
+      number(mean(step::suspend)) + ", resume " + number(mean(step::resume));
+  base::say("%s: %s", whose, line.c_str());
 }
 
 counts sum_of(const std::vector<counts>& all) {
@@ -42,6 +40,7 @@ counts sum_of(const std::vector<counts>& all) {
     sum.stolen_bytes += each.stolen_bytes;
     sum.suspended += each.suspended;
     sum.suspended_bytes += each.suspended_bytes;
+    sum.page_faults += each.page_faults;
     sum.most_region = std::max(sum.most_region, each.most_region);
     for (unsigned i = 0; i < steps; ++i)
       sum.cycles[i] += each.cycles[i];
@@ -52,14 +51,22 @@ counts sum_of(const std::vector<counts>& all) {
 } // namespace
 
 std::size_t used_region(const layout& as) noexcept {
-  const auto* at = reinterpret_cast<const std::uint64_t*>(as.region_at());
-  const auto* const end = reinterpret_cast<const std::uint64_t*>(as.region_end());
-  at = std::find_if(at, end, [](std::uint64_t each) { return each != 0; });
-  return static_cast<std::size_t>(end - at) * sizeof *at;
+  std::size_t used = 0;
+  for (unsigned i = 0; i < as.regions; ++i) {
+    const auto* const end = reinterpret_cast<const std::uint64_t*>(as.region_end_of(i));
+    const auto* const from = end - as.region_size / sizeof *end;
+    const auto* const lowest =
+        std::find_if(from, end, [](std::uint64_t each) { return each != 0; });
+    used += static_cast<std::size_t>(end - lowest) * sizeof *end;
+  }
+  return used;
 }
 
 void print_statistics(launch& with, const transport& by, const layout& as) {
   here.done.most_region = used_region(as);
+  rusage own{};
+  getrusage(RUSAGE_SELF, &own);
+  here.done.page_faults = static_cast<std::uint64_t>(own.ru_minflt);
   std::vector<counts> all(with.size());
   with.all_gather(&here.done, all.data(), sizeof(counts));
   if (with.rank() != 0)

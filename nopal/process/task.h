@@ -66,7 +66,7 @@ template <class Body>
   at->upper = here.upper;
   if (here.exceptions->alive() || !here.queue.push(here.open_segment(at))) [[unlikely]]
     return run_closed(of, body);
-  here.upper = reinterpret_cast<std::uintptr_t>(at);
+  here.upper = here.upper_of_child(at);
   ++here.done.tasks;
   try {
     return end_child(at, of, cell_value, call(body));

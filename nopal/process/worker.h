@@ -5,6 +5,7 @@
 // cell there. Both fit a word, which goes with the frames of who will join it.
 #pragma once
 
+#include "nopal/arch/uni_address.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
 #include "nopal/process/heap.h"
@@ -38,6 +39,7 @@ struct counts {
   std::uint64_t suspended = 0;
   std::uint64_t suspended_bytes = 0;
   std::uint64_t most_region = 0; // bytes of the region that one task's stack, or several, have used
+  std::uint64_t page_faults = 0; // of the whole process that needed no disk
   std::uint64_t cycles[steps] = {};
 };
 
@@ -50,6 +52,14 @@ struct worker {
   heap cells;
   counts done;
 
+  // Where the frames of a child end whose parent's context is this.
+  std::uintptr_t upper_of_child(const void* context) const noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(context);
+    if constexpr (NOPAL_PROCESS_REGIONS != 0)
+      if (at < arch::nopal_own_region[0] || at > arch::nopal_own_region[1])
+        return arch::nopal_own_region[1];
+    return at;
+  }
   segment open_segment(const void* context) const noexcept {
     const auto lower =
         static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(context) - region);
