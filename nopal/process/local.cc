@@ -142,11 +142,12 @@ public:
     meet();
     map_or_die(reinterpret_cast<void*>(block_at), block, MAP_SHARED | MAP_FIXED_NOREPLACE, file_,
                static_cast<off_t>(block * rank_));
-    const void* const all = map_or_die(nullptr, block * size_, MAP_SHARED, file_, 0);
+    all_ = map_or_die(nullptr, block * size_, MAP_SHARED, file_, 0);
+    block_size_ = block;
     close(file_);
     watch_others();
     meet();
-    return std::make_unique<local_transport>(reinterpret_cast<std::uintptr_t>(all), block,
+    return std::make_unique<local_transport>(reinterpret_cast<std::uintptr_t>(all_), block,
                                              latency_us_);
   }
 
@@ -159,6 +160,9 @@ public:
       waitpid(shared_->pids[i], &status, 0);
       worst = std::max(worst, WIFEXITED(status) ? WEXITSTATUS(status) : base::exit_status_died);
     }
+    munmap(reinterpret_cast<void*>(block_at), block_size_); // room for another session's
+    munmap(all_, block_size_ * size_);
+    munmap(shared_, sizeof(common));
     return worst;
   }
 
@@ -188,6 +192,8 @@ private:
   unsigned rank_ = 0;
   common* shared_ = nullptr;
   int file_ = -1;
+  void* all_ = nullptr; // the blocks of all processes
+  std::size_t block_size_ = 0;
   watch watch_;
 };
 

@@ -116,7 +116,7 @@ private:
   [[gnu::noinline]] bool pop_last(std::uint32_t tail, std::uint32_t head) noexcept {
     std::uint32_t expected = tail;
     const bool own = head == tail && in_().head.compare_exchange_strong(
-                                         expected, tail + 1, base::seq_cst, base::seq_cst); // C
+                                         expected, tail + 1, base::seq_cst, base::relaxed); // C
     in_().tail.store(own ? tail + 1 : in_().head.load(base::relaxed), base::relaxed);
     taken_ += own ? 1 : 0;
     return own;

@@ -27,7 +27,8 @@ bool there_is_one = false;
 
 } // namespace
 
-session::session(int argc, char** argv, const options& wanted) {
+session::session(int argc, char** argv, const options& wanted)
+    : exceptions_{std::uncaught_exceptions()} {
   static_cast<void>(argc);
   if (there_is_one)
     base::die("a second process::session was made while there is one; a program has one at a time");
@@ -37,6 +38,10 @@ session::session(int argc, char** argv, const options& wanted) {
 }
 
 session::~session() {
+  if (size() > 1 && !thrown_together_ && std::uncaught_exceptions() > exceptions_)
+    base::die("an exception ends the session of process %u, and the other processes may wait for "
+              "it",
+              rank());
   const int status = end();
   there_is_one = false;
   if (status != 0)

@@ -9,7 +9,8 @@
 namespace nopal::inline NOPAL_ABI::process {
 
 // The processes of a program: they begin and end together. One at a time, and before the program
-// has begun threads. Its destructor waits for all processes.
+// has begun threads. Its destructor waits for all processes; where an exception ends it that `run`
+// has not thrown, in every process, it ends the program with a sentence.
 class session {
 public:
   // `argv` is main's: a process that a launcher has begun, and whose addresses the system has
@@ -30,10 +31,16 @@ public:
     auto body = detail::isolated_closure(f, args...);
     detail::result_of_body<decltype(body)> result;
     static_assert(sizeof result <= most_result, "a run's result has at most 1024 bytes");
+    thrown_together_ = true; // if it throws
     process::run(detail::root_thunk<decltype(body)>, &body, sizeof body, &result, sizeof result);
+    thrown_together_ = false;
     if constexpr (!std::is_void_v<detail::result_of<F, Args...>>)
       return result;
   }
+
+private:
+  const int exceptions_; // that were under way when this began
+  bool thrown_together_ = false;
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
