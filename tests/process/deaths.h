@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// A process dies at a random point of a computation; all others say so and end.
+#pragma once
+
+#include "tests/process/random_trees.h"
+
+#include <algorithm>
+
+namespace nopal_test {
+
+struct death_board {
+  std::atomic<int> left{0};    // tasks until the one that dies
+  std::atomic<int> victim{-1}; // the process on which it did
+};
+inline death_board* deaths;
+
+// Without an end, unless a process dies.
+inline int grows(int depth) {
+  if (deaths->left.fetch_sub(1) == 1) {
+    deaths->victim = static_cast<int>(process::rank());
+    std::raise(SIGKILL);
+  }
+  if (depth == 0)
+    return 1;
+  process::task<int> left = process::spawn(grows, depth - 1);
+  const int right = grows(depth - 1);
+  return process::join(left) + right;
+}
+
+// Expects of one death: the others have said who has died, and have exited with 70; nothing hung.
+inline void one_dies(std::uint64_t seed) {
+  const shared<death_board> board;
+  deaths = board.get();
+  generator random{seed};
+  const unsigned processes = 2 + random.below(6);
+  board->left = static_cast<int>(1 + random.below(200'000));
+  const ended got = apart([&] {
+    process::session here{0, nullptr, {.processes = processes, .seed = seed}};
+    here.run(grows, 25);
+  });
+  SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(processes) +
+               " processes: " + got.said);
+  const int victim = board->victim;
+  ASSERT_GE(victim, 0);
+  EXPECT_EQ(got.said.find("(hung)"), std::string::npos);
+  EXPECT_EQ(got.status, victim == 0 ? 128 + SIGKILL : 70);
+  // Process 0 may end before others, which then come to the test.
+  EXPECT_EQ(std::ranges::count(got.others, 128 + SIGKILL), victim == 0 ? 0 : 1);
+  EXPECT_EQ(got.others.size(), processes - 1);
+  EXPECT_EQ(std::ranges::count(got.others, 70), processes - 1 - (victim == 0 ? 0 : 1));
+  const std::string end = " has died before the computation has ended, so this process ends too\n";
+  const std::string of_victim = "nopal: process " + std::to_string(victim) + end;
+  EXPECT_NE(got.said.find(of_victim), std::string::npos);
+  std::size_t sentences = 0;
+  for (std::size_t at = 0; (at = got.said.find(end, at)) != std::string::npos; ++at)
+    ++sentences;
+  EXPECT_EQ(sentences, processes - 1); // one who ends too may be the one that another names
+}
+
+} // namespace nopal_test

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// Programs that outgrow their room, or use a session as they must not: each ends with a sentence.
+#include "tests/process/processes.h"
+
+#include <cstdlib>
+
+namespace nopal_test {
+namespace {
+
+int deep(int depth) {
+  volatile char frame[512];
+  frame[0] = 1;
+  if (depth == 0)
+    return 0;
+  process::task<int> one = process::spawn(deep, depth - 1);
+  return process::join(one) + frame[0];
+}
+
+const std::string region_is_too_small =
+    "nopal: the tasks of a process need more than the uni-address region of 65536 bytes for their "
+    "stacks; set NOPAL_REGION_SIZE or process::options::region_size to a larger power of two, up "
+    "to 1G\n";
+
+TEST(limits, of_the_region_end_in_a_sentence) {
+  const ended got = apart([] {
+    setenv("NOPAL_REGION_SIZE", "64K", 1);
+    process::session here{0, nullptr};
+    here.run(deep, 10'000);
+  });
+  EXPECT_EQ(got.said, region_is_too_small);
+  EXPECT_EQ(got.status, 70);
+}
+
+TEST(limits, of_the_region_end_all_processes) {
+  const ended got =
+      computed_by({.processes = 3, .region_size = std::size_t{64} << 10}, deep, 10'000);
+  EXPECT_NE(got.said.find(region_is_too_small), std::string::npos) << got.said;
+  EXPECT_EQ(got.status, 70);
+  for (const int status : got.others)
+    EXPECT_EQ(status, 70);
+}
+
+TEST(limits, of_the_region_are_an_option) {
+  EXPECT_EQ(computed_by({.region_size = std::size_t{64} << 20}, deep, 10'000).said, "10000");
+}
+
+int one() { return 1; }
+
+int left_behind(int number) {
+  for (int i = 0; i < number; ++i)
+    process::spawn(one);
+  return number;
+}
+
+TEST(limits, of_the_heap_end_in_a_sentence) {
+  const ended got = computed_by({.heap_size = std::size_t{1} << 20}, left_behind, 20'000);
+  EXPECT_EQ(got.said, "nopal: the heap of 1048576 bytes for the results and the waiting stacks of "
+                      "tasks is used up; set NOPAL_HEAP_SIZE or process::options::heap_size to a "
+                      "larger power of two\n");
+  EXPECT_EQ(got.status, 70);
+}
+
+TEST(limits, of_the_heap_are_an_option) {
+  EXPECT_EQ(computed_by({.heap_size = std::size_t{4} << 20}, left_behind, 20'000).said, "20000");
+}
+
+// What a run leaves behind is gone with it.
+TEST(limits, of_the_heap_are_those_of_a_run) {
+  const ended got = apart([] {
+    process::session here{0, nullptr, {.processes = 2, .heap_size = std::size_t{1} << 20}};
+    int sum = 0;
+    for (int i = 0; i < 10; ++i)
+      sum += here.run(left_behind, 8'000);
+    if (here.rank() == 0)
+      std::printf("%d", sum);
+  });
+  EXPECT_EQ(got.said, "80000");
+}
+
+TEST(limits, one_session_at_a_time) {
+  const ended got = apart([] {
+    process::session first{0, nullptr};
+    process::session second{0, nullptr};
+  });
+  EXPECT_EQ(got.said, "nopal: a second process::session was made while there is one; a program "
+                      "has one at a time\n");
+  EXPECT_EQ(got.status, 70);
+}
+
+TEST(limits, more_open_spawns_than_the_queue_has_room_for) {
+  const process::options roomy{.processes = 2, .region_size = std::size_t{64} << 20};
+  EXPECT_EQ(computed_by(roomy, deep, 20'000).said, "20000");
+}
+
+} // namespace
+} // namespace nopal_test

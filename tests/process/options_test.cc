@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// What each option of programs on several processes accepts, and the sentences about what it does
+// not.
+#include "nopal/process/options.h"
+
+#include "tests/process/processes.h"
+
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <variant>
+
+namespace nopal_test {
+namespace {
+
+using process::engine;
+using process::options;
+using process::resolved_options;
+
+using variables = std::map<std::string, std::string>;
+variables environment; // resolve's look-up is a plain function
+
+std::variant<resolved_options, std::string> resolve_with(const options& asked,
+                                                         const variables& given) {
+  environment = given;
+  const auto lookup = [](const char* name) -> const char* {
+    const auto found = environment.find(name);
+    return found == environment.end() ? nullptr : found->second.c_str();
+  };
+  return process::resolve(asked, lookup, 99);
+}
+
+resolved_options accepted(const options& asked, const variables& given) {
+  const auto result = resolve_with(asked, given);
+  if (const auto* const complaint = std::get_if<std::string>(&result)) {
+    ADD_FAILURE() << *complaint;
+    return {};
+  }
+  return std::get<resolved_options>(result);
+}
+
+std::string refusal(const options& asked, const variables& given) {
+  const auto result = resolve_with(asked, given);
+  const auto* const complaint = std::get_if<std::string>(&result);
+  return complaint != nullptr ? *complaint : "accepted";
+}
+
+TEST(process_options, have_defaults) {
+  const resolved_options all = accepted({}, {});
+  EXPECT_EQ(all.processes, 1u);
+  EXPECT_EQ(all.region_size, std::size_t{256} << 10);
+  EXPECT_EQ(all.heap_size, std::size_t{16} << 20);
+  EXPECT_EQ(all.transport, engine::best);
+  EXPECT_FALSE(all.stats);
+  EXPECT_FALSE(all.verbose);
+  EXPECT_EQ(all.seed, 99u);
+  EXPECT_EQ(all.latency_us, 0u);
+}
+
+TEST(process_options, come_from_the_environment) {
+  const resolved_options all = accepted({}, {{"NOPAL_PROCESSES", "64"},
+                                             {"NOPAL_REGION_SIZE", "1G"},
+                                             {"NOPAL_HEAP_SIZE", "16G"},
+                                             {"NOPAL_TRANSPORT", "mpi"},
+                                             {"NOPAL_STATS", "1"},
+                                             {"NOPAL_VERBOSE", "1"},
+                                             {"NOPAL_SEED", "0xffffffffffffffff"},
+                                             {"NOPAL_LATENCY_US", "1000000"}});
+  EXPECT_EQ(all.processes, 64u);
+  EXPECT_EQ(all.region_size, std::size_t{1} << 30);
+  EXPECT_EQ(all.heap_size, std::size_t{16} << 30);
+  EXPECT_EQ(all.transport, engine::mpi);
+  EXPECT_TRUE(all.stats);
+  EXPECT_TRUE(all.verbose);
+  EXPECT_EQ(all.seed, ~std::uint64_t{0});
+  EXPECT_EQ(all.latency_us, 1'000'000u);
+}
+
+TEST(process_options, of_the_program_beat_the_environment) {
+  const resolved_options all = accepted({.processes = 3,
+                                         .region_size = std::size_t{64} << 10,
+                                         .heap_size = std::size_t{1} << 20,
+                                         .transport = engine::local,
+                                         .stats = false,
+                                         .verbose = false,
+                                         .seed = 5,
+                                         .latency_us = 0},
+                                        {{"NOPAL_PROCESSES", "4"},
+                                         {"NOPAL_REGION_SIZE", "128K"},
+                                         {"NOPAL_HEAP_SIZE", "2M"},
+                                         {"NOPAL_TRANSPORT", "ucx"},
+                                         {"NOPAL_STATS", "1"},
+                                         {"NOPAL_VERBOSE", "1"},
+                                         {"NOPAL_SEED", "6"},
+                                         {"NOPAL_LATENCY_US", "7"}});
+  EXPECT_EQ(all.processes, 3u);
+  EXPECT_EQ(all.region_size, std::size_t{64} << 10);
+  EXPECT_EQ(all.heap_size, std::size_t{1} << 20);
+  EXPECT_EQ(all.transport, engine::local);
+  EXPECT_FALSE(all.stats);
+  EXPECT_FALSE(all.verbose);
+  EXPECT_EQ(all.seed, 5u);
+  EXPECT_EQ(all.latency_us, 0u);
+}
+
+// Each variable, what it refuses, and what the sentence says is accepted.
+TEST(process_options, refuse_with_a_sentence) {
+  const std::string number = "a whole number from 1 to 64";
+  const std::string region = "a power of two from 64K to 1G, in bytes or with a suffix K, M or G";
+  const std::string heap = "a power of two from 1M to 16G, in bytes or with a suffix K, M or G";
+  const std::string seed = "an unsigned number of 64 bits, decimal or hexadecimal after 0x";
+  const std::string latency = "a whole number of microseconds from 0 to 1000000";
+  const struct {
+    std::string variable, value, accepts;
+  } all[] = {
+      {"NOPAL_PROCESSES", "0", number},
+      {"NOPAL_PROCESSES", "65", number},
+      {"NOPAL_PROCESSES", "", number},
+      {"NOPAL_PROCESSES", "four", number},
+      {"NOPAL_PROCESSES", "-1", number},
+      {"NOPAL_REGION_SIZE", "32K", region},
+      {"NOPAL_REGION_SIZE", "96K", region},
+      {"NOPAL_REGION_SIZE", "2G", region},
+      {"NOPAL_REGION_SIZE", "64k ", region},
+      {"NOPAL_HEAP_SIZE", "512K", heap},
+      {"NOPAL_HEAP_SIZE", "3M", heap},
+      {"NOPAL_HEAP_SIZE", "32G", heap},
+      {"NOPAL_TRANSPORT", "tcp", "ucx, mpi or local"},
+      {"NOPAL_TRANSPORT", "", "ucx, mpi or local"},
+      {"NOPAL_STATS", "2", "0 or 1"},
+      {"NOPAL_STATS", "yes", "0 or 1"},
+      {"NOPAL_VERBOSE", "01", "0 or 1"},
+      {"NOPAL_SEED", "0x", seed},
+      {"NOPAL_SEED", "18446744073709551616", seed},
+      {"NOPAL_LATENCY_US", "1000001", latency},
+      {"NOPAL_LATENCY_US", "1.5", latency},
+  };
+  for (const auto& [variable, value, accepts] : all)
+    EXPECT_EQ(refusal({}, {{variable, value}}),
+              variable + " is \"" + value + "\", but it must be " + accepts);
+  EXPECT_EQ(refusal({.processes = 65}, {}),
+            "process::options::processes is 65, but it must be " + number);
+  EXPECT_EQ(refusal({.region_size = 1000}, {}),
+            "process::options::region_size is 1000, but it must be " + region);
+  EXPECT_EQ(refusal({.heap_size = 1000}, {}),
+            "process::options::heap_size is 1000, but it must be " + heap);
+  EXPECT_EQ(refusal({.latency_us = 1'000'001}, {}),
+            "process::options::latency_us is 1000001, but it must be " + latency);
+  // A wrong variable is an error also where the program has its own value.
+  EXPECT_EQ(refusal({.processes = 2}, {{"NOPAL_PROCESSES", "0"}}),
+            "NOPAL_PROCESSES is \"0\", but it must be " + number);
+}
+
+int seven() { return 7; }
+
+TEST(process_options, end_a_program_that_gets_wrong_ones) {
+  const ended got = apart([] {
+    setenv("NOPAL_HEAP_SIZE", "1", 1);
+    process::session here{0, nullptr};
+  });
+  EXPECT_EQ(got.said, "nopal: NOPAL_HEAP_SIZE is \"1\", but it must be a power of two from 1M to "
+                      "16G, in bytes or with a suffix K, M or G\n");
+  EXPECT_EQ(got.status, 70);
+}
+
+TEST(process_options, name_what_the_program_was_linked_without) {
+  for (const auto& [wanted, name] : {std::pair{engine::ucx, "ucx"}, {engine::mpi, "mpi"}}) {
+    const ended got = computed_by({.transport = wanted}, seven);
+    EXPECT_EQ(got.said,
+              std::string("nopal: NOPAL_TRANSPORT or process::options::transport asks for ") +
+                  name +
+                  ", and this program was linked with a Nopal without it; accepted is local\n");
+    EXPECT_EQ(got.status, 70);
+  }
+}
+
+TEST(process_options, take_the_number_of_processes_from_the_environment) {
+  const ended got = apart([] {
+    setenv("NOPAL_PROCESSES", "3", 1);
+    process::session here{0, nullptr};
+    std::printf("%u", here.size());
+    std::fflush(stdout);
+  });
+  EXPECT_EQ(got.said, "333");
+}
+
+} // namespace
+} // namespace nopal_test
