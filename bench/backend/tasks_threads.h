@@ -2,20 +2,44 @@
 // Tasks on the threads of one process: what several processes can reach at best.
 #pragma once
 
-#include "bench/backend/nopal.h"
-#include "bench/backend/tasks_by_forks.h"
+#include <nopal/runtime.h>
 
+#include "bench/backend/nopal_forks.h"
+#include "bench/backend/tasks_by_forks.h"
+#include "bench/harness.h"
+
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <string>
 
+#define BENCH_TASK static
+
 namespace bench {
 
-class task_runtime : public runtime {
+class task_runtime {
 public:
-  task_runtime(unsigned workers, std::size_t, char**) : runtime(workers) {}
+  static constexpr bool parallel = true;
+
+  // Stacks have the room that a region would have, as far as they may be so large.
+  task_runtime(unsigned workers, std::size_t region_size, char**) {
+    nopal::options asked;
+    asked.num_workers = workers;
+    asked.stack_size = std::clamp(region_size, std::size_t{1} << 20, std::size_t{32} << 20);
+    nopal::configure(asked);
+  }
+
   bool speaks() const { return true; }
   template <class F> auto run(F f) { return f(); }
+  counters read_counters() const {
+    const nopal::statistics now = nopal::stats();
+    counters all;
+    all.steals = now.steals;
+    all.suspensions = now.suspensions;
+    all.stacks = now.stacks;
+    all.stack_pages = now.stack_pages;
+    return all;
+  }
   std::map<std::string, double> told() const { return {}; }
 };
 

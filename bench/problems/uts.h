@@ -73,9 +73,9 @@ public:
   long n() const { return tree_.number; }
   // A range of k children forks k - 1 times; the leaves are what is left when all have been taken.
   std::uint64_t forks() const { return tree_.leaves - 1; }
-  // T3 and T3L are chains that are thousands of levels deep.
+  // 256 KiB, but for T3 and T3L, which are thousands of levels deep and take 1.6 KB a level.
   std::size_t region_size() const {
-    return std::size_t{tree_.height > 10'000 ? 64U : tree_.height > 100 ? 4U : 1U} << 20;
+    return std::size_t{tree_.height > 10'000 ? 65536U : tree_.height > 1000 ? 4096U : 256U} << 10;
   }
 
   auto root() const {
