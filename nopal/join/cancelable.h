@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // What can be cancelled: a node of the cancellation tree (nopal/cancel.h).
 //
-// Contract:  a node is cancelled from its `mark` on, or from that of a node above it; for ever.
+// Contract:  a node is cancelled from its `mark` on, or from that of a node above it; for ever. Who
+//            finds it so, by a `mark` that comes too late, too, sees what was done before it was.
 // Ownership: any thread marks.
 // Orders:
-//   K  mark: exchange acq_rel. Partner: the acquire of `cancelled`. A strand that stops sees what
-//      was done before. That strands are told in time is the order S of signal_word.h.
+//   K  mark: exchange acq_rel. Partner: itself, and the acquire of `marked`. That strands are told
+//      in time is the order S of signal_word.h.
+//   B  tally: fetch_add, then a load of how many vprocs there are (sched/table.cc). A vproc that is
+//      made: the store of that, then the load of the number. All seq_cst: one of the two sees the
+//      other.
 // Paper: manticore-icfp08, section 6.1.
 #pragma once
 
@@ -37,12 +41,12 @@ private:
   base::atomic<std::uint32_t> marked_{0};
 };
 
-// A number of things that there are now. Its order: G of vproc/wait_word.h.
+// A number of things that there are now.
 class tally {
 public:
-  void add(std::uint32_t times) noexcept { number_.fetch_add(times, base::seq_cst); }
+  void add(std::uint32_t times) noexcept { number_.fetch_add(times, base::seq_cst); } // B
   void subtract(std::uint32_t times) noexcept { number_.fetch_sub(times, base::relaxed); }
-  std::uint32_t count() const noexcept { return number_.load(base::seq_cst); }
+  std::uint32_t count() const noexcept { return number_.load(base::seq_cst); } // B
 
 private:
   base::atomic<std::uint32_t> number_{0};

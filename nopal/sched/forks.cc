@@ -101,8 +101,11 @@ NOPAL_SWITCHES void fork_with_own_state(fork_record* of, const body_calls& child
   const unsigned uncaught = of->scope()->state().exceptions.uncaught;
   base::note_fork(of, of->scope());
   worker* const self = vproc::current();
-  if (!self->deque.push(of))
+  if (!self->deque.push(of)) {
     push_slow(self, of);
+    if (uncaught != 0) // it does not stop now, and looks again when it is unwound
+      look_at_next_fork(vproc::current()->host);
+  }
   if (uncaught == 0 && stops_here()) {
     handled = nullptr;
     drop(of, child, closure);

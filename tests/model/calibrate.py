@@ -18,6 +18,7 @@ import mutate
 _CHASE_LEV = "bench/baseline/chase_lev.h"
 _THE = "bench/baseline/the.h"
 _MEETINGS = "tests/model/rendezvous_model.cc"
+_CANCELLING = "tests/model/cancel_model.cc"
 _CANCELLED_WAITS = "tests/model/cancelled_wait_model.cc"
 _FENCE = "base::full_fence(); // C "
 _LOCK = "const locked guard{lock_}; // else a thief that will step back could hide the fork "
@@ -190,6 +191,21 @@ BUGS = (
         "at->number_ = at->number_ - 1;"
         "while (at->number_ == 0 && !at->queue_.empty()) told.append(at->queue_.take());",
         "tests/model/members_model.cc",
+    ),
+    # Our own: what strands rest on that are to stop.
+    (
+        "a strand that is unwound attends and is not told again",
+        _CANCELLING,
+        "limit.attend(); look_at_next_fork(0);",
+        "limit.attend();",
+        _CANCELLING,
+    ),
+    (
+        "a vproc goes on and does not look whether anything is cancelled",
+        _CANCELLING,
+        "fork_in(0, nullptr); look_at_next_fork(0);",
+        "fork_in(0, nullptr);",
+        _CANCELLING,
     ),
     # Our own: what strands rest on that are cancelled while they wait.
     (

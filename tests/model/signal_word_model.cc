@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Models of a vproc's signals: a bit that a teller sets is seen by the owner's next forks, whatever
-// thieves do to the limit meanwhile, and also if the owner changes workers. And a strand that is
-// cancelled finds it out, whatever its vproc ran before.
+// thieves do to the limit meanwhile, and also if the owner changes workers.
 //
-// The calls are those of sched/timer.cc (tick), sched/forks.cc (push_slow), sched/cancel.cc and
-// vproc/worker.h (run_on); a fork is the comparison with the limit.
+// The calls are those of sched/timer.cc (tick), sched/forks.cc (push_slow) and vproc/worker.h
+// (run_on); a fork is the comparison with the limit. More of these signals: cancel_model.cc.
 #include "fake_stack.h"
 
 #include "nopal/deque/limit.h"
-#include "nopal/join/cancelable.h"
 #include "nopal/vproc/signal_word.h"
 
 namespace nopal::model {
@@ -100,49 +98,6 @@ struct changes_workers : scenario<changes_workers, 2>, vproc_state {
   void after() { check_seen(workers[1]); }
 };
 
-// The owner runs a strand that is not cancelled, and goes on with one that is.
-struct goes_on : scenario<goes_on, 2>, vproc_state {
-  join::cancelable outer;
-  join::cancelable inner{&outer};
-  join::tally stops;
-  base::handed_over<int> reason{0};
-
-  void before() { vproc_state::before(); }
-  void fork_in(const join::cancelable* region) noexcept {
-    if (workers[0].limit.allows_here())
-      return;
-    workers[0].limit.attend();
-    if (!signals.told(vproc::stop_requested))
-      return;
-    signals.take(vproc::stop_requested);
-    if (region == nullptr || !region->cancelled())
-      return;
-    signals.tell(vproc::stop_requested);
-    seen = true;
-    check(reason == 1, "a strand stops, and does not see what was done before");
-  }
-  void thread(unsigned self) {
-    if (self == 1) {
-      reason = 1;
-      outer.mark();
-      stops.add(1);
-      signals.tell(vproc::stop_requested);
-      return;
-    }
-    fork_in(nullptr);
-    if (stops.count() != 0)
-      signals.tell(vproc::stop_requested);
-    fork_in(&inner);
-  }
-  void after() {
-    fork_in(&inner);
-    check(seen, "a cancelled strand was not told");
-    seen = false;
-    fork_in(&inner);
-    check(seen, "a cancelled strand was told once, and not again");
-  }
-};
-
 } // namespace
 } // namespace nopal::model
 
@@ -155,7 +110,5 @@ int main(int argc, char** argv) {
   models.bounded<adopts>("the owner changes stacks", 3);
   models.random<changes_workers>("the owner changes workers");
   models.bounded<changes_workers>("the owner changes workers", 4);
-  models.random<goes_on>("the owner goes on with a cancelled strand");
-  models.bounded<goes_on>("the owner goes on with a cancelled strand", 4);
   return models.result();
 }

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// Models of telling strands to stop: a strand of a region that is cancelled finds it out at its
+// next fork, whatever its vproc ran before, wherever the strand goes on and whoever cancels
+// meanwhile. And it sees what was done before.
+//
+// The calls and their order are those of sched/cancel.cc (cancel, stops_here, look_at_next_fork),
+// sched/forks.cc (push_slow, fork_with_own_state), sched/schedule.cc (run), sched/groups.cc
+// (begin_group), sched/table.cc (make_vproc) and sched/fibers.cc (begin_fiber). A fork is the
+// comparison with the limit.
+#include "fake_stack.h"
+
+#include "nopal/deque/limit.h"
+#include "nopal/join/cancelable.h"
+#include "nopal/vproc/signal_word.h"
+
+namespace nopal::model {
+namespace {
+
+struct fake_worker {
+  deque::limit<fake_bounds> limit;
+
+  void interrupt() noexcept { limit.interrupt(); }
+};
+
+inline constexpr unsigned most_vprocs = 2;
+
+struct vproc_of_strands {
+  fake_stack place;
+  fake_worker worker;
+  vproc::signal_word<fake_worker> signals;
+
+  void begin() noexcept {
+    worker.limit.open(false);
+    worker.limit.adopt(fake_stack::id);
+    worker.limit.attend();
+    signals.run_with(&worker);
+  }
+};
+
+// A strand stands in `inner`, if in any.
+struct cancelling {
+  vproc_of_strands vprocs[most_vprocs];
+  base::atomic<std::uint32_t> vprocs_made{0};
+  join::tally stops;
+  join::cancelable outer;
+  join::cancelable inner{&outer};
+  join::cancelable other;
+  base::handed_over<int> reason{0};
+
+  void make_vproc() noexcept {
+    const std::uint32_t number = vprocs_made.load(base::relaxed);
+    vprocs[number].begin();
+    vprocs_made.store(number + 1, base::seq_cst);
+  }
+  void announce_stop() noexcept {
+    stops.add(1);
+    const std::uint32_t count = vprocs_made.load(base::seq_cst);
+    for (std::uint32_t i = 0; i < count; ++i)
+      vprocs[i].signals.tell(vproc::stop_requested);
+  }
+  void cancel(join::cancelable& node) noexcept {
+    if (node.mark())
+      announce_stop();
+  }
+  void cancel_outer() noexcept {
+    reason = 1;
+    cancel(outer);
+  }
+
+  void look_at_next_fork(unsigned here) noexcept {
+    if (stops.count() != 0)
+      vprocs[here].signals.tell(vproc::stop_requested);
+  }
+  // Whether the strand is to stop.
+  bool fork_in(unsigned here, const join::cancelable* region) noexcept {
+    vproc_of_strands& on = vprocs[here];
+    if (on.worker.limit.allows_here())
+      return false;
+    on.worker.limit.attend();
+    if (!on.signals.told(vproc::stop_requested))
+      return false;
+    on.signals.take(vproc::stop_requested);
+    if (region == nullptr || !region->cancelled())
+      return false;
+    on.signals.tell(vproc::stop_requested);
+    return true;
+  }
+  void fork_in_cancelled(unsigned here) noexcept {
+    if (fork_in(here, &inner))
+      check(reason == 1, "a strand stops, and does not see what was done before");
+  }
+  // When all is over.
+  void check_told(unsigned here) noexcept {
+    check(fork_in(here, &inner), "a cancelled strand was not told");
+    check(fork_in(here, &inner), "a cancelled strand was told once, and not again");
+  }
+};
+
+// The vproc runs a strand that is not cancelled, and goes on with one that is.
+struct goes_on : scenario<goes_on, 2>, cancelling {
+  void before() { make_vproc(); }
+  void thread(unsigned self) {
+    if (self == 1)
+      return cancel_outer();
+    fork_in(0, nullptr);
+    look_at_next_fork(0);
+    fork_in_cancelled(0);
+  }
+  void after() { check_told(0); }
+};
+
+// Two are cancelled at the same time; a strand of one of them forks.
+struct two_cancel : scenario<two_cancel, 3>, cancelling {
+  void before() { make_vproc(); }
+  void thread(unsigned self) {
+    if (self == 1)
+      return cancel_outer();
+    if (self == 2)
+      return cancel(other);
+    fork_in_cancelled(0);
+    fork_in_cancelled(0);
+  }
+  void after() { check_told(0); }
+};
+
+// Two cancel the same one. The second sees what the first has done before, and tells nobody.
+struct same_twice : scenario<same_twice, 3>, cancelling {
+  base::handed_over<int> reasons[2];
+  int first = -1; // the model's own note
+
+  void before() { make_vproc(); }
+  void fork_in_cancelled() noexcept {
+    if (fork_in(0, &inner))
+      check(reasons[first] == 1, "a strand stops, and does not see what was done before");
+  }
+  void thread(unsigned self) {
+    if (self == 2)
+      return fork_in_cancelled();
+    reasons[self] = 1;
+    if (!outer.mark()) {
+      check(reasons[first] == 1, "who comes second does not see what was done before");
+      return;
+    }
+    first = static_cast<int>(self);
+    announce_stop();
+  }
+  void after() { check_told(0); }
+};
+
+// What was cancelled ends, and is counted no more, while something else is cancelled.
+struct one_ends : scenario<one_ends, 2>, cancelling {
+  void before() {
+    make_vproc();
+    cancel(other);
+  }
+  void thread(unsigned self) {
+    if (self == 1)
+      return cancel_outer();
+    fork_in(0, nullptr);
+    stops.subtract(1);
+    look_at_next_fork(0);
+    fork_in_cancelled(0);
+  }
+  void after() { check_told(0); }
+};
+
+// The main path of a scope in the region is stolen: the thief uses another stack from then on.
+struct is_stolen : scenario<is_stolen, 3>, cancelling {
+  base::atomic<int> offered{0};
+
+  void before() {
+    make_vproc();
+    make_vproc();
+  }
+  void thread(unsigned self) {
+    if (self == 2)
+      return cancel_outer();
+    if (self == 0) {
+      fork_in_cancelled(0);
+      offered.store(1, base::release);
+      return;
+    }
+    deque::limit<fake_bounds>& limit = vprocs[1].worker.limit;
+    limit.adopt(stack::no_stack);
+    while (offered.load(base::acquire) == 0)
+      base::spin_pause();
+    limit.adopt(fake_stack::id);
+    look_at_next_fork(1);
+    fork_in_cancelled(1);
+  }
+  void after() { check_told(1); }
+};
+
+// A strand begins a group on a vproc that is made for it.
+struct makes_vproc : scenario<makes_vproc, 2>, cancelling {
+  void thread(unsigned self) {
+    if (self == 1)
+      return cancel_outer();
+    make_vproc();
+    look_at_next_fork(0);
+    fork_in_cancelled(0);
+  }
+  void after() { check_told(0); }
+};
+
+// An exception unwinds the strand while it forks: it does not stop then, but after that.
+struct unwinds : scenario<unwinds, 2>, cancelling {
+  void before() { make_vproc(); }
+  void fork_amid_exceptions() noexcept {
+    deque::limit<fake_bounds>& limit = vprocs[0].worker.limit;
+    if (limit.allows_here())
+      return;
+    limit.attend();
+    look_at_next_fork(0);
+  }
+  void thread(unsigned self) {
+    if (self == 1)
+      return cancel_outer();
+    fork_amid_exceptions();
+    fork_amid_exceptions();
+    fork_in_cancelled(0);
+  }
+  void after() { check_told(0); }
+};
+
+// A fiber begins: it does not if it is cancelled by then, or it is told.
+struct fiber_begins : scenario<fiber_begins, 2>, cancelling {
+  bool begun = false;
+
+  void before() { make_vproc(); }
+  void thread(unsigned self) {
+    if (self == 1)
+      return cancel_outer();
+    look_at_next_fork(0);
+    begun = !inner.cancelled();
+    if (begun)
+      fork_in_cancelled(0);
+    else
+      check(reason == 1, "a fiber does not begin, and does not see what was done before");
+  }
+  void after() {
+    if (begun)
+      check_told(0);
+  }
+};
+
+} // namespace
+} // namespace nopal::model
+
+int main(int argc, char** argv) {
+  using namespace nopal::model;
+  runner models{argc, argv};
+  models.random<goes_on>("the vproc goes on with a cancelled strand");
+  models.bounded<goes_on>("the vproc goes on with a cancelled strand", 4);
+  models.random<two_cancel>("two are cancelled");
+  models.bounded<two_cancel>("two are cancelled", 2);
+  models.random<same_twice>("two cancel the same");
+  models.bounded<same_twice>("two cancel the same", 2);
+  models.random<one_ends>("another one ends that was cancelled");
+  models.bounded<one_ends>("another one ends that was cancelled", 4);
+  models.random<is_stolen>("the strand goes on in a thief");
+  models.bounded<is_stolen>("the strand goes on in a thief", 2);
+  models.random<makes_vproc>("the vproc is a new one");
+  models.bounded<makes_vproc>("the vproc is a new one", 4);
+  models.random<unwinds>("an exception unwinds the strand");
+  models.bounded<unwinds>("an exception unwinds the strand", 4);
+  models.random<fiber_begins>("a fiber begins");
+  models.bounded<fiber_begins>("a fiber begins", 4);
+  return models.result();
+}
