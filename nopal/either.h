@@ -107,7 +107,7 @@ template <class Answer, std::size_t Count> struct alternatives_cell {
     return join::ended::well;
   }
   Answer result() {
-    if (!claimed.taken())
+    if (!answer) // all have failed, or the first value threw when it was moved here
       rethrow_first(thrown.data(), Count);
     return std::move(answer);
   }
@@ -185,7 +185,7 @@ template <class Answer, std::size_t Count> struct shared_cell : alternatives_cel
     share(share&&) noexcept = default;
     share& operator=(share&&) = delete;
     ~share() {
-      if (of_ != nullptr && of_->left.fetch_sub(1, base::acq_rel) == 1 && !of_->claimed.taken())
+      if (of_ != nullptr && of_->left.fetch_sub(1, base::acq_rel) == 1 && !of_->settled.happened())
         of_->settled.happen();
     }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The parallel-or cell (nopal/either.h): the first who takes it has it.
 //
-// Contract:  exactly one `take` returns true. Who sees `taken` sees what was done before the take.
+// Contract:  exactly one `take` returns true. Who sees that it was taken, by a `take` that comes
+//            too late, too, sees what was done before.
 // Orders:
-//   A  take: exchange acq_rel. Partner: the acquire of taken. The answer itself is written after
-//      the take, and read after a join or an event.
+//   A  take: exchange acq_rel. Partner: itself, and the acquire of taken. The answer itself is
+//      written after the take, and read after a join or an event.
 // Paper: manticore-icfp08, section 6.4 (markFull).
 #pragma once
 

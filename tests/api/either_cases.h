@@ -125,6 +125,37 @@ TEST(either, with_a_scope_says_that_all_have_failed) {
   EXPECT_THROW(nopal::either(losers, fails, fails), nopal::cancelled);
 }
 
+// Moved so often, and no more.
+struct moved_rarely {
+  explicit moved_rarely(int moves) : left{moves} {}
+  moved_rarely(moved_rarely&& from) : left{from.left - 1} {
+    if (left < 0)
+      throw numbered(left);
+  }
+  int left;
+};
+
+template <class Either> void expect_an_answer_or_a_throw(Either either) {
+  int thrown = 0;
+  bool answered = false;
+  for (int moves = 0; !answered; ++moves)
+    try {
+      answered = either([moves] { return moved_rarely(moves); }).has_value();
+      EXPECT_TRUE(answered);
+    } catch (const numbered&) {
+      ++thrown;
+    }
+  EXPECT_GE(thrown, 2);
+}
+
+TEST(either, throws_what_keeps_its_answer_from_it) {
+  expect_an_answer_or_a_throw([](auto f) { return nopal::either(f); });
+  expect_an_answer_or_a_throw([](auto f) {
+    nopal::cancel_scope losers;
+    return nopal::either(losers, f);
+  });
+}
+
 TEST(either, finds_a_solution_of_the_queens) {
   for (int round = 0; round < 300; ++round) {
     const std::optional<board> found = queens_from({}, 0, 0, 8);

@@ -30,6 +30,7 @@ HEADERS = (
     "nopal/join/wait_free.h",
     "bench/baseline/locked.h",
     "nopal/stack/retirement.h",
+    "nopal/vproc/claim.h",
     "nopal/vproc/computation.h",
     "nopal/vproc/fiber_locals.h",
     "nopal/vproc/idle_list.h",
