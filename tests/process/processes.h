@@ -89,8 +89,8 @@ template <class F> ended apart(F f) {
   return result;
 }
 
-// A T that all processes share which are forked while this lives. Programs have no such thing; tests
-// learn by it what has happened in other processes.
+// A T that all processes share which are forked while this lives. Programs have no such thing; by
+// it tests learn what has happened in other processes.
 template <class T> class shared {
 public:
   shared()

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT
+# Compiles one case of process.cc, which must fail with its message. Called by ctest.
+set(file ${CMAKE_CURRENT_LIST_DIR}/process.cc)
+file(STRINGS ${file} line REGEX "^// ${CASE}: ")
+string(REGEX REPLACE "^// ${CASE}: " "" message "${line}")
+string(TOUPPER ${CASE} macro)
+execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${ROOT} -D${macro}=1 ${file}
+  RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(CASE STREQUAL "accepted")
+  if(NOT result EQUAL 0)
+    message(FATAL_ERROR "what must compile does not:\n${output}")
+  endif()
+elseif(result EQUAL 0)
+  message(FATAL_ERROR "${CASE} compiles")
+elseif(message STREQUAL "")
+  message(FATAL_ERROR "${file} does not say what the compiler must say of ${CASE}")
+else()
+  string(FIND "${output}" "${message}" at)
+  if(at EQUAL -1)
+    message(FATAL_ERROR "${CASE} fails for another reason than '${message}':\n${output}")
+  endif()
+endif()
