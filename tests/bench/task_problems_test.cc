@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -20,7 +21,7 @@ namespace {
 
 template <std::size_t Size> std::string sha1_of(const char (&text)[Size]) {
   std::array<std::uint8_t, Size - 1> message{};
-  std::memcpy(message.data(), text, message.size());
+  std::copy_n(text, message.size(), message.begin());
   std::string shown;
   for (const std::uint8_t byte : sha1(message)) {
     shown += "0123456789abcdef"[byte >> 4];
