@@ -21,8 +21,9 @@
 
 namespace nopal::inline NOPAL_ABI::process {
 
-// Far from where the system puts anything, also under AddressSanitizer.
-inline constexpr std::uintptr_t block_at = 0x6000'0000'0000;
+// Some 400 GiB below where the system puts anything, and among the addresses that AddressSanitizer
+// and ThreadSanitizer leave to programs.
+inline constexpr std::uintptr_t block_at = 0x7e90'0000'0000;
 inline constexpr std::size_t guard_size = std::size_t{64} << 10;
 inline constexpr std::size_t most_result = 1024; // bytes of a run's result, or of an error's text
 inline constexpr unsigned most_processes = 4096;
