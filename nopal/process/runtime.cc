@@ -14,6 +14,7 @@
 #include "nopal/arch/uni_address.h"
 #include "nopal/base/os.h"
 #include "nopal/base/random.h"
+#include "nopal/base/sanitizer.h"
 #include "nopal/process/addresses.h"
 #include "nopal/process/ends.h"
 #include "nopal/process/guard.h"
@@ -51,7 +52,8 @@ struct state {
   ends run;
   base::random random;
   std::list<waiting> all_waiting;
-  std::uintptr_t stack = 0; // where look_for_work runs
+  std::uintptr_t stack = 0;          // where look_for_work runs
+  base::stack_bounds own_stack = {}; // for sanitizers
   std::uint64_t own_canary = 0;
   std::uint64_t canary = 0; // of all processes, for frames that may move
 };
@@ -61,7 +63,22 @@ void* address_of(std::uint32_t distance) noexcept {
   return reinterpret_cast<void*>(here.region + distance);
 }
 
-[[noreturn]] void resume(segment at) noexcept {
+// AddressSanitizer keeps the bounds of the running stack, and what is poisoned in frames, which is
+// not copied with them.
+void note_own_stack() noexcept {
+  const auto [low, high] = now->own_stack;
+  base::enter_stack(low, high, nullptr);
+  constexpr std::uintptr_t deepest = std::uintptr_t{64} << 10; // what the loop left behind
+  base::forget_frames(now->stack - deepest, now->stack);
+}
+// No frame lies on the region below this.
+void note_region(std::uintptr_t end_of_free) noexcept {
+  base::enter_stack(here.region, now->as.region_end(), nullptr);
+  base::forget_frames(here.region, end_of_free);
+}
+
+[[noreturn]] NOPAL_SWITCHES void resume(segment at) noexcept {
+  note_region(here.region + at.lower);
   here.upper = here.region + at.upper;
   arch::set_stack_canary(now->canary);
   arch::nopal_arch_resume_task(static_cast<arch::task_context*>(address_of(at.lower)));
@@ -126,6 +143,7 @@ void steal_and_resume() {
 // Returns to run's caller when the result is there, and no task waits here that nobody has joined,
 // because an exception has passed by.
 [[noreturn]] void look_for_work() {
+  base::forget_frames(here.region, now->as.region_end());
   for (unsigned tries = 1; !now->run.has_ended() || !now->all_waiting.empty(); ++tries) {
     if (here.queue.is_settled()) {
       resume_if_ready();
@@ -137,7 +155,8 @@ void steal_and_resume() {
   arch::nopal_arch_exit(&now->stack);
 }
 
-[[noreturn]] void look_for_work_anew(void*) noexcept {
+[[noreturn]] NOPAL_SWITCHES void look_for_work_anew(void*) noexcept {
+  note_own_stack();
   arch::set_stack_canary(now->own_canary);
   look_for_work();
 }
@@ -147,10 +166,12 @@ void steal_and_resume() {
 }
 
 // On the stack of the loop: the task waits for the one that `until` names.
-[[noreturn]] void suspend(arch::task_context* context, void* until) noexcept {
+[[noreturn]] NOPAL_SWITCHES void suspend(arch::task_context* context, void* until) noexcept {
+  note_own_stack();
   arch::set_stack_canary(now->own_canary);
   timed of{step::suspend};
   const segment at = here.open_segment(context);
+  base::forget_frames(here.region, here.upper);
   cell* const frames = here.cells.allocate(class_of(at.size()));
   std::memcpy(frames->payload(), context, at.size());
   now->all_waiting.push_back(
@@ -169,13 +190,14 @@ struct root_task {
   std::size_t size;
 };
 
-void enter_run(void* given) {
+NOPAL_SWITCHES void enter_run(void* given) {
   if (now->with->rank() != 0)
     look_for_work();
   auto* const root = static_cast<root_task*>(given);
   here.upper = now->as.region_end_of(0);
   // A copy of the closure goes with the first task's frames.
   const std::uintptr_t begin = now->as.region_end_of(0) - (root->size + 15) / 16 * 16;
+  note_region(now->as.region_end());
   std::memcpy(reinterpret_cast<void*>(begin), root->closure, root->size);
   arch::set_stack_canary(now->canary);
   arch::nopal_arch_begin_task(root->call, reinterpret_cast<void*>(begin), begin);
@@ -227,9 +249,14 @@ void fail_run() noexcept {
 void run(void (*root)(void*), const void* closure, std::size_t closure_size, void* result,
          std::size_t size) {
   now->own_canary = arch::stack_canary();
+  now->own_stack = base::enter_stack(0, 0, nullptr);
+  base::enter_stack(now->own_stack.low, now->own_stack.high, nullptr);
   now->run.begin();
   root_task task{root, closure, closure_size};
+  const auto kept = reinterpret_cast<std::uintptr_t>(&task);
+  base::add_roots(kept, now->own_stack.high); // the caller's frames, while tasks run elsewhere
   arch::nopal_arch_enter(&now->stack, enter_run, &task);
+  base::remove_roots(kept, now->own_stack.high);
   std::string error;
   const bool well = now->run.take_result(result, size, error);
   now->run.meet(); // nobody begins the next run before all have come so far
