@@ -8,11 +8,11 @@ namespace nopal_test {
 namespace {
 
 TEST(random_trees, come_to_what_they_do_one_by_one) {
-  int done = 0;
+  std::uint64_t done = 0;
   for (const unsigned processes : {1u, 2u, 3u, 4u, 8u})
-    for (; done < 40 * static_cast<int>(processes == 8 ? 5 : processes); done += 20)
+    for (int i = 0; i < 2; ++i, done += 20)
       EXPECT_EQ(wrong_seeds({.processes = processes, .seed = done}, done, 20), "");
-  EXPECT_EQ(done, 200);
+  EXPECT_EQ(done, 200u);
 }
 
 TEST(random_trees, do_where_each_operation_takes_long) {
