@@ -76,7 +76,11 @@ void judge(const loaded& one, unsigned first, unsigned second, bool other_file) 
             one.name, first, second);
 }
 
+std::vector<loaded> noted;
+
 } // namespace
+
+void note_libraries() { noted = all_loaded(); }
 
 void begin_anew_with_fixed_addresses(char** argv) noexcept {
   const int now = personality(0xffffffff);
@@ -90,7 +94,7 @@ void begin_anew_with_fixed_addresses(char** argv) noexcept {
 }
 
 void compare_addresses(launch& with) {
-  const std::vector<loaded> own = all_loaded();
+  const std::vector<loaded> own = noted.empty() ? all_loaded() : noted;
   const std::size_t number = own.size();
   std::vector<std::size_t> numbers(with.size());
   with.all_gather(&number, numbers.data(), sizeof number);

@@ -11,6 +11,10 @@ namespace nopal::inline NOPAL_ABI::process {
 // Where the system forbids that, returns: compare_addresses finds out whether it matters.
 void begin_anew_with_fixed_addresses(char** argv) noexcept;
 
+// Only libraries that are loaded now are compared later: those that a launcher's library will load
+// call no function of the program back.
+void note_libraries();
+
 // Collective. Ends the program with a sentence if the program or one of its libraries lies at
 // different addresses in two processes, or is another file.
 void compare_addresses(launch& with);

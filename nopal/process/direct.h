@@ -3,7 +3,7 @@
 // this processor's own instructions.
 //
 // Orders:
-//   D  get, compare_swap, fetch_add, store: those that transport.h promises, with their partners in
+//   D  get, compare_swap, add, set: those that transport.h promises, with their partners in
 //      queue.h, heap.h and ends.h.
 #pragma once
 
@@ -49,10 +49,10 @@ public:
     std::memcpy(to, here_of(from), bytes);
     return before;
   }
-  std::uint32_t fetch_add(word& at, std::uint32_t by) const noexcept {
+  std::uint32_t add(word& at, std::uint32_t by) const noexcept {
     return here_of(&at)->fetch_add(by, base::acq_rel); // D
   }
-  void store(word& at, std::uint32_t value) const noexcept {
+  void set(word& at, std::uint32_t value) const noexcept {
     here_of(&at)->store(value, base::release); // D
   }
 

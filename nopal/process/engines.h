@@ -14,6 +14,6 @@ bool has_ucx() noexcept;
 
 // Collective, as launch::connect.
 std::unique_ptr<transport> connect_by_ucx(launch& with, const layout& as);
-std::unique_ptr<transport> connect_by_mpi(launch& with, const layout& as);
+std::unique_ptr<transport> connect_by_mpi(const layout& as);
 
 } // namespace nopal::inline NOPAL_ABI::process

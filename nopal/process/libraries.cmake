@@ -60,7 +60,8 @@ function(nopal_add_mpi_library mpi package compiler)
     nopal_summary(${mpi} "not found; the library for its processes is left out (${package})")
     return()
   endif()
-  nopal_add_process_library(process_${mpi} mpi.cc mpi_launch.cc ring.cc ${process_engine})
+  nopal_add_process_library(process_${mpi} beginning.cc mpi.cc mpi_launch.cc ring.cc
+    ${process_engine})
   target_include_directories(nopal_process_${mpi} SYSTEM PRIVATE ${includes})
   target_link_libraries(nopal_process_${mpi} PRIVATE ${NOPAL_${mpi}_LIBRARY})
   # Without the bindings for C++, which MPI has given up and which warn.

@@ -65,7 +65,7 @@ public:
   }
   std::uint32_t fetch_add(unsigned peer, word& at, std::uint32_t by) override {
     delay();
-    return of(peer).fetch_add(at, by);
+    return of(peer).add(at, by);
   }
   std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
                                      std::uint32_t desired, void* to, const void* from,
@@ -74,9 +74,9 @@ public:
     return of(peer).compare_swap_and_get(at, expected, desired, to, from, bytes);
   }
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
-    of(peer).store(at, value);
+    of(peer).set(at, value);
   }
-  void post_add(unsigned peer, word& at, std::uint32_t by) override { of(peer).fetch_add(at, by); }
+  void post_add(unsigned peer, word& at, std::uint32_t by) override { of(peer).add(at, by); }
 
 private:
   direct_block of(unsigned peer) const noexcept {

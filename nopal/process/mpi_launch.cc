@@ -2,22 +2,23 @@
 // Processes that a launcher of MPI has begun. MPI tells them their numbers and carries what they
 // have to know of each other; after that an engine carries the data (engines.h).
 //
-// MPI may wait for ever for a process that has died while it begins or ends, so both have a limit of
-// time. In between the processes watch each other (ring.h).
+// MPI may wait for ever for a process that has died. So the processes watch each other, at first
+// by their launcher's children (beginning.h), then by connections (ring.h) until it has ended.
 //
 // Without a launcher, the process forks the others (local.cc).
 #include "nopal/base/die.h"
 #include "nopal/config.h"
 #include "nopal/process/addresses.h"
+#include "nopal/process/beginning.h"
 #include "nopal/process/engines.h"
 #include "nopal/process/launch.h"
 #include "nopal/process/ring.h"
 #include "nopal/process/watch.h"
 
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <mpi.h>
+#include <optional>
 #include <string>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -30,12 +31,14 @@ namespace {
 struct known_mpi {
   const char* name; // as its library says it
   const char* launcher;
-  const char* size;   // how many processes there are
-  const char* number; // of this one, also if another launcher of its kind has begun it
+  const char* size;      // how many processes there are
+  const char* number;    // of this one, also if another launcher of its kind has begun it
+  const char* size_here; // how many there are on this machine
 };
 constexpr known_mpi known[] = {
-    {"Open MPI", "mpirun of Open MPI (mpirun.openmpi)", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK"},
-    {"MPICH", "mpirun of MPICH (mpirun.mpich)", "PMI_SIZE", "PMI_RANK"},
+    {"Open MPI", "mpirun of Open MPI (mpirun.openmpi)", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"MPICH", "mpirun of MPICH (mpirun.mpich)", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"},
 };
 
 const known_mpi& own_mpi() {
@@ -61,38 +64,7 @@ void refuse_wrong_launcher(const known_mpi& own) {
 
 bool is_asked_for(engine one) noexcept { return one == engine::ucx || one == engine::mpi; }
 
-const char* name_of(int level) noexcept {
-  return level == MPI_THREAD_FUNNELED     ? "MPI_THREAD_FUNNELED"
-         : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
-                                          : "MPI_THREAD_SINGLE";
-}
-
-constexpr unsigned begin_limit_s = 60; // processes are begun one after the other
-constexpr unsigned end_limit_s = 10;   // they have met before
-
-// While it lives, MPI begins: if it takes longer than the limit, the process ends. It begins no
-// thread, whose memory would lie between libraries that MPI loads, in each process elsewhere.
-class limit_of_beginning {
-public:
-  limit_of_beginning() noexcept {
-    struct sigaction action{};
-    action.sa_handler = [](int) {
-      base::die_in_signal_handler("MPI_Init_thread has not returned within 60 seconds: another "
-                                  "process may have died, or cannot be reached");
-    };
-    sigaction(SIGALRM, &action, &before_);
-    alarm(begin_limit_s);
-  }
-  ~limit_of_beginning() {
-    alarm(0);
-    sigaction(SIGALRM, &before_, nullptr);
-  }
-  limit_of_beginning(const limit_of_beginning&) = delete;
-  limit_of_beginning& operator=(const limit_of_beginning&) = delete;
-
-private:
-  struct sigaction before_{};
-};
+constexpr unsigned end_limit_s = 10; // all have met before
 
 // For a watch: MPI ends, and if it takes longer than the limit, the process does too.
 watch::watched limit_of_end() {
@@ -110,6 +82,9 @@ watch::watched limit_of_end() {
 class mpi_launch final : public launch {
 public:
   mpi_launch(const resolved_options& options, engine by) : by_{by} {
+    const known_mpi& own = own_mpi();
+    if (is_begun_by(own))
+      begin_watched(own);
     initialise();
     MPI_Comm_dup(MPI_COMM_WORLD, &all_);
     MPI_Comm_rank(all_, &rank_);
@@ -123,6 +98,8 @@ public:
     std::vector<watch::watched> others = ring_.connect(*this);
     if (launcher_ >= 0)
       others.push_back({launcher_, "the launcher", [] { return false; }});
+    if (beginning_)
+      beginning_->end();
     watch_.start(std::move(others));
   }
   ~mpi_launch() override { watch_.stop(); }
@@ -136,11 +113,15 @@ public:
   }
 
   std::unique_ptr<transport> connect(const layout& as) override {
-    return by_ == engine::ucx ? connect_by_ucx(*this, as) : connect_by_mpi(*this, as);
+    auto made = by_ == engine::ucx ? connect_by_ucx(*this, as) : connect_by_mpi(as);
+    connected_ = made.get();
+    return made;
   }
 
   // Others are watched until MPI has ended, since it waits for them.
   int finish() noexcept override {
+    if (connected_ != nullptr)
+      connected_->close();
     MPI_Comm_free(&all_);
     if (initialised_here_) {
       watch end;
@@ -153,26 +134,28 @@ public:
   }
 
 private:
-  // With UCX the thread that runs tasks is the only one that calls MPI.
+  void begin_watched(const known_mpi& by) {
+    const pid_t launcher = process_that_set(by.number);
+    launcher_ = static_cast<int>(syscall(SYS_pidfd_open, launcher, 0));
+    const char* const processes = std::getenv(by.size_here);
+    beginning_.emplace(launcher, processes != nullptr ? std::atoi(processes) : 0);
+  }
+
+  // The thread that runs tasks is the only one that calls MPI.
   void initialise() {
-    const int wanted = by_ == engine::ucx ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
     int before = 0;
     int level = MPI_THREAD_SINGLE;
     MPI_Initialized(&before);
     initialised_here_ = before == 0;
-    if (is_begun_by(own_mpi())) // or its daemon on this machine
-      launcher_ = static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
-    if (initialised_here_) {
-      const limit_of_beginning limit;
-      MPI_Init_thread(nullptr, nullptr, wanted, &level);
-    } else {
+    // Open MPI's shared memory leaves files behind if the launcher is killed; it would carry little.
+    setenv("OMPI_MCA_btl", "self,tcp", 0);
+    if (initialised_here_)
+      MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
+    else
       MPI_Query_thread(&level);
-    }
-    if (level < wanted)
-      base::die("the transport %s needs MPI with %s, and MPI %s %s",
-                by_ == engine::ucx ? "ucx" : "mpi", name_of(wanted),
-                initialised_here_ ? "offers only" : "was initialised by the program with",
-                name_of(level));
+    if (level < MPI_THREAD_FUNNELED)
+      base::die("MPI is needed with MPI_THREAD_FUNNELED at least, and %s MPI_THREAD_SINGLE",
+                initialised_here_ ? "offers only" : "the program has initialised it with");
   }
 
   const engine by_;
@@ -180,7 +163,9 @@ private:
   int size_ = 1;
   MPI_Comm all_ = MPI_COMM_NULL;
   bool initialised_here_ = false;
-  int launcher_ = -1; // as a descriptor
+  int launcher_ = -1; // or its daemon on this machine, as a descriptor
+  std::optional<beginning> beginning_;
+  transport* connected_ = nullptr;
   ring ring_;
   watch watch_;
 };
@@ -205,6 +190,8 @@ std::unique_ptr<launch> begin_launch(const resolved_options& options, char** arg
               "accepted are ucx and mpi");
   if (before == 0 && argv != nullptr)
     begin_anew_with_fixed_addresses(argv);
+  if (before == 0)
+    note_libraries();
   const bool ucx =
       options.transport == engine::ucx || (options.transport == engine::best && has_ucx());
   return std::make_unique<mpi_launch>(options, ucx ? engine::ucx : engine::mpi);

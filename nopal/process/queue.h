@@ -34,9 +34,10 @@
 // steal, would take an entry for open which its owner has popped without a compare-and-swap.
 //
 // Processor and engine: the owner uses its processor's instructions on words that thieves change by
-// the engine's operations. That is sound where these are the processor's own, as on shared memory
-// and in UCX's software atomics, which the target's processor executes; an engine whose atomics are
-// the adapter's must do the owner's compare-and-swap too (transport.h, owner_compare_swap).
+// the engine's operations. That is sound since these are the processor's own too: on shared memory,
+// which is all that the transports `local` and `mpi` use, and over a network, where UCX is told to
+// let the target's processor execute them (ucx.cc). Those of a network adapter would not be atomic
+// to the processor's; with them the engine would have to do the owner's compare-and-swap as well.
 //
 // The head's number wraps after 2^32 steals and last pops. A thief that is stopped between (1) and
 // (2) for exactly so many would be deceived.

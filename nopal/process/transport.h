@@ -47,6 +47,8 @@ public:
   virtual void progress() noexcept {}
   // Returns when all that was begun is done.
   virtual void flush() {}
+  // Collective: nothing is asked of others after it.
+  virtual void close() noexcept {}
 };
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -84,7 +84,7 @@ ucp_mem_h map_block(ucp_context_h of, const layout& as) {
 }
 
 // A thread that asks the scheduler for short turns gets them sooner when it wakes up, also from a
-// thread that computes. Where the kernel knows nothing of that (before Linux 6.12), nothing changes.
+// thread that computes. A kernel before Linux 6.12 knows nothing of that, and nothing changes.
 void ask_for_short_turns() noexcept {
   struct { // sched_attr of the kernel, whose header the C library's does not go with
     std::uint32_t size, policy;
@@ -208,7 +208,7 @@ public:
   std::uint32_t fetch_add(unsigned peer, word& at, std::uint32_t by) override {
     const way_to_peer& way = ways_[peer];
     if (way.direct)
-      return way.direct.fetch_add(at, by);
+      return way.direct.add(at, by);
     std::uint32_t before = 0;
     wait_for(begin_atomic(way, UCP_ATOMIC_OP_ADD, &at, &by, &before), peer);
     return before;
@@ -228,13 +228,13 @@ public:
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
     const way_to_peer& way = ways_[peer];
     if (way.direct)
-      return way.direct.store(at, value);
+      return way.direct.set(at, value);
     wait_for(begin_put(way, &at, &value, sizeof value), peer); // until it has left
   }
   void post_add(unsigned peer, word& at, std::uint32_t by) override {
     const way_to_peer& way = ways_[peer];
     if (way.direct)
-      way.direct.fetch_add(at, by);
+      way.direct.add(at, by);
     else
       wait_for(begin_atomic<std::uint32_t>(way, UCP_ATOMIC_OP_ADD, &at, &by, nullptr),
                peer); // until it has left

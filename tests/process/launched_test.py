@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: MIT
+"""Begins a program by the launcher of an MPI, and checks what it says and how it ends.
+
+usage: launched_test.py CASE MPI LAUNCHER PROGRAM [MORE]     MPI is openmpi or mpich
+
+  ucx, tcp, mpi    computes on 1, 2, 4 and 8 processes: by UCX on one machine, by UCX over TCP as
+                   between machines, and by MPI alone
+  refused          what is not accepted ends with a sentence; MORE is the launcher of another MPI
+  killed           kills one of four processes at some moment, MORE times, by each transport, under
+                   a launcher that does not clean up: each other one says so and exits with 70
+                   within five seconds
+  launcher         the same with the launcher killed
+
+MPICH's daemon ends the others too, when it notices; so under it not each of them comes to say so.
+Nothing is left behind: no process, no file in /dev/shm, no System V segment. The moments come from
+the seed in NOPAL_TEST_SEED, which is printed.
+"""
+
+import ctypes
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+_ALONE = {
+    "openmpi": ["--oversubscribe", "--bind-to", "none"],
+    "mpich": [],
+}
+_WITHOUT_CLEANUP = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}
+_TRANSPORTS = {
+    "ucx": {},
+    "tcp": {"NOPAL_UCX_TLS": "tcp,self"},
+    "mpi": {"NOPAL_TRANSPORT": "mpi"},
+}
+_LIMIT_S = 5
+_DIED = 70
+_SENTENCE = re.compile(
+    r"^nopal: (process \d+ has died before the computation has ended, so this process ends too"
+    r"|another process of this machine has died before the computation has begun, so this process "
+    r"ends too"
+    r"|process \d+ cannot be reached by TCP at any address of its machine"
+    r"|process \d+ cannot be reached any more \(.*\), so this process ends too"
+    r"|the launcher has died before the computation has ended, so this process ends too)$",
+    re.MULTILINE,
+)
+
+
+def environment(**more):
+    variables = {k: v for k, v in os.environ.items() if not k.startswith("NOPAL_")}
+    allowed = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    return {**variables, **allowed, **more}
+
+
+def mapped_files():
+    """Files of shared memory that a living process has, which another test may have begun."""
+    found = set()
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{process}/maps", encoding="utf-8", errors="replace") as file:
+                found |= set(re.findall(r"/dev/shm/\S+", file.read()))
+        except OSError:
+            pass
+    return found
+
+
+def left_behind():
+    """Shared memory that no process has."""
+    segments = set()
+    with open("/proc/sysvipc/shm", encoding="ascii") as file:
+        for line in file.read().split("\n")[1:]:
+            fields = line.split()
+            if fields and fields[6] == "0":  # attached
+                segments.add(f"System V segment {fields[1]}")
+    return ({f"/dev/shm/{name}" for name in os.listdir("/dev/shm")} - mapped_files()) | segments
+
+
+def remove_what_mpich_leaves(before):
+    """Files that MPI_Init of MPICH makes, and removes before it returns, unless it is killed."""
+    for path in left_behind() - before:
+        if re.match(r"/dev/shm/(mpich_shar_tmp|ucx_shm_posix_)", path):
+            print(f"MPICH has left {path} behind")
+            os.unlink(path)
+
+
+class Launcher:
+    def __init__(self, mpi, path, program):
+        self.mpi, self.path, self.program = mpi, path, program
+
+    def command(self, processes, *arguments, more=()):
+        return [self.path, *_ALONE[self.mpi], *more, "-n", str(processes), *arguments]
+
+    def run(self, processes, *arguments, **variables):
+        return subprocess.run(
+            self.command(processes, self.program, *arguments),
+            env=environment(**variables),
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+
+
+def check_computes(launcher, transport):
+    problems = []
+    for processes in (1, 2, 4, 8):
+        done = launcher.run(processes, "24", "3", **_TRANSPORTS[transport])
+        wanted = f"{processes} processes: fib(24) = 46368\n" * 3
+        print(f"{launcher.mpi}, {transport}: {done.stdout.splitlines()[:1]}", flush=True)
+        if done.returncode != 0 or done.stdout != wanted or done.stderr:
+            problems.append(
+                f"{processes} processes by {transport}: exit {done.returncode}, output "
+                f"{done.stdout!r}, errors {done.stderr!r}"
+            )
+    return problems
+
+
+def check_refused(launcher, other):
+    """Each is (launcher, processes, variables, what is said)."""
+    name = {"openmpi": "Open MPI", "mpich": "MPICH"}[launcher.mpi]
+    cases = [
+        (
+            launcher,
+            2,
+            {"NOPAL_PROCESSES": "3"},
+            r"nopal: NOPAL_PROCESSES or process::options::processes asks for 3 processes, and the "
+            r"launcher of MPI has begun 2; leave the number to one of the two",
+        ),
+        (
+            launcher,
+            2,
+            {"NOPAL_TRANSPORT": "local"},
+            r"nopal: the transport local is for processes that NOPAL_PROCESSES .*begun by a "
+            r"launcher of MPI; accepted are ucx and mpi",
+        ),
+    ]
+    if other:
+        stranger = "mpich" if launcher.mpi == "openmpi" else "openmpi"
+        cases.append(
+            (
+                Launcher(stranger, other, launcher.program),
+                2,
+                {},
+                rf"nopal: this process was begun by mpirun of .*, and the program is linked with "
+                rf"{name}: begin it with mpirun of {name}",
+            )
+        )
+    problems = []
+    for by, processes, variables, sentence in cases:
+        done = by.run(processes, "20", "1", **variables)
+        if done.returncode == 0 or not re.search(sentence, done.stderr + done.stdout):
+            problems.append(
+                f"{variables} under {by.mpi}: exit {done.returncode}, and not {sentence!r} but "
+                f"{done.stderr!r}"
+            )
+    return problems
+
+
+def wait_until(condition, seconds):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.01)
+    return condition()
+
+
+def texts(folder):
+    """What each process has said, by its number at the system."""
+    found = {}
+    for name in os.listdir(folder):
+        if name.isdigit():
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                found[int(name)] = file.read()
+    return found
+
+
+def is_alive(process):
+    try:
+        with open(f"/proc/{process}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def unheard(texts_of_survivors, mpi):
+    """What is wrong with what the survivors have said."""
+    silent = [one for one, text in texts_of_survivors.items() if not text]
+    others = [text for text in texts_of_survivors.values() if text and not _SENTENCE.search(text)]
+    problems = [f"a process has said {text!r}" for text in others]
+    if silent and (mpi == "openmpi" or len(silent) == len(texts_of_survivors)):
+        problems.append(f"{len(silent)} processes have said nothing")
+    return problems
+
+
+class Killing:
+    """Four processes that compute until they are killed, and what becomes of them."""
+
+    processes = 4
+
+    def __init__(self, launcher, transport, more=()):
+        self.launcher = launcher
+        self.folder = tempfile.TemporaryDirectory()
+        # The shell notes how its process has ended, since the launcher does not say.
+        shell = 'trap "" USR1; "$@" 2>"$0/said.$$"; code=$?; echo $code >"$0/status.$$"; exit $code'
+        words = [launcher.program, "34", "1000", self.folder.name]
+        self.running = subprocess.Popen(
+            launcher.command(
+                self.processes, "sh", "-c", shell, self.folder.name, *words, more=more
+            ),
+            env=environment(**_TRANSPORTS[transport]),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        wait_until(lambda: len(texts(self.folder.name)) == self.processes, 10)
+
+    def statuses(self):
+        found = []
+        for name in os.listdir(self.folder.name):
+            if name.startswith("status."):
+                with open(os.path.join(self.folder.name, name), encoding="ascii") as file:
+                    found.append(file.read().strip())
+        return sorted(found)
+
+    def kill_one(self, at, chance):
+        """Kills one process so many seconds after all have begun; what is wrong then."""
+        time.sleep(at)
+        victim = chance.choice(sorted(texts(self.folder.name)))
+        os.kill(victim, signal.SIGKILL)
+        return self.judge(victim, [str(_DIED)] * (self.processes - 1) + ["137"])
+
+    def judge(self, victim, statuses):
+        began = time.monotonic()
+        in_time = wait_until(
+            lambda: not any(is_alive(one) for one in texts(self.folder.name)), _LIMIT_S
+        )
+        seconds = time.monotonic() - began
+        said = texts(self.folder.name)
+        problems = []
+        if not in_time:
+            problems.append(f"some go on after {_LIMIT_S} s")
+            for one in said:
+                if is_alive(one):
+                    os.kill(one, signal.SIGKILL)
+        others = {one: text for one, text in said.items() if one != victim}
+        problems += unheard(others, self.launcher.mpi)
+        if self.launcher.mpi == "openmpi":
+            wait_until(lambda: len(self.statuses()) == self.processes, 2)
+            if in_time and self.statuses() != sorted(statuses):
+                problems.append(f"the processes have exited with {self.statuses()}")
+        if not in_time:
+            self.running.kill()
+        self.running.communicate(timeout=20)
+        self.folder.cleanup()
+        return seconds, problems
+
+
+def check_killed(launcher, times):
+    seed = int(os.environ.get("NOPAL_TEST_SEED", "0")) or random.randrange(1 << 32)
+    print(f"NOPAL_TEST_SEED={seed}", flush=True)
+    chance = random.Random(seed)
+    problems = []
+    for i in range(times):
+        transport = list(_TRANSPORTS)[i % len(_TRANSPORTS)]
+        at = chance.uniform(0, 1.5)
+        one = Killing(launcher, transport, more=_WITHOUT_CLEANUP[launcher.mpi])
+        seconds, wrong = one.kill_one(at, chance)
+        print(
+            f"{transport}, killed after {at:.3f} s: {seconds:.3f} s later {wrong or 'all well'}",
+            flush=True,
+        )
+        problems += [f"{transport}, killed after {at:.3f} s: {each}" for each in wrong]
+    return problems
+
+
+def adopted_statuses():
+    found = []
+    try:
+        while True:
+            found.append(os.waitstatus_to_exitcode(os.waitpid(-1, 0)[1]))
+    except ChildProcessError:
+        return found
+
+
+def check_launcher(launcher):
+    """Processes whose parent dies become children of this one."""
+    ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
+    problems = []
+    for transport in _TRANSPORTS:
+        with tempfile.TemporaryDirectory() as folder:
+            words = [launcher.program, "34", "1000", folder]
+            running = subprocess.Popen(
+                launcher.command(4, *words),
+                env=environment(**_TRANSPORTS[transport]),
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            wait_until(lambda: len(texts(folder)) == 4, 10)
+            time.sleep(1.5)
+            running.kill()
+            running.wait()
+            began = time.monotonic()
+            if not wait_until(lambda: not any(is_alive(one) for one in texts(folder)), _LIMIT_S):
+                problems.append(f"{transport}: some go on after {_LIMIT_S} s")
+            print(f"{transport}: {time.monotonic() - began:.3f} s later all have ended", flush=True)
+            said = texts(folder)
+            for one in filter(is_alive, said):
+                os.kill(one, signal.SIGKILL)
+            if launcher.mpi == "openmpi":
+                problems += [f"{transport}: {each}" for each in unheard(said, launcher.mpi)]
+                problems += [
+                    f"{transport}: a process has exited with {status}"
+                    for status in adopted_statuses()
+                    if status != _DIED
+                ]
+    return problems
+
+
+def main(case, mpi, path, program, more=None):
+    before = left_behind()
+    launcher = Launcher(mpi, path, program)
+    if case in _TRANSPORTS:
+        problems = check_computes(launcher, case)
+    elif case == "refused":
+        problems = check_refused(launcher, more)
+    elif case == "killed":
+        problems = check_killed(launcher, int(more))
+    else:
+        problems = check_launcher(launcher)
+    wait_until(lambda: not left_behind() - before, 2)
+    if case == "killed" and mpi == "mpich":
+        remove_what_mpich_leaves(before)
+    problems += [f"{one} is left behind" for one in sorted(left_behind() - before)]
+    for each in problems:
+        print(each, file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (5, 6):
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))
