@@ -12,6 +12,7 @@ _CHASE_LEV = "bench/baseline/chase_lev.h"
 _PARKING = "nopal/vproc/parking.h"
 _LIMIT = "nopal/deque/limit.h"
 _LOCALS = "nopal/vproc/fiber_locals.h"
+_PROCESS_QUEUE = "nopal/process/queue.h"
 
 _CANCEL = "if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire))"
 _WAKE = "if (!state_.compare_exchange_strong(expected, notified, base::acq_rel, base::relaxed))"
@@ -29,6 +30,7 @@ _ATTEND = (
     "return is_lowered(value_.exchange(normal(), base::seq_cst)) ? attention::requested"
 )
 _LOCALS_END = "for (value* at = first_.load(base::acquire); at != nullptr;) {"
+_LAST = "expected, tail + 1, base::seq_cst, base::relaxed);"
 _PARK = "state_.store(parked, base::release);"
 
 _LOCK = "called under the lock, which every push to the ring holds"
@@ -51,6 +53,10 @@ _NEWEST = (
     "value of the limit, and with it that order, whatever it asks for"
 )
 _JOINED = "the fiber's strands were joined before, which orders more"
+_FENCE_BEFORE = (
+    "the fence of the pop comes before it, and who reads the new head reads the tail with it, or "
+    "after a fence; who takes the entry is decided by the head's history, whatever the order"
+)
 
 REASONS = {
     (_FREE_LIST, "base::acquire, base::acquire))", 0, "relaxed"): _ALREADY_ACQUIRED,
@@ -73,4 +79,6 @@ REASONS = {
     (_PARKING, _PARK, 0, "relaxed"): _COUNT_FIRST,
     (_PARKING, _CANCEL, 0, "relaxed"): _OWN_STORE,
     (_PARKING, _WAKE, 0, "release"): _COUNT_FIRST,
+    (_PROCESS_QUEUE, _LAST, 0, "release"): _FENCE_BEFORE,
+    (_PROCESS_QUEUE, _LAST, 0, "relaxed"): _FENCE_BEFORE,
 }
