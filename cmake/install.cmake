@@ -10,6 +10,14 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/nopal DESTINATION ${CMAKE_INSTALL_INCLUD
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(EXPORT nopal_targets NAMESPACE nopal:: DESTINATION ${package_dir})
 
+# The component `process`: the libraries that were built, of which the first is nopal::process.
+get_property(process_libraries GLOBAL PROPERTY nopal_process_libraries)
+install(TARGETS ${process_libraries} EXPORT nopal_process_targets
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(EXPORT nopal_process_targets NAMESPACE nopal:: DESTINATION ${package_dir})
+list(GET process_libraries 0 NOPAL_BEST_PROCESS_LIBRARY)
+get_target_property(NOPAL_BEST_PROCESS_LIBRARY ${NOPAL_BEST_PROCESS_LIBRARY} EXPORT_NAME)
+
 configure_package_config_file(
   ${PROJECT_SOURCE_DIR}/cmake/nopal-config.cmake.in ${PROJECT_BINARY_DIR}/nopal-config.cmake
   INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// A program on several processes, as a user writes it, with what was installed.
+#include <nopal/process.h>
+
+#include <cstdio>
+
+namespace {
+
+long fib(int n) {
+  if (n < 2)
+    return n;
+  nopal::process::task<long> x = nopal::process::spawn(fib, n - 1);
+  const long y = fib(n - 2);
+  return nopal::process::join(x) + y;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  nopal::process::session here{argc, argv};
+  const long got = here.run(fib, 20);
+  if (here.rank() == 0)
+    std::printf("fib(20) = %ld with %u processes\n", got, here.size());
+}
