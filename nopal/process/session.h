@@ -6,6 +6,10 @@
 #include "nopal/process/options.h"
 #include "nopal/process/task.h"
 
+#include <array>
+#include <bit>
+#include <type_traits>
+
 namespace nopal::inline NOPAL_ABI::process {
 
 // The processes of a program: they begin and end together. One at a time, and before the program
@@ -29,13 +33,14 @@ public:
   template <class F, class... Args> auto run(F f, Args... args) {
     detail::check_isolated<F, Args...>();
     auto body = detail::isolated_closure(f, args...);
-    detail::result_of_body<decltype(body)> result;
+    using kept = detail::result_of_body<decltype(body)>;
+    std::array<unsigned char, sizeof(kept)> result;
     static_assert(sizeof result <= most_result, "a run's result has at most 1024 bytes");
     thrown_together_ = true; // if it throws
     process::run(detail::root_thunk<decltype(body)>, &body, sizeof body, &result, sizeof result);
     thrown_together_ = false;
     if constexpr (!std::is_void_v<detail::result_of<F, Args...>>)
-      return result;
+      return std::bit_cast<kept>(result);
   }
 
 private:

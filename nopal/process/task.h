@@ -19,6 +19,8 @@
 #include "nopal/process/runtime.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -145,19 +147,16 @@ public:
   }
 
   [[gnu::always_inline]] inline T join() {
+    std::array<unsigned char, sizeof(kept)> result; // a T need not have a default
     cell* const own = here.if_here(at_);
     if (own != nullptr && own->state.load(base::acquire) == cell_value) [[likely]] {
-      kept result;
       std::memcpy(&result, own->payload(), sizeof result);
       here.cells.free(own, detail::class_of_result<kept>);
-      if constexpr (!std::is_void_v<T>)
-        return result;
     } else {
-      kept result;
       join_slow(at_, &result, sizeof result);
-      if constexpr (!std::is_void_v<T>)
-        return result;
     }
+    if constexpr (!std::is_void_v<T>)
+      return std::bit_cast<T>(result);
   }
 
 private:

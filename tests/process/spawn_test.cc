@@ -65,6 +65,21 @@ TEST(spawn, returns_large_results) {
   EXPECT_EQ(computed_by({.processes = 4}, first, 10).said, "1024");
 }
 
+// A result that cannot be made without a value.
+struct numbered_result {
+  explicit numbered_result(int of) : number{of} {}
+  int number;
+};
+numbered_result number_of(int n) { return numbered_result{n}; }
+
+TEST(spawn, returns_results_that_have_no_default) {
+  const auto sum = [](int n) {
+    process::task<numbered_result> one = process::spawn(number_of, n);
+    return process::join(one).number + 1;
+  };
+  EXPECT_EQ(computed_by({.processes = 2}, sum, 4).said, "5");
+}
+
 int fails_at(int depth, int place) {
   if (depth == 0) {
     if (place == 0)
