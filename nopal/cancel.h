@@ -154,6 +154,11 @@ struct cancel_causes {
   std::optional<sched::alarm> deadline;
   std::optional<std::stop_callback<canceller>> by;
   std::optional<sched::observer> seen_by;
+
+  // Out of line, so that the end of a scope without causes is inlined.
+  struct deleter {
+    [[gnu::noinline]] void operator()(cancel_causes* causes) const noexcept { delete causes; }
+  };
 };
 
 } // namespace detail
@@ -187,8 +192,10 @@ public:
         cancel();
       wait();
     }
-    causes_.reset();
-    sched::end_region(arch::address_of(frame_));
+    if (causes_ != nullptr) [[unlikely]]
+      causes_.reset();
+    if (frame_.needs_join() || node_.marked()) [[unlikely]]
+      sched::end_region(arch::address_of(frame_));
   }
 
   // The children that run are told to stop, and others are not begun. Does not wait for them.
@@ -225,12 +232,12 @@ public:
 private:
   detail::cancel_causes& causes() {
     if (causes_ == nullptr)
-      causes_ = std::make_unique<detail::cancel_causes>();
+      causes_.reset(new detail::cancel_causes);
     return *causes_;
   }
 
   join::cancelable node_;
-  std::unique_ptr<detail::cancel_causes> causes_;
+  std::unique_ptr<detail::cancel_causes, detail::cancel_causes::deleter> causes_;
 };
 
 } // namespace nopal::inline NOPAL_ABI
