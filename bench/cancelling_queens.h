@@ -52,13 +52,11 @@ private:
   };
 
   // The next queen is on one of the columns `among`.
-  std::optional<board> explore(const board& b, unsigned among) {
-    if (b.row == rows || among == 0)
+  std::optional<board> explore(board b, unsigned among) {
+    for (; std::has_single_bit(among); among = b.free())
+      b = b.with(among);
+    if (among == 0)
       return at_end(b);
-    if (std::has_single_bit(among)) {
-      const board next = b.with(among);
-      return explore(next, next.free());
-    }
     unsigned lower = 0;
     unsigned upper = among;
     for (int half = std::popcount(among) / 2; half > 0; --half, upper &= upper - 1)
@@ -66,7 +64,8 @@ private:
     return nopal::either([this, b, lower] { return alternative(b, lower, begun_first_); },
                          [this, b, upper] { return alternative(b, upper, begun_second_); });
   }
-  std::optional<board> alternative(const board& b, unsigned among, std::atomic<long>& begun) {
+  [[gnu::always_inline]] std::optional<board> alternative(const board& b, unsigned among,
+                                                          std::atomic<long>& begun) {
     begun.fetch_add(1, std::memory_order_relaxed);
     const std::optional<board> found = explore(b, among);
     ended_.fetch_add(1, std::memory_order_relaxed); // not if it is stopped: that unwinds it

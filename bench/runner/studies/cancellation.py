@@ -81,7 +81,7 @@ def instructions(program):
     with tempfile.TemporaryDirectory() as scratch:
         bare = pathlib.Path(scratch) / program.name
         _counted.strip(program, bare)
-        return _counted.of_shape(str(bare), "fib")["instructions"]
+        return round(_counted.of_shape(str(bare), "fib")["instructions"], 1)
 
 
 def told(rounds, problem, runtime, count, name):
@@ -263,9 +263,11 @@ def lines(result):
 def draw_lines(ax, result, wanted):
     """{label: (colour, how to compute for a number of vprocs)}; False if nothing was measured."""
     drawn = False
-    for label, (colour, compute) in wanted.items():
-        known = {count: value(compute, result.rounds, count) for count in result.wish.workers}
-        known = {count: one for count, one in known.items() if one}
+    for place, (label, (colour, compute)) in enumerate(wanted.items()):
+        beside = 1.03 ** (place - (len(wanted) - 1) / 2) # so that spreads do not hide each other
+        known = {count * beside: value(compute, result.rounds, count)
+                 for count in result.wish.workers}
+        known = {at: one for at, one in known.items() if one}
         if not known:
             continue
         ax.plot(list(known), [one.median for one in known.values()], "o-", ms=4, lw=1.3,
@@ -296,20 +298,20 @@ def after_the_paper(result):
             name: (colour, of_stops(CANCEL, f"{field}_us")) for name, field, colour in
             (("median", "p50", green), ("90th percentile", "p90", blue),
              ("99th", "p99", red), ("longest", "most", grey))}),
-        ("13: time of cancel, us", {
-            "per strand stopped": (green, of_stops(CANCEL, "us_per_strand")),
-            "per open fork": (blue, of_stops(CANCEL, "us_per_fork"))})]
+        ("13: time of cancel for each, us", {
+            "strand stopped": (green, of_stops(CANCEL, "us_per_strand")),
+            "open fork": (blue, of_stops(CANCEL, "us_per_fork"))})]
     plots = draw.pyplot()
     figure, axes = plots.subplots(1, 3, layout="constrained", figsize=(10.5, 3.4))
     drawn = [draw_lines(ax, result, of_panel) for ax, (_, of_panel) in zip(axes, wanted)]
+    axes[0].axhline(PAPER_OVERHEADS, color=grey, lw=0.8, ls=":", label="the paper's overheads")
     for ax, any_line, (title, _) in zip(axes, drawn, wanted):
         ax.set_title(title)
         if any_line:
-            ax.legend(frameon=False, fontsize=7.5)
+            ax.legend(frameon=False, fontsize=7.5, loc="best" if ax is axes[1] else "lower right")
     if not any(drawn):
         plots.close(figure)
         return None
-    axes[0].axhline(PAPER_OVERHEADS, color=grey, lw=0.8, ls=":")
     axes[0].set_ylim(bottom=0)
     if drawn[1]:
         panels.logarithmic(axes[1])
@@ -341,6 +343,6 @@ def figures(result):
                    "The dotted line is the paper's 2.5. Of more vprocs than the "
                    f"{result.wish.cores} processors some wait for one."),
             Figure("Searches that stop early, two workers: microseconds",
-                   panels.bars(search_groups(result), "us")),
+                   panels.bars(search_groups(result), "us", log=True)),
             Figure("A leaf throws, two workers: microseconds",
                    panels.bars(throw_groups(result), "us", log=True))]
