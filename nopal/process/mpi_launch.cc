@@ -147,7 +147,7 @@ private:
     int level = MPI_THREAD_SINGLE;
     MPI_Initialized(&before);
     initialised_here_ = before == 0;
-    // Open MPI's shared memory leaves files behind if the launcher is killed; it would carry little.
+    // Open MPI's shared memory leaves files behind when the launcher is killed, and saves little.
     setenv("OMPI_MCA_btl", "self,tcp", 0);
     if (initialised_here_)
       MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
