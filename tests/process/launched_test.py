@@ -79,7 +79,7 @@ def left_behind():
 
 
 def remove_what_mpich_leaves(before):
-    """Files that MPI_Init of MPICH makes, and removes before it returns, unless it is killed."""
+    """Files that MPICH makes to begin or for a window, and removes soon, unless it is killed."""
     for path in left_behind() - before:
         if re.match(r"/dev/shm/(mpich_shar_tmp|ucx_shm_posix_)", path):
             print(f"MPICH has left {path} behind")
@@ -331,7 +331,7 @@ def main(case, mpi, path, program, more=None):
     else:
         problems = check_launcher(launcher)
     wait_until(lambda: not left_behind() - before, 2)
-    if case == "killed" and mpi == "mpich":
+    if case in ("killed", "launcher") and mpi == "mpich":
         remove_what_mpich_leaves(before)
     problems += [f"{one} is left behind" for one in sorted(left_behind() - before)]
     for each in problems:
