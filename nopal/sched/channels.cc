@@ -55,7 +55,8 @@ alternative* in_order_of_places(alternative* of, std::size_t count) noexcept {
 }
 
 // Calls `f` for each place once; the list names each place's alternatives one after the other. It
-// is not read after the last call: when the last place is unlocked, the strand's frame may end.
+// is not read after the last call: when the last place is unlocked, the strand may go on, and only
+// its wait word keeps its frame.
 template <class F> void for_each_place(const alternative* first, F f) noexcept {
   for (const alternative* one = first; one != nullptr;) {
     const alternative* const next = one->next_locked;

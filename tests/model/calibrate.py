@@ -138,10 +138,10 @@ BUGS = (
     ),
     # What strands rest on that meet at a place (channels.cc).
     (
-        "a list of places is read after the last was unlocked",
+        "a strand can be found before its offers are published",
         _MEETINGS,
-        "f(*one->at); one = next;",
-        "f(*one->at); one = one->next_locked;",
+        "one.word.begin(&here);",
+        "one.word.publish(&here);",
         _MEETINGS,
     ),
     (

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Models of strands that meet to hand over a value, at one place or at one of two.
+// Models of strands that meet to hand over a value, at one place or at one of two, and may be
+// cancelled while they wait.
 //
-// The calls and their order are those of sched/channels.cc. A strand that waits goes on in the
-// thread that took its offer, at once or later, perhaps while the thread that published the offers
-// has not unlocked all places. Its frame ends when it goes on: who touches it then fails the run.
+// The calls and their order are those of sched/channels.cc and sched/park.cc. A strand that waits
+// goes on in the thread that took its offer, perhaps while the thread that published the offers has
+// not unlocked all places. Its frame ends when it goes on: who touches it then fails the run.
 #include "mortal.h"
 
+#include "nopal/join/cancelable.h"
 #include "nopal/vproc/rendezvous.h"
+#include "nopal/vproc/wait_word.h"
 
 #include <algorithm>
 #include <iterator>
@@ -36,6 +39,8 @@ struct call {
 struct course {
   call calls[most_calls]{};
   bool ends_places = false; // after that; nobody else waits there, or will
+  bool is_cancelled = false;
+  bool cancels = false; // those that are cancelled
 };
 
 struct alternative {
@@ -71,11 +76,13 @@ struct strand {
   const course* does = nullptr;
   int first_value = 0;
   base::handed_over<unsigned> calls{0}; // that have ended; whoever runs the strand
+  vproc::wait_word word;                // of its stack
+  bool stopped = false;                 // the model's own note
   mortal<frame> frames[most_calls];     // each call its own, so that none lies where one has ended
 
   const call& now() const noexcept { return does->calls[calls]; }
   frame& here() noexcept { return *frames[calls]; }
-  bool ended() const noexcept { return calls == most_calls || now().count == 0; }
+  bool ended() const noexcept { return stopped || calls == most_calls || now().count == 0; }
 
   // But one, which was taken.
   void withdraw_all(unsigned taken = none_possible) noexcept {
@@ -143,7 +150,8 @@ bool publish_all(alternative* first, strand* of) noexcept {
 // A thread that runs strands.
 class vproc_of_strands {
 public:
-  vproc_of_strands(mortal<meeting_place>* at, notes& to) noexcept : places_{at}, notes_{to} {}
+  vproc_of_strands(mortal<meeting_place>* at, notes& to, join::tally& stops) noexcept
+      : places_{at}, notes_{to}, stops_{stops} {}
 
   void run(strand& one) noexcept {
     while (!one.ended()) {
@@ -158,6 +166,15 @@ public:
     while (count_ != 0)
       go_on(*ready_[--count_]);
   }
+  void wake_if_cancelled(strand& one) noexcept {
+    auto* const held = static_cast<frame*>(one.word.hold());
+    if (held == nullptr)
+      return;
+    do {
+      if (one.does->is_cancelled && held->any.claim(vproc::choice::cancelled))
+        ready_[count_++] = &one;
+    } while (!one.word.let_go(held));
+  }
 
 private:
   void enter_call(strand& one) noexcept {
@@ -171,7 +188,7 @@ private:
       if (each.wants == side::sending)
         each.value = one.first_value + static_cast<int>(one.calls * most_alternatives + i);
       each.own.value = &each.value;
-      each.own.of = now.count > 1 ? &here.any : nullptr;
+      each.own.of = &here.any;
       each.own.number = i;
     }
   }
@@ -192,9 +209,17 @@ private:
     alternative* const first = in_order_of_places(here);
     for (;;) {
       const unsigned met = meet_any(here);
-      if (met != none_possible || publish_all(first, &one))
+      if (met != none_possible)
         return met;
+      one.word.begin(&here);
+      if (publish_all(first, &one))
+        break;
+      one.word.retract();
     }
+    one.word.publish(&here);
+    if (stops_.count() != 0)
+      wake_if_cancelled(one);
+    return none_possible;
   }
 
   unsigned meet_any(frame& here) noexcept {
@@ -229,26 +254,33 @@ private:
 
   void go_on(strand& one) noexcept {
     const frame& here = one.here();
-    const unsigned taken = here.count == 1 ? 0 : here.any.taken();
-    check(taken < here.count, "a strand goes on of whose choice nothing was taken");
+    one.word.end(&here);
+    const unsigned taken = here.any.taken();
+    one.stopped = taken == vproc::choice::cancelled;
+    check(one.stopped || taken < here.count, "a strand goes on of whose choice nothing was taken");
     one.withdraw_all(taken);
+    if (one.stopped)
+      return one.frames[one.calls].end();
     leave_call(one, taken);
     run(one);
   }
 
   mortal<meeting_place>* const places_;
   notes& notes_;
+  join::tally& stops_;
   strand* ready_[max_threads]{};
   unsigned count_ = 0;
 };
 
-// Thread i begins with strand i. `Waiting` strands have nobody to meet, and wait for ever.
+// Thread i begins with strand i, or cancels. `Waiting` strands have nobody to meet, and wait for
+// ever, and one more for each that stops.
 template <const auto& Courses, unsigned Waiting = 0>
 struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
   static constexpr unsigned count = std::size(Courses);
   mortal<meeting_place> at[places];
   strand strands[count];
   notes handed_over;
+  join::tally stops;
 
   void before() {
     for (mortal<meeting_place>& each : at)
@@ -259,7 +291,13 @@ struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
     }
   }
   void thread(unsigned self) {
-    vproc_of_strands here{at, handed_over};
+    vproc_of_strands here{at, handed_over, stops};
+    if (Courses[self].cancels) {
+      stops.add(1);
+      base::full_fence();
+      for (strand& each : strands)
+        here.wake_if_cancelled(each);
+    }
     here.run(strands[self]);
     here.run_ready();
   }
@@ -267,6 +305,7 @@ struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
     handed_over.check_each_once();
     unsigned waiting = 0;
     for (strand& one : strands) {
+      waiting -= one.stopped ? 1 : 0;
       if (one.ended())
         continue;
       ++waiting;
@@ -309,6 +348,11 @@ constexpr course crossed[] = {{{one_of(send(0), receive(1))}}, {{one_of(send(1),
 constexpr course three_choose[] = {
     {{receive_any}}, {{receive_any_reversed}}, {{send_any}}, {{send(1)}}};
 
+constexpr course canceller{.cancels = true};
+constexpr course cancelled_receiver[] = {
+    {{receive(0), receive(0)}, false, true}, {{send(0), send(0)}}, canceller};
+constexpr course cancelled_chooser[] = {{{receive_any}, false, true}, {{send(1)}}, canceller};
+
 constexpr call send_or_receive = one_of(send(0), receive(0));
 constexpr call receive_or_send = one_of(receive(0), send(0));
 constexpr course alike[] = {{{send_or_receive}}, {{receive_or_send}}};
@@ -348,5 +392,9 @@ int main(int argc, char** argv) {
   models.random<meeting<three_alike, 1>>("three alike");
   models.random<meeting<both_sides, 1>>("a sender, a receiver");
   models.bounded<meeting<both_sides, 1>>("a sender, a receiver", 1);
+  models.section("a strand is cancelled");
+  models.random<meeting<cancelled_receiver>>("a receiver, twice");
+  models.random<meeting<cancelled_chooser>>("one that chooses");
+  models.bounded<meeting<cancelled_chooser>>("one that chooses", 1);
   return models.result();
 }
