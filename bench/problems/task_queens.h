@@ -15,8 +15,9 @@
 
 namespace bench {
 
-// Queens in rows 0 to row - 1; the one of the next row is to come on a square of [first, last).
-struct queens_range {
+// Queens in rows 0 to row - 1; the one of the next row is to come on a square of [first, last). It
+// is aligned to words, as in uts.h.
+struct alignas(8) queens_range {
   std::array<std::int8_t, 16> columns;
   std::int8_t n;
   std::int8_t row;
