@@ -13,15 +13,15 @@
 // A pop clears the entry, where Cilk's lowers the tail, so that (5) shows at once whether the owner
 // came first, and what it has left; then the thief lowers the head again.
 //
-// Invariant: (lock free)  head <= tail;  entries [head, tail) are open. A thief holds the lock until
-//            it has copied the frames, and the owner takes the lock before it finds an entry stolen.
-//            So nothing that was stolen is still being copied when a pop has failed (is_settled).
+// Invariant: (lock free)  head <= tail;  entries [head, tail) are open. A thief holds the lock
+//            until it has copied the frames, and the owner takes the lock before it finds an entry
+//            stolen. So nothing is still being copied when a pop has failed (is_settled).
 // Orders:
-//   T  push: store release of the entry and the tail. Partner: the thief's reads, which acquire.
-//   F  pop: store of the empty entry, full fence, load of the head. Thief: put of the head (4), done
-//      at the victim, then the read (5). One of the two sees the other.
-//   L  lock: fetch_add acquire; store release. Who finds it taken adds to it all the same; who frees
-//      it stores 0.
+//   T  push: store release of entry and tail. Partner: the thief's reads, which acquire.
+//   F  pop: store of the empty entry, full fence, load of the head. Thief: put of the head (4),
+//      done at the victim, then the read (5). One of the two sees the other.
+//   L  lock: fetch_add acquire; store release. Who finds it taken adds to it all the same; who
+//      frees it stores 0.
 //
 // Paper: uni-address-hpdc15, section 5.3, Figure 6, Table 3.
 #pragma once
@@ -104,8 +104,8 @@ private:
 struct no_steps {
   void operator()(int) const noexcept {}
 };
-// A Peer has read_ends, try_lock, put_head, read_entry, copy and unlock. Steps: 1, then 2 to 5, then
-// 6.
+// A Peer has read_ends, try_lock, put_head, read_entry, copy and unlock. The steps that are timed: 1;
+// 2 to 5; 6.
 template <class Peer, class Step = no_steps>
 std::optional<segment> steal(Peer& victim, Step step = {}) {
   const auto is_empty = [](std::uint64_t ends) {

@@ -90,6 +90,21 @@ words_thunk(arch::task_context* at, cell_reference of, Words... words) noexcept 
   std::memcpy(bytes, all, sizeof(Body));
   run_child(at, of, *reinterpret_cast<Body*>(bytes));
 }
+// What a call passes in registers, of which two are the context's and the cell's.
+template <class T>
+inline constexpr std::size_t registers_of =
+    sizeof(T) <= 16 && alignof(T) <= 8 && !std::is_empty_v<T> ? (sizeof(T) + 7) / 8 : 5;
+template <class... T> inline constexpr bool travel_in_registers = (registers_of<T> + ... + 0) <= 4;
+
+// The parts one by one: were they stored as a closure, and its words loaded, the loads of words that
+// are made of several parts would wait for the stores.
+template <class F, class... Args>
+[[gnu::noinline, gnu::visibility("hidden")]] void
+parts_thunk(arch::task_context* at, cell_reference of, F f, Args... args) noexcept {
+  auto body = isolated_closure(f, args...);
+  run_child(at, of, body);
+}
+
 template <class Body>
 [[gnu::noinline, gnu::visibility("hidden")]] void
 copy_thunk(arch::task_context* at, cell_reference of, const Body* given) noexcept {
@@ -140,7 +155,9 @@ public:
     NOPAL_IF_CHECKED(clear_stack_below());
     const auto body = detail::isolated_closure(f, args...);
     using body_type = std::remove_const_t<decltype(body)>;
-    if constexpr (detail::words_of<body_type> <= 4)
+    if constexpr (detail::travel_in_registers<F, Args...>)
+      detail::through_stub<detail::parts_thunk<F, Args...>>(at_, f, args...);
+    else if constexpr (detail::words_of<body_type> <= 4)
       detail::send(at_, body, std::make_index_sequence<detail::words_of<body_type>>{});
     else
       detail::through_stub<detail::copy_thunk<body_type>>(at_, &body);
