@@ -104,8 +104,7 @@ private:
 struct no_steps {
   void operator()(int) const noexcept {}
 };
-// A Peer has read_ends, try_lock, put_head, read_entry, copy and unlock. The steps that are timed: 1;
-// 2 to 5; 6.
+// A Peer has read_ends, try_lock, put_head, read_entry, copy and unlock. Timed: 1, 2 to 5, and 6.
 template <class Peer, class Step = no_steps>
 std::optional<segment> steal(Peer& victim, Step step = {}) {
   const auto is_empty = [](std::uint64_t ends) {

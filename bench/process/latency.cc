@@ -105,7 +105,7 @@ private:
       time("put_" + std::to_string(bytes),
            [&] { by_->put(1, heap_ + 2 * largest, given.data(), bytes); });
     }
-    time("fetch_add", [&] { by_->fetch_and_add(1, words_[counter], 1); });
+    time("fetch_add", [&] { by_->add(1, words_[counter], 1); });
     std::uint32_t was = 0;
     time("compare_swap", [&] {
       by_->compare_swap(1, words_[swapped], was, was + 1);

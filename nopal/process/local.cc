@@ -63,7 +63,7 @@ public:
     delay();
     return of(peer).compare_swap(at, expected, desired);
   }
-  std::uint32_t fetch_and_add(unsigned peer, word& at, std::uint32_t by) override {
+  std::uint32_t add(unsigned peer, word& at, std::uint32_t by) override {
     delay();
     return of(peer).add(at, by);
   }

@@ -107,7 +107,7 @@ public:
                              std::uint32_t desired) override {
     return parts_[peer].compare_swap(at, expected, desired);
   }
-  std::uint32_t fetch_and_add(unsigned peer, word& at, std::uint32_t by) override {
+  std::uint32_t add(unsigned peer, word& at, std::uint32_t by) override {
     return parts_[peer].add(at, by);
   }
   std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,

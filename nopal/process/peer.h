@@ -47,7 +47,7 @@ public:
   void acknowledge() { by_.post_add(victim_, queue().acknowledged, 1); }
 
   // Of a queue with a lock.
-  bool try_lock() { return by_.fetch_and_add(victim_, queue().lock, 1) == 0; }
+  bool try_lock() { return by_.add(victim_, queue().lock, 1) == 0; }
   void unlock() { put(queue().lock, 0); }
   void put_head(std::uint32_t head) { put(queue().head, head); }
   std::uint64_t read_entry(std::uint32_t number) { return read(&queue().entry(number)); }

@@ -96,8 +96,8 @@ inline constexpr std::size_t registers_of =
     sizeof(T) <= 16 && alignof(T) <= 8 && !std::is_empty_v<T> ? (sizeof(T) + 7) / 8 : 5;
 template <class... T> inline constexpr bool travel_in_registers = (registers_of<T> + ... + 0) <= 4;
 
-// The parts one by one: were they stored as a closure, and its words loaded, the loads of words that
-// are made of several parts would wait for the stores.
+// The parts one by one: were they stored as a closure, and its words loaded, the loads of words
+// that are made of several parts would wait for the stores.
 template <class F, class... Args>
 [[gnu::noinline, gnu::visibility("hidden")]] void
 parts_thunk(arch::task_context* at, cell_reference of, F f, Args... args) noexcept {

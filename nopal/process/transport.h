@@ -35,7 +35,7 @@ public:
   // What the word was.
   virtual std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
                                      std::uint32_t desired) = 0;
-  virtual std::uint32_t fetch_and_add(unsigned peer, word& at, std::uint32_t by) = 0;
+  virtual std::uint32_t add(unsigned peer, word& at, std::uint32_t by) = 0;
   // compare_swap and get at the same time.
   virtual std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
                                              std::uint32_t desired, void* to, const void* from,

@@ -205,7 +205,7 @@ public:
     wait_for(begin_compare_swap(way, at, expected, desired), peer);
     return desired; // where UCX has put what the word was
   }
-  std::uint32_t fetch_and_add(unsigned peer, word& at, std::uint32_t by) override {
+  std::uint32_t add(unsigned peer, word& at, std::uint32_t by) override {
     const way_to_peer& way = ways_[peer];
     if (way.direct)
       return way.direct.add(at, by);

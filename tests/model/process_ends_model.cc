@@ -52,7 +52,7 @@ public:
   // Nobody calls these here.
   void get(unsigned, void*, const void*, std::size_t) override {}
   std::uint32_t compare_swap(unsigned, word&, std::uint32_t, std::uint32_t) override { return 0; }
-  std::uint32_t fetch_and_add(unsigned, word&, std::uint32_t) override { return 0; }
+  std::uint32_t add(unsigned, word&, std::uint32_t) override { return 0; }
   std::uint32_t compare_swap_and_get(unsigned, word&, std::uint32_t, std::uint32_t, void*,
                                      const void*, std::size_t) override {
     return 0;
