@@ -253,9 +253,11 @@ void wake_cancelled() noexcept {
   if (!vproc::any_waits(vprocs_ever(), counts_of))
     return;
   for (std::uint32_t i = 0; i < stack::created_stacks(); ++i)
-    wake_if_cancelled(stack::stack_number(i));
+    if (stack::is_usable(i))
+      wake_if_cancelled(stack::stack_number(i));
   for (std::uint32_t i = 0; i < stack::small::created(); ++i)
-    wake_if_cancelled(stack::small::in_use.base + i * stack::small::in_use.each);
+    if (stack::small::is_usable(i))
+      wake_if_cancelled(stack::small::in_use.base + i * stack::small::in_use.each);
 }
 
 NOPAL_SWITCHES void give_way() noexcept {

@@ -11,6 +11,7 @@
 #include "nopal/base/free_list.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/stack/usable.h"
 
 #include <algorithm>
 #include <bit>
@@ -42,6 +43,7 @@ struct range {
 range the_range;
 
 base::free_list pool;
+usable_stacks usable;
 alignas(64) base::atomic<std::uint32_t> kept{0};
 
 stack_id number(std::uint32_t n) noexcept {
@@ -62,6 +64,7 @@ void make(stack_id stack) noexcept {
                "the kernel refused memory for the stack of fiber number %u, of %zu KiB",
                number_of(stack) + 1, static_cast<std::size_t>(the_range.slot_bytes() >> 10));
   base::announce_stack(bottom(stack), top(stack));
+  usable.set(number_of(stack));
 }
 
 [[noreturn]] void all_are_in_use() noexcept {
@@ -106,7 +109,7 @@ void open(std::size_t slot_bytes, bool guarded) noexcept {
     return;
   void* const links = base::map_zeroed(next.stacks * sizeof(base::free_list::link));
   void* const flags = base::map_zeroed(next.stacks);
-  if (links == nullptr || flags == nullptr)
+  if (links == nullptr || flags == nullptr || !usable.open(next.stacks))
     return;
   next.base = reinterpret_cast<std::uintptr_t>(at) + kBelow;
   next.keeps_pages = static_cast<unsigned char*>(flags);
@@ -147,6 +150,7 @@ void release(stack_id stack) noexcept {
 std::size_t capacity() noexcept { return the_range.stacks; }
 guard guarded_by() noexcept { return the_range.with; }
 std::uint32_t created() noexcept { return pool.created(); }
+bool is_usable(std::uint32_t n) noexcept { return usable.has(n); }
 
 void* fiber_of(stack_id stack) noexcept {
   if (the_range.fibers == nullptr)

@@ -58,6 +58,8 @@ inline std::uintptr_t slot_bytes() noexcept { return in_use.each; }
 std::size_t capacity() noexcept;
 guard guarded_by() noexcept;
 std::uint32_t created() noexcept;
+// Whether the n-th that was created has its memory by now.
+bool is_usable(std::uint32_t n) noexcept;
 // ThreadSanitizer's state of a stack (stack.h).
 void* fiber_of(stack_id stack) noexcept;
 

@@ -13,6 +13,7 @@
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/stack/small.h"
+#include "nopal/stack/usable.h"
 
 #include <algorithm>
 
@@ -44,6 +45,7 @@ struct range {
 range the_range;
 
 base::free_list pool;
+usable_stacks usable;
 base::atomic<std::uint32_t> coming_back{0}; // taken from the pool, but left to their reclaimers
 
 // From the pool, or new while there are fewer than `most`. A pooled stack whose pages a reclaimer
@@ -62,6 +64,7 @@ stack_id take(std::size_t most) noexcept {
                "the kernel refused memory for stack number %u of %zu KiB", number + 1,
                the_range.stack_bytes >> 10);
   base::announce_stack(bottom(stack), top(stack));
+  usable.set(number);
   return stack;
 }
 
@@ -99,13 +102,15 @@ stack_id stack_number(std::size_t number) noexcept {
 std::size_t capacity() noexcept { return the_range.stacks; }
 bool may_run_out() noexcept { return the_range.may_run_out; }
 std::uint32_t created_stacks() noexcept { return pool.created(); }
+bool is_usable(std::uint32_t number) noexcept { return usable.has(number); }
 
 void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noexcept {
   the_range = reserve_most(stack_bytes);
   // Each takes two mappings, itself and its guard; half of all are the program's.
   const std::size_t stacks = std::min(the_range.stacks, base::max_mappings() / 4);
   void* const links = base::map_zeroed(stacks * sizeof(std::uint32_t));
-  NOPAL_ASSERT(links != nullptr, "no memory for a table of %zu stacks", stacks);
+  NOPAL_ASSERT(links != nullptr && usable.open(stacks), "no memory for a table of %zu stacks",
+               stacks);
   pool.open(links, sizeof(base::free_list::link));
   the_range.stacks = stacks;
   large_ones = {the_range.base, the_range.bytes(), slot_bytes()};

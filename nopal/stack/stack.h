@@ -53,6 +53,8 @@ inline constexpr std::size_t most_stacks = 16384; // 1 TiB of addresses
 // How many there can be at most: fewer where addresses or mappings are few.
 std::size_t capacity() noexcept;
 std::uint32_t created_stacks() noexcept;
+// Whether the stack with this number, of those that were created, has its memory by now.
+bool is_usable(std::uint32_t number) noexcept;
 // Each, but no small one, has a number below `most_stacks`, in the order in which they were
 // created.
 std::uint32_t number_of(stack_id stack) noexcept;

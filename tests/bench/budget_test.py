@@ -52,6 +52,9 @@ class TimeBudget(unittest.TestCase):
             def program(self, problem, runtime):
                 return pathlib.Path(f"{problem}-{runtime}")
 
+            def launcher(self, _runtime, _workers):
+                return []
+
         with mock.patch.object(measure.subprocess, "run", run), redirect_stderr(io.StringIO()):
             result = measure.measure(Build(), self.CONFIGURATIONS, "test", rounds, 1, 600, None,
                                      budget=Budget(within, clock))

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// Which stacks of a range have memory. A stack has its number before the kernel has given it
+// memory, and who looks at all stacks (sched/park.cc) must not read one that has none yet.
+//
+// Orders:
+//   U  set: store release, by who has made the stack. Partner: the acquire of `has`. Who uses the
+//      stack after that, and then passes a full fence, is seen by who passes one before `has`.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/os.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nopal::stack {
+
+class usable_stacks {
+public:
+  // False: there is no memory for the table.
+  bool open(std::size_t stacks) noexcept {
+    flags_ = static_cast<base::atomic<unsigned char>*>(base::map_zeroed(stacks));
+    return flags_ != nullptr;
+  }
+  void set(std::uint32_t number) noexcept { flags_[number].store(1, base::release); } // U
+  bool has(std::uint32_t number) const noexcept {
+    return flags_[number].load(base::acquire) != 0; // U
+  }
+
+private:
+  base::atomic<unsigned char>* flags_ = nullptr;
+};
+
+} // namespace nopal::stack
