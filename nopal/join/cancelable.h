@@ -7,6 +7,7 @@
 // Orders:
 //   K  mark: exchange acq_rel. Partner: itself, and the acquire of `marked`. That strands are told
 //      in time is the order S of signal_word.h.
+//   M  verdict: store release. Partner: the acquire of its load, as with K.
 //   B  tally: fetch_add, then a load of how many vprocs there are (sched/table.cc). A vproc that is
 //      made: the store of that, then the load of the number. All seq_cst: one of the two sees the
 //      other.
@@ -39,6 +40,16 @@ public:
 private:
   const cancelable* const above_;
   base::atomic<std::uint32_t> marked_{0};
+};
+
+// What a strand has found out, for others that stop because it does.
+class verdict {
+public:
+  void set(bool stops) noexcept { stops_.store(stops, base::release); } // M
+  bool get() const noexcept { return stops_.load(base::acquire); }      // M
+
+private:
+  base::atomic<bool> stops_{false};
 };
 
 // A number of things that there are now.

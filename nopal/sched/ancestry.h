@@ -17,6 +17,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/join/cancelable.h"
 #include "nopal/join/join.h"
 #include "nopal/vproc/computation.h"
 #include "nopal/vproc/wait_word.h"
@@ -36,7 +37,7 @@ struct origin {
   enum class kind : std::uint8_t { steal, first_child, fiber };
   kind what;
   // All strands of the stack are to stop. Set by them: others read it, too.
-  vproc::shown<bool> stopped;
+  join::verdict stopped;
   fiber_context* context; // what the strands share with their fiber; null: nothing
   union {
     scope_frame* stolen = nullptr; // whose main path it is

@@ -164,6 +164,22 @@ struct one_ends : scenario<one_ends, 2>, cancelling {
   void after() { check_told(0); }
 };
 
+// A strand stops because another one does, on whose stack it was forked.
+struct stops_with_another : scenario<stops_with_another, 3>, cancelling {
+  join::verdict stopped; // of that stack
+
+  void before() { make_vproc(); }
+  void thread(unsigned self) {
+    if (self == 1)
+      return cancel_outer();
+    if (self == 0)
+      stopped.set(fork_in(0, &inner));
+    else if (stopped.get())
+      check(reason == 1, "a strand stops with another one, and does not see what was done before");
+  }
+  void after() { check_told(0); }
+};
+
 // The main path of a scope in the region is stolen: the thief uses another stack from then on.
 struct is_stolen : scenario<is_stolen, 3>, cancelling {
   base::atomic<int> offered{0};
@@ -258,6 +274,8 @@ int main(int argc, char** argv) {
   models.bounded<same_twice>("two cancel the same", 2);
   models.random<one_ends>("another one ends that was cancelled");
   models.bounded<one_ends>("another one ends that was cancelled", 4);
+  models.random<stops_with_another>("a strand stops with another one");
+  models.bounded<stops_with_another>("a strand stops with another one", 3);
   models.random<is_stolen>("the strand goes on in a thief");
   models.bounded<is_stolen>("the strand goes on in a thief", 2);
   models.random<makes_vproc>("the vproc is a new one");
