@@ -264,7 +264,7 @@ def draw_lines(ax, result, wanted):
     """{label: (colour, how to compute for a number of vprocs)}; False if nothing was measured."""
     drawn = False
     for place, (label, (colour, compute)) in enumerate(wanted.items()):
-        beside = 1.03 ** (place - (len(wanted) - 1) / 2) # so that spreads do not hide each other
+        beside = 1.03 ** (place - (len(wanted) - 1) / 2)  # so that spreads do not hide each other
         known = {count * beside: value(compute, result.rounds, count)
                  for count in result.wish.workers}
         known = {at: one for at, one in known.items() if one}
@@ -307,15 +307,16 @@ def after_the_paper(result):
     axes[0].axhline(PAPER_OVERHEADS, color=grey, lw=0.8, ls=":", label="the paper's overheads")
     for ax, any_line, (title, _) in zip(axes, drawn, wanted):
         ax.set_title(title)
-        if any_line:
-            ax.legend(frameon=False, fontsize=7.5, loc="best" if ax is axes[1] else "lower right")
+        if any_line and ax is axes[1]:
+            panels.logarithmic(ax)
+            ax.set_ylim(top=4 * ax.get_ylim()[1])  # room for the legend
+            ax.legend(frameon=False, fontsize=7.5, loc="upper center", ncols=2)
+        elif any_line:
+            ax.set_ylim(bottom=0)
+            ax.legend(frameon=False, fontsize=7.5, loc="lower right")
     if not any(drawn):
         plots.close(figure)
         return None
-    axes[0].set_ylim(bottom=0)
-    if drawn[1]:
-        panels.logarithmic(axes[1])
-    axes[2].set_ylim(bottom=0)
     return draw.svg(figure)
 
 
