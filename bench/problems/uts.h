@@ -29,7 +29,7 @@ struct uts_counts {
 };
 
 // Children [first, last) of a node. A spawn copies it word by word; were it not aligned to words,
-// the processor would wait for the stores of its parts, 40 ns a spawn.
+// the processor would wait for the stores of its parts.
 struct alignas(8) uts_range {
   uts::state parent;
   std::uint16_t level; // of the children

@@ -219,15 +219,33 @@ std::vector<std::string> explain(const resolved_options& resolved) {
   return lines;
 }
 
+namespace {
+
+// Those of programs on several processes (process/options.cc); a program may use threads besides.
+constexpr std::string_view of_processes[] = {"NOPAL_PROCESSES", "NOPAL_REGION_SIZE",
+                                             "NOPAL_HEAP_SIZE", "NOPAL_TRANSPORT",
+                                             "NOPAL_LATENCY_US"};
+
+bool is_known(std::string_view name) {
+  return std::ranges::count(rules, name, &rule::variable) != 0 ||
+         std::ranges::count(of_processes, name) != 0 ||
+         name == "NOPAL_ADDRESSES_FIXED" || // of a process that has begun anew
+         name.starts_with("NOPAL_UCX_");    // UCX's own
+}
+
+} // namespace
+
 std::vector<std::string> unknown_variables(const char* const* environment) {
   std::string known;
   for (const rule& each : rules)
     known.append(known.empty() ? "" : ", ").append(each.variable);
+  for (const std::string_view each : of_processes)
+    known.append(", ").append(each);
   std::vector<std::string> sentences;
   for (; *environment != nullptr; ++environment) {
     const std::string_view entry = *environment;
     const std::string name(entry.substr(0, entry.find('=')));
-    if (name.starts_with("NOPAL_") && std::ranges::count(rules, name, &rule::variable) == 0)
+    if (name.starts_with("NOPAL_") && !is_known(name))
       sentences.emplace_back(name)
           .append(" is not a variable that Nopal knows and has no effect; it knows ")
           .append(known);

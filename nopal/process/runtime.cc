@@ -2,7 +2,7 @@
 // What a process runs next: tasks on its region, and between them the loop of `look_for_work`.
 //
 // The loop runs on the stack of the thread that called `run`, the tasks on the region. Whoever
-// leaves a task for the loop begins it anew (leave_for); nothing in it has to be kept.
+// leaves a task for the loop begins it anew (leave_task); nothing in it has to be kept.
 //
 //      task  --- finish_detached, join_slow --->  look_for_work  --- resume --->  task
 //                                                      |
@@ -12,9 +12,11 @@
 #include "nopal/process/runtime.h"
 
 #include "nopal/arch/uni_address.h"
+#include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/config/options.h"
 #include "nopal/process/addresses.h"
 #include "nopal/process/ends.h"
 #include "nopal/process/guard.h"
@@ -27,6 +29,7 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <unistd.h>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
@@ -161,8 +164,8 @@ void steal_and_resume() {
   look_for_work();
 }
 
-[[noreturn]] void leave_for(void (*then)(void*)) noexcept {
-  arch::nopal_arch_leave(then, nullptr, now->stack);
+[[noreturn]] void leave_task() noexcept {
+  arch::nopal_arch_leave(look_for_work_anew, nullptr, now->stack);
 }
 
 // On the stack of the loop: the task waits for the one that `until` names.
@@ -217,7 +220,7 @@ void finish(cell_reference of, cell_state how, const void* bytes, std::size_t si
 void finish_detached(cell_reference of, cell_state how, const void* bytes,
                      std::size_t size) noexcept {
   finish(of, how, bytes, size);
-  leave_for(look_for_work_anew);
+  leave_task();
 }
 
 error_text keep_error() noexcept {
@@ -238,7 +241,7 @@ void join_slow(cell_reference of, void* result, std::size_t size) {
 
 void finish_run(bool failed, const void* bytes, std::size_t size) noexcept {
   now->run.end_here(failed, bytes, size);
-  leave_for(look_for_work_anew);
+  leave_task();
 }
 
 void fail_run() noexcept {
@@ -265,6 +268,18 @@ void run(void (*root)(void*), const void* closure, std::size_t closure_size, voi
     throw_remote_error(error);
 }
 
+namespace {
+void say_what_is_in_force() {
+  for (const std::string& warning : config::unknown_variables(environ))
+    base::say("%s", warning.c_str());
+  if (now->options.verbose)
+    base::say("%u processes by %s, each with a region of %zu bytes and a heap of %zu bytes; seed "
+              "%llu",
+              size(), now->by->name(), now->as.region_size, now->as.heap_size,
+              static_cast<unsigned long long>(now->options.seed));
+}
+} // namespace
+
 void begin(std::unique_ptr<launch> with, const resolved_options& options) {
   now.emplace();
   now->options = options;
@@ -288,6 +303,8 @@ void begin(std::unique_ptr<launch> with, const resolved_options& options) {
   now->with->all_gather(&own, canaries.data(), sizeof own);
   now->canary = canaries[0];
   guard_region(now->as);
+  if (rank() == 0)
+    say_what_is_in_force();
 }
 
 int end() noexcept {

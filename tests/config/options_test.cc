@@ -261,9 +261,11 @@ TEST(explain, says_when_more_workers_are_asked_for_than_cpus_allowed) {
 }
 
 TEST(unknown_variables, names_each_and_lists_the_known) {
-  const char* const environment[] = {
-      "PATH=/bin", "NOPAL_NUM_WORKERS=2", "NOPAL_SEED=", "NOPAL_STACK_POLICY=keep", "NOPALITO=1",
-      "NOPAL_",    "NOPAL_SEEDS",         nullptr};
+  const char* const environment[] = {"PATH=/bin",         "NOPAL_NUM_WORKERS=2",
+                                     "NOPAL_SEED=",       "NOPAL_STACK_POLICY=keep",
+                                     "NOPALITO=1",        "NOPAL_",
+                                     "NOPAL_SEEDS",       "NOPAL_PROCESSES=4",
+                                     "NOPAL_UCX_TLS=tcp", nullptr};
   const auto sentences = unknown_variables(environment);
   ASSERT_EQ(sentences.size(), 3u);
   EXPECT_EQ(
@@ -271,7 +273,8 @@ TEST(unknown_variables, names_each_and_lists_the_known) {
       "NOPAL_STACK_POLICY is not a variable that Nopal knows and has no effect; it knows "
       "NOPAL_NUM_WORKERS, NOPAL_STACK_SIZE, NOPAL_FIBER_STACK_SIZE, NOPAL_FIBER_GUARDS, "
       "NOPAL_STACK_BUDGET, NOPAL_MAX_STACKS, "
-      "NOPAL_BIND, NOPAL_TICK, NOPAL_VIRTUAL_WORKERS, NOPAL_STATS, NOPAL_VERBOSE, NOPAL_SEED");
+      "NOPAL_BIND, NOPAL_TICK, NOPAL_VIRTUAL_WORKERS, NOPAL_STATS, NOPAL_VERBOSE, NOPAL_SEED, "
+      "NOPAL_PROCESSES, NOPAL_REGION_SIZE, NOPAL_HEAP_SIZE, NOPAL_TRANSPORT, NOPAL_LATENCY_US");
   EXPECT_TRUE(sentences[1].starts_with("NOPAL_ is not")) << sentences[1];
   EXPECT_TRUE(sentences[2].starts_with("NOPAL_SEEDS is not")) << sentences[2];
 }

@@ -2,6 +2,8 @@
 // Spawning and joining on processes that are forked from one: what is computed, whatever is stolen.
 #include "tests/process/processes.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <stdexcept>
 
 namespace nopal_test {
@@ -63,6 +65,21 @@ large grown(large of, int depth) {
 TEST(spawn, returns_large_results) {
   const auto first = [](int depth) { return grown(large{{1}}, depth).numbers[0]; };
   EXPECT_EQ(computed_by({.processes = 4}, first, 10).said, "1024");
+}
+
+TEST(spawn, says_what_is_in_force_once_if_asked) {
+  const ended got = computed_by({.processes = 3, .verbose = true, .seed = 7}, fib, 10);
+  EXPECT_EQ(got.said, "nopal: 3 processes by local, each with a region of 262144 bytes and a heap "
+                      "of 16777216 bytes; seed 7\n55");
+}
+
+TEST(spawn, warns_once_of_a_variable_that_is_not_known) {
+  setenv("NOPAL_PROCESSESS", "3", 1);
+  const ended got = computed_by({.processes = 3}, fib, 10);
+  unsetenv("NOPAL_PROCESSESS");
+  EXPECT_TRUE(got.said.starts_with("nopal: NOPAL_PROCESSESS is not a variable that Nopal knows"))
+      << got.said;
+  EXPECT_EQ(std::count(got.said.begin(), got.said.end(), '\n'), 1);
 }
 
 // A result that cannot be made without a value.
