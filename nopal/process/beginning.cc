@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
 #include <fstream>
 #include <iterator>
@@ -29,18 +30,43 @@ struct {
   int most; // children that there were at a time
 } watched;
 
-// By system calls alone, for a handler. -1: the kernel does not say.
-int count_children() noexcept {
-  const int file = open(watched.children, O_RDONLY | O_CLOEXEC);
+// What follows is called by a handler: no locks, no memory.
+
+// A file's beginning as a string; false: it cannot be read.
+bool read_file(const char* path, char* text, std::size_t most) noexcept {
+  const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0)
+    return false;
+  const ssize_t size = read(file, text, most - 1);
+  close(file);
+  text[std::max<ssize_t>(size, 0)] = 0;
+  return size >= 0;
+}
+
+// A process that has died stays in the list until its launcher asks how, which MPICH's does late.
+bool has_died(long process) noexcept {
+  char path[32];
+  char stat[64]; // number (name) state ...; a name has 15 characters at most
+  std::snprintf(path, sizeof path, "/proc/%ld/stat", process);
+  if (!read_file(path, stat, sizeof stat))
+    return true;
+  const char* const name_end = std::strrchr(stat, ')');
+  return name_end != nullptr && (name_end[2] == 'Z' || name_end[2] == 'X');
+}
+
+// Living ones. -1: the kernel does not say.
+int count_children() noexcept {
+  char text[1 << 14]; // a number has at most 7 digits, so at least 2,000 children
+  if (!read_file(watched.children, text, sizeof text))
     return -1;
   int count = 0;
-  char text[1024];
-  ssize_t size = 0;
-  while ((size = read(file, text, sizeof text)) > 0)
-    count += static_cast<int>(std::count(text, text + size, ' ')); // one after each number
-  close(file);
-  return count;
+  char* end = nullptr;
+  for (const char* at = text;; at = end) {
+    const long process = std::strtol(at, &end, 10);
+    if (end == at)
+      return count;
+    count += has_died(process) ? 0 : 1;
+  }
 }
 
 void look(int) {

@@ -17,28 +17,18 @@
 #include "nopal/config.h"
 #include "nopal/process/direct.h"
 #include "nopal/process/engines.h"
+#include "nopal/process/ucx_answers.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
-#include <poll.h>
-#include <sched.h>
-#include <sys/eventfd.h>
-#include <sys/syscall.h>
-#include <thread>
 #include <ucp/api/ucp.h>
 #include <ucs/debug/debug.h>
-#include <unistd.h>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
-
-void require(ucs_status_t status, const char* what) {
-  if (status != UCS_OK)
-    base::die("UCX cannot %s: %s", what, ucs_status_string(status));
-}
 
 [[noreturn]] void die_of_lost(unsigned peer, ucs_status_t why) {
   base::die("process %u cannot be reached any more (%s), so this process ends too", peer,
@@ -52,6 +42,9 @@ ucp_context_h make_context() {
   // UCX's variables; those with NOPAL_ before are for this context alone, not for MPI's.
   require(ucp_config_read("NOPAL", nullptr, &config), "read its configuration");
   require(ucp_config_modify(config, "ATOMIC_MODE", "cpu"), "use processors for atomics");
+  // Its files in /dev/shm have names for some milliseconds; who is killed then leaves them behind.
+  if (std::getenv("NOPAL_UCX_TLS") == nullptr)
+    require(ucp_config_modify(config, "TLS", "^posix"), "do without files");
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
   wanted.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP;
@@ -83,67 +76,6 @@ ucp_mem_h map_block(ucp_context_h of, const layout& as) {
   return block;
 }
 
-// A thread that asks the scheduler for short turns gets them sooner when it wakes up, also from a
-// thread that computes. A kernel before Linux 6.12 knows nothing of that, and nothing changes.
-void ask_for_short_turns() noexcept {
-  struct { // sched_attr of the kernel, whose header the C library's does not go with
-    std::uint32_t size, policy;
-    std::uint64_t flags;
-    std::int32_t nice;
-    std::uint32_t priority;
-    std::uint64_t runtime, deadline, period;
-  } wanted{};
-  wanted.size = sizeof wanted;
-  wanted.policy = SCHED_OTHER;
-  wanted.runtime = 100'000; // nanoseconds, the least that is accepted
-  syscall(SYS_sched_setattr, 0, &wanted, 0);
-}
-
-// Answers what other processes ask of this one.
-class answering_thread {
-public:
-  explicit answering_thread(ucp_worker_h incoming) : incoming_{incoming} {
-    require(ucp_worker_get_efd(incoming_, &arrival_), "say when something arrives");
-    stop_ = eventfd(0, EFD_CLOEXEC);
-    if (stop_ < 0)
-      base::die("no event descriptor can be had: %s", std::strerror(errno));
-    sigset_t every;
-    sigset_t before;
-    sigfillset(&every); // signals are for the program's own threads
-    pthread_sigmask(SIG_SETMASK, &every, &before);
-    thread_ = std::thread([this] { answer(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
-  ~answering_thread() {
-    eventfd_write(stop_, 1);
-    thread_.join();
-    close(stop_);
-  }
-  answering_thread(const answering_thread&) = delete;
-  answering_thread& operator=(const answering_thread&) = delete;
-
-private:
-  void answer() noexcept {
-    ask_for_short_turns();
-    pollfd wanted[2] = {{arrival_, POLLIN, 0}, {stop_, POLLIN, 0}};
-    while (wanted[1].revents == 0) {
-      while (ucp_worker_progress(incoming_) != 0)
-        ;
-      const ucs_status_t armed = ucp_worker_arm(incoming_);
-      if (armed == UCS_ERR_BUSY)
-        continue; // something has arrived since
-      require(armed, "wait for other processes");
-      if (poll(wanted, 2, -1) < 0 && errno != EINTR)
-        base::die("other processes cannot be answered any more: %s", std::strerror(errno));
-    }
-  }
-
-  const ucp_worker_h incoming_;
-  int arrival_ = -1;
-  int stop_ = -1;
-  std::thread thread_;
-};
-
 struct way_to_peer {
   ucp_ep_h endpoint = nullptr;
   ucp_rkey_h key = nullptr;
@@ -157,7 +89,7 @@ public:
       : context_{make_context()}, block_{map_block(context_, as)}, incoming_{make_worker(context_)},
         outgoing_{make_worker(context_)}, ways_(with.size()) {
     connect_with(with);
-    answers_ = std::make_unique<answering_thread>(incoming_);
+    answers_ = std::make_unique<ucx_answers>(incoming_);
     reach_all();
   }
   ~ucx_transport() override {
@@ -315,7 +247,7 @@ private:
   const ucp_worker_h outgoing_;
   std::vector<way_to_peer> ways_;
   bool some_are_elsewhere_ = false;
-  std::unique_ptr<answering_thread> answers_;
+  std::unique_ptr<ucx_answers> answers_;
 };
 
 // What every process gives, each as long as the longest.

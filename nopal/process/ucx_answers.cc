@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// The thread that answers, its turns, and how it ends when UCX does.
+#include "nopal/process/ucx_answers.h"
+
+#include "nopal/base/die.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace nopal::inline NOPAL_ABI::process {
+namespace {
+
+// A thread that asks the scheduler for short turns gets them sooner when it wakes up, also from a
+// thread that computes. A kernel before Linux 6.12 knows nothing of that, and nothing changes.
+void ask_for_short_turns() noexcept {
+  struct { // sched_attr of the kernel, whose header the C library's does not go with
+    std::uint32_t size, policy;
+    std::uint64_t flags;
+    std::int32_t nice;
+    std::uint32_t priority;
+    std::uint64_t runtime, deadline, period;
+  } wanted{};
+  wanted.size = sizeof wanted;
+  wanted.policy = SCHED_OTHER;
+  wanted.runtime = 100'000; // nanoseconds, the least that is accepted
+  syscall(SYS_sched_setattr, 0, &wanted, 0);
+}
+
+// UCX may abort in a call when a process that it answers has died. This thread calls nothing else.
+thread_local bool answers = false;
+struct sigaction before_abort;
+
+void abort_with_sentence(int signal) {
+  if (answers)
+    base::die_in_signal_handler("UCX cannot answer another process any more, which has probably "
+                                "died, so this process ends too");
+  sigaction(signal, &before_abort, nullptr);
+  raise(signal); // taken when this handler has returned
+}
+
+} // namespace
+
+void require(ucs_status_t status, const char* what) {
+  if (status != UCS_OK)
+    base::die("UCX cannot %s: %s", what, ucs_status_string(status));
+}
+
+ucx_answers::ucx_answers(ucp_worker_h incoming) : incoming_{incoming} {
+  require(ucp_worker_get_efd(incoming_, &arrival_), "say when something arrives");
+  stop_ = eventfd(0, EFD_CLOEXEC);
+  if (stop_ < 0)
+    base::die("no event descriptor can be had: %s", std::strerror(errno));
+  struct sigaction action{};
+  action.sa_handler = abort_with_sentence;
+  sigaction(SIGABRT, &action, &before_abort);
+  sigset_t every;
+  sigset_t before;
+  sigfillset(&every); // signals are for the program's own threads
+  pthread_sigmask(SIG_SETMASK, &every, &before);
+  thread_ = std::thread([this] { answer(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+ucx_answers::~ucx_answers() {
+  eventfd_write(stop_, 1);
+  thread_.join();
+  close(stop_);
+  sigaction(SIGABRT, &before_abort, nullptr);
+}
+
+void ucx_answers::answer() noexcept {
+  answers = true;
+  ask_for_short_turns();
+  pollfd wanted[2] = {{arrival_, POLLIN, 0}, {stop_, POLLIN, 0}};
+  while (wanted[1].revents == 0) {
+    while (ucp_worker_progress(incoming_) != 0)
+      ;
+    const ucs_status_t armed = ucp_worker_arm(incoming_);
+    if (armed == UCS_ERR_BUSY)
+      continue; // something has arrived since
+    require(armed, "wait for other processes");
+    if (poll(wanted, 2, -1) < 0 && errno != EINTR)
+      base::die("other processes cannot be answered any more: %s", std::strerror(errno));
+  }
+}
+
+} // namespace nopal::inline NOPAL_ABI::process

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// A thread that answers what other processes ask of this one by UCX. It sleeps until something
+// arrives, so a process that computes answers as soon as the system runs this thread, and a thread
+// that has nothing to do costs nothing.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <csignal>
+#include <thread>
+#include <ucp/api/ucp.h>
+
+namespace nopal::inline NOPAL_ABI::process {
+
+// Ends the program with a sentence unless the status is UCS_OK; `what` follows "UCX cannot".
+void require(ucs_status_t status, const char* what);
+
+class ucx_answers {
+public:
+  explicit ucx_answers(ucp_worker_h incoming);
+  ~ucx_answers();
+  ucx_answers(const ucx_answers&) = delete;
+  ucx_answers& operator=(const ucx_answers&) = delete;
+
+private:
+  void answer() noexcept;
+
+  const ucp_worker_h incoming_;
+  int arrival_ = -1;
+  int stop_ = -1;
+  std::thread thread_;
+};
+
+} // namespace nopal::inline NOPAL_ABI::process
