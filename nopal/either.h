@@ -14,9 +14,9 @@
 // copies of the functions, belongs to that scope, which is cancelled, and joins it. What the
 // functions refer to outlives that scope's join.
 //
-// No alternative that forks or polls, and does not begin others for ever, starves another one, also
-// on one worker, as long as the timer runs (NOPAL_TICK). Thread rules: any thread, any strand.
-// Compiled with NOPAL_SERIAL the alternatives are called one after another, up to the first value.
+// No alternative that forks or polls starves another one, also on one worker, as long as the timer
+// runs (NOPAL_TICK). Thread rules: any thread, any strand. Compiled with NOPAL_SERIAL the
+// alternatives are called one after another, up to the first value.
 //
 // Paper: manticore-icfp08, section 6.4.
 #pragma once

@@ -320,8 +320,8 @@ bool any_ready(vproc::vproc* here) noexcept {
 
 bool any_ready_of(const group* wanted) noexcept { return ready.holds(of_group(wanted)); }
 
-bool seems_any_ready(const vproc::vproc* of) noexcept {
-  return !of->ready.empty() || !of->remote.empty() || !ready.empty();
+std::uint32_t seem_ready(const vproc::vproc* of) noexcept {
+  return of->ready.count() + of->remote.count() + ready.count();
 }
 
 fiber* steal_ready(vproc::vproc* here, ready_seen& before) noexcept {

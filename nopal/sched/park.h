@@ -63,8 +63,8 @@ fiber* take_ready(vproc::vproc* here) noexcept;
 bool any_ready(vproc::vproc* here) noexcept;
 // The same of this group alone, of those that all share.
 bool any_ready_of(const group* wanted) noexcept;
-// Any thread: whether one is ready that this vproc might run. It may be wrong.
-bool seems_any_ready(const vproc::vproc* of) noexcept;
+// Any thread: how many are ready that this vproc might run. It may be wrong.
+std::uint32_t seem_ready(const vproc::vproc* of) noexcept;
 
 // For a thief: a fiber that another vproc keeps. One that is about to run it should do so, and most
 // are, where fibers talk to one another; so the thief takes it only if that vproc has not turned to

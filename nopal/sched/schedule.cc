@@ -59,12 +59,26 @@ signal ask(worker* self, vproc::action* asked, signal told) noexcept {
   return answer;
 }
 
+// At a tick: whether a continuation that was set aside comes first. After that each strand that is
+// ready has a turn before the next one does. Otherwise alternatives that begin others for ever
+// would keep what has begun from its turn.
+bool begins_another(vproc::vproc* here) noexcept {
+  if (!any_alternatives())
+    return false;
+  if (here->turns_owed != 0) {
+    --here->turns_owed;
+    return false;
+  }
+  here->turns_owed = seem_ready(here);
+  return true;
+}
+
 // The vproc's own scheduler.
 NOPAL_SWITCHES signal work(worker* self, signal told) noexcept {
   if (told.what == signal::kind::preempt)
     make_ready(told.strand);
   const bool preempted = told.what == signal::kind::preempt;
-  const next_step next = find_work(self, preempted && any_alternatives());
+  const next_step next = find_work(self, preempted && begins_another(self->host));
   if (fiber* const* const strand = std::get_if<fiber*>(&next))
     return signal::enter(*strand);
   if (const auto* const theft = std::get_if<stolen>(&next))

@@ -32,7 +32,7 @@ unsigned ignored[most_vprocs]; // of each vproc: ticks in a row whose signal it 
 
 bool competes(const vproc::vproc* one) noexcept {
   return one->runs.get() && !one->blocked.any() &&
-         (any_alternatives() || seems_any_ready(one) || one->actions.get() != nullptr);
+         (any_alternatives() || seem_ready(one) != 0 || one->actions.get() != nullptr);
 }
 
 void stand_in_for(vproc::vproc* one) noexcept {

@@ -31,7 +31,8 @@ public:
   // Before use. Fenced: this kernel has no heavy barrier.
   void open(bool fenced) noexcept { fenced_ = fenced; }
 
-  bool empty() const noexcept { return count_.load(base::relaxed) == 0; }
+  std::uint32_t count() const noexcept { return count_.load(base::relaxed); }
+  bool empty() const noexcept { return count() == 0; }
   // How often the owner has turned to ready fibers.
   std::uint32_t turns() const noexcept { return turns_.load(base::relaxed); }
 
@@ -41,7 +42,7 @@ public:
   void add(Member* one) noexcept {
     enter();
     queue_.append(one);
-    count_.store(count_.load(base::relaxed) + 1, base::relaxed);
+    count_.store(count() + 1, base::relaxed);
     leave();
     barrier();
   }
@@ -112,7 +113,7 @@ private:
   template <class Wanted> Member* take_out(Wanted wanted) noexcept {
     Member* const first = queue_.take(wanted);
     if (first != nullptr)
-      count_.store(count_.load(base::relaxed) - 1, base::relaxed);
+      count_.store(count() - 1, base::relaxed);
     return first;
   }
 

@@ -104,7 +104,8 @@ private:
 
 template <class Member, class Link = by_next> class shared_queue {
 public:
-  bool empty() const noexcept { return count_.load(base::relaxed) == 0; }
+  std::uint32_t count() const noexcept { return count_.load(base::relaxed); }
+  bool empty() const noexcept { return count() == 0; }
 
   void add(Member* one) noexcept {
     const deque::locked guard{lock_};

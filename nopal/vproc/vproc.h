@@ -81,6 +81,7 @@ struct vproc {
   const action* asked = nullptr;         // the one that is to answer now
   bool watched = base::a_tool_watches(); // each switch of stacks must be told
   std::uint32_t number = 0;              // of all vprocs
+  std::uint32_t turns_owed = 0;          // at ticks, to ready strands, before an alternative begins
   bool in_pool = false;
   bool spare = false; // of the pool: active only while others are blocked
   base::random random;

@@ -32,5 +32,37 @@ TEST(either, lets_no_endless_alternative_starve_another_on_one_worker) {
             18u);
 }
 
+// An alternative that begins two more in each of its turns, as these do.
+int endless_pairs(std::atomic<int>& others, int depth) {
+  const auto next = [&others, depth] { return endless_pairs(others, depth + 1); };
+  for (;;) {
+    others += 1;
+    nopal::poll();
+    if (depth < 40)
+      nopal::either(next, next);
+  }
+}
+
+// Ends after so many turns: in between the others have run.
+int take_turns(const std::atomic<int>& others, int turns) {
+  for (int seen = others; turns > 0; nopal::poll())
+    if (others != seen) {
+      seen = others;
+      --turns;
+    }
+  return 4;
+}
+
+TEST(either, lets_alternatives_that_begin_others_starve_none_on_one_worker) {
+  EXPECT_EQ(apart([] {
+              nopal::configure({.num_workers = 1, .tick = 1});
+              std::atomic<int> others{0};
+              return nopal::either([&] { return endless_pairs(others, 0); },
+                                   [&] { return take_turns(others, 60); })
+                  .value();
+            }),
+            4u);
+}
+
 } // namespace
 } // namespace nopal_test
