@@ -5,6 +5,8 @@
 // Orders:
 //   D  get, compare_swap, add, set: those that transport.h promises, with their partners in
 //      queue.h, heap.h and ends.h.
+//   P  put: a full fence, so that it has been done when a later get reads. Partner: the fence of a
+//      process that writes what that get reads, and then reads what was put.
 #pragma once
 
 #include "nopal/config.h"
@@ -36,7 +38,12 @@ public:
     }
   }
   void put(void* to, const void* from, std::size_t bytes) const noexcept {
-    std::memcpy(here_of(to), from, bytes);
+    if (bytes == sizeof(word))
+      static_cast<word*>(here_of(to))
+          ->store(*static_cast<const std::uint32_t*>(from), base::relaxed);
+    else
+      std::memcpy(here_of(to), from, bytes);
+    base::full_fence(); // P
   }
   std::uint32_t compare_swap(word& at, std::uint32_t expected,
                              std::uint32_t desired) const noexcept {
