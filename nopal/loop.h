@@ -50,13 +50,13 @@ struct goes_on {
 
 // `leaf(first, count)` for each piece; the results are combined in the order of the pieces, up to
 // the first one that `ends` the loop, after which pieces may be left out. Nothing if the strand is
-// cancelled. (Only a piece throws `cancelled`: to throw it again at each level takes a
-// microsecond.)
+// cancelled, which is not thrown at each level.
 template <class I, class Leaf, class Combine, class Ends>
 auto halve(I first, std::size_t count, std::size_t grain, const Leaf& leaf, const Combine& combine,
            Ends ends) -> std::optional<std::invoke_result_t<const Leaf&, I, std::size_t>> {
   if (count <= grain) {
-    poll();
+    if (stops_at_poll())
+      return std::nullopt;
     return leaf(first, count);
   }
   using result = std::invoke_result_t<const Leaf&, I, std::size_t>;

@@ -33,6 +33,9 @@ namespace nopal::inline NOPAL_ABI {
 
 #if defined(NOPAL_SERIAL)
 inline void poll() noexcept {}
+namespace detail {
+constexpr bool stops_at_poll() noexcept { return false; }
+} // namespace detail
 
 struct no_preemption {
   no_preemption() noexcept {}
@@ -46,6 +49,13 @@ struct no_preemption {
   if (!vproc::current()->deque.allows_here()) [[unlikely]]
     sched::poll_slow();
 }
+
+namespace detail {
+// The same, but whether the strand is cancelled is the result: to throw takes microseconds.
+[[gnu::always_inline]] inline bool stops_at_poll() {
+  return !vproc::current()->deque.allows_here() && sched::stops_at_poll_slow();
+}
+} // namespace detail
 
 // As long as one exists, no strand of the fiber that made it is preempted; outside nopal::run, no
 // strand of the outermost fork or affine region. They may wait, yield, and be stolen all the same.

@@ -44,13 +44,18 @@ void give_way_if_told() noexcept {
   --set_aside;
 }
 
-void poll_slow() {
+bool stops_at_poll_slow() {
   vproc::worker* const self = vproc::current();
   if (!vproc::is_worker(self))
-    return;
+    return false;
   self->adopt_late(); // so that the next one need not come here
   give_way_if_told();
-  stop_if_told();
+  return stops_here();
+}
+
+void poll_slow() {
+  if (stops_at_poll_slow())
+    throw_cancelled();
 }
 
 void begin_turn(vproc::vproc* here) noexcept {

@@ -13,8 +13,9 @@ namespace nopal::inline NOPAL_ABI::sched {
 // call gives way without having been told.
 void give_way_if_told() noexcept;
 // The slow path of nopal::poll: the limit is lowered, or this thread runs no strands.
-// Throws `cancelled` if the strand is.
+// Throws `cancelled` if the strand is; the other one says so.
 void poll_slow();
+bool stops_at_poll_slow();
 
 // The scheduler: what its vproc goes on with begins its turn.
 void begin_turn(vproc::vproc* here) noexcept;
