@@ -21,6 +21,7 @@
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <sys/resource.h>
 
 #define BENCH_TASK static
 #define BENCH_SCOPE(s)
@@ -50,7 +51,7 @@ public:
   static constexpr bool parallel = true;
 
   task_runtime(unsigned workers, std::size_t region_size, char** argv)
-      : as_{heap_size, region_size},
+      : as_{heap_size, region_size, nopal::process::layout::regions_of(workers)},
         here_{0, argv, {.processes = workers, .region_size = region_size, .heap_size = heap_size}} {
     if (here_.size() != workers)
       throw std::invalid_argument("--workers says " + std::to_string(workers) + ", but there are " +
@@ -63,11 +64,14 @@ public:
   template <class F> auto run(F f) {
     using clock = std::chrono::steady_clock;
     before_ = nopal::process::here.done;
+    if (faults_before_ == 0)
+      faults_before_ = page_faults();
     const std::uint64_t cycles = nopal::base::cycles();
     const auto begin = clock::now();
     const auto result = here_.run(f);
     ghz_ = static_cast<double>(nopal::base::cycles() - cycles) /
            std::chrono::duration<double, std::nano>(clock::now() - begin).count();
+    faults_ = page_faults();
     return result;
   }
 
@@ -94,7 +98,8 @@ public:
         {"suspended", since(&counts::suspended)},
         {"suspended_bytes", since(&counts::suspended_bytes)},
         {"region_used", static_cast<double>(nopal::process::used_region(as_))},
-        {"region_size", static_cast<double>(as_.region_size)},
+        {"region_size", static_cast<double>(as_.region_size * as_.regions)},
+        {"page_faults", static_cast<double>(faults_ - faults_before_)},
         {"ghz", ghz_},
         {"fence_cycles", fence_cycles()}};
     constexpr const char* names[] = {"look", "take", "copy", "suspend", "resume"};
@@ -108,10 +113,18 @@ public:
 private:
   static constexpr std::size_t heap_size = std::size_t{64} << 20;
 
+  static long page_faults() {
+    rusage own{};
+    getrusage(RUSAGE_SELF, &own);
+    return own.ru_minflt;
+  }
+
   nopal::process::layout as_;
   nopal::process::session here_;
   nopal::process::counts before_;
   double ghz_ = 0;
+  long faults_before_ = 0; // before the warming up
+  long faults_ = 0;
 };
 
 } // namespace bench

@@ -42,7 +42,6 @@ public:
   }
   ~latency() override {
     by_->flush();
-    by_.reset();
     static_cast<void>(with_->finish());
   }
 
@@ -129,7 +128,7 @@ private:
   const long times_;
   const process::layout as_{std::size_t{1} << 20, std::size_t{64} << 10};
   std::unique_ptr<process::launch> with_;
-  std::unique_ptr<process::transport> by_;
+  std::unique_ptr<process::transport> by_; // gone before the launch, and after its end
   unsigned char* heap_ = nullptr;
   process::word* words_ = nullptr;
   std::vector<unsigned char> got_;

@@ -11,6 +11,8 @@ COLOURS = {
     "nopal-ivars": "#1f5fa8", "nopal-gang": "#1f5fa8",
     "nopal-before": "#c0c0c0", "nopal-again": "#e0e0e0",
     "process": "#1f5fa8", "process-openmpi": "#c23b22", "process-mpich": "#d4a017",
+    "process-the": "#5e3008", "process-iso": "#8e44ad",
+    "process-openmpi-tcp": "#f0a07c", "process-mpich-tcp": "#e8d18a",
     "boost": "#c23b22", "go": "#17a2a2",
     "nopal-nowa": "#8e44ad", "nopal-nowa-the": "#d65fb4", "nopal-fibril": "#b5651d",
     "nopal-cilkplus": "#d4a017",

@@ -21,10 +21,14 @@ BEFORE, AGAIN = "nopal-before", "nopal-again"
 # Their workers are processes: forked from one, or begun by the launcher of an MPI.
 PROCESS = "process"
 LAUNCHED = ["process-openmpi", "process-mpich"]
+# The same as if each process were on a machine of its own.
+OVER_TCP = ["process-openmpi-tcp", "process-mpich-tcp"]
+# Forked from one, with the paper's queue, and with a region for each process.
+OF_PAPER = ["process-the", "process-iso"]
+PROCESSES = [PROCESS, *OF_PAPER, *LAUNCHED, *OVER_TCP]
 # These run programs that call themselves otherwise.
 CALLED = {BEFORE: "nopal", AGAIN: "nopal"}
-OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED, IVARS, GANG, *CALLED, PROCESS,
-                                          *LAUNCHED]
+OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED, IVARS, GANG, *CALLED, *PROCESSES]
 RUNTIMES = {
     "serial": "the serial elision, baseline of every ratio",
     "serial_call": "the elision with every fork left a call, baseline of the cost of a fork",
@@ -40,8 +44,12 @@ RUNTIMES = {
     "nopal-before": "Nopal of an older build, by run.py --before",
     "nopal-again": "Nopal once more, the control of nopal-before",
     "process": "Nopal on processes that are forked from one",
+    "process-the": "Nopal on processes with the queue of uni-address-hpdc15",
+    "process-iso": "Nopal on processes that keep each task at addresses of its own",
     "process-openmpi": "Nopal on processes that Open MPI begins",
     "process-mpich": "Nopal on processes that MPICH begins",
+    "process-openmpi-tcp": "Nopal on processes that Open MPI begins, over TCP",
+    "process-mpich-tcp": "Nopal on processes that MPICH begins, over TCP",
     "boost": "Boost.Context's fibers",
     "go": "Go's goroutines and channels",
     "openmp-gcc": "OpenMP tasks of GCC",
@@ -58,7 +66,7 @@ RUNTIMES = {
     "taskflow": "Taskflow, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, *CALLED, PROCESS, *LAUNCHED, "boost", "go",
+NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, *CALLED, *PROCESSES, "boost", "go",
               "openmp-gcc-untied", "openmp-llvm-untied", "nowa-own", "fibril-own"]
 # What a program cannot do without: an OpenMP library reads it before the program begins.
 NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"}}
@@ -119,7 +127,7 @@ def environment_of(problem, runtime):
     text = policy(runtime)
     variables = {"BENCH_CENSUS": "1"} if text.endswith(CENSUS) else {}
     variables |= NEEDED.get(problem.partition("@")[0], {})
-    if runtime == "process-openmpi":  # it refuses root, which containers run as
+    if base(runtime).startswith("process-openmpi"):  # it refuses root, which containers run as
         variables |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     kind, _, amount = without_census(text).partition(":")
     if kind:
