@@ -222,9 +222,9 @@ std::vector<std::string> explain(const resolved_options& resolved) {
 namespace {
 
 // Those of programs on several processes (process/options.cc); a program may use threads besides.
-constexpr std::string_view of_processes[] = {"NOPAL_PROCESSES", "NOPAL_REGION_SIZE",
-                                             "NOPAL_HEAP_SIZE", "NOPAL_TRANSPORT",
-                                             "NOPAL_LATENCY_US"};
+constexpr std::string_view of_processes[] = {"NOPAL_PROCESSES",  "NOPAL_REGION_SIZE",
+                                             "NOPAL_HEAP_SIZE",  "NOPAL_TRANSPORT",
+                                             "NOPAL_LATENCY_US", "NOPAL_PROGRESS"};
 
 bool is_known(std::string_view name) {
   return std::ranges::count(rules, name, &rule::variable) != 0 ||

@@ -63,6 +63,9 @@ constexpr rule seed{"NOPAL_SEED",
 constexpr rule latency{
     "NOPAL_LATENCY_US", "latency_us",         "a whole number of microseconds from 0 to 1000000", 0,
     1'000'000,          config::parse_decimal};
+constexpr rule progress{
+    "NOPAL_PROGRESS",     "progress", "a whole number of seconds from 0 to 3600", 0, 3600,
+    config::parse_decimal};
 
 struct resolver {
   const char* (*lookup)(const char*);
@@ -103,6 +106,7 @@ resolve(const options& asked, const char* (*lookup)(const char*), std::uint64_t 
       r.decide(verbose, asked.verbose, 0) != 0,
       r.decide(seed, asked.seed, clock_seed),
       static_cast<unsigned>(r.decide(latency, asked.latency_us, 0)),
+      static_cast<unsigned>(r.decide(progress, asked.progress, 0)),
   };
   if (!r.complaint.empty())
     return r.complaint;

@@ -36,6 +36,9 @@ struct options {
   // NOPAL_LATENCY_US, 0 to 1000000; default 0. Each operation of the transport `local` takes so
   // many microseconds longer, as over a network.
   std::optional<unsigned> latency_us = {};
+  // NOPAL_PROGRESS, seconds, 0 to 3600; default 0: never. Each so many, process 0 prints a line of
+  // what it has done so far.
+  std::optional<unsigned> progress = {};
 };
 
 struct resolved_options {
@@ -47,6 +50,7 @@ struct resolved_options {
   bool verbose;
   std::uint64_t seed;
   unsigned latency_us;
+  unsigned progress; // seconds
 };
 
 // The options, or the sentence that says which value is wrong and what is accepted.

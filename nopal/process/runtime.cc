@@ -59,6 +59,7 @@ struct state {
   base::stack_bounds own_stack = {}; // for sanitizers
   std::uint64_t own_canary = 0;
   std::uint64_t canary = 0; // of all processes, for frames that may move
+  std::optional<progress_lines> progress;
 };
 std::optional<state> now;
 
@@ -303,11 +304,14 @@ void begin(std::unique_ptr<launch> with, const resolved_options& options) {
   now->with->all_gather(&own, canaries.data(), sizeof own);
   now->canary = canaries[0];
   guard_region(now->as);
-  if (rank() == 0)
-    say_what_is_in_force();
+  if (rank() != 0)
+    return;
+  say_what_is_in_force();
+  now->progress.emplace(options.progress, size());
 }
 
 int end() noexcept {
+  now->progress.reset();
   now->run.meet();
   if (now->options.stats)
     print_statistics(*now->with, *now->by, now->as);

@@ -5,6 +5,8 @@
 #include "nopal/base/die.h"
 
 #include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <string>
 #include <sys/resource.h>
 #include <vector>
@@ -48,7 +50,46 @@ counts sum_of(const std::vector<counts>& all) {
   return sum;
 }
 
+// The thread that runs tasks writes it.
+NOPAL_READS_FRAMES std::uint64_t count_now(const std::uint64_t& count) noexcept {
+  return *const_cast<const volatile std::uint64_t*>(&count);
+}
+
 } // namespace
+
+progress_lines::progress_lines(unsigned seconds, unsigned processes) {
+  if (seconds == 0)
+    return;
+  sigset_t every;
+  sigset_t before;
+  sigfillset(&every); // signals are for the program's own threads
+  pthread_sigmask(SIG_SETMASK, &every, &before);
+  thread_ = std::thread([=, this] { print_each(seconds, processes); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+progress_lines::~progress_lines() {
+  if (!thread_.joinable())
+    return;
+  {
+    const std::lock_guard guard{mutex_};
+    end_ = true;
+  }
+  ended_.notify_one();
+  thread_.join();
+}
+
+void progress_lines::print_each(unsigned seconds, unsigned processes) {
+  std::unique_lock guard{mutex_};
+  for (std::uint64_t so_far = seconds;
+       !ended_.wait_for(guard, std::chrono::seconds{seconds}, [this] { return end_; });
+       so_far += seconds)
+    base::say("after %llu s: process 0 of %u has run %llu tasks, stolen %llu and suspended %llu",
+              static_cast<unsigned long long>(so_far), processes,
+              static_cast<unsigned long long>(count_now(here.done.tasks)),
+              static_cast<unsigned long long>(count_now(here.done.steals)),
+              static_cast<unsigned long long>(count_now(here.done.suspended)));
+}
 
 std::size_t used_region(const layout& as) noexcept {
   std::size_t used = 0;

@@ -55,6 +55,7 @@ TEST(process_options, have_defaults) {
   EXPECT_FALSE(all.verbose);
   EXPECT_EQ(all.seed, 99u);
   EXPECT_EQ(all.latency_us, 0u);
+  EXPECT_EQ(all.progress, 0u);
 }
 
 TEST(process_options, come_from_the_environment) {
@@ -65,7 +66,8 @@ TEST(process_options, come_from_the_environment) {
                                              {"NOPAL_STATS", "1"},
                                              {"NOPAL_VERBOSE", "1"},
                                              {"NOPAL_SEED", "0xffffffffffffffff"},
-                                             {"NOPAL_LATENCY_US", "1000000"}});
+                                             {"NOPAL_LATENCY_US", "1000000"},
+                                             {"NOPAL_PROGRESS", "3600"}});
   EXPECT_EQ(all.processes, 64u);
   EXPECT_EQ(all.region_size, std::size_t{1} << 30);
   EXPECT_EQ(all.heap_size, std::size_t{16} << 30);
@@ -74,6 +76,7 @@ TEST(process_options, come_from_the_environment) {
   EXPECT_TRUE(all.verbose);
   EXPECT_EQ(all.seed, ~std::uint64_t{0});
   EXPECT_EQ(all.latency_us, 1'000'000u);
+  EXPECT_EQ(all.progress, 3600u);
 }
 
 TEST(process_options, of_the_program_beat_the_environment) {
@@ -84,7 +87,8 @@ TEST(process_options, of_the_program_beat_the_environment) {
                                          .stats = false,
                                          .verbose = false,
                                          .seed = 5,
-                                         .latency_us = 0},
+                                         .latency_us = 0,
+                                         .progress = 0},
                                         {{"NOPAL_PROCESSES", "4"},
                                          {"NOPAL_REGION_SIZE", "128K"},
                                          {"NOPAL_HEAP_SIZE", "2M"},
@@ -92,7 +96,8 @@ TEST(process_options, of_the_program_beat_the_environment) {
                                          {"NOPAL_STATS", "1"},
                                          {"NOPAL_VERBOSE", "1"},
                                          {"NOPAL_SEED", "6"},
-                                         {"NOPAL_LATENCY_US", "7"}});
+                                         {"NOPAL_LATENCY_US", "7"},
+                                         {"NOPAL_PROGRESS", "8"}});
   EXPECT_EQ(all.processes, 3u);
   EXPECT_EQ(all.region_size, std::size_t{64} << 10);
   EXPECT_EQ(all.heap_size, std::size_t{1} << 20);
@@ -101,6 +106,7 @@ TEST(process_options, of_the_program_beat_the_environment) {
   EXPECT_FALSE(all.verbose);
   EXPECT_EQ(all.seed, 5u);
   EXPECT_EQ(all.latency_us, 0u);
+  EXPECT_EQ(all.progress, 0u);
 }
 
 // Each variable, what it refuses, and what the sentence says is accepted.
@@ -134,6 +140,7 @@ TEST(process_options, refuse_with_a_sentence) {
       {"NOPAL_SEED", "18446744073709551616", seed},
       {"NOPAL_LATENCY_US", "1000001", latency},
       {"NOPAL_LATENCY_US", "1.5", latency},
+      {"NOPAL_PROGRESS", "3601", "a whole number of seconds from 0 to 3600"},
   };
   for (const auto& [variable, value, accepts] : all)
     EXPECT_EQ(refusal({}, {{variable, value}}),

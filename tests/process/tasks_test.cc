@@ -2,6 +2,7 @@
 // What can be done with tasks and sessions: who joins, in which order, how often a session runs.
 #include "tests/process/processes.h"
 
+#include <regex>
 #include <stdexcept>
 #include <string>
 
@@ -246,6 +247,36 @@ TEST(sessions, come_one_after_the_other) {
     }
   });
   EXPECT_EQ(got.said, "144 144 144 ");
+  EXPECT_EQ(got.status, 0);
+}
+
+int nothing() { return 0; }
+
+// Runs tasks until something can be read.
+int until_readable(int pipe) {
+  pollfd one{pipe, POLLIN, 0};
+  while (poll(&one, 1, 0) == 0) {
+    process::task<int> child = process::spawn(nothing);
+    process::join(child);
+  }
+  return pipe;
+}
+
+TEST(tasks, say_how_far_they_have_come_where_that_is_asked_for) {
+  const ended got = apart([] {
+    int ends[2];
+    if (pipe(ends) != 0)
+      return;
+    dup2(ends[1], STDERR_FILENO);
+    process::session here{0, nullptr, {.processes = 2, .progress = 1}};
+    here.run(until_readable, ends[0]);
+    char line[256] = {};
+    if (here.rank() == 0 && read(ends[0], line, sizeof line - 1) > 0)
+      std::printf("%s", line);
+  });
+  const std::regex line("nopal: after 1 s: process 0 of 2 has run [0-9]+ tasks, stolen [0-9]+ and "
+                        "suspended [0-9]+\n");
+  EXPECT_TRUE(std::regex_match(got.said, line)) << got.said;
   EXPECT_EQ(got.status, 0);
 }
 
