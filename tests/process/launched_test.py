@@ -32,7 +32,7 @@ _ALONE = {
     "openmpi": ["--oversubscribe", "--bind-to", "none"],
     "mpich": [],
 }
-_WITHOUT_CLEANUP = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}
+WITHOUT_CLEANUP = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}
 _TRANSPORTS = {
     "ucx": {},
     "tcp": {"NOPAL_UCX_TLS": "tcp,self"},
@@ -287,10 +287,10 @@ class Killing:
         that had not told its end; its children are zombies then."""
         try:
             if in_time:
-                self.running.communicate(timeout=5)
+                self.running.communicate(timeout=2)
                 return
         except subprocess.TimeoutExpired:
-            print("the launcher has not ended 5 s after its processes, so it is killed")
+            print("the launcher has not ended 2 s after its processes, so it is killed")
         self.running.kill()
         self.running.communicate(timeout=20)
 
@@ -304,7 +304,7 @@ def check_killed(launcher, times):
     for i in range(times):
         transport = list(_TRANSPORTS)[i % len(_TRANSPORTS)]
         at = chance.uniform(0, 1.5)
-        one = Killing(launcher, transport, more=_WITHOUT_CLEANUP[launcher.mpi])
+        one = Killing(launcher, transport, more=WITHOUT_CLEANUP[launcher.mpi])
         seconds, wrong = one.kill_one(at, chance)
         print(
             f"{transport}, killed after {at:.3f} s: {seconds:.3f} s later {wrong or 'all well'}",
