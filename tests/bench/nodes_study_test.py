@@ -17,7 +17,8 @@ class NodesStudy(fake_study.FakeStudy):
     def setUp(self):
         super().setUp()
         self.told = {"ghz": 2.0, "fence_cycles": 10.0, "region_used": 60000.0,
-                     "region_size": 262144.0, "tries": 100.0, "steals": 50.0, "suspended": 25.0,
+                     "region_size": 262144.0, "page_faults": 40.0,
+                     "tries": 100.0, "steals": 50.0, "suspended": 25.0,
                      "stolen_bytes": 150000.0, "look_cycles": 20000.0, "take_cycles": 20000.0,
                      "copy_cycles": 50000.0, "suspend_cycles": 50000.0, "resume_cycles": 5000.0}
         self.two, self.threads_two, self.elision = 0.52e-6, 0.5e-6, 0.98e-6
@@ -115,6 +116,31 @@ class NodesStudy(fake_study.FakeStudy):
         self.assertIn("--quietly -n 2 ", log)
         self.assertIn("steal-process-mpich --size quick --workers 2", log)
         self.assertEqual(len([c for c in self.document["checks"] if "steal" in c["name"]]), 2)
+
+    def test_steals_over_tcp_have_a_limit_of_their_own(self):
+        self.told |= {"look_cycles": 2e6, "take_cycles": 2e6, "copy_cycles": 2e6}
+        self.build_all()
+        self.say("steal_slowly", "process-mpich-tcp", 2, told=self.told, forks=FORKS, size="quick")
+        self.write_programs()
+        done = self.run_all("-b", "steal,steal_slowly", rounds=1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # (2e6 / 100 + 2e6 / 50 + 2e6 / 50) cycles at 2 GHz are 50 us.
+        self.assertEqual([(c["value"], c["holds"]) for c in self.document["checks"]],
+                         [(50.0, False), (50.0, True)])
+
+    def test_iso_address_stands_beside_uni_address(self):
+        self.build_all()
+        iso = self.told | {"region_size": 524288.0, "page_faults": 77.0}
+        for number in (8, 10):
+            for workers in (1, 2, 4, 8):
+                self.say("uts", "process-iso", workers, n=number, told=iso, forks=FORKS,
+                         size="quick")
+        self.write_programs()
+        done = self.run_all("-b", "uts", rounds=1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.split() for line in done.stdout.splitlines() if line.startswith("UTS D=8, 2")]
+        self.assertEqual([row[3:7] for row in rows], [["process", "262,144", "60,000", "40"],
+                                                      ["process-iso", "524,288", "60,000", "77"]])
 
     def test_only_a_study_that_leaves_something_out_takes_all(self):
         for words, told in ((["--study", "idle", "--all"], "always runs all it has"),

@@ -59,8 +59,8 @@ def large(wish):
 
 def computed(wish):
     """All that is computed on any number of processes, but the largest trees."""
-    return [p for p in PROBLEMS if p in wish.problems and p not in ("uts", STEAL, STEAL_SLOWLY, LATENCY)
-            ] + trees(wish)
+    by_themselves = ("uts", STEAL, STEAL_SLOWLY, LATENCY)
+    return [p for p in PROBLEMS if p in wish.problems and p not in by_themselves] + trees(wish)
 
 
 def scaled(wish):
@@ -93,7 +93,8 @@ def configurations(wish):
     wanted += every([p for p in (STEAL,) if p in wish.problems],
                     [r for r in PROCESSES if r not in OVER_TCP], [TWO])
     wanted += every([p for p in (STEAL_SLOWLY,) if p in wish.problems], OVER_TCP, [TWO])
-    return wanted + every([p for p in (LATENCY,) if p in wish.problems], RUNTIMES + OVER_TCP, [TWO])
+    return wanted + every([p for p in (LATENCY,) if p in wish.problems],
+                          RUNTIMES + OVER_TCP, [TWO])
 
 
 def told(rounds, problem, runtime, count):
@@ -344,4 +345,4 @@ def figures(result):
                    figures_of.latency(latencies(result)),
                    "From a process that waits to one that computes."),
             Figure("Steps of a steal (Figure 10 of the paper)",
-                   panels.bars(steps, "nanoseconds"))]
+                   panels.bars(steps, "nanoseconds", log=True))]
