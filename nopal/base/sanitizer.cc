@@ -28,6 +28,8 @@ extern "C" {
 [[gnu::weak]] void* __tsan_get_current_fiber();
 [[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
 [[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+[[gnu::weak]] void __tsan_destroy_fiber(void* fiber);
+[[gnu::weak]] void __tsan_func_entry(void* from);
 [[gnu::weak]] void __tsan_acquire(void*);
 [[gnu::weak]] void __tsan_release(void*);
 // A program has these only with split stacks, and only with safe stacks.
@@ -84,6 +86,26 @@ void announce_stack(std::uintptr_t low, std::uintptr_t high) noexcept {
 
 void* new_fiber() noexcept { return tell(__tsan_create_fiber, 0); }
 void* this_fiber() noexcept { return tell(__tsan_get_current_fiber); }
+
+NOPAL_SWITCHES void* enter_moved_calls(void* left, std::size_t calls) noexcept {
+  constexpr std::size_t callers = 16;  // of this function
+  constexpr std::size_t most = 50'000; // ThreadSanitizer has room for 65,536
+  if (__tsan_create_fiber == nullptr)
+    return nullptr;
+  void* const entered = __tsan_create_fiber(0);
+  __tsan_switch_to_fiber(entered, 0);
+  if (left != nullptr)
+    __tsan_destroy_fiber(left);
+  for (std::size_t i = std::min(callers + calls, most); i != 0; --i)
+    tell(__tsan_func_entry, nullptr);
+  return entered;
+}
+NOPAL_SWITCHES void leave_moved_calls(void* left, void* to) noexcept {
+  if (left == nullptr)
+    return;
+  __tsan_switch_to_fiber(to, 0);
+  __tsan_destroy_fiber(left);
+}
 
 // AddressSanitizer's two functions are called one after the other, still on the old stack. Only the
 // bounds matter, since there are no fake frames (above).

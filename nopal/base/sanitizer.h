@@ -55,6 +55,13 @@ void announce_stack(std::uintptr_t low, std::uintptr_t high) noexcept;
 void* new_fiber() noexcept;
 void* this_fiber() noexcept;
 
+// ThreadSanitizer keeps a list of calls that functions append to and take from. Frames that move to
+// another process return there, so their calls get a list of their own, with so many in it. Gives
+// up `left`, which an earlier call has returned, or null. And back to `to`, a fiber. Both do
+// nothing without ThreadSanitizer.
+void* enter_moved_calls(void* left, std::size_t calls) noexcept;
+void leave_moved_calls(void* left, void* to) noexcept;
+
 // Whether a sanitizer or Valgrind wants to know of what is declared here.
 bool a_tool_watches() noexcept;
 
@@ -91,8 +98,8 @@ public:
 void add_roots(std::uintptr_t low, std::uintptr_t high) noexcept;
 void remove_roots(std::uintptr_t low, std::uintptr_t high) noexcept;
 
-// The empty stack [low, high) gets its first frame; and: the stack is empty again, so that nothing
-// may point into it (AddressSanitizer: into its upper 64 KiB).
+// The empty stack gets its first frame in [low, high); and: the stack is empty again, so that
+// nothing may point into its frames (AddressSanitizer: into the upper 64 KiB of them).
 void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 void end_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 

@@ -35,7 +35,7 @@ fiber* end_one(computation* in) noexcept {
   worker* const self = vproc::current();
   note_scheduler_stack(self->host);
   self->use_no_stack();
-  base::end_use(stack::bottom(self->stack), stack::top(self->stack));
+  base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   if (stack::small::holds(self->stack)) {
     stack::release(self->stack);
     self->stack = stack::no_stack;

@@ -179,7 +179,7 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
       stack::retire(scope->stack_pointer);
     self->stack = stack::no_stack;
   } else {
-    base::end_use(stack::bottom(self->stack), stack::top(self->stack));
+    base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   }
   base::happens_before(&scope->state());
   schedule(self, scope->state().join.child_finished() ? signal::joined(scope) : signal::stop());
@@ -202,7 +202,7 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
     scope->note_own_control();
   }
   note_scheduler_stack(self->host);
-  base::end_use(stack::bottom(self->stack), stack::top(self->stack));
+  base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   base::happens_before(&state);
   self->use_no_stack();
   if (state.join.arrive())

@@ -181,7 +181,7 @@ void look_at_next_fork_of_strand() noexcept {
 // or not offered and no other thread finished it.
 NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexcept {
   scope_frame* const scope = child.of->scope();
-  base::begin_use(stack::bottom(self->stack), stack::top(self->stack));
+  base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   note_stack(self);
   // A stack of ours is among LeakSanitizer's roots already.
   if (!stack::is_ours(scope->stack_pointer))
@@ -191,7 +191,7 @@ NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexce
   arch::tell_gdb(stack::top(self->stack), begin);
   arch::nopal_arch_call_on(run_first_child, &child, begin);
   worker* const now = vproc::current();
-  base::end_use(stack::bottom(now->stack), stack::top(now->stack));
+  base::end_use(stack::bottom(now->stack), stack::frames_top(now->stack));
   return now;
 }
 

@@ -85,7 +85,7 @@ void restore_state(worker* self, fiber* strand) noexcept {
   }
   const std::uintptr_t top = stack::top(self->stack);
   const std::uintptr_t at = top - stack::top_margin;
-  base::begin_use(stack::bottom(self->stack), top);
+  base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   arch::tell_gdb(top, at);
   set_origin(self->stack, strand->with);
   self->of = strand->of;

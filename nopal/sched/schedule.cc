@@ -141,7 +141,7 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
     self->stack = stack::acquire();
   const std::uintptr_t top = stack::top(self->stack);
   const std::uintptr_t at = thief_stack_pointer(top, scope);
-  base::begin_use(stack::bottom(self->stack), top);
+  base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   arch::tell_gdb(top, at);
   set_origin(self->stack, scope);
   scope->note_stolen();
