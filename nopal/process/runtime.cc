@@ -30,6 +30,7 @@
 #include <memory>
 #include <optional>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
@@ -56,7 +57,9 @@ struct state {
   base::random random;
   std::list<waiting> all_waiting;
   std::uintptr_t stack = 0;          // where look_for_work runs
-  base::stack_bounds own_stack = {}; // for sanitizers
+  base::stack_bounds own_stack = {}; // for sanitizers, as are these two
+  void* thread = base::this_fiber();
+  void* calls = nullptr;
   std::uint64_t own_canary = 0;
   std::uint64_t canary = 0; // of all processes, for frames that may move
   std::optional<progress_lines> progress;
@@ -72,6 +75,7 @@ void* address_of(std::uint32_t distance) noexcept {
 void note_own_stack() noexcept {
   const auto [low, high] = now->own_stack;
   base::enter_stack(low, high, nullptr);
+  now->calls = base::enter_moved_calls(now->calls, 0);
   constexpr std::uintptr_t deepest = std::uintptr_t{64} << 10; // what the loop left behind
   base::forget_frames(now->stack - deepest, now->stack);
 }
@@ -82,7 +86,9 @@ void note_region(std::uintptr_t end_of_free) noexcept {
 }
 
 [[noreturn]] NOPAL_SWITCHES void resume(segment at) noexcept {
+  constexpr std::size_t least_frame = 16;
   note_region(here.region + at.lower);
+  now->calls = base::enter_moved_calls(now->calls, at.size() / least_frame);
   here.upper = here.region + at.upper;
   arch::set_stack_canary(now->canary);
   arch::nopal_arch_resume_task(static_cast<arch::task_context*>(address_of(at.lower)));
@@ -260,6 +266,7 @@ void run(void (*root)(void*), const void* closure, std::size_t closure_size, voi
   const auto kept = reinterpret_cast<std::uintptr_t>(&task);
   base::add_roots(kept, now->own_stack.high); // the caller's frames, while tasks run elsewhere
   arch::nopal_arch_enter(&now->stack, enter_run, &task);
+  base::leave_moved_calls(std::exchange(now->calls, nullptr), now->thread);
   base::remove_roots(kept, now->own_stack.high);
   std::string error;
   const bool well = now->run.take_result(result, size, error);
