@@ -76,6 +76,8 @@ const char* what_is_at(std::uintptr_t value, const layout& as, const range& arri
   // Below are frames that have ended, which dead words name; the upper end is the parent's context.
   if (value >= as.region_at() && value < as.region_end())
     return value > arrived.to ? "the stack of another task" : nullptr;
+  if (value >= block_at && value < as.region_at()) // cells, which a task's references name
+    return nullptr;
   for (const range& each : own)
     if (each.holds(value))
       return each.what;
