@@ -122,9 +122,9 @@ def check(launcher):
     print(f"{launcher.mpi}: {done.stdout.splitlines()[:1]}", flush=True)
     if done.returncode != 0 or done.stdout != "4 processes: fib(24) = 46368\n" * 3 or done.stderr:
         problems.append(f"exit {done.returncode}, output {done.stdout!r}, errors {done.stderr!r}")
-    # All have connected by then: of another host nobody hears before that.
     one = one_host.Killing(launcher, "ucx", more=one_host.WITHOUT_CLEANUP[launcher.mpi])
-    seconds, wrong = one.kill_one(2, random)
+    one_host.wait_until_connected(one.folder.name, one.processes)  # before, no host hears of others
+    seconds, wrong = one.kill_one(0, random)
     print(f"one killed: {seconds:.3f} s later {wrong or 'all well'}", flush=True)
     return problems + wrong
 

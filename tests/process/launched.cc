@@ -3,11 +3,13 @@
 // so many runs.
 //
 // usage: launched N RUNS [FOLDER]   with a folder, each process says there what it has to say, in a
-//                                   file that its number at the system names
+//                                   file that its number at the system names, and makes another
+//                                   one, connected.NUMBER, when the session has begun
 #include "nopal/process.h"
 
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <string>
 #include <unistd.h>
 
@@ -34,6 +36,8 @@ int main(int argc, char** argv) {
                                stderr) == nullptr)
     return 2;
   process::session here{argc, argv};
+  if (argc > 3)
+    std::ofstream{std::string(argv[3]) + "/connected." + std::to_string(getpid())};
   for (int i = 0; i < runs; ++i) {
     const long got = here.run(fib, n);
     if (here.rank() == 0)

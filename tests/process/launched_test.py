@@ -197,6 +197,14 @@ def texts(folder):
     return found
 
 
+def wait_until_connected(folder, processes):
+    def all_are():
+        return sum(name.startswith("connected.") for name in os.listdir(folder)) == processes
+
+    if not wait_until(all_are, 30):
+        raise TimeoutError(f"{processes} processes have not connected within 30 s")
+
+
 def is_alive(process):
     try:
         with open(f"/proc/{process}/stat", encoding="ascii") as file:
@@ -339,8 +347,7 @@ def check_launcher(launcher):
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
-            wait_until(lambda: len(texts(folder)) == 4, 10)
-            time.sleep(1.5)
+            wait_until_connected(folder, 4)
             running.kill()
             running.wait()
             began = time.monotonic()
