@@ -31,7 +31,7 @@ foreach(name ucp ucs)
   list(APPEND NOPAL_UCX_LIBRARIES ${NOPAL_UCX_${name}})
 endforeach()
 if(NOPAL_UCX_INCLUDE AND NOPAL_UCX_ucp AND NOPAL_UCX_ucs)
-  set(process_engine ucx.cc ucx_answers.cc)
+  set(process_engine handover.cc ucx.cc ucx_answers.cc)
   nopal_summary(ucx "${NOPAL_UCX_ucp}")
 else()
   set(process_engine without_ucx.cc)
@@ -76,7 +76,8 @@ endfunction()
 nopal_add_mpi_library(openmpi "libopenmpi-dev, openmpi-bin" mpicxx.openmpi
   --showme:compile --showme:link)
 nopal_add_mpi_library(mpich "libmpich-dev, mpich" mpicxx.mpich -show)
-nopal_add_process_library(process_local local_only.cc)
+# handover.cc is there for its test.
+nopal_add_process_library(process_local handover.cc local_only.cc)
 
 # The sources that none of these libraries has here.
 file(GLOB process_left_out RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS process/*.cc)

@@ -8,6 +8,7 @@
 #include "nopal/process/worker.h"
 
 #include <cstdint>
+#include <optional>
 
 namespace nopal::inline NOPAL_ABI::process {
 
@@ -41,10 +42,20 @@ public:
   void copy(segment one) {
     void* const at = reinterpret_cast<void*>(here.region + one.lower);
     by_.get(victim_, at, at, one.size());
-    ++here.done.steals;
-    here.done.stolen_bytes += one.size();
+    count(one);
   }
   void acknowledge() { by_.post_add(victim_, queue().acknowledged, 1); }
+
+  // All of it by one message, which counts as `take`, or as `look` if nothing was open.
+  std::optional<segment> ask() {
+    ++here.done.tries;
+    timed all{step::look};
+    const std::optional<segment> got = by_.ask(victim_);
+    all.end(got ? step::take : step::look);
+    if (got)
+      count(*got);
+    return got;
+  }
 
   // Of a queue with a lock.
   bool try_lock() { return by_.add(victim_, queue().lock, 1) == 0; }
@@ -60,6 +71,10 @@ public:
   }
 
 private:
+  static void count(segment one) noexcept {
+    ++here.done.steals;
+    here.done.stolen_bytes += one.size();
+  }
   static Memory& queue() noexcept { return control().queue; }
   std::uint64_t read(const void* from) {
     std::uint64_t value = 0;

@@ -137,17 +137,20 @@ void resume_if_ready() {
       resume_waiting(one);
 }
 
-void steal_and_resume() {
+// Returns what the next try should wait for.
+idle_after steal_and_resume() {
   const unsigned others = now->with->size() - 1;
   if (others == 0)
-    return;
+    return idle_after::look;
   unsigned victim = now->random.below(others);
   victim += victim >= now->with->rank() ? 1 : 0;
   peer<queue_type> from{*now->by, victim};
-  if (const std::optional<segment> one = steal(from, from.steps())) {
+  const bool gives = now->by->gives(victim);
+  if (const std::optional<segment> one = gives ? from.ask() : steal(from, from.steps())) {
     NOPAL_IF_CHECKED(check_isolation(now->as, *one));
     resume(*one);
   }
+  return gives ? idle_after::message : idle_after::look;
 }
 
 // Returns to run's caller when the result is there, and no task waits here that nobody has joined,
@@ -155,12 +158,13 @@ void steal_and_resume() {
 [[noreturn]] void look_for_work() {
   base::forget_frames(here.region, now->as.region_end());
   for (unsigned tries = 1; !now->run.has_ended() || !now->all_waiting.empty(); ++tries) {
+    idle_after what = idle_after::look;
     if (here.queue.is_settled()) {
       resume_if_ready();
-      steal_and_resume();
+      what = steal_and_resume();
     }
     now->by->progress();
-    idle_for_a_while(tries);
+    idle_for_a_while(tries, what);
   }
   arch::nopal_arch_exit(&now->stack);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The seam to what carries data between processes, one-sided: the other process takes no part.
+// The seam to what carries data between processes, one-sided: the thread of the other process that
+// runs tasks takes no part.
 //
 // Addresses are those of the block (layout.h), which every process has at the same place; `peer` is
 // never the caller. Words are 4 bytes, aligned. The thread that runs tasks is the only caller.
@@ -13,9 +14,11 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
+#include "nopal/process/segment.h"
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 namespace nopal::inline NOPAL_ABI::process {
 
@@ -40,6 +43,12 @@ public:
   virtual std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
                                              std::uint32_t desired, void* to, const void* from,
                                              std::size_t bytes) = 0;
+
+  // Whether operations at this peer are messages, which a thread of it answers. That thread steals
+  // for others (handover.h): one message instead of three operations.
+  virtual bool gives(unsigned) const noexcept { return false; }
+  // The oldest continuation of such a peer, if one is open; its frames are at their addresses.
+  virtual std::optional<segment> ask(unsigned) { return std::nullopt; }
 
   virtual void post_store(unsigned peer, word& at, std::uint32_t value) = 0;
   virtual void post_add(unsigned peer, word& at, std::uint32_t by) = 0;

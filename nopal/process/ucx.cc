@@ -17,6 +17,7 @@
 #include "nopal/config.h"
 #include "nopal/process/direct.h"
 #include "nopal/process/engines.h"
+#include "nopal/process/handover.h"
 #include "nopal/process/ucx_answers.h"
 
 #include <algorithm>
@@ -47,7 +48,8 @@ ucp_context_h make_context() {
     require(ucp_config_modify(config, "TLS", "^posix"), "do without files");
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
-  wanted.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_WAKEUP;
+  wanted.features =
+      UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
   wanted.mt_workers_shared = 1;
   ucp_context_h context = nullptr;
   require(ucp_init(&wanted, config, &context), "begin");
@@ -88,6 +90,7 @@ public:
   ucx_transport(launch& with, const layout& as)
       : context_{make_context()}, block_{map_block(context_, as)}, incoming_{make_worker(context_)},
         outgoing_{make_worker(context_)}, ways_(with.size()) {
+    call_when_arrives(outgoing_, ucx_gives, when_given, this);
     connect_with(with);
     answers_ = std::make_unique<ucx_answers>(incoming_);
     reach_all();
@@ -157,6 +160,19 @@ public:
     return desired;
   }
 
+  bool gives(unsigned peer) const noexcept override { return !ways_[peer].direct; }
+  std::optional<segment> ask(unsigned peer) override {
+    ucp_request_param_t how{};
+    how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+    how.flags = UCP_AM_SEND_FLAG_REPLY;
+    answered_ = false;
+    wait_for(ucp_am_send_nbx(ways_[peer].endpoint, ucx_asks, nullptr, 0, nullptr, 0, &how), peer);
+    for (unsigned tries = 1; !answered_; ++tries)
+      if (ucp_worker_progress(outgoing_) == 0)
+        base::wait_briefly(tries);
+    return given_;
+  }
+
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
     const way_to_peer& way = ways_[peer];
     if (way.direct)
@@ -185,6 +201,13 @@ public:
 private:
   static constexpr unsigned no_peer = ~0u;
 
+  static ucs_status_t when_given(void* to, const void*, std::size_t, void* message,
+                                 std::size_t bytes, const ucp_am_recv_param_t*) {
+    auto* const self = static_cast<ucx_transport*>(to);
+    self->given_ = accept_given(message, bytes);
+    self->answered_ = true;
+    return UCS_OK;
+  }
   void connect_with(launch& with);
   void connect_to(unsigned peer, const char* address, const char* key);
   void reach_all();
@@ -247,6 +270,8 @@ private:
   const ucp_worker_h outgoing_;
   std::vector<way_to_peer> ways_;
   bool some_are_elsewhere_ = false;
+  bool answered_ = false; // with what was given, if anything
+  std::optional<segment> given_;
   std::unique_ptr<ucx_answers> answers_;
 };
 

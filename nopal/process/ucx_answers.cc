@@ -3,6 +3,7 @@
 #include "nopal/process/ucx_answers.h"
 
 #include "nopal/base/die.h"
+#include "nopal/process/handover.h"
 
 #include <cerrno>
 #include <cstdint>
@@ -12,6 +13,8 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
@@ -44,7 +47,39 @@ void abort_with_sentence(int signal) {
   raise(signal); // taken when this handler has returned
 }
 
+using words = std::vector<std::uint64_t>;
+
+void when_sent(void* request, ucs_status_t, void* message) {
+  delete static_cast<words*>(message); // who does not get it any more has died, which others notice
+  ucp_request_free(request);
+}
+
+ucs_status_t when_asked(void*, const void*, std::size_t, void*, std::size_t,
+                        const ucp_am_recv_param_t* from) {
+  auto* const message = new words(give_oldest());
+  ucp_request_param_t how{};
+  how.op_attr_mask =
+      UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  how.flags = UCP_AM_SEND_FLAG_EAGER; // the thief's handler gets all of it
+  how.cb.send = when_sent;
+  how.user_data = message;
+  if (!UCS_PTR_IS_PTR(ucp_am_send_nbx(from->reply_ep, ucx_gives, nullptr, 0, message->data(),
+                                      message->size() * sizeof(std::uint64_t), &how)))
+    delete message;
+  return UCS_OK;
+}
+
 } // namespace
+
+void call_when_arrives(ucp_worker_h at, ucx_message what, ucp_am_recv_callback_t call, void* with) {
+  ucp_am_handler_param_t handler{};
+  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                       UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.id = what;
+  handler.cb = call;
+  handler.arg = with;
+  require(ucp_worker_set_am_recv_handler(at, &handler), "take messages");
+}
 
 void require(ucs_status_t status, const char* what) {
   if (status != UCS_OK)
@@ -52,6 +87,7 @@ void require(ucs_status_t status, const char* what) {
 }
 
 ucx_answers::ucx_answers(ucp_worker_h incoming) : incoming_{incoming} {
+  call_when_arrives(incoming_, ucx_asks, when_asked, nullptr);
   require(ucp_worker_get_efd(incoming_, &arrival_), "say when something arrives");
   stop_ = eventfd(0, EFD_CLOEXEC);
   if (stop_ < 0)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A thread that answers what other processes ask of this one by UCX. It sleeps until something
 // arrives, so a process that computes answers as soon as the system runs this thread, and a thread
-// that has nothing to do costs nothing.
+// that has nothing to do costs nothing. A thief's message is answered with a continuation
+// (handover.h), all else by UCX itself.
 #pragma once
 
 #include "nopal/config.h"
@@ -14,6 +15,10 @@ namespace nopal::inline NOPAL_ABI::process {
 
 // Ends the program with a sentence unless the status is UCS_OK; `what` follows "UCX cannot".
 void require(ucs_status_t status, const char* what);
+
+// What active messages are for; a thief asks with one that has no content.
+enum ucx_message : unsigned { ucx_asks, ucx_gives };
+void call_when_arrives(ucp_worker_h at, ucx_message what, ucp_am_recv_callback_t call, void* with);
 
 class ucx_answers {
 public:

@@ -27,6 +27,7 @@ inline cell* cell_of(cell_reference ref) noexcept {
 }
 
 // The steps of a steal, in the order of the paper's Table 3. `look` counts each try.
+// Of a steal by message (peer.h) `take` is all.
 enum class step : unsigned { look, take, copy, suspend, resume };
 inline constexpr unsigned steps = 5;
 
