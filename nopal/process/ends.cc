@@ -32,7 +32,7 @@ void ends::meet() {
          static_cast<std::int32_t>(come.load(base::acquire) - meetings_) < 0; // B
          ++tries) {
       by_->progress();
-      idle_for_a_while(tries, idle_after::look);
+      idle_for_a_while(tries);
     }
   }
 }
@@ -75,10 +75,8 @@ bool ends::take_result(void* to, std::size_t size, std::string& error) const {
   return own.failed == 0;
 }
 
-void idle_for_a_while(unsigned tries, idle_after what) noexcept {
+void idle_for_a_while(unsigned tries) noexcept {
   constexpr unsigned spins = 64;
-  if (what == idle_after::message)
-    return base::sleep_us(std::min(100u << std::min(tries - 1, 4u), 1000u));
   if (tries < spins)
     return base::wait_briefly(tries);
   base::sleep_us(std::min(10u * (tries - spins + 1), 1000u));

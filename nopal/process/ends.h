@@ -56,10 +56,8 @@ private:
 };
 
 // A thread that has found nothing to do, for the n-th time in a row: it waits, the longer the more
-// often, but never more than about a millisecond. A message takes time of the processor on which
-// another process computes, so who has sent one waits longer.
-enum class idle_after { look, message };
-void idle_for_a_while(unsigned tries, idle_after what) noexcept;
+// often, but never more than about a millisecond.
+void idle_for_a_while(unsigned tries) noexcept;
 
 // In a handler of all: "type\0text" of the current exception, at most most_result bytes. And what
 // throws it anew.

@@ -3,8 +3,8 @@
 // victim's process answers, that thread does the whole steal for the thief, and answers once.
 //
 // It is a thief like others (queue.h), by its processor's own instructions: it takes the oldest
-// entry, copies the frames into the message, and acknowledges. What is lost with the message is
-// lost with the computation, as what a thief holds that dies.
+// entry, copies the frames into the message, and acknowledges. The message is lost only if the
+// thief dies, and that ends the computation anyway.
 //
 // Orders: T, F, C and K of queue.h. Its model has such a thief too (head and tail apart).
 #pragma once

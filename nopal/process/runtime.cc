@@ -25,6 +25,8 @@
 #include "nopal/process/remote_error.h"
 #include "nopal/process/statistics.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <list>
 #include <memory>
@@ -47,6 +49,25 @@ struct waiting {
   join::exception_state exceptions;
 };
 
+// A message takes time of the processor on which another process computes (transport::gives). So
+// who has asked in vain asks again only after a while, which is doubled each time. Looks at
+// processes of this machine go on meanwhile.
+class pause_of_messages {
+  using clock = std::chrono::steady_clock;
+
+public:
+  bool is_over() const noexcept { return clock::now() >= until_; }
+  void begin_longer() noexcept {
+    constexpr std::chrono::microseconds most{1000};
+    length_ = std::min(2 * length_, most);
+    until_ = clock::now() + length_;
+  }
+
+private:
+  std::chrono::microseconds length_{50}; // before the first
+  clock::time_point until_ = clock::time_point::min();
+};
+
 // A run, as this process sees it.
 struct state {
   std::unique_ptr<launch> with;
@@ -55,6 +76,7 @@ struct state {
   resolved_options options;
   ends run;
   base::random random;
+  pause_of_messages pause;
   std::list<waiting> all_waiting;
   std::uintptr_t stack = 0;          // where look_for_work runs
   base::stack_bounds own_stack = {}; // for sanitizers, as are these two
@@ -131,40 +153,44 @@ void take_from(cell_reference of, void* to, std::size_t size) {
   resume(ready.at);
 }
 
-void resume_if_ready() {
+void resume_if_ready(bool may_ask) {
   for (auto one = now->all_waiting.begin(); one != now->all_waiting.end(); ++one)
-    if (state_of(one->until) != cell_pending)
+    if ((may_ask || !now->by->gives(process_of(one->until))) &&
+        state_of(one->until) != cell_pending)
       resume_waiting(one);
 }
 
-// Returns what the next try should wait for.
-idle_after steal_and_resume() {
+void steal_and_resume(bool may_ask) {
   const unsigned others = now->with->size() - 1;
   if (others == 0)
-    return idle_after::look;
+    return;
   unsigned victim = now->random.below(others);
   victim += victim >= now->with->rank() ? 1 : 0;
-  peer<queue_type> from{*now->by, victim};
   const bool gives = now->by->gives(victim);
+  if (gives && !may_ask)
+    return;
+  peer<queue_type> from{*now->by, victim};
   if (const std::optional<segment> one = gives ? from.ask() : steal(from, from.steps())) {
     NOPAL_IF_CHECKED(check_isolation(now->as, *one));
     resume(*one);
   }
-  return gives ? idle_after::message : idle_after::look;
+  if (gives)
+    now->pause.begin_longer();
 }
 
 // Returns to run's caller when the result is there, and no task waits here that nobody has joined,
 // because an exception has passed by.
 [[noreturn]] void look_for_work() {
   base::forget_frames(here.region, now->as.region_end());
+  now->pause = {};
   for (unsigned tries = 1; !now->run.has_ended() || !now->all_waiting.empty(); ++tries) {
-    idle_after what = idle_after::look;
     if (here.queue.is_settled()) {
-      resume_if_ready();
-      what = steal_and_resume();
+      const bool may_ask = now->pause.is_over();
+      resume_if_ready(may_ask);
+      steal_and_resume(may_ask);
     }
     now->by->progress();
-    idle_for_a_while(tries, what);
+    idle_for_a_while(tries);
   }
   arch::nopal_arch_exit(&now->stack);
 }

@@ -3,10 +3,10 @@
 #include "nopal/process/statistics.h"
 
 #include "nopal/base/die.h"
+#include "nopal/process/own_thread.h"
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <string>
 #include <sys/resource.h>
 #include <vector>
@@ -60,12 +60,7 @@ NOPAL_READS_FRAMES std::uint64_t count_now(const std::uint64_t& count) noexcept 
 progress_lines::progress_lines(unsigned seconds, unsigned processes) {
   if (seconds == 0)
     return;
-  sigset_t every;
-  sigset_t before;
-  sigfillset(&every); // signals are for the program's own threads
-  pthread_sigmask(SIG_SETMASK, &every, &before);
-  thread_ = std::thread([=, this] { print_each(seconds, processes); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = own_thread([=, this] { print_each(seconds, processes); });
 }
 
 progress_lines::~progress_lines() {

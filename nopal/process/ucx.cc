@@ -154,10 +154,9 @@ public:
     const way_to_peer& way = ways_[peer];
     if (way.direct)
       return way.direct.compare_swap_and_get(at, expected, desired, to, from, bytes);
-    const ucs_status_ptr_t swap = begin_compare_swap(way, at, expected, desired);
-    wait_for(begin_get(way, to, from, bytes), peer);
-    wait_for(swap, peer);
-    return desired;
+    const std::uint32_t before = compare_swap(peer, at, expected, desired);
+    get(peer, to, from, bytes);
+    return before;
   }
 
   bool gives(unsigned peer) const noexcept override { return !ways_[peer].direct; }

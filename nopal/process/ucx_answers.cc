@@ -4,6 +4,7 @@
 
 #include "nopal/base/die.h"
 #include "nopal/process/handover.h"
+#include "nopal/process/own_thread.h"
 
 #include <cerrno>
 #include <cstdint>
@@ -13,7 +14,6 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include <utility>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
@@ -95,12 +95,7 @@ ucx_answers::ucx_answers(ucp_worker_h incoming) : incoming_{incoming} {
   struct sigaction action{};
   action.sa_handler = abort_with_sentence;
   sigaction(SIGABRT, &action, &before_abort);
-  sigset_t every;
-  sigset_t before;
-  sigfillset(&every); // signals are for the program's own threads
-  pthread_sigmask(SIG_SETMASK, &every, &before);
-  thread_ = std::thread([this] { answer(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = own_thread([this] { answer(); });
 }
 
 ucx_answers::~ucx_answers() {

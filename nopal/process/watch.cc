@@ -3,9 +3,9 @@
 #include "nopal/process/watch.h"
 
 #include "nopal/base/die.h"
+#include "nopal/process/own_thread.h"
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <poll.h>
 #include <unistd.h>
@@ -17,12 +17,7 @@ void watch::start(std::vector<watched> all) {
   all_ = std::move(all);
   if (pipe(stop_) != 0)
     base::die("no pipe could be made to watch the other processes: %s", std::strerror(errno));
-  sigset_t every;
-  sigset_t before;
-  sigfillset(&every); // signals are for the program's own threads
-  pthread_sigmask(SIG_SETMASK, &every, &before);
-  thread_ = std::thread([this] { look(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = own_thread([this] { look(); });
 }
 
 void watch::stop() noexcept {

@@ -177,7 +177,7 @@ def checks_of(result, runtime):
     wish = result.wish
     listed = []
     if runtime in OVER_TCP and STEAL_SLOWLY in wish.problems:
-        return [(f"{runtime}: look, take and copy of a steal from a busy process, us", "<=",
+        return [(f"{runtime}: a steal from a busy process by one message, us", "<=",
                  STEAL_US_MOST_TCP, lambda rounds: steal_us(rounds, runtime))]
     if runtime not in RUNTIMES:
         return []
@@ -344,7 +344,7 @@ def latencies(result):
 
 def figures(result):
     steps = {name: {runtime: known for runtime in runtimes(result)
-                    if (known := value(step_ns, result.rounds, runtime, [name]))}
+                    if (known := value(step_ns, result.rounds, runtime, [name])) and known.median}
              for name in STEPS}
     return [Figure("Speed-up over one process (Figure 11 of the paper)",
                    panels.curves(speed_up_panels(result), "speed-up", line_at=1),
