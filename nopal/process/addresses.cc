@@ -60,20 +60,23 @@ std::vector<loaded> all_loaded() {
   return all;
 }
 
-// Frames of a library lie above a spawn only if it has called back; the program's own always do.
+bool asked_system = false; // to place the program at fixed addresses
+
+// Ends the program unless a library is meant: frames of one lie above a spawn only if it has called
+// back.
 void judge(const loaded& one, unsigned first, unsigned second, bool other_file) {
   if (other_file)
     base::die("processes %u and %u were built differently (%s): begin the same program with the "
               "same libraries everywhere",
               first, second, one.name);
   if (std::strcmp(one.name, the_program) == 0)
-    base::die("the program lies at different addresses in processes %u and %u, because the system "
-              "does not let it switch off the randomisation of addresses (personality): link it "
+    base::die("the program lies at different addresses in processes %u and %u, because %s: link it "
               "with -no-pie, or begin it with setarch -R where that is allowed",
-              first, second);
-  base::say("%s lies at different addresses in processes %u and %u: no function that it calls may "
-            "spawn or join",
-            one.name, first, second);
+              first, second,
+              asked_system ? "the system does not let it switch off the randomisation of addresses "
+                             "(personality)"
+                           : "it had initialised MPI before, or gave the session no argv, and so "
+                             "could not be begun anew at fixed ones");
 }
 
 std::vector<loaded> noted;
@@ -83,6 +86,7 @@ std::vector<loaded> noted;
 void note_libraries() { noted = all_loaded(); }
 
 void begin_anew_with_fixed_addresses(char** argv) noexcept {
+  asked_system = true;
   const int now = personality(0xffffffff);
   if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0 || std::getenv(tried) != nullptr)
     return;
@@ -99,6 +103,7 @@ void compare_addresses(launch& with) {
   std::vector<std::size_t> numbers(with.size());
   with.all_gather(&number, numbers.data(), sizeof number);
   const std::size_t fewest = *std::ranges::min_element(numbers);
+  std::string elsewhere;
   for (std::size_t i = 0; i < fewest; ++i) {
     std::vector<loaded> all(with.size());
     with.all_gather(&own[i], all.data(), sizeof(loaded));
@@ -106,12 +111,16 @@ void compare_addresses(launch& with) {
       const bool other =
           std::strcmp(all[process].name, all[0].name) != 0 || all[process].build != all[0].build;
       if (other || all[process].at != all[0].at) {
-        if (other || with.rank() == 0 || std::strcmp(own[i].name, the_program) == 0)
-          judge(all[0], 0, process, other);
+        judge(all[0], 0, process, other);
+        elsewhere += (elsewhere.empty() ? "" : ", ") + std::string(all[0].name);
         break;
       }
     }
   }
+  if (with.rank() == 0 && !elsewhere.empty())
+    base::say("not at the same addresses in all processes: %s; no function that these call may "
+              "spawn or join",
+              elsewhere.c_str());
 }
 
 } // namespace nopal::inline NOPAL_ABI::process
