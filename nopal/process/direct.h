@@ -50,12 +50,6 @@ public:
     here_of(&at)->compare_exchange_strong(expected, desired, base::seq_cst, base::seq_cst); // D
     return expected;
   }
-  std::uint32_t compare_swap_and_get(word& at, std::uint32_t expected, std::uint32_t desired,
-                                     void* to, const void* from, std::size_t bytes) const noexcept {
-    const std::uint32_t before = compare_swap(at, expected, desired);
-    std::memcpy(to, here_of(from), bytes);
-    return before;
-  }
   std::uint32_t add(word& at, std::uint32_t by) const noexcept {
     return here_of(&at)->fetch_add(by, base::acq_rel); // D
   }

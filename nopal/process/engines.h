@@ -14,6 +14,7 @@ bool has_ucx() noexcept;
 
 // Collective, as launch::connect.
 std::unique_ptr<transport> connect_by_ucx(launch& with, const layout& as);
-std::unique_ptr<transport> connect_by_mpi(const layout& as);
+// `all_apart`: as if each process were on a machine of its own.
+std::unique_ptr<transport> connect_by_mpi(const layout& as, bool all_apart);
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -70,8 +70,9 @@ public:
   std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
                                      std::uint32_t desired, void* to, const void* from,
                                      std::size_t bytes) override {
-    delay();
-    return of(peer).compare_swap_and_get(at, expected, desired, to, from, bytes);
+    const std::uint32_t before = compare_swap(peer, at, expected, desired);
+    of(peer).get(to, from, bytes);
+    return before;
   }
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
     of(peer).set(at, value);
@@ -181,8 +182,10 @@ private:
       const auto descriptor = static_cast<int>(syscall(SYS_pidfd_open, shared_->pids[i], 0));
       if (descriptor < 0)
         base::die("process %u has died before the computation has begun", i);
-      all.push_back({descriptor, "process " + std::to_string(i),
-                     [this, i] { return shared_->gone[i].load(base::acquire) != 0; }});
+      all.push_back({descriptor, "process " + std::to_string(i), [this, i] {
+                       return shared_->gone[i].load(base::acquire) != 0 ? watch::sign::ended_well
+                                                                        : watch::sign::dead;
+                     }});
     }
     watch_.start(std::move(all));
   }

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: MIT
-// MPI carries the data, by a window of shared memory: for processes on one machine, where UCX is
-// not to be had or not wanted.
+// MPI carries the data, where UCX is not to be had or not wanted: by a window of shared memory
+// between processes of one machine, by messages (mpi_messages.h) between machines.
 //
-// Each process has its part of the window, and maps it once more, at the block's address. MPI gives
-// the parts of the others, which are used directly. A part has a page more than the block, since
-// MPI does not begin it on a page; it is at the same place in its page in every process. MPI-3's
-// unified memory model, which is required, makes a processor's own instructions see all of them
-// alike; nobody calls MPI while tasks run.
-//
-// Between machines MPI's one-sided operations would have to be atomic to the owner's instructions
-// (queue.h), which MPI promises nowhere, and Debian's MPIs would need a thread that calls them all
-// the time. So that is left to UCX.
+// Each process has its part of its machine's window, and maps it once more, at the block's address.
+// MPI gives the parts of the others, which are used directly. A part has a page more than the
+// block, since MPI does not begin it on a page; it is at the same place in its page in every
+// process. MPI-3's unified memory model, which is required, makes a processor's own instructions
+// see all of them alike.
 #include "nopal/base/die.h"
 #include "nopal/config.h"
-#include "nopal/process/direct.h"
 #include "nopal/process/engines.h"
+#include "nopal/process/mpi_messages.h"
+#include "nopal/process/near_or_far.h"
 
 #include <cerrno>
 #include <cstring>
@@ -27,18 +24,15 @@
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
-// The processes of this machine, which have to be all.
-MPI_Comm all_of_one_machine() {
-  int all = 0;
-  int here = 0;
+// The processes with which this one shares memory.
+MPI_Comm those_of_this_machine(bool all_apart) {
+  int rank = 0;
   MPI_Comm machine = MPI_COMM_NULL;
-  MPI_Comm_size(MPI_COMM_WORLD, &all);
-  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-  MPI_Comm_size(machine, &here);
-  if (here != all)
-    base::die("the transport mpi is for processes on one machine, and %d of %d are on this one; "
-              "accepted is ucx, where Nopal was built with it",
-              here, all);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (all_apart)
+    MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &machine);
+  else
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
   return machine;
 }
 
@@ -83,43 +77,30 @@ void map_alone(std::size_t bytes) {
               std::strerror(errno));
 }
 
-class mpi_transport final : public transport {
+// This process's block, and those of the others of its machine.
+class shared_blocks {
 public:
-  explicit mpi_transport(const layout& as) : machine_{all_of_one_machine()}, bytes_{as.size()} {
-    int size = 0;
-    MPI_Comm_size(machine_, &size);
-    if (size == 1)
+  shared_blocks(const layout& as, bool all_apart)
+      : machine_{those_of_this_machine(all_apart)}, bytes_{as.size()} {
+    int all = 0;
+    int here = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &all);
+    MPI_Comm_size(machine_, &here);
+    near_.resize(static_cast<std::size_t>(all));
+    if (here == 1)
       map_alone(bytes_);
     else
-      make_window(size);
+      make_window(here);
+    MPI_Barrier(MPI_COMM_WORLD); // every block is there before somebody is asked for it
   }
-  ~mpi_transport() override { munmap(reinterpret_cast<void*>(block_at), bytes_); }
+  ~shared_blocks() { munmap(reinterpret_cast<void*>(block_at), bytes_); }
+  shared_blocks(const shared_blocks&) = delete;
+  shared_blocks& operator=(const shared_blocks&) = delete;
 
-  const char* name() const noexcept override { return "mpi"; }
+  // By process; none: elsewhere.
+  const std::vector<direct_block>& near() const noexcept { return near_; }
 
-  void get(unsigned peer, void* to, const void* from, std::size_t bytes) override {
-    parts_[peer].get(to, from, bytes);
-  }
-  void put(unsigned peer, void* to, const void* from, std::size_t bytes) override {
-    parts_[peer].put(to, from, bytes);
-  }
-  std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
-                             std::uint32_t desired) override {
-    return parts_[peer].compare_swap(at, expected, desired);
-  }
-  std::uint32_t add(unsigned peer, word& at, std::uint32_t by) override {
-    return parts_[peer].add(at, by);
-  }
-  std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
-                                     std::uint32_t desired, void* to, const void* from,
-                                     std::size_t bytes) override {
-    return parts_[peer].compare_swap_and_get(at, expected, desired, to, from, bytes);
-  }
-  void post_store(unsigned peer, word& at, std::uint32_t value) override {
-    parts_[peer].set(at, value);
-  }
-  void post_add(unsigned peer, word& at, std::uint32_t by) override { parts_[peer].add(at, by); }
-  void close() noexcept override {
+  void close() noexcept {
     if (window_ != MPI_WIN_NULL) {
       MPI_Win_unlock_all(window_);
       MPI_Win_free(&window_);
@@ -128,33 +109,52 @@ public:
   }
 
 private:
-  void make_window(int size) {
+  void make_window(int here) {
     void* own = nullptr;
     window_ = allocate(machine_, bytes_ + base::page_size(), own);
     map_again(on_a_page(own), bytes_);
     std::memset(reinterpret_cast<void*>(block_at), 0, bytes_);
-    for (int peer = 0; peer < size; ++peer) {
+    int rank = 0;
+    std::vector<int> ranks(static_cast<std::size_t>(here));
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Allgather(&rank, 1, MPI_INT, ranks.data(), 1, MPI_INT, machine_);
+    for (int i = 0; i < here; ++i) {
+      const int peer = ranks[static_cast<std::size_t>(i)];
+      if (peer == rank)
+        continue;
       MPI_Aint bytes = 0;
       int unit = 0;
       void* part = nullptr;
-      MPI_Win_shared_query(window_, peer, &bytes, &unit, static_cast<void*>(&part));
-      parts_.emplace_back(on_a_page(part));
+      MPI_Win_shared_query(window_, i, &bytes, &unit, static_cast<void*>(&part));
+      near_[static_cast<std::size_t>(peer)] = direct_block{on_a_page(part)};
     }
     MPI_Win_lock_all(MPI_MODE_NOCHECK, window_);
     MPI_Win_sync(window_);
-    MPI_Barrier(machine_);
   }
 
   MPI_Comm machine_;
   const std::size_t bytes_;
   MPI_Win window_ = MPI_WIN_NULL;
-  std::vector<direct_block> parts_;
+  std::vector<direct_block> near_;
+};
+
+class mpi_transport final : private shared_blocks, public near_or_far {
+public:
+  mpi_transport(const layout& as, bool all_apart)
+      : shared_blocks{as, all_apart},
+        near_or_far{"mpi", near(),
+                    some_lack(near()) ? connect_by_mpi_messages(as.region_size) : nullptr} {}
+
+  void close() noexcept override {
+    near_or_far::close();
+    shared_blocks::close();
+  }
 };
 
 } // namespace
 
-std::unique_ptr<transport> connect_by_mpi(const layout& as) {
-  return std::make_unique<mpi_transport>(as);
+std::unique_ptr<transport> connect_by_mpi(const layout& as, bool all_apart) {
+  return std::make_unique<mpi_transport>(as, all_apart);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

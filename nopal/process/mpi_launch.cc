@@ -12,12 +12,14 @@
 #include "nopal/process/beginning.h"
 #include "nopal/process/engines.h"
 #include "nopal/process/launch.h"
+#include "nopal/process/mpi_messages.h"
 #include "nopal/process/ring.h"
 #include "nopal/process/watch.h"
 
 #include <cstdlib>
 #include <cstring>
 #include <mpi.h>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <sys/syscall.h>
@@ -62,7 +64,7 @@ void refuse_wrong_launcher(const known_mpi& own) {
   }
 }
 
-bool is_asked_for(engine one) noexcept { return one == engine::ucx || one == engine::mpi; }
+bool needs_launcher(engine one) noexcept { return one != engine::best && one != engine::local; }
 
 constexpr unsigned end_limit_s = 10; // all have met before
 
@@ -72,7 +74,7 @@ watch::watched limit_of_end() {
   itimerspec once{};
   once.it_value.tv_sec = end_limit_s;
   timerfd_settime(timer, 0, &once, nullptr);
-  return {timer, "MPI", []() -> bool {
+  return {timer, "MPI", []() -> watch::sign {
             base::die("MPI_Finalize has not returned within %u seconds after all processes had "
                       "come to it",
                       end_limit_s);
@@ -97,7 +99,7 @@ public:
       base::die("%d processes were begun; at most %u are possible", size_, most_processes);
     std::vector<watch::watched> others = ring_.connect(*this);
     if (launcher_ >= 0)
-      others.push_back({launcher_, "the launcher", [] { return false; }});
+      others.push_back({launcher_, "the launcher", [] { return watch::sign::dead; }});
     if (beginning_)
       beginning_->end();
     watch_.start(std::move(others));
@@ -109,20 +111,33 @@ public:
 
   void all_gather(const void* own, void* all, std::size_t bytes) override {
     const int count = static_cast<int>(bytes);
-    MPI_Allgather(own, count, MPI_BYTE, all, count, MPI_BYTE, all_);
+    MPI_Request gathering = MPI_REQUEST_NULL;
+    {
+      const std::lock_guard held{mpi_lock()};
+      MPI_Iallgather(own, count, MPI_BYTE, all, count, MPI_BYTE, all_, &gathering);
+    }
+    wait_for([&] {
+      int done = 0;
+      MPI_Test(&gathering, &done, MPI_STATUS_IGNORE);
+      return done != 0;
+    });
   }
 
   std::unique_ptr<transport> connect(const layout& as) override {
-    auto made = by_ == engine::ucx ? connect_by_ucx(*this, as) : connect_by_mpi(as);
+    auto made = by_ == engine::ucx ? connect_by_ucx(*this, as)
+                                   : connect_by_mpi(as, by_ == engine::mpi_messages);
     connected_ = made.get();
     return made;
   }
 
-  // Others are watched until MPI has ended, since it waits for them.
+  // MPI_Finalize of MPICH 4.0 asks the others something, and answers them until it has their
+  // answers. Who answers before it asks is not answered. So nobody calls MPI between this meeting
+  // and MPI_Finalize. Others are watched until MPI has ended, since it waits for them.
   int finish() noexcept override {
     if (connected_ != nullptr)
       connected_->close();
     MPI_Comm_free(&all_);
+    ring_.meet();
     if (initialised_here_) {
       watch end;
       end.start({limit_of_end()});
@@ -141,21 +156,30 @@ private:
     beginning_.emplace(launcher, processes != nullptr ? std::atoi(processes) : 0);
   }
 
-  // The thread that runs tasks is the only one that calls MPI.
+  // With UCX the thread that runs tasks is the only one that calls MPI.
   void initialise() {
+    struct level {
+      int value;
+      const char* name;
+    };
+    constexpr level single{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"};
+    constexpr level funneled{MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"};
+    constexpr level serialized{MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"};
+    const level wanted = by_ == engine::ucx ? funneled : serialized;
     int before = 0;
-    int level = MPI_THREAD_SINGLE;
+    int got = single.value;
     MPI_Initialized(&before);
     initialised_here_ = before == 0;
     // Open MPI's shared memory leaves files behind when the launcher is killed, and saves little.
     setenv("OMPI_MCA_btl", "self,tcp", 0);
     if (initialised_here_)
-      MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &level);
+      MPI_Init_thread(nullptr, nullptr, wanted.value, &got);
     else
-      MPI_Query_thread(&level);
-    if (level < MPI_THREAD_FUNNELED)
-      base::die("MPI is needed with MPI_THREAD_FUNNELED at least, and %s MPI_THREAD_SINGLE",
-                initialised_here_ ? "offers only" : "the program has initialised it with");
+      MPI_Query_thread(&got);
+    if (got < wanted.value)
+      base::die("MPI is needed with %s at least, and %s %s", wanted.name,
+                initialised_here_ ? "offers only" : "the program has initialised it with",
+                got == funneled.value ? funneled.name : single.name);
   }
 
   const engine by_;
@@ -179,7 +203,7 @@ std::unique_ptr<launch> begin_launch(const resolved_options& options, char** arg
   const bool launched = is_begun_by(own) || before != 0;
   if (!launched)
     refuse_wrong_launcher(own);
-  if (!launched && !is_asked_for(options.transport))
+  if (!launched && !needs_launcher(options.transport))
     return fork_processes(options);
   if (!launched && options.processes > 1)
     base::die("%u processes with the transport that is asked for are begun by %s",
@@ -187,14 +211,14 @@ std::unique_ptr<launch> begin_launch(const resolved_options& options, char** arg
   if (options.transport == engine::local)
     base::die("the transport local is for processes that NOPAL_PROCESSES or "
               "process::options::processes begins, and this one was begun by a launcher of MPI; "
-              "accepted are ucx and mpi");
+              "accepted are ucx, mpi and mpi_messages");
   if (before == 0 && argv != nullptr)
     begin_anew_with_fixed_addresses(argv);
   if (before == 0)
     note_libraries();
-  const bool ucx =
-      options.transport == engine::ucx || (options.transport == engine::best && has_ucx());
-  return std::make_unique<mpi_launch>(options, ucx ? engine::ucx : engine::mpi);
+  const engine best = has_ucx() ? engine::ucx : engine::mpi;
+  return std::make_unique<mpi_launch>(options,
+                                      options.transport == engine::best ? best : options.transport);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -4,7 +4,9 @@
 
 #include "nopal/config/environment.h"
 
+#include <algorithm>
 #include <bit>
+#include <iterator>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
@@ -29,10 +31,9 @@ std::optional<number> parse_flag(std::string_view text) noexcept {
   return text.size() == 1 ? config::parse_decimal(text) : std::nullopt;
 }
 std::optional<number> parse_engine(std::string_view text) noexcept {
-  return text == "ucx"     ? std::optional<number>(number(engine::ucx))
-         : text == "mpi"   ? std::optional<number>(number(engine::mpi))
-         : text == "local" ? std::optional<number>(number(engine::local))
-                           : std::nullopt;
+  constexpr std::string_view names[] = {"ucx", "mpi", "mpi_messages", "local"}; // from engine::ucx
+  const auto* const found = std::ranges::find(names, text);
+  return found == std::end(names) ? std::nullopt : std::optional<number>(found - names + 1);
 }
 
 constexpr rule processes{"NOPAL_PROCESSES",    "processes", "a whole number from 1 to 64", 1, 64,
@@ -51,7 +52,8 @@ constexpr rule heap_size{"NOPAL_HEAP_SIZE",
                          number{16} << 30,
                          config::parse_bytes,
                          true};
-constexpr rule transport{"NOPAL_TRANSPORT", "transport", "ucx, mpi or local", 1, 3, parse_engine};
+constexpr rule transport{"NOPAL_TRANSPORT", "transport", "ucx, mpi, mpi_messages or local", 1, 4,
+                         parse_engine};
 constexpr rule stats{"NOPAL_STATS", "stats", "0 or 1", 0, 1, parse_flag};
 constexpr rule verbose{"NOPAL_VERBOSE", "verbose", "0 or 1", 0, 1, parse_flag};
 constexpr rule seed{"NOPAL_SEED",

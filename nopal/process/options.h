@@ -15,7 +15,7 @@
 
 namespace nopal::inline NOPAL_ABI::process {
 
-enum class engine : unsigned char { best, ucx, mpi, local };
+enum class engine : unsigned char { best, ucx, mpi, mpi_messages, local };
 
 // What a program asks for. Zero or empty means "not given".
 struct options {
@@ -28,7 +28,8 @@ struct options {
   // NOPAL_HEAP_SIZE, bytes, a power of two from 1M to 16G; default 16M. For the results of tasks
   // that have not been joined, and the stacks of those that wait.
   std::size_t heap_size = 0;
-  // NOPAL_TRANSPORT, ucx, mpi or local; default the first of these that there is.
+  // NOPAL_TRANSPORT, ucx, mpi, mpi_messages or local; default the first of these that there is.
+  // mpi_messages is mpi as between machines, also on one.
   engine transport = engine::best;
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
   std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0

@@ -3,6 +3,7 @@
 #include "nopal/process/ring.h"
 
 #include "nopal/base/die.h"
+#include "nopal/process/ends.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -22,7 +23,10 @@
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
-constexpr std::uint32_t ended = 0xffffffff; // else what a process says is the number of a dead one
+// What a process says, if not the number of a dead one.
+constexpr std::uint32_t ended = 0xffffffff;
+constexpr std::uint32_t has_come = 0xfffffffe;
+constexpr std::uint32_t has_met = 0xfffffffd;
 constexpr int patience_ms = 10'000;
 
 // Where a process can be reached.
@@ -156,6 +160,8 @@ void probe(int neighbour) noexcept {
 std::vector<watch::watched> ring::connect(launch& with) {
   if (with.size() == 1)
     return {};
+  rank_ = with.rank();
+  size_ = with.size();
   place own;
   if (getrandom(&own.secret, sizeof own.secret, 0) != sizeof own.secret)
     die_of("no random number can be had");
@@ -179,26 +185,59 @@ std::vector<watch::watched> ring::connect(launch& with) {
   return watched;
 }
 
+void ring::meet() noexcept {
+  if (size_ == 1)
+    return;
+  if (rank_ == 0)
+    tell_next(has_come);
+  else
+    come();
+  for (unsigned tries = 1; met_.load(base::acquire) == 0; ++tries) // M
+    idle_for_a_while(tries);
+}
+
+void ring::come() noexcept {
+  if (missing_.fetch_sub(1, base::acq_rel) == 1) // M
+    tell_next(has_come);
+}
+
+void ring::have_met() noexcept {
+  met_.store(1, base::release); // M
+  if (rank_ + 1 != size_)
+    tell_next(has_met);
+}
+
 void ring::end_well() noexcept {
   over_.store(1, base::release); // V
   tell(ended);
 }
 
-// By the watch's thread: whether what came is that the neighbour ends as it should.
-bool ring::heard(int from, unsigned whose) noexcept {
-  std::uint32_t number = 0;
-  if (recv(from, &number, sizeof number, 0) != sizeof number)
-    number = whose;
-  if (number == ended || over_.load(base::acquire) != 0) // V
-    return true;
-  tell(number);
-  base::die("process %u has died before the computation has ended, so this process ends too",
-            number);
+// By the watch's thread.
+watch::sign ring::heard(int from, unsigned whose) noexcept {
+  std::uint32_t what = 0;
+  if (recv(from, &what, sizeof what, 0) != sizeof what)
+    what = whose;
+  if (what == ended || over_.load(base::acquire) != 0) // V
+    return watch::sign::ended_well;
+  if (what == has_met || (what == has_come && rank_ == 0)) {
+    have_met();
+    return watch::sign::alive;
+  }
+  if (what == has_come) {
+    come();
+    return watch::sign::alive;
+  }
+  tell(what);
+  base::die("process %u has died before the computation has ended, so this process ends too", what);
 }
 
-void ring::tell(unsigned number) noexcept {
+void ring::tell(std::uint32_t what) noexcept {
   for (const int neighbour : neighbours_)
-    send(neighbour, &number, sizeof number, MSG_NOSIGNAL | MSG_DONTWAIT);
+    send(neighbour, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void ring::tell_next(std::uint32_t what) noexcept {
+  send(neighbours_[0], &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -39,10 +39,14 @@ public:
   virtual std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
                                      std::uint32_t desired) = 0;
   virtual std::uint32_t add(unsigned peer, word& at, std::uint32_t by) = 0;
-  // compare_swap and get at the same time.
+  // compare_swap and then get, as one operation where that is possible.
   virtual std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
                                              std::uint32_t desired, void* to, const void* from,
-                                             std::size_t bytes) = 0;
+                                             std::size_t bytes) {
+    const std::uint32_t before = compare_swap(peer, at, expected, desired);
+    get(peer, to, from, bytes);
+    return before;
+  }
 
   // Whether operations at this peer are messages, which a thread of it answers. That thread steals
   // for others (handover.h): one message instead of three operations.

@@ -15,9 +15,9 @@
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
-#include "nopal/process/direct.h"
 #include "nopal/process/engines.h"
 #include "nopal/process/handover.h"
+#include "nopal/process/near_or_far.h"
 #include "nopal/process/ucx_answers.h"
 
 #include <algorithm>
@@ -26,6 +26,7 @@
 #include <cstring>
 #include <ucp/api/ucp.h>
 #include <ucs/debug/debug.h>
+#include <utility>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
@@ -81,7 +82,6 @@ ucp_mem_h map_block(ucp_context_h of, const layout& as) {
 struct way_to_peer {
   ucp_ep_h endpoint = nullptr;
   ucp_rkey_h key = nullptr;
-  direct_block direct; // if it is on this machine
   unsigned peer = 0;
 };
 
@@ -89,7 +89,7 @@ class ucx_transport final : public transport {
 public:
   ucx_transport(launch& with, const layout& as)
       : context_{make_context()}, block_{map_block(context_, as)}, incoming_{make_worker(context_)},
-        outgoing_{make_worker(context_)}, ways_(with.size()) {
+        outgoing_{make_worker(context_)}, ways_(with.size()), near_(with.size()) {
     call_when_arrives(outgoing_, ucx_gives, when_given, this);
     connect_with(with);
     answers_ = std::make_unique<ucx_answers>(incoming_);
@@ -119,47 +119,27 @@ public:
   const char* name() const noexcept override { return "ucx"; }
 
   void get(unsigned peer, void* to, const void* from, std::size_t bytes) override {
-    const way_to_peer& way = ways_[peer];
-    if (way.direct)
-      return way.direct.get(to, from, bytes);
-    wait_for(begin_get(way, to, from, bytes), peer);
+    wait_for(begin_get(ways_[peer], to, from, bytes), peer);
   }
   void put(unsigned peer, void* to, const void* from, std::size_t bytes) override {
     const way_to_peer& way = ways_[peer];
-    if (way.direct)
-      return way.direct.put(to, from, bytes);
     wait_for(begin_put(way, to, from, bytes), peer);
     const ucp_request_param_t plain{};
     wait_for(ucp_ep_flush_nbx(way.endpoint, &plain), peer);
   }
   std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
                              std::uint32_t desired) override {
-    const way_to_peer& way = ways_[peer];
-    if (way.direct)
-      return way.direct.compare_swap(at, expected, desired);
-    wait_for(begin_compare_swap(way, at, expected, desired), peer);
-    return desired; // where UCX has put what the word was
+    // What the word was comes where `desired` was.
+    wait_for(begin_atomic(ways_[peer], UCP_ATOMIC_OP_CSWAP, &at, &expected, &desired), peer);
+    return desired;
   }
   std::uint32_t add(unsigned peer, word& at, std::uint32_t by) override {
-    const way_to_peer& way = ways_[peer];
-    if (way.direct)
-      return way.direct.add(at, by);
     std::uint32_t before = 0;
-    wait_for(begin_atomic(way, UCP_ATOMIC_OP_ADD, &at, &by, &before), peer);
-    return before;
-  }
-  std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
-                                     std::uint32_t desired, void* to, const void* from,
-                                     std::size_t bytes) override {
-    const way_to_peer& way = ways_[peer];
-    if (way.direct)
-      return way.direct.compare_swap_and_get(at, expected, desired, to, from, bytes);
-    const std::uint32_t before = compare_swap(peer, at, expected, desired);
-    get(peer, to, from, bytes);
+    wait_for(begin_atomic(ways_[peer], UCP_ATOMIC_OP_ADD, &at, &by, &before), peer);
     return before;
   }
 
-  bool gives(unsigned peer) const noexcept override { return !ways_[peer].direct; }
+  bool gives(unsigned) const noexcept override { return true; }
   std::optional<segment> ask(unsigned peer) override {
     ucp_request_param_t how{};
     how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
@@ -172,30 +152,21 @@ public:
     return given_;
   }
 
+  // Both wait until it has left.
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
-    const way_to_peer& way = ways_[peer];
-    if (way.direct)
-      return way.direct.set(at, value);
-    wait_for(begin_put(way, &at, &value, sizeof value), peer); // until it has left
+    wait_for(begin_put(ways_[peer], &at, &value, sizeof value), peer);
   }
   void post_add(unsigned peer, word& at, std::uint32_t by) override {
-    const way_to_peer& way = ways_[peer];
-    if (way.direct)
-      way.direct.add(at, by);
-    else
-      wait_for(begin_atomic<std::uint32_t>(way, UCP_ATOMIC_OP_ADD, &at, &by, nullptr),
-               peer); // until it has left
+    wait_for(begin_atomic<std::uint32_t>(ways_[peer], UCP_ATOMIC_OP_ADD, &at, &by, nullptr), peer);
   }
-  void progress() noexcept override {
-    if (some_are_elsewhere_)
-      ucp_worker_progress(outgoing_);
-  }
+  void progress() noexcept override { ucp_worker_progress(outgoing_); }
   void flush() override {
-    if (!some_are_elsewhere_)
-      return;
     const ucp_request_param_t plain{};
     wait_for(ucp_worker_flush_nbx(outgoing_, &plain), no_peer);
   }
+
+  // Of each process that shares memory with this one.
+  const std::vector<direct_block>& near() const noexcept { return near_; }
 
 private:
   static constexpr unsigned no_peer = ~0u;
@@ -226,12 +197,6 @@ private:
     const ucp_request_param_t plain{};
     return ucp_put_nbx(way.endpoint, from, bytes, reinterpret_cast<std::uint64_t>(to), way.key,
                        &plain);
-  }
-  // What the word was comes where `desired` was.
-  static ucs_status_ptr_t begin_compare_swap(const way_to_peer& way, word& at,
-                                             const std::uint32_t& expected,
-                                             std::uint32_t& desired) noexcept {
-    return begin_atomic(way, UCP_ATOMIC_OP_CSWAP, &at, &expected, &desired);
   }
   template <class T>
   static ucs_status_ptr_t begin_atomic(const way_to_peer& way, ucp_atomic_op_t what, const void* at,
@@ -268,7 +233,7 @@ private:
   const ucp_worker_h incoming_;
   const ucp_worker_h outgoing_;
   std::vector<way_to_peer> ways_;
-  bool some_are_elsewhere_ = false;
+  std::vector<direct_block> near_;
   bool answered_ = false; // with what was given, if anything
   std::optional<segment> given_;
   std::unique_ptr<ucx_answers> answers_;
@@ -319,9 +284,7 @@ void ucx_transport::connect_to(unsigned peer, const char* address, const char* k
   require(ucp_ep_rkey_unpack(way.endpoint, key, &way.key), "use the key of another's memory");
   void* direct = nullptr;
   if (ucp_rkey_ptr(way.key, block_at, &direct) == UCS_OK)
-    way.direct = direct_block{reinterpret_cast<std::uintptr_t>(direct)};
-  else
-    some_are_elsewhere_ = true;
+    near_[peer] = direct_block{reinterpret_cast<std::uintptr_t>(direct)};
 }
 
 // UCX makes a connection when it is used first. A thief should not wait for that.
@@ -329,7 +292,7 @@ void ucx_transport::reach_all() {
   std::vector<ucs_status_ptr_t> requests(ways_.size());
   std::vector<std::uint64_t> read(ways_.size());
   for (std::size_t i = 0; i < ways_.size(); ++i)
-    if (ways_[i].endpoint != nullptr && !ways_[i].direct)
+    if (ways_[i].endpoint != nullptr && !near_[i])
       requests[i] = begin_get(ways_[i], &read[i], &control(), sizeof read[i]);
   for (std::size_t i = 0; i < ways_.size(); ++i)
     wait_for(requests[i], static_cast<unsigned>(i));
@@ -340,7 +303,9 @@ void ucx_transport::reach_all() {
 bool has_ucx() noexcept { return true; }
 
 std::unique_ptr<transport> connect_by_ucx(launch& with, const layout& as) {
-  return std::make_unique<ucx_transport>(with, as);
+  auto far = std::make_unique<ucx_transport>(with, as);
+  auto near = far->near();
+  return std::make_unique<near_or_far>("ucx", std::move(near), std::move(far));
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

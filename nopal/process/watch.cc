@@ -44,10 +44,12 @@ void watch::look() noexcept {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (wanted[i].revents == 0)
         continue;
-      if (!all_[i].ended_well())
+      const sign of = all_[i].read();
+      if (of == sign::dead)
         base::die("%s has died before the computation has ended, so this process ends too",
                   all_[i].whose.c_str());
-      wanted[i].fd = -1; // poll takes no notice of it
+      if (of == sign::ended_well)
+        wanted[i].fd = -1; // poll takes no notice of it
       wanted[i].revents = 0;
     }
   }

@@ -17,11 +17,12 @@ namespace nopal::inline NOPAL_ABI::process {
 
 class watch {
 public:
+  enum class sign : unsigned char { alive, ended_well, dead };
   struct watched {
     int descriptor;    // closed by the watch
     std::string whose; // "process 3"
-    // Called by the thread when the descriptor is readable. True: it ended as it should.
-    std::function<bool()> ended_well;
+    // Called by the thread when the descriptor is readable: what that is a sign of.
+    std::function<sign()> read;
   };
 
   watch() = default;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs a program of processes on two hosts, and kills processes there.
+"""Runs a program of processes on two hosts by UCX and by MPI alone, and kills processes there.
 
 usage: hosts_test.py MPI LAUNCHER PROGRAM      MPI is openmpi or mpich
 
@@ -108,7 +108,8 @@ class Launcher(one_host.Launcher):
     def command(self, processes, *arguments, more=()):
         each = ",".join(f"{address}:{(processes + 1) // 2}" for address in _ADDRESSES)
         where = {
-            "openmpi": ["--mca", "plm_rsh_agent", str(self.as_ssh), "--host", each],
+            "openmpi": ["--mca", "plm_rsh_agent", str(self.as_ssh), "--host", each, "-x",
+                        "NOPAL_TRANSPORT"],
             "mpich": ["-launcher", "ssh", "-launcher-exec", str(self.as_ssh), "-localhost",
                       _ADDRESSES[0], "-hosts", each],
         }[self.mpi]
@@ -116,17 +117,20 @@ class Launcher(one_host.Launcher):
         return list(inside(self.hosts.keepers[0], *words))
 
 
-def check(launcher):
+def check(launcher, transport):
     problems = []
-    done = launcher.run(4, "24", "3")
-    print(f"{launcher.mpi}: {done.stdout.splitlines()[:1]}", flush=True)
-    if done.returncode != 0 or done.stdout != "4 processes: fib(24) = 46368\n" * 3 or done.stderr:
-        problems.append(f"exit {done.returncode}, output {done.stdout!r}, errors {done.stderr!r}")
-    one = one_host.Killing(launcher, "ucx", more=one_host.WITHOUT_CLEANUP[launcher.mpi])
+    for processes in (2, 4, 8):  # MPI_Finalize of MPICH 4.0 did not return from each second one
+        done = launcher.run(processes, "24", "3", NOPAL_TRANSPORT=transport)
+        print(f"{launcher.mpi}, {transport}: {done.stdout.splitlines()[:1]}", flush=True)
+        wanted = f"{processes} processes: fib(24) = 46368\n" * 3
+        if done.returncode != 0 or done.stdout != wanted or done.stderr:
+            problems.append(f"{processes} processes: exit {done.returncode}, output "
+                            f"{done.stdout!r}, errors {done.stderr!r}")
+    one = one_host.Killing(launcher, transport, more=one_host.WITHOUT_CLEANUP[launcher.mpi])
     one_host.wait_until_connected(one.folder.name, one.processes)  # before, no host hears of others
     seconds, wrong = one.kill_one(0, random)
     print(f"one killed: {seconds:.3f} s later {wrong or 'all well'}", flush=True)
-    return problems + wrong
+    return [f"{transport}: {each}" for each in problems + wrong]
 
 
 def main(mpi, path, program):
@@ -138,7 +142,8 @@ def main(mpi, path, program):
     try:
         print(f"delay between the hosts: {hosts.delay}", flush=True)
         with tempfile.TemporaryDirectory() as folder:
-            problems = check(Launcher(mpi, path, program, hosts, folder))
+            launcher = Launcher(mpi, path, program, hosts, folder)
+            problems = check(launcher, "ucx") + check(launcher, "mpi")
     finally:
         hosts.end()
     for each in problems:

@@ -2,9 +2,12 @@
 // What launched_test.py begins by launchers: prints the number of processes and fib(N), for each of
 // so many runs.
 //
-// usage: launched N RUNS [FOLDER]   with a folder, each process says there what it has to say, in a
-//                                   file that its number at the system names, and makes another
-//                                   one, connected.NUMBER, when the session has begun
+// usage: launched N RUNS [FOLDER [LEVEL]]
+//   FOLDER   each process says there what it has to say, in a file that its number at the system
+//            names, and makes another one, connected.NUMBER, when the session has begun; not if
+//            there is a LEVEL
+//   LEVEL    of threads, for which the program itself initialises MPI: 0 is MPI_THREAD_SINGLE, 1
+//            MPI_THREAD_FUNNELED, 2 MPI_THREAD_SERIALIZED
 #include "nopal/process.h"
 
 #include <cstdio>
@@ -12,6 +15,11 @@
 #include <fstream>
 #include <string>
 #include <unistd.h>
+
+extern "C" { // the same in both MPIs, each of which has a header of its own
+int MPI_Init_thread(int* argc, char*** argv, int wanted, int* got);
+int MPI_Finalize();
+}
 
 namespace {
 
@@ -25,18 +33,20 @@ long fib(int n) {
   return process::join(x) + y;
 }
 
-} // namespace
+// Whether the program is to begin and end MPI itself.
+bool begin_mpi(int argc, char** argv) {
+  if (argc < 5)
+    return false;
+  int got = 0;
+  MPI_Init_thread(nullptr, nullptr, std::atoi(argv[4]), &got);
+  return true;
+}
 
-int main(int argc, char** argv) {
-  if (argc < 3)
-    return 2;
+void compute(int argc, char** argv) {
   const int n = std::atoi(argv[1]);
   const int runs = std::atoi(argv[2]);
-  if (argc > 3 && std::freopen((std::string(argv[3]) + "/" + std::to_string(getpid())).c_str(), "a",
-                               stderr) == nullptr)
-    return 2;
   process::session here{argc, argv};
-  if (argc > 3)
+  if (argc == 4)
     std::ofstream{std::string(argv[3]) + "/connected." + std::to_string(getpid())};
   for (int i = 0; i < runs; ++i) {
     const long got = here.run(fib, n);
@@ -44,4 +54,18 @@ int main(int argc, char** argv) {
       std::printf("%u processes: fib(%d) = %ld\n", here.size(), n, got);
   }
   std::fflush(stdout);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3)
+    return 2;
+  if (argc == 4 && std::freopen((std::string(argv[3]) + "/" + std::to_string(getpid())).c_str(),
+                                "a", stderr) == nullptr)
+    return 2;
+  const bool own_mpi = begin_mpi(argc, argv);
+  compute(argc, argv);
+  if (own_mpi)
+    MPI_Finalize();
 }

@@ -79,6 +79,14 @@ TEST(process_options, come_from_the_environment) {
   EXPECT_EQ(all.progress, 3600u);
 }
 
+TEST(process_options, name_each_transport) {
+  for (const auto& [name, wanted] : {std::pair{"ucx", engine::ucx},
+                                     {"mpi", engine::mpi},
+                                     {"mpi_messages", engine::mpi_messages},
+                                     {"local", engine::local}})
+    EXPECT_EQ(accepted({}, {{"NOPAL_TRANSPORT", name}}).transport, wanted) << name;
+}
+
 TEST(process_options, of_the_program_beat_the_environment) {
   const resolved_options all = accepted({.processes = 3,
                                          .region_size = std::size_t{64} << 10,
@@ -131,8 +139,8 @@ TEST(process_options, refuse_with_a_sentence) {
       {"NOPAL_HEAP_SIZE", "512K", heap},
       {"NOPAL_HEAP_SIZE", "3M", heap},
       {"NOPAL_HEAP_SIZE", "32G", heap},
-      {"NOPAL_TRANSPORT", "tcp", "ucx, mpi or local"},
-      {"NOPAL_TRANSPORT", "", "ucx, mpi or local"},
+      {"NOPAL_TRANSPORT", "tcp", "ucx, mpi, mpi_messages or local"},
+      {"NOPAL_TRANSPORT", "", "ucx, mpi, mpi_messages or local"},
       {"NOPAL_STATS", "2", "0 or 1"},
       {"NOPAL_STATS", "yes", "0 or 1"},
       {"NOPAL_VERBOSE", "01", "0 or 1"},
