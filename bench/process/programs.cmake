@@ -72,12 +72,16 @@ foreach(mpi IN ITEMS openmpi mpich)
   else()
     set(more "")
     set(over_tcp -genv NOPAL_UCX_TLS tcp,self)
+    set(by_messages -genv NOPAL_TRANSPORT mpi_messages -genv UCX_TLS tcp,self)
     if(mpi STREQUAL openmpi)
       set(more --oversubscribe --bind-to none)
       set(over_tcp -x NOPAL_UCX_TLS=tcp,self)
+      set(by_messages -x NOPAL_TRANSPORT=mpi_messages) # Nopal makes it use TCP
     endif()
     bench_tasks(process-${mpi} BACKEND tasks_processes PROBLEMS ${task_problems} steal latency
       LIBRARIES nopal::process_${mpi} LAUNCHER ${NOPAL_MPIRUN_${mpi}} ${more})
+    bench_tasks(process-${mpi}-messages BACKEND tasks_processes PROBLEMS uts steal_slowly
+      LIBRARIES nopal::process_${mpi} LAUNCHER ${NOPAL_MPIRUN_${mpi}} ${more} ${by_messages})
     if(NOPAL_UCX_ucp)
       bench_tasks(process-${mpi}-tcp BACKEND tasks_processes PROBLEMS uts steal_slowly latency
         LIBRARIES nopal::process_${mpi} LAUNCHER ${NOPAL_MPIRUN_${mpi}} ${more} ${over_tcp})
@@ -86,3 +90,26 @@ foreach(mpi IN ITEMS openmpi mpich)
     endif()
   endif()
 endforeach()
+
+# Itoyori, given by path: -DNOPAL_PEER_ITOYORI=dir, where dir/include has its headers and those that
+# they include (lxm_random, unordered_dense). It needs one-sided operations as MPICH has them.
+set(NOPAL_PEER_ITOYORI "" CACHE PATH "where Itoyori is; empty: not measured")
+find_library(NOPAL_NUMA numa)
+if(NOT NOPAL_PEER_ITOYORI)
+  bench_missing(itoyori "it is given by path, -DNOPAL_PEER_ITOYORI=dir")
+elseif(NOT EXISTS ${NOPAL_PEER_ITOYORI}/include/ityr/ityr.hpp)
+  message(FATAL_ERROR "NOPAL_PEER_ITOYORI is ${NOPAL_PEER_ITOYORI}, but there is no "
+    "include/ityr/ityr.hpp in it: it must name the directory where Itoyori is.")
+elseif(NOT TARGET nopal_process_mpich OR NOT NOPAL_MPIRUN_mpich OR NOT NOPAL_NUMA)
+  bench_missing(itoyori "MPICH, its launcher or libnuma was not found (libmpich-dev, libnuma-dev)")
+else()
+  add_library(bench_itoyori INTERFACE)
+  get_target_property(mpi_includes nopal_process_mpich INCLUDE_DIRECTORIES)
+  target_include_directories(bench_itoyori SYSTEM INTERFACE ${NOPAL_PEER_ITOYORI}/include
+    ${mpi_includes})
+  target_compile_definitions(bench_itoyori INTERFACE NDEBUG MPICH_SKIP_MPICXX)
+  target_compile_options(bench_itoyori INTERFACE -O3 -fno-stack-protector) # as its own build does
+  target_link_libraries(bench_itoyori INTERFACE ${NOPAL_mpich_LIBRARY} ${NOPAL_NUMA} rt)
+  bench_tasks(itoyori BACKEND tasks_itoyori PROBLEMS btc1 task_fib
+    LIBRARIES bench_itoyori LAUNCHER ${NOPAL_MPIRUN_mpich})
+endif()

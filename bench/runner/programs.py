@@ -23,9 +23,12 @@ PROCESS = "process"
 LAUNCHED = ["process-openmpi", "process-mpich"]
 # The same as if each process were on a machine of its own.
 OVER_TCP = ["process-openmpi-tcp", "process-mpich-tcp"]
+# The same, and MPI alone carries the data.
+BY_MESSAGES = ["process-openmpi-messages", "process-mpich-messages"]
 # Forked from one, with the paper's queue, and with a region for each process.
 OF_PAPER = ["process-the", "process-iso"]
-PROCESSES = [PROCESS, *OF_PAPER, *LAUNCHED, *OVER_TCP]
+PROCESSES = [PROCESS, *OF_PAPER, *LAUNCHED, *OVER_TCP, *BY_MESSAGES]
+ITOYORI = "itoyori"
 # These run programs that call themselves otherwise.
 CALLED = {BEFORE: "nopal", AGAIN: "nopal"}
 OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED, IVARS, GANG, *CALLED, *PROCESSES]
@@ -50,6 +53,8 @@ RUNTIMES = {
     "process-mpich": "Nopal on processes that MPICH begins",
     "process-openmpi-tcp": "Nopal on processes that Open MPI begins, over TCP",
     "process-mpich-tcp": "Nopal on processes that MPICH begins, over TCP",
+    "process-openmpi-messages": "Nopal on processes that Open MPI begins, by its messages over TCP",
+    "process-mpich-messages": "Nopal on processes that MPICH begins, by its messages over TCP",
     "boost": "Boost.Context's fibers",
     "go": "Go's goroutines and channels",
     "openmp-gcc": "OpenMP tasks of GCC",
@@ -64,10 +69,11 @@ RUNTIMES = {
     "lace": "Lace, by path",
     "libfork": "libfork, by path",
     "taskflow": "Taskflow, by path",
+    ITOYORI: "Itoyori on processes that MPICH begins, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
 NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, *CALLED, *PROCESSES, "boost", "go",
-              "openmp-gcc-untied", "openmp-llvm-untied", "nowa-own", "fibril-own"]
+              "openmp-gcc-untied", "openmp-llvm-untied", ITOYORI, "nowa-own", "fibril-own"]
 # What a program cannot do without: an OpenMP library reads it before the program begins.
 NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"}}
 STACKS_MAX = 16384

@@ -118,15 +118,39 @@ class NodesStudy(fake_study.FakeStudy):
         self.assertEqual(len([c for c in self.document["checks"] if "steal" in c["name"]]), 2)
 
     def test_steals_over_tcp_have_a_limit_of_their_own(self):
-        self.told |= {"look_cycles": 2e6, "take_cycles": 2e6, "copy_cycles": 2e6}
+        self.told |= {"look_cycles": 2e6, "take_cycles": 5e6, "copy_cycles": 2e6}
         self.build_all()
         self.say("steal_slowly", "process-mpich-tcp", 2, told=self.told, forks=FORKS, size="quick")
         self.write_programs()
         done = self.run_all("-b", "steal,steal_slowly", rounds=1)
         self.assertEqual(done.returncode, 0, done.stderr)
-        # (2e6 / 100 + 2e6 / 50 + 2e6 / 50) cycles at 2 GHz are 50 us.
+        # (2e6 / 100 + 5e6 / 50 + 2e6 / 50) cycles at 2 GHz are 80 us, one message 50.
         self.assertEqual([(c["value"], c["holds"]) for c in self.document["checks"]],
-                         [(50.0, False), (50.0, True)])
+                         [(80.0, False), (50.0, True)])
+
+    def test_a_busy_process_delays_others_but_little(self):
+        self.build_all()
+        for runtime, most in (("process-openmpi-tcp", 49e3), ("process-mpich-tcp", 51e3)):
+            self.say("latency", runtime, 2, told={"one_get_50": 20e3, "one_get_90": most,
+                                                  "one_get_99": 90e3}, forks=FORKS, size="quick")
+        self.write_programs()
+        done = self.run_all("-b", "latency", rounds=1)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual([(c["value"], c["holds"]) for c in self.document["checks"]],
+                         [(49.0, True), (51.0, False)])
+        rows = [line.split() for line in done.stdout.splitlines() if "-mpich-tcp" in line]
+        self.assertIn(["process-mpich-tcp", "20", "51", "90"], rows)
+
+    def test_itoyori_is_compared_with_where_it_is_built(self):
+        self.elision = 0.6e-6
+        self.build_all()
+        self.say("btc1", "itoyori", time_s=1.7e-6, forks=FORKS, size="quick")
+        self.write_programs()
+        done = self.run_all("-b", "btc1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        # (1.0 - 0.6) us over (1.7 - 0.6) us
+        self.assertAlmostEqual(self.only("over Itoyori's")["value"], 0.4 / 1.1)
+        self.assertTrue(self.only("over Itoyori's")["holds"], self.only("over Itoyori's"))
 
     def test_iso_address_stands_beside_uni_address(self):
         self.build_all()
@@ -138,7 +162,7 @@ class NodesStudy(fake_study.FakeStudy):
         self.write_programs()
         done = self.run_all("-b", "uts", rounds=1)
         self.assertEqual(done.returncode, 0, done.stderr)
-        rows = [line.split() for line in done.stdout.splitlines() if line.startswith("UTS D=8, 2")]
+        rows = [line.split() for line in done.stdout.splitlines() if "UTS D=8, 2 " in line]
         self.assertEqual([row[3:7] for row in rows], [["process", "262,144", "60,000", "40"],
                                                       ["process-iso", "524,288", "60,000", "77"]])
 

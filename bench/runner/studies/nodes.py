@@ -10,7 +10,7 @@ import statistics
 
 from runner import checks as checking
 from runner import panels, study_text
-from runner.programs import LAUNCHED, OF_PAPER, OVER_TCP, PROCESS, PROCESSES
+from runner.programs import BY_MESSAGES, ITOYORI, LAUNCHED, OF_PAPER, OVER_TCP, PROCESS, PROCESSES
 from runner.rounds import NotMeasured, enough, paired, ratios, value
 from runner.studies import Figure, Table
 from runner.studies import _nodes_figures as figures_of
@@ -24,6 +24,7 @@ ROUNDS = 15
 SIZE = "quick"
 SERIAL, THREADS = "serial_call", "nopal"
 RUNTIMES = [PROCESS, *LAUNCHED]
+FAR = OVER_TCP + BY_MESSAGES  # as between machines
 BTC, QUEENS, FIB, STEAL, LATENCY = "btc1", "task_queens", "task_fib", "steal", "latency"
 STEAL_SLOWLY = "steal_slowly"  # where a network lies between
 # What --n chooses a tree by, its name, and the levels of those whose memory is looked at.
@@ -39,7 +40,8 @@ TWO = 2
 STEPS = {"look": "tries", "take": "steals", "copy": "steals", "suspend": "suspended",
          "resume": "suspended"}
 CREATION_MOST, EFFICIENCY_LEAST, THREADS_MOST = 40, 0.95, 1.15
-STEAL_US_MOST, STEAL_US_MOST_TCP = 1.0, 60
+STEAL_US_MOST, STEAL_US_MOST_TCP, DELAY_US_MOST = 1.0, 60, 50
+OVER_ITOYORI_MOST = 0.4
 ISO = "process-iso"
 
 
@@ -75,7 +77,7 @@ def compared(wish):
 
 def judged(wish):
     wanted = every(scaled(wish), RUNTIMES, [1, TWO]) + every(trees(wish)[:1], [THREADS], [TWO])
-    return wanted + (every([BTC], [SERIAL], [1]) if BTC in wish.problems else [])
+    return wanted + (every([BTC], [SERIAL, ITOYORI], [1]) if BTC in wish.problems else [])
 
 
 def once(wish):
@@ -88,11 +90,11 @@ def configurations(wish):
     wanted += every(computed(wish), [PROCESS], counts)
     wanted += every(computed(wish), [THREADS], [c for c in counts if c <= TWO])
     wanted += every(computed(wish), LAUNCHED, [c for c in counts if c <= TWO])
-    wanted += every(trees(wish)[:1], OVER_TCP, [TWO]) + every(compared(wish), OF_PAPER, counts)
+    wanted += every(trees(wish)[:1], FAR, [TWO]) + every(compared(wish), OF_PAPER, counts)
     wanted += every([p for p in (BTC,) if p in wish.problems], OF_PAPER, [1])
     wanted += every([p for p in (STEAL,) if p in wish.problems],
-                    [r for r in PROCESSES if r not in OVER_TCP], [TWO])
-    wanted += every([p for p in (STEAL_SLOWLY,) if p in wish.problems], OVER_TCP, [TWO])
+                    [r for r in PROCESSES if r not in FAR], [TWO])
+    wanted += every([p for p in (STEAL_SLOWLY,) if p in wish.problems], FAR, [TWO])
     return wanted + every([p for p in (LATENCY,) if p in wish.problems],
                           RUNTIMES + OVER_TCP, [TWO])
 
@@ -117,13 +119,32 @@ def creation(rounds, runtime):
             for r, (ours, base, line) in rows.items()}
 
 
+def over_itoyori(rounds, runtime):
+    rows = paired(rounds.column(BTC, runtime, 1), rounds.column(BTC, SERIAL, 1),
+                  rounds.column(BTC, ITOYORI, 1))
+    return [(ours - base) / (theirs - base) for ours, base, theirs in rows.values()]
+
+
+def has_itoyori(result):
+    return (BTC, ITOYORI, 1) in result.measurement.configurations
+
+
+def one_get_us(rounds, runtime, percent):
+    name = f"one_get_{percent}"
+    known = [line[name] / 1000 for line in told(rounds, LATENCY, runtime, TWO).values()
+             if name in line]
+    if not known:
+        raise NotMeasured(f"{runtime} has not told {name}")
+    return known
+
+
 def beyond_fence(rounds, runtime):
     return [task - fence for task, fence in creation(rounds, runtime).values()]
 
 
 def stealing(rounds, runtime):
     """What process 0 tells of the rounds in which it has stolen."""
-    problem = STEAL_SLOWLY if runtime in OVER_TCP else STEAL
+    problem = STEAL_SLOWLY if runtime in FAR else STEAL
     known = [line for line in told(rounds, problem, runtime, TWO).values()
              if line["steals"] and line["suspended"]]
     if not known:
@@ -143,7 +164,7 @@ ALL_STEPS = ["look", "take", "copy"]
 def whole(runtime):
     """The steps of a steal. Over a network one message does all, which counts as `take`; `look` is
     then a message to which the answer was that there is nothing."""
-    return ["take"] if runtime in OVER_TCP else ALL_STEPS
+    return ["take"] if runtime in FAR else ALL_STEPS
 
 
 def steal_us(rounds, runtime):
@@ -177,10 +198,16 @@ def checks_of(result, runtime):
     wish = result.wish
     listed = []
     if runtime in OVER_TCP and STEAL_SLOWLY in wish.problems:
-        return [(f"{runtime}: a steal from a busy process by one message, us", "<=",
-                 STEAL_US_MOST_TCP, lambda rounds: steal_us(rounds, runtime))]
+        listed.append((f"{runtime}: a steal from a busy process by one message, us", "<=",
+                       STEAL_US_MOST_TCP, lambda rounds: steal_us(rounds, runtime)))
+    if runtime in OVER_TCP and LATENCY in wish.problems:
+        listed.append((f"{runtime}: 90 % of the gets of 8 bytes from a busy process, us", "<=",
+                       DELAY_US_MOST, lambda rounds: one_get_us(rounds, runtime, 90)))
     if runtime not in RUNTIMES:
-        return []
+        return listed
+    if BTC in wish.problems and has_itoyori(result):
+        listed.append((f"{runtime}: a task beyond the elision's, over Itoyori's", "<=",
+                       OVER_ITOYORI_MOST, lambda rounds: enough(over_itoyori(rounds, runtime))))
     if BTC in wish.problems:
         listed.append((f"{runtime}: cycles of a task beyond the elision's and a full fence's",
                        "<=", CREATION_MOST, lambda rounds: enough(beyond_fence(rounds, runtime))))
@@ -207,11 +234,20 @@ def checks(result):
     return checking.evaluate(result.measurement, listed)
 
 
+def itoyori_cycles(rounds):
+    forks = rounds.forks(BTC, SERIAL)
+    rows = paired(rounds.column(BTC, ITOYORI, 1), rounds.column(BTC, SERIAL, 1),
+                  told(rounds, BTC, PROCESS, 1))
+    return [(theirs - base) * 1e9 * line["ghz"] / forks for theirs, base, line in rows.values()]
+
+
 def creation_table(result):
     def column(rounds, runtime, place):
         return [row[place] for row in creation(rounds, runtime).values()]
     rows = [[runtime, *(value(column, result.rounds, runtime, place) for place in (0, 1)),
              value(beyond_fence, result.rounds, runtime)] for runtime in runtimes(result)]
+    if has_itoyori(result):
+        rows.append([ITOYORI, value(itoyori_cycles, result.rounds), None, None])
     rows += [[f"the paper: {name}", cycles, None, None]
              for name, cycles in paper.CREATION.items()]
     return Table("Creation of a task, cycles (Table 2 of the paper)",
@@ -233,10 +269,18 @@ def steal_table(result):
                  ["", "bytes", *STEPS, "whole steal"], rows,
                  "Two processes steal one continuation from each other, whose child computes "
                  "meanwhile. A whole steal is look, take and copy, without the acknowledgement, "
-                 "which nobody waits for. Over TCP it is one message, timed as take, and look "
-                 "is one that found nothing. The "
+                 "which nobody waits for. Between machines it is one message, timed as take, and "
+                 "look is one that found nothing. The "
                  f"paper's seven operations take {ns['all']:,.0f} ns over its network, of which "
                  f"suspending and resuming are {ns['both']:,.0f}; the frame has 3,055 bytes.")
+
+
+def delay_table(result):
+    rows = [[runtime, *(value(one_get_us, result.rounds, runtime, part) for part in (50, 90, 99))]
+            for runtime in runtimes(result) if runtime in RUNTIMES + OVER_TCP]
+    return Table("One get of 8 bytes from a process that computes, microseconds",
+                 ["", "50 %", "90 %", "99 %"], rows,
+                 "Of each hundred, so many take no longer.")
 
 
 def iso_table(result):
@@ -304,8 +348,8 @@ def seconds_table(result):
 
 
 def tables(result):
-    return [creation_table(result), steal_table(result), iso_table(result), region_table(result),
-            seconds_table(result)]
+    return [creation_table(result), steal_table(result), delay_table(result), iso_table(result),
+            region_table(result), seconds_table(result)]
 
 
 def lines(result):
