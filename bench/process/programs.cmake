@@ -61,6 +61,12 @@ foreach(runtime IN ITEMS the iso)
   endif()
 endforeach()
 
+# Whether this machine allows two hosts of its own.
+find_program(NOPAL_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+set(two_hosts ${NOPAL_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/process/two_hosts.py)
+execute_process(COMMAND ${two_hosts} --check OUTPUT_VARIABLE why_not_hosts ERROR_QUIET
+  RESULT_VARIABLE no_hosts OUTPUT_STRIP_TRAILING_WHITESPACE)
+
 # One library for each MPI, where it is found, and the launcher of that MPI.
 foreach(mpi IN ITEMS openmpi mpich)
   find_program(NOPAL_MPIRUN_${mpi} NAMES mpirun.${mpi} mpiexec.${mpi}
@@ -82,6 +88,13 @@ foreach(mpi IN ITEMS openmpi mpich)
       LIBRARIES nopal::process_${mpi} LAUNCHER ${NOPAL_MPIRUN_${mpi}} ${more})
     bench_tasks(process-${mpi}-messages BACKEND tasks_processes PROBLEMS uts steal_slowly
       LIBRARIES nopal::process_${mpi} LAUNCHER ${NOPAL_MPIRUN_${mpi}} ${more} ${by_messages})
+    if(no_hosts)
+      bench_missing(process-${mpi}-hosts "${why_not_hosts}")
+    else()
+      bench_tasks(process-${mpi}-hosts BACKEND tasks_processes PROBLEMS btc1 task_queens uts
+        LIBRARIES nopal::process_${mpi}
+        LAUNCHER ${two_hosts} ${mpi} ${NOPAL_MPIRUN_${mpi}} ${more})
+    endif()
     if(NOPAL_UCX_ucp)
       bench_tasks(process-${mpi}-tcp BACKEND tasks_processes PROBLEMS uts steal_slowly latency
         LIBRARIES nopal::process_${mpi} LAUNCHER ${NOPAL_MPIRUN_${mpi}} ${more} ${over_tcp})

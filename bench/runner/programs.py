@@ -25,9 +25,11 @@ LAUNCHED = ["process-openmpi", "process-mpich"]
 OVER_TCP = ["process-openmpi-tcp", "process-mpich-tcp"]
 # The same, and MPI alone carries the data.
 BY_MESSAGES = ["process-openmpi-messages", "process-mpich-messages"]
+# Begun on two hosts, which are namespaces of this machine.
+ON_HOSTS = ["process-openmpi-hosts", "process-mpich-hosts"]
 # Forked from one, with the paper's queue, and with a region for each process.
 OF_PAPER = ["process-the", "process-iso"]
-PROCESSES = [PROCESS, *OF_PAPER, *LAUNCHED, *OVER_TCP, *BY_MESSAGES]
+PROCESSES = [PROCESS, *OF_PAPER, *LAUNCHED, *OVER_TCP, *BY_MESSAGES, *ON_HOSTS]
 ITOYORI = "itoyori"
 # These run programs that call themselves otherwise.
 CALLED = {BEFORE: "nopal", AGAIN: "nopal"}
@@ -55,6 +57,8 @@ RUNTIMES = {
     "process-mpich-tcp": "Nopal on processes that MPICH begins, over TCP",
     "process-openmpi-messages": "Nopal on processes that Open MPI begins, by its messages over TCP",
     "process-mpich-messages": "Nopal on processes that MPICH begins, by its messages over TCP",
+    "process-openmpi-hosts": "Nopal on processes that Open MPI begins on two hosts",
+    "process-mpich-hosts": "Nopal on processes that MPICH begins on two hosts",
     "boost": "Boost.Context's fibers",
     "go": "Go's goroutines and channels",
     "openmp-gcc": "OpenMP tasks of GCC",

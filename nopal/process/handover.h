@@ -20,7 +20,7 @@
 namespace nopal::inline NOPAL_ABI::process {
 
 // The oldest entry of this process's queue and its frames, to be sent; empty: nothing was open. By
-// a thread that does not run tasks.
+// any thread, but not amid an operation on the queue.
 std::vector<std::uint64_t> give_oldest();
 
 // Of what has arrived, in a process without a task: puts the frames at their addresses.

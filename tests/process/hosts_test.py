@@ -3,94 +3,19 @@
 
 usage: hosts_test.py MPI LAUNCHER PROGRAM      MPI is openmpi or mpich
 
-The hosts are namespaces of this machine: each has a network, a name and shared memory of its own,
-and between them is an Ethernet, with delay where the kernel can (tc netem). The exit status is 77,
-and the reason is printed, where this machine does not allow that.
+The exit status is 77, and the reason is printed, where this machine allows no two hosts.
 """
 
 import pathlib
 import random
-import shutil
-import subprocess
 import sys
 import tempfile
 
 import launched_test as one_host
 
-_SKIPPED = 77
-_ADDRESSES = ("10.77.19.1", "10.77.19.2")
-_DELAY = "200us"
-_AS_SSH = """#!/bin/sh
-# What a launcher begins a daemon with on a host: as-ssh [-option...] HOST COMMAND...
-while case $1 in -*) true ;; *) false ;; esac; do shift; done
-case $1 in
-{first}) keeper={first_keeper} ;;
-*) keeper={second_keeper} ;;
-esac
-shift
-exec nsenter --target $keeper --net --uts --ipc --mount sh -c "$*"
-"""
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "process"))
 
-
-class NotAllowed(Exception):
-    pass
-
-
-def must(*words):
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise NotAllowed(f"{' '.join(words)}: {done.stderr.strip()}")
-
-
-def inside(keeper, *words):
-    return ("nsenter", "--target", str(keeper.pid), "--net", "--uts", "--ipc", "--mount", *words)
-
-
-class Hosts:
-    """Two hosts, as long as the processes live that keep them."""
-
-    def __init__(self):
-        for tool in ("unshare", "nsenter", "ip"):
-            if shutil.which(tool) is None:
-                raise NotAllowed(f"{tool} was not found")
-        self.keepers = [self.begin() for _ in _ADDRESSES]
-        try:
-            self.connect()
-        except NotAllowed:
-            self.end()
-            raise
-
-    @staticmethod
-    def begin():
-        # /sys shows the network of who has mounted it.
-        own = "mount -t sysfs sysfs /sys; mount -t tmpfs tmpfs /dev/shm; echo; exec sleep 1000"
-        keeper = subprocess.Popen(
-            ["unshare", "--net", "--uts", "--ipc", "--mount", "sh", "-ec", own],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        if not keeper.stdout.readline():
-            raise NotAllowed(keeper.stderr.read().strip())
-        return keeper
-
-    def connect(self):
-        ends = [f"np{keeper.pid}" for keeper in self.keepers]
-        must("ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1])
-        self.delay = f"{_DELAY} on the way there and back"
-        for keeper, end, address in zip(self.keepers, ends, _ADDRESSES):
-            must("ip", "link", "set", end, "netns", str(keeper.pid))
-            must(*inside(keeper, "hostname", "host-" + address.replace(".", "-")))
-            must(*inside(keeper, "ip", "address", "add", f"{address}/24", "dev", end))
-            must(*inside(keeper, "ip", "link", "set", end, "up"))
-            must(*inside(keeper, "ip", "link", "set", "lo", "up"))
-            try:
-                must(*inside(keeper, "tc", "qdisc", "add", "dev", end, "root", "netem", "delay",
-                             _DELAY))
-            except (NotAllowed, OSError) as error:
-                self.delay = f"none: {error}"
-
-    def end(self):
-        for keeper in self.keepers:
-            keeper.kill()
-            keeper.wait()
+import two_hosts  # pylint: disable=wrong-import-position
 
 
 class Launcher(one_host.Launcher):
@@ -98,23 +23,13 @@ class Launcher(one_host.Launcher):
 
     def __init__(self, mpi, path, program, hosts, folder):
         super().__init__(mpi, path, str(pathlib.Path(program).resolve()))
-        self.hosts = hosts
-        self.as_ssh = pathlib.Path(folder) / "as-ssh"
-        first, second = (keeper.pid for keeper in hosts.keepers)
-        self.as_ssh.write_text(_AS_SSH.format(first=_ADDRESSES[0], first_keeper=first,
-                                              second_keeper=second))
-        self.as_ssh.chmod(0o755)
+        self.hosts, self.folder = hosts, folder
 
     def command(self, processes, *arguments, more=()):
-        each = ",".join(f"{address}:{(processes + 1) // 2}" for address in _ADDRESSES)
-        where = {
-            "openmpi": ["--mca", "plm_rsh_agent", str(self.as_ssh), "--host", each, "-x",
-                        "NOPAL_TRANSPORT"],
-            "mpich": ["-launcher", "ssh", "-launcher-exec", str(self.as_ssh), "-localhost",
-                      _ADDRESSES[0], "-hosts", each],
-        }[self.mpi]
-        words = super().command(processes, *arguments, more=[*where, *more])
-        return list(inside(self.hosts.keepers[0], *words))
+        words = super().command(processes, *arguments, more=more)[1:]  # without the launcher
+        if self.mpi == "openmpi":
+            words = ["-x", "NOPAL_TRANSPORT", *words]
+        return self.hosts.command(self.mpi, self.path, self.folder, processes, *words)
 
 
 def check(launcher, transport):
@@ -135,10 +50,10 @@ def check(launcher, transport):
 
 def main(mpi, path, program):
     try:
-        hosts = Hosts()
-    except NotAllowed as reason:
+        hosts = two_hosts.Hosts()
+    except two_hosts.NotAllowed as reason:
         print(f"skipped: two hosts cannot be had here: {reason}")
-        return _SKIPPED
+        return two_hosts.SKIPPED
     try:
         print(f"delay between the hosts: {hosts.delay}", flush=True)
         with tempfile.TemporaryDirectory() as folder:

@@ -10,7 +10,8 @@ import statistics
 
 from runner import checks as checking
 from runner import panels, study_text
-from runner.programs import BY_MESSAGES, ITOYORI, LAUNCHED, OF_PAPER, OVER_TCP, PROCESS, PROCESSES
+from runner.programs import (BY_MESSAGES, ITOYORI, LAUNCHED, OF_PAPER, ON_HOSTS, OVER_TCP,
+                             PROCESS, PROCESSES)
 from runner.rounds import NotMeasured, enough, paired, ratios, value
 from runner.studies import Figure, Table
 from runner.studies import _nodes_figures as figures_of
@@ -40,8 +41,7 @@ TWO = 2
 STEPS = {"look": "tries", "take": "steals", "copy": "steals", "suspend": "suspended",
          "resume": "suspended"}
 CREATION_MOST, EFFICIENCY_LEAST, THREADS_MOST = 40, 0.95, 1.15
-STEAL_US_MOST, STEAL_US_MOST_TCP, DELAY_US_MOST = 1.0, 60, 50
-OVER_ITOYORI_MOST = 0.4
+STEAL_US_MOST, STEAL_US_MOST_TCP, DELAY_US_MOST, OVER_ITOYORI_MOST = 1.0, 60, 50, 0.4
 ISO = "process-iso"
 
 
@@ -91,12 +91,12 @@ def configurations(wish):
     wanted += every(computed(wish), [THREADS], [c for c in counts if c <= TWO])
     wanted += every(computed(wish), LAUNCHED, [c for c in counts if c <= TWO])
     wanted += every(trees(wish)[:1], FAR, [TWO]) + every(compared(wish), OF_PAPER, counts)
+    wanted += every([p for p in scaled(wish) if p != "btc2"], ON_HOSTS, [TWO])
     wanted += every([p for p in (BTC,) if p in wish.problems], OF_PAPER, [1])
-    wanted += every([p for p in (STEAL,) if p in wish.problems],
-                    [r for r in PROCESSES if r not in FAR], [TWO])
-    wanted += every([p for p in (STEAL_SLOWLY,) if p in wish.problems], FAR, [TWO])
-    return wanted + every([p for p in (LATENCY,) if p in wish.problems],
-                          RUNTIMES + OVER_TCP, [TWO])
+    near = [PROCESS, *OF_PAPER, *LAUNCHED]
+    for problem, where in ((STEAL, near), (STEAL_SLOWLY, FAR), (LATENCY, RUNTIMES + OVER_TCP)):
+        wanted += every([problem] if problem in wish.problems else [], where, [TWO])
+    return wanted
 
 
 def told(rounds, problem, runtime, count):
