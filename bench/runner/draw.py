@@ -13,6 +13,8 @@ COLOURS = {
     "process": "#1f5fa8", "process-openmpi": "#c23b22", "process-mpich": "#d4a017",
     "process-the": "#5e3008", "process-iso": "#8e44ad",
     "process-openmpi-tcp": "#f0a07c", "process-mpich-tcp": "#e8d18a",
+    "process-openmpi-messages": "#7d1f10", "process-mpich-messages": "#6b5008",
+    "process-openmpi-hosts": "#d65fb4", "process-mpich-hosts": "#6b8e23", "itoyori": "#17a2a2",
     "boost": "#c23b22", "go": "#17a2a2",
     "nopal-nowa": "#8e44ad", "nopal-nowa-the": "#d65fb4", "nopal-fibril": "#b5651d",
     "nopal-cilkplus": "#d4a017",

@@ -265,14 +265,18 @@ void mpi_messages::answer() {
 }
 
 void mpi_messages::poll() {
+  ask_for_short_turns();
   constexpr unsigned least_us = 50;
   constexpr unsigned most_us = 1000;
   for (unsigned pause_us = least_us; over_.load(base::relaxed) == 0;
        pause_us = std::min(2 * pause_us, most_us)) {
     {
+      // If another thread calls MPI, that one takes the turns.
       const std::unique_lock held{mpi_lock(), std::try_to_lock};
-      while (held && turn()) // if another thread calls MPI, that one takes the turns
-        pause_us = least_us;
+      // A first call in vain may have read from the network what a second one finds.
+      for (unsigned vain = 0; held && vain < 2; ++vain)
+        while (turn())
+          pause_us = least_us;
     }
     base::sleep_us(pause_us);
   }

@@ -10,30 +10,12 @@
 #include <cstdint>
 #include <cstring>
 #include <poll.h>
-#include <sched.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
-
-// A thread that asks the scheduler for short turns gets them sooner when it wakes up, also from a
-// thread that computes. A kernel before Linux 6.12 knows nothing of that, and nothing changes.
-void ask_for_short_turns() noexcept {
-  struct { // sched_attr of the kernel, whose header the C library's does not go with
-    std::uint32_t size, policy;
-    std::uint64_t flags;
-    std::int32_t nice;
-    std::uint32_t priority;
-    std::uint64_t runtime, deadline, period;
-  } wanted{};
-  wanted.size = sizeof wanted;
-  wanted.policy = SCHED_OTHER;
-  wanted.runtime = 100'000; // nanoseconds, the least that is accepted
-  syscall(SYS_sched_setattr, 0, &wanted, 0);
-}
 
 // UCX may abort in a call when a process that it answers has died. This thread calls nothing else.
 thread_local bool answers = false;

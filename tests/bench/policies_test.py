@@ -12,7 +12,7 @@ from fake_build import LINE, FakeBuild
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 
-from runner import measure, programs  # pylint: disable=wrong-import-position
+from runner import draw, measure, programs  # pylint: disable=wrong-import-position
 
 
 class Policies(FakeBuild):
@@ -50,6 +50,9 @@ class Policies(FakeBuild):
         done = self.run_py("-r", "serial,nopal,nopal:budget:0", "--html", page)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(">nopal:budget:0<", page.read_text())
+
+    def test_each_runtime_has_a_colour(self):
+        self.assertEqual(set(programs.RUNTIMES) - set(draw.COLOURS), set())
 
     def test_one_of_ours_with_a_policy_is_still_ours(self):
         self.program("nopal", "exec tail -f /dev/null")

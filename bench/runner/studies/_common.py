@@ -66,3 +66,8 @@ def straw_man_checks(ours, theirs, problems):
     return [(f"{problem}: T1 of {ours} over that of {theirs} by path", "<=", STRAW_MAN_LIMIT,
              lambda rounds, p=problem: compute(rounds, p))
             for problem in STRAW_MEN if problem in problems]
+
+
+def that_say_something(rows):
+    """Rows of a table that have a value behind their name."""
+    return [row for row in rows if any(row[1:])]

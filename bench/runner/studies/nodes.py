@@ -16,7 +16,7 @@ from runner.rounds import NotMeasured, enough, paired, ratios, value
 from runner.studies import Figure, Table
 from runner.studies import _nodes_figures as figures_of
 from runner.studies import _nodes_paper as paper
-from runner.studies._common import every
+from runner.studies._common import every, that_say_something
 
 ABOUT = "processes: tasks, steals, memory and speed-up; BTC, UTS and NQueens of uni-address-hpdc15"
 HAS_ALL = True
@@ -251,7 +251,7 @@ def creation_table(result):
     rows += [[f"the paper: {name}", cycles, None, None]
              for name, cycles in paper.CREATION.items()]
     return Table("Creation of a task, cycles (Table 2 of the paper)",
-                 ["", "task", "full fence", "beyond it"], rows,
+                 ["", "task", "full fence", "beyond it"], that_say_something(rows),
                  "BTC, iter 1, one process, less the serial elision whose spawns stay calls. The "
                  "queue can be stolen from at any time, so that each pop has a full fence, which "
                  "is timed by itself after each run. The paper's are of a Xeon E5-2660.")
@@ -266,7 +266,7 @@ def steal_table(result):
             for runtime in runtimes(result)]
     ns = {"all": paper.STEAL_CYCLES / paper.GHZ, "both": paper.SUSPEND_RESUME_CYCLES / paper.GHZ}
     return Table("One steal, nanoseconds (Table 3 and Figure 10 of the paper)",
-                 ["", "bytes", *STEPS, "whole steal"], rows,
+                 ["", "bytes", *STEPS, "whole steal"], that_say_something(rows),
                  "Two processes steal one continuation from each other, whose child computes "
                  "meanwhile. A whole steal is look, take and copy, without the acknowledgement, "
                  "which nobody waits for. Between machines it is one message, timed as take, and "
@@ -277,9 +277,9 @@ def steal_table(result):
 
 def delay_table(result):
     rows = [[runtime, *(value(one_get_us, result.rounds, runtime, part) for part in (50, 90, 99))]
-            for runtime in runtimes(result) if runtime in RUNTIMES + OVER_TCP]
+            for runtime in runtimes(result)]
     return Table("One get of 8 bytes from a process that computes, microseconds",
-                 ["", "50 %", "90 %", "99 %"], rows,
+                 ["", "50 %", "90 %", "99 %"], that_say_something(rows),
                  "Of each hundred, so many take no longer.")
 
 
