@@ -32,6 +32,7 @@ void require(int code) {
   char why[MPI_MAX_ERROR_STRING];
   int size = 0;
   MPI_Error_string(code, why, &size);
+  std::replace(why, why + size, '\n', ' ');
   base::die("another process cannot be reached any more (%s), so this process ends too", why);
 }
 
