@@ -33,8 +33,8 @@ public:
   task_runtime(unsigned workers, std::size_t, char** argv) {
     const int now = personality(0xffffffff);
     if ((now & ADDR_NO_RANDOMIZE) == 0) {
-      personality(static_cast<unsigned long>(now | ADDR_NO_RANDOMIZE));
-      execv("/proc/self/exe", argv);
+      if (personality(static_cast<unsigned long>(now | ADDR_NO_RANDOMIZE)) != -1)
+        execv("/proc/self/exe", argv);
       throw std::runtime_error("the program could not be begun anew with fixed addresses");
     }
     ityr::init();

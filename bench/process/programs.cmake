@@ -66,6 +66,9 @@ find_program(NOPAL_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
 set(two_hosts ${NOPAL_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/process/two_hosts.py)
 execute_process(COMMAND ${two_hosts} --check OUTPUT_VARIABLE why_not_hosts ERROR_QUIET
   RESULT_VARIABLE no_hosts OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(NOT NOPAL_PYTHON)
+  set(why_not_hosts "python3 was not found")
+endif()
 
 # One library for each MPI, where it is found, and the launcher of that MPI.
 foreach(mpi IN ITEMS openmpi mpich)

@@ -34,7 +34,7 @@ class Launcher(one_host.Launcher):
 
 def check(launcher, transport):
     problems = []
-    for processes in (2, 4, 8):  # MPI_Finalize of MPICH 4.0 did not return from each second one
+    for processes in (2, 4, 8):  # MPI_Finalize of MPICH 4.0 did not return in half of the runs
         done = launcher.run(processes, "24", "3", NOPAL_TRANSPORT=transport)
         print(f"{launcher.mpi}, {transport}: {done.stdout.splitlines()[:1]}", flush=True)
         wanted = f"{processes} processes: fib(24) = 46368\n" * 3

@@ -136,6 +136,18 @@ def check_computes(launcher, transport):
                 f"{processes} processes by {transport}: exit {done.returncode}, output "
                 f"{done.stdout!r}, errors {done.stderr!r}"
             )
+    # The program initialises MPI itself, with MPI_THREAD_SERIALIZED.
+    own = ["setarch", "-R", launcher.program, "24", "3", "", "2"]
+    done = subprocess.run(
+        launcher.command(2, *own),
+        env=environment(**_TRANSPORTS[transport]),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    if done.returncode != 0 or done.stdout != "2 processes: fib(24) = 46368\n" * 3:
+        problems.append(f"MPI of its own, {transport}: exit {done.returncode}, {done.stderr!r}")
     return problems
 
 

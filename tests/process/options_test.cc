@@ -179,7 +179,9 @@ TEST(process_options, end_a_program_that_gets_wrong_ones) {
 }
 
 TEST(process_options, name_what_the_program_was_linked_without) {
-  for (const auto& [wanted, name] : {std::pair{engine::ucx, "ucx"}, {engine::mpi, "mpi"}}) {
+  for (const auto& [wanted, name] : {std::pair{engine::ucx, "ucx"},
+                                     {engine::mpi, "mpi"},
+                                     {engine::mpi_messages, "mpi_messages"}}) {
     const ended got = computed_by({.transport = wanted}, seven);
     EXPECT_EQ(got.said,
               std::string("nopal: NOPAL_TRANSPORT or process::options::transport asks for ") +
