@@ -12,13 +12,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 
 // Weak, so that a statically linked program does not take the dynamic linker along.
@@ -32,17 +30,6 @@ namespace {
 atomic<bool> enabled{false}; // the heavy barrier
 
 long membarrier(int command) noexcept { return syscall(__NR_membarrier, command, 0, 0); }
-
-// The number that this file of the kernel begins with, if it does.
-std::size_t number_in(const char* path, std::size_t otherwise) noexcept {
-  std::size_t number = otherwise;
-  if (FILE* const file = std::fopen(path, "re")) {
-    if (std::fscanf(file, "%zu", &number) != 1)
-      number = otherwise;
-    std::fclose(file);
-  }
-  return number;
-}
 
 // Null when the kernel refuses.
 void* map(std::size_t bytes, int access) noexcept {
@@ -84,18 +71,12 @@ void* reserve(std::size_t bytes, std::size_t alignment) noexcept {
   return region;
 }
 
-std::size_t address_space_left() noexcept {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
-    return SIZE_MAX;
-  const std::size_t used = number_in("/proc/self/statm", 0) * page_size();
-  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
-}
-
 bool commit(void* at, std::size_t bytes) noexcept {
   madvise(at, bytes, MADV_DODUMP);
   return mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0;
 }
+
+bool forbid(void* at, std::size_t bytes) noexcept { return mprotect(at, bytes, PROT_NONE) == 0; }
 
 #if !defined(MADV_GUARD_INSTALL) // in the headers of newer C libraries
 #define MADV_GUARD_INSTALL 102
@@ -107,20 +88,19 @@ bool install_guard(void* at, std::size_t bytes) noexcept {
 
 bool has_guard_regions() noexcept {
   void* const probe = map(page_size(), PROT_READ | PROT_WRITE);
+  if (probe != nullptr)
+    munlock(probe, page_size()); // in case that all memory is locked
   const bool there = probe != nullptr && install_guard(probe, page_size());
   if (probe != nullptr)
     munmap(probe, page_size());
   return there;
 }
 
-std::size_t max_mappings() noexcept { return number_in("/proc/sys/vm/max_map_count", 65530); }
-
 void* map_zeroed(std::size_t bytes) noexcept { return map(bytes, PROT_READ | PROT_WRITE); }
 
-void discard(void* at, std::size_t bytes) noexcept {
+bool discard(void* at, std::size_t bytes) noexcept {
   constexpr int kDontNeedLocked = 24; // MADV_DONTNEED_LOCKED, Linux 5.18; older headers lack it
-  if (madvise(at, bytes, MADV_DONTNEED) != 0)
-    madvise(at, bytes, kDontNeedLocked);
+  return madvise(at, bytes, MADV_DONTNEED) == 0 || madvise(at, bytes, kDontNeedLocked) == 0;
 }
 
 std::size_t resident_pages(void* at, std::size_t bytes) noexcept {

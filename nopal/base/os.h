@@ -20,25 +20,22 @@ bool enable_heavy_barrier() noexcept;
 // memory behind it. Null when the address space does not have it.
 void* reserve(std::size_t bytes, std::size_t alignment) noexcept;
 
-// How many bytes of addresses the limit on virtual memory (RLIMIT_AS) leaves; without one, all.
-std::size_t address_space_left() noexcept;
-
-// Makes reserved memory usable; pages appear, zeroed, when touched. False when the kernel refuses.
+// Makes reserved memory usable; pages appear, zeroed, when touched, or at once if the memory is
+// locked. And takes the access away again. False: the kernel refuses, and errno says why.
 bool commit(void* at, std::size_t bytes) noexcept;
+bool forbid(void* at, std::size_t bytes) noexcept;
 
 // Whether the kernel has guard regions (Linux 6.13), which need no mapping of their own. And makes
-// one of committed memory; false when the kernel refuses.
+// one of committed memory; false when the kernel refuses, as it does where memory is locked.
 bool has_guard_regions() noexcept;
 bool install_guard(void* at, std::size_t bytes) noexcept;
-
-// How many mappings a process may have (vm.max_map_count); 65530 if the kernel does not say.
-std::size_t max_mappings() noexcept;
 
 // Reserves whole pages that are usable at once and zeroed. A page takes memory when touched.
 void* map_zeroed(std::size_t bytes) noexcept;
 
 // Gives the pages' memory back, even if locked (mlockall). The addresses stay and read as zero.
-void discard(void* at, std::size_t bytes) noexcept;
+// False: the memory stays as it is, since it is locked and the kernel is older than Linux 5.18.
+bool discard(void* at, std::size_t bytes) noexcept;
 
 // How many pages of this range have memory; all those of a part of which the kernel does not say.
 std::size_t resident_pages(void* at, std::size_t bytes) noexcept;

@@ -35,12 +35,13 @@ enum class bind : unsigned char { none, cores };
 struct options {
   unsigned num_workers = 0;   // NOPAL_NUM_WORKERS, 1 to 1024; default: the CPUs allowed
   std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 32M; default 1M
-  // NOPAL_FIBER_STACK_SIZE, bytes, a power of two, 32K to 1M; default 256K. Of spawned fibers, a
-  // page for the guard included. What these fork and is stolen has a stack of stack_size.
+  // NOPAL_FIBER_STACK_SIZE, bytes, a power of two, 32K to 1M; default 256K. Of spawned fibers. What
+  // these fork and is stolen has a stack of stack_size.
   std::size_t fiber_stack_size = 0;
-  // NOPAL_FIBER_GUARDS, 0 or 1; default 1. With 0 a fiber that needs more than its stack is not
-  // noticed. Where the kernel has no guard regions (before Linux 6.13), guards limit the fibers
-  // that have begun to about 29700.
+  // NOPAL_FIBER_GUARDS, 0 or 1; default 1. A guard is half of stack_size, so that no frame that
+  // forks leaps over it. With 0 a fiber that needs more than its stack is not noticed. Where the
+  // kernel makes no guard regions (before Linux 6.13, or in locked memory), guards limit the
+  // fibers that have begun to about 29700.
   std::optional<bool> fiber_guards = {};
   // NOPAL_STACK_BUDGET, bytes up to 1024G, or unlimited; default 64M. Pages without frames, of
   // stacks that no strand runs on, never take more memory than this. With 0 they are given back to

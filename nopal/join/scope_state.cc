@@ -4,7 +4,8 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/free_list.h"
-#include "nopal/base/os.h"
+#include "nopal/base/growing.h"
+#include "nopal/base/limits.h"
 
 #include <algorithm>
 #include <new>
@@ -12,29 +13,41 @@
 namespace nopal::inline NOPAL_ABI::join {
 namespace {
 
-scope_state* states = nullptr;
+base::growing states;
 std::size_t number_of_states = std::size_t{1} << 20; // 128 MiB of addresses
 base::free_list free_states;
+
+scope_state* all_states() noexcept { return static_cast<scope_state*>(states.start()); }
+
+std::uint32_t new_state() noexcept {
+  const std::uint32_t number = free_states.create(number_of_states);
+  if (number == base::free_list::none) {
+    const char* const limit = base::what_limits_addresses();
+    base::die("%zu scopes have children that another thread knows of, more than %s allows",
+              number_of_states, limit != nullptr ? limit : "their table");
+  }
+  NOPAL_ASSERT(states.reach((number + 1) * sizeof(scope_state)),
+               "the kernel refused memory for a table of %u scopes: %s", number + 1,
+               base::why_refused(base::growing::piece).text);
+  return number;
+}
 
 } // namespace
 
 void open_states() noexcept {
   const std::size_t room = base::address_space_left() / 16;
   number_of_states = std::min(number_of_states, room / sizeof(scope_state));
-  states = static_cast<scope_state*>(base::map_zeroed(number_of_states * sizeof(scope_state)));
-  NOPAL_ASSERT(states != nullptr, "no memory for a table of %zu scopes", number_of_states);
-  free_states.open(states, sizeof(scope_state));
+  NOPAL_ASSERT(states.open(number_of_states * sizeof(scope_state)),
+               "no addresses for a table of %zu scopes: %s", number_of_states,
+               base::why_refused(number_of_states * sizeof(scope_state)).text);
+  free_states.open(states.start(), sizeof(scope_state));
 }
 
 scope_state* take_state() noexcept {
   std::uint32_t number = free_states.take();
   if (number == base::free_list::none)
-    number = free_states.create(number_of_states);
-  NOPAL_ASSERT(number != base::free_list::none,
-               "%zu scopes have children that another thread knows of, more than the limit on "
-               "virtual memory allows; raise it (ulimit -v)",
-               number_of_states);
-  scope_state* const state = &states[number];
+    number = new_state();
+  scope_state* const state = &all_states()[number];
   new (&state->join) wait_free;
   state->failures = nullptr;
   state->stops = 0;
@@ -43,7 +56,7 @@ scope_state* take_state() noexcept {
 }
 
 void return_state(scope_state* unused) noexcept {
-  free_states.put(static_cast<std::uint32_t>(unused - states));
+  free_states.put(static_cast<std::uint32_t>(unused - all_states()));
 }
 
 } // namespace nopal::inline NOPAL_ABI::join

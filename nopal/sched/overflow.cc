@@ -65,8 +65,7 @@ void report_stack_overflows() {
   std::snprintf(sentence_of_fibers, sizeof sentence_of_fibers,
                 "stack overflow: a spawned fiber needs more than the %zu KiB of its stack; raise "
                 "NOPAL_FIBER_STACK_SIZE (now %zuK)",
-                static_cast<std::size_t>(stack::small::slot_bytes() >> 10),
-                static_cast<std::size_t>(stack::small::slot_bytes() >> 10));
+                stack::small::size() >> 10, stack::small::size() >> 10);
   struct sigaction action{};
   action.sa_sigaction = on_fault;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;

@@ -257,7 +257,7 @@ void wake_cancelled() noexcept {
       wake_if_cancelled(stack::stack_number(i));
   for (std::uint32_t i = 0; i < stack::small::created(); ++i)
     if (stack::small::is_usable(i))
-      wake_if_cancelled(stack::small::in_use.base + i * stack::small::in_use.each);
+      wake_if_cancelled(stack::small::in_use.start(i));
 }
 
 NOPAL_SWITCHES void give_way() noexcept {

@@ -10,9 +10,9 @@
 //
 // No other word of a stack is a mark:
 // - As an address it would lie in the guard below the stack, where nothing is. (In slots smaller
-//   than 64 MiB, stack.h, it would point into another stack, exactly 32 MiB below the pointer.) A
-//   pointer to the word itself would not do. Dead words of frames and references to empty objects
-//   are often that.
+//   than 64 MiB, stack.h, small.h, it may point into another stack, exactly 32 MiB below the
+//   pointer; with small stacks of the default sizes, into the guard of another.) A pointer to the
+//   word itself would not do. Dead words of frames and references to empty objects are often that.
 // - A copy of a mark lies elsewhere, and so is none. It would become one if it got to the place of
 //   the closed fork: functions push registers that hold nothing of theirs, to align the stack. So
 //   no register keeps a mark. Opening forgets the value, closing has none, and the functions of

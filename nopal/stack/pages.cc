@@ -9,6 +9,7 @@
 // out count as pages without memory. With a budget of 0 nothing is ever charged: each stack that is
 // left has its dead pages given back by one call, uncounted. With an unlimited one nothing happens.
 #include "nopal/base/check.h"
+#include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/config/options.h"
 #include "nopal/stack/small.h"
@@ -98,7 +99,8 @@ void open_book(std::size_t stacks, std::size_t budget_bytes) noexcept {
     return;
   budget = static_cast<std::uint32_t>(budget_bytes / base::page_size());
   retirements = static_cast<retirement*>(base::map_zeroed(stacks * sizeof(retirement)));
-  NOPAL_ASSERT(retirements != nullptr, "no memory for a table of %zu stacks", stacks);
+  NOPAL_ASSERT(retirements != nullptr, "no memory for a table of %zu stacks: %s", stacks,
+               base::why_refused(stacks * sizeof(retirement)).text);
 }
 
 std::uint32_t budget_pages() noexcept { return budget; }

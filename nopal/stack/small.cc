@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: MIT
 // The range and the pool of small.h.
 //
+// Where the kernel has guard regions, slots become usable many at a time, by one system call, since
+// a guard region needs no change of the mapping. If memory is locked by then (mlockall), the kernel
+// makes no guard regions, and all that is usable gets memory at once: then each new stack becomes
+// usable alone, with what lies below it left without access, and so do all later ones.
+//
+// Invariants: each slot below `ready` was made usable whole, before its stack's guard was made.
+//             No slot becomes usable whole once `each_alone` is set.
 // Orders: `kept` counts the free stacks that have their pages, one too few or too many for a
-// moment: relaxed. What a released stack keeps is written before it is put into the pool, and read
-// by who takes it from there.
+//         moment: relaxed. What a released stack keeps is written before it is put into the pool,
+//         and read by who takes it from there.
+//         A  `ready` grows, and `each_alone` is set, under the lock `making` (acquire, release);
+//            who reads `ready` without it (acquire) sees that the slots are usable.
 #include "nopal/stack/small.h"
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/check.h"
 #include "nopal/base/free_list.h"
+#include "nopal/base/growing.h"
+#include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/stack/stack.h"
 #include "nopal/stack/usable.h"
 
 #include <algorithm>
@@ -28,78 +40,137 @@ constexpr std::size_t kOtherMappings = 6000;
 constexpr std::size_t kFewest = 1024;
 // As far below a mark as it points (marks.h), there is another stack or nothing.
 constexpr std::size_t kBelow = std::size_t{32} << 20;
+// Slots that become usable at a time.
+constexpr std::uint32_t kTogether = 16;
 
 struct range {
-  std::uintptr_t base = 0;
   std::size_t stacks = 0;
-  int slot_shift = 18;
+  std::size_t stack_bytes = 0;
+  std::size_t guard_bytes = 0;
   guard with = guard::none;
-  unsigned char* keeps_pages = nullptr; // of each free stack: whether it does
   void** fibers = nullptr;
 
-  std::uintptr_t slot_bytes() const noexcept { return std::uintptr_t{1} << slot_shift; }
-  std::size_t bytes() const noexcept { return stacks << slot_shift; }
+  std::size_t slot_bytes() const noexcept { return guard_bytes + stack_bytes; }
+  std::size_t bytes() const noexcept { return stacks * slot_bytes(); }
 };
 range the_range;
 
 base::free_list pool;
+base::growing links;
+base::growing keeps_pages; // of each free stack, a byte: whether it does
 usable_stacks usable;
 alignas(64) base::atomic<std::uint32_t> kept{0};
 
-stack_id number(std::uint32_t n) noexcept {
-  return the_range.base + (std::uintptr_t{n} << the_range.slot_shift);
-}
+alignas(64) base::atomic<std::uint32_t> ready{0};
+base::atomic<std::uint32_t> making{0};
+bool each_alone = false;       // under the lock `making`
+std::uint32_t guard_pages = 0; // stacks that take two mappings; under the lock, too
+
+stack_id number(std::uint32_t n) noexcept { return in_use.start(n); }
 std::uint32_t number_of(stack_id stack) noexcept {
-  return static_cast<std::uint32_t>((stack - the_range.base) >> the_range.slot_shift);
+  return static_cast<std::uint32_t>(in_use.number_of(stack));
 }
-std::uintptr_t bottom(stack_id stack) noexcept { return stack + base::page_size(); }
-std::uintptr_t top(stack_id stack) noexcept { return stack + the_range.slot_bytes(); }
+std::uintptr_t top(stack_id stack) noexcept { return stack + in_use.each; }
+void* place(std::uintptr_t address) noexcept { return reinterpret_cast<void*>(address); }
+unsigned char& keeps(std::uint32_t n) noexcept {
+  return static_cast<unsigned char*>(keeps_pages.start())[n];
+}
+
+[[noreturn]] void all_are_in_use(std::size_t stacks) noexcept {
+  if (the_range.with == guard::page || stacks < the_range.stacks)
+    base::die(
+        "all %zu stacks of fibers are in use: with a guard each takes two of the mappings that "
+        "vm.max_map_count allows where the kernel makes no guard regions (before Linux 6.13, and "
+        "where memory is locked or data limited); raise that, or set NOPAL_FIBER_GUARDS=0",
+        stacks);
+  const char* const limit = base::what_limits_addresses();
+  if (limit == nullptr)
+    base::die("all %zu stacks of fibers are in use; let fewer fibers begin before others end",
+              stacks);
+  base::die("all %zu stacks of fibers are in use, as many as %s allows: raise that, lower "
+            "NOPAL_FIBER_STACK_SIZE or NOPAL_STACK_SIZE, or let fewer fibers begin before others "
+            "end",
+            stacks, limit);
+}
+
+std::size_t stacks_by_mappings() noexcept {
+  const std::size_t mappings = base::max_mappings();
+  return (mappings - std::min(mappings, kOtherMappings)) / 2;
+}
+
+void count_guard_page() noexcept {
+  static const std::size_t most = stacks_by_mappings();
+  if (guard_pages == most)
+    all_are_in_use(most);
+  ++guard_pages;
+}
+
+// Whether this slot is usable whole.
+bool make_ready(std::uint32_t n) noexcept {
+  if (n < ready.load(base::acquire)) // A
+    return true;
+  if (the_range.with == guard::page)
+    return false;
+  for (unsigned tries = 1; making.exchange(1, base::acquire) != 0; ++tries) // A
+    base::wait_briefly(tries);
+  const std::uint32_t from = ready.load(base::relaxed);
+  const auto to = static_cast<std::uint32_t>(
+      std::min<std::size_t>(the_range.stacks, std::size_t{n} + kTogether));
+  if (n >= from && !each_alone) {
+    void* const at = place(number(from));
+    each_alone = base::is_locked(at) || !base::commit(at, number(to) - number(from));
+    if (!each_alone)
+      ready.store(to, base::release); // A
+  }
+  const bool whole = n < ready.load(base::relaxed);
+  if (!whole && the_range.with == guard::region)
+    count_guard_page();
+  making.store(0, base::release); // A
+  return whole;
+}
+
+// Of a slot that is usable whole. Locked memory has no guard regions.
+bool guard_region(stack_id stack) noexcept {
+  return base::install_guard(place(stack), the_range.guard_bytes) ||
+         base::forbid(place(stack), the_range.guard_bytes);
+}
 
 // Neighbours that may be used whole are one mapping.
 void make(stack_id stack) noexcept {
-  const std::uintptr_t from = the_range.with == guard::page ? bottom(stack) : stack;
-  NOPAL_ASSERT(base::commit(reinterpret_cast<void*>(from), top(stack) - from) &&
-                   (the_range.with != guard::region ||
-                    base::install_guard(reinterpret_cast<void*>(stack), base::page_size())),
-               "the kernel refused memory for the stack of fiber number %u, of %zu KiB",
-               number_of(stack) + 1, static_cast<std::size_t>(the_range.slot_bytes() >> 10));
+  const std::uint32_t n = number_of(stack);
+  const bool done = make_ready(n) ? the_range.with == guard::none || guard_region(stack)
+                                  : base::commit(place(bottom(stack)), the_range.stack_bytes);
+  NOPAL_ASSERT(done, "the kernel refused memory for the stack of fiber number %u, of %zu KiB: %s",
+               n + 1, size() >> 10, base::why_refused(the_range.stack_bytes).text);
+  const bool known = links.reach((n + 1) * sizeof(base::free_list::link)) &&
+                     keeps_pages.reach(n + 1) && usable.reach(n);
+  NOPAL_ASSERT(known, "the kernel refused memory for the tables of %u stacks of fibers: %s", n + 1,
+               base::why_refused(base::growing::piece).text);
   base::announce_stack(bottom(stack), top(stack));
-  usable.set(number_of(stack));
+  usable.set(n);
 }
 
-[[noreturn]] void all_are_in_use() noexcept {
-  if (the_range.with == guard::page)
-    base::die(
-        "all %zu stacks of fibers are in use: with a guard each takes two of the mappings that "
-        "vm.max_map_count allows on a kernel without guard regions (before Linux 6.13); raise "
-        "that, or set NOPAL_FIBER_GUARDS=0",
-        the_range.stacks);
-  base::die(
-      "all %zu stacks of fibers are in use; lower NOPAL_FIBER_STACK_SIZE if a limit on virtual "
-      "memory (ulimit -v) allows no more, or let fewer fibers begin before others end",
-      the_range.stacks);
-}
-
-std::size_t stacks_for(std::size_t slot_bytes, guard with) noexcept {
-  const std::size_t by_room = std::bit_floor(base::address_space_left() / 8 / slot_bytes);
-  const std::size_t mappings = base::max_mappings();
-  const std::size_t by_mappings =
-      with != guard::page ? most_stacks : (mappings - std::min(mappings, kOtherMappings)) / 2;
-  return std::min({most_stacks, by_room, by_mappings});
+// As many as a limit allowed in an eighth of what it leaves if there were no guards, unless they
+// would take more than half with them.
+std::size_t stacks_for(const range& next) noexcept {
+  const std::size_t left = base::address_space_left();
+  const std::size_t by_room = std::min(std::bit_floor(left / 8 / next.stack_bytes),
+                                       std::bit_floor(left / 2 / next.slot_bytes()));
+  return std::min(
+      {most_stacks, by_room, next.with == guard::page ? stacks_by_mappings() : most_stacks});
 }
 
 } // namespace
 
-void open(std::size_t slot_bytes, bool guarded) noexcept {
-  range next;
-  next.slot_shift = std::countr_zero(slot_bytes);
-  next.with = !guarded ? guard::none : base::has_guard_regions() ? guard::region : guard::page;
-  next.stacks = stacks_for(slot_bytes, next.with);
+void open(std::size_t stack_bytes, bool guarded) noexcept {
+  range next{.stack_bytes = stack_bytes, .guard_bytes = guarded ? largest_frame() : 0};
+  next.with = !guarded                                                           ? guard::none
+              : base::has_guard_regions() && !base::writable_memory_is_limited() ? guard::region
+                                                                                 : guard::page;
+  next.stacks = stacks_for(next);
   if (next.stacks == 0)
     return;
-  const auto reserve = [&] {
-    return base::reserve(next.bytes() + kBelow, std::max(slot_bytes, kBelow));
-  };
+  const auto reserve = [&] { return base::reserve(next.bytes() + kBelow, kBelow); };
   void* at = reserve();
   while (at == nullptr && next.stacks > kFewest) {
     next.stacks /= 2;
@@ -107,17 +178,14 @@ void open(std::size_t slot_bytes, bool guarded) noexcept {
   }
   if (at == nullptr)
     return;
-  void* const links = base::map_zeroed(next.stacks * sizeof(base::free_list::link));
-  void* const flags = base::map_zeroed(next.stacks);
-  if (links == nullptr || flags == nullptr || !usable.open(next.stacks))
+  if (!links.open(next.stacks * sizeof(base::free_list::link)) || !keeps_pages.open(next.stacks) ||
+      !usable.open(next.stacks))
     return;
-  next.base = reinterpret_cast<std::uintptr_t>(at) + kBelow;
-  next.keeps_pages = static_cast<unsigned char*>(flags);
   if (base::this_fiber() != nullptr)
     next.fibers = static_cast<void**>(base::map_zeroed(next.stacks * sizeof(void*)));
-  pool.open(links, sizeof(base::free_list::link));
+  pool.open(links.start(), sizeof(base::free_list::link));
   the_range = next;
-  in_use = {next.base, next.bytes(), next.slot_bytes()};
+  in_use = {reinterpret_cast<std::uintptr_t>(at) + kBelow, next.stacks, next.slot_bytes()};
 }
 
 stack_id acquire() noexcept {
@@ -125,13 +193,13 @@ stack_id acquire() noexcept {
     return 0;
   std::uint32_t n = pool.take();
   if (n != base::free_list::none) {
-    if (the_range.keeps_pages[n] != 0)
+    if (keeps(n) != 0)
       kept.fetch_sub(1, base::relaxed);
     return number(n);
   }
   n = pool.create(the_range.stacks);
   if (n == base::free_list::none)
-    all_are_in_use();
+    all_are_in_use(the_range.stacks);
   make(number(n));
   return number(n);
 }
@@ -141,12 +209,14 @@ void release(stack_id stack) noexcept {
   const bool keep = kept.fetch_add(1, base::relaxed) < kept_stacks;
   if (!keep) {
     kept.fetch_sub(1, base::relaxed);
-    base::discard(reinterpret_cast<void*>(bottom(stack)), top(stack) - bottom(stack));
+    base::discard(place(bottom(stack)), the_range.stack_bytes);
   }
-  the_range.keeps_pages[n] = keep;
+  keeps(n) = keep;
   pool.put(n);
 }
 
+std::uintptr_t bottom(stack_id stack) noexcept { return top(stack) - the_range.stack_bytes; }
+std::size_t size() noexcept { return the_range.stack_bytes; }
 std::size_t capacity() noexcept { return the_range.stacks; }
 guard guarded_by() noexcept { return the_range.with; }
 std::uint32_t created() noexcept { return pool.created(); }

@@ -10,6 +10,7 @@
 #include "nopal/arch/gdb.h"
 #include "nopal/base/check.h"
 #include "nopal/base/free_list.h"
+#include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/stack/small.h"
@@ -60,12 +61,24 @@ stack_id take(std::size_t most) noexcept {
   if (number == base::free_list::none)
     return no_stack;
   const stack_id stack = stack_number(number);
-  NOPAL_ASSERT(base::commit(reinterpret_cast<void*>(bottom(stack)), the_range.stack_bytes),
-               "the kernel refused memory for stack number %u of %zu KiB", number + 1,
-               the_range.stack_bytes >> 10);
+  NOPAL_ASSERT(base::commit(reinterpret_cast<void*>(bottom(stack)), the_range.stack_bytes) &&
+                   usable.reach(number),
+               "the kernel refused memory for stack number %u of %zu KiB: %s", number + 1,
+               the_range.stack_bytes >> 10, base::why_refused(the_range.stack_bytes).text);
   base::announce_stack(bottom(stack), top(stack));
   usable.set(number);
   return stack;
+}
+
+[[noreturn]] void die_of_want(const range& wanted, std::size_t room) noexcept {
+  const char* const limit = base::what_limits_addresses();
+  const auto each = static_cast<std::size_t>(wanted.slot_bytes() >> 20);
+  if (limit != nullptr && wanted.bytes() > room)
+    base::die("no address space for %zu stacks, %zu MiB each with what surrounds it, in half of "
+              "what %s leaves: raise it, or lower NOPAL_STACK_SIZE",
+              wanted.stacks, each, limit);
+  base::die("no address space for %zu stacks, %zu MiB each with what surrounds it: %s",
+            wanted.stacks, each, base::why_refused(wanted.bytes()).text);
 }
 
 // As many slots of the usual size as can be had; where that is few, smaller slots, and fewer of
@@ -86,10 +99,7 @@ range reserve_most(std::size_t stack_bytes) noexcept {
     else if (next.stacks > kLeastStacks)
       next.stacks /= 2;
     else
-      base::die("no address space for %zu stacks, %zu MiB each with what surrounds it, in half of "
-                "what the limit on virtual memory leaves: raise it (ulimit -v), or lower "
-                "NOPAL_STACK_SIZE",
-                next.stacks, static_cast<std::size_t>(next.slot_bytes() >> 20));
+      die_of_want(next, room);
   }
 }
 
@@ -109,11 +119,11 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noex
   // Each takes two mappings, itself and its guard; half of all are the program's.
   const std::size_t stacks = std::min(the_range.stacks, base::max_mappings() / 4);
   void* const links = base::map_zeroed(stacks * sizeof(std::uint32_t));
-  NOPAL_ASSERT(links != nullptr && usable.open(stacks), "no memory for a table of %zu stacks",
-               stacks);
+  NOPAL_ASSERT(links != nullptr && usable.open(stacks), "no memory for a table of %zu stacks: %s",
+               stacks, base::why_refused(stacks * sizeof(std::uint32_t)).text);
   pool.open(links, sizeof(base::free_list::link));
   the_range.stacks = stacks;
-  large_ones = {the_range.base, the_range.bytes(), slot_bytes()};
+  large_ones = {the_range.base, the_range.stacks, slot_bytes()};
   arch::nopal_gdb_range = {the_range.base, the_range.bytes(), slot_bytes()};
   the_range.may_run_out = max_stacks != 0 || stacks < kManyStacks;
   the_range.thieves_stacks = stacks < kManyStacks ? stacks - stacks / 4 : stacks;
@@ -124,14 +134,20 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noex
   open_book(stacks, budget);
 }
 
+[[noreturn]] static void all_are_in_use() noexcept {
+  const char* const limit = base::what_limits_addresses();
+  base::die("all %zu stacks are in use: more strands are suspended than %s allows", capacity(),
+            limit != nullptr                  ? limit
+            : the_range.stacks == most_stacks ? "the reserved address space"
+                                              : "vm.max_map_count");
+}
+
 stack_id acquire() noexcept {
   for (unsigned tries = 1;; ++tries) {
     if (const stack_id stack = take(the_range.stacks))
       return stack;
-    NOPAL_ASSERT(coming_back.load(base::acquire) != 0 || !pool.empty(),
-                 "all %zu stacks are in use: more strands are suspended than the reserved address "
-                 "space, or vm.max_map_count, allows",
-                 the_range.stacks);
+    if (coming_back.load(base::acquire) == 0 && pool.empty())
+      all_are_in_use();
     base::wait_briefly(tries);
   }
 }
@@ -167,8 +183,7 @@ bool together(std::uintptr_t a, std::uintptr_t b) noexcept {
 }
 
 std::uintptr_t bottom(stack_id stack) noexcept {
-  return small::holds(stack) ? stack + base::page_size()
-                             : stack + slot_bytes() - the_range.stack_bytes;
+  return small::holds(stack) ? small::bottom(stack) : stack + slot_bytes() - the_range.stack_bytes;
 }
 std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }
 

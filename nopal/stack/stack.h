@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The cactus stack's linear stacks: one reserved range of addresses, cut into slots of 64 MiB. The
 // stack is the upper end of its slot; nothing below it may be touched, so a frame of any size that
-// does not fit faults. Where a limit on virtual memory (ulimit -v) leaves less than 64 such slots,
+// does not fit faults. Where a limit on addresses (base/limits.h) leaves less than 64 such slots,
 // slots are smaller, down to twice the size of a stack, and a frame larger than the rest of its
 // slot is not caught; at most half of what is left is taken.
 //
@@ -67,13 +67,17 @@ inline bool is_ours(std::uintptr_t address) noexcept {
 // True when the address lies below a stack in its slot: an overflow.
 bool in_guard(std::uintptr_t address) noexcept;
 
-std::size_t size() noexcept;
+std::size_t size() noexcept; // of a large one
+// No function that forks has a larger frame: a thief leaves as much room on its own stack.
+inline std::size_t largest_frame() noexcept { return size() / 2; }
 std::uintptr_t slot_bytes() noexcept;                           // of the large ones
 inline const slots& slots_of(std::uintptr_t address) noexcept { // the address must be ours
   return small::holds(address) ? small::in_use : large_ones;
 }
 inline stack_id stack_of(std::uintptr_t address) noexcept {
-  return address & ~(slots_of(address).each - 1);
+  if (small::holds(address))
+    return small::in_use.start(small::in_use.number_of(address));
+  return address & ~(large_ones.each - 1);
 }
 // On the same stack of ours, or both on none.
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept;

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
-#include "nopal/base/os.h"
+#include "nopal/base/growing.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,18 +17,21 @@ namespace nopal::stack {
 
 class usable_stacks {
 public:
-  // False: there is no memory for the table.
-  bool open(std::size_t stacks) noexcept {
-    flags_ = static_cast<base::atomic<unsigned char>*>(base::map_zeroed(stacks));
-    return flags_ != nullptr;
-  }
-  void set(std::uint32_t number) noexcept { flags_[number].store(1, base::release); } // U
+  // False: the addresses are refused.
+  bool open(std::size_t stacks) noexcept { return flags_.open(stacks); }
+  // Before `set`. False: there is no memory for the table.
+  bool reach(std::uint32_t number) noexcept { return flags_.reach(number + 1); }
+  void set(std::uint32_t number) noexcept { flag(number).store(1, base::release); } // U
   bool has(std::uint32_t number) const noexcept {
-    return flags_[number].load(base::acquire) != 0; // U
+    return flags_.holds(number + 1) && flag(number).load(base::acquire) != 0; // U
   }
 
 private:
-  base::atomic<unsigned char>* flags_ = nullptr;
+  base::atomic<unsigned char>& flag(std::uint32_t number) const noexcept {
+    return static_cast<base::atomic<unsigned char>*>(flags_.start())[number];
+  }
+
+  base::growing flags_;
 };
 
 } // namespace nopal::stack

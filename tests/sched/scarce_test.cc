@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Where a limit leaves few addresses there are fewer and closer stacks, and thieves wait for them.
 #include "nopal/base/die.h"
+#include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/mutex.h"
 #include "nopal/stack/stack.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What lies around a stack: its guard, its mappings, and no huge pages.
+#include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/stack/stack.h"
 #include "tests/api/support.h"

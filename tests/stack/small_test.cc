@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The stacks of fibers: a dense range beside the large ones.
+#include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/stack/small.h"
 #include "nopal/stack/stack.h"
@@ -16,12 +17,12 @@ namespace {
 namespace stack = nopal::stack;
 namespace small = nopal::stack::small;
 
-constexpr std::size_t kSlot = std::size_t{64} << 10;
+constexpr std::size_t kStack = std::size_t{64} << 10;
 
 void open_once() {
   static const bool done = [] {
     stack::open(std::size_t{1} << 20, std::size_t{64} << 20);
-    small::open(kSlot, true);
+    small::open(kStack, true);
     return true;
   }();
   (void)done;
@@ -31,21 +32,22 @@ char* deep_in(stack::stack_id of) { return reinterpret_cast<char*>(stack::bottom
 std::size_t resident(stack::stack_id of) {
   return nopal::base::resident_pages(deep_in(of), stack::top(of) - stack::bottom(of));
 }
-void touch_all(stack::stack_id of) { std::fill(deep_in(of), deep_in(of) + kSlot - 4096, 'x'); }
+void touch_all(stack::stack_id of) { std::fill(deep_in(of), deep_in(of) + kStack, 'x'); }
 
 TEST(small, addresses_name_their_stack) {
   open_once();
   const stack::stack_id a = small::acquire();
   const stack::stack_id large = stack::acquire();
-  EXPECT_EQ(a % kSlot, 0u);
-  EXPECT_EQ(stack::top(a), a + kSlot);
-  EXPECT_EQ(stack::bottom(a), a + 4096);
+  EXPECT_EQ(stack::top(a) - stack::bottom(a), kStack);
+  EXPECT_EQ(stack::bottom(a), a + stack::largest_frame());
   EXPECT_TRUE(stack::is_ours(a));
   EXPECT_TRUE(small::holds(a));
   EXPECT_FALSE(small::holds(large));
   EXPECT_EQ(stack::stack_of(stack::top(a) - 1), a);
   EXPECT_EQ(stack::stack_of(stack::bottom(a)), a);
+  EXPECT_EQ(stack::stack_of(a), a);
   EXPECT_TRUE(stack::in_guard(a));
+  EXPECT_TRUE(stack::in_guard(stack::bottom(a) - 1));
   EXPECT_FALSE(stack::in_guard(stack::bottom(a)));
   EXPECT_TRUE(stack::together(stack::bottom(a), stack::top(a) - 1));
   EXPECT_FALSE(stack::together(stack::bottom(a), stack::top(large) - 1));

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Limits as the kernel tells them: getrlimit, /proc/self and /proc/sys/vm.
+#include "nopal/base/limits.h"
+
+#include "nopal/base/os.h"
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+
+namespace nopal::base {
+namespace {
+
+// The number that stands in this line of a file of the kernel, if it is there.
+std::size_t number_in(const char* path, const char* line_format, std::size_t otherwise) noexcept {
+  std::size_t number = otherwise;
+  if (FILE* const file = std::fopen(path, "re")) {
+    char line[256];
+    while (std::fgets(line, sizeof line, file) != nullptr)
+      if (std::sscanf(line, line_format, &number) == 1)
+        break;
+    std::fclose(file);
+  }
+  return number;
+}
+
+std::size_t kib_of(const char* line_format) noexcept {
+  return number_in("/proc/self/status", line_format, 0);
+}
+
+std::size_t limit_on(__rlimit_resource what) noexcept {
+  rlimit limit{};
+  const bool limited = getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? limit.rlim_cur : SIZE_MAX;
+}
+
+std::size_t left_of(std::size_t limit, std::size_t used) noexcept {
+  return limit == SIZE_MAX ? limit : limit - std::min(limit, used);
+}
+
+std::size_t addresses_left() noexcept {
+  const std::size_t limit = limit_on(RLIMIT_AS);
+  return limit == SIZE_MAX ? limit : left_of(limit, kib_of("VmSize: %zu") << 10);
+}
+std::size_t data_left() noexcept {
+  const std::size_t limit = limit_on(RLIMIT_DATA);
+  return limit == SIZE_MAX ? limit : left_of(limit, kib_of("VmData: %zu") << 10);
+}
+
+struct probe {
+  explicit probe(std::size_t bytes) noexcept
+      : size{bytes},
+        at{mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)} {}
+  ~probe() {
+    if (there())
+      munmap(at, size);
+  }
+  probe(const probe&) = delete;
+  probe& operator=(const probe&) = delete;
+  bool there() const noexcept { return at != MAP_FAILED; }
+
+  const std::size_t size;
+  void* const at;
+};
+
+// What may be locked, where all that is mapped from now on is. A process with CAP_IPC_LOCK has no
+// limit, which only an attempt tells.
+std::size_t lockable_left() noexcept {
+  const std::size_t limit = limit_on(RLIMIT_MEMLOCK);
+  if (limit == SIZE_MAX)
+    return limit;
+  const probe page{page_size()};
+  const bool refused = !page.there() && errno == EAGAIN;
+  if (!refused && (!page.there() || !is_locked(page.at)))
+    return SIZE_MAX;
+  if (probe{limit + page_size()}.there())
+    return SIZE_MAX;
+  return left_of(limit, kib_of("VmLck: %zu") << 10);
+}
+
+bool overcommits_nothing() noexcept {
+  return number_in("/proc/sys/vm/overcommit_memory", "%zu", 0) == 2;
+}
+
+std::size_t mappings() noexcept {
+  std::size_t count = 0;
+  if (FILE* const file = std::fopen("/proc/self/maps", "re")) {
+    for (int c; (c = std::fgetc(file)) != EOF;)
+      count += c == '\n';
+    std::fclose(file);
+  }
+  return count;
+}
+
+constexpr std::size_t kFewMappings = 8; // a change of one may need several for a moment
+
+template <class... Numbers> reason say(const char* format, Numbers... numbers) noexcept {
+  reason made{};
+  std::snprintf(made.text, sizeof made.text, format, numbers...);
+  return made;
+}
+
+} // namespace
+
+std::size_t address_space_left() noexcept { return std::min(addresses_left(), lockable_left()); }
+
+const char* what_limits_addresses() noexcept {
+  const std::size_t lockable = lockable_left();
+  const std::size_t addresses = addresses_left();
+  return std::min(lockable, addresses) == SIZE_MAX ? nullptr
+         : addresses <= lockable
+             ? "the limit on virtual memory (ulimit -v)"
+             : "the limit on locked memory (ulimit -l), as mlockall(MCL_FUTURE) is in force,";
+}
+
+bool writable_memory_is_limited() noexcept {
+  return limit_on(RLIMIT_DATA) != SIZE_MAX || overcommits_nothing();
+}
+
+std::size_t max_mappings() noexcept {
+  return number_in("/proc/sys/vm/max_map_count", "%zu", 65530);
+}
+
+// The kernel does not forget a locked page, not even one that is not there.
+bool is_locked(void* at) noexcept {
+  const int before = errno;
+  const bool locked = madvise(at, page_size(), MADV_DONTNEED) != 0 && errno == EINVAL;
+  errno = before;
+  return locked;
+}
+
+reason why_refused(std::size_t bytes) noexcept {
+  const int error = errno;
+  const std::size_t lockable = lockable_left();
+  if (error == EAGAIN || bytes > lockable)
+    return say("the limit on locked memory (ulimit -l) is %zu KiB, and mlockall(MCL_FUTURE) locks "
+               "all memory; raise it, or unlock future memory (munlockall) before",
+               limit_on(RLIMIT_MEMLOCK) >> 10);
+  if (bytes > addresses_left())
+    return say("the limit on virtual memory is %zu KiB; raise it (ulimit -v)",
+               limit_on(RLIMIT_AS) >> 10);
+  if (bytes > data_left())
+    return say("the limit on data is %zu KiB; raise it (ulimit -d)", limit_on(RLIMIT_DATA) >> 10);
+  if (mappings() + kFewMappings >= max_mappings())
+    return say("the process has as many mappings as vm.max_map_count allows, %zu; raise that",
+               max_mappings());
+  if (overcommits_nothing())
+    return say("the system has promised as much memory as it may: vm.overcommit_memory is 2");
+  return say("%s", std::strerror(error));
+}
+
+reason why_no_thread(int error, std::size_t stack_bytes) noexcept {
+  {
+    const probe stack{stack_bytes};
+    if (!stack.there() || stack_bytes > data_left())
+      return why_refused(stack_bytes);
+  }
+  if (error == EAGAIN)
+    return say("%s: the limit on processes (ulimit -u) or that of the control group (pids.max) "
+               "allows no more threads",
+               std::strerror(error));
+  return say("%s", std::strerror(error));
+}
+
+} // namespace nopal::base

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// A frame that leaps far below its stack ends the program with a sentence, and touches nobody's
+// memory: on a fiber's stack, on one of a strand, and on a thief's.
+#include "nopal/base/die.h"
+#include "nopal/fiber.h"
+#include "tests/api/support.h"
+#include "tests/stack/limited.h"
+
+#include <cstring>
+
+namespace nopal_test {
+namespace {
+
+constexpr std::size_t kKiB = 1024;
+
+class overflow_death : public death {};
+
+const auto died = testing::ExitedWithCode(nopal::base::exit_status_died);
+const char* const of_fiber =
+    "^nopal: stack overflow: a spawned fiber needs more than the 256 KiB of its stack; raise "
+    "NOPAL_FIBER_STACK_SIZE \\(now 256K\\)";
+const char* const of_strand = "^nopal: stack overflow: the recursion needs more than the 1024 KiB "
+                              "of one stack; raise NOPAL_STACK_SIZE \\(now 1024K\\)";
+
+// Touches its frame's lowest end alone, as often as it is deep.
+template <std::size_t Bytes> [[gnu::noinline]] int leap(int depth) {
+  char frame[Bytes];
+  asm volatile("" : : "r"(frame) : "memory");
+  std::memset(frame, 0xee, 64);
+  asm volatile("" : : "r"(frame) : "memory");
+  return depth == 0 ? 0 : leap<Bytes>(depth - 1) + frame[1];
+}
+
+// Neighbours that must not be overwritten wait on their stacks, below and above.
+template <class Deep> void among_others(Deep deep) {
+  nopal::configure({.num_workers = 1});
+  nopal::run([deep] {
+    bool done = false;
+    for (int i = 0; i < 12; ++i)
+      nopal::spawn([i, deep, &done] {
+        int own[1000];
+        std::fill(std::begin(own), std::end(own), i);
+        asm volatile("" : : "r"(own) : "memory");
+        nopal::yield();
+        if (i == 6) {
+          deep();
+          done = true;
+        }
+        while (!done)
+          nopal::yield();
+        for (const int& each : own)
+          if (const_cast<const volatile int&>(each) != i)
+            std::_Exit(3);
+      });
+  });
+  std::_Exit(4);
+}
+
+// At most 512 KiB: what half of a stack allows a function that forks.
+constexpr std::size_t kLargest = 511 * kKiB;
+
+TEST_F(overflow_death, a_fiber_with_a_frame_larger_than_its_stack) {
+  EXPECT_EXIT(among_others([] { leap<300 * kKiB>(0); }), died, of_fiber);
+  EXPECT_EXIT(among_others([] { leap<kLargest>(0); }), died, of_fiber);
+}
+
+TEST_F(overflow_death, a_fiber_with_several_frames) {
+  EXPECT_EXIT(among_others([] { leap<64 * kKiB>(4); }), died, of_fiber);
+  EXPECT_EXIT(among_others([] { leap<100 * kKiB>(2); }), died, of_fiber);
+}
+
+TEST_F(overflow_death, a_fiber_where_the_kernel_has_no_guard_regions) {
+  if (on_valgrind())
+    GTEST_SKIP() << "Valgrind knows no guard regions";
+  EXPECT_EXIT(
+      {
+        forbid_guard_regions();
+        among_others([] { leap<kLargest>(0); });
+      },
+      died, of_fiber);
+}
+
+TEST_F(overflow_death, a_child_of_a_fiber) {
+  EXPECT_EXIT(among_others([] {
+                nopal::scope s;
+                s.fork([] { leap<kLargest>(0); });
+                s.join();
+              }),
+              died, of_fiber);
+}
+
+// Deep enough that the last frame leaps from the lowest part of the stack.
+[[gnu::noinline]] int deep_then_leap(int levels) {
+  char frame[16 * kKiB];
+  asm volatile("" : : "r"(frame) : "memory");
+  frame[0] = 1;
+  return (levels == 0 ? leap<kLargest>(0) : deep_then_leap(levels - 1)) + frame[0];
+}
+
+TEST_F(overflow_death, a_strand) {
+  EXPECT_EXIT(
+      {
+        nopal::configure({.num_workers = 1});
+        nopal::scope s;
+        s.fork([] { deep_then_leap(62); });
+        s.join();
+      },
+      died, of_strand);
+}
+
+TEST_F(overflow_death, a_strand_that_was_stolen) {
+  EXPECT_EXIT(
+      {
+        nopal::configure({.num_workers = 2});
+        gate stolen;
+        nopal::scope s;
+        s.fork([] {
+          be_stolen();
+          gate again;
+          nopal::scope inner;
+          inner.fork([&again] { again.wait(); });
+          again.open();
+          deep_then_leap(62); // on the thief's stack
+          inner.join();
+        });
+        s.join();
+      },
+      died, of_strand);
+}
+
+} // namespace
+} // namespace nopal_test

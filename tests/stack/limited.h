@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// What a process may be begun with: less memory, locked memory, no guard regions.
+#pragma once
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+namespace nopal_test {
+
+// As on a kernel before 6.13, which does not know the advice.
+inline bool forbid_guard_regions() {
+  constexpr unsigned kGuardInstall = 102;
+  sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kGuardInstall, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter{std::size(steps), steps};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+inline bool limit(__rlimit_resource what, std::size_t bytes) {
+  const rlimit to{bytes, bytes};
+  return setrlimit(what, &to) == 0;
+}
+
+// Whether the kernel can read there, which tells whether the program can.
+inline bool is_readable(std::uintptr_t at) {
+  char byte = 0;
+  iovec to{&byte, 1};
+  iovec from{reinterpret_cast<void*>(at), 1};
+  return syscall(SYS_process_vm_readv, getpid(), &to, 1, &from, 1, 0) == 1;
+}
+
+} // namespace nopal_test
