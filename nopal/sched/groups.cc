@@ -17,6 +17,7 @@
 // runs meanwhile. So they end in the reverse order, and what the thread itself holds (locks, an
 // interpreter's state) is entered and left like nested blocks.
 #include "nopal/arch/gdb.h"
+#include "nopal/base/faults.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
@@ -53,7 +54,7 @@ struct membership {
     return_vproc(here);
   }
 
-  const signal_stack for_overflows;
+  const base::signal_stack for_overflows;
   vproc::vproc* const here = take_vproc();
 };
 

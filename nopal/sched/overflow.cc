@@ -6,53 +6,57 @@
 #include "nopal/sched/overflow.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/faults.h"
 #include "nopal/base/os.h"
 #include "nopal/stack/small.h"
 
-#include <signal.h>
 #include <ucontext.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-struct sigaction previous;
+base::fault_handler handler;
 char sentence[256];
 char sentence_of_fibers[256];
-// The lowest address of this thread's own stack; 0: it is a pool thread, or not known.
+// The lowest address of this thread's own stack, plus 1 on a thread of the pool; 0: not known.
 thread_local std::uintptr_t own_low __attribute__((tls_model("initial-exec"))) = 0;
+constexpr std::uintptr_t kOfPool = 1;
 
-// How far below its end a stack is left at once: a frame's size.
-constexpr std::uintptr_t kFrame = std::uintptr_t{1} << 20;
-
-// A thread that has left its stack faults there, and its stack pointer is at the end, or beyond it.
+// A thread that has left its stack faults there, and its stack pointer is at the end, or beyond it,
+// by a frame's size at most.
 bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
   const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
   const auto at = static_cast<std::uintptr_t>(registers[REG_RSP]);
-  const auto at_the_end = [](std::uintptr_t where) {
-    return where - (own_low - kFrame) < kFrame + base::page_size();
+  const std::uintptr_t low = own_low & ~kOfPool;
+  const std::uintptr_t frame = std::max(stack::largest_frame(), std::size_t{1} << 20);
+  const auto at_the_end = [=](std::uintptr_t where) {
+    return where - (low - frame) < frame + base::page_size();
   };
-  return own_low != 0 && at_the_end(address) && at_the_end(at);
+  return low != 0 && at_the_end(address) && at_the_end(at);
+}
+
+void look_at_fault(std::uintptr_t address, const void* context) noexcept {
+  if (stack::in_guard(address))
+    base::die_in_signal_handler(stack::small::holds(address) ? sentence_of_fibers : sentence);
+  const bool of_pool = (own_low & kOfPool) != 0;
+  if ((!of_pool && !handler.is_first()) || !left_own_stack(address, context))
+    return;
+  base::die_in_signal_handler(
+      of_pool
+          ? "stack overflow: what runs as no strand (an action, put, take, a callback of a token) "
+            "needs more than the own stack of a thread of the pool; let a strand do it"
+          : "stack overflow: the recursion needs more than the calling thread's own stack, where "
+            "its outermost function runs; raise the limit on it (ulimit -s), or the size that the "
+            "thread was created with");
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
-  const auto address = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  if (stack::in_guard(address))
-    base::die_in_signal_handler(stack::small::holds(address) ? sentence_of_fibers : sentence);
-  if ((previous.sa_flags & SA_SIGINFO) != 0)
-    return previous.sa_sigaction(signal, info, context);
-  if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
-    return previous.sa_handler(signal);
-  if (left_own_stack(address, context))
-    base::die_in_signal_handler(
-        "stack overflow: the recursion needs more than the calling thread's own stack, where its "
-        "outermost function runs; raise the limit on it (ulimit -s), or the size that the thread "
-        "was created with");
-  sigaction(signal, &previous, nullptr);
-  if (info->si_code <= 0) // a signal that was sent, and is lost; a fault comes again
-    raise(signal);
+  if (base::fault_handler::is_fault(info))
+    look_at_fault(reinterpret_cast<std::uintptr_t>(info->si_addr), context);
+  handler.pass_on(signal, info, context);
 }
 
 } // namespace
@@ -66,38 +70,15 @@ void report_stack_overflows() {
                 "stack overflow: a spawned fiber needs more than the %zu KiB of its stack; raise "
                 "NOPAL_FIBER_STACK_SIZE (now %zuK)",
                 stack::small::size() >> 10, stack::small::size() >> 10);
-  struct sigaction action{};
-  action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigemptyset(&action.sa_mask);
-  NOPAL_ASSERT(sigaction(SIGSEGV, &action, &previous) == 0,
+  NOPAL_ASSERT(handler.install(on_fault),
                "the handler that reports stack overflows cannot be installed");
 }
 
-void report_overflow_of_own_stack() noexcept {
+void report_overflow_of_own_stack(bool of_pool) noexcept {
   const int error = *base::this_threads_error();
-  own_low = base::lowest_of_own_stack();
+  const std::uintptr_t low = base::lowest_of_own_stack();
+  own_low = low != 0 && of_pool ? low | kOfPool : low;
   base::set_error(error);
-}
-
-signal_stack::signal_stack() noexcept {
-  constexpr std::size_t size = std::size_t{32} << 10;
-  stack_t before{};
-  sigaltstack(nullptr, &before);
-  if ((before.ss_flags & SS_DISABLE) == 0)
-    return;
-  memory_ = std::malloc(size);
-  const stack_t own{memory_, 0, size};
-  if (memory_ != nullptr)
-    sigaltstack(&own, nullptr);
-}
-
-signal_stack::~signal_stack() {
-  if (memory_ == nullptr)
-    return;
-  const stack_t none{nullptr, SS_DISABLE, 0};
-  sigaltstack(&none, nullptr);
-  std::free(memory_);
 }
 
 void check_depth(const void* in_frame, stack::stack_id stack) noexcept {

@@ -5,6 +5,8 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
+#include "nopal/base/faults.h"
+#include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/config/topology.h"
 #include "nopal/sched/entry.h"
@@ -49,9 +51,15 @@ const config::resolved_options& settings() {
 worker* add_to_pool() { return take_worker(add_pool_vproc()); }
 
 void* pool_thread(void* self) noexcept {
-  const signal_stack own;
+  const base::signal_stack own;
+  report_overflow_of_own_stack(true);
   watch_this_threads_end();
   run_pool_thread(static_cast<worker*>(self));
+}
+
+// No frame of what runs there leaps over it: actions and callbacks are the program's.
+std::size_t thread_guard_bytes() noexcept {
+  return std::max(stack::largest_frame(), std::size_t{512} << 10);
 }
 
 // Returns pthread_create's error.
@@ -60,6 +68,7 @@ int start_thread(void* (*body)(void*), void* argument, pthread_t& thread) {
   pthread_attr_init(&attributes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, kThreadStackBytes);
+  pthread_attr_setguardsize(&attributes, thread_guard_bytes());
   sigset_t all;
   sigset_t before;
   sigfillset(&all); // signals are for the program's own threads
@@ -70,6 +79,10 @@ int start_thread(void* (*body)(void*), void* argument, pthread_t& thread) {
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return error;
+}
+
+base::reason why_none(int error) noexcept {
+  return base::why_no_thread(error, kThreadStackBytes + thread_guard_bytes());
 }
 
 // Worker 0 of the binding order is left to the thread that brings the work.
@@ -83,8 +96,8 @@ void start_threads(const config::resolved_options& use) {
   for (std::uint32_t number = 0; number < pool; ++number) {
     pthread_t thread;
     const int error = start_thread(pool_thread, workers[number], thread);
-    NOPAL_ASSERT(error == 0, "cannot start worker %u of %u: %s; lower NOPAL_NUM_WORKERS",
-                 number + 2, pool + 1, std::strerror(error));
+    NOPAL_ASSERT(error == 0, "cannot start worker %u of %u, lower NOPAL_NUM_WORKERS: %s",
+                 number + 2, pool + 1, why_none(error).text);
     if (order.empty())
       continue;
     const int cpu = order[(number + 1) % order.size()];
@@ -190,13 +203,13 @@ void start_spare() {
   pthread_t thread;
   const int error = start_thread(pool_thread, self, thread);
   NOPAL_ASSERT(error == 0, "cannot start a worker in the place of one that is blocked: %s",
-               std::strerror(error));
+               why_none(error).text);
 }
 
 void start_helper(void* (*body)(void*) noexcept, const char* purpose) {
   pthread_t thread;
   const int error = start_thread(body, nullptr, thread);
-  NOPAL_ASSERT(error == 0, "cannot start the thread that %s: %s", purpose, std::strerror(error));
+  NOPAL_ASSERT(error == 0, "cannot start the thread that %s: %s", purpose, why_none(error).text);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched
