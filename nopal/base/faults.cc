@@ -22,6 +22,9 @@ std::size_t signal_stack_bytes() noexcept {
 } // namespace
 
 bool fault_handler::install(function own) noexcept {
+  if (installed_)
+    return true; // another handler stands before it, and may call it
+  spent_.store(false, relaxed);
   if (sigaction(SIGSEGV, nullptr, &previous_) != 0)
     return false;
   own_ = previous_;
@@ -29,14 +32,15 @@ bool fault_handler::install(function own) noexcept {
   own_.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous_.sa_flags & (SA_NODEFER | SA_RESTART));
   if (is_first() && !is_default())
     own_.sa_flags |= SA_RESTART; // what is ignored interrupts no call
-  return sigaction(SIGSEGV, &own_, nullptr) == 0;
+  installed_ = sigaction(SIGSEGV, &own_, nullptr) == 0;
+  return installed_;
 }
 
 void fault_handler::uninstall() noexcept {
   struct sigaction now{};
   sigaction(SIGSEGV, nullptr, &now);
   if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == own_.sa_sigaction)
-    sigaction(SIGSEGV, &previous_, nullptr);
+    installed_ = sigaction(SIGSEGV, &previous_, nullptr) != 0;
 }
 
 bool fault_handler::is_default() const noexcept {

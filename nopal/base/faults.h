@@ -16,6 +16,7 @@ class fault_handler {
 public:
   using function = void (*)(int, siginfo_t*, void*);
 
+  // Both by one thread at a time.
   // On the thread's signal stack. False: the system refuses. It inherits from the handler before
   // what that has asked for: its mask, whether it may interrupt itself, whether calls go on.
   bool install(function own) noexcept;
@@ -33,6 +34,7 @@ public:
 private:
   bool is_default() const noexcept;
 
+  bool installed_ = false;
   struct sigaction own_{};
   struct sigaction previous_{};
   atomic<bool> spent_{false}; // the previous one was to be called once (SA_RESETHAND)

@@ -3,28 +3,27 @@
 #include "nopal/process/guard.h"
 
 #include "nopal/base/die.h"
+#include "nopal/base/faults.h"
+#include "nopal/base/os.h"
 
-#include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <sys/mman.h>
+#include <optional>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
 layout guarded;
 char sentence[256]; // made before, since a handler formats nothing
-std::array<unsigned char, 16384> handler_stack;
-struct sigaction before;
-stack_t stack_before;
+base::fault_handler handler;
+std::optional<base::signal_stack> own_stack;
 
-void on_fault(int signal, siginfo_t* info, void*) {
+void on_fault(int signal, siginfo_t* info, void* context) {
   const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  if (at >= guarded.guard_at() && at < guarded.region_at())
+  if (base::fault_handler::is_fault(info) && at >= guarded.guard_at() && at < guarded.region_at())
     base::die_in_signal_handler(sentence);
-  sigaction(signal, &before, nullptr); // the instruction faults again, there
+  handler.pass_on(signal, info, context);
 }
 
 } // namespace
@@ -36,21 +35,17 @@ void guard_region(const layout& as) {
                 "their stacks; set NOPAL_REGION_SIZE or process::options::region_size to a larger "
                 "power of two, up to 1G",
                 as.region_size);
-  if (mprotect(reinterpret_cast<void*>(as.guard_at()), guard_size, PROT_NONE) != 0)
+  if (!base::forbid(reinterpret_cast<void*>(as.guard_at()), as.guard_size()))
     base::die("the guard below the uni-address region could not be made: %s", std::strerror(errno));
-  stack_t own{};
-  own.ss_sp = handler_stack.data();
-  own.ss_size = handler_stack.size();
-  sigaltstack(&own, &stack_before);
-  struct sigaction action{};
-  action.sa_sigaction = on_fault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigaction(SIGSEGV, &action, &before);
+  own_stack.emplace();
+  if (!handler.install(on_fault))
+    base::die("the handler that reports overflows of the region cannot be installed: %s",
+              std::strerror(errno));
 }
 
 void unguard_region() noexcept {
-  sigaction(SIGSEGV, &before, nullptr);
-  sigaltstack(&stack_before, nullptr);
+  handler.uninstall();
+  own_stack.reset();
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -14,6 +14,7 @@
 #include "nopal/base/os.h"
 #include "nopal/config.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,7 +25,8 @@ namespace nopal::inline NOPAL_ABI::process {
 // Some 400 GiB below where the system puts anything, and among the addresses that AddressSanitizer
 // and ThreadSanitizer leave to programs.
 inline constexpr std::uintptr_t block_at = 0x7e90'0000'0000;
-inline constexpr std::size_t guard_size = std::size_t{64} << 10;
+inline constexpr std::size_t least_guard = std::size_t{1} << 20;
+inline constexpr std::size_t largest_guard = std::size_t{16} << 20;
 inline constexpr std::size_t most_result = 1024; // bytes of a run's result, or of an error's text
 inline constexpr unsigned most_processes = 4096;
 inline constexpr unsigned barrier_rounds = 12; // log2 of that
@@ -71,8 +73,12 @@ struct layout {
     return (bytes + base::page_size() - 1) / base::page_size() * base::page_size();
   }
   std::uintptr_t heap_at() const noexcept { return block_at + pages(sizeof(control_block)); }
+  // No frame that fits a region of up to 16 MiB leaps over it.
+  std::size_t guard_size() const noexcept {
+    return std::clamp(region_size, least_guard, largest_guard);
+  }
   std::uintptr_t guard_at() const noexcept { return heap_at() + heap_size; }
-  std::uintptr_t region_at() const noexcept { return guard_at() + guard_size; }
+  std::uintptr_t region_at() const noexcept { return guard_at() + guard_size(); }
   std::uintptr_t region_end() const noexcept { return region_at() + regions * region_size; }
   // The upper end of that of a process.
   std::uintptr_t region_end_of(unsigned process) const noexcept {

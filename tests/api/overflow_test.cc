@@ -34,8 +34,8 @@ template <std::size_t Bytes> [[gnu::noinline]] int leap(int depth) {
 // Neighbours that must not be overwritten wait on their stacks, below and above.
 template <class Deep> void among_others(Deep deep) {
   nopal::configure({.num_workers = 1});
-  nopal::run([deep] {
-    bool done = false;
+  bool done = false;
+  nopal::run([deep, &done] {
     for (int i = 0; i < 12; ++i)
       nopal::spawn([i, deep, &done] {
         int own[1000];

@@ -10,6 +10,8 @@
 #include <csignal>
 #include <cstddef>
 
+#if !defined(NOPAL_TSAN) // which stands before the handlers of a program, with masks of its own
+
 namespace nopal_test {
 namespace {
 
@@ -68,7 +70,7 @@ template <class Prepare, class Act> int ended(Prepare prepare, Act act) {
 constexpr int killed = 1000 + SIGSEGV;
 constexpr auto by_default = [] { signal(SIGSEGV, SIG_DFL); };
 
-TEST(sent_fault, kills_by_default) {
+TEST(sent_fault_death, kills_by_default) {
   for (const send how : all) {
     EXPECT_EQ(ended(by_default,
                     [how] {
@@ -88,7 +90,7 @@ TEST(sent_fault, kills_by_default) {
 }
 
 // As often as it comes; then a fault still kills.
-TEST(sent_fault, is_ignored_if_that_was_asked_for) {
+TEST(sent_fault_death, is_ignored_if_that_was_asked_for) {
   for (const send how : all)
     EXPECT_EQ(ended([] { signal(SIGSEGV, SIG_IGN); },
                     [how] {
@@ -108,7 +110,7 @@ TEST(sent_fault, is_ignored_if_that_was_asked_for) {
             killed);
 }
 
-TEST(sent_fault, goes_to_the_handler) {
+TEST(sent_fault_death, goes_to_the_handler) {
   for (const int flags : {0, SA_SIGINFO})
     for (const send how : all)
       EXPECT_EQ(ended([flags] { handle(flags); },
@@ -120,7 +122,7 @@ TEST(sent_fault, goes_to_the_handler) {
                 6);
 }
 
-TEST(sent_fault, is_handled_with_the_masks_that_were_asked_for) {
+TEST(sent_fault_death, is_handled_with_the_masks_that_were_asked_for) {
   for (const int flags : {0, SA_SIGINFO}) {
     EXPECT_EQ(ended([flags] { handle(flags | SA_NODEFER); },
                     [] {
@@ -137,7 +139,7 @@ TEST(sent_fault, is_handled_with_the_masks_that_were_asked_for) {
   }
 }
 
-TEST(sent_fault, is_handled_once_if_that_was_asked_for) {
+TEST(sent_fault_death, is_handled_once_if_that_was_asked_for) {
   for (const int flags : {0, SA_SIGINFO}) {
     EXPECT_EQ(ended([flags] { handle(flags | static_cast<int>(SA_RESETHAND)); },
                     [] {
@@ -156,7 +158,7 @@ TEST(sent_fault, is_handled_once_if_that_was_asked_for) {
 }
 
 // A call goes on behind the handler, or does not, as the program has asked.
-TEST(sent_fault, interrupts_calls_as_before) {
+TEST(sent_fault_death, interrupts_calls_as_before) {
   for (const bool restarts : {false, true})
     EXPECT_EQ(ended([restarts] { handle(restarts ? SA_RESTART : 0); },
                     [restarts] {
@@ -183,7 +185,7 @@ TEST(sent_fault, interrupts_calls_as_before) {
               7);
 }
 
-TEST(own_fault, goes_to_the_handler_that_mends_it) {
+TEST(own_fault_death, goes_to_the_handler_that_mends_it) {
   EXPECT_EQ(ended(
                 [] {
                   handle(SA_SIGINFO);
@@ -198,7 +200,7 @@ TEST(own_fault, goes_to_the_handler_that_mends_it) {
             9);
 }
 
-TEST(own_fault, kills_by_default) {
+TEST(own_fault_death, kills_by_default) {
   EXPECT_EQ(ended(by_default,
                   [] {
                     nopal::scope s;
@@ -211,3 +213,5 @@ TEST(own_fault, kills_by_default) {
 
 } // namespace
 } // namespace nopal_test
+
+#endif

@@ -40,6 +40,47 @@ TEST(limits, of_the_region_end_all_processes) {
     EXPECT_EQ(status, 70);
 }
 
+// A frame that leaps far below the region: nothing that lies there is overwritten.
+template <std::size_t Bytes> int leap(int depth) {
+  volatile char frame[Bytes];
+  frame[0] = 1;
+  if (depth == 0)
+    return 0;
+  process::task<int> one = process::spawn(leap<Bytes>, depth - 1);
+  return process::join(one) + frame[0];
+}
+
+TEST(limits, of_the_region_are_not_leapt_over) {
+  constexpr std::size_t KiB = 1024;
+  for (auto* const far : {leap<50 * KiB>, leap<200 * KiB>, leap<1000 * KiB>}) {
+    const ended got = computed_by({.processes = 2, .region_size = 64 * KiB}, far, 3);
+    EXPECT_NE(got.said.find(region_is_too_small), std::string::npos) << got.said;
+    EXPECT_EQ(got.status, 70);
+  }
+}
+
+void change_nothing(int) {}
+
+TEST(limits, a_fault_that_is_sent_has_the_effect_that_it_had) {
+  EXPECT_EQ(apart([] {
+              signal(SIGSEGV, SIG_DFL); // sanitizers have handlers
+              process::session here{0, nullptr, {.processes = 1}};
+              raise(SIGSEGV);
+            }).status,
+            128 + SIGSEGV);
+  for (auto* const before : {SIG_IGN, change_nothing}) {
+    const ended got = apart([before] {
+      signal(SIGSEGV, before);
+      process::session here{0, nullptr, {.processes = 1, .region_size = std::size_t{64} << 10}};
+      for (int i = 0; i < 3; ++i)
+        kill(getpid(), SIGSEGV);
+      here.run(deep, 10'000); // the handler is still there
+    });
+    EXPECT_EQ(got.said, region_is_too_small);
+    EXPECT_EQ(got.status, 70);
+  }
+}
+
 TEST(limits, of_the_region_are_an_option) {
   EXPECT_EQ(computed_by({.region_size = std::size_t{64} << 20}, deep, 10'000).said, "10000");
 }

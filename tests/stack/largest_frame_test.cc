@@ -77,11 +77,11 @@ TEST(largest_frame, is_caught_where_the_kernel_has_no_guard_regions) {
   expect_guards(forbid_guard_regions, nothing);
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(NOPAL_TSAN) // whose shadow memory counts, too
+
 TEST(largest_frame, is_caught_where_data_is_limited) {
   expect_guards([] { return limit(RLIMIT_DATA, std::size_t{1} << 40); }, nothing);
 }
-
-#if !defined(__SANITIZE_ADDRESS__) && !defined(NOPAL_TSAN) // whose shadow would all be locked
 
 bool may_lock_all() {
   return apart([] { return lock_all() ? 1 : 0; }) == 1u;
