@@ -56,10 +56,11 @@ void tell(event what, stack_id stack, std::uintptr_t frames) noexcept {
     told(what, stack, frames);
 }
 
-// At most so many of its pages have memory.
+// At most so many of its pages have memory. An old kernel keeps those that are locked: they stay,
+// uncharged, since nobody could give them back.
 void discard(part dead, std::uint32_t pages) noexcept {
-  base::discard(dead.start(), dead.bytes());
-  returned.fetch_add(pages, base::relaxed);
+  if (base::discard(dead.start(), dead.bytes()))
+    returned.fetch_add(pages, base::relaxed);
   unmaps.fetch_add(1, base::relaxed);
 }
 
@@ -81,7 +82,8 @@ charge charge_for(part dead) noexcept {
 
 // What stays charged of a stack that the caller has claimed.
 charge discard_dead(stack_id stack, part dead, charge before) noexcept {
-  NOPAL_CHECK(dead.resident() <= before.pages);
+  // Unless they were locked meanwhile, which fills them (mlockall).
+  NOPAL_CHECK(dead.resident() <= before.pages || base::is_locked(dead.start()));
   const std::uint32_t there = before.counted ? before.pages : counted_pages(dead);
   if (there <= kFew && !before.counted)
     return {there, true};

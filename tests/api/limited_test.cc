@@ -200,6 +200,30 @@ TEST_F(limited, memory_that_is_locked_for_a_while) {
   });
 }
 
+// Without a budget every dead page is to be given back.
+template <class Before> std::uint64_t pages_returned(Before before) {
+  const auto returned = apart([before] {
+    nopal::configure({.num_workers = 2, .stack_budget = 0});
+    if (!before())
+      return std::uint64_t{100000};
+    for (int i = 0; i < 20; ++i)
+      be_stolen();
+    return fib(12) == 144 ? nopal::stats().pages_returned : 200000;
+  });
+  return returned.value_or(300000);
+}
+
+TEST_F(limited, memory_that_is_locked_is_given_back_where_the_kernel_can) {
+  const auto lock = [] { return mlockall(MCL_CURRENT | MCL_FUTURE) == 0; };
+  if (apart([lock] { return geteuid() == 0 && lock() ? 1 : 0; }) != 1u)
+    GTEST_SKIP() << "this process may not lock its memory";
+  EXPECT_GT(pages_returned(lock), 0u);
+  EXPECT_LT(pages_returned(lock), 100000u);
+#if !defined(NOPAL_CHECKS) // a check build notices the dead pages
+  EXPECT_EQ(pages_returned([lock] { return forbid_discarding_what_is_locked() && lock(); }), 0u);
+#endif
+}
+
 // Without that privilege. What is locked and mapped counts.
 bool lock_as_anybody(std::size_t bytes, int how) {
   return limit(RLIMIT_MEMLOCK, bytes) && (geteuid() != 0 || setresuid(65534, 65534, 65534) == 0) &&

@@ -18,14 +18,13 @@
 
 namespace nopal_test {
 
-// As on a kernel before 6.13, which does not know the advice.
-inline bool forbid_guard_regions() {
-  constexpr unsigned kGuardInstall = 102;
+// As if madvise(2) did not know this advice.
+inline bool forbid_advice(unsigned advice) {
   sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 3),
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args[2])),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, kGuardInstall, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, advice, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EINVAL),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
@@ -33,6 +32,10 @@ inline bool forbid_guard_regions() {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
          prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
+// As on a kernel before 6.13.
+inline bool forbid_guard_regions() { return forbid_advice(102); }
+// As on a kernel before 5.18.
+inline bool forbid_discarding_what_is_locked() { return forbid_advice(24); }
 
 inline bool limit(__rlimit_resource what, std::size_t bytes) {
   const rlimit to{bytes, bytes};
