@@ -111,9 +111,8 @@ void say_about_fibers() {
   const auto with = stack::small::guarded_by();
   base::say("at most %zu fibers that have begun, %s", stack::small::capacity(),
             with == stack::small::guard::region ? "each stack with a guard region"
-            : with == stack::small::guard::page
-                ? "each stack with a guard of two mappings, as this kernel has no guard regions"
-                : "their stacks without guards");
+            : with == stack::small::guard::page ? "each stack with a guard of two mappings"
+                                                : "their stacks without guards");
 }
 
 void start_locked() {

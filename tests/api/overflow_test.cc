@@ -3,10 +3,12 @@
 // memory: on a fiber's stack, on one of a strand, and on a thief's.
 #include "nopal/base/die.h"
 #include "nopal/fiber.h"
+#include "nopal/scheduler.h"
 #include "tests/api/support.h"
 #include "tests/stack/limited.h"
 
 #include <cstring>
+#include <deque>
 
 namespace nopal_test {
 namespace {
@@ -126,6 +128,38 @@ TEST_F(overflow_death, a_strand_that_was_stolen) {
         s.join();
       },
       died, of_strand);
+}
+
+// Its choice runs on a thread's own stack, and goes too deep on one of the pool.
+class deep_choice : public nopal::scheduler {
+public:
+  using scheduler::scheduler;
+
+private:
+  void put(nopal::fiber ready) override { ready_.push_back(std::move(ready)); }
+  nopal::fiber take() override {
+    if (thread_id() != getpid())
+      leap<300 * kKiB>(0);
+    if (ready_.empty())
+      return {};
+    nopal::fiber next = std::move(ready_.front());
+    ready_.pop_front();
+    return next;
+  }
+  std::deque<nopal::fiber> ready_;
+};
+
+TEST_F(overflow_death, a_scheduler_of_the_program_on_a_thread_of_the_pool) {
+  EXPECT_EXIT(
+      {
+        nopal::configure({.num_workers = 2});
+        deep_choice order{2u};
+        nopal::run(order, [] {
+          for (;;)
+            nopal::yield();
+        });
+      },
+      died, "^nopal: stack overflow: what runs as no strand");
 }
 
 } // namespace
