@@ -3,20 +3,21 @@
 #include "nopal/process/guard.h"
 
 #include "nopal/base/die.h"
+#include "nopal/base/thread.h"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <sys/mman.h>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
 layout guarded;
 char sentence[256]; // made before, since a handler formats nothing
-std::array<unsigned char, 16384> handler_stack;
+std::vector<unsigned char> handler_stack;
 struct sigaction before;
 stack_t stack_before;
 
@@ -38,6 +39,7 @@ void guard_region(const layout& as) {
                 as.region_size);
   if (mprotect(reinterpret_cast<void*>(as.guard_at()), guard_size, PROT_NONE) != 0)
     base::die("the guard below the uni-address region could not be made: %s", std::strerror(errno));
+  handler_stack.resize(base::signal_stack_bytes());
   stack_t own{};
   own.ss_sp = handler_stack.data();
   own.ss_size = handler_stack.size();

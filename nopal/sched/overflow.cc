@@ -7,6 +7,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
+#include "nopal/base/thread.h"
 #include "nopal/stack/small.h"
 
 #include <signal.h>
@@ -82,7 +83,7 @@ void report_overflow_of_own_stack() noexcept {
 }
 
 signal_stack::signal_stack() noexcept {
-  constexpr std::size_t size = std::size_t{32} << 10;
+  const std::size_t size = base::signal_stack_bytes();
   stack_t before{};
   sigaltstack(nullptr, &before);
   if ((before.ss_flags & SS_DISABLE) == 0)
