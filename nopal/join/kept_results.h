@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Check builds: a child's result is there after the join, and not before, however many workers
-// there are. A program that reads it earlier is right as long as no thief comes. So from the child's
-// end to the join AddressSanitizer reports who reads the variable (use-after-poison); without
-// AddressSanitizer, and where other variables share its eight bytes, it holds other bytes meanwhile.
+// there are. A program that reads it earlier is right as long as no thief comes. So from the
+// child's end to the join AddressSanitizer reports who reads the variable (use-after-poison).
+// Without AddressSanitizer, and where other variables share its eight bytes, the variable holds
+// other bytes meanwhile.
 //
 // Ownership: `first_` children that end, at the same time, and the main path after its join; a node
 //            who has made it, then the main path.
