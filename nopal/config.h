@@ -34,9 +34,11 @@
 #if defined(NOPAL_CHECKS)
 #define NOPAL_ABI_CHECKS checked_
 #define NOPAL_IF_CHECKED(statement) statement
+#define NOPAL_CHECKED_PART(...) __VA_ARGS__
 #else
 #define NOPAL_ABI_CHECKS
 #define NOPAL_IF_CHECKED(statement) static_cast<void>(0)
+#define NOPAL_CHECKED_PART(...)
 #endif
 #if defined(NOPAL_SERIAL)
 #define NOPAL_ABI serial

@@ -16,7 +16,9 @@
 // calls and joins do nothing: the serial elision, the meaning of the program. Even then a fork
 // copies its function object and its arguments, which the source without the words would not.
 //
-// Rules. A scope is a local variable, and only the function that declares it forks and joins it.
+// Rules. A scope is a local variable, and only the function that declares it forks and joins it. A
+// lambda is a function of its own, which an optimizing compiler may make one with its caller, so
+// that such a fork is right there and a misuse at -O0: declare a scope in the lambda.
 // Scopes of one function fork and join like nested blocks, in the reverse order of their
 // declaration. Between a scope's declaration and its last join the function does not change the
 // size of its frame (alloca). After a fork, a join or a wait (mutex.h) the function may run on
@@ -67,8 +69,10 @@ public:
   [[gnu::always_inline]] inline ~any_scope() noexcept(false) {
     if (frame_.needs_join()) [[unlikely]] {
       wait();
+      NOPAL_IF_CHECKED(results_.give_out());
       sched::finish_join_in_destructor(arch::address_of(frame_));
     }
+    NOPAL_IF_CHECKED(results_.give_out());
   }
 
   any_scope(const any_scope&) = delete;
@@ -83,7 +87,8 @@ public:
       detail::call_stub<Kind>(&frame_, std::forward<F>(f), std::forward<Args>(args)...);
   }
 
-  // Runs `result = f(args...)` as a child, function and arguments moved or copied likewise.
+  // Runs `result = f(args...)` as a child, function and arguments moved or copied likewise. The
+  // result is there after the join; check builds keep it away until then (join/kept_results.h).
   template <class R, class F, class... Args>
     requires std::is_assignable_v<R&, std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
@@ -92,7 +97,8 @@ public:
     if constexpr (detail::copied_as_bytes<std::decay_t<F>>)
       detail::call_stub<Kind>(&frame_,
                               detail::into<R, std::decay_t<F>>{std::addressof(result),
-                                                               std::decay_t<F>(std::forward<F>(f))},
+                                                               std::decay_t<F>(std::forward<F>(f))
+                                                                   NOPAL_CHECKED_PART(, kept())},
                               std::forward<Args>(args)...);
     else // the function is an argument too, so that it is moved once
       detail::call_stub<Kind>(
@@ -109,10 +115,12 @@ public:
   [[gnu::always_inline]] inline void join() {
     if (frame_.needs_join()) [[unlikely]] {
       wait();
+      NOPAL_IF_CHECKED(results_.give_out());
       sched::finish_join(arch::address_of(frame_));
       if (frame_.needs_join())
         __builtin_unreachable(); // so compilers leave out the destructor's join
     }
+    NOPAL_IF_CHECKED(results_.give_out());
   }
 
 protected:
@@ -141,6 +149,10 @@ protected:
   }
 
   Frame frame_;
+  // The other kinds of scopes are joined by functions of their own.
+  NOPAL_CHECKED_PART(join::kept_results results_; join::kept_results * kept() noexcept {
+    return Kind == join::fork_kind::plain ? &results_ : nullptr;
+  })
 };
 
 // Waits for its children before it dies.

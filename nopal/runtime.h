@@ -33,6 +33,13 @@ void configure(const options& asked);
 // the options unless they are resolved.
 unsigned num_workers();
 
+// Ends the pool's threads, and returns when they have ended: on each, options::on_worker_end was
+// called, and then the thread-local objects were destroyed. The next fork starts others, which
+// inherit from the forking thread what threads inherit. (The threads of the timer and of deadlines
+// stay.) Ends the program with a sentence if a computation runs. Thread rules: any thread that runs
+// no strand.
+void stop_workers();
+
 // What all workers did since the program began; see sched/statistics.h for each field.
 using sched::statistics;
 statistics stats();
@@ -45,11 +52,13 @@ std::uint64_t suppressed_exceptions() noexcept;
 // The serial elision has no runtime: one worker, no options to heed, nothing to count.
 inline void configure(const options&) {}
 inline unsigned num_workers() { return 1; }
+inline void stop_workers() {}
 inline statistics stats() { return {}; }
 inline std::uint64_t suppressed_exceptions() noexcept { return 0; }
 #else
 inline void configure(const options& asked) { sched::set_options(asked); }
 inline unsigned num_workers() { return sched::options_in_force().num_workers.value; }
+inline void stop_workers() { sched::stop(); }
 inline statistics stats() { return sched::measure(); }
 inline std::uint64_t suppressed_exceptions() noexcept { return join::suppressed_by_last_join(); }
 #endif

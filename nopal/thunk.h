@@ -12,6 +12,7 @@
 #include "nopal/closure.h"
 #include "nopal/config.h"
 #include "nopal/join/join.h"
+#include "nopal/join/kept_results.h"
 #include "nopal/sched/forks.h"
 
 #include <array>
@@ -135,12 +136,23 @@ NOPAL_THUNK_FUNCTION void call_thunk(scope_frame* scope, F f, Args... args) {
   run_child<Kind>(scope, child);
 }
 
+// The result is nothing but bytes, and the child is done with them when it has stored them: no
+// destructor of its function or arguments follows.
+template <class R, class F, class... Args>
+inline constexpr bool may_be_kept =
+    copied_as_bytes<R> && !std::is_volatile_v<R> &&
+    std::is_trivially_assignable_v<R&, std::invoke_result_t<F&, Args...>> &&
+    (std::is_trivially_destructible_v<std::decay_t<Args>> && ...);
+
 // A function whose result goes to the parent's variable.
 template <class R, class F> struct into {
   R* result;
   [[no_unique_address]] F f;
+  NOPAL_CHECKED_PART(join::kept_results* kept;)
   template <class... Args> void operator()(Args&&... args) {
     *result = std::invoke(f, std::forward<Args>(args)...);
+    NOPAL_CHECKED_PART(if constexpr (may_be_kept<R, F, Args...>) if (kept != nullptr)
+                           kept->keep(result, sizeof *result);)
   }
 };
 

@@ -12,6 +12,12 @@
 child would pass its fork unseen; compile this file with -fexceptions
 #endif
 
+#include <version>
+#if defined(_LIBCPP_VERSION)
+#error Nopal cannot be used with -stdlib=libc++: it uses std::stop_token and what libstdc++ tells \
+of the exceptions of a thread; compile all of the program with -stdlib=libstdc++
+#endif
+
 #if defined(__has_feature)
 #if __has_feature(safe_stack)
 #error Nopal cannot be used with -fsanitize=safe-stack: it keeps local variables on another stack, \

@@ -21,6 +21,7 @@ extern "C" {
 [[gnu::weak]] void __asan_handle_no_return();
 [[gnu::weak]] void __asan_poison_memory_region(const volatile void*, std::size_t);
 [[gnu::weak]] void __asan_unpoison_memory_region(const volatile void*, std::size_t);
+[[gnu::weak]] int __asan_address_is_poisoned(const volatile void*);
 [[gnu::weak]] void __lsan_register_root_region(const void*, std::size_t);
 [[gnu::weak]] void __lsan_unregister_root_region(const void*, std::size_t);
 [[gnu::weak]] void __sanitizer_start_switch_fiber(void** fake_stack, const void*, std::size_t);
@@ -125,6 +126,21 @@ NOPAL_SWITCHES stack_bounds enter_stack(std::uintptr_t low, std::uintptr_t high,
 
 void forget_frames(std::uintptr_t low, std::uintptr_t high) noexcept {
   tell_of(__asan_unpoison_memory_region, low, high);
+}
+
+// One byte of shadow stands for eight bytes, and others may be changing the shadow of theirs.
+bool hide_object(void* at, std::size_t bytes) noexcept {
+  constexpr std::uintptr_t grain = 8;
+  const auto low = reinterpret_cast<std::uintptr_t>(at);
+  const auto end = reinterpret_cast<const void*>(low + bytes);
+  if (__asan_poison_memory_region == nullptr || low % grain != 0 ||
+      (bytes % grain != 0 && __asan_address_is_poisoned(end) == 0))
+    return false;
+  tell(__asan_poison_memory_region, at, (bytes + grain - 1) / grain * grain);
+  return true;
+}
+void reveal_object(void* at, std::size_t bytes) noexcept {
+  tell(__asan_unpoison_memory_region, at, bytes);
 }
 
 void forget_unwound_frames() noexcept { tell(__asan_handle_no_return); }

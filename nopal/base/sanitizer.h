@@ -78,6 +78,11 @@ stack_bounds enter_stack(std::uintptr_t low, std::uintptr_t high, void* fiber) n
 // No live frame lies in [low, high) any more: AddressSanitizer forgets what was poisoned there.
 void forget_frames(std::uintptr_t low, std::uintptr_t high) noexcept;
 
+// AddressSanitizer reports who reads or writes the object from now on; and: it does not any more.
+// False: there is no such tool, or other objects share the last eight bytes.
+bool hide_object(void* at, std::size_t bytes) noexcept;
+void reveal_object(void* at, std::size_t bytes) noexcept;
+
 // An exception unwinds frames of this stack: AddressSanitizer forgets what is poisoned on it. The
 // throw itself does that only for the stack on which it runs.
 void forget_unwound_frames() noexcept;

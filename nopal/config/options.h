@@ -61,6 +61,11 @@ struct options {
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
   std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0
   std::optional<std::uint64_t> seed = {}; // NOPAL_SEED, decimal or 0x; default: from the clock
+  // Called on each of the pool's threads before its first strand, and after its last one, where the
+  // pool ends (nopal::stop_workers). They neither fork nor throw. Threads of the program's own do
+  // not call them.
+  std::function<void()> on_worker_start = {};
+  std::function<void()> on_worker_end = {};
 };
 
 // A value and who decided it: "set by the program", a variable's name, "default" or "from the

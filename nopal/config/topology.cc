@@ -5,6 +5,7 @@
 #include "nopal/config/cpus.h"
 #include "nopal/config/environment.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
@@ -48,11 +49,12 @@ std::vector<int> bind_order(const std::vector<int>& affinity, const std::string&
   return order;
 }
 
-int bind_thread(pthread_t thread, int cpu) {
-  const auto index = static_cast<std::size_t>(cpu);
-  std::vector<cpu_set_t> mask(index / CPU_SETSIZE + 1);
+int bind_thread(pthread_t thread, const std::vector<int>& cpus) {
+  const auto last = static_cast<std::size_t>(std::ranges::max(cpus));
+  std::vector<cpu_set_t> mask(last / CPU_SETSIZE + 1);
   const std::size_t bytes = mask.size() * sizeof(cpu_set_t);
-  CPU_SET_S(index, bytes, mask.data());
+  for (const int cpu : cpus)
+    CPU_SET_S(static_cast<std::size_t>(cpu), bytes, mask.data());
   return pthread_setaffinity_np(thread, bytes, mask.data());
 }
 

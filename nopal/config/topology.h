@@ -15,7 +15,7 @@ namespace nopal::config {
 // tell, the order is that of the mask.
 std::vector<int> bind_order(const std::vector<int>& affinity, const std::string& root = "");
 
-// Lets a thread run on `cpu` only. Returns the kernel's error, or 0.
-[[nodiscard]] int bind_thread(pthread_t thread, int cpu);
+// Lets a thread run on these CPUs only. Returns the kernel's error, or 0.
+[[nodiscard]] int bind_thread(pthread_t thread, const std::vector<int>& cpus);
 
 } // namespace nopal::config

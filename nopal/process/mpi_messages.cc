@@ -14,7 +14,6 @@
 #include <list>
 #include <mpi.h>
 #include <optional>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -70,7 +69,7 @@ public:
     require(MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN));
     require(MPI_Comm_size(all_, &size));
     posted_to_.resize(static_cast<std::size_t>(size));
-    thread_ = own_thread([this] { poll(); });
+    thread_ = own_thread{[this] { poll(); }};
   }
 
   const char* name() const noexcept override { return "mpi"; }
@@ -140,7 +139,7 @@ private:
   words given_;
   std::vector<bool> posted_to_; // since the last flush, by process
   word over_{0};
-  std::thread thread_;
+  own_thread thread_;
 };
 
 // What is asked now is answered after what was begun before.

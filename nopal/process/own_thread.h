@@ -2,28 +2,46 @@
 // How a thread begins that the program has not asked for, and how it gets its turns.
 #pragma once
 
+#include "nopal/base/die.h"
+#include "nopal/base/thread.h"
 #include "nopal/config.h"
 
-#include <csignal>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <sched.h>
 #include <sys/syscall.h>
-#include <thread>
 #include <unistd.h>
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::process {
 
-// A thread that calls f(). It takes no signals, which are for the program's own threads.
-template <class F> std::thread own_thread(F f) {
-  sigset_t every;
-  sigset_t before;
-  sigfillset(&every);
-  pthread_sigmask(SIG_SETMASK, &every, &before);
-  std::thread begun{std::move(f)};
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  return begun;
-}
+// A thread that calls a function. It takes no signals, which are for the program's own threads.
+class own_thread {
+public:
+  own_thread() = default;
+  template <class F> explicit own_thread(F f) : calls_{new std::function<void()>(std::move(f))} {
+    const auto body = [](void* function) -> void* {
+      (*static_cast<const std::function<void()>*>(function))();
+      return nullptr;
+    };
+    if (const int error = base::start_thread(thread_, body, calls_.get(), room); error)
+      base::die("cannot start a thread for several processes with %s",
+                base::thread_refused{error, room}.text);
+  }
+
+  bool joinable() const noexcept { return calls_ != nullptr; }
+  void join() {
+    pthread_join(thread_, nullptr);
+    calls_.reset();
+  }
+
+private:
+  static constexpr std::size_t room = std::size_t{8} << 20; // MPI and UCX run there
+
+  std::unique_ptr<std::function<void()>> calls_; // null: there is no thread
+  pthread_t thread_{};
+};
 
 // A thread that asks the scheduler for short turns gets them sooner when it wakes up, also from a
 // thread that computes. A kernel before Linux 6.12 knows nothing of that, and nothing changes.

@@ -3,7 +3,6 @@
 #include "nopal/process/statistics.h"
 
 #include "nopal/base/die.h"
-#include "nopal/process/own_thread.h"
 
 #include <algorithm>
 #include <chrono>
@@ -60,7 +59,7 @@ NOPAL_READS_FRAMES std::uint64_t count_now(const std::uint64_t& count) noexcept 
 progress_lines::progress_lines(unsigned seconds, unsigned processes) {
   if (seconds == 0)
     return;
-  thread_ = own_thread([=, this] { print_each(seconds, processes); });
+  thread_ = own_thread{[=, this] { print_each(seconds, processes); }};
 }
 
 progress_lines::~progress_lines() {

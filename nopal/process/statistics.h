@@ -5,11 +5,11 @@
 
 #include "nopal/config.h"
 #include "nopal/process/launch.h"
+#include "nopal/process/own_thread.h"
 #include "nopal/process/worker.h"
 
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 
 namespace nopal::inline NOPAL_ABI::process {
 
@@ -31,7 +31,7 @@ private:
   std::mutex mutex_;
   std::condition_variable ended_;
   bool end_ = false;
-  std::thread thread_;
+  own_thread thread_;
 };
 
 // How much of the region has been used, in bytes from its upper end.

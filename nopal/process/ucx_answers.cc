@@ -4,7 +4,6 @@
 
 #include "nopal/base/die.h"
 #include "nopal/process/handover.h"
-#include "nopal/process/own_thread.h"
 
 #include <cerrno>
 #include <cstdint>
@@ -77,7 +76,7 @@ ucx_answers::ucx_answers(ucp_worker_h incoming) : incoming_{incoming} {
   struct sigaction action{};
   action.sa_handler = abort_with_sentence;
   sigaction(SIGABRT, &action, &before_abort);
-  thread_ = own_thread([this] { answer(); });
+  thread_ = own_thread{[this] { answer(); }};
 }
 
 ucx_answers::~ucx_answers() {

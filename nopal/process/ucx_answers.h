@@ -6,9 +6,9 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/process/own_thread.h"
 
 #include <csignal>
-#include <thread>
 #include <ucp/api/ucp.h>
 
 namespace nopal::inline NOPAL_ABI::process {
@@ -33,7 +33,7 @@ private:
   const ucp_worker_h incoming_;
   int arrival_ = -1;
   int stop_ = -1;
-  std::thread thread_;
+  own_thread thread_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -3,7 +3,6 @@
 #include "nopal/process/watch.h"
 
 #include "nopal/base/die.h"
-#include "nopal/process/own_thread.h"
 
 #include <cerrno>
 #include <cstring>
@@ -17,7 +16,7 @@ void watch::start(std::vector<watched> all) {
   all_ = std::move(all);
   if (pipe(stop_) != 0)
     base::die("no pipe could be made to watch the other processes: %s", std::strerror(errno));
-  thread_ = own_thread([this] { look(); });
+  thread_ = own_thread{[this] { look(); }};
 }
 
 void watch::stop() noexcept {

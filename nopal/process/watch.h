@@ -7,10 +7,10 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/process/own_thread.h"
 
 #include <functional>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
@@ -38,7 +38,7 @@ private:
 
   std::vector<watched> all_;
   int stop_[2] = {-1, -1};
-  std::thread thread_;
+  own_thread thread_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -4,7 +4,7 @@
 #include "nopal/sched/alarms.h"
 
 #include "nopal/sched/cancel.h"
-#include "nopal/sched/pool.h"
+#include "nopal/sched/pool_threads.h"
 
 #include <algorithm>
 #include <condition_variable>
@@ -28,6 +28,7 @@ struct alarm_thread {
   }
 
   [[noreturn]] void run() {
+    take_programs_signals(); // callbacks of tokens are the program's
     std::unique_lock guard{lock};
     for (;;) {
       if (set.empty())

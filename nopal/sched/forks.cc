@@ -238,8 +238,9 @@ void finish_join_in_destructor(scope_frame* scope) {
 
 void scope_misused() noexcept {
   base::die(
-      "a scope was forked or joined by another function than the one that declares it (a lambda "
-      "is a function of its own); declare a scope where it is used");
+      "a scope was forked or joined by another function than the one that declares it (a lambda or "
+      "a member function is a function of its own, unless the compiler makes it one with its "
+      "caller, as at -O2); declare a scope in the function that forks, and join it there");
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -117,6 +117,7 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
     check_depth(reinterpret_cast<const void*>(arch::stack_pointer()), before->stack);
   vproc::vproc* const here = nested ? before->host : vproc_of_this_thread();
   group* const begun = take_group();
+  start(); // again: the pool may have ended before this group counted
   begun->root = scope;
   begun->frame = scope->base_of_frame();
   begun->parent = before->of;

@@ -6,6 +6,7 @@
 #include "nopal/sched/arenas.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"
+#include "nopal/sched/pool_threads.h"
 #include "nopal/sched/spares.h"
 #include "nopal/sched/table.h"
 
@@ -64,7 +65,8 @@ void hand_over(worker* self, group* of) noexcept {
 
 bool may_go_on(const worker* self) noexcept {
   const group* const bound = self->host->bound;
-  return (bound != nullptr && !self->host->member && bound->is_finished()) || any_ready(self->host);
+  return (bound != nullptr && !self->host->member && bound->is_finished()) ||
+         any_ready(self->host) || is_to_end(self->host);
 }
 
 // A thread that waits for its group must be there when that ends.
@@ -150,8 +152,13 @@ void rest(worker* self) noexcept {
   lend_stack(self);
   pause_search(self);
   hand_over(self, nullptr);
-  rest_until_wanted();
+  rest_until_wanted(self->host);
   begin_search(self);
+}
+
+void wake_pool() noexcept {
+  for (std::uint32_t i = 0; i < pool_size(); ++i)
+    pool_vproc(i)->parking.wake(idle);
 }
 
 // It counts as one that searches meanwhile: publishers wake no other for what it will find. One

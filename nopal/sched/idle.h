@@ -39,6 +39,8 @@ bool take_stack(worker* self) noexcept;
 bool wait_for_stack(worker* self) noexcept;
 // A spare too many: until it is wanted again.
 void rest(worker* self) noexcept;
+// Wakes all threads of the pool that sleep.
+void wake_pool() noexcept;
 
 // Where steals are forced (pool.h): may wait until a thief has taken what is public. steal.cc
 void wait_for_thief(worker* self) noexcept;

@@ -1,110 +1,46 @@
 // SPDX-License-Identifier: MIT
-// The pool's threads. They are started once, at the first fork, live as long as the process, and
-// sleep when there is nothing to do. So a program may end at any time.
+// Decides the options, and opens everything at the first fork. A program may end at any time: all
+// that it takes ends with the process.
 #include "nopal/sched/pool.h"
 
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
-#include "nopal/base/faults.h"
-#include "nopal/base/limits.h"
 #include "nopal/base/os.h"
-#include "nopal/config/topology.h"
-#include "nopal/sched/entry.h"
+#include "nopal/base/thread.h"
 #include "nopal/sched/overflow.h"
-#include "nopal/sched/schedule.h"
+#include "nopal/sched/pool_threads.h"
 #include "nopal/sched/statistics.h"
 #include "nopal/sched/table.h"
 #include "nopal/sched/timer.h"
 #include "nopal/stack/small.h"
 
-#include <pthread.h>
-#include <signal.h>
-
-#include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
-#include <vector>
+#include <utility>
 
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-constexpr std::size_t kThreadStackBytes = std::size_t{256} << 10;
-
-base::atomic<bool> started{false};
+base::atomic<bool> started{false}; // the pool runs
 constexpr config::defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_STACKS};
 
 bool forced = false;
 unsigned virtual_ones = 0; // written before the first strand runs
 
 std::mutex lock; // of all below
-config::options wanted;
+bool opened = false;
+// Static objects of the program may configure before those of this file are made.
+config::options& wanted() {
+  static auto* const only = new config::options;
+  return *only;
+}
 // Null until somebody asks. Never destroyed: even the last static destructor may fork.
 const config::resolved_options* resolved = nullptr;
 
 const config::resolved_options& settings() {
   if (resolved == nullptr)
-    resolved = new config::resolved_options(config::resolve_or_die(wanted, usual));
+    resolved = new config::resolved_options(config::resolve_or_die(wanted(), usual));
   return *resolved;
-}
-
-worker* add_to_pool() { return take_worker(add_pool_vproc()); }
-
-void* pool_thread(void* self) noexcept {
-  const base::signal_stack own;
-  report_overflow_of_own_stack(true);
-  watch_this_threads_end();
-  run_pool_thread(static_cast<worker*>(self));
-}
-
-// No frame of what runs there leaps over it: actions and callbacks are the program's.
-std::size_t thread_guard_bytes() noexcept {
-  return std::max(stack::largest_frame(), std::size_t{512} << 10);
-}
-
-// Returns pthread_create's error.
-int start_thread(void* (*body)(void*), void* argument, pthread_t& thread) {
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-  pthread_attr_setstacksize(&attributes, kThreadStackBytes);
-  pthread_attr_setguardsize(&attributes, thread_guard_bytes());
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all); // signals are for the program's own threads
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
-    sigdelset(&all, fault); // but a strand's own faults: blocked, they kill without a word
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  const int error = pthread_create(&thread, &attributes, body, argument);
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  pthread_attr_destroy(&attributes);
-  return error;
-}
-
-base::reason why_none(int error) noexcept {
-  return base::why_no_thread(error, kThreadStackBytes + thread_guard_bytes());
-}
-
-// Worker 0 of the binding order is left to the thread that brings the work.
-void start_threads(const config::resolved_options& use) {
-  std::vector<int> order;
-  if (use.binding.value == config::bind::cores)
-    order = config::bind_order(config::affinity_cpus());
-  const std::uint32_t pool = use.num_workers.value - 1;
-  std::vector<worker*> workers(pool); // all are in the table before the first one looks around
-  std::generate(workers.begin(), workers.end(), add_to_pool);
-  for (std::uint32_t number = 0; number < pool; ++number) {
-    pthread_t thread;
-    const int error = start_thread(pool_thread, workers[number], thread);
-    NOPAL_ASSERT(error == 0, "cannot start worker %u of %u, lower NOPAL_NUM_WORKERS: %s",
-                 number + 2, pool + 1, why_none(error).text);
-    if (order.empty())
-      continue;
-    const int cpu = order[(number + 1) % order.size()];
-    const int refused = config::bind_thread(thread, cpu);
-    NOPAL_ASSERT(refused == 0, "a worker cannot be bound to CPU %d as NOPAL_BIND=cores asks: %s",
-                 cpu, std::strerror(refused));
-  }
 }
 
 void say_about_fibers() {
@@ -115,7 +51,8 @@ void say_about_fibers() {
                                                 : "their stacks without guards");
 }
 
-void start_locked() {
+// Once.
+void open_all() {
   const config::resolved_options& use = settings();
   NOPAL_ASSERT(!arch::shadow_stack_is_on(),
                "this program runs with shadow stacks (CET), on which a continuation cannot go on "
@@ -144,7 +81,6 @@ void start_locked() {
   open_table(without_barrier, use.seed.value);
   open_timer(without_barrier, use.tick.value, use.num_workers.value);
   report_stack_overflows();
-  start_threads(use);
   if (use.stats.value)
     std::atexit(print_statistics);
 }
@@ -152,6 +88,7 @@ void start_locked() {
 } // namespace
 
 void start() noexcept {
+  check_no_callback();
   if (started.load(base::acquire))
     return;
   const int error = *base::this_threads_error();
@@ -161,31 +98,33 @@ void start() noexcept {
                "the library that contains Nopal cannot be kept loaded, which it must be while its "
                "threads run: %s",
                not_pinned);
+  base::measure_threads();
   base::set_error(error);
   const std::scoped_lock guard{lock};
   if (started.load(base::relaxed))
     return;
-  start_locked();
+  if (!std::exchange(opened, true))
+    open_all();
+  start_pool_threads(settings(), wanted());
   base::set_error(error);
   started.store(true, base::release);
 }
 
 void set_options(const config::options& asked) {
   const std::scoped_lock guard{lock};
-  NOPAL_ASSERT(!started.load(base::relaxed),
-               "nopal::configure was called after the first fork; call it before");
+  NOPAL_ASSERT(!opened, "nopal::configure was called after the first fork; call it before");
   NOPAL_ASSERT(resolved == nullptr,
                "nopal::configure was called after nopal::num_workers, which had to decide "
                "what the options are; call it before");
-  wanted = asked;
+  wanted() = asked;
 }
 
 void force_steals(std::uint64_t seed) {
   const std::scoped_lock guard{lock};
-  NOPAL_ASSERT(!started.load(base::relaxed) && resolved == nullptr,
+  NOPAL_ASSERT(!opened && resolved == nullptr,
                "steals were forced after the first fork, or after the options were decided");
   forced = true;
-  wanted.seed = seed;
+  wanted().seed = seed;
 }
 
 bool steals_forced() noexcept { return forced; }
@@ -196,19 +135,17 @@ const config::resolved_options& options_in_force() {
   return settings();
 }
 
-void start_spare() {
-  worker* const self = add_to_pool();
-  self->host->spare = true;
-  pthread_t thread;
-  const int error = start_thread(pool_thread, self, thread);
-  NOPAL_ASSERT(error == 0, "cannot start a worker in the place of one that is blocked: %s",
-               why_none(error).text);
-}
-
-void start_helper(void* (*body)(void*) noexcept, const char* purpose) {
-  pthread_t thread;
-  const int error = start_thread(body, nullptr, thread);
-  NOPAL_ASSERT(error == 0, "cannot start the thread that %s: %s", purpose, why_none(error).text);
+void stop() {
+  NOPAL_ASSERT(!vproc::is_worker(vproc::current()),
+               "nopal::stop_workers was called by a strand; call it where no computation runs");
+  check_no_callback();
+  const std::scoped_lock guard{lock};
+  if (!started.load(base::relaxed))
+    return;
+  NOPAL_ASSERT(clear_if_no_group(started),
+               "nopal::stop_workers was called while a computation runs on another thread; call it "
+               "where none runs");
+  end_pool_threads();
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

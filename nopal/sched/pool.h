@@ -12,14 +12,10 @@ void set_options(const config::options& asked);
 // Decides them when first asked for; after that they are fixed.
 const config::resolved_options& options_in_force();
 
-// Starts the pool if it does not run yet.
+// Starts the pool if it does not run.
 void start() noexcept;
-// Starts one more pool thread than were asked for.
-void start_spare();
-// Starts a thread that runs no strands, and lives as long as the process. The purpose completes
-// the message "cannot start the thread that ...".
-void start_helper(void* (*body)(void*) noexcept, const char* purpose);
-
+// Ends it (pool_threads.h). Ends the program with a sentence if a computation runs.
+void stop();
 // For tests, before the first fork: every fork publishes at once, and about three in four, chosen
 // with the seed, wait until a thief has taken the continuation (or no thief came for a while). Each
 // fork then also takes the path of kernels without the heavy barrier.

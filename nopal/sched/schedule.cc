@@ -14,6 +14,7 @@
 #include "nopal/sched/idle.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/preemption.h"
+#include "nopal/sched/table.h"
 #include "nopal/sched/thread_bound.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
@@ -85,8 +86,10 @@ NOPAL_SWITCHES signal work(worker* self, signal told) noexcept {
     run(self, *theft);
   else if (const auto* const after = std::get_if<joined>(&next))
     run(self, *after);
+  else if (const auto* const root = std::get_if<finished_root>(&next))
+    run(self, *root);
   else
-    run(self, *std::get_if<finished_root>(&next));
+    run(self, pool_ended{});
   return signal::stop();
 }
 
@@ -111,6 +114,16 @@ NOPAL_SWITCHES signal answer(worker* self, signal told) noexcept {
     return work(self, told);
   self->host->actions.set(top->below);
   return ask(self, top, told);
+}
+
+// Where a pool thread began, and the worker that its vproc ran last.
+struct pool_thread_frame : arch::context {
+  worker* last = nullptr;
+};
+
+// On the scheduler's stack.
+[[noreturn]] NOPAL_SWITCHES void begin_pool_thread(arch::context*, std::uintptr_t) noexcept {
+  schedule(vproc::current(), signal::stop());
 }
 
 } // namespace
@@ -197,11 +210,27 @@ void place_scheduler(vproc::vproc* here) noexcept {
   here->error = base::this_threads_error();
 }
 
-NOPAL_SWITCHES void run_pool_thread(worker* self) noexcept {
-  place_scheduler(self->host);
-  self->run_on(self->host);
+NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
+  vproc::vproc* const here = self->host;
+  pool_thread_frame frame;
+  here->beginning = &frame;
+  place_scheduler(here);
+  self->run_on(here);
   enter();
-  schedule(self, signal::stop());
+  arch::nopal_arch_park(&frame, begin_pool_thread);
+  return frame.last;
+}
+
+// It stands where the thread began, on the same stack, with nothing between.
+NOPAL_SWITCHES void run(worker* self, pool_ended) noexcept {
+  auto* const frame = static_cast<pool_thread_frame*>(self->host->beginning);
+  frame->last = self;
+  self->host->runs.set(false);
+  leave_to_next_thread(self);
+  leave();
+  arch::nopal_self = &vproc::no_worker;
+  base::forget_frames(arch::stack_pointer(), frame->stack_pointer);
+  arch::nopal_arch_resume(frame, frame->stack_pointer);
 }
 
 NOPAL_SWITCHES void note_stack(worker* self) noexcept {

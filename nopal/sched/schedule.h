@@ -40,7 +40,8 @@ struct joined {
 struct finished_root { // of the group that this thread waits for
   scope_frame* scope;
 };
-using next_step = std::variant<stolen, joined, finished_root, fiber*>;
+struct pool_ended {}; // and with it this thread
+using next_step = std::variant<stolen, joined, finished_root, fiber*, pool_ended>;
 
 // What schedule() asks when no signal has brought any: blocks until there is something to run. What
 // waiting strands have forked comes first if `forked_first`.
@@ -55,7 +56,8 @@ bool reclaim_stacks(worker* self, next_step& left) noexcept; // reclaim.cc
 void run(worker* self, stolen what) noexcept;
 void run(worker* self, joined what) noexcept;
 void run(worker* self, finished_root what) noexcept; // groups.cc
-void run(worker* self, fiber* strand) noexcept;      // park.cc
+void run(worker* self, pool_ended what) noexcept;
+void run(worker* self, fiber* strand) noexcept; // park.cc
 
 // A child whose continuation was stolen is finished, and has left its stack. `scope`: its scope.
 [[noreturn]] void child_ended(void* scope) noexcept; // forks.cc
@@ -66,8 +68,8 @@ void place_scheduler(vproc::vproc* here) noexcept;
 void note_stack(worker* self) noexcept;
 void note_scheduler_stack(const vproc::vproc* here) noexcept;
 
-// The body of a pool thread.
-[[noreturn]] void run_pool_thread(worker* self) noexcept;
+// The body of a pool thread. Returns when the pool ends, with the worker that its vproc has then.
+worker* run_pool_thread(worker* self) noexcept;
 
 // All that a thunk does, on a thread that runs no strand (groups.cc).
 void fork_in_new_group(fork_record* of, const body_calls& child, void* closure) noexcept;

@@ -5,6 +5,7 @@
 // since one ended.
 #include "nopal/sched/spares.h"
 #include "nopal/sched/pool.h"
+#include "nopal/sched/pool_threads.h"
 #include "nopal/vproc/worker.h"
 
 #include <condition_variable>
@@ -28,19 +29,19 @@ std::condition_variable& spare_wanted() {
 } // namespace
 
 void lend_spare() noexcept {
-  std::unique_lock guard{lock};
+  const std::scoped_lock guard{lock};
   lent += 1;
   if (active >= lent)
     return;
-  active += 1;
   if (resting > 0) {
+    active += 1;
     resting -= 1;
     called += 1;
     spare_wanted().notify_one();
-    return;
+  } else if (
+      start_spare()) { // under the lock: where the pool ends, it is forgotten with the others
+    active += 1;
   }
-  guard.unlock();
-  start_spare();
 }
 
 void take_spare_back() noexcept {
@@ -70,14 +71,25 @@ bool too_many_spares() noexcept {
   return active > lent;
 }
 
-void rest_until_wanted() noexcept {
+void rest_until_wanted(const vproc::vproc* here) noexcept {
   std::unique_lock guard{lock};
   if (active <= lent)
     return;
   active -= 1;
   resting += 1;
-  spare_wanted().wait(guard, [] { return called > 0; });
-  called -= 1;
+  spare_wanted().wait(guard, [here] { return called > 0 || is_to_end(here); });
+  if (called > 0)
+    called -= 1;
+}
+
+void wake_resting_spares() noexcept {
+  const std::scoped_lock guard{lock}; // none is between its look at the word and its wait
+  spare_wanted().notify_all();
+}
+
+void forget_spares() noexcept {
+  const std::scoped_lock guard{lock};
+  active = resting = called = 0;
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

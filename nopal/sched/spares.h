@@ -31,7 +31,11 @@ void take_spare_back() noexcept;
 
 // A spare that looks for work: whether there is one too many.
 bool too_many_spares() noexcept;
-// Then it rests, unless that changed, until one is wanted.
-void rest_until_wanted() noexcept;
+// Then it rests, unless that changed, until one is wanted or the pool ends.
+void rest_until_wanted(const vproc::vproc* here) noexcept;
+
+// The pool ends (pool_threads.h); and: it has ended.
+void wake_resting_spares() noexcept;
+void forget_spares() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -14,6 +14,7 @@
 #include "nopal/sched/idle.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"
+#include "nopal/sched/pool_threads.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/table.h"
 
@@ -161,6 +162,10 @@ next_step find_work(worker* self, bool forked_first) noexcept {
     const bool may_steal = wait_for_stack(self);
     if (go_on(self, next))
       break;
+    if (is_to_end(self->host)) {
+      next = pool_ended{};
+      break;
+    }
     if (must_rest(self) || !may_steal)
       continue;
     if (steal_from_anybody(self, next))

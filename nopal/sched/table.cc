@@ -24,6 +24,7 @@ struct unused {
   std::mutex lock;
   std::vector<worker*> workers;
   std::vector<group*> groups;
+  std::size_t groups_in_use = 0;
   std::vector<vproc::vproc*> vprocs;
   bool without_barrier = false;
   std::uint64_t seed = 0;
@@ -154,9 +155,34 @@ void put_back_worker(worker* self, worker* left) noexcept {
   forget(all, self);
 }
 
-group* take_group() noexcept { return take(locked_unused()->groups); }
+group* take_group() noexcept {
+  const locked_unused all;
+  all->groups_in_use += 1;
+  return take(all->groups);
+}
 
-void return_group(group* one) noexcept { locked_unused()->groups.push_back(one); }
+void return_group(group* one) noexcept {
+  const locked_unused all;
+  all->groups_in_use -= 1;
+  all->groups.push_back(one);
+}
+
+bool clear_if_no_group(base::atomic<bool>& flag) noexcept {
+  const locked_unused all;
+  const bool none = all->groups_in_use == 0;
+  if (none)
+    flag.store(false, base::relaxed);
+  return none;
+}
+
+void leave_to_next_thread(worker* one) noexcept {
+  lend_stack(one);
+  one->host->signals.run_with(nullptr);
+  one->host->error = nullptr;
+  one->host->exceptions = &join::no_exceptions;
+  one->exceptions = &join::no_exceptions;
+  one->set_error_at(&no_error);
+}
 
 vproc::vproc* take_vproc() noexcept {
   const locked_unused all;

@@ -52,11 +52,16 @@ void lend_stack(worker* self) noexcept;
 
 group* take_group() noexcept;
 void return_group(group* unused) noexcept;
+// Clears the flag if no group is in use. A group that is taken later finds it cleared.
+bool clear_if_no_group(base::atomic<bool>& flag) noexcept;
+
+// The thread that has run this worker of the pool ends. Another one may run it later.
+void leave_to_next_thread(worker* one) noexcept;
 
 // For an external thread.
 vproc::vproc* take_vproc() noexcept;
 void return_vproc(vproc::vproc* unused) noexcept;
-// For a pool thread, for good.
+// For a pool thread, and for those that come after it.
 vproc::vproc* add_pool_vproc() noexcept;
 // Of the pool; they stay.
 std::uint32_t pool_size() noexcept;

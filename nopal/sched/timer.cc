@@ -10,7 +10,7 @@
 #include "nopal/base/os.h"
 #include "nopal/sched/cancel.h"
 #include "nopal/sched/park.h"
-#include "nopal/sched/pool.h"
+#include "nopal/sched/pool_threads.h"
 #include "nopal/sched/spares.h"
 #include "nopal/sched/table.h"
 

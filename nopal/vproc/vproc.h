@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
 // A vproc is a thread's place among those that run strands.
 //
-// A pool thread has one for good. A thread that Nopal did not start, an external thread, has one
-// from its first fork to its end. At any time a vproc runs strands with one worker (worker.h): its
-// stack and its deque.
+// A pool thread has one, and leaves it to the thread that comes after it where the pool ends. A
+// thread that Nopal did not start, an external thread, has one from its first fork to its end. At
+// any time a vproc runs strands with one worker (worker.h): its stack and its deque.
 //
 // Ownership: the thread that makes it, then its own thread. `parking`, `signals` and `blocked` are
 //            shared; all read `count` and what is `shown`.
 #pragma once
 
+#include "nopal/arch/arch.h"
 #include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
@@ -75,6 +76,7 @@ struct vproc {
   scheduler_place scheduler;
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   int* error = nullptr;                                           // its thread's errno
+  arch::context* beginning = nullptr; // of a pool thread, which ends where it began
   bool member = false;    // bound to a group that another thread waits for (group::closed)
   group* bound = nullptr; // its thread waits for this group and runs its strands only; null: any
   shown<action*> actions; // the one that was pushed last

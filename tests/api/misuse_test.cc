@@ -76,7 +76,47 @@ TEST_F(misuse_death, recursion_by_calls_beyond_a_thiefs_stack) {
 
 const char* const other_function =
     "^nopal: a scope was forked or joined by another function than the one that declares it "
-    "\\(a lambda is a function of its own\\); declare a scope where it is used\n$";
+    "\\(a lambda or a member function is a function of its own, unless the compiler makes it one "
+    "with its caller, as at -O2\\); declare a scope in the function that forks, and join it "
+    "there\n$";
+
+struct object {
+  nopal::scope& s;
+  [[gnu::noinline]] void fork_there() {
+    s.fork([] {});
+  }
+  [[gnu::always_inline]] void fork_here(long& result) {
+    s.fork(result, [] { return 42L; });
+  }
+};
+
+TEST_F(misuse_death, forked_by_a_member_function_or_a_lambda) {
+  EXPECT_EXIT(
+      {
+        nopal::scope s;
+        object{s}.fork_there();
+      },
+      died, other_function);
+  EXPECT_EXIT(
+      {
+        nopal::scope s;
+        const auto fork = [&s]() __attribute__((noinline)) { s.fork([] {}); };
+        fork();
+      },
+      died, other_function);
+}
+
+// What is part of the function when it is compiled forks for it.
+TEST_F(misuse_death, forked_by_a_member_function_that_is_inlined_is_right) {
+  EXPECT_EQ(apart([] {
+              long result = 0;
+              nopal::scope s;
+              object{s}.fork_here(result);
+              s.join();
+              return result;
+            }),
+            42u);
+}
 
 TEST_F(misuse_death, forked_by_another_function) {
   EXPECT_EXIT(

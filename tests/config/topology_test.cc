@@ -101,7 +101,7 @@ TEST(this_machine, a_bound_thread_runs_on_its_cpu_only) {
   std::vector<int> seen;
   int refused = -1;
   std::thread([&] {
-    refused = bind_thread(pthread_self(), last);
+    refused = bind_thread(pthread_self(), {last});
     seen = affinity_cpus();
   }).join();
   EXPECT_EQ(refused, 0);
@@ -109,7 +109,7 @@ TEST(this_machine, a_bound_thread_runs_on_its_cpu_only) {
 }
 
 TEST(this_machine, a_refused_binding_gives_the_error) {
-  EXPECT_EQ(bind_thread(pthread_self(), 1 << 19), EINVAL);
+  EXPECT_EQ(bind_thread(pthread_self(), {1 << 19}), EINVAL);
 }
 
 } // namespace

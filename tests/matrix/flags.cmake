@@ -45,6 +45,10 @@ endforeach()
 matrix_test(GCC m32 SMALL REFUSED "Nopal runs on x86-64 Linux" FLAGS -m32)
 matrix_test(CLANG safe_stack SMALL REFUSED "cannot be used with -fsanitize=safe-stack"
   FLAGS -O1 -fsanitize=safe-stack -Wfatal-errors)
+if(EXISTS /usr/lib/llvm-19/include/c++/v1/version)
+  matrix_test(CLANG libcxx SMALL REFUSED "cannot be used with -stdlib=libc.."
+    FLAGS -O1 -stdlib=libc++ -Wfatal-errors)
+endif()
 matrix_test(CLANG safe_stack_elsewhere SMALL
   REFUSED "nopal: .* was compiled with -fsanitize=safe-stack"
   FLAGS -O1 ELSEWHERE -fsanitize=safe-stack)

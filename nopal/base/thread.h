@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// Threads that Nopal begins, each with the same room for its frames in every program.
+#pragma once
+
+#include <pthread.h>
+
+#include <cstddef>
+
+namespace nopal::base {
+
+// Finds out how large their stacks must be, unless that is known. Takes the dynamic linker's lock.
+void measure_threads() noexcept;
+
+// Of a thread that runs code of Nopal's, and short callbacks.
+inline constexpr std::size_t usual_room = std::size_t{256} << 10;
+// Of the guard below a thread's stack: frames of the program run there too.
+inline constexpr std::size_t usual_guard = std::size_t{512} << 10;
+
+// Begins a thread that calls body(argument) and has so many bytes for its frames, with all signals
+// blocked but those of its own faults. Returns the error of pthread_create.
+int start_thread(pthread_t& begun, void* (*body)(void*), void* argument,
+                 std::size_t room = usual_room, std::size_t guard = usual_guard) noexcept;
+
+// Completes a message "cannot start ...": what the thread's stack takes, and why it was refused.
+struct thread_refused {
+  explicit thread_refused(int error, std::size_t room = usual_room,
+                          std::size_t guard = usual_guard) noexcept;
+  char text[448];
+};
+
+} // namespace nopal::base
