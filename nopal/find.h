@@ -63,6 +63,16 @@ concept can_reduce_while =
     combines_with<Combine, T, given_by<Map, index_of<First, Last>>> &&
     combines_with<Combine, T, T> && std::convertible_to<given_by<Map, index_of<First, Last>>, T>;
 
+template <class First, class Last, class T, class Combine, class Map, class... Grain>
+consteval bool map_stands_first() {
+  if constexpr (can_reduce_while<std::decay_t<First>, std::decay_t<Last>, std::decay_t<T>,
+                                 std::decay_t<Combine>, std::decay_t<Map>>)
+    return false;
+  else
+    return can_reduce_while<std::decay_t<First>, std::decay_t<Last>, std::decay_t<T>,
+                            std::decay_t<Map>, std::decay_t<Combine>>;
+}
+
 } // namespace detail
 
 // The reduction of all iterations before the first for which `map` gives nothing, as by reduce.
@@ -99,11 +109,9 @@ T reduce_while(First first, Last last, T init, const Combine& combine, const Map
   return init;
 }
 
-template <class First, class Last, class T, class Map, class Combine, class... Grain>
-  requires(!detail::can_reduce_while<First, Last, T, Map, Combine>) &&
-          detail::can_reduce_while<First, Last, T, Combine, Map>
-void reduce_while(First, Last, T, Map, Combine, Grain...)
-    NOPAL_REFUSED("combine stands before map");
+template <class... Given>
+  requires(detail::map_stands_first<Given...>())
+void reduce_while(Given&&...) NOPAL_REFUSED("combine stands before map");
 
 // f(i) for every i in [first, last) up to the first for which f returns false, which is returned;
 // or `last`, or `first` where the range is empty.

@@ -77,9 +77,9 @@ TYPED_TEST(indices, the_whole_type) {
   using limits = std::numeric_limits<TypeParam>;
   const auto stop = static_cast<TypeParam>(limits::min() + TypeParam(100));
   for (const std::size_t grain : grains) {
-    const auto before = [stop](TypeParam i) { return i < stop; };
+    const auto before = [=](TypeParam i) { return i < stop; };
     EXPECT_EQ(nopal::for_index_while(limits::min(), limits::max(), before, grain), stop);
-    const auto some = [stop](TypeParam i) { return i < stop ? std::optional(1) : std::nullopt; };
+    const auto some = [=](TypeParam i) { return i < stop ? std::optional(1) : std::nullopt; };
     EXPECT_EQ(nopal::reduce_while(limits::min(), limits::max(), 0, std::plus<>{}, some, grain),
               100);
   }
