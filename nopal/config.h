@@ -29,7 +29,7 @@
 #define NOPAL_PROCESS_QUEUE_HEADER "nopal/process/queue.h"
 #endif
 
-// The end of an overload that is chosen where no other is. Compilers show its line, with the reason.
+// Ends an overload that is chosen where no other one is. Compilers show the line, with the reason.
 #define NOPAL_REFUSED(reason) = delete
 
 // The inline namespace of all that depends on these choices. Code that is compiled in two ways has
