@@ -75,7 +75,7 @@ template <class Call, class F> std::invoke_result_t<F> call_through(Call call, F
 #endif
 
 template <class F>
-  requires std::is_invocable_v<F>
+  requires detail::comes_back<F>
 std::invoke_result_t<F> affine(F&& f) {
 #if defined(NOPAL_SERIAL)
   return std::invoke(std::forward<F>(f));

@@ -60,7 +60,7 @@ public:
   }
 
   template <class F>
-    requires std::is_invocable_v<F>
+    requires detail::comes_back<F>
   std::invoke_result_t<F> run(F&& f) {
 #if defined(NOPAL_SERIAL)
     return std::invoke(std::forward<F>(f));

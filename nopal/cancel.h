@@ -25,6 +25,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/deadline.h"
 #include "nopal/fork.h"
 #include "nopal/join/cancelled.h"
 
@@ -50,7 +51,7 @@ namespace nopal::inline NOPAL_ABI {
 inline bool is_cancelled() noexcept { return false; }
 
 template <class F>
-  requires std::is_invocable_v<F>
+  requires detail::comes_back<F>
 std::invoke_result_t<F> shielded(F&& f) {
   return std::invoke(std::forward<F>(f));
 }
@@ -87,7 +88,7 @@ template <class Body> [[gnu::noinline]] void call_shielded(Body& body) {
 // but for what it cancels itself. Thread rules: any thread, any strand; f may return on another
 // thread, as a fork may.
 template <class F>
-  requires std::is_invocable_v<F>
+  requires detail::comes_back<F>
 std::invoke_result_t<F> shielded(F&& f) {
   return detail::call_through([](auto& body) { detail::call_shielded(body); }, std::forward<F>(f));
 }
@@ -103,13 +104,18 @@ public:
   using clock = std::chrono::steady_clock;
 
   cancel_scope() = default;
-  explicit cancel_scope(clock::time_point deadline) : deadline_{deadline} {}
+  template <class Clock, class Duration>
+  explicit cancel_scope(std::chrono::time_point<Clock, Duration> deadline)
+      : deadline_{detail::at(deadline)} {}
   template <class Rep, class Period>
   explicit cancel_scope(std::chrono::duration<Rep, Period> at_most)
-      : cancel_scope(clock::now() + std::chrono::duration_cast<clock::duration>(at_most)) {}
+      : deadline_{detail::after(at_most)} {}
   explicit cancel_scope(std::stop_token by) : by_{std::move(by)} {}
 
-  template <class... Parts> void fork(Parts&&... parts) {
+  using detail::refused_forks::fork;
+  template <class... Parts>
+    requires(detail::refusal_of<Parts...>() == detail::refusal::none)
+  void fork(Parts&&... parts) {
     look();
     if (cancelled())
       skipped_ = true;
@@ -127,12 +133,11 @@ public:
 
 private:
   void look() {
-    if (by_.stop_requested() ||
-        (deadline_ != clock::time_point::max() && deadline_ <= clock::now()))
+    if (by_.stop_requested() || (deadline_ != detail::never && deadline_ <= clock::now()))
       cancel();
   }
 
-  const clock::time_point deadline_ = clock::time_point::max();
+  const clock::time_point deadline_ = detail::never;
   const std::stop_token by_;
   std::stop_source out_;
   bool skipped_ = false;
@@ -174,12 +179,18 @@ public:
   using clock = std::chrono::steady_clock;
 
   [[gnu::always_inline]] inline cancel_scope() noexcept { frame_.region = &node_; }
-  [[gnu::always_inline]] inline explicit cancel_scope(clock::time_point deadline) : cancel_scope() {
-    causes().deadline.emplace(node_, deadline);
+  // Of any clock, and from now on; what the clock cannot count never comes, or has passed.
+  template <class Clock, class Duration>
+  [[gnu::always_inline]] inline explicit cancel_scope(
+      std::chrono::time_point<Clock, Duration> deadline)
+      : cancel_scope() {
+    cancel_at(detail::at(deadline));
   }
   template <class Rep, class Period>
   [[gnu::always_inline]] inline explicit cancel_scope(std::chrono::duration<Rep, Period> at_most)
-      : cancel_scope(clock::now() + std::chrono::duration_cast<clock::duration>(at_most)) {}
+      : cancel_scope() {
+    cancel_at(detail::after(at_most));
+  }
   [[gnu::always_inline]] inline explicit cancel_scope(std::stop_token by) : cancel_scope() {
     causes().by.emplace(std::move(by), detail::cancel_causes::canceller{&node_});
   }
@@ -230,6 +241,10 @@ public:
   }
 
 private:
+  void cancel_at(clock::time_point deadline) {
+    if (deadline != detail::never)
+      causes().deadline.emplace(node_, deadline);
+  }
   detail::cancel_causes& causes() {
     if (causes_ == nullptr)
       causes_.reset(new detail::cancel_causes);

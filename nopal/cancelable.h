@@ -57,7 +57,7 @@ inline fiber cancel_wrapper(cancelable& of, fiber one) {
 
 // As spawn(f), with a cancelable.
 template <class F>
-  requires std::is_invocable_v<std::decay_t<F>>
+  requires detail::spawns<F>
 void spawn(cancelable& of, F&& f) {
   cancel_wrapper(of, make_fiber(std::forward<F>(f))).start();
 }

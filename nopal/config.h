@@ -29,6 +29,9 @@
 #define NOPAL_PROCESS_QUEUE_HEADER "nopal/process/queue.h"
 #endif
 
+// Ends an overload that is chosen where no other one is. Compilers show the line, with the reason.
+#define NOPAL_REFUSED(reason) = delete
+
 // The inline namespace of all that depends on these choices. Code that is compiled in two ways has
 // two names, so a file does not link with a library of the other kind; a program may contain both.
 #if defined(NOPAL_CHECKS)

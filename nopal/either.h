@@ -7,7 +7,7 @@
 //
 // An alternative that returns a std::optional fails by returning none; one that throws has failed,
 // too; any other result is a value. Where all have failed there is no answer: the serially first
-// exception is thrown, if any threw.
+// exception is thrown, if any threw. std::monostate stands for void.
 //
 // Returns when all alternatives have stopped, with all that they forked and their destructors. With
 // a cancel_scope as its first argument it returns as soon as there is an answer: what still runs,
@@ -31,6 +31,7 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #if !defined(NOPAL_SERIAL)
 #include "nopal/future.h"
@@ -47,9 +48,33 @@ template <class T> struct value_of {
 template <class T> struct value_of<std::optional<T>> {
   using type = T;
 };
+template <> struct value_of<void> {
+  using type = std::monostate;
+};
 template <class F>
 using alternative_value = typename value_of<std::decay_t<std::invoke_result_t<F&>>>::type;
 template <class... F> using answer_of = std::optional<std::common_type_t<alternative_value<F>...>>;
+
+template <class F, class Answer>
+concept answers =
+    std::is_constructible_v<typename Answer::value_type, alternative_value<F>> &&
+    std::is_move_constructible_v<typename Answer::value_type> &&
+    std::is_move_constructible_v<alternative_value<F>> &&
+    (std::is_void_v<std::invoke_result_t<F&>> ||
+     std::is_constructible_v<std::optional<alternative_value<F>>, std::invoke_result_t<F&>>);
+template <class... F>
+concept alternatives = sizeof...(F) > 0 && (std::is_invocable_v<F&> && ...) && requires {
+  typename answer_of<F...>;
+} && (answers<F, answer_of<F...>> && ...);
+
+template <class F> std::optional<alternative_value<F>> ask(F& alternative) {
+  if constexpr (std::is_void_v<std::invoke_result_t<F&>>) {
+    alternative();
+    return std::monostate{};
+  } else {
+    return std::optional<alternative_value<F>>{alternative()};
+  }
+}
 
 inline void rethrow_first(const std::exception_ptr* thrown, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
@@ -65,7 +90,7 @@ template <class... F> answer_of<F...> first_answer(F&... f) {
   const auto try_one = [&](auto& alternative) {
     try {
       if (!answer)
-        if (std::optional<alternative_value<decltype(alternative)>> given = alternative())
+        if (auto given = ask(alternative))
           answer.emplace(*std::move(given));
     } catch (...) {
       thrown[at] = std::current_exception();
@@ -88,8 +113,7 @@ template <class Answer, std::size_t Count> struct alternatives_cell {
   template <class F, class Region, class Then>
   join::ended call(std::size_t which, F& f, Region& region, Then answered) {
     try {
-      std::optional<alternative_value<F>> given{f()};
-      if (given && claimed.take()) {
+      if (auto given = ask(f); given && claimed.take()) {
         answer.emplace(*std::move(given));
         answered();
         region.cancel();
@@ -153,8 +177,9 @@ template <class Answer> struct outcome {
   Answer answer{};
 };
 
-// By now all is destroyed but what it returns, so that there is less to unwind at each level.
-template <class... F> outcome<answer_of<F...>> try_alternatives(F&... f) {
+// By now all is destroyed but what it returns, so that there is less to unwind at each level. Its
+// scope's frame is this function's: inlined into a coroutine, the scope would lie on the heap.
+template <class... F> [[gnu::noinline]] outcome<answer_of<F...>> try_alternatives(F&... f) {
   alternatives_cell<answer_of<F...>, sizeof...(F)> cell;
   const announced_alternatives here;
   alternatives_scope s;
@@ -202,18 +227,20 @@ template <class Answer, std::size_t Count> struct shared_cell : alternatives_cel
 } // namespace detail
 
 template <class... F>
-  requires(sizeof...(F) > 0) && (std::is_invocable_v<F&> && ...)
+  requires detail::alternatives<F...>
 [[gnu::always_inline]] inline auto either(F&&... f) -> detail::answer_of<F...> {
   return detail::first_answer(f...);
 }
 
 // Returns at once. Only the function that declares `losers` calls this, since it forks there.
 template <class... F>
-  requires(sizeof...(F) > 0) && (std::is_invocable_v<std::decay_t<F>&> && ...)
+  requires detail::alternatives<std::decay_t<F>...> && detail::copied<F...> &&
+           (std::is_move_constructible_v<std::decay_t<F>> && ...)
 [[gnu::always_inline]] inline auto either(cancel_scope& losers, F&&... f)
     -> detail::answer_of<std::decay_t<F>...> {
 #if defined(NOPAL_SERIAL)
-  auto answer = detail::first_answer(f...);
+  const auto of_copies = [](std::decay_t<F>... own) { return detail::first_answer(own...); };
+  auto answer = of_copies(std::forward<F>(f)...);
   losers.cancel();
   return answer;
 #else

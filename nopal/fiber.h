@@ -44,6 +44,9 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
 
+template <class F>
+concept spawns = copied<F> && std::is_invocable_v<std::decay_t<F>>;
+
 template <class F> struct spawned_function : sched::spawned {
   template <class From>
   explicit spawned_function(From&& from) : spawned{call_it, free_it}, f(std::forward<From>(from)) {}
@@ -122,7 +125,7 @@ private:
 // affine region does; in a strand perhaps on another one, as a fork does. Thread rules: any thread,
 // any strand.
 template <class F>
-  requires std::is_invocable_v<F>
+  requires detail::comes_back<F>
 std::invoke_result_t<F> run(F&& f) {
   detail::body<F> here{std::forward<F>(f)};
   here.run();
@@ -175,7 +178,7 @@ private:
 
 // A fiber of the computation that the caller is in, which does not run yet. As for spawn.
 template <class F>
-  requires std::is_invocable_v<std::decay_t<F>>
+  requires detail::spawns<F>
 fiber make_fiber(F&& f) {
   auto* const made = new detail::spawned_function<std::decay_t<F>>(std::forward<F>(f));
   sched::join_computation(made);
@@ -228,7 +231,7 @@ private:
 // computes with the floating-point control of that region. Thread rules: any strand of a region;
 // elsewhere it ends the program with a sentence.
 template <class F>
-  requires std::is_invocable_v<std::decay_t<F>>
+  requires detail::spawns<F>
 void spawn(F&& f) {
   make_fiber(std::forward<F>(f)).start();
 }

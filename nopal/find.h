@@ -3,14 +3,14 @@
 //
 //     auto it = nopal::find_if(items, [](const item& x) { return x.fits(); });
 //     int i = nopal::for_index_while(0, n, [&](int i) { return work(i); });
-//     long sum = nopal::reduce_while(0, n, 0L, [&](int i) -> std::optional<long> { ... },
-//                                    std::plus<>{});
+//     long sum = nopal::reduce_while(0, n, 0L, std::plus<>{},
+//                                    [&](int i) -> std::optional<long> { ... });
 //
 // All iterations before the one that stops the loop are run; those behind it are not started any
 // more, or are cancelled (cancel.h), or have been run in vain. So the answer is that of the serial
 // loop, whatever the schedule; only what iterations behind it have done by the way may differ.
 //
-// Grain, exceptions and thread rules: as in loop.h.
+// Indices, grain, exceptions and thread rules: as in loop.h.
 #pragma once
 
 #include "nopal/cancel.h"
@@ -35,87 +35,141 @@ template <class I, class T> struct until_stop {
   std::optional<I> stopped{};
 };
 
-template <class I, class Leaf, class Combine>
-auto until_stopped(I first, std::size_t count, std::size_t grain, const Leaf& leaf,
-                   const Combine& combine) {
+// `both(low, high)` is called where no iteration of the lower ones has stopped the loop.
+template <class I, class Leaf, class Both>
+auto until_stopped(I first, std::size_t count, std::size_t grain, const Leaf& leaf, Both both) {
   using result = std::invoke_result_t<const Leaf&, I, std::size_t>;
-  const auto of_both = [combine](result low, result high) {
-    return result{combine(std::move(low.value), std::move(high.value)), high.stopped};
+  const auto of_both = [both](result low, result high) {
+    return result{both(std::move(low.value), std::move(high.value)), high.stopped};
   };
   const auto ends = [](const result& all) { return all.stopped.has_value(); };
   return over_pieces(first, count, grain, leaf, of_both, ends);
 }
 
+// What a map gives that may give nothing: a std::optional, a pointer, ...
+template <class Maybe>
+concept maybe = requires {
+  std::declval<Maybe&>() ? 0 : 1;
+  *std::declval<Maybe>();
+};
+template <class Map, class I>
+using given_by = decltype(*std::declval<std::invoke_result_t<const Map&, I>>());
+
+template <class First, class Last, class T, class Combine, class Map>
+concept can_reduce_while =
+    bounds<First, Last> && std::is_move_constructible_v<T> && std::is_move_assignable_v<T> &&
+    std::invocable<const Map&, index_of<First, Last>> &&
+    maybe<std::invoke_result_t<const Map&, index_of<First, Last>>> &&
+    combines_with<Combine, T, given_by<Map, index_of<First, Last>>> &&
+    combines_with<Combine, T, T> && std::convertible_to<given_by<Map, index_of<First, Last>>, T>;
+
+template <class First, class Last, class T, class Combine, class Map, class... Grain>
+consteval bool map_stands_first() {
+  if constexpr (can_reduce_while<std::decay_t<First>, std::decay_t<Last>, std::decay_t<T>,
+                                 std::decay_t<Combine>, std::decay_t<Map>>)
+    return false;
+  else
+    return can_reduce_while<std::decay_t<First>, std::decay_t<Last>, std::decay_t<T>,
+                            std::decay_t<Map>, std::decay_t<Combine>>;
+}
+
 } // namespace detail
 
 // The reduction of all iterations before the first for which `map` gives nothing, as by reduce.
-template <std::integral I, class T, class Map, class Combine>
-  requires std::invocable<const Map&, I> &&
-           std::convertible_to<
-               std::invoke_result_t<const Combine&, T,
-                                    typename std::invoke_result_t<const Map&, I>::value_type>,
-               T>
-T reduce_while(I first, std::type_identity_t<I> last, T identity, const Map& map,
-               const Combine& combine, std::size_t grain = 0) {
-  const std::size_t count = detail::length(first, last);
-  const auto piece = [&](I from, std::size_t length) {
-    detail::until_stop<I, T> all{identity};
-    for (std::size_t i = 0; i < length && !all.stopped; ++i) {
-      const I at = detail::advance(from, i);
-      if (auto one = map(at))
-        all.value = combine(std::move(all.value), *std::move(one));
+template <class First, class Last, class T, class Combine, class Map>
+  requires detail::can_reduce_while<First, Last, T, Combine, Map>
+T reduce_while(First first, Last last, T init, const Combine& combine, const Map& map,
+               std::size_t grain = 0) {
+  const detail::indices all{first, last};
+  if (all.count == 0)
+    return init;
+  using index = typename decltype(all)::type;
+  const auto piece = [&](index from, std::size_t length) {
+    detail::until_stop<index, std::optional<T>> some;
+    for (std::size_t i = 0; i < length && !some.stopped; ++i) {
+      const index at = detail::advance(from, i);
+      if (auto&& one = detail::call(map, at); !one)
+        some.stopped = at;
+      else if (some.value)
+        detail::add(*some.value, combine, *std::forward<decltype(one)>(one));
       else
-        all.stopped = at;
+        some.value.emplace(static_cast<T>(*std::forward<decltype(one)>(one)));
     }
-    return all;
+    return some;
   };
-  return detail::until_stopped(first, count, grain, piece, combine).value;
+  const auto both = [&combine](std::optional<T> low, std::optional<T> high) {
+    if (high)
+      detail::add(*low, combine, *std::move(high));
+    return low;
+  };
+  grain = detail::grain_of(all.count, grain, detail::bytes_of(init));
+  auto some = detail::until_stopped(all.first, all.count, grain, piece, both);
+  if (some.value)
+    detail::add(init, combine, *std::move(some.value));
+  return init;
 }
 
+template <class... Given>
+  requires(detail::map_stands_first<Given...>())
+void reduce_while(Given&&...) NOPAL_REFUSED("combine stands before map");
+
 // f(i) for every i in [first, last) up to the first for which f returns false, which is returned;
-// or `last`.
-template <std::integral I, class F>
-  requires std::predicate<const F&, I>
-I for_index_while(I first, std::type_identity_t<I> last, const F& f, std::size_t grain = 0) {
-  const std::size_t count = detail::length(first, last);
-  const auto piece = [&f](I from, std::size_t length) {
+// or `last`, or `first` where the range is empty.
+template <class First, class Last, class F>
+  requires detail::bounds<First, Last> && std::predicate<const F&, detail::index_of<First, Last>>
+auto for_index_while(First first, Last last, const F& f, std::size_t grain = 0) {
+  const detail::indices all{first, last};
+  using index = typename decltype(all)::type;
+  using stop = detail::until_stop<index, std::monostate>;
+  const auto piece = [&f](index from, std::size_t length) {
     for (std::size_t i = 0; i < length; ++i)
-      if (const I at = detail::advance(from, i); !f(at))
-        return detail::until_stop<I, std::monostate>{{}, at};
-    return detail::until_stop<I, std::monostate>{};
+      if (!detail::call(f, detail::advance(from, i)))
+        return stop{{}, detail::advance(from, i)};
+    return stop{};
   };
   const auto nothing = [](std::monostate done, std::monostate) { return done; };
-  return detail::until_stopped(first, count, grain, piece, nothing)
-      .stopped.value_or(count == 0 ? first : last);
+  const auto stopped = detail::until_stopped(all.first, all.count,
+                                             detail::grain_of(all.count, grain), piece, nothing)
+                           .stopped;
+  return stopped.value_or(all.last);
 }
 
 // The same for every element of a random-access range; returns where it stopped, or the end.
-template <std::random_access_iterator It, class F>
+template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class F>
   requires std::predicate<const F&, std::iter_reference_t<It>>
-It for_each_while(It first, It last, const F& f, std::size_t grain = 0) {
+It for_each_while(It first, End last, const F& f, std::size_t grain = 0) {
   using step = std::iter_difference_t<It>;
-  return first +
-         for_index_while(step{0}, last - first, [&](step i) -> bool { return f(first[i]); }, grain);
+  const auto one = [&](std::size_t i) -> bool {
+    return detail::call(f, first[static_cast<step>(i)]);
+  };
+  const std::size_t count = detail::count_of(last - first);
+  return first + static_cast<step>(for_index_while(std::size_t{0}, count, one, grain));
 }
 template <std::ranges::random_access_range Range, class F>
-  requires std::ranges::common_range<Range> &&
+  requires std::ranges::sized_range<Range> &&
            std::predicate<const F&, std::ranges::range_reference_t<Range>>
-auto for_each_while(Range&& range, const F& f, std::size_t grain = 0) {
-  return for_each_while(std::ranges::begin(range), std::ranges::end(range), f, grain);
+std::ranges::borrowed_iterator_t<Range> for_each_while(Range&& range, const F& f,
+                                                       std::size_t grain = 0) {
+  const auto first = std::ranges::begin(range);
+  return for_each_while(first, first + std::ranges::distance(range), f, grain);
 }
 
 // The first element for which `wanted` is true, or the end.
-template <std::random_access_iterator It, class Wanted>
+template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class Wanted>
   requires std::predicate<const Wanted&, std::iter_reference_t<It>>
-It find_if(It first, It last, const Wanted& wanted, std::size_t grain = 0) {
+It find_if(It first, End last, const Wanted& wanted, std::size_t grain = 0) {
+  using one = std::iter_reference_t<It>;
   return for_each_while(
-      first, last, [&](std::iter_reference_t<It> one) { return !wanted(one); }, grain);
+      first, last,
+      [&](one&& here) -> bool { return !detail::call(wanted, std::forward<one>(here)); }, grain);
 }
 template <std::ranges::random_access_range Range, class Wanted>
-  requires std::ranges::common_range<Range> &&
+  requires std::ranges::sized_range<Range> &&
            std::predicate<const Wanted&, std::ranges::range_reference_t<Range>>
-auto find_if(Range&& range, const Wanted& wanted, std::size_t grain = 0) {
-  return find_if(std::ranges::begin(range), std::ranges::end(range), wanted, grain);
+std::ranges::borrowed_iterator_t<Range> find_if(Range&& range, const Wanted& wanted,
+                                                std::size_t grain = 0) {
+  const auto first = std::ranges::begin(range);
+  return find_if(first, first + std::ranges::distance(range), wanted, grain);
 }
 
 } // namespace nopal::inline NOPAL_ABI

@@ -41,6 +41,7 @@
 #else
 
 #include "nopal/join/join.h"
+#include "nopal/refused_forks.h"
 #include "nopal/sched/forks.h"
 #include "nopal/thunk.h"
 
@@ -57,7 +58,8 @@ template <class Body> void call_in_arena(Body& body, unsigned vprocs); // arena.
 } // namespace detail
 
 // What `scope` is; invoke.h and cancel.h have scopes of other kinds.
-template <join::fork_kind Kind, class Frame = join::scope_frame> class any_scope {
+template <join::fork_kind Kind, class Frame = join::scope_frame>
+class any_scope : public detail::refused_forks {
 public:
   [[gnu::always_inline]] inline any_scope() noexcept {
     NOPAL_PIN_FRAME
@@ -78,10 +80,11 @@ public:
   any_scope(const any_scope&) = delete;
   any_scope& operator=(const any_scope&) = delete;
 
+  using detail::refused_forks::fork;
   // Runs `f(args...)` as a child. Function and arguments are moved or copied to the child before
   // the continuation can run.
   template <class F, class... Args>
-    requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
+    requires detail::forks<F, Args...>
   [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
     if (may_fork())
       detail::call_stub<Kind>(&frame_, std::forward<F>(f), std::forward<Args>(args)...);
@@ -90,7 +93,7 @@ public:
   // Runs `result = f(args...)` as a child, function and arguments moved or copied likewise. The
   // result is there after the join; check builds keep it away until then (join/kept_results.h).
   template <class R, class F, class... Args>
-    requires std::is_assignable_v<R&, std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>>
+    requires detail::forks_into<R, F, Args...>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     if (!may_fork())
       return;

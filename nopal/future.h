@@ -19,10 +19,12 @@
 #include "nopal/vproc/once_event.h"
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -87,10 +89,15 @@ private:
 // A computation that is begun by a fiber of its own, or by who touches it, whoever comes first. It
 // is touched at most once. An exception of f is thrown by `touch`;
 // where nobody touches it, it is lost.
-template <class T> class future1 {
+template <class T>
+  requires std::is_void_v<T> || std::is_lvalue_reference_v<T> || std::is_move_constructible_v<T>
+class future1 {
 public:
+  // f's result converts to T, and refers to no temporary.
   template <class F>
-    requires std::is_invocable_r_v<T, std::decay_t<F>>
+    requires detail::spawns<F> && std::is_invocable_r_v<T, std::decay_t<F>> &&
+             (!std::is_reference_v<T> ||
+              std::is_lvalue_reference_v<std::invoke_result_t<std::decay_t<F>>>)
   explicit future1(F&& f) : of_{std::make_shared<body<std::decay_t<F>>>(std::forward<F>(f))} {
     spawn([of = of_] {
       if (of->claim())
@@ -106,17 +113,31 @@ public:
       of->done.wait();
     if (of->thrown != nullptr)
       std::rethrow_exception(std::exchange(of->thrown, nullptr));
-    return *std::move(of->value);
+    if constexpr (std::is_reference_v<T>)
+      return **of->value;
+    else if constexpr (!std::is_void_v<T>)
+      return *std::move(of->value);
   }
 
 private:
+  using place = std::conditional_t<
+      std::is_void_v<T>, std::monostate,
+      std::conditional_t<std::is_reference_v<T>, std::add_pointer_t<T>, std::remove_cv_t<T>>>;
+
   struct state {
     virtual ~state() = default;
     virtual T call() = 0;
     bool claim() noexcept { return claimed.exchange(1, base::acq_rel) == 0; }
     void compute() noexcept {
       try {
-        value.emplace(call());
+        if constexpr (std::is_void_v<T>) {
+          call();
+          value.emplace();
+        } else if constexpr (std::is_reference_v<T>) {
+          value.emplace(std::addressof(call()));
+        } else {
+          value.emplace(call());
+        }
       } catch (...) {
         thrown = join::handled_exception();
       }
@@ -124,13 +145,18 @@ private:
     }
 
     base::atomic<std::uint32_t> claimed{0};
-    std::optional<T> value;
+    std::optional<place> value;
     std::exception_ptr thrown;
     detail::event done;
   };
   template <class F> struct body : state {
     template <class From> explicit body(From&& from) : f(std::forward<From>(from)) {}
-    T call() override { return std::move(f)(); }
+    T call() override {
+      if constexpr (std::is_void_v<T>)
+        static_cast<void>(std::invoke(std::move(f)));
+      else
+        return std::invoke(std::move(f));
+    }
     F f;
   };
 

@@ -28,6 +28,14 @@ template <class F>
 using result_of = std::conditional_t<std::is_void_v<returned_by<F>>, std::monostate,
                                      std::decay_t<returned_by<F>>>;
 
+// A copy of what the function returns comes back in the tuple.
+template <class F>
+concept gives_copy =
+    std::is_invocable_v<F&> &&
+    (std::is_void_v<std::invoke_result_t<F&>> ||
+     (std::is_constructible_v<std::decay_t<std::invoke_result_t<F&>>, std::invoke_result_t<F&>> &&
+      std::is_move_constructible_v<std::decay_t<std::invoke_result_t<F&>>>));
+
 template <class F> void call_into(std::optional<result_of<F>>& result, const F& f) {
   if constexpr (std::is_void_v<returned_by<F>>) {
     f();
@@ -74,8 +82,9 @@ public:
   }
 };
 
+// Its scope's frame is this function's: inlined into a coroutine, the scope would lie on the heap.
 template <class... F, std::size_t... I>
-std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...>, const F&... f) {
+[[gnu::noinline]] std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...>, const F&... f) {
   std::tuple<std::optional<result_of<F>>...> results;
   if constexpr (sizeof...(F) == 1) {
     (call_into(std::get<I>(results), f), ...);
@@ -93,7 +102,7 @@ std::tuple<result_of<F>...> invoke_all(std::index_sequence<I...>, const F&... f)
 } // namespace detail
 
 template <class... F>
-  requires(sizeof...(F) > 0) && (std::is_invocable_v<std::decay_t<F>&> && ...)
+  requires(sizeof...(F) > 0) && (detail::gives_copy<F> && ...)
 auto invoke(F&&... f) {
   return detail::invoke_all(std::index_sequence_for<F...>{},
                             [&f]() -> decltype(auto) { return std::invoke(f); }...);

@@ -3,11 +3,15 @@
 //
 //     nopal::for_index(0, n, [&](int i) { out[i] = f(in[i]); });
 //     nopal::for_each(items, [](item& x) { x.update(); });
-//     double sum = nopal::reduce(0, n, 0.0, [&](int i) { return a[i]; }, std::plus<>{});
+//     double sum = nopal::reduce(0, n, 0.0, std::plus<>{}, [&](int i) { return a[i]; });
+//
+// Indices: the common type of both ends (indices.h). f(int), given a std::size_t, narrows as in a
+// plain loop, and compilers warn of it (-Wconversion).
 //
 // Grain: at most so many consecutive iterations run serially. 0, the default, chooses one from the
-// number of iterations alone, for at most 512 pieces. The number of workers has no influence, so a
-// reduction's tree, and with it the rounding of a floating-point sum, is the same on every machine.
+// number of iterations, for at most 512 pieces; and fewer, but at least 16, where the first value
+// of a reduction has more than 4 KiB. The number of workers has no influence, so a reduction's
+// tree, and with it the rounding of a floating-point sum, is the same on every machine.
 //
 // Exceptions: as by invoke, with an iteration for each function; the smallest index wins. Work and
 // span: n iterations have span O(log(n / grain)) plus the longest grain.
@@ -15,11 +19,16 @@
 
 #include "nopal/config.h"
 #include "nopal/fork.h"
+#include "nopal/indices.h"
 #include "nopal/preemption.h"
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <functional>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <ranges>
 #include <type_traits>
 #include <utility>
@@ -27,20 +36,63 @@
 
 namespace nopal::inline NOPAL_ABI {
 
+// The first value of each piece of a reduction: combine(identity, x) is x.
+template <class T> struct identity {
+  T value;
+};
+template <class T> identity(T) -> identity<T>;
+
 namespace detail {
 
-// Without sign, since the distance between two values of a signed type may not fit the type.
-template <std::integral I> I advance(I first, std::size_t by) noexcept {
-  return static_cast<I>(static_cast<std::make_unsigned_t<I>>(first) + by);
+// A plain call, so that compilers warn where an index narrows; std::invoke hides that.
+template <class F, class... Args>
+[[gnu::always_inline]] inline decltype(auto) call(const F& f, Args&&... args) {
+  if constexpr (std::is_member_pointer_v<F>)
+    return std::invoke(f, std::forward<Args>(args)...);
+  else
+    return f(std::forward<Args>(args)...);
 }
 
-template <std::integral I> std::size_t length(I first, I last) noexcept {
-  return last <= first ? 0 : static_cast<std::size_t>(last) - static_cast<std::size_t>(first);
+// About as many bytes as a copy of the value takes.
+template <class T> std::size_t bytes_of(const T& value) {
+  if constexpr (std::ranges::sized_range<const T>)
+    return std::max(sizeof(T), static_cast<std::size_t>(std::ranges::size(value)) *
+                                   sizeof(std::ranges::range_value_t<const T>));
+  else
+    return sizeof(T);
 }
 
-inline std::size_t grain_of(std::size_t count, std::size_t asked) noexcept {
+inline std::size_t grain_of(std::size_t count, std::size_t asked, std::size_t bytes = 0) noexcept {
   constexpr std::size_t pieces_max = 512;
-  return asked == 0 ? (count + pieces_max - 1) / pieces_max : asked;
+  constexpr std::size_t few_pieces = 16;
+  constexpr std::size_t small_value = 4096;
+  if (asked != 0)
+    return asked;
+  std::size_t pieces = pieces_max;
+  if (bytes > small_value)
+    pieces = std::max(few_pieces, pieces_max * small_value / bytes);
+  return count / pieces + (count % pieces != 0 ? 1 : 0);
+}
+
+// A value of a piece, or none. Large ones lie on the heap, for each level of a loop has two.
+template <class T> class boxed {
+public:
+  boxed() noexcept = default;
+  template <class Make> boxed(std::in_place_t, const Make& make) : at_(new T(make())) {}
+
+  explicit operator bool() const noexcept { return at_ != nullptr; }
+  T& operator*() & noexcept { return *at_; }
+  T&& operator*() && noexcept { return std::move(*at_); }
+
+private:
+  std::unique_ptr<T> at_;
+};
+template <class T> using kept = std::conditional_t<sizeof(T) <= 256, std::optional<T>, boxed<T>>;
+template <class T, class Make> kept<T> keep(const Make& make) {
+  if constexpr (std::is_same_v<kept<T>, boxed<T>>)
+    return boxed<T>{std::in_place, make};
+  else
+    return std::optional<T>{make()};
 }
 
 // What a piece has computed does not end the loop.
@@ -50,22 +102,23 @@ struct goes_on {
 
 // `leaf(first, count)` for each piece; the results are combined in the order of the pieces, up to
 // the first one that `ends` the loop, after which pieces may be left out. Nothing if the strand is
-// cancelled, which is not thrown at each level.
+// cancelled, which is not thrown at each level. Its scope's frame is this function's: inlined into
+// a coroutine, the scope would lie on the heap.
 template <class I, class Leaf, class Combine, class Ends>
-auto halve(I first, std::size_t count, std::size_t grain, const Leaf& leaf, const Combine& combine,
-           Ends ends) -> std::optional<std::invoke_result_t<const Leaf&, I, std::size_t>> {
+[[gnu::noinline]] auto halve(I first, std::size_t count, std::size_t grain, const Leaf& leaf,
+                             Combine combine, Ends ends)
+    -> kept<std::invoke_result_t<const Leaf&, I, std::size_t>> {
+  using result = std::invoke_result_t<const Leaf&, I, std::size_t>;
   if (count <= grain) {
     if (stops_at_poll())
-      return std::nullopt;
-    return leaf(first, count);
+      return {};
+    return keep<result>([&] { return leaf(first, count); });
   }
-  using result = std::invoke_result_t<const Leaf&, I, std::size_t>;
   const std::size_t left = count / 2;
-  std::optional<result> low;
-  std::optional<result> high;
-  const auto part = [&](std::optional<result>& to, I from, std::size_t length) {
-    if (std::optional<result> all = halve(from, length, grain, leaf, combine, ends))
-      to.emplace(*std::move(all));
+  kept<result> low;
+  kept<result> high;
+  const auto part = [&](kept<result>& to, I from, std::size_t length) {
+    to = halve(from, length, grain, leaf, combine, ends);
     return to && !ends(*to);
   };
 #if defined(NOPAL_SERIAL)
@@ -81,15 +134,15 @@ auto halve(I first, std::size_t count, std::size_t grain, const Leaf& leaf, cons
     return low;
 #if !defined(NOPAL_SERIAL)
   if (!complete || !high)
-    return std::nullopt;
+    return {};
 #endif
-  return combine(std::move(*low), std::move(*high));
+  return keep<result>([&] { return combine(std::move(*low), std::move(*high)); });
 }
 
 template <class I, class Leaf, class Combine, class Ends = goes_on>
-auto over_pieces(I first, std::size_t count, std::size_t asked, const Leaf& leaf,
-                 const Combine& combine, Ends ends = {}) {
-  auto all = halve(first, count, grain_of(count, asked), leaf, combine, ends);
+auto over_pieces(I first, std::size_t count, std::size_t grain, const Leaf& leaf, Combine combine,
+                 Ends ends = {}) {
+  auto all = halve(first, count, grain, leaf, combine, ends);
 #if !defined(NOPAL_SERIAL)
   if (!all)
     sched::throw_cancelled();
@@ -97,52 +150,143 @@ auto over_pieces(I first, std::size_t count, std::size_t asked, const Leaf& leaf
   return *std::move(all);
 }
 
-} // namespace detail
+template <class Combine, class T, class One>
+concept combines_with = std::invocable<const Combine&, T, One> &&
+                        std::convertible_to<std::invoke_result_t<const Combine&, T, One>, T>;
 
-// combine(... combine(combine(identity, map(first)), map(first + 1)) ...), in this order but
-// bracketed by pieces, the same on every machine: combine must be associative, not commutative.
-// Each piece begins with `identity`, which must be one.
-template <std::integral I, class T, class Map, class Combine>
-  requires std::invocable<const Map&, I> &&
-           std::convertible_to<
-               std::invoke_result_t<const Combine&, T, std::invoke_result_t<const Map&, I>>, T>
-T reduce(I first, std::type_identity_t<I> last, T identity, const Map& map, const Combine& combine,
-         std::size_t grain = 0) {
-  const std::size_t count = detail::length(first, last);
-  const auto piece = [&](I from, std::size_t length) {
-    T total = identity;
-    for (std::size_t i = 0; i < length; ++i)
-      total = combine(std::move(total), map(detail::advance(from, i)));
-    return total;
-  };
-  return detail::over_pieces(first, count, grain, piece, combine);
+template <class Init> struct first_value {
+  using type = Init;
+};
+template <class T> struct first_value<identity<T>> {
+  using type = T;
+};
+template <class Init> using value_from = typename first_value<Init>::type;
+template <class Init>
+concept counted_once = std::same_as<Init, value_from<Init>>;
+
+template <class First, class Last, class T, class Combine, class Map>
+concept can_fold =
+    bounds<First, Last> && std::is_move_constructible_v<T> && std::is_move_assignable_v<T> &&
+    std::invocable<const Map&, index_of<First, Last>> &&
+    combines_with<Combine, T, std::invoke_result_t<const Map&, index_of<First, Last>>>;
+template <class First, class Last, class T, class Combine, class Map>
+concept can_reduce =
+    can_fold<First, Last, T, Combine, Map> && combines_with<Combine, T, T> &&
+    std::convertible_to<std::invoke_result_t<const Map&, index_of<First, Last>>, T>;
+
+// What is wrong with a reduction, if it can be said.
+enum class reduction { unknown, swapped, of_two_types };
+template <class First, class Last, class Init, class Combine, class Map, class... Grain>
+consteval reduction why_not_reduce() {
+  using first = std::decay_t<First>;
+  using last = std::decay_t<Last>;
+  using value = value_from<std::decay_t<Init>>;
+  if constexpr (can_fold<first, last, value, std::decay_t<Combine>, std::decay_t<Map>>)
+    return !counted_once<std::decay_t<Init>> ||
+                   can_reduce<first, last, value, std::decay_t<Combine>, std::decay_t<Map>>
+               ? reduction::unknown
+               : reduction::of_two_types;
+  else
+    return can_fold<first, last, value, std::decay_t<Map>, std::decay_t<Combine>>
+               ? reduction::swapped
+               : reduction::unknown;
 }
 
+// total = combine(total, one), where combine may return a reference into its arguments.
+template <class T, class Combine, class One>
+[[gnu::always_inline]] inline void add(T& total, const Combine& combine, One&& one) {
+  T next = call(combine, std::move(total), std::forward<One>(one));
+  total = std::move(next);
+}
+
+template <class T, class Combine> auto combining(const Combine& combine) {
+  return [&combine](T low, T high) -> T { return call(combine, std::move(low), std::move(high)); };
+}
+
+} // namespace detail
+
+// combine(... combine(combine(init, map(first)), map(first + 1)) ...), in this order but bracketed
+// by pieces, the same on every machine: combine must be associative, not commutative. `init` stands
+// in front, once; a piece begins with its first element. The order of the parameters is that of
+// std::transform_reduce.
+template <class First, class Last, class T, class Combine, class Map>
+  requires detail::counted_once<T> && detail::can_reduce<First, Last, T, Combine, Map>
+T reduce(First first, Last last, T init, const Combine& combine, const Map& map,
+         std::size_t grain = 0) {
+  const detail::indices all{first, last};
+  if (all.count == 0)
+    return init;
+  using index = typename decltype(all)::type;
+  const auto piece = [&](index from, std::size_t length) -> T {
+    T total = static_cast<T>(detail::call(map, from));
+    for (std::size_t i = 1; i < length; ++i)
+      detail::add(total, combine, detail::call(map, detail::advance(from, i)));
+    return total;
+  };
+  grain = detail::grain_of(all.count, grain, detail::bytes_of(init));
+  return detail::call(
+      combine, std::move(init),
+      detail::over_pieces(all.first, all.count, grain, piece, detail::combining<T>(combine)));
+}
+
+// The same, where each piece begins with a copy of an identity: for results of map that are no T,
+// which combine(T, result) adds to a T.
+template <class First, class Last, class T, class Combine, class Map>
+  requires std::is_copy_constructible_v<T> && detail::can_fold<First, Last, T, Combine, Map> &&
+           detail::combines_with<Combine, T, T>
+T reduce(First first, Last last, identity<T> each, const Combine& combine, const Map& map,
+         std::size_t grain = 0) {
+  const detail::indices all{first, last};
+  if (all.count == 0)
+    return std::move(each.value);
+  using index = typename decltype(all)::type;
+  const auto piece = [&](index from, std::size_t length) -> T {
+    T total = std::as_const(each.value);
+    for (std::size_t i = 0; i < length; ++i)
+      detail::add(total, combine, detail::call(map, detail::advance(from, i)));
+    return total;
+  };
+  grain = detail::grain_of(all.count, grain, detail::bytes_of(each.value));
+  return detail::over_pieces(all.first, all.count, grain, piece, detail::combining<T>(combine));
+}
+
+template <class... Given>
+  requires(detail::why_not_reduce<Given...>() == detail::reduction::swapped)
+void reduce(Given&&...) NOPAL_REFUSED("combine stands before map, as in std::transform_reduce");
+template <class... Given>
+  requires(detail::why_not_reduce<Given...>() == detail::reduction::of_two_types)
+void reduce(Given&&...) NOPAL_REFUSED("map gives no T, or combine(T, T) none: nopal::identity?");
+
 // f(i) for every i in [first, last), in any order and possibly at the same time.
-template <std::integral I, class F>
-  requires std::invocable<const F&, I>
-void for_index(I first, std::type_identity_t<I> last, const F& f, std::size_t grain = 0) {
-  const auto call = [&f](I i) {
-    f(i);
+template <class First, class Last, class F>
+  requires detail::bounds<First, Last> && std::invocable<const F&, detail::index_of<First, Last>>
+void for_index(First first, Last last, const F& f, std::size_t grain = 0) {
+  const detail::indices all{first, last};
+  const auto piece = [&f](typename decltype(all)::type from, std::size_t length) {
+    for (std::size_t i = 0; i < length; ++i)
+      static_cast<void>(detail::call(f, detail::advance(from, i)));
     return std::monostate{};
   };
   const auto nothing = [](std::monostate done, std::monostate) { return done; };
-  nopal::reduce(first, last, std::monostate{}, call, nothing, grain);
+  detail::over_pieces(all.first, all.count, detail::grain_of(all.count, grain), piece, nothing);
 }
 
 // f(*it) for every element of a random-access range.
-template <std::random_access_iterator It, class F>
+template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class F>
   requires std::invocable<const F&, std::iter_reference_t<It>>
-void for_each(It first, It last, const F& f, std::size_t grain = 0) {
-  using step = std::iter_difference_t<It>;
-  for_index(step{0}, last - first, [&](step i) { f(first[i]); }, grain);
+void for_each(It first, End last, const F& f, std::size_t grain = 0) {
+  const auto one = [&](std::size_t i) {
+    static_cast<void>(detail::call(f, first[static_cast<std::iter_difference_t<It>>(i)]));
+  };
+  for_index(std::size_t{0}, detail::count_of(last - first), one, grain);
 }
 
 template <std::ranges::random_access_range Range, class F>
-  requires std::ranges::common_range<Range> &&
+  requires std::ranges::sized_range<Range> &&
            std::invocable<const F&, std::ranges::range_reference_t<Range>>
 void for_each(Range&& range, const F& f, std::size_t grain = 0) {
-  for_each(std::ranges::begin(range), std::ranges::end(range), f, grain);
+  const auto first = std::ranges::begin(range);
+  for_each(first, first + std::ranges::distance(range), f, grain);
 }
 
 } // namespace nopal::inline NOPAL_ABI

@@ -193,8 +193,9 @@ struct schedulers {
 // The same as run(f), under this scheduler. Ends the program with a sentence if it has a
 // computation already.
 template <class Scheduler, class F>
-  requires std::is_base_of_v<scheduler, Scheduler> ||
-           std::is_base_of_v<concurrent_scheduler, Scheduler>
+  requires(std::is_convertible_v<Scheduler*, scheduler*> ||
+           std::is_convertible_v<Scheduler*, concurrent_scheduler*>) &&
+          detail::comes_back<F>
 std::invoke_result_t<F> run(Scheduler& with, F&& f) {
   detail::body<F> here{std::forward<F>(f)};
   const sched::chosen_by chosen{detail::schedulers::instances_of(with), here.fibers()};

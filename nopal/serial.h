@@ -4,6 +4,7 @@
 
 #include "nopal/closure.h"
 #include "nopal/config.h"
+#include "nopal/refused_forks.h"
 
 #include <functional>
 #include <type_traits>
@@ -11,21 +12,22 @@
 
 namespace nopal::inline NOPAL_ABI {
 
-class scope {
+class scope : public detail::refused_forks {
 public:
   scope() = default;
   scope(const scope&) = delete;
   scope& operator=(const scope&) = delete;
 
+  using detail::refused_forks::fork;
   template <class F, class... Args>
-    requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
+    requires detail::forks<F, Args...>
   [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
     auto child = copy(std::forward<F>(f), std::forward<Args>(args)...);
     static_cast<void>(child());
   }
 
   template <class R, class F, class... Args>
-    requires std::is_assignable_v<R&, std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>>
+    requires detail::forks_into<R, F, Args...>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     auto child = copy(std::forward<F>(f), std::forward<Args>(args)...);
     result = child(); // while the copies live, since the result may refer to them

@@ -60,7 +60,7 @@ inline void migrate_to(place at) noexcept { sched::migrate_to(at.get()); }
 // A fiber that begins at this place, and goes on there whenever it has waited or given way. What it
 // forks may be stolen by others; an affine region within it stays.
 template <class F>
-  requires std::is_invocable_v<std::decay_t<F>>
+  requires detail::spawns<F>
 fiber make_pinned(place at, F&& f) {
   auto* const made = new detail::spawned_function<std::decay_t<F>>(std::forward<F>(f));
   sched::join_computation(made);
@@ -68,7 +68,7 @@ fiber make_pinned(place at, F&& f) {
   return fiber{made};
 }
 template <class F>
-  requires std::is_invocable_v<std::decay_t<F>>
+  requires detail::spawns<F>
 void spawn_pinned(place at, F&& f) {
   make_pinned(at, std::forward<F>(f)).start();
 }

@@ -30,11 +30,13 @@ struct alarm_thread {
   [[noreturn]] void run() {
     take_programs_signals(); // callbacks of tokens are the program's
     std::unique_lock guard{lock};
+    constexpr std::chrono::hours longest{24}; // no C library adds it to a clock in vain
     for (;;) {
+      const auto now = alarm::clock::now();
       if (set.empty())
         changed.wait(guard);
-      else if (const auto next = set.begin(); next->first > alarm::clock::now())
-        changed.wait_until(guard, alarm::clock::time_point{next->first});
+      else if (const auto next = set.begin(); next->first > now)
+        changed.wait_until(guard, std::min(next->first, now + longest));
       else
         ring(guard, set.extract(next).mapped());
     }

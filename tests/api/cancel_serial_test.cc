@@ -81,8 +81,8 @@ TEST(serial_loop, stops_early) {
             700);
   EXPECT_EQ(last, 700);
   EXPECT_EQ(nopal::reduce_while(
-                1, 1000, 0, [](int i) { return i <= 4 ? std::optional<int>(i) : std::nullopt; },
-                [](int a, int b) { return a + b; }),
+                1, 1000, 0, [](int a, int b) { return a + b; },
+                [](int i) { return i <= 4 ? std::optional<int>(i) : std::nullopt; }),
             10);
 }
 

@@ -193,14 +193,14 @@ TEST(elision, loops) {
   nopal::for_index(0, 1000, [&values](int i) { values[static_cast<std::size_t>(i)] = i; });
   nopal::for_each(values, [](int& value) { value *= 2; });
   const auto add = [&values](std::size_t i) { return values[i]; };
-  EXPECT_EQ(nopal::reduce(std::size_t{0}, values.size(), 0, add, std::plus<>{}), 999000);
+  EXPECT_EQ(nopal::reduce(std::size_t{0}, values.size(), 0, std::plus<>{}, add), 999000);
   const auto digit = [](int i) { return std::to_string(i % 10); };
-  EXPECT_EQ(nopal::reduce(0, 12, std::string{}, digit, std::plus<>{}), "012345678901");
+  EXPECT_EQ(nopal::reduce(0, 12, std::string{}, std::plus<>{}, digit), "012345678901");
 }
 
 // The bits of this sum depend on the bracketing, which is the same both ways.
 TEST(elision, rounding) {
-  const double sum = nopal::reduce(1, 100001, 0.0, [](int i) { return 1.0 / i; }, std::plus<>{});
+  const double sum = nopal::reduce(1, 100001, 0.0, std::plus<>{}, [](int i) { return 1.0 / i; });
   double blocks = 0.0;
   EXPECT_NEAR(sum, 12.090146129863428, 1e-12);
   for (int i = 1; i < 100001; ++i)

@@ -96,7 +96,7 @@ private:
   }
   long loop() {
     const resource here{*this};
-    return nopal::reduce(4, 9, 0L, [this](int i) { return point(i); }, std::bit_or<>{}, 1);
+    return nopal::reduce(4, 9, 0L, std::bit_or<>{}, [this](int i) { return point(i); }, 1);
   }
   long children() {
     const resource here{*this};

@@ -246,14 +246,11 @@ TEST(exception, loops_throw_that_of_the_smallest_index) {
               }),
               50);
     ASSERT_EQ(thrown_by([] {
-                nopal::reduce(
-                    1, 200, 0,
-                    [](int n) {
-                      if (n >= 70 && n % 7 == 0)
-                        throw numbered(n);
-                      return n;
-                    },
-                    std::plus<>{});
+                nopal::reduce(1, 200, 0, std::plus<>{}, [](int n) {
+                  if (n >= 70 && n % 7 == 0)
+                    throw numbered(n);
+                  return n;
+                });
               }),
               70);
   }

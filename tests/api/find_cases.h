@@ -126,7 +126,7 @@ TEST(for_index_while, is_cancelled_from_outside) {
 TEST(reduce_while, reduces_all_before_the_first_without_a_value) {
   for (const int stop : {0, 1, 777, 1000}) {
     const auto map = [stop](int i) { return i < stop ? std::optional<long>(i) : std::nullopt; };
-    EXPECT_EQ(nopal::reduce_while(0, 1000, 0L, map, std::plus<>{}, 1), long{stop} * (stop - 1) / 2);
+    EXPECT_EQ(nopal::reduce_while(0, 1000, 0L, std::plus<>{}, map, 1), long{stop} * (stop - 1) / 2);
   }
 }
 

@@ -87,12 +87,12 @@ TEST(flat_stack, a_mutex_held_across_a_parallel_loop) {
         const std::lock_guard guard{mutex};
         total += nopal::affine([&depth] {
           return nopal::reduce(
-              0, 16, 0L,
+              0, 16, 0L, std::plus<>{},
               [&depth](int i) {
                 depth.note();
                 return static_cast<long>(i);
               },
-              std::plus<>{}, 1);
+              1);
         });
       },
       1);

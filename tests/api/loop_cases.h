@@ -117,8 +117,8 @@ TEST(reduce, keeps_the_order) {
   const auto letters = [](int count, std::size_t grain) {
     return nopal::reduce(
         0, count, std::string{},
-        [](int i) { return std::string(1, static_cast<char>('a' + i % 26)); },
-        [](std::string a, const std::string& b) { return std::move(a) + b; }, grain);
+        [](std::string a, const std::string& b) { return std::move(a) + b; },
+        [](int i) { return std::string(1, static_cast<char>('a' + i % 26)); }, grain);
   };
   std::string expected;
   for (int i = 0; i < 700; ++i)
@@ -129,16 +129,18 @@ TEST(reduce, keeps_the_order) {
   EXPECT_EQ(letters(1, 0), "a");
 }
 
-TEST(reduce, of_an_empty_range_is_the_identity) {
-  EXPECT_EQ(nopal::reduce(3, 3, 17, [](int i) { return i; }, std::plus<>{}), 17);
+TEST(reduce, of_an_empty_range_is_the_initial_value) {
+  EXPECT_EQ(nopal::reduce(3, 3, 17, std::plus<>{}, [](int i) { return i; }), 17);
 }
 
 TEST(reduce, of_values_that_only_move) {
   const auto sum = nopal::reduce(
-      0, 1000, std::make_shared<long>(0), [](int i) { return std::make_shared<long>(i); },
-      [](const std::shared_ptr<long>& a, const std::shared_ptr<long>& b) {
-        return std::make_shared<long>(*a + *b);
-      });
+      0, 1000, std::make_unique<long>(0),
+      [](std::unique_ptr<long> a, std::unique_ptr<long> b) {
+        *a += *b;
+        return a;
+      },
+      [](int i) { return std::make_unique<long>(i); });
   EXPECT_EQ(*sum, 499500);
 }
 

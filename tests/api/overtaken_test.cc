@@ -51,12 +51,12 @@ TEST(overtaken, iterations_behind_one_that_has_thrown_are_not_started) {
     run_after_the_first_threw(count, [](auto f) { nopal::for_index(0, count, f, 1); });
     run_after_the_first_threw(count, [](auto f) {
       nopal::reduce(
-          0, count, 0,
+          0, count, 0, [](int a, int b) { return a ^ b; },
           [&f](int i) {
             f(i);
             return i;
           },
-          [](int a, int b) { return a ^ b; }, 1);
+          1);
     });
   }
 }

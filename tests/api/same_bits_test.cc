@@ -20,7 +20,7 @@ std::uint64_t reduce_with(unsigned workers, bool forced) {
   nopal::configure({.num_workers = workers});
   if (forced)
     nopal::sched::force_steals(workers);
-  return bits(nopal::reduce(1, 50001, 0.0, term, std::plus<>{}));
+  return bits(nopal::reduce(1, 50001, 0.0, std::plus<>{}, term));
 }
 
 TEST(same_bits, for_any_number_of_workers) {

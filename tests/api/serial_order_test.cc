@@ -75,14 +75,14 @@ TEST(serial_order, iterations_behind_one_that_throws_are_not_run) {
       run = 0;
       EXPECT_EQ(thrown_by([&] {
                   nopal::reduce(
-                      0, 1000, 0,
+                      0, 1000, 0, std::plus<>{},
                       [&](int i) {
                         ++run;
                         if (i >= thrower)
                           fail(std::to_string(i).c_str());
                         return i;
                       },
-                      std::plus<>{}, grain);
+                      grain);
                 }),
                 std::to_string(thrower));
       EXPECT_EQ(run, thrower + 1);

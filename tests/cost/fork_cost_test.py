@@ -28,7 +28,7 @@ EXPECTED = {
         "fib": (66.0, 19.0),
         "lambda": (93.0, 25.0),
         "hundred": (42.2, 10.3),
-        "invoke": (79.0, 25.0),
+        "invoke": (83.0, 27.0),
     },
 }
 TOLERANCE = 1.0

@@ -22,7 +22,7 @@ static void call() {
 }
 #elif defined(CALLS_reduces)
 static void call() {
-  static_cast<void>(nopal::reduce(0, 9, 0, [](int i) { return i; }, std::plus<>{}));
+  static_cast<void>(nopal::reduce(0, 9, 0, std::plus<>{}, [](int i) { return i; }));
 }
 #elif defined(CALLS_locks)
 static void call() {

@@ -32,14 +32,14 @@ outcome PART() {
   {
     const std::lock_guard guard{all};
     const auto [low, high] = nopal::invoke(
-        [] { return nopal::reduce(0L, 500L, 0L, identity_map{}, std::plus<>{}, 10); },
-        [] { return nopal::reduce(500L, 1000L, 0L, identity_map{}, std::plus<>{}, 10); });
+        [] { return nopal::reduce(0L, 500L, 0L, std::plus<>{}, identity_map{}, 10); },
+        [] { return nopal::reduce(500L, 1000L, 0L, std::plus<>{}, identity_map{}, 10); });
     result.sum = nopal::affine([&] { return nopal::blocking([&] { return low + high; }); });
   }
 #if defined(NOPAL_SERIAL)
   long next = 0;
   static_cast<void>(
-      nopal::reduce(0L, 1000L, 0L, in_order_map{&next, &result.in_order}, std::plus<>{}, 10));
+      nopal::reduce(0L, 1000L, 0L, std::plus<>{}, in_order_map{&next, &result.in_order}, 10));
 #endif
   nopal::scope s;
   s.fork([](long& sum) { sum += 0; }, std::ref(result.sum));

@@ -52,6 +52,7 @@ extern const program frame_programs[];
 extern const program register_programs[];
 extern const program call_programs[];
 extern const program control_programs[];
+extern const program coroutine_programs[];
 extern const program exception_programs[];
 extern const program avx512_programs[];
 

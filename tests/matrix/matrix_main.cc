@@ -31,7 +31,8 @@ constexpr int kSkipped = 77;
 constexpr unsigned kPatienceSeconds = 120; // a process that takes longer hangs
 
 constexpr const program* kLists[] = {frame_programs,   register_programs,  call_programs,
-                                     control_programs, exception_programs, avx512_programs};
+                                     control_programs, coroutine_programs, exception_programs,
+                                     avx512_programs};
 
 // A program's outermost frame lies on a foreign stack in every other round, on one of ours in the
 // rest.

@@ -7,5 +7,5 @@
 extern "C" __attribute__((visibility("default"))) long PLUGIN_SUM(long n);
 
 long PLUGIN_SUM(long n) {
-  return nopal::reduce(0L, n, 0L, [](long i) { return i; }, std::plus<>{}, 16);
+  return nopal::reduce(0L, n, 0L, std::plus<>{}, [](long i) { return i; }, 16);
 }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Compiles one case of process.cc, which must fail with its message. Called by ctest.
-set(file ${CMAKE_CURRENT_LIST_DIR}/process.cc)
+# Compiles one case of a FILE here, which must fail with its message. Called by ctest.
+set(file ${CMAKE_CURRENT_LIST_DIR}/${FILE})
 file(STRINGS ${file} line REGEX "^// ${CASE}: ")
 string(REGEX REPLACE "^// ${CASE}: " "" message "${line}")
 string(TOUPPER ${CASE} macro)

@@ -190,8 +190,8 @@ TEST_F(sanitized, LoopsAndReductions) {
   nopal::for_index(0, 20000,
                    [&](int i) { numbers[static_cast<std::size_t>(i)] = static_cast<double>(i); });
   nopal::for_each(numbers, [](double& x) { x = x / 2; });
-  const double sum = nopal::reduce(
-      0, 20000, 0.0, [&](int i) { return numbers[static_cast<std::size_t>(i)]; }, std::plus<>{});
+  const double sum = nopal::reduce(0, 20000, 0.0, std::plus<>{},
+                                   [&](int i) { return numbers[static_cast<std::size_t>(i)]; });
   EXPECT_EQ(sum, 99995000.0);
 }
 

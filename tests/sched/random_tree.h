@@ -39,7 +39,7 @@ struct with_forks {
   using scope = nopal::scope;
   template <class F, class G> static auto both(F f, G g) { return nopal::invoke(f, g); }
   template <class Map> static affine fold(int count, const Map& map) {
-    return nopal::reduce(0, count, affine{}, map, then, 2);
+    return nopal::reduce(0, count, affine{}, then, map, 2);
   }
   template <class F> static void elsewhere(F f) { std::thread(f).join(); }
   template <class F> static void shielded(F f) { nopal::shielded(f); }

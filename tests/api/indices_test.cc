@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+// The cases of indices_cases.h where thieves come when they please.
+#include "tests/api/indices_cases.h"
+
+namespace {
+const nopal_test::start with{4};
+}
