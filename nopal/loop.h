@@ -57,7 +57,7 @@ auto halve(I first, std::size_t count, std::size_t grain, const Leaf& leaf, cons
   if (count <= grain) {
     if (stops_at_poll())
       return std::nullopt;
-    return leaf(first, count);
+    return nopal::leaf([=, &leaf] { return leaf(first, count); });
   }
   using result = std::invoke_result_t<const Leaf&, I, std::size_t>;
   const std::size_t left = count / 2;
