@@ -21,10 +21,8 @@ constexpr std::size_t grain = 4096; // lines
 void merge_into(lines a, lines b, lines out) {
   if (a.size() < b.size())
     std::swap(a, b);
-  if (a.size() + b.size() <= grain) {
-    std::ranges::merge(a, b, out.begin());
-    return;
-  }
+  if (a.size() + b.size() <= grain)
+    return nopal::leaf([=] { std::ranges::merge(a, b, out.begin()); });
   const std::size_t i = a.size() / 2;
   const auto j = static_cast<std::size_t>(std::ranges::lower_bound(b, a[i]) - b.begin());
   nopal::scope s;

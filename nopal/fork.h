@@ -25,6 +25,9 @@
 // another thread. Each misuse ends the program with a sentence, at the latest when it would do
 // harm.
 //
+// Serial code in such a function, a base case above all, is best called by `leaf` (leaf.h): it is
+// then compiled as if nothing forked.
+//
 // Exceptions. A join rethrows the exception of a child, the serially first if there are several.
 // What the serial elision would not have reached is cancelled (cancel.h): children that were forked
 // behind the one that has thrown are not run, or stop; the function itself runs on to its join. An
@@ -165,3 +168,4 @@ using scope = any_scope<join::fork_kind::plain>;
 #endif
 
 #include "nopal/invoke.h"
+#include "nopal/leaf.h"

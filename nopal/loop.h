@@ -112,7 +112,7 @@ template <class I, class Leaf, class Combine, class Ends>
   if (count <= grain) {
     if (stops_at_poll())
       return {};
-    return keep<result>([&] { return leaf(first, count); });
+    return nopal::leaf([=, &leaf] { return keep<result>([&] { return leaf(first, count); }); });
   }
   const std::size_t left = count / 2;
   kept<result> low;
