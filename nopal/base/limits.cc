@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -99,9 +100,12 @@ std::size_t mappings() noexcept {
 
 constexpr std::size_t kFewMappings = 8; // a change of one may need several for a moment
 
-template <class... Numbers> reason say(const char* format, Numbers... numbers) noexcept {
+[[gnu::format(printf, 1, 2)]] reason say(const char* format, ...) noexcept {
   reason made{};
-  std::snprintf(made.text, sizeof made.text, format, numbers...);
+  std::va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(made.text, sizeof made.text, format, arguments);
+  va_end(arguments);
   return made;
 }
 

@@ -114,7 +114,6 @@ TEST_F(overflow_death, a_strand_that_was_stolen) {
   EXPECT_EXIT(
       {
         nopal::configure({.num_workers = 2});
-        gate stolen;
         nopal::scope s;
         s.fork([] {
           be_stolen();
