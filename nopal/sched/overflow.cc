@@ -7,6 +7,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
+#include "nopal/sched/copies.h"
 #include "nopal/stack/small.h"
 
 #include <signal.h>
@@ -27,14 +28,23 @@ thread_local std::uintptr_t own_low __attribute__((tls_model("initial-exec"))) =
 // How far below its end a stack is left at once: a frame's size.
 constexpr std::uintptr_t kFrame = std::uintptr_t{1} << 20;
 
+// Known to the copy of Nopal with which the thread has forked.
+std::uintptr_t lowest_known_to_any_copy() noexcept {
+  std::uintptr_t lowest = own_low;
+  for (std::uint32_t i = 0; i + 1 < copies() && lowest == 0; ++i)
+    lowest = other_copy(i)->own_stack();
+  return lowest;
+}
+
 // A thread that has left its stack faults there, and its stack pointer is at the end, or beyond it.
 bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
   const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
   const auto at = static_cast<std::uintptr_t>(registers[REG_RSP]);
-  const auto at_the_end = [](std::uintptr_t where) {
-    return where - (own_low - kFrame) < kFrame + base::page_size();
+  const std::uintptr_t lowest = lowest_known_to_any_copy();
+  const auto at_the_end = [lowest](std::uintptr_t where) {
+    return where - (lowest - kFrame) < kFrame + base::page_size();
   };
-  return own_low != 0 && at_the_end(address) && at_the_end(at);
+  return lowest != 0 && at_the_end(address) && at_the_end(at);
 }
 
 void on_fault(int signal, siginfo_t* info, void* context) {
@@ -80,6 +90,8 @@ void report_overflow_of_own_stack() noexcept {
   own_low = base::lowest_of_own_stack();
   base::set_error(error);
 }
+
+std::uintptr_t lowest_of_this_threads_stack() noexcept { return own_low; }
 
 signal_stack::signal_stack() noexcept {
   constexpr std::size_t size = std::size_t{32} << 10;

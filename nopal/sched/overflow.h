@@ -12,6 +12,8 @@ namespace nopal::inline NOPAL_ABI::sched {
 // had no handler of its own; any other goes to the handler that was there before.
 void report_stack_overflows();
 void report_overflow_of_own_stack() noexcept; // of the calling thread
+// Of the calling thread, where it was reported; else 0.
+std::uintptr_t lowest_of_this_threads_stack() noexcept;
 
 // While it lives, the calling thread has a signal stack, on which it reports an overflow. That is
 // not thread-local: a shared library that holds Nopal could not be loaded while a program runs.

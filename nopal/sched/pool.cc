@@ -7,6 +7,7 @@
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/config/topology.h"
+#include "nopal/sched/copies.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/overflow.h"
 #include "nopal/sched/schedule.h"
@@ -123,6 +124,8 @@ void start_locked() {
               static_cast<std::size_t>(stack::slot_bytes() >> 20));
   if (use.verbose.value)
     say_about_fibers();
+  if (use.verbose.value && copies() > 1)
+    base::say("%u copies of Nopal run in this process, each with its own workers", copies());
   virtual_ones = use.virtual_workers.value;
   // Then each fork is a place where another worker may go on.
   const bool at_each_fork = forced || virtual_ones != 0;
@@ -149,6 +152,7 @@ void start() noexcept {
                "the library that contains Nopal cannot be kept loaded, which it must be while its "
                "threads run: %s",
                not_pinned);
+  meet_other_copies();
   base::set_error(error);
   const std::scoped_lock guard{lock};
   if (started.load(base::relaxed))

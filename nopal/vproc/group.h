@@ -27,6 +27,7 @@
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct action;
+struct copy;
 struct worker;
 
 struct group {
@@ -36,6 +37,8 @@ struct group {
   vproc* host = nullptr;   // the waiting thread's
   // What the waiting thread was before, and is again when the group ends.
   worker* outer = nullptr;
+  bool outer_aside = false;   // another copy of Nopal has set it aside (sched/copies.h)
+  copy* outer_copy = nullptr; // whose strand the thread ran
   group* outer_bound = nullptr;
   bool outer_member = false;
   scheduler_place outer_scheduler;
