@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::detail {
 
 // A function object that calls f(args...) once, with the copies that it owns. They are made in the
@@ -22,3 +23,4 @@ template <class F, class... Args>
 }
 
 } // namespace nopal::inline NOPAL_ABI::detail
+NOPAL_HIDDEN_END

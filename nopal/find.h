@@ -25,6 +25,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
@@ -119,3 +120,4 @@ auto find_if(Range&& range, const Wanted& wanted, std::size_t grain = 0) {
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

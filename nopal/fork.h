@@ -47,6 +47,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
@@ -55,7 +56,7 @@ template <class Body> void call_in_arena(Body& body, unsigned vprocs); // arena.
 } // namespace detail
 
 // What `scope` is; invoke.h and cancel.h have scopes of other kinds.
-template <join::fork_kind Kind, class Frame = join::scope_frame> class any_scope {
+template <join::fork_kind Kind, class Frame = join::scope_frame> class NOPAL_TYPE any_scope {
 public:
   [[gnu::always_inline]] inline any_scope() noexcept {
     NOPAL_PIN_FRAME
@@ -147,6 +148,7 @@ protected:
 using scope = any_scope<join::fork_kind::plain>;
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END
 #endif
 
 #include "nopal/invoke.h"

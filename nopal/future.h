@@ -24,12 +24,13 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
 
 // Set by one, awaited by many.
-class event {
+class NOPAL_TYPE event {
 public:
   event() = default;
   event(const event&) = delete;
@@ -66,7 +67,7 @@ private:
 
 // A variable that is set once; who asks before waits. It lives until `set` and all `get` have
 // returned, but the one that `get` returned to first may destroy it.
-template <class T> class ivar {
+template <class T> class NOPAL_TYPE ivar {
 public:
   // To be called once.
   template <class... From> void set(From&&... from) {
@@ -87,7 +88,7 @@ private:
 // A computation that is begun by a fiber of its own, or by who touches it, whoever comes first. It
 // is touched at most once. An exception of f is thrown by `touch`;
 // where nobody touches it, it is lost.
-template <class T> class future1 {
+template <class T> class NOPAL_TYPE future1 {
 public:
   template <class F>
     requires std::is_invocable_r_v<T, std::decay_t<F>>
@@ -138,3 +139,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

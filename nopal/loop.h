@@ -25,6 +25,7 @@
 #include <utility>
 #include <variant>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
@@ -146,3 +147,4 @@ void for_each(Range&& range, const F& f, std::size_t grain = 0) {
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

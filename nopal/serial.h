@@ -9,9 +9,10 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-class scope {
+class NOPAL_TYPE scope {
 public:
   scope() = default;
   scope(const scope&) = delete;
@@ -48,3 +49,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // A thread that calls f(). It takes no signals, which are for the program's own threads.
@@ -42,3 +43,4 @@ inline void ask_for_short_turns() noexcept {
 }
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

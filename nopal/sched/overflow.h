@@ -5,6 +5,7 @@
 #include "nopal/config.h"
 #include "nopal/stack/stack.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // A fault in the guard of one of our stacks ends the program with a sentence, and so does one below
@@ -32,3 +33,4 @@ private:
 void check_depth(const void* in_frame, stack::stack_id stack) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

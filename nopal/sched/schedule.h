@@ -17,6 +17,7 @@
 
 #include <variant>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 using vproc::fiber;
@@ -73,3 +74,4 @@ void note_scheduler_stack(const vproc::vproc* here) noexcept;
 void fork_in_new_group(fork_record* of, const body_calls& child, void* closure) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -9,6 +9,7 @@
 #include "nopal/config.h"
 #include "nopal/vproc/vproc.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Constructed: the calling thread is about to block. Destroyed: it is not. No effect on a thread
@@ -35,3 +36,4 @@ bool too_many_spares() noexcept;
 void rest_until_wanted() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -17,9 +17,12 @@
 // Thread rules: `open` once, before anything else; all else from any thread.
 #pragma once
 
+#include "nopal/config.h"
+
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
 
 using stack_id = std::uintptr_t; // stack.h
@@ -65,3 +68,4 @@ void* fiber_of(stack_id stack) noexcept;
 
 } // namespace small
 } // namespace nopal::stack
+NOPAL_HIDDEN_END

@@ -9,10 +9,12 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
+#include "nopal/config.h"
 
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
 
 class usable_stacks {
@@ -32,3 +34,4 @@ private:
 };
 
 } // namespace nopal::stack
+NOPAL_HIDDEN_END

@@ -24,6 +24,7 @@
 #include "nopal/vproc/parking.h"
 #include "nopal/vproc/vproc.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct action;
@@ -83,3 +84,4 @@ inline group* named(void* name) noexcept {
 }
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

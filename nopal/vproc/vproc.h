@@ -21,6 +21,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct action;
@@ -115,3 +116,4 @@ struct vproc {
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

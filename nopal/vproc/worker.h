@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 using deque_type = deque::NOPAL_DEQUE<join::fork_record>;
@@ -117,3 +118,4 @@ extern constinit stand_in no_worker;
 inline bool is_worker(const worker* self) noexcept { return self != &no_worker; }
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END
