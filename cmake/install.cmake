@@ -5,6 +5,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nopal)
 
 install(TARGETS nopal EXPORT nopal_targets
   ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(NOPAL_BUILD_SHARED)
+  install(TARGETS nopal_shared EXPORT nopal_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/nopal DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN *.h)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -35,5 +38,16 @@ set(NOPAL_PC_DEFINITIONS "")
 if(NOPAL_CHECKS)
   set(NOPAL_PC_DEFINITIONS " -DNOPAL_CHECKS=1")
 endif()
+# By its whole name: -lnopal is libnopal.so where that is installed too.
+set(NOPAL_PC_NAME nopal)
+set(NOPAL_PC_LIBRARY :libnopal.a)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/nopal.pc.in ${PROJECT_BINARY_DIR}/nopal.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/nopal.pc DESTINATION ${pkgconfig_dir})
+if(NOPAL_BUILD_SHARED)
+  set(NOPAL_PC_NAME nopal_shared)
+  set(NOPAL_PC_LIBRARY nopal)
+  string(APPEND NOPAL_PC_DEFINITIONS " -DNOPAL_SHARED=1")
+  configure_file(
+    ${PROJECT_SOURCE_DIR}/cmake/nopal.pc.in ${PROJECT_BINARY_DIR}/nopal_shared.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/nopal_shared.pc DESTINATION ${pkgconfig_dir})
+endif()

@@ -32,6 +32,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 #if !defined(NOPAL_SERIAL)
@@ -85,3 +86,4 @@ std::invoke_result_t<F> affine(F&& f) {
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -28,6 +28,7 @@
 #include "nopal/base/check.h"
 #endif
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 #if !defined(NOPAL_SERIAL)
@@ -49,7 +50,7 @@ template <class Body> [[gnu::noinline]] void call_in_arena(Body& body, unsigned 
 } // namespace detail
 #endif
 
-class arena {
+class NOPAL_TYPE arena {
 public:
   // At least one vproc: the calling thread's.
   explicit arena(unsigned vprocs) : vprocs_{vprocs} {
@@ -75,3 +76,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -22,6 +22,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 template <class F>
@@ -37,3 +38,4 @@ std::invoke_result_t<F> blocking(F&& f) {
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -45,6 +45,7 @@
 #include "nopal/sched/cancel.h"
 #endif
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 #if defined(NOPAL_SERIAL)
@@ -61,7 +62,7 @@ inline bool is_cancelled() noexcept { return sched::stops_here(); }
 
 namespace detail {
 
-class shield : public any_scope<join::fork_kind::region, join::region_frame> {
+class NOPAL_TYPE shield : public any_scope<join::fork_kind::region, join::region_frame> {
 public:
   [[gnu::always_inline]] inline shield() noexcept { sched::begin_shield(); }
   [[gnu::always_inline]] inline ~shield() noexcept(false) { sched::end_shield(); }
@@ -95,11 +96,13 @@ std::invoke_result_t<F> shielded(F&& f) {
 #endif
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END
 
 #if defined(NOPAL_SERIAL)
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-class cancel_scope : public scope {
+class NOPAL_TYPE cancel_scope : public scope {
 public:
   using clock = std::chrono::steady_clock;
 
@@ -144,7 +147,9 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END
 #else
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
@@ -174,7 +179,7 @@ struct cancel_causes {
 //
 // Thread rules: `cancel`, `cancelled` any thread, as long as the scope lives; the rest the function
 // that declares it.
-class cancel_scope : public any_scope<join::fork_kind::region, join::region_frame> {
+class NOPAL_TYPE cancel_scope : public any_scope<join::fork_kind::region, join::region_frame> {
 public:
   using clock = std::chrono::steady_clock;
 
@@ -256,4 +261,5 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END
 #endif

@@ -27,9 +27,10 @@
 
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-class cancelable {
+class NOPAL_TYPE cancelable {
 public:
   cancelable() noexcept : node_{nullptr} {}
   explicit cancelable(cancelable& parent) noexcept : node_{&parent.node_} {}
@@ -63,3 +64,4 @@ void spawn(cancelable& of, F&& f) {
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -32,6 +32,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 template <class T> class channel;
@@ -88,7 +89,7 @@ template <class F> inline constexpr bool is_otherwise<otherwise_case<F>> = true;
 
 } // namespace detail
 
-template <class T> class channel {
+template <class T> class NOPAL_TYPE channel {
   static_assert(std::is_nothrow_move_constructible_v<T>,
                 "a value changes hands while its strand waits, so to move it must not throw");
 
@@ -166,3 +167,4 @@ template <class... Cases> std::size_t select(Cases... cases) {
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::detail {
 
 // A child or a fiber can have a copy of each, or what is moved to it.
@@ -40,3 +41,4 @@ template <class F, class... Args>
 }
 
 } // namespace nopal::inline NOPAL_ABI::detail
+NOPAL_HIDDEN_END

@@ -5,6 +5,7 @@
 //   NOPAL_SERIAL             the serial elision: no library, no threads, same source
 //   NOPAL_PROCESS_ON_THREADS programs on several processes run on the threads of one (process.h)
 //   NOPAL_CHECKS             our own invariants are asserted (check builds)
+//   NOPAL_SHARED             the library is libnopal.so, and not a part of the program
 //   NOPAL_BASELINE="header"  benchmark builds only: the header names a baseline
 //                            (bench/baseline/README.md) in the place of the parts below
 #pragma once
@@ -47,4 +48,29 @@
 #define NOPAL_ABI serial
 #else
 #define NOPAL_ABI NOPAL_JOIN_NAMES(parts_, NOPAL_JOIN_NAMES(NOPAL_ABI_CHECKS, NOPAL_PARTS))
+#endif
+
+// Around all that Nopal's headers declare. A program and the shared libraries that it loads may
+// each contain Nopal (sched/copies.h); none is to use what another one has compiled. A program that
+// is linked with libnopal.so (NOPAL_SHARED) finds it there.
+//
+// A class that users may give to classes of their own is a NOPAL_TYPE: its functions, and those of
+// templates that are given it, are visible to others, but not replaced by theirs. GCC warns of
+// classes that have members of a hidden type. What the library defines of it is NOPAL_OWN.
+#if defined(NOPAL_SHARED)
+#define NOPAL_HIDDEN_BEGIN
+#define NOPAL_HIDDEN_END
+#define NOPAL_TYPE
+#define NOPAL_OWN
+#else
+#define NOPAL_HIDDEN_BEGIN                                                                         \
+  _Pragma("GCC visibility push(hidden)") _Pragma("GCC diagnostic push")                            \
+      _Pragma("GCC diagnostic ignored \"-Wattributes\"")
+#define NOPAL_HIDDEN_END _Pragma("GCC diagnostic pop") _Pragma("GCC visibility pop")
+#define NOPAL_OWN [[gnu::visibility("hidden")]]
+#if defined(__clang__)
+#define NOPAL_TYPE
+#else
+#define NOPAL_TYPE [[gnu::visibility("protected")]]
+#endif
 #endif

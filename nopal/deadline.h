@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <type_traits>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::detail {
 
 using steady = std::chrono::steady_clock;
@@ -62,3 +63,4 @@ steady::time_point at(const std::chrono::time_point<Clock, Duration>& given) {
 }
 
 } // namespace nopal::inline NOPAL_ABI::detail
+NOPAL_HIDDEN_END

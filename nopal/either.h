@@ -38,6 +38,7 @@
 #include "nopal/vproc/claim.h"
 #endif
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
@@ -260,3 +261,4 @@ template <class... F>
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

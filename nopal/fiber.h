@@ -40,6 +40,7 @@
 #include <utility>
 #include <variant>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
@@ -135,7 +136,7 @@ std::invoke_result_t<F> run(F&& f) {
 // A fiber that does not run: one that has not begun, or one that a scheduler was told of. It must
 // be run, by `start` or by a scheduler; to forget it ends the program with a sentence, since others
 // wait for it.
-class fiber {
+class NOPAL_TYPE fiber {
 public:
   fiber() noexcept = default; // none
   explicit fiber(vproc::fiber* one) noexcept : one_{one} {}
@@ -192,7 +193,7 @@ fiber make_fiber(F&& f) {
 //
 // Thread rules: `here` in a strand of nopal::run; `of` by who holds the fiber. Strands of one fiber
 // that run at the same time share the value as they share other variables.
-template <class T> class fiber_local {
+template <class T> class NOPAL_TYPE fiber_local {
 public:
   explicit fiber_local(T initial = {}) : initial_(std::move(initial)) {}
   fiber_local(const fiber_local&) = delete;
@@ -240,3 +241,4 @@ void spawn(F&& f) {
 using sched::yield;
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -25,6 +25,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
@@ -173,3 +174,4 @@ std::ranges::borrowed_iterator_t<Range> find_if(Range&& range, const Wanted& wan
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

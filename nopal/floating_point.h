@@ -29,9 +29,10 @@
 #include <cstdlib>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-class floating_point {
+class NOPAL_TYPE floating_point {
 public:
   // FE_TONEAREST, FE_UPWARD, FE_DOWNWARD or FE_TOWARDZERO. Ends the program with a sentence if the
   // number is another.
@@ -63,10 +64,11 @@ private:
 #if defined(NOPAL_SERIAL)
   static void note_change() noexcept {}
 #else
-  static void note_change() noexcept;
+  NOPAL_OWN static void note_change() noexcept;
 #endif
 
   const arch::control_words before_ = arch::control_words::now();
 };
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -53,6 +53,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
@@ -62,7 +63,7 @@ template <class Body> void call_in_arena(Body& body, unsigned vprocs); // arena.
 
 // What `scope` is; invoke.h and cancel.h have scopes of other kinds.
 template <join::fork_kind Kind, class Frame = join::scope_frame>
-class any_scope : public detail::refused_forks {
+class NOPAL_TYPE any_scope : public detail::refused_forks {
 public:
   [[gnu::always_inline]] inline any_scope() noexcept {
     NOPAL_PIN_FRAME
@@ -165,6 +166,7 @@ protected:
 using scope = any_scope<join::fork_kind::plain>;
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END
 #endif
 
 #include "nopal/invoke.h"

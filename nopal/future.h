@@ -26,12 +26,13 @@
 #include <utility>
 #include <variant>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
 
 // Set by one, awaited by many.
-class event {
+class NOPAL_TYPE event {
 public:
   event() = default;
   event(const event&) = delete;
@@ -68,7 +69,7 @@ private:
 
 // A variable that is set once; who asks before waits. It lives until `set` and all `get` have
 // returned, but the one that `get` returned to first may destroy it.
-template <class T> class ivar {
+template <class T> class NOPAL_TYPE ivar {
 public:
   // To be called once.
   template <class... From> void set(From&&... from) {
@@ -91,7 +92,7 @@ private:
 // where nobody touches it, it is lost.
 template <class T>
   requires std::is_void_v<T> || std::is_lvalue_reference_v<T> || std::is_move_constructible_v<T>
-class future1 {
+class NOPAL_TYPE future1 {
 public:
   // f's result converts to T, and refers to no temporary.
   template <class F>
@@ -164,3 +165,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -17,6 +17,7 @@
 #include <limits>
 #include <type_traits>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::detail {
 
 template <class I>
@@ -106,3 +107,4 @@ template <class Difference> constexpr std::size_t count_of(Difference count) {
 }
 
 } // namespace nopal::inline NOPAL_ABI::detail
+NOPAL_HIDDEN_END

@@ -19,6 +19,7 @@
 #include <utility>
 #include <variant>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
@@ -109,3 +110,4 @@ auto invoke(F&&... f) {
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -23,6 +23,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
@@ -44,3 +45,4 @@ template <class F>
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

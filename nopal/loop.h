@@ -34,6 +34,7 @@
 #include <utility>
 #include <variant>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 // The first value of each piece of a reduction: combine(identity, x) is x.
@@ -290,3 +291,4 @@ void for_each(Range&& range, const F& f, std::size_t grain = 0) {
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

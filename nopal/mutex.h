@@ -28,17 +28,18 @@
 
 #include <mutex>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 #if defined(NOPAL_SERIAL)
-class mutex {
+class NOPAL_TYPE mutex {
 public:
   void lock() noexcept {}
   bool try_lock() noexcept { return true; }
   void unlock() noexcept {}
 };
 
-class condition_variable {
+class NOPAL_TYPE condition_variable {
 public:
   void notify_one() noexcept {}
   void notify_all() noexcept {}
@@ -56,7 +57,7 @@ namespace vproc {
 struct fiber;
 }
 
-class mutex {
+class NOPAL_TYPE mutex {
 public:
   // Throws `cancelled`, without the mutex, if the strand is cancelled while it waits (cancel.h).
   void lock() {
@@ -72,20 +73,20 @@ public:
 private:
   friend class condition_variable;
 
-  void wait();
-  void lock_anyway() noexcept; // also if the strand is cancelled
-  void hand_over() noexcept;
+  NOPAL_OWN void wait();
+  NOPAL_OWN void lock_anyway() noexcept; // also if the strand is cancelled
+  NOPAL_OWN void hand_over() noexcept;
 
   vproc::mutex_queue<vproc::fiber> queue_; // it cannot be copied, and so no mutex can
 };
 
-class condition_variable {
+class NOPAL_TYPE condition_variable {
 public:
-  void notify_one() noexcept;
-  void notify_all() noexcept;
+  NOPAL_OWN void notify_one() noexcept;
+  NOPAL_OWN void notify_all() noexcept;
   // The strand holds the mutex before and after. There are no spurious wake-ups, but the condition
   // may have changed again. Throws `cancelled`, with the mutex, if the strand is cancelled.
-  void wait(std::unique_lock<mutex>& lock);
+  NOPAL_OWN void wait(std::unique_lock<mutex>& lock);
   template <class Condition> void wait(std::unique_lock<mutex>& lock, Condition holds) {
     while (!holds())
       wait(lock);
@@ -97,3 +98,4 @@ private:
 #endif
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

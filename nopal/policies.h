@@ -26,10 +26,11 @@
 #include <utility>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 // In the order in which they became ready. A fiber whose turn has ended comes last (section 3.3.1).
-class round_robin : public scheduler {
+class NOPAL_TYPE round_robin : public scheduler {
 public:
   using scheduler::scheduler;
 
@@ -49,7 +50,7 @@ private:
 
 // A gang (section 4): one queue for all, and a vproc for each of so many instances, which the
 // computation is given by `provision`. For data parallelism by one-touch futures (future.h).
-class gang : public round_robin {
+class NOPAL_TYPE gang : public round_robin {
 public:
   explicit gang(unsigned most_vprocs = any_number)
       : round_robin{most_vprocs, placement::provisioned} {}
@@ -57,7 +58,7 @@ public:
 
 // The one that became ready last: depth first, so that few have begun at a time. One that gave way
 // or was preempted comes last.
-class newest_first : public scheduler {
+class NOPAL_TYPE newest_first : public scheduler {
 public:
   using scheduler::scheduler;
 
@@ -84,7 +85,7 @@ private:
 // one that has none yields to the scheduler outside, then takes the oldest that another one keeps.
 // One that gave way or was preempted counts as the oldest, so that others take it meanwhile
 // ("mugging"). For fibers that wait for ivars (future.h); forks are stolen below all schedulers.
-class work_stealing : public concurrent_scheduler {
+class NOPAL_TYPE work_stealing : public concurrent_scheduler {
 public:
   using concurrent_scheduler::concurrent_scheduler;
 
@@ -151,7 +152,7 @@ private:
 //       nopal::spawn([&] { by_shares.set_share(3); nopal::run(first, f); });
 //       nopal::spawn([&] { by_shares.set_share(1); nopal::run(second, g); });
 //     });
-class proportional_share : public scheduler {
+class NOPAL_TYPE proportional_share : public scheduler {
 public:
   using scheduler::scheduler;
 
@@ -232,3 +233,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -29,6 +29,7 @@
 #include "nopal/vproc/worker.h"
 #endif
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 #if defined(NOPAL_SERIAL)
@@ -37,7 +38,7 @@ namespace detail {
 constexpr bool stops_at_poll() noexcept { return false; }
 } // namespace detail
 
-struct no_preemption {
+struct NOPAL_TYPE no_preemption {
   no_preemption() noexcept {}
   ~no_preemption() {}
 };
@@ -59,7 +60,7 @@ namespace detail {
 
 // As long as one exists, no strand of the fiber that made it is preempted; outside nopal::run, no
 // strand of the outermost fork or affine region. They may wait, yield, and be stolen all the same.
-class no_preemption {
+class NOPAL_TYPE no_preemption {
 public:
   no_preemption() noexcept : masks_{sched::current_masks()} { masks_->mask(); }
   ~no_preemption() {
@@ -75,3 +76,4 @@ private:
 #endif
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

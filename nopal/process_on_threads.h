@@ -18,9 +18,10 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process::inline on_threads {
 
-template <class T> class task {
+template <class T> class NOPAL_TYPE task {
   using kept = std::conditional_t<std::is_void_v<T>, detail::nothing, T>;
 
 public:
@@ -62,7 +63,7 @@ template <class F, class... Args>
 
 template <class T> [[gnu::always_inline]] inline T join(task<T>& one) { return one.join(); }
 
-class session {
+class NOPAL_TYPE session {
 public:
   session(int, char**, const options& = {}) noexcept {}
   session(const session&) = delete;
@@ -83,3 +84,4 @@ public:
 };
 
 } // namespace nopal::inline NOPAL_ABI::process::inline on_threads
+NOPAL_HIDDEN_END

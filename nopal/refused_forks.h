@@ -7,6 +7,7 @@
 
 #include <type_traits>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::detail {
 
 enum class refusal { none, not_copied, wants_reference, no_result, not_called };
@@ -52,3 +53,4 @@ struct refused_forks {
 };
 
 } // namespace nopal::inline NOPAL_ABI::detail
+NOPAL_HIDDEN_END

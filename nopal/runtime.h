@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 // config/options.h has each field, its unit and its environment variable. Precedence: program,
@@ -64,3 +65,4 @@ inline std::uint64_t suppressed_exceptions() noexcept { return join::suppressed_
 #endif
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

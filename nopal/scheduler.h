@@ -30,11 +30,12 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 // What an action is told: the fiber that it ran has stopped (it has ended, or waits where others
 // will find it), or it was preempted (it gave way, and may go on at any time).
-class signal {
+class NOPAL_TYPE signal {
 public:
   static signal stop() noexcept { return signal{{}}; }
   static signal preempt(fiber strand) noexcept { return signal{std::move(strand)}; }
@@ -47,7 +48,7 @@ private:
 };
 
 // What an action has decided: made by `run`, `forward` and `yield`, to be returned.
-class [[nodiscard]] decision {
+class NOPAL_TYPE [[nodiscard]] decision {
 private:
   friend class action;
   explicit decision(vproc::signal next) noexcept : next_{next} {}
@@ -60,7 +61,7 @@ private:
 // nopal::mutex say, keeps the thread. An exception that leaves it ends the program with a sentence.
 // An action that was started counts as a fiber of its computation, until it forwards a signal: then
 // the vproc has left it.
-class action : sched::user_action {
+class NOPAL_TYPE action : sched::user_action {
 public:
   action() noexcept : user_action{answer} {}
   virtual ~action() = default;
@@ -115,7 +116,7 @@ using sched::placement;
 // A scheduler of one computation at a time. `put` and `take` are called by one thread at a time, as
 // code of no strand (above). A fiber is put when it is spawned, when it has waited and may go on,
 // and when it has given way.
-class scheduler : sched::instances {
+class NOPAL_TYPE scheduler : sched::instances {
 public:
   // It has at most so many vprocs at a time. Forks of its fibers may be stolen by others.
   explicit scheduler(unsigned most_vprocs = any_number, placement where = placement::anywhere)
@@ -138,13 +139,13 @@ private:
   static vproc::fiber* choose(instances* self, std::uint32_t) {
     return static_cast<scheduler*>(self)->take().release_any();
   }
-  static constexpr calls functions{begin, keep, choose, nullptr, nullptr};
+  NOPAL_OWN static constexpr calls functions{begin, keep, choose, nullptr, nullptr};
 };
 
 // A scheduler that keeps its fibers in several places, so that vprocs need not wait for one
 // another: all but `begin` are called by several threads at a time. `at` is the number of the
 // vproc that calls; two may have the same.
-class concurrent_scheduler : sched::instances {
+class NOPAL_TYPE concurrent_scheduler : sched::instances {
 public:
   explicit concurrent_scheduler(unsigned most_vprocs = scheduler::any_number,
                                 placement where = placement::anywhere)
@@ -178,12 +179,12 @@ private:
     return of(self).steal(at).release_any();
   }
   static bool keeps_any(instances* self) { return of(self).any(); }
-  static constexpr calls functions{open, keep, choose, rob, keeps_any};
+  NOPAL_OWN static constexpr calls functions{open, keep, choose, rob, keeps_any};
 };
 
 namespace detail {
 
-struct schedulers {
+struct NOPAL_TYPE schedulers {
   static sched::instances& instances_of(scheduler& with) { return with; }
   static sched::instances& instances_of(concurrent_scheduler& with) { return with; }
 };
@@ -204,3 +205,4 @@ std::invoke_result_t<F> run(Scheduler& with, F&& f) {
 }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -10,9 +10,10 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-class scope : public detail::refused_forks {
+class NOPAL_TYPE scope : public detail::refused_forks {
 public:
   scope() = default;
   scope(const scope&) = delete;
@@ -50,3 +51,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -25,6 +25,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::detail {
 
 using join::fork_kind;
@@ -77,7 +78,9 @@ template <class Body> void drop_body(void* body) {
   if constexpr (requires(Body& one) { one.drop(); })
     static_cast<Body*>(body)->drop();
 }
-template <class Body> inline constexpr sched::body_calls calls_of{run_body<Body>, drop_body<Body>};
+template <class Body> // GCC does not hide variables of templates without being told for each
+[[gnu::visibility("hidden")]] inline constexpr sched::body_calls calls_of{run_body<Body>,
+                                                                          drop_body<Body>};
 
 // Runs the child of an open fork, and closes the fork.
 template <class Body>
@@ -280,3 +283,4 @@ template <fork_kind Kind, class F, class... Args>
 }
 
 } // namespace nopal::inline NOPAL_ABI::detail
+NOPAL_HIDDEN_END

@@ -22,9 +22,10 @@
 #include <utility>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-class place {
+class NOPAL_TYPE place {
 public:
   place() noexcept = default; // none
   explicit place(vproc::vproc* at) noexcept : at_{at} {}
@@ -80,3 +81,4 @@ inline place provision() noexcept { return place{sched::provision()}; }
 inline void release(place given) noexcept { sched::release(given.get()); }
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

@@ -132,7 +132,8 @@ int mutexes_held() noexcept { return held; }
 
 #if defined(NOPAL_COUNTS_MUTEXES)
 
-// The same functions of the C library, counted.
+// The same functions of the C library, counted, also for the libraries that the program uses.
+#pragma GCC visibility push(default)
 namespace {
 
 template <class Function>
@@ -181,4 +182,5 @@ NOPAL_COUNTED(1, pthread_rwlock_clockwrlock,
               (lock, clock, until))
 NOPAL_COUNTED(-1, pthread_rwlock_unlock, (pthread_rwlock_t * lock), (lock))
 
+#pragma GCC visibility pop
 #endif

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::arch {
 
 // What a thread computes floating-point numbers with: rounding, precision, masks, flush to zero.
@@ -250,3 +251,4 @@ void nopal_arch_call_on(void (*f)(void*), void* argument, std::uintptr_t stack_p
 }
 
 } // namespace nopal::arch
+NOPAL_HIDDEN_END

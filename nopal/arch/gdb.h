@@ -3,8 +3,11 @@
 // only, so it works for a core file too, and without debugging information.
 #pragma once
 
+#include "nopal/config.h"
+
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::arch {
 
 // Where the stacks lie: in slots of equal size, each stack at the upper end of its slot.
@@ -22,3 +25,4 @@ inline void tell_gdb(std::uintptr_t top, std::uintptr_t stack_pointer) noexcept 
 }
 
 } // namespace nopal::arch
+NOPAL_HIDDEN_END

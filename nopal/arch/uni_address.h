@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::arch {
 
 struct task_context {
@@ -107,3 +108,4 @@ void nopal_arch_suspend_task(void (*then)(task_context*, void*), void* argument,
 }
 
 } // namespace nopal::arch
+NOPAL_HIDDEN_END

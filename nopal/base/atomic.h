@@ -13,10 +13,12 @@
 #include NOPAL_ATOMICS
 #else
 #include "nopal/base/sanitizer.h"
+#include "nopal/config.h"
 
 #include <atomic>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 template <class T> using atomic = std::atomic<T>;
@@ -74,4 +76,5 @@ void heavy_barrier() noexcept;
 void wait_briefly(unsigned n) noexcept;
 
 } // namespace nopal::base
+NOPAL_HIDDEN_END
 #endif

@@ -2,6 +2,9 @@
 // The runtime's messages on standard error. Some end the process with a non-zero exit status.
 #pragma once
 
+#include "nopal/config.h"
+
+NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 // The exit status of a program that Nopal ends: EX_SOFTWARE of sysexits.h, neither 0 nor 1.
@@ -22,3 +25,4 @@ inline constexpr int exit_status_died = 70;
 void say(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
 } // namespace nopal::base
+NOPAL_HIDDEN_END

@@ -3,12 +3,15 @@
 // was there before, as if they were not there; and the signal stacks that they run on.
 #pragma once
 
+#include "nopal/config.h"
+
 #include "nopal/base/atomic.h"
 
 #include <signal.h>
 
 #include <cstddef>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 // One handler, and what was there before. An object for each handler, which lives for good.
@@ -56,3 +59,4 @@ private:
 };
 
 } // namespace nopal::base
+NOPAL_HIDDEN_END

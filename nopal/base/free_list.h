@@ -11,10 +11,12 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/config.h"
 
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 class free_list {
@@ -79,3 +81,4 @@ private:
 };
 
 } // namespace nopal::base
+NOPAL_HIDDEN_END

@@ -7,12 +7,15 @@
 //            it. Two threads may make the same piece usable, which does no harm.
 #pragma once
 
+#include "nopal/config.h"
+
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
 
 #include <algorithm>
 #include <cstddef>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 class growing {
@@ -48,3 +51,4 @@ private:
 };
 
 } // namespace nopal::base
+NOPAL_HIDDEN_END

@@ -4,8 +4,11 @@
 // They may change at any time, and so may what is locked (mlockall), so each function asks anew.
 #pragma once
 
+#include "nopal/config.h"
+
 #include <cstddef>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 // How many bytes of addresses may be reserved: what RLIMIT_AS leaves, and RLIMIT_MEMLOCK where all
@@ -33,3 +36,4 @@ reason why_refused(std::size_t bytes) noexcept; // the error is in errno
 reason why_no_thread(int error, std::size_t stack_bytes) noexcept;
 
 } // namespace nopal::base
+NOPAL_HIDDEN_END

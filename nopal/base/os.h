@@ -3,10 +3,12 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/config.h"
 
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 constexpr std::size_t page_size() noexcept { return 4096; } // of every x86-64 processor
@@ -69,3 +71,4 @@ void set_error(int value) noexcept;
 int read_error(const int* place) noexcept;
 
 } // namespace nopal::base
+NOPAL_HIDDEN_END

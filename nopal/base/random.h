@@ -2,8 +2,11 @@
 // A small random number generator for choosing victims: xorshift64*, one word of state.
 #pragma once
 
+#include "nopal/config.h"
+
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 class random {
@@ -29,3 +32,4 @@ private:
 };
 
 } // namespace nopal::base
+NOPAL_HIDDEN_END

@@ -10,6 +10,8 @@
 // instrumented (NOPAL_SWITCHES), nor are thunks, which call such functions (NOPAL_THUNK).
 #pragma once
 
+#include "nopal/config.h"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -40,6 +42,7 @@
 #define NOPAL_CHILD_BODY [[gnu::always_inline]]
 #endif
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 // "split-stack" or "sanitize=safe-stack" if a file of this program was compiled with that option;
@@ -128,3 +131,4 @@ template <class Body> NOPAL_CHILD_BODY inline decltype(auto) call_body(Body& bod
 }
 
 } // namespace nopal::base
+NOPAL_HIDDEN_END

@@ -2,10 +2,13 @@
 // Threads that Nopal begins, each with the same room for its frames in every program.
 #pragma once
 
+#include "nopal/config.h"
+
 #include <pthread.h>
 
 #include <cstddef>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 // Finds out how large their stacks must be, unless that is known. Takes the dynamic linker's lock.
@@ -29,3 +32,4 @@ struct thread_refused {
 };
 
 } // namespace nopal::base
+NOPAL_HIDDEN_END

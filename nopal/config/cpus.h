@@ -7,12 +7,15 @@
 // container the mount may begin in the middle of the tree.
 #pragma once
 
+#include "nopal/config.h"
+
 #include <optional>
 #include <sched.h>
 #include <string>
 #include <string_view>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::config {
 
 struct cpu_count {
@@ -35,3 +38,4 @@ std::vector<int> affinity_cpus(int (*get)(pid_t, std::size_t, cpu_set_t*) = sche
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 
 } // namespace nopal::config
+NOPAL_HIDDEN_END

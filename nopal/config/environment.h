@@ -2,11 +2,14 @@
 // Reads what surrounds the process, strictly: the text of variables and the kernel's files.
 #pragma once
 
+#include "nopal/config.h"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::config {
 
 // Digits only, the whole text: no sign, no space, no suffix. Nothing otherwise, or above 64 bits.
@@ -30,3 +33,4 @@ struct file_text {
 file_text read_file(const std::string& path);
 
 } // namespace nopal::config
+NOPAL_HIDDEN_END

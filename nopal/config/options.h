@@ -6,6 +6,7 @@
 // error: never a silent default.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/config/cpus.h"
 
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::config {
 
 // A stack budget: unused pages are kept, however many there are, and nothing is counted.
@@ -32,7 +34,7 @@ enum class bind : unsigned char { none, cores };
 
 // What a program asks for. Zero or empty means "not given": then the environment decides, or else
 // the default.
-struct options {
+struct NOPAL_TYPE options {
   unsigned num_workers = 0;   // NOPAL_NUM_WORKERS, 1 to 1024; default: the CPUs allowed
   std::size_t stack_size = 0; // NOPAL_STACK_SIZE, bytes, a power of two, 64K to 32M; default 1M
   // NOPAL_FIBER_STACK_SIZE, bytes, a power of two, 32K to 1M; default 256K. Of spawned fibers. What
@@ -116,3 +118,4 @@ std::vector<std::string> unknown_variables(const char* const* environment);
 resolved_options resolve_or_die(const options& asked, const defaults& usual);
 
 } // namespace nopal::config
+NOPAL_HIDDEN_END

@@ -2,11 +2,14 @@
 // The order in which workers are bound to CPUs, and the binding itself.
 #pragma once
 
+#include "nopal/config.h"
+
 #include <pthread.h>
 
 #include <string>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::config {
 
 // Orders the CPUs of an affinity mask: first one CPU of each physical core, then the second of
@@ -19,3 +22,4 @@ std::vector<int> bind_order(const std::vector<int>& affinity, const std::string&
 [[nodiscard]] int bind_thread(pthread_t thread, const std::vector<int>& cpus);
 
 } // namespace nopal::config
+NOPAL_HIDDEN_END

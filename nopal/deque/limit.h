@@ -25,6 +25,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
 
 enum class attention : std::uint8_t {
@@ -105,3 +106,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::deque
+NOPAL_HIDDEN_END

@@ -22,6 +22,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
 
 template <class Record> struct entry {
@@ -131,3 +132,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::deque
+NOPAL_HIDDEN_END

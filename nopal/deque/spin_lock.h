@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <mutex>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
 
 class spin_lock {
@@ -31,3 +32,4 @@ private:
 using locked = std::lock_guard<spin_lock>;
 
 } // namespace nopal::inline NOPAL_ABI::deque
+NOPAL_HIDDEN_END

@@ -49,6 +49,7 @@
 
 #include <algorithm>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
 
 // Marks: where marks are kept. Stacks: the bounds of a stack. RingCapacity: public forks at a time.
@@ -295,3 +296,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::deque
+NOPAL_HIDDEN_END

@@ -6,6 +6,7 @@
 
 #include <exception>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 #if defined(NOPAL_CHECKS) && !defined(NOPAL_SERIAL)
@@ -44,3 +45,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

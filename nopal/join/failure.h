@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <exception>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 
 struct scope_frame;
@@ -84,3 +85,4 @@ std::uint64_t suppressed_by_last_join() noexcept;
 std::uint64_t suppressed_in_total() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::join
+NOPAL_HIDDEN_END

@@ -6,6 +6,7 @@
 #include NOPAL_SCOPE_FRAME_HEADER
 #include "nopal/join/cancelable.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 
 // Of a scope whose children can be cancelled; or, without a region, of one whose children are
@@ -15,3 +16,4 @@ struct region_frame : scope_frame {
 };
 
 } // namespace nopal::inline NOPAL_ABI::join
+NOPAL_HIDDEN_END

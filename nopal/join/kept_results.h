@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 
 class kept_results {
@@ -63,3 +64,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::join
+NOPAL_HIDDEN_END

@@ -22,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 
 struct scope_frame : arch::context {
@@ -134,3 +135,4 @@ struct fork_record {
 static_assert(offsetof(fork_record, mark) == 0);
 
 } // namespace nopal::inline NOPAL_ABI::join
+NOPAL_HIDDEN_END

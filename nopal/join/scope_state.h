@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <limits>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 
 inline constexpr std::int64_t no_failure = std::numeric_limits<std::int64_t>::max();
@@ -45,3 +46,4 @@ scope_state* take_state() noexcept;
 void return_state(scope_state* unused) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::join
+NOPAL_HIDDEN_END

@@ -23,6 +23,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 
 class wait_free {
@@ -55,3 +56,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::join
+NOPAL_HIDDEN_END

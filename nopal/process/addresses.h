@@ -5,6 +5,7 @@
 #include "nopal/config.h"
 #include "nopal/process/launch.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // Switches the randomisation of addresses off for this process, and begins the program anew, once.
@@ -20,3 +21,4 @@ void note_libraries();
 void compare_addresses(launch& with);
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <sys/types.h>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // The nearest process above this one whose environment has no such variable: the launcher that has
@@ -34,3 +35,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

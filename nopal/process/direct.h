@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstring>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 class direct_block {
@@ -66,3 +67,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

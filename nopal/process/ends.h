@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <string>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 class ends {
@@ -65,3 +66,4 @@ std::string text_of_current_exception() noexcept;
 [[noreturn]] void throw_remote_error(const std::string& text);
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

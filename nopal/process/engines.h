@@ -7,6 +7,7 @@
 
 #include <memory>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // Whether the library was built with UCX (ucx.cc or without_ucx.cc).
@@ -18,3 +19,4 @@ std::unique_ptr<transport> connect_by_ucx(launch& with, const layout& as);
 std::unique_ptr<transport> connect_by_mpi(const layout& as, bool all_apart);
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

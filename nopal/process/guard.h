@@ -5,6 +5,7 @@
 #include "nopal/config.h"
 #include "nopal/process/layout.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // The calling thread is the one that runs tasks. The guard below the region has no access from now
@@ -14,3 +15,4 @@ void guard_region(const layout& as);
 void unguard_region() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // The oldest entry of this process's queue and its frames, to be sent; empty: nothing was open. By
@@ -27,3 +28,4 @@ std::vector<std::uint64_t> give_oldest();
 std::optional<segment> accept_given(const void* message, std::size_t bytes) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 enum cell_state : std::uint32_t { cell_pending, cell_value, cell_error, cell_freed };
@@ -93,3 +94,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -7,6 +7,7 @@
 #include <functional>
 #include <type_traits>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process::detail {
 
 template <class T>
@@ -44,3 +45,4 @@ template <class Body> [[gnu::always_inline]] inline result_of_body<Body> call(Bo
 }
 
 } // namespace nopal::inline NOPAL_ABI::process::detail
+NOPAL_HIDDEN_END

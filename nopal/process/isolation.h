@@ -6,6 +6,7 @@
 #include "nopal/process/layout.h"
 #include "nopal/process/segment.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // Says, once for each address, which word of the frames points into the stack of another task, into
@@ -20,3 +21,4 @@ void check_isolation(const layout& as, segment arrived);
 void clear_stack_below() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <memory>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 class launch {
@@ -39,3 +40,4 @@ std::unique_ptr<launch> begin_launch(const resolved_options& options, char** arg
 std::unique_ptr<launch> fork_processes(const resolved_options& options);
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -20,6 +20,7 @@
 
 #include NOPAL_PROCESS_QUEUE_HEADER
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // Some 400 GiB below where the system puts anything, and among the addresses that AddressSanitizer
@@ -88,3 +89,4 @@ struct layout {
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -22,6 +22,7 @@
 #include <memory>
 #include <mutex>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // Held by who calls MPI while the thread that answers may call it.
@@ -33,3 +34,4 @@ void wait_for(const std::function<bool()>& is_done);
 std::unique_ptr<transport> connect_by_mpi_messages(std::size_t most_frames);
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 class near_or_far : public transport {
@@ -87,3 +88,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -13,12 +13,13 @@
 #include <string>
 #include <variant>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 enum class engine : unsigned char { best, ucx, mpi, mpi_messages, local };
 
 // What a program asks for. Zero or empty means "not given".
-struct options {
+struct NOPAL_TYPE options {
   // NOPAL_PROCESSES, 1 to 64; default 1. How many processes the program becomes where no launcher
   // of MPI has begun it.
   unsigned processes = 0;
@@ -59,3 +60,4 @@ std::variant<resolved_options, std::string>
 resolve(const options& asked, const char* (*lookup)(const char* name), std::uint64_t clock_seed);
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // A thread that calls a function. It takes no signals, which are for the program's own threads.
@@ -60,3 +61,4 @@ inline void ask_for_short_turns() noexcept {
 }
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

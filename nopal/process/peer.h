@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // Adds the cycles since it was made, or since the step before, to a step.
@@ -88,3 +89,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

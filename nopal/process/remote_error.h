@@ -12,6 +12,7 @@
 #include <typeinfo>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 class remote_error : public std::runtime_error {
@@ -49,3 +50,4 @@ inline remote_error remote_error_of_current() {
 }
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <string>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // Puts a result into its cell, wherever that is.
@@ -45,3 +46,4 @@ unsigned rank() noexcept;
 unsigned size() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // Addresses of frames, as distances from the lower end of the region.
@@ -21,3 +22,4 @@ struct segment {
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

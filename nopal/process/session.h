@@ -10,12 +10,13 @@
 #include <bit>
 #include <type_traits>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // The processes of a program: they begin and end together. One at a time, and before the program
 // has begun threads. Its destructor waits for all processes; where an exception ends it that `run`
 // has not thrown, in every process, it ends the program with a sentence.
-class session {
+class NOPAL_TYPE session {
 public:
   // `argv` is main's: a process that a launcher has begun, and whose addresses the system has
   // chosen at random, begins anew with it. Options that are not accepted end the program with a
@@ -49,3 +50,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -11,6 +11,7 @@
 #include <condition_variable>
 #include <mutex>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // Collective. Process 0 prints one line for each process, and their sum.
@@ -38,3 +39,4 @@ private:
 std::size_t used_region(const layout& as) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

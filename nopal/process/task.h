@@ -28,6 +28,7 @@
 #include <type_traits>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 template <class T> class task;
@@ -144,7 +145,7 @@ template <class Body> void root_thunk(void* given) noexcept {
 } // namespace detail
 
 // A task that was spawned and not yet joined. It may be copied, and given to other tasks.
-template <class T> class task {
+template <class T> class NOPAL_TYPE task {
   using kept = std::conditional_t<std::is_void_v<T>, detail::nothing, T>;
 
 public:
@@ -193,3 +194,4 @@ template <class F, class... Args>
 template <class T> [[gnu::always_inline]] inline T join(task<T>& one) { return one.join(); }
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

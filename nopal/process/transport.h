@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <optional>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 using word = base::atomic<std::uint32_t>;
@@ -65,3 +66,4 @@ public:
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <ucp/api/ucp.h>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // Ends the program with a sentence unless the status is UCS_OK; `what` follows "UCX cannot".
@@ -37,3 +38,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

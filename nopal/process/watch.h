@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 class watch {
@@ -42,3 +43,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

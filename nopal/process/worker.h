@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // {process, address} of a cell.
@@ -79,3 +80,4 @@ struct worker {
 extern worker here;
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -21,6 +21,7 @@
 #include <memory>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 struct user_action : vproc::action {
@@ -116,3 +117,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -10,6 +10,7 @@
 #include <stop_token>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Cancels the node at that time, by a thread of its own. Destroyed: it does not, and has not begun
@@ -56,3 +57,4 @@ private:
 void tell_observers();
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

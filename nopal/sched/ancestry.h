@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 using join::fork_record;
@@ -78,3 +79,4 @@ void note_shield_ends() noexcept;
 std::vector<const join::cancelable*> regions_above(std::uintptr_t from);
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

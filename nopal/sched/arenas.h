@@ -17,6 +17,7 @@
 
 #include <cstddef>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // The waiting thread. Closing waits for the members; no effect on other groups.
@@ -31,3 +32,4 @@ void give_place_back(vproc::group* of) noexcept;
 bool arena_has_work(vproc::worker* self) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <vector>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Any thread, after it has written down what is cancelled; and once that has ended, as often.
@@ -59,3 +60,4 @@ void end_alternatives() noexcept;
 bool any_alternatives() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

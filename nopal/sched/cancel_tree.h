@@ -13,6 +13,7 @@
 #include "nopal/sched/fibers.h"
 #include "nopal/vproc/members.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 class cancel_node : public join::cancelable {
@@ -47,3 +48,4 @@ inline cancel_node* node_of(const vproc::fiber_context& of) noexcept {
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

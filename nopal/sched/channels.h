@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 using meeting_place = vproc::rendezvous<vproc::fiber>;
@@ -35,3 +36,4 @@ std::size_t do_one(alternative* of, std::size_t count, bool may_wait);
 void check_nobody_waits(const meeting_place& at) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -12,6 +12,7 @@
 
 #include "nopal/config.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 void enter() noexcept;
@@ -26,3 +27,4 @@ void leave_if(bool entered) noexcept;
 void watch_this_threads_end() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

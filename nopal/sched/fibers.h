@@ -12,6 +12,7 @@
 #include "nopal/vproc/computation.h"
 #include "nopal/vproc/fiber.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 using vproc::computation;
@@ -51,3 +52,4 @@ void rethrow(std::exception_ptr& thrown_by_body, computation& ended);
 void yield() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -6,6 +6,7 @@
 #include "nopal/join/join.h"
 #include "nopal/vproc/worker.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 using join::fork_record;
@@ -56,3 +57,4 @@ void finish_join_in_destructor(scope_frame* scope);
 [[noreturn]] void scope_misused() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -23,6 +23,7 @@
 #include "nopal/config.h"
 #include "nopal/sched/arenas.h"
 #include "nopal/sched/cancel.h"
+#include "nopal/sched/copies.h"
 #include "nopal/sched/entry.h"
 #include "nopal/sched/idle.h"
 #include "nopal/sched/overflow.h"
@@ -111,10 +112,13 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
 
 // The calling thread begins a group, and waits for it from now on.
 worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
-  worker* const before = vproc::current();
-  const bool nested = vproc::is_worker(before);
-  if (nested)
+  worker* before = vproc::current();
+  worker* const aside = take_aside();
+  if (vproc::is_worker(before))
     check_depth(reinterpret_cast<const void*>(arch::stack_pointer()), before->stack);
+  else if (aside != nullptr)
+    before = aside;
+  const bool nested = vproc::is_worker(before);
   vproc::vproc* const here = nested ? before->host : vproc_of_this_thread();
   group* const begun = take_group();
   start(); // again: the pool may have ended before this group counted
@@ -124,6 +128,8 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   begun->host = here;
   begun->closed = vprocs != 0 || (before->of != nullptr && before->of->closed);
   begun->outer = before;
+  begun->outer_aside = aside != nullptr;
+  begun->outer_copy = vproc::is_worker(vproc::current()) ? nullptr : set_other_aside();
   if (nested)
     share_ready(here);
   begun->outer_bound = here->bound;
@@ -162,14 +168,20 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
   here->scheduler = ended->outer_scheduler;
   here->actions.set(ended->outer_actions);
   here->runs.set(ended->outer_runs);
-  arch::nopal_self = ended->outer;
+  if (ended->outer_aside)
+    put_aside(ended->outer);
+  else
+    arch::nopal_self = ended->outer;
   ended->root = nullptr;
   const bool nested = vproc::is_worker(ended->outer);
   here->signals.run_with(nested ? ended->outer : nullptr);
+  const copy* const goes_on = ended->outer_copy;
   return_worker(self);
   return_group(ended);
   if (!nested && membership_ended)
     return_vproc(here);
+  if (goes_on != nullptr)
+    goes_on->go_on();
 }
 
 // The thread goes on with the strand that it ran before the group, if it ran one.

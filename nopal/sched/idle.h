@@ -5,6 +5,7 @@
 #include "nopal/config.h"
 #include "nopal/sched/schedule.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Something became public in this group, or a fiber of it ready: wakes its thread, or else a pool
@@ -46,3 +47,4 @@ void wake_pool() noexcept;
 void wait_for_thief(worker* self) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

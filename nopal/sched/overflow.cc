@@ -8,6 +8,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/faults.h"
 #include "nopal/base/os.h"
+#include "nopal/sched/copies.h"
 #include "nopal/stack/small.h"
 
 #include <ucontext.h>
@@ -25,12 +26,20 @@ char sentence_of_fibers[256];
 thread_local std::uintptr_t own_low __attribute__((tls_model("initial-exec"))) = 0;
 constexpr std::uintptr_t kOfPool = 1;
 
+// Known to the copy of Nopal with which the thread has forked.
+std::uintptr_t lowest_known_to_any_copy() noexcept {
+  std::uintptr_t lowest = lowest_of_this_threads_stack();
+  for (std::uint32_t i = 0; i + 1 < copies() && lowest == 0; ++i)
+    lowest = other_copy(i)->own_stack();
+  return lowest;
+}
+
 // A thread that has left its stack faults there, and its stack pointer is at the end, or beyond it,
 // by a frame's size at most.
 bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
   const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
   const auto at = static_cast<std::uintptr_t>(registers[REG_RSP]);
-  const std::uintptr_t low = own_low & ~kOfPool;
+  const std::uintptr_t low = lowest_known_to_any_copy();
   const std::uintptr_t frame = std::max(stack::largest_frame(), std::size_t{1} << 20);
   const auto at_the_end = [=](std::uintptr_t where) {
     return where - (low - frame) < frame + base::page_size();
@@ -80,6 +89,8 @@ void report_overflow_of_own_stack(bool of_pool) noexcept {
   own_low = low != 0 && of_pool ? low | kOfPool : low;
   base::set_error(error);
 }
+
+std::uintptr_t lowest_of_this_threads_stack() noexcept { return own_low & ~kOfPool; }
 
 void check_depth(const void* in_frame, stack::stack_id stack) noexcept {
   NOPAL_ASSERT(reinterpret_cast<std::uintptr_t>(in_frame) >= stack::lowest_fork(stack), "%s",

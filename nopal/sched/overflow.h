@@ -5,6 +5,7 @@
 #include "nopal/config.h"
 #include "nopal/stack/stack.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // A fault in the guard of one of our stacks ends the program with a sentence, and so does one below
@@ -13,8 +14,11 @@ namespace nopal::inline NOPAL_ABI::sched {
 // was there before. They need a base::signal_stack.
 void report_stack_overflows();
 void report_overflow_of_own_stack(bool of_pool = false) noexcept; // of the calling thread
+// Of the calling thread, where it was reported; else 0.
+std::uintptr_t lowest_of_this_threads_stack() noexcept;
 
 // The same sentence if this stack has no room for a fork by the frame that contains `in_frame`.
 void check_depth(const void* in_frame, stack::stack_id stack) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

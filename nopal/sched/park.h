@@ -13,6 +13,7 @@
 #include "nopal/vproc/fiber.h"
 #include "nopal/vproc/suspended.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 using vproc::fiber;
@@ -81,3 +82,4 @@ void share_ready(vproc::vproc* here) noexcept;
 extern vproc::suspended_workers<vproc::worker> suspended;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Of the calling strand; 0 elsewhere, too.
@@ -38,3 +39,4 @@ vproc::vproc* provision_for(vproc::computation& of) noexcept;
 void release_all(vproc::computation& ended) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

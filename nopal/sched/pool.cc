@@ -7,6 +7,7 @@
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/base/thread.h"
+#include "nopal/sched/copies.h"
 #include "nopal/sched/overflow.h"
 #include "nopal/sched/pool_threads.h"
 #include "nopal/sched/statistics.h"
@@ -72,6 +73,8 @@ void open_all() {
               static_cast<std::size_t>(stack::slot_bytes() >> 20));
   if (use.verbose.value)
     say_about_fibers();
+  if (use.verbose.value && copies() > 1)
+    base::say("%u copies of Nopal run in this process, each with its own workers", copies());
   virtual_ones = use.virtual_workers.value;
   // Then each fork is a place where another worker may go on.
   const bool at_each_fork = forced || virtual_ones != 0;
@@ -99,6 +102,7 @@ void start() noexcept {
                "threads run: %s",
                not_pinned);
   base::measure_threads();
+  meet_other_copies();
   base::set_error(error);
   const std::scoped_lock guard{lock};
   if (started.load(base::relaxed))

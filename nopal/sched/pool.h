@@ -5,6 +5,7 @@
 #include "nopal/config.h"
 #include "nopal/config/options.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Ends the program with a sentence if the pool has started, or the options are decided.
@@ -25,3 +26,4 @@ bool steals_forced() noexcept;
 unsigned virtual_workers() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

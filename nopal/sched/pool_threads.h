@@ -18,6 +18,7 @@
 #include "nopal/config/options.h"
 #include "nopal/vproc/worker.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Starts the pool's threads, by the thread whose signal mask they are to have.
@@ -40,3 +41,4 @@ bool is_to_end(const vproc::vproc* here) noexcept;
 void check_no_callback() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

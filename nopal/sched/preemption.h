@@ -7,6 +7,7 @@
 #include "nopal/vproc/mask_count.h"
 #include "nopal/vproc/vproc.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // On a strand, which may continue on another thread. Where steals are forced, about each eighth
@@ -26,3 +27,4 @@ vproc::mask_count* current_masks() noexcept;
 void unmasked() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -17,6 +17,7 @@
 
 #include <variant>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 using vproc::fiber;
@@ -75,3 +76,4 @@ worker* run_pool_thread(worker* self) noexcept;
 void fork_in_new_group(fork_record* of, const body_calls& child, void* closure) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -9,6 +9,7 @@
 #include "nopal/config.h"
 #include "nopal/vproc/vproc.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Constructed: the calling thread is about to block. Destroyed: it is not. No effect on a thread
@@ -39,3 +40,4 @@ void wake_resting_spares() noexcept;
 void forget_spares() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -6,11 +6,12 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // What all workers did since the program began. Counters grow; reading them while workers run gives
 // a value of each at some moment during the call.
-struct statistics {
+struct NOPAL_TYPE statistics {
   std::uint64_t steals;         // continuations taken by a thief
   std::uint64_t suspensions;    // strands that stopped at a join to wait for children
   std::uint64_t resumptions;    // main paths resumed after a join with a steal, waited for or not
@@ -33,3 +34,4 @@ statistics measure();
 void print_statistics();
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

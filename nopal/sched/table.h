@@ -15,6 +15,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 using vproc::group;
@@ -86,3 +87,4 @@ template <class Wanted> bool any_other_vproc(vproc::vproc* here, Wanted wanted) 
 void open_table(bool without_barrier, std::uint64_t seed) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

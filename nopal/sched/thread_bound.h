@@ -8,6 +8,7 @@
 #include "nopal/config.h"
 #include "nopal/vproc/worker.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 #if defined(NOPAL_CHECKS)
@@ -29,3 +30,4 @@ inline int mutexes_held() noexcept { return 0; }
 #endif
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

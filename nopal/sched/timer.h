@@ -14,6 +14,7 @@
 
 #include "nopal/config.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 void open_timer(bool without_barrier, unsigned tick_ms, unsigned workers) noexcept;
@@ -25,3 +26,4 @@ void want_ticks() noexcept;
 void end_stand_in() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -31,9 +31,11 @@
 #pragma once
 
 #include "nopal/arch/arch.h"
+#include "nopal/config.h"
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
 
 struct marks {
@@ -74,3 +76,4 @@ private:
 };
 
 } // namespace nopal::stack
+NOPAL_HIDDEN_END

@@ -32,9 +32,11 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/config.h"
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
 
 // Pages charged to all stacks together.
@@ -143,3 +145,4 @@ private:
 };
 
 } // namespace nopal::stack
+NOPAL_HIDDEN_END

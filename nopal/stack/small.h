@@ -20,10 +20,13 @@
 // Thread rules: `open` once, before anything else; all else from any thread.
 #pragma once
 
+#include "nopal/config.h"
+
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
 
 using stack_id = std::uintptr_t; // stack.h
@@ -87,3 +90,4 @@ void* fiber_of(stack_id stack) noexcept;
 
 } // namespace small
 } // namespace nopal::stack
+NOPAL_HIDDEN_END

@@ -21,12 +21,14 @@
 // Paper: fibril-spaa16, section 4.2 (stacks), 4.4 (at most D*P*S1 of address space).
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/stack/retirement.h"
 #include "nopal/stack/small.h"
 
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
 
 // A stack is named by its slot's lowest address; 0 is no stack.
@@ -148,3 +150,4 @@ void open_book(std::size_t stacks, std::size_t budget_bytes) noexcept;
 void come_back(stack_id stack) noexcept; // to the pool: the reclaimer is done with it
 
 } // namespace nopal::stack
+NOPAL_HIDDEN_END

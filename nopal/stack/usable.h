@@ -9,10 +9,12 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/growing.h"
+#include "nopal/config.h"
 
 #include <cstddef>
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
 
 class usable_stacks {
@@ -35,3 +37,4 @@ private:
 };
 
 } // namespace nopal::stack
+NOPAL_HIDDEN_END

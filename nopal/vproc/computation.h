@@ -26,6 +26,7 @@
 #include <exception>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct fiber;
@@ -80,3 +81,4 @@ struct fiber_context {
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

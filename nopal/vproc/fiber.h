@@ -21,6 +21,7 @@
 #include "nopal/vproc/queues.h"
 #include "nopal/vproc/worker.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 class computation;
@@ -59,3 +60,4 @@ struct fiber : arch::context {
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

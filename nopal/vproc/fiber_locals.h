@@ -10,6 +10,7 @@
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 class fiber_locals {
@@ -60,3 +61,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

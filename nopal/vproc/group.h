@@ -24,9 +24,11 @@
 #include "nopal/vproc/parking.h"
 #include "nopal/vproc/vproc.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct action;
+struct copy;
 struct worker;
 
 struct group {
@@ -36,6 +38,8 @@ struct group {
   vproc* host = nullptr;   // the waiting thread's
   // What the waiting thread was before, and is again when the group ends.
   worker* outer = nullptr;
+  bool outer_aside = false;   // another copy of Nopal has set it aside (sched/copies.h)
+  copy* outer_copy = nullptr; // whose strand the thread ran
   group* outer_bound = nullptr;
   bool outer_member = false;
   scheduler_place outer_scheduler;
@@ -80,3 +84,4 @@ inline group* named(void* name) noexcept {
 }
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

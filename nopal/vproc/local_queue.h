@@ -24,6 +24,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 template <class Member> class local_queue {
@@ -127,3 +128,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

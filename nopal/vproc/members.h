@@ -18,6 +18,7 @@
 
 #include <cstddef>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 template <class Fiber> class members {
@@ -67,3 +68,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

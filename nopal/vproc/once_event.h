@@ -17,6 +17,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 template <class Fiber> class once_event {
@@ -57,3 +58,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

@@ -29,6 +29,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 // The numbers of threads asleep, and of unbound threads that look for work. All vprocs share one.
@@ -89,3 +90,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

@@ -16,6 +16,7 @@
 #include "nopal/deque/public_ring.h"
 #include "nopal/vproc/queues.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 // What deques call a group (group.h); in models, where no group is closed, itself.
@@ -68,3 +69,4 @@ public:
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

@@ -22,6 +22,7 @@
 
 #include <cstdint>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct action;
@@ -117,3 +118,4 @@ struct vproc {
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

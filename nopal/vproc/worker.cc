@@ -4,7 +4,7 @@
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
-constinit worker no_worker;
+constinit stand_in no_worker;
 
 } // namespace nopal::inline NOPAL_ABI::vproc
 

@@ -5,8 +5,8 @@
 // one (sched/groups.cc). And a strand may wait, for a mutex say, with open forks above it on its
 // stack. The worker stays with that strand, the vproc takes another one, and thieves find the
 // worker in the list of the suspended (suspended.h). A thread that runs no strands has a stand-in
-// for a worker, whose limit is lowered for good: a fork there takes the slow path, so the fast path
-// needs no test for it.
+// for a worker, which counts as amid exceptions, and whose limit is lowered for good: a fork there
+// takes the slow path, and a poll too, so the fast path needs no test for it.
 //
 // Ownership: only the vproc that runs a worker writes it; others touch its deque alone, and read
 //            `error_place`. While it is suspended, the list owns `next`; the rest is constant.
@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <utility>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 using deque_type = deque::NOPAL_DEQUE<join::fork_record>;
@@ -107,9 +108,14 @@ struct worker : arch::runner {
   return deque_type::pop(of, []() -> deque_type& { return current()->deque; });
 }
 
-// The stand-in, for every thread that runs no strands.
-extern constinit worker no_worker;
+// For every thread that runs no strands. Its forks take the slow path before they are marked, since
+// they may lie on a stack of another copy of Nopal (sched/copies.h).
+struct stand_in : worker {
+  constexpr stand_in() noexcept { exceptions = &join::always_alive; }
+};
+extern constinit stand_in no_worker;
 
 inline bool is_worker(const worker* self) noexcept { return self != &no_worker; }
 
 } // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

@@ -12,7 +12,7 @@ import sys
 
 import tree
 
-_DIRECTIVE = re.compile(r"^[ \t]*#(?:\\\n|[^\n])*", re.MULTILINE)
+_DIRECTIVE = re.compile(r"^([ \t]*#(?:\\\n|[^\n])*|NOPAL_HIDDEN_(BEGIN|END)$)", re.MULTILINE)
 _CONTAINER = re.compile(r"(inline\s+)?(namespace|class|struct|union|enum)\b|extern\s*\"\s*\"\s*$")
 _FUNCTION_END = re.compile(
     r"\)\s*(const|noexcept(\s*\([^)]*\))?|override|final|mutable|&&?|->[^{};]*|\s)*$"
