@@ -153,6 +153,21 @@ template <class By> coroutine in_a_loop(long n) {
   co_return result + 2 * n;
 }
 
+// Called once, so that Clang inlines all of an invoke, or an either, into the coroutine.
+[[gnu::noinline]] long work(long n) { return n < 2 ? n : work(n - 1) + work(n - 2); }
+coroutine invokes_once(int n) {
+  const auto [x, y] = nopal::invoke([n] { return work(n); }, [n] { return work(n - 1); });
+  co_return x + y;
+}
+coroutine alternates_once(int n) {
+  const auto x = nopal::either([n] { return work(n); }, [n] { return work(n); });
+  co_return *x;
+}
+void called_once(const char* name, int) {
+  expect(invokes_once(opaque(12)).result() == 233, name, "invoke");
+  expect(alternates_once(opaque(12)).result() == 144, name, "either");
+}
+
 template <class By> void all_forms(const char* name, int round) {
   const long n = opaque(10L + round % 5);
   expect(at_once<By>(n).result() == 2 * n, name, "without a suspension");
@@ -164,6 +179,7 @@ template <class By> void all_forms(const char* name, int round) {
 } // namespace coroutines
 
 const program coroutine_programs[] = {
+    {"coroutine: called once", coroutines::called_once},
     {"coroutine: invoke", coroutines::all_forms<coroutines::by_invoke>},
     {"coroutine: either", coroutines::all_forms<coroutines::by_either>},
     {"coroutine: either with losers", coroutines::all_forms<coroutines::by_either_with_losers>},
