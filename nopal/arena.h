@@ -63,6 +63,7 @@ public:
     requires std::is_invocable_v<F>
   std::invoke_result_t<F> run(F&& f) {
 #if defined(NOPAL_SERIAL)
+    static_cast<void>(vprocs_); // or Clang would call it unused
     return std::invoke(std::forward<F>(f));
 #else
     const auto call = [this](auto& body) { detail::call_in_arena(body, vprocs_); };
@@ -71,7 +72,7 @@ public:
   }
 
 private:
-  [[maybe_unused]] unsigned vprocs_;
+  unsigned vprocs_;
 };
 
 } // namespace nopal::inline NOPAL_ABI
