@@ -44,6 +44,7 @@ _TRANSPORTS = {
     "mpi": {"NOPAL_TRANSPORT": "mpi"},
     "mpi_messages": {"NOPAL_TRANSPORT": "mpi_messages", **_MPICH_OVER_TCP},
 }
+_TO_END_S = 2  # of a launcher, whose end nothing depends on
 _DIED = 70
 _SENTENCE = re.compile(
     r"^nopal: (process \d+ has died before the computation has ended, so this process ends too"
@@ -273,10 +274,10 @@ class Killing:
         that had not told its end; its children are zombies then."""
         try:
             if in_time:
-                self.running.communicate(timeout=2)
+                self.running.communicate(timeout=_TO_END_S)
                 return
         except subprocess.TimeoutExpired:
-            print("the launcher has not ended 2 s after its processes, so it is killed")
+            print(f"the launcher has not ended {_TO_END_S} s after its processes, so it is killed")
         self.running.kill()
         self.running.communicate(timeout=SECONDS)
 
