@@ -64,6 +64,7 @@ public:
     requires detail::comes_back<F>
   std::invoke_result_t<F> run(F&& f) {
 #if defined(NOPAL_SERIAL)
+    static_cast<void>(vprocs_); // or Clang would call it unused
     return std::invoke(std::forward<F>(f));
 #else
     const auto call = [this](auto& body) { detail::call_in_arena(body, vprocs_); };
@@ -72,7 +73,7 @@ public:
   }
 
 private:
-  [[maybe_unused]] unsigned vprocs_;
+  unsigned vprocs_;
 };
 
 } // namespace nopal::inline NOPAL_ABI

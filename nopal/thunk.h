@@ -24,6 +24,7 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::detail {
@@ -201,13 +202,18 @@ template <class Closure> struct run_and_destroy {
   void drop() { closure.~Closure(); }
 };
 
+// Never one element alone: Clang 17 constructs no such tuple of GCC 14's library in C++23.
+template <class F, class... Args> using given_parts = std::tuple<std::monostate, F, Args...>;
+
 // Moves or copies function and arguments from where the fork's caller has them, so that no
 // temporary is destroyed in between.
 template <fork_kind Kind, class F, class... Args>
-NOPAL_THUNK_FUNCTION void given_thunk(scope_frame* scope, std::tuple<F, Args...>* given) {
+NOPAL_THUNK_FUNCTION void given_thunk(scope_frame* scope, given_parts<F, Args...>* given) {
   const auto make = [given] {
     return std::apply(
-        []<class... Parts>(Parts&&... parts) { return closure_of(std::forward<Parts>(parts)...); },
+        []<class... Parts>(std::monostate, Parts&&... parts) {
+          return closure_of(std::forward<Parts>(parts)...);
+        },
         std::move(*given));
   };
   using closure = decltype(make());
@@ -277,7 +283,8 @@ template <fork_kind Kind, class F, class... Args>
   } else if constexpr (sizeof...(Args) == 0 && travels_in_words<function>) {
     send_words<Kind, function>(scope, f, std::make_index_sequence<words_of<function>>{});
   } else {
-    std::tuple<F&&, Args&&...> given{std::forward<F>(f), std::forward<Args>(args)...};
+    given_parts<F&&, Args&&...> given{std::monostate{}, std::forward<F>(f),
+                                      std::forward<Args>(args)...};
     through_stub<given_thunk<Kind, F&&, Args&&...>>(scope, std::addressof(given));
   }
 }

@@ -80,15 +80,19 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
 
 // For a scope's constructor: the compiler then addresses the function's locals through a register
 // that survives a change of the stack pointer, also where it realigns the frame for vector
-// registers. The clobber of rsp achieves that; it moves no stack pointer, so warnings are off. GCC
-// calls it deprecated, honours it, and needs more:
-//   rsp        The clobber stands in a branch that is never taken, which GCC finds out only after
-//              it has laid out the frame. Else it would distrust the stack pointer in the epilogue
-//              as well, and every return would wait for a load (1.5 ns a fork).
+// registers. For Clang a clobber of rsp achieves that; it moves no stack pointer, so warnings are
+// off. GCC warns of such a clobber even when it links with -flto, where no pragma is heard, and
+// needs other things:
+//   never      A call that passes an argument on the stack. It stands in a branch that is never
+//              taken, which GCC finds out only after it has decided how to address the locals: of
+//              the call nothing is left.
 //   r12        A function that saves one register alone would compute the stack pointer from the
 //              frame pointer, which it has just loaded.
 //   asm goto   GCC knows that an alloca's address is the stack pointer, and might use one for the
 //              other after a fork. It forgets this where two paths meet.
+#if !defined(__clang__)
+extern "C" [[noreturn, gnu::cold]] void nopal_arch_never(__float80 on_the_stack) noexcept;
+#endif
 // clang-format off
 #if defined(__clang__)
 #define NOPAL_PIN_FRAME                                                                            \
@@ -99,10 +103,8 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
 #define NOPAL_CHECK_ADDRESS(word) static_cast<void>(0)
 #else
 #define NOPAL_PIN_FRAME                                                                            \
-  _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeprecated\"")                \
   if (__builtin_frame_address(0) == nullptr)                                                       \
-    asm volatile("" ::: "rsp");                                                                    \
-  _Pragma("GCC diagnostic pop")                                                                    \
+    ::nopal::arch::nopal_arch_never({});                                                           \
   asm volatile("" ::: "r12");                                                                      \
   asm goto("" : : : : nopal_stack_pointer_changed);                                                \
   asm volatile("");                                                                                \

@@ -135,4 +135,9 @@
     ret
     end_function nopal_arch_call_on
 
+    // Nobody calls it (NOPAL_PIN_FRAME); without optimisation the call is still there.
+    function nopal_arch_never
+    ud2
+    end_function nopal_arch_never
+
     .section .note.GNU-stack, "", @progbits

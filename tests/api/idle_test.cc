@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Workers without work sleep and are woken; a strand that forks nothing more starves nobody.
 #include "tests/api/support.h"
+#include "tests/patience.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -55,7 +56,7 @@ others other_threads() {
 // Waits until the pool's and all other threads have been asleep for a while; false if that does not
 // happen.
 bool all_asleep() {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto deadline = std::chrono::steady_clock::now() + nopal_test::patience;
   others before;
   for (int quiet = 0; quiet < 10;) {
     if (std::chrono::steady_clock::now() > deadline)

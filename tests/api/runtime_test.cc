@@ -3,6 +3,7 @@
 // runs what it tests in a process of its own.
 #include "nopal/base/die.h"
 #include "tests/api/support.h"
+#include "tests/patience.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -204,7 +205,7 @@ long waste_pages(bool wait_for_their_return) {
     deep = touch_deeply(7);
   });
   stolen.open();
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const auto deadline = std::chrono::steady_clock::now() + nopal_test::patience;
   while (wait_for_their_return && nopal::stats().pages_returned == 0 &&
          std::chrono::steady_clock::now() < deadline)
     std::this_thread::yield();

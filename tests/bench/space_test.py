@@ -14,6 +14,10 @@ import subprocess
 import sys
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from patience import SECONDS  # pylint: disable=wrong-import-position
+
 BENCH = pathlib.Path(sys.argv.pop(1)) / "bench"
 BUILT = json.loads((BENCH / "programs.json").read_text())["built"]
 # known_span and reciprocity have inputs of their own, and what has no profile has no S1 and D; the
@@ -31,7 +35,7 @@ def run(problem, runtime, workers=1, budget=None, n=None):
         environment["NOPAL_STACK_BUDGET"] = str(budget)
     words = [BENCH / f"{problem}-{runtime}", "--size", "test", "--workers", str(workers)]
     done = subprocess.run(words + (["--n", str(n)] if n else []), capture_output=True, text=True,
-                          check=False, timeout=120, env=environment)
+                          check=False, timeout=SECONDS, env=environment)
     if done.returncode != 0:
         raise AssertionError(f"{problem} on {runtime}, {workers} workers, {budget}: {done.stderr}")
     return json.loads(done.stdout)

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <thread>
 
 namespace nopal_interop {
@@ -21,16 +22,14 @@ constexpr int kEnough = 20;
 [[maybe_unused]] constexpr int kEnoughChecked = 100;
 constexpr int kWorkers = 4;
 constexpr int kAtOnce = 3;
-#if defined(NOPAL_CHECKS)
-constexpr int kPatience = 30000; // yields
-#else
-constexpr int kPatience = 300;
-#endif
+constexpr double kPatience = 1;    // seconds of a thread
+constexpr double kToReturn = 1e-5; // the same
 
 int level = 0;
 std::atomic<int> calls{0};
 std::atomic<int> elsewhere{0};
 std::atomic<int> moved{0};
+std::atomic<int> waiting{0}; // workers in be_stolen
 
 // Not pthread_self, whose result the compiler may keep across a fork.
 [[gnu::noinline]] long thread_now() { return syscall(SYS_gettid); }
@@ -46,15 +45,33 @@ long fib(int n) {
   return x + y;
 }
 
-// Waits for a thief, but not for ever: all workers may be waiting here.
+// The processor time of this thread passes as fast on a loaded machine as on a quiet one.
+double seconds_of_thread() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Waits for a thief, unless all workers wait here: then none can come. The main path comes to the
+// join when the child has all but ended, so that the main path is mostly the last and goes on.
 void be_stolen() {
   std::atomic<bool> stolen{false};
+  std::atomic<bool> ended{false};
   nopal::scope s;
-  s.fork([&stolen] {
-    for (int i = 0; i < kPatience && !stolen.load(std::memory_order_acquire); ++i)
+  s.fork([&stolen, &ended] {
+    waiting.fetch_add(1);
+    const double end = seconds_of_thread() + kPatience;
+    while (!stolen && waiting < kWorkers && seconds_of_thread() < end)
       std::this_thread::yield();
+    waiting.fetch_sub(1);
+    ended = true;
   });
-  stolen.store(true, std::memory_order_release);
+  stolen = true;
+  while (!ended)
+    std::this_thread::yield();
+  const double end = seconds_of_thread() + kToReturn;
+  while (seconds_of_thread() < end)
+    continue;
   s.join();
 }
 

@@ -8,8 +8,13 @@ usage: table.py [--checks] PROGRAM=LIBRARY...
 Exits with 1 if a cell is not as it should be. PROGRAM may hold arguments, split at spaces.
 """
 
+import pathlib
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from patience import SECONDS  # pylint: disable=wrong-import-position
 
 # At level 3 (nopal/affine.h) these must not be: why, and what a check build says.
 UNSAFE = {
@@ -20,7 +25,6 @@ UNSAFE = {
     "a collation (serialized)": ("its mutex belongs to a thread", "mutex"),
     "ctypes, and back": ("the interpreter's frames belong to a thread", "Python"),
 }
-SECONDS = 60
 
 
 def lines_of(command):

@@ -7,6 +7,7 @@
 
 #include "nopal/runtime.h"
 #include "nopal/sched/pool.h"
+#include "tests/patience.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,7 +29,6 @@ struct setting {
 
 constexpr int kRounds = 2;
 constexpr int kSkipped = 77;
-constexpr unsigned kPatienceSeconds = 120; // a process that takes longer hangs
 
 constexpr const program* kLists[] = {frame_programs,   register_programs,  call_programs,
                                      control_programs, coroutine_programs, exception_programs,
@@ -47,7 +47,7 @@ void run_one(const program& which, int round) {
 }
 
 int run_all(const setting& use, const char* only) {
-  alarm(kPatienceSeconds);
+  alarm(static_cast<unsigned>(nopal_test::patience.count())); // a process that takes longer hangs
   nopal::options options;
   options.num_workers = use.workers;
   nopal::configure(options);

@@ -51,9 +51,6 @@ list(TRANSFORM sources REPLACE "(.+)" "#include \"\\1\"\n" OUTPUT_VARIABLE inclu
 string(CONCAT text ${includes})
 file(WRITE ${OUT}/matrix.cc "${text}")
 set(warnings -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Wno-psabi)
-if("-flto" IN_LIST FLAGS)
-  list(APPEND warnings -Wno-deprecated) # GCC forgets at link time where the library says so itself
-endif()
 set(files matrix.cc)
 if(ELSEWHERE)
   file(WRITE ${OUT}/elsewhere.cc

@@ -11,6 +11,7 @@ import argparse
 import collections
 import concurrent.futures
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -18,6 +19,10 @@ import sys
 import tempfile
 
 import survivors
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from patience import SECONDS  # pylint: disable=wrong-import-position
 
 HEADERS = (
     "nopal/base/free_list.h",
@@ -53,7 +58,6 @@ HEADERS = (
 )
 MODELS = ("tests/model", "tests/baseline")
 FLAGS = ["-std=c++20", "-w", '-DNOPAL_ATOMICS="tests/model/atomics.h"', "-DNOPAL_CHECKS=1"]
-TIME_LIMIT_S = 300
 
 _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
@@ -160,7 +164,7 @@ class Checker:
         """Whether the model passes, and what it prints; raises if it cannot be told."""
         program = os.path.join(tree, os.path.basename(name) + ".out")
         subprocess.run([*self.command(tree, name), "-o", program], check=True)
-        done = subprocess.run([program], capture_output=True, timeout=TIME_LIMIT_S, check=False)
+        done = subprocess.run([program], capture_output=True, timeout=SECONDS, check=False)
         output = done.stdout.decode(errors="replace")
         if done.returncode == 0:
             return True, output

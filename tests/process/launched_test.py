@@ -8,7 +8,6 @@ usage: launched_test.py CASE MPI LAUNCHER PROGRAM [MORE]     MPI is openmpi or m
                    by MPI alone, and by MPI alone as between machines
   killed           kills one of four processes at some moment, MORE times, by each transport, under
                    a launcher that does not clean up: each other one says so and exits with 70
-                   within five seconds
   launcher         the same with the launcher killed
 
 MPICH's daemon ends the others too, when it notices; so under it not each of them comes to say so.
@@ -20,6 +19,7 @@ the seed in NOPAL_TEST_SEED, which is printed.
 import collections
 import ctypes
 import os
+import pathlib
 import random
 import re
 import signal
@@ -27,6 +27,10 @@ import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from patience import SECONDS  # pylint: disable=wrong-import-position
 
 _ALONE = {
     "openmpi": ["--oversubscribe", "--bind-to", "none"],
@@ -40,7 +44,7 @@ _TRANSPORTS = {
     "mpi": {"NOPAL_TRANSPORT": "mpi"},
     "mpi_messages": {"NOPAL_TRANSPORT": "mpi_messages", **_MPICH_OVER_TCP},
 }
-_LIMIT_S = 5
+_TO_END_S = 2  # of a launcher, whose end nothing depends on
 _DIED = 70
 _SENTENCE = re.compile(
     r"^nopal: (process \d+ has died before the computation has ended, so this process ends too"
@@ -120,7 +124,7 @@ class Launcher:
             env=environment(**variables),
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=SECONDS,
             check=False,
         )
 
@@ -143,7 +147,7 @@ def check_computes(launcher, transport):
         env=environment(**_TRANSPORTS[transport]),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=SECONDS,
         check=False,
     )
     if done.returncode != 0 or done.stdout != "2 processes: fib(24) = 46368\n" * 3:
@@ -151,8 +155,9 @@ def check_computes(launcher, transport):
     return problems
 
 
-def wait_until(condition, seconds):
-    end = time.monotonic() + seconds
+def wait_until(condition):
+    """False if it has not come true after SECONDS."""
+    end = time.monotonic() + SECONDS
     while time.monotonic() < end:
         if condition():
             return True
@@ -174,8 +179,8 @@ def wait_until_connected(folder, processes):
     def all_are():
         return sum(name.startswith("connected.") for name in os.listdir(folder)) == processes
 
-    if not wait_until(all_are, 30):
-        raise TimeoutError(f"{processes} processes have not connected within 30 s")
+    if not wait_until(all_are):
+        raise TimeoutError(f"{processes} processes have not connected within {SECONDS} s")
 
 
 def is_alive(process):
@@ -216,7 +221,8 @@ class Killing:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
-        wait_until(lambda: len(texts(self.folder.name)) == self.processes, 10)
+        if not wait_until(lambda: len(texts(self.folder.name)) == self.processes):
+            raise TimeoutError(f"{self.processes} processes have not begun within {SECONDS} s")
 
     def statuses(self):
         """Those that are written whole."""
@@ -237,20 +243,20 @@ class Killing:
     def judge(self, victim):
         began = time.monotonic()
         in_time = wait_until(
-            lambda: not any(is_alive(one) for one in texts(self.folder.name)), _LIMIT_S
+            lambda: not any(is_alive(one) for one in texts(self.folder.name))
         )
         seconds = time.monotonic() - began
         said = texts(self.folder.name)
         problems = []
         if not in_time:
-            problems.append(f"some go on after {_LIMIT_S} s")
+            problems.append(f"some go on after {SECONDS} s")
             for one in said:
                 if is_alive(one):
                     os.kill(one, signal.SIGKILL)
         others = {one: text for one, text in said.items() if one != victim}
         problems += unheard(others, self.launcher.mpi)
         if self.launcher.mpi == "openmpi":
-            wait_until(lambda: len(self.statuses()) == self.processes, 2)
+            wait_until(lambda: len(self.statuses()) == self.processes)
             wanted = {str(_DIED): 3, _KILLED: 1}
             found = collections.Counter(self.statuses())
             if in_time and found != wanted:
@@ -268,12 +274,12 @@ class Killing:
         that had not told its end; its children are zombies then."""
         try:
             if in_time:
-                self.running.communicate(timeout=2)
+                self.running.communicate(timeout=_TO_END_S)
                 return
         except subprocess.TimeoutExpired:
-            print("the launcher has not ended 2 s after its processes, so it is killed")
+            print(f"the launcher has not ended {_TO_END_S} s after its processes, so it is killed")
         self.running.kill()
-        self.running.communicate(timeout=20)
+        self.running.communicate(timeout=SECONDS)
 
 
 def check_killed(launcher, times):
@@ -324,8 +330,8 @@ def check_launcher(launcher):
             running.kill()
             running.wait()
             began = time.monotonic()
-            if not wait_until(lambda: not any(is_alive(one) for one in texts(folder)), _LIMIT_S):
-                problems.append(f"{transport}: some go on after {_LIMIT_S} s")
+            if not wait_until(lambda: not any(is_alive(one) for one in texts(folder))):
+                problems.append(f"{transport}: some go on after {SECONDS} s")
             print(f"{transport}: {time.monotonic() - began:.3f} s later all have ended", flush=True)
             said = texts(folder)
             for one in filter(is_alive, said):
@@ -352,7 +358,7 @@ def main(case, mpi, path, program, more=None):
         problems = check_killed(launcher, int(more))
     else:
         problems = check_launcher(launcher)
-    wait_until(lambda: not left_behind() - before, 2)
+    wait_until(lambda: not left_behind() - before)
     problems += [f"{one} is left behind" for one in sorted(left_behind() - before)]
     for each in problems:
         print(each, file=sys.stderr)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/process.h"
+#include "tests/patience.h"
 
 #include <gtest/gtest.h>
 
@@ -30,14 +31,12 @@ struct ended {
   std::vector<int> others; // the status of each process that process 0 has not waited for
 };
 
-// Nothing here takes as long. A computation that does has hung: it is killed, and says so.
-inline constexpr std::chrono::seconds patience{60};
-
 inline int code_of(int status) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-// All that is written to the pipe until each process has closed it.
+// All that is written to the pipe until each process has closed it. Where that takes longer than
+// `patience` the computation has hung: it is killed, and says so.
 inline std::string all_from(int pipe, pid_t group) {
   std::string said;
   const auto end = std::chrono::steady_clock::now() + patience;

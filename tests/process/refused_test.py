@@ -58,7 +58,7 @@ def run(command, variables):
         env=one_host.environment(**variables),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=one_host.SECONDS,
         check=False,
     )
 

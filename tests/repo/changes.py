@@ -235,6 +235,13 @@ TEXT = [
     Edit("does not end", "README.md", re.compile(r"\n\Z"), ""),
 ]
 
+PATIENCE = [
+    Edit("a limit of its own", "tests/interop/table.py", "timeout=SECONDS", "timeout=60"),
+    Edit("a limit of its own", "tests/interop/CMakeLists.txt", "${NOPAL_LONG_TEST_TIMEOUT}", "9"),
+    Before("a limit of its own", TOPOLOGY_TEST, "namespace", "void f() { alarm(9); }\n"),
+    Edit(None, "tests/interop/table.py", "timeout=SECONDS", "timeout=None"),
+]
+
 HEADERS = [
     Edit("nopal/base/random.h: ", RANDOM, "#include <cstdint>\n", ""),
     Edit("redefinition", RANDOM, "#pragma once\n", ""),
@@ -276,6 +283,7 @@ CHANGES = {
     "config": CONFIG,
     "sizes": SIZES,
     "text": TEXT,
+    "patience": PATIENCE,
     "headers": HEADERS,
     "formatted": FORMATTED,
     "pictures": PICTURES,
