@@ -69,7 +69,7 @@ public:
   // A warm-up as there, after which the allocator has the memory.
   void prepare() {
     multiply();
-    c_.clear();
+    c_ = {};
   }
   void compute() { multiply(); }
 
