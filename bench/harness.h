@@ -52,6 +52,8 @@ public:
   virtual void compute() = 0;
   virtual bool verify() = 0;
   virtual counters read_counters() const = 0;
+  // The seconds that compute took, where it knows better than the harness.
+  virtual std::optional<double> took_s() const { return {}; }
   // What only this problem knows of its run, each with a name of its own.
   virtual std::map<std::string, double> told() const { return {}; }
   // Whether this process prints the line; of several that run one program, one does.

@@ -34,6 +34,8 @@ ITOYORI = "itoyori"
 # These run programs that call themselves otherwise.
 CALLED = {BEFORE: "nopal", AGAIN: "nopal"}
 OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED, IVARS, GANG, *CALLED, *PROCESSES]
+# They have none but the four programs of the public board of runtimes.
+BOARD = ["board-tbb", "board-libfork", "board-taskflow", "board-toomanycooks"]
 RUNTIMES = {
     "serial": "the serial elision, baseline of every ratio",
     "serial_call": "the elision with every fork left a call, baseline of the cost of a fork",
@@ -73,11 +75,15 @@ RUNTIMES = {
     "lace": "Lace, by path",
     "libfork": "libfork, by path",
     "taskflow": "Taskflow, by path",
+    "board-tbb": "the public board's program for oneTBB, by path",
+    "board-libfork": "the public board's program for libfork, by path",
+    "board-taskflow": "the public board's program for Taskflow, by path",
+    "board-toomanycooks": "the public board's program for TooManyCooks, by path",
     ITOYORI: "Itoyori on processes that MPICH begins, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
 NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, *CALLED, *PROCESSES, "boost", "go",
-              "openmp-gcc-untied", "openmp-llvm-untied", ITOYORI, "nowa-own", "fibril-own"]
+              "openmp-gcc-untied", "openmp-llvm-untied", ITOYORI, "nowa-own", "fibril-own", *BOARD]
 # What a program cannot do without: an OpenMP library reads it before the program begins.
 NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"}}
 STACKS_MAX = 16384

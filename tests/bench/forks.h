@@ -11,6 +11,10 @@
 // Written in the macros of counting.h.
 #include "bench/problems/barnes_hut.h"
 #include "bench/problems/bitonic.h"
+#include "bench/problems/board_fib.h"
+#include "bench/problems/board_matmul.h"
+#include "bench/problems/board_nqueens.h"
+#include "bench/problems/board_skynet.h"
 #include "bench/problems/cholesky.h"
 #include "bench/problems/cilksort.h"
 #include "bench/problems/fft.h"
@@ -47,6 +51,13 @@ inline void PrintTo(size chosen, std::ostream* out) {
 class forks : public testing::TestWithParam<size> {};
 
 TEST_P(forks, fib) { expect_true_to_its_word<fib_problem>(GetParam()); }
+TEST_P(forks, board_fib) { expect_true_to_its_word<board_fib_problem>(GetParam()); }
+// The board's own size would take a quarter of a minute.
+TEST(forks_at_size_test, board_matmul) {
+  expect_true_to_its_word<board_matmul_problem>(size::test);
+}
+TEST_P(forks, board_nqueens) { expect_true_to_its_word<board_nqueens_problem>(GetParam()); }
+TEST_P(forks, board_skynet) { expect_true_to_its_word<board_skynet_problem>(GetParam()); }
 TEST_P(forks, integrate) { expect_true_to_its_word<integrate_problem>(GetParam()); }
 TEST_P(forks, nqueens) { expect_true_to_its_word<nqueens_problem>(GetParam()); }
 TEST_P(forks, quicksort) { expect_true_to_its_word<quicksort_problem>(GetParam()); }

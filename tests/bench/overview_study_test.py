@@ -70,6 +70,24 @@ class OverviewStudy(fake_study.FakeStudy):
         self.assertEqual(self.row("unused", "pages,", "MiB:", "most", "counted"), ["1.00"] * 4)
         self.assertEqual(self.row("peak", "above", "serial,", "MiB:", "tbb"), ["1.50"] * 4)
 
+    def test_the_board_has_a_table_where_it_is_built(self):
+        self.overview()
+        self.assertFalse([row for row in self.rows if "board_skynet" in row])
+        for problem, theirs_s in {"board_fib": 8, "board_skynet": 4, "board_nqueens": 1,
+                                  "board_matmul": 2.5}.items():
+            self.say(problem, "serial", time_s=1)
+            for count in (1, 2):
+                self.say(problem, "nopal", count, time_s=2 / count)
+                self.say(problem, "board-tbb", count, time_s=theirs_s)
+        self.overview()
+        self.assertEqual(self.row("serial:", "times", "nopal's", "1"), ["0.50"] * 4)
+        self.assertEqual(self.row("nopal,", "seconds", "2"), ["1.00"] * 4)
+        self.assertEqual(self.row("board-tbb:", "times", "nopal's", "1"),
+                         ["4.00", "2.00", "0.50", "1.25"])
+        self.assertEqual(self.row("board-tbb:", "times", "nopal's", "2"),
+                         ["8.00", "4.00", "1.00", "2.50"])
+        self.assertFalse([row for row in self.rows if row[:1] == ["board-libfork:"]])
+
     def test_every_line_fits(self):
         done = self.overview()
         self.assertLessEqual(max(map(len, done.stdout.splitlines())), 100)
@@ -85,8 +103,8 @@ class OverviewStudy(fake_study.FakeStudy):
 
     def test_what_is_not_built_is_one_sentence(self):
         done = self.overview()
-        self.assertIn("Not in this build: openmp-llvm, nowa, fibril, lace, libfork, taskflow. "
-                      "bench/README.md", done.stdout)
+        self.assertIn("Not in this build: openmp-llvm, nowa, fibril, lace, libfork, taskflow, "
+                      "the public board.\nbench/README.md", done.stdout)
         self.assertNotIn("was not built", done.stderr)
 
     def test_the_picture_of_forks_is_a_file(self):

@@ -2,17 +2,19 @@
 """What a newcomer asks first: what a fork costs, what more workers gain, what memory it takes."""
 
 from runner import panels, study_text
-from runner.programs import base
-from runner.rounds import NotMeasured, paired, speed_up, value
+from runner.programs import BOARD, base
+from runner.rounds import NotMeasured, paired, speed, speed_up, value
 from runner.studies import Figure, Table
 from runner.studies._common import every, typical
 
-ABOUT = "what a fork costs, the speed-up over the serial program, and memory beside its bounds"
+ABOUT = "what a fork costs, the speed-up over the serial program, memory, the public board"
 # The slowest runtime takes about half a second for so many forks.
 FORKING = "fib@32"
 # Their forks have work of microseconds, so that every runtime can gain from them.
 GRAINED = ["cilksort", "fft@2097152", "strassen", "lu"]
-PROBLEMS = [FORKING, *GRAINED]
+# The public board's four programs, only where it was given by path.
+OF_BOARD = ["board_fib", "board_skynet", "board_nqueens", "board_matmul"]
+PROBLEMS = [FORKING, *GRAINED, *OF_BOARD]
 ROUNDS = 6
 SIZE = "quick"
 OURS = "nopal"
@@ -27,12 +29,18 @@ def workers(cores):
 
 
 def grained(wish):
-    return [p for p in wish.problems if p != FORKING]
+    return [p for p in wish.problems if p in GRAINED]
+
+
+def of_board(wish):
+    return [p for p in wish.problems if p in OF_BOARD]
 
 
 def judged(wish):
     """Not judged, but short, so that every round can have them."""
-    return every([p for p in wish.problems if p == FORKING], ["serial_call", *SHOWN], [1])
+    return (every([p for p in wish.problems if p == FORKING], ["serial_call", *SHOWN], [1]) +
+            every(of_board(wish), ["serial"], [1]) +
+            every(of_board(wish), [OURS, *BOARD], wish.workers))
 
 
 def once(wish):
@@ -73,6 +81,14 @@ def above_serial(rounds, problem, runtime, count):
     rows = paired(rounds.column(problem, runtime, count, "max_rss_kib"),
                   rounds.column(problem, "serial", 1, "max_rss_kib"))
     return [(kib - serial) / 1024 for kib, serial in rows.values()]
+
+
+def seconds(rounds, problem, runtime, count):
+    return list(rounds.column(problem, runtime, count).values())
+
+
+def times_ours(rounds, problem, runtime, count):
+    return speed(rounds, problem, (OURS, count), (runtime, count))
 
 
 def name(problem):
@@ -118,6 +134,25 @@ def speed_table(result):
                  "rounds in which all programs take turns.")
 
 
+def board_table(result):
+    """Nothing where the board is not in the build."""
+    problems = of_board(result.wish)
+    def cells(runtime, count, kept):
+        return [decimals(value(kept, result.rounds, p, runtime, count)) for p in problems]
+    rows = [["serial: times nopal's", 1, *cells("serial", 1, times_ours)]]
+    for count in result.wish.workers:
+        rows.append(["nopal, seconds", count, *cells(OURS, count, seconds)])
+        rows += [[f"{runtime}: times nopal's", count, *cells(runtime, count, times_ours)]
+                 for runtime in BOARD]
+    rows = [row for row in rows if any(row[2:])]
+    if not any(row[0].startswith("board") for row in rows):
+        return []
+    return [Table("The public board's four programs", ["", "workers", *problems], rows,
+                  "The time of each over that of nopal with as many workers; above 1, nopal is "
+                  "faster. The others are the board's own programs, by the same compiler, with "
+                  "the same flags and allocator. Medians of all rounds.")]
+
+
 def computed(compute, *figures):
     return None if None in figures else compute(*figures)
 
@@ -159,6 +194,8 @@ def absent(result):
     """What this build does not have, in one sentence."""
     present = {base(runtime) for _, runtime, _ in result.measurement.configurations}
     lacking = [runtime for runtime in SHOWN if runtime not in present]
+    if of_board(result.wish) and not present.intersection(BOARD):
+        lacking.append("the public board")
     if not lacking:
         return []
     return study_text.wrapped(f"Not in this build: {', '.join(lacking)}. bench/README.md says how "
@@ -166,7 +203,7 @@ def absent(result):
 
 
 def tables(result):
-    return [fork_table(result), speed_table(result), memory_table(result)]
+    return [fork_table(result), speed_table(result), memory_table(result), *board_table(result)]
 
 
 def lines(result):
