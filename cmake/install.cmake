@@ -1,53 +1,84 @@
 # SPDX-License-Identifier: MIT
-# Installs the library, its headers, a CMake package and a pkg-config file.
+# Installs the libraries, their headers, a CMake package, pkg-config files and documents.
 include(CMakePackageConfigHelpers)
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nopal)
-
-install(TARGETS nopal EXPORT nopal_targets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(NOPAL_BUILD_SHARED)
-  install(TARGETS nopal_shared EXPORT nopal_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/nopal DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN *.h)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(EXPORT nopal_targets NAMESPACE nopal:: DESTINATION ${package_dir})
-
-# The component `process`: the libraries that were built, of which the first is nopal::process.
 get_property(process_libraries GLOBAL PROPERTY nopal_process_libraries)
-install(TARGETS ${process_libraries} EXPORT nopal_process_targets
-  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(EXPORT nopal_process_targets NAMESPACE nopal:: DESTINATION ${package_dir})
-list(GET process_libraries 0 NOPAL_BEST_PROCESS_LIBRARY)
-get_target_property(NOPAL_BEST_PROCESS_LIBRARY ${NOPAL_BEST_PROCESS_LIBRARY} EXPORT_NAME)
-
-configure_package_config_file(
-  ${PROJECT_SOURCE_DIR}/cmake/nopal-config.cmake.in ${PROJECT_BINARY_DIR}/nopal-config.cmake
-  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
-write_basic_package_version_file(
-  ${PROJECT_BINARY_DIR}/nopal-config-version.cmake COMPATIBILITY SameMinorVersion)
-install(FILES
-  ${PROJECT_BINARY_DIR}/nopal-config.cmake ${PROJECT_BINARY_DIR}/nopal-config-version.cmake
-  DESTINATION ${package_dir})
-
-# The .pc file finds its prefix from where it lies, so an installed tree may be moved.
-set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-file(RELATIVE_PATH NOPAL_PC_TO_PREFIX /prefix/${pkgconfig_dir} /prefix)
-string(REGEX REPLACE "/$" "" NOPAL_PC_TO_PREFIX "${NOPAL_PC_TO_PREFIX}")
+get_property(NOPAL_PROCESS_MPIS GLOBAL PROPERTY nopal_process_mpis)
+list(JOIN NOPAL_PROCESS_MPIS " " NOPAL_PROCESS_MPIS)
+set(NOPAL_PROCESS_UCX FALSE)
+if(TARGET nopal::ucx)
+  set(NOPAL_PROCESS_UCX TRUE)
+endif()
 set(NOPAL_PC_DEFINITIONS "")
 if(NOPAL_CHECKS)
   set(NOPAL_PC_DEFINITIONS " -DNOPAL_CHECKS=1")
 endif()
-# By its whole name: -lnopal is libnopal.so where that is installed too.
-set(NOPAL_PC_NAME nopal)
-set(NOPAL_PC_LIBRARY :libnopal.a)
-configure_file(${PROJECT_SOURCE_DIR}/cmake/nopal.pc.in ${PROJECT_BINARY_DIR}/nopal.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/nopal.pc DESTINATION ${pkgconfig_dir})
-if(NOPAL_BUILD_SHARED)
-  set(NOPAL_PC_NAME nopal_shared)
-  set(NOPAL_PC_LIBRARY nopal)
-  string(APPEND NOPAL_PC_DEFINITIONS " -DNOPAL_SHARED=1")
-  configure_file(
-    ${PROJECT_SOURCE_DIR}/cmake/nopal.pc.in ${PROJECT_BINARY_DIR}/nopal_shared.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/nopal_shared.pc DESTINATION ${pkgconfig_dir})
-endif()
+write_basic_package_version_file(
+  ${PROJECT_BINARY_DIR}/nopal-config-version.cmake COMPATIBILITY SameMinorVersion)
+
+# nopal_install_libraries(component libdir set [EXCLUDE_FROM_ALL] TARGETS library...): these with
+# what makes CMake find them, the file <set>_targets.cmake.
+function(nopal_install_libraries component libdir set)
+  cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "TARGETS;OPTIONS")
+  install(TARGETS ${arg_TARGETS} EXPORT ${component}_${set}
+    ARCHIVE DESTINATION ${libdir} COMPONENT ${component} ${arg_OPTIONS}
+    LIBRARY DESTINATION ${libdir} COMPONENT ${component} ${arg_OPTIONS})
+  install(EXPORT ${component}_${set} FILE ${set}_targets.cmake NAMESPACE nopal::
+    DESTINATION ${libdir}/cmake/nopal COMPONENT ${component} ${arg_OPTIONS})
+endfunction()
+
+# nopal_install(component libdir docdir [EXCLUDE_FROM_ALL]): everything, as a component of
+# the installation. What is written into files differs with the place of the libraries.
+function(nopal_install component libdir docdir)
+  set(options ${ARGN})
+  set(written ${PROJECT_BINARY_DIR}/install/${component})
+  set(package_dir ${libdir}/cmake/nopal)
+
+  nopal_install_libraries(${component} ${libdir} nopal TARGETS nopal OPTIONS ${options})
+  if(NOPAL_BUILD_SHARED)
+    nopal_install_libraries(${component} ${libdir} nopal_shared
+      TARGETS nopal_shared OPTIONS ${options})
+  endif()
+  foreach(library IN LISTS process_libraries)
+    get_target_property(name ${library} EXPORT_NAME)
+    nopal_install_libraries(${component} ${libdir} nopal_${name}
+      TARGETS ${library} OPTIONS ${options})
+  endforeach()
+  configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nopal-config.cmake.in
+    ${written}/nopal-config.cmake INSTALL_DESTINATION ${package_dir}
+    NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+  install(FILES ${written}/nopal-config.cmake ${PROJECT_BINARY_DIR}/nopal-config-version.cmake
+    ${PROJECT_SOURCE_DIR}/cmake/nopal-mpi.cmake
+    DESTINATION ${package_dir} COMPONENT ${component} ${options})
+
+  # The .pc files find their prefix from where they lie, so an installed tree may be moved, but for
+  # folders that were given as absolute ones.
+  set(NOPAL_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+  if(NOT IS_ABSOLUTE ${libdir})
+    file(RELATIVE_PATH up /prefix/${libdir}/pkgconfig /prefix)
+    string(REGEX REPLACE "/$" "" NOPAL_PC_PREFIX "\${pcfiledir}/${up}")
+  endif()
+  set(NOPAL_PC_LIBDIR "\${prefix}")
+  cmake_path(APPEND NOPAL_PC_LIBDIR ${libdir})
+  set(NOPAL_PC_INCLUDEDIR "\${prefix}")
+  cmake_path(APPEND NOPAL_PC_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
+  set(names nopal nopal-process)
+  if(NOPAL_BUILD_SHARED)
+    list(APPEND names nopal_shared)
+  endif()
+  foreach(name IN LISTS names)
+    configure_file(${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in ${written}/${name}.pc @ONLY)
+    install(FILES ${written}/${name}.pc
+      DESTINATION ${libdir}/pkgconfig COMPONENT ${component} ${options})
+  endforeach()
+
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/nopal DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    COMPONENT ${component} ${options} FILES_MATCHING PATTERN *.h)
+  install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${docdir}
+    COMPONENT ${component} ${options})
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${docdir}
+    COMPONENT ${component} ${options} FILES_MATCHING PATTERN *.md PATTERN results EXCLUDE
+    PATTERN pictures EXCLUDE)
+endfunction()
+
+nopal_install(nopal ${CMAKE_INSTALL_LIBDIR} ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT nopal)

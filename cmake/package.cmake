@@ -1,11 +1,91 @@
 # SPDX-License-Identifier: MIT
-# cpack makes one Debian package of what is installed: libnopal-dev.
+# cpack makes one Debian package of what is installed, libnopal-dev: in the folder of libraries of
+# its architecture, without debug information, in the build folder.
+if(NOPAL_SANITIZE)
+  nopal_summary(package "none of a sanitizer's build")
+  return()
+endif()
+set(libdir lib)
+if(CMAKE_LIBRARY_ARCHITECTURE)
+  set(libdir lib/${CMAKE_LIBRARY_ARCHITECTURE})
+endif()
+set(docdir share/doc/libnopal-dev)
+nopal_install(debian ${libdir} ${docdir} EXCLUDE_FROM_ALL)
+
+# Who makes the package says who that is as for Debian's own tools. Else it is who wrote the commit
+# or, without git, the user on this machine.
+set(maintainer "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
+if(NOT maintainer MATCHES "^.+ <.+@.+>$")
+  find_program(NOPAL_GIT git)
+  set(maintainer "")
+  if(NOPAL_GIT)
+    execute_process(COMMAND ${NOPAL_GIT} -C ${PROJECT_SOURCE_DIR} log -1 "--format=%an <%ae>"
+      OUTPUT_VARIABLE maintainer ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
+  endif()
+endif()
+if(NOT maintainer)
+  cmake_host_system_information(RESULT host QUERY FQDN)
+  execute_process(COMMAND id -un OUTPUT_VARIABLE user OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(maintainer "The Nopal authors <${user}@${host}>")
+endif()
+
+string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/install/debian/changelog @ONLY CONTENT
+"libnopal-dev (@PROJECT_VERSION@) unstable; urgency=medium
+
+  * Made by cpack from the sources of Nopal.
+
+ -- @maintainer@  @now@
+")
+file(ARCHIVE_CREATE OUTPUT ${PROJECT_BINARY_DIR}/install/debian/changelog.gz
+  PATHS ${PROJECT_BINARY_DIR}/install/debian/changelog FORMAT raw COMPRESSION GZip
+  COMPRESSION_LEVEL 9)
+install(FILES ${PROJECT_BINARY_DIR}/install/debian/changelog.gz
+  DESTINATION ${docdir} COMPONENT debian EXCLUDE_FROM_ALL)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
+  DESTINATION ${docdir} RENAME copyright COMPONENT debian EXCLUDE_FROM_ALL)
+# gdb's script stays: it shows the callers of a stolen frame, whoever has debug information.
+install(CODE "
+  file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${libdir}/libnopal*.a\")
+  execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug --enable-deterministic-archives
+    --keep-section=.debug_gdb_scripts \${archives} COMMAND_ERROR_IS_FATAL ANY)"
+  COMPONENT debian EXCLUDE_FROM_ALL)
+
 set(CPACK_GENERATOR DEB)
-set(CPACK_PACKAGE_NAME libnopal-dev)
-set(CPACK_PACKAGE_CONTACT "The Nopal authors <nopal@localhost>")
+set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};nopal;debian;/")
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES OFF) # of programs; here are none
+set(CPACK_PACKAGE_NAME libnopal-dev)
+set(CPACK_PACKAGE_CONTACT "${maintainer}")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE amd64)
 set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_PACKAGE_DEPENDS "libstdc++-12-dev | libstdc++-dev")
-set(CPACK_STRIP_FILES OFF)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
+  GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(library libstdc++-12-dev)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  string(REGEX MATCH "^[0-9]+" major ${CMAKE_CXX_COMPILER_VERSION})
+  set(library libstdc++-${major}-dev)
+endif()
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libc6-dev, ${library} | libstdc++-dev")
+set(suggested pkg-config cmake)
+get_property(mpis GLOBAL PROPERTY nopal_process_mpis)
+foreach(mpi IN LISTS mpis)
+  list(APPEND suggested lib${mpi}-dev)
+endforeach()
+if(mpis AND TARGET nopal::ucx)
+  list(APPEND suggested libucx-dev)
+endif()
+list(JOIN suggested ", " CPACK_DEBIAN_PACKAGE_SUGGESTS)
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "fork-join parallelism for C++20 (static library)")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+"Nopal runs C++20 fork-join programs on every core: mark what may run in
+parallel, and a fork that no thief takes costs about as much as the function
+call it stands for.
+.
+This package contains the static libraries, headers, and what CMake and
+pkg-config need to find them: nopal, and nopal-process for programs on
+several processes.")
 include(CPack)

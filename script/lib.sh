@@ -3,8 +3,10 @@
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$root/build/log
+export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
 
-# Who needs it (demo, test, all = script/test --all, format), the Debian package, what it is for.
+# Who needs it (demo, test, all = script/test --all, bare, or another script), the Debian package,
+# what it is for.
 packages=(
   "demo test all|g++|the C++ compiler"
   "demo test all|cmake|the build system"
@@ -12,8 +14,8 @@ packages=(
   "demo test all|pkg-config|finds libraries"
   "demo test all|git|the commit that benchmark results name"
   "demo test all|python3|the benchmark launcher and the repository's checks"
-  "demo test all|libgtest-dev|GoogleTest, for the tests"
-  "demo test all|libbenchmark-dev|Google Benchmark, for the micro-benchmarks"
+  "test all|libgtest-dev|GoogleTest, for the tests"
+  "test all|libbenchmark-dev|Google Benchmark, for the micro-benchmarks"
   "demo test all|libcli11-dev|command lines of the benchmark programs"
   "demo test all|nlohmann-json3-dev|JSON of the benchmark programs"
   "demo test all|libtbb-dev|oneTBB, to compare with"
@@ -44,6 +46,7 @@ packages=(
   "all|clang-14|the oldest Clang that is supported, for the compiler matrix"
   "all|clang-16|a Clang in between, for the compiler matrix"
   "all|lld-19|the linker for Clang's control-flow integrity, for the compiler matrix"
+  "bare|debootstrap|makes the bare Debian 12 of script/bare"
 )
 
 say() {

@@ -63,21 +63,25 @@ endforeach()
 
 # Whether this machine allows two hosts of its own.
 find_program(NOPAL_PYTHON NAMES python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(NOPAL_PYTHON NAMES python3)
 set(two_hosts ${NOPAL_PYTHON} -B ${CMAKE_CURRENT_SOURCE_DIR}/process/two_hosts.py)
-execute_process(COMMAND ${two_hosts} --check OUTPUT_VARIABLE why_not_hosts ERROR_QUIET
-  RESULT_VARIABLE no_hosts OUTPUT_STRIP_TRAILING_WHITESPACE)
-if(NOT NOPAL_PYTHON)
-  set(why_not_hosts "python3 was not found")
+set(no_hosts ON)
+set(why_not_hosts "python3 was not found (python3)")
+if(NOPAL_PYTHON)
+  execute_process(COMMAND ${two_hosts} --check OUTPUT_VARIABLE why_not_hosts ERROR_QUIET
+    RESULT_VARIABLE no_hosts OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
 
 # One library for each MPI, where it is found, and the launcher of that MPI.
+set(launcher_of_openmpi openmpi-bin) # packages
+set(launcher_of_mpich mpich)
 foreach(mpi IN ITEMS openmpi mpich)
   find_program(NOPAL_MPIRUN_${mpi} NAMES mpirun.${mpi} mpiexec.${mpi}
     DOC "what begins the benchmarks that use ${mpi}")
   if(NOT TARGET nopal_process_${mpi})
     bench_missing(process-${mpi} "the library nopal::process_${mpi} is not built")
   elseif(NOT NOPAL_MPIRUN_${mpi})
-    bench_missing(process-${mpi} "its launcher was not found (mpirun.${mpi})")
+    bench_missing(process-${mpi} "mpirun.${mpi} was not found (${launcher_of_${mpi}})")
   else()
     set(more "")
     set(over_tcp -genv NOPAL_UCX_TLS tcp,self)
@@ -98,7 +102,7 @@ foreach(mpi IN ITEMS openmpi mpich)
         LIBRARIES nopal::process_${mpi}
         LAUNCHER ${two_hosts} ${mpi} ${NOPAL_MPIRUN_${mpi}} ${more})
     endif()
-    if(NOPAL_UCX_ucp)
+    if(TARGET nopal::ucx)
       bench_tasks(process-${mpi}-tcp BACKEND tasks_processes PROBLEMS uts steal_slowly latency
         LIBRARIES nopal::process_${mpi} LAUNCHER ${NOPAL_MPIRUN_${mpi}} ${more} ${over_tcp})
     else()
@@ -117,15 +121,14 @@ elseif(NOT EXISTS ${NOPAL_PEER_ITOYORI}/include/ityr/ityr.hpp)
   message(FATAL_ERROR "NOPAL_PEER_ITOYORI is ${NOPAL_PEER_ITOYORI}, but there is no "
     "include/ityr/ityr.hpp in it: it must name the directory where Itoyori is.")
 elseif(NOT TARGET nopal_process_mpich OR NOT NOPAL_MPIRUN_mpich OR NOT NOPAL_NUMA)
-  bench_missing(itoyori "MPICH, its launcher or libnuma was not found (libmpich-dev, libnuma-dev)")
+  message(FATAL_ERROR "NOPAL_PEER_ITOYORI is given, but MPICH, its launcher or libnuma was not "
+    "found (Debian's libmpich-dev, mpich, libnuma-dev).")
 else()
   add_library(bench_itoyori INTERFACE)
-  get_target_property(mpi_includes nopal_process_mpich INCLUDE_DIRECTORIES)
-  target_include_directories(bench_itoyori SYSTEM INTERFACE ${NOPAL_PEER_ITOYORI}/include
-    ${mpi_includes})
-  target_compile_definitions(bench_itoyori INTERFACE NDEBUG MPICH_SKIP_MPICXX)
+  target_include_directories(bench_itoyori SYSTEM INTERFACE ${NOPAL_PEER_ITOYORI}/include)
+  target_compile_definitions(bench_itoyori INTERFACE NDEBUG)
   target_compile_options(bench_itoyori INTERFACE -O3 -fno-stack-protector) # as its own build does
-  target_link_libraries(bench_itoyori INTERFACE ${NOPAL_mpich_LIBRARY} ${NOPAL_NUMA} rt)
+  target_link_libraries(bench_itoyori INTERFACE nopal::mpich ${NOPAL_NUMA} rt)
   bench_tasks(itoyori BACKEND tasks_itoyori PROBLEMS btc1 task_fib
     LIBRARIES bench_itoyori LAUNCHER ${NOPAL_MPIRUN_mpich})
 endif()

@@ -123,9 +123,12 @@ struct resolver {
                     const char* from = "default") {
     const rule& r = rules[which];
     const char* const text = lookup(r.variable);
-    const std::optional<number> found = text != nullptr ? r.parse(text) : std::nullopt;
-    if (text != nullptr && (!found || !r.valid(*found)))
-      complain(std::string(r.variable) + " is " + in_quotes(text), r, r.spelling);
+    std::optional<number> found;
+    if (text != nullptr) {
+      found = r.parse(text);
+      if (!found || !r.valid(*found))
+        complain(std::string(r.variable) + " is " + in_quotes(text), r, r.spelling);
+    }
     if (asked && !r.valid(static_cast<number>(*asked)))
       complain("options::" + std::string(r.member) + " is " + r.show(static_cast<number>(*asked)),
                r, "");
@@ -146,7 +149,8 @@ template <class T> std::optional<T> unless_zero(T value) {
 }
 
 template <class T> std::string explain_one(const char* what, option which, const setting<T>& s) {
-  return what + (" " + rules[which].show(static_cast<number>(s.value))) + " (" + s.from + ")";
+  return std::string(what) + " " + rules[which].show(static_cast<number>(s.value)) + " (" + s.from +
+         ")";
 }
 
 std::string explain_workers(const resolved_options& resolved) {

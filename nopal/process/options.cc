@@ -75,9 +75,12 @@ struct resolver {
 
   number decide(const rule& by, std::optional<number> asked, number fallback) {
     const char* const text = lookup(by.variable);
-    const std::optional<number> found = text != nullptr ? by.parse(text) : std::nullopt;
-    if (text != nullptr && (!found || !by.valid(*found)))
-      complain(std::string(by.variable) + " is " + config::in_quotes(text), by);
+    std::optional<number> found;
+    if (text != nullptr) {
+      found = by.parse(text);
+      if (!found || !by.valid(*found))
+        complain(std::string(by.variable) + " is " + config::in_quotes(text), by);
+    }
     if (asked && !by.valid(*asked))
       complain("process::options::" + std::string(by.member) + " is " + std::to_string(*asked), by);
     return asked.value_or(found.value_or(fallback));

@@ -1,23 +1,10 @@
 # SPDX-License-Identifier: MIT
-# Takes the library into use by one WAY (cmake, pkgconfig, subdirectory, package) and runs a
-# consumer. Called by ctest; every step that fails ends the script.
+# Takes the library into use by one WAY (cmake, components, pkgconfig, subdirectory, package) and
+# runs a consumer. Called by ctest; every step that fails ends the script.
+include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(expected "fib\\(20\\) = 6765 with [1-9][0-9]* workers")
 set(prefix ${SCRATCH_DIR}/prefix)
-file(REMOVE_RECURSE ${SCRATCH_DIR})
-file(MAKE_DIRECTORY ${SCRATCH_DIR})
-
-function(run)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "OUTPUT" "COMMAND")
-  execute_process(COMMAND ${arg_COMMAND} WORKING_DIRECTORY ${SCRATCH_DIR}
-    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
-  if(NOT result EQUAL 0)
-    list(JOIN arg_COMMAND " " command)
-    message(FATAL_ERROR "${command}\nended with ${result}\n${output}${errors}")
-  endif()
-  if(arg_OUTPUT)
-    set(${arg_OUTPUT} "${output}" PARENT_SCOPE)
-  endif()
-endfunction()
+set(build ${SCRATCH_DIR}/build)
 
 function(run_consumer program)
   run(COMMAND ${program} OUTPUT output)
@@ -27,27 +14,66 @@ function(run_consumer program)
   message(STATUS "${program}: ${output}")
 endfunction()
 
+# A program whose processes are forked loads nothing of MPI or UCX.
+function(run_processes program)
+  run(COMMAND ${CMAKE_COMMAND} -E env NOPAL_PROCESSES=2 ${program} OUTPUT output)
+  if(NOT output STREQUAL "fib(20) = 6765 with 2 processes\n")
+    message(FATAL_ERROR "the program on processes printed \"${output}\"")
+  endif()
+  file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${program} RESOLVED_DEPENDENCIES_VAR loaded
+    UNRESOLVED_DEPENDENCIES_VAR not_found)
+  list(FILTER loaded EXCLUDE
+    REGEX "/(libstdc\\+\\+|libm|libgcc_s|libc|ld-linux-x86-64)\\.so[.0-9]*$")
+  if(loaded OR not_found)
+    message(FATAL_ERROR "${program} loads ${loaded} ${not_found}")
+  endif()
+endfunction()
+
 function(install_moved)
   # Installed to one place and moved to another: nothing may remember the first.
   run(COMMAND ${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${SCRATCH_DIR}/first)
   file(RENAME ${SCRATCH_DIR}/first ${prefix})
 endfunction()
 
-function(configure_and_build source)
-  run(COMMAND ${CMAKE_COMMAND} -S ${source} -B ${SCRATCH_DIR}/build -G ${GENERATOR}
-    -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_BUILD_TYPE=Release ${ARGN})
-  run(COMMAND ${CMAKE_COMMAND} --build ${SCRATCH_DIR}/build)
+function(configure source)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FAILS" "OPTIONS")
+  file(REMOVE_RECURSE ${build})
+  run(FAILS "${arg_FAILS}" COMMAND ${CMAKE_COMMAND} -S ${source} -B ${build} -G ${GENERATOR}
+    -D CMAKE_CXX_COMPILER=${COMPILER} ${arg_OPTIONS})
 endfunction()
 
 function(use_cmake)
   install_moved()
-  configure_and_build(${CMAKE_CURRENT_LIST_DIR}/found -D CMAKE_PREFIX_PATH=${prefix})
-  run_consumer(${SCRATCH_DIR}/build/consumer)
-  set(ENV{NOPAL_PROCESSES} 2)
-  run(COMMAND ${SCRATCH_DIR}/build/processes OUTPUT output)
-  if(NOT output STREQUAL "fib(20) = 6765 with 2 processes\n")
-    message(FATAL_ERROR "the program on processes printed \"${output}\"")
+  configure(${CMAKE_CURRENT_LIST_DIR}/found
+    OPTIONS -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_BUILD_TYPE=Release)
+  run(COMMAND ${CMAKE_COMMAND} --build ${build})
+  run_consumer(${build}/consumer)
+  run_processes(${build}/processes)
+endfunction()
+
+# What is asked for and not there is said.
+function(use_components)
+  install_moved()
+  set(found ${CMAKE_CURRENT_LIST_DIR}/found)
+  set(here -D CMAKE_PREFIX_PATH=${prefix})
+  configure(${found} OPTIONS ${here} "-D COMPONENTS=nopal,process")
+  configure(${found} OPTIONS ${here} "-D COMPONENTS=split"
+    FAILS "Nopal has no component split; it has nopal, process, process_openmpi and process_mpich")
+  configure(${found} OPTIONS ${here} "-D COMPONENTS=process,another"
+    FAILS "Nopal has no component another")
+  if(NOT MPI)
+    configure(${found} OPTIONS ${here} "-D COMPONENTS=process_openmpi"
+      FAILS "component process_openmpi cannot be used: Nopal was built and installed without it")
+    return()
   endif()
+  configure(${found} OPTIONS ${here} "-D COMPONENTS=process_openmpi")
+  # As on a machine without that MPI. All but the component for it is there.
+  list(APPEND here -D NOPAL_openmpi_COMPILER=)
+  configure(${found} OPTIONS ${here} "-D COMPONENTS=process_openmpi"
+    FAILS "component process_openmpi cannot be used: mpicxx.openmpi was not found \\(libopenmpi")
+  configure(${found} OPTIONS ${here})
+  run(COMMAND ${CMAKE_COMMAND} --build ${build})
+  run_processes(${build}/processes)
 endfunction()
 
 function(use_pkgconfig)
@@ -58,16 +84,57 @@ function(use_pkgconfig)
   endif()
   install_moved()
   set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIBDIR}/pkgconfig)
-  run(COMMAND ${PKG_CONFIG} --cflags --libs nopal OUTPUT flags)
-  separate_arguments(flags UNIX_COMMAND "${flags}")
-  run(COMMAND ${COMPILER} -std=c++20 -O2 ${CMAKE_CURRENT_LIST_DIR}/consumer.cc
-    -o ${SCRATCH_DIR}/consumer ${flags})
+  foreach(program consumer processes)
+    set(module nopal)
+    if(program STREQUAL processes)
+      set(module nopal-process)
+    endif()
+    run(COMMAND ${PKG_CONFIG} --cflags --libs ${module} OUTPUT flags)
+    separate_arguments(flags UNIX_COMMAND "${flags}")
+    run(COMMAND ${COMPILER} -std=c++20 -O2 ${CMAKE_CURRENT_LIST_DIR}/${program}.cc
+      -o ${SCRATCH_DIR}/${program} ${flags})
+  endforeach()
   run_consumer(${SCRATCH_DIR}/consumer)
+  run_processes(${SCRATCH_DIR}/processes)
 endfunction()
 
+# As a project holds it that names no build type: Nopal is optimised all the same, what nothing
+# links is not built, and nothing of it is installed. From a path with spaces.
 function(use_subdirectory)
-  configure_and_build(${CMAKE_CURRENT_LIST_DIR}/embedded -D NOPAL_SOURCE_DIR=${SOURCE_DIR})
-  run_consumer(${SCRATCH_DIR}/build/consumer)
+  file(CREATE_LINK ${SOURCE_DIR} ${SCRATCH_DIR}/nopal SYMBOLIC)
+  configure(${CMAKE_CURRENT_LIST_DIR}/embedded
+    OPTIONS -D NOPAL_SOURCE_DIR=${SCRATCH_DIR}/nopal -D CMAKE_EXPORT_COMPILE_COMMANDS=ON)
+  run(COMMAND ${CMAKE_COMMAND} --build ${build} --parallel 2)
+  run_consumer(${build}/consumer)
+  file(GLOB_RECURSE archives RELATIVE ${build} ${build}/*.a)
+  if(NOT archives STREQUAL "nopal/nopal/libnopal.a")
+    message(FATAL_ERROR "built were ${archives}, and not nopal/nopal/libnopal.a alone")
+  endif()
+  file(STRINGS ${build}/compile_commands.json compiled REGEX "\"command\": .*/nopal/[^ ]*\\.cc")
+  list(FILTER compiled EXCLUDE REGEX " -O2 ")
+  if(compiled)
+    message(FATAL_ERROR "compiled without -O2: ${compiled}")
+  endif()
+  run(COMMAND ${CMAKE_COMMAND} --install ${build} --prefix ${prefix})
+  file(GLOB_RECURSE installed ${prefix}/*)
+  if(NOT installed STREQUAL "${prefix}/bin/consumer")
+    message(FATAL_ERROR "installed were ${installed}, and not bin/consumer alone")
+  endif()
+  configure(${CMAKE_CURRENT_LIST_DIR}/embedded OPTIONS -D NOPAL_SOURCE_DIR=${SCRATCH_DIR}/nopal
+    -D CMAKE_EXPORT_COMPILE_COMMANDS=ON -D CMAKE_CXX_FLAGS=-O3)
+  file(STRINGS ${build}/compile_commands.json compiled REGEX " -O2 ")
+  if(compiled)
+    message(FATAL_ERROR "the project asks for -O3, and -O2 is what compiled ${compiled}")
+  endif()
+endfunction()
+
+# package_has(what text regex...): each must match the text.
+function(package_has what text)
+  foreach(regex IN LISTS ARGN)
+    if(NOT text MATCHES "${regex}")
+      message(FATAL_ERROR "the package's ${what} have nothing that matches ${regex}:\n${text}")
+    endif()
+  endforeach()
 endfunction()
 
 function(use_package)
@@ -76,13 +143,37 @@ function(use_package)
     message(STATUS "skipped: dpkg-deb is not installed")
     return()
   endif()
+  file(READ ${BINARY_DIR}/CPackConfig.cmake config)
+  if(NOT config MATCHES "\\(CPACK_PACKAGE_DIRECTORY \"${BINARY_DIR}\"\\)")
+    message(FATAL_ERROR "cpack does not write to the build folder: ${config}")
+  endif()
   run(COMMAND ${CMAKE_CPACK_COMMAND} -G DEB --config ${BINARY_DIR}/CPackConfig.cmake
     -B ${SCRATCH_DIR})
-  file(GLOB package ${SCRATCH_DIR}/libnopal-dev_${VERSION}_*.deb)
+  file(GLOB package ${SCRATCH_DIR}/libnopal-dev_${VERSION}_amd64.deb)
+  run(COMMAND ${DPKG_DEB} -I ${package} OUTPUT control)
+  package_has("fields" "${control}" "\n Depends: libc6-dev, libstdc" "\n Section: libdevel"
+    "\n Maintainer: [^\n]+ <[^\n@]+@[^\n@]+>" "\n Description: [^\n]+\n [^\n]+")
+  if(control MATCHES "Maintainer: [^\n]*localhost")
+    message(FATAL_ERROR "nobody maintains the package: ${control}")
+  endif()
+  run(COMMAND ${DPKG_DEB} -c ${package} OUTPUT files)
+  set(libdir lib)
+  if(ARCHITECTURE)
+    set(libdir lib/${ARCHITECTURE})
+  endif()
+  package_has("files" "${files}" "\\./usr/include/nopal/fork\\.h" "\\./usr/${libdir}/libnopal\\.a"
+    "\\./usr/${libdir}/libnopal_process_local\\.a" "\\./usr/${libdir}/cmake/nopal/nopal-config"
+    "\\./usr/${libdir}/pkgconfig/nopal\\.pc" "\\./usr/share/doc/libnopal-dev/copyright"
+    "\\./usr/share/doc/libnopal-dev/README\\.md" "\\./usr/share/doc/libnopal-dev/changelog\\.gz")
+  file(SIZE ${package} size)
+  if(size GREATER 2000000)
+    message(FATAL_ERROR "the package has ${size} bytes: debug information was left in it")
+  endif()
   run(COMMAND ${DPKG_DEB} -x ${package} ${SCRATCH_DIR}/root)
-  configure_and_build(
-    ${CMAKE_CURRENT_LIST_DIR}/found -D CMAKE_PREFIX_PATH=${SCRATCH_DIR}/root/usr)
-  run_consumer(${SCRATCH_DIR}/build/consumer)
+  configure(${CMAKE_CURRENT_LIST_DIR}/found
+    OPTIONS -D CMAKE_PREFIX_PATH=${SCRATCH_DIR}/root/usr -D CMAKE_BUILD_TYPE=Release)
+  run(COMMAND ${CMAKE_COMMAND} --build ${build})
+  run_consumer(${build}/consumer)
 endfunction()
 
 cmake_language(CALL use_${WAY})

@@ -191,6 +191,27 @@ TEST(process_options, name_what_the_program_was_linked_without) {
   }
 }
 
+TEST(process_options, refuse_a_launcher_that_the_program_is_not_linked_for) {
+  const ended got = apart([] {
+    setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+    process::session here{0, nullptr};
+  });
+  EXPECT_EQ(got.said, "nopal: mpirun of Open MPI has begun 4 processes (OMPI_COMM_WORLD_SIZE), and "
+                      "the program is linked with nopal::process, which forks processes by itself: "
+                      "link nopal::process_openmpi, or begin it without mpirun and with "
+                      "NOPAL_PROCESSES\n");
+  EXPECT_EQ(got.status, 70);
+}
+
+TEST(process_options, accept_a_launcher_of_one_process) {
+  const ended got = apart([] {
+    setenv("PMI_SIZE", "1", 1);
+    process::session here{0, nullptr};
+  });
+  EXPECT_EQ(got.said, "");
+  EXPECT_EQ(got.status, 0);
+}
+
 TEST(process_options, take_the_number_of_processes_from_the_environment) {
   const ended got = apart([] {
     setenv("NOPAL_PROCESSES", "3", 1);

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+# What can be built besides the library: tests, benchmarks, examples. Each needs things that not
+# every machine has. ON: the part is built, and what is missing is an error. OFF: it is not built.
+# AUTO, the default in a checkout of its own: it is built where all that it needs is found; else the
+# summary says what is missing.
+
+# nopal_part(variable what): declares the part's option.
+function(nopal_part variable what)
+  set(default OFF)
+  if(PROJECT_IS_TOP_LEVEL)
+    set(default AUTO)
+  endif()
+  set(${variable} ${default} CACHE STRING "build ${what}: ON, OFF, or AUTO, where it can be")
+  string(TOUPPER "${${variable}}" value)
+  if(NOT value MATCHES "^(AUTO|ON|OFF|TRUE|FALSE|YES|NO|Y|N|1|0)$")
+    message(FATAL_ERROR "${variable} is \"${${variable}}\", but must be ON, OFF or AUTO.")
+  endif()
+endfunction()
+
+# nopal_leave_out(variable part missing packages): the part cannot be built, since something is
+# missing that these packages of Debian bring.
+function(nopal_leave_out variable part missing packages)
+  string(TOUPPER "${${variable}}" value)
+  if(NOT value STREQUAL "AUTO")
+    message(FATAL_ERROR "${variable} is ${${variable}}, but ${missing} (Debian's ${packages}); "
+      "with ${variable}=AUTO the ${part} are left out where something is missing.")
+  endif()
+  nopal_summary(${part} "left out: ${missing} (${packages})")
+endfunction()
+
+# nopal_add_part(variable part folder): the part, or a line of the summary that says why not.
+function(nopal_add_part variable part folder)
+  if(NOT ${variable})
+    nopal_summary(${part} "not built: ${variable} is ${${variable}}")
+    return()
+  endif()
+  add_subdirectory(${folder})
+endfunction()
+
+# What is asked for by name and belongs to benchmarks that are not built is an error.
+function(nopal_refuse_what_is_not_built)
+  if(TARGET bench_harness)
+    return()
+  endif()
+  get_cmake_property(variables VARIABLES)
+  list(FILTER variables INCLUDE REGEX "^NOPAL_(PEER_.*|BENCH_STUDIES)$")
+  foreach(variable IN LISTS variables)
+    if(${variable})
+      message(FATAL_ERROR "${variable} is ${${variable}}, but the benchmarks are not built: "
+        "NOPAL_BUILD_BENCH is ${NOPAL_BUILD_BENCH}, and they need CLI11 and nlohmann-json "
+        "(Debian's libcli11-dev, nlohmann-json3-dev).")
+    endif()
+  endforeach()
+endfunction()
