@@ -20,6 +20,9 @@
 
     .macro function name
     .globl \name
+#if !defined(NOPAL_SHARED)
+    .hidden \name
+#endif
     .type \name, @function
     .p2align 4
 \name:

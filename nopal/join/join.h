@@ -11,7 +11,7 @@ namespace nopal::inline NOPAL_ABI::join {
 
 // Of a scope whose children can be cancelled; or, without a region, of one whose children are
 // shielded from what cancels the strand that forks them. It lives as long as they run.
-struct region_frame : scope_frame {
+struct NOPAL_TYPE region_frame : scope_frame {
   cancelable* region = nullptr;
 };
 

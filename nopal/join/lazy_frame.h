@@ -25,7 +25,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 
-struct scope_frame : arch::context {
+struct NOPAL_TYPE scope_frame : arch::context {
   // Leaves alone what activate() sets: this runs on every call of a function with a scope.
   [[gnu::always_inline]] scope_frame() noexcept { NOPAL_CHECK_ADDRESS(stack_pointer); }
 
@@ -86,7 +86,7 @@ struct scope_frame : arch::context {
   bool is_structured() const noexcept { return active() && state_->structured; }
 
   // How often the main path was stolen since the last join.
-  std::int64_t steals() const noexcept { return active() ? state_->join.steals() : 0; }
+  NOPAL_OWN std::int64_t steals() const noexcept { return active() ? state_->join.steals() : 0; }
   // The thief that has just stolen the main path.
   void note_stolen() noexcept { state_->join.count_steal(); }
 
@@ -100,7 +100,7 @@ private:
 };
 
 // What a scope's failures and cancellation stop, besides the children that come after a failed one.
-enum class fork_kind : std::uintptr_t {
+enum class NOPAL_TYPE fork_kind : std::uintptr_t {
   plain,      // nothing else
   structured, // the main path, too, up to the join: it belongs to Nopal (invoke.h)
   region,     // all children: the frame is a region_frame

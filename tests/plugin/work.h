@@ -54,7 +54,7 @@ long fib(int n) {
 }
 
 long sum(int n, calls::function called, void* context) {
-  return nopal::reduce(0, n, 0L, called_with{called, context}, std::plus<>{}, 1);
+  return nopal::reduce(0, n, 0L, std::plus<>{}, called_with{called, context}, 1);
 }
 
 long sum_of_fibers(int n, calls::function called, void* context) {
