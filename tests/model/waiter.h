@@ -7,6 +7,7 @@
 #include "nopal/vproc/choice.h"
 #include "nopal/vproc/queues.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::model {
 
 struct waiter {
@@ -28,3 +29,4 @@ struct waiter {
 };
 
 } // namespace nopal::model
+NOPAL_HIDDEN_END
