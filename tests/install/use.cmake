@@ -49,6 +49,16 @@ function(use_cmake)
   run(COMMAND ${CMAKE_COMMAND} --build ${build})
   run_consumer(${build}/consumer)
   run_processes(${build}/processes)
+  if(SHARED)
+    configure(${CMAKE_CURRENT_LIST_DIR}/found
+      OPTIONS -D CMAKE_PREFIX_PATH=${prefix} "-D COMPONENTS=nopal,shared")
+    run(COMMAND ${CMAKE_COMMAND} --build ${build} --target consumer)
+    run_consumer(${build}/consumer)
+    file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${build}/consumer RESOLVED_DEPENDENCIES_VAR loaded)
+    if(NOT loaded MATCHES "/libnopal\\.so\\.")
+      message(FATAL_ERROR "the program loads ${loaded}, and no libnopal.so")
+    endif()
+  endif()
 endfunction()
 
 # What is asked for and not there is said.
@@ -58,9 +68,13 @@ function(use_components)
   set(here -D CMAKE_PREFIX_PATH=${prefix})
   configure(${found} OPTIONS ${here} "-D COMPONENTS=nopal,process")
   configure(${found} OPTIONS ${here} "-D COMPONENTS=split"
-    FAILS "Nopal has no component split; it has nopal, process, process_openmpi and process_mpich")
+    FAILS "Nopal has no component split; it has nopal, shared, process, process_openmpi and process_mpich")
   configure(${found} OPTIONS ${here} "-D COMPONENTS=process,another"
     FAILS "Nopal has no component another")
+  if(NOT SHARED)
+    configure(${found} OPTIONS ${here} "-D COMPONENTS=shared"
+      FAILS "component shared cannot be used: Nopal was built without it")
+  endif()
   if(NOT MPI)
     configure(${found} OPTIONS ${here} "-D COMPONENTS=process_openmpi"
       FAILS "component process_openmpi cannot be used: Nopal was built and installed without it")
