@@ -49,12 +49,14 @@ struct membership {
   membership() noexcept {
     report_overflow_of_own_stack();
     watch_this_threads_end();
+    base::set_error(error_before);
   }
   ~membership() {
     membership_ended = true;
     return_vproc(here);
   }
 
+  const int error_before = *base::this_threads_error(); // a fork changes none
   const base::signal_stack for_overflows;
   vproc::vproc* const here = take_vproc();
 };
