@@ -22,6 +22,8 @@ COLOURS = {
     "openmp-llvm-untied": "#e5604d", "tbb": "#1f5fa8",
     "nowa": "#4a235a", "nowa-own": "#a569bd", "fibril": "#5e3008", "fibril-own": "#c68642",
     "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9",
+    "board-tbb": "#274e7d", "board-libfork": "#0f6b6b", "board-taskflow": "#9fd0f0",
+    "board-toomanycooks": "#a83279",
     # No runtime: what the machine itself gives.
     "plain threads": "#777777"}
 LEGEND_COLUMNS = 6
