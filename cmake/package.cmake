@@ -46,9 +46,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
   DESTINATION ${docdir} RENAME copyright COMPONENT debian EXCLUDE_FROM_ALL)
 # gdb's script stays: it shows the callers of a stolen frame, whoever has debug information.
 install(CODE "
-  file(GLOB archives \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${libdir}/libnopal*.a\")
+  set(here \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${libdir}\")
+  file(GLOB libraries \"\${here}/libnopal*.a\" \"\${here}/libnopal.so.${PROJECT_VERSION}\")
   execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug --enable-deterministic-archives
-    --keep-section=.debug_gdb_scripts \${archives} COMMAND_ERROR_IS_FATAL ANY)"
+    --keep-section=.debug_gdb_scripts \${libraries} COMMAND_ERROR_IS_FATAL ANY)"
   COMPONENT debian EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)
@@ -79,13 +80,13 @@ if(mpis AND TARGET nopal::ucx)
   list(APPEND suggested libucx-dev)
 endif()
 list(JOIN suggested ", " CPACK_DEBIAN_PACKAGE_SUGGESTS)
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "fork-join parallelism for C++20 (static library)")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "fork-join parallelism for C++20 (development files)")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "Nopal runs C++20 fork-join programs on every core: mark what may run in
 parallel, and a fork that no thief takes costs about as much as the function
 call it stands for.
 .
-This package contains the static libraries, headers, and what CMake and
-pkg-config need to find them: nopal, and nopal-process for programs on
-several processes.")
+This package contains the libraries, headers, and what CMake and pkg-config
+need to find them: nopal, and nopal-process for programs on several
+processes.")
 include(CPack)

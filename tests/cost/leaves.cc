@@ -271,8 +271,8 @@ std::uint64_t loop(int times) {
   std::uint64_t sum = 0;
   for (int i = 0; i < times; ++i) {
     sum += nopal::reduce(
-        std::size_t{0}, words.size() / 16, std::uint32_t{0},
-        [&](std::size_t block) { return digest(&words[block * 16], 1); }, std::bit_xor<>{}, 256);
+        std::size_t{0}, words.size() / 16, std::uint32_t{0}, std::bit_xor<>{},
+        [&](std::size_t block) { return digest(&words[block * 16], 1); }, 256);
   }
   return sum;
 }

@@ -68,7 +68,7 @@ function(use_components)
   set(here -D CMAKE_PREFIX_PATH=${prefix})
   configure(${found} OPTIONS ${here} "-D COMPONENTS=nopal,process")
   configure(${found} OPTIONS ${here} "-D COMPONENTS=split"
-    FAILS "Nopal has no component split; it has nopal, shared, process, process_openmpi and process_mpich")
+    FAILS "no component split; it has nopal, shared, process, process_openmpi and process_mpich")
   configure(${found} OPTIONS ${here} "-D COMPONENTS=process,another"
     FAILS "Nopal has no component another")
   if(NOT SHARED)
