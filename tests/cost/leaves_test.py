@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Counts the instructions of serial code in functions that fork, beside the serial elision's.
 
-usage: leaves_test.py SOURCE-ROOT LIBRARY COMPILER...
+usage: leaves_test.py SOURCE-ROOT LIBRARY LEVELS COMPILER...
 
-Compiles leaves.cc with each compiler, -O2 and -O3, as it is and as its serial elision, and runs
+Compiles leaves.cc with each compiler at each of the levels ("-O2 -O3"), as it is and as its serial elision, and runs
 each of its kinds under cachegrind with one worker, twice. What the longer run has more is the work
 itself. The way that nopal/leaf.h shows must cost at most three hundredths more than the elision.
 """
@@ -45,13 +45,13 @@ def instructions(program, kind):
 
 
 def main():
-    root, library, *compilers = sys.argv[1:]
+    root, library, levels, *compilers = sys.argv[1:]
     if " avx2 " not in pathlib.Path("/proc/cpuinfo").read_text():
         print(f"skipped: this processor does not run {PROCESSOR}")
         sys.exit(SKIPPED)
     good = True
     for compiler in compilers:
-        for level in ("-O2", "-O3"):
+        for level in levels.split():
             with tempfile.TemporaryDirectory() as folder:
                 programs = build(root, library, compiler, level, folder)
                 for kind in KINDS:
