@@ -86,7 +86,7 @@ struct vproc {
   std::uint32_t number = 0;              // of all vprocs
   std::uint32_t turns_owed = 0;          // at ticks, to ready strands, before an alternative begins
   bool in_pool = false;
-  bool spare = false; // of the pool: active only while others are blocked
+  shown<bool> spare; // of the pool: active only while others are blocked
   base::random random;
   vain_steals vain;
   counters count;
@@ -102,7 +102,7 @@ struct vproc {
   bool looks_further() const noexcept { return ready.turns() % 64 == 63; }
   // Whether nothing but its queue decides what it runs next.
   bool may_switch() const noexcept {
-    return actions.get() == nullptr && remote.empty() && !spare && !watched &&
+    return actions.get() == nullptr && remote.empty() && !spare.get() && !watched &&
            !signals.seems_told(~0u);
   }
 
@@ -110,8 +110,10 @@ struct vproc {
 
   // What others want of it (sched/preemption.h, timer.h).
   alignas(64) signal_word<worker> signals;
-  shown<bool> runs; // a strand, or an action: it does not look for work
-  tally blocked;    // its thread is in `blocking`, and a spare has its place already
+  shown<bool> runs;                 // a strand, or an action: it does not look for work
+  shown<bool> searches;             // for what it can steal, or sleeps until it is woken for that:
+  shown<const group*> searches_for; // of this group; null: any that takes it
+  tally blocked; // its thread is in `blocking`, and a spare has its place already
   base::atomic<bool> stood_in{false}; // a spare has its place, since it did not take its signals
 
   alignas(64) parking_place parking; // where its thread sleeps while it is not bound
