@@ -199,14 +199,16 @@ void wait_for_thief(worker* self) noexcept {
   using clock = std::chrono::steady_clock;
   constexpr unsigned kPatience = 20000;
   constexpr std::chrono::milliseconds kTime{5}; // where other programs want the processors too
-  if (!steals_forced() || self->host->random.below(4) == 0)
+  vproc::vproc* const here = self->host;
+  if (!steals_forced() || here->random.below(4) == 0 || !here->forced.begin())
     return;
   const auto end = clock::now() + kTime;
   for (unsigned tries = 1; tries < kPatience && self->deque.anything_public(); ++tries) {
     if (tries % 64 == 0 && (clock::now() > end || !thief_may_come(self)))
-      return;
+      break;
     base::wait_briefly(tries);
   }
+  here->forced.waited(clock::now() > end);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

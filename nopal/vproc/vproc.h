@@ -14,6 +14,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
+#include "nopal/vproc/forced_waits.h"
 #include "nopal/vproc/local_queue.h"
 #include "nopal/vproc/parking.h"
 #include "nopal/vproc/signal_word.h"
@@ -90,6 +91,7 @@ struct vproc {
   base::random random;
   vain_steals vain;
   counters count;
+  forced_waits forced;
 
   // Fibers that its thread made ready and may run. While it is bound, those of its group only.
   alignas(64) local_queue<fiber> ready;
