@@ -66,6 +66,11 @@ group* take_place(std::size_t& from) noexcept {
   return nullptr;
 }
 
+bool has_place(const group* one) noexcept {
+  const deque::locked guard{lock};
+  return one->places != 0;
+}
+
 void give_place_back(group* of) noexcept {
   const deque::locked guard{lock};
   ++of->places;
@@ -73,7 +78,7 @@ void give_place_back(group* of) noexcept {
 }
 
 bool arena_has_work(worker* self) noexcept {
-  if (self->host->bound != nullptr || self->host->spare)
+  if (self->host->bound != nullptr || self->host->spare.get())
     return false;
   bool found = false;
   for (std::size_t i = 0; group* const one = take_place(i); ++i) {

@@ -26,6 +26,7 @@ void close_arena(vproc::group* one) noexcept;
 
 // A vproc: a place of the first arena that has one, of those from `from` on; null: there is none.
 vproc::group* take_place(std::size_t& from) noexcept;
+bool has_place(const vproc::group* one) noexcept;
 void give_place_back(vproc::group* of) noexcept;
 
 // Before the vproc sleeps: whether an arena has a place, and work for it.

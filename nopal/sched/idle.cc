@@ -71,7 +71,7 @@ bool may_go_on(const worker* self) noexcept {
 
 // A thread that waits for its group must be there when that ends.
 bool must_rest(const worker* self) noexcept {
-  return self->host->spare && self->host->bound == nullptr && too_many_spares();
+  return self->host->spare.get() && self->host->bound == nullptr && too_many_spares();
 }
 
 // The thread that waits for this group is woken first: others may find work of another group.
@@ -103,6 +103,8 @@ void wake_vproc(worker* self, vproc::vproc* one, group* of) noexcept {
 
 void begin_search(const worker* self) noexcept {
   self->host->runs.set(false);
+  self->host->searches_for.set(self->host->bound);
+  self->host->searches.set(true);
   if (counted(self))
     idle.searching.fetch_add(1, base::seq_cst);
 }
@@ -139,6 +141,7 @@ bool take_stack(worker* self) noexcept {
 bool wait_for_stack(worker* self) noexcept {
   if (take_stack(self))
     return true;
+  self->host->searches.set(false);
   pause_search(self);
   for (unsigned tries = 1; !take_stack(self) && !may_go_on(self); ++tries)
     base::wait_briefly(tries);
@@ -150,6 +153,7 @@ bool wait_for_stack(worker* self) noexcept {
 void rest(worker* self) noexcept {
   share_ready(self->host);
   lend_stack(self);
+  self->host->searches.set(false);
   pause_search(self);
   hand_over(self, nullptr);
   rest_until_wanted(self->host);
@@ -181,6 +185,7 @@ void rest_after_vain_steals(worker* self) noexcept {
 
 void end_search(worker* self, const next_step& found) noexcept {
   self->host->runs.set(true);
+  self->host->searches.set(false);
   pause_search(self);
   vproc::vain_steals& vain = self->host->vain;
   const auto* const theft = std::get_if<stolen>(&found);

@@ -43,6 +43,10 @@ void rest(worker* self) noexcept;
 // Wakes all threads of the pool that sleep.
 void wake_pool() noexcept;
 
+// Whether a vproc searches that can take what this one makes public. Others do not come, however
+// long one waits: they run strands or nothing, rest, lack a stack, or wait for another group.
+// steal.cc
+bool thief_may_come(const worker* self) noexcept;
 // Where steals are forced (pool.h): may wait until a thief has taken what is public. steal.cc
 void wait_for_thief(worker* self) noexcept;
 

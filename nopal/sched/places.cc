@@ -28,7 +28,7 @@ std::uint32_t pool_places(const group* of) noexcept {
   std::uint32_t count = 0;
   if (of->closed)
     return 0;
-  while (count < pool_size() && !pool_vproc(count)->spare)
+  while (count < pool_size() && !pool_vproc(count)->spare.get())
     ++count;
   return count;
 }
@@ -53,7 +53,7 @@ vproc::vproc* place_at(std::uint32_t number) noexcept {
 }
 
 void enqueue_on(vproc::vproc* at, fiber* ready) noexcept {
-  NOPAL_ASSERT(at != nullptr && !at->spare &&
+  NOPAL_ASSERT(at != nullptr && !at->spare.get() &&
                    (at == ready->of->host || (at->in_pool && !ready->of->closed)),
                "a fiber was enqueued on a vproc that cannot run it: a nopal::place is one of those "
                "that nopal::places, host and provision return within the same outermost nopal::run "

@@ -92,6 +92,7 @@ base::thread_refused why_not(int error) noexcept {
 // Returns pthread_create's error.
 int start_in_pool(pool_state& all, worker* self) {
   pthread_t thread;
+  self->host->searches.set(true); // as soon as the thread runs
   const int error = base::start_thread(thread, run_pool, self, base::usual_room, guard_bytes());
   if (error == 0)
     all.threads.push_back(thread);
@@ -138,7 +139,7 @@ bool start_spare() {
   if (!all.open)
     return false;
   worker* const self = any_worker(all);
-  self->host->spare = true;
+  self->host->spare.set(true);
   const int error = start_in_pool(all, self);
   NOPAL_ASSERT(error == 0, "cannot start a worker in the place of one that is blocked with %s",
                why_not(error).text);

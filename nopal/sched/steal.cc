@@ -112,7 +112,7 @@ bool search_arena(worker* self, next_step& next) noexcept {
 // Joins an arena that has a place and work. It is a member as long as it finds more there.
 bool visit_arenas(worker* self, next_step& next) noexcept {
   vproc::vproc* const here = self->host;
-  if (here->bound != nullptr || here->spare)
+  if (here->bound != nullptr || here->spare.get())
     return false;
   for (std::size_t i = 0; group* const joined = take_place(i); ++i) {
     here->bound = joined;
@@ -186,19 +186,29 @@ next_step find_work(worker* self, bool forked_first) noexcept {
   return next;
 }
 
+bool thief_may_come(const worker* self) noexcept {
+  const group* const of = self->of;
+  return any_other_vproc(self->host, [of](const vproc::vproc* one) {
+    const group* const wanted = one->searches_for.get();
+    const bool joins = wanted == nullptr && (!of->closed || (!one->spare.get() && has_place(of)));
+    return one->searches.get() && (wanted == of || joins);
+  });
+}
+
 void wait_for_thief(worker* self) noexcept {
   using clock = std::chrono::steady_clock;
   constexpr unsigned kPatience = 20000;
   constexpr std::chrono::milliseconds kTime{5}; // where other programs want the processors too
-  if (!steals_forced() || self->host->random.below(4) == 0)
+  vproc::vproc* const here = self->host;
+  if (!steals_forced() || here->random.below(4) == 0 || !here->forced.begin())
     return;
   const auto end = clock::now() + kTime;
-  const auto searches = [](const vproc::vproc* one) { return !one->runs.get(); };
   for (unsigned tries = 1; tries < kPatience && self->deque.anything_public(); ++tries) {
-    if (tries % 64 == 0 && (clock::now() > end || !any_other_vproc(self->host, searches)))
-      return;
+    if (tries % 64 == 0 && (clock::now() > end || !thief_may_come(self)))
+      break;
     base::wait_briefly(tries);
   }
+  here->forced.waited(clock::now() > end);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -14,6 +14,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
+#include "nopal/vproc/forced_waits.h"
 #include "nopal/vproc/local_queue.h"
 #include "nopal/vproc/parking.h"
 #include "nopal/vproc/signal_word.h"
@@ -86,10 +87,11 @@ struct vproc {
   std::uint32_t number = 0;              // of all vprocs
   std::uint32_t turns_owed = 0;          // at ticks, to ready strands, before an alternative begins
   bool in_pool = false;
-  bool spare = false; // of the pool: active only while others are blocked
+  shown<bool> spare; // of the pool: active only while others are blocked
   base::random random;
   vain_steals vain;
   counters count;
+  forced_waits forced;
 
   // Fibers that its thread made ready and may run. While it is bound, those of its group only.
   alignas(64) local_queue<fiber> ready;
@@ -102,7 +104,7 @@ struct vproc {
   bool looks_further() const noexcept { return ready.turns() % 64 == 63; }
   // Whether nothing but its queue decides what it runs next.
   bool may_switch() const noexcept {
-    return actions.get() == nullptr && remote.empty() && !spare && !watched &&
+    return actions.get() == nullptr && remote.empty() && !spare.get() && !watched &&
            !signals.seems_told(~0u);
   }
 
@@ -110,8 +112,10 @@ struct vproc {
 
   // What others want of it (sched/preemption.h, timer.h).
   alignas(64) signal_word<worker> signals;
-  shown<bool> runs; // a strand, or an action: it does not look for work
-  tally blocked;    // its thread is in `blocking`, and a spare has its place already
+  shown<bool> runs;                 // a strand, or an action: it does not look for work
+  shown<bool> searches;             // for what it can steal, or sleeps until it is woken for that:
+  shown<const group*> searches_for; // of this group; null: any that takes it
+  tally blocked; // its thread is in `blocking`, and a spare has its place already
   base::atomic<bool> stood_in{false}; // a spare has its place, since it did not take its signals
 
   alignas(64) parking_place parking; // where its thread sleeps while it is not bound
