@@ -4,9 +4,10 @@
 
 usage: leaves_test.py SOURCE-ROOT LIBRARY LEVELS COMPILER...
 
-Compiles leaves.cc with each compiler at each of the levels ("-O2 -O3"), as it is and as its serial elision, and runs
-each of its kinds under cachegrind with one worker, twice. What the longer run has more is the work
-itself. The way that nopal/leaf.h shows must cost at most three hundredths more than the elision.
+Compiles leaves.cc with each compiler at each of the levels ("-O2 -O3"), as it is and as its serial
+elision, and runs each of its kinds under cachegrind with one worker, twice. What the longer run has
+more is the work itself. The way that nopal/leaf.h shows must cost at most three hundredths more
+than the elision.
 """
 
 import pathlib
