@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ratio>
 #include <type_traits>
 
 NOPAL_HIDDEN_BEGIN
@@ -25,11 +26,17 @@ inline constexpr steady::time_point never = steady::time_point::max();
 }
 
 // In long double, which holds every count of nanoseconds and of what is longer exactly.
+using nanoseconds = std::chrono::duration<long double, std::nano>;
+
 template <class Rep, class Period>
-steady::duration saturated(const std::chrono::duration<Rep, Period>& given) {
-  constexpr long double nanoseconds = 1e9L * Period::num / Period::den;
+nanoseconds in_nanoseconds(const std::chrono::duration<Rep, Period>& given) {
+  constexpr long double each = 1e9L * Period::num / Period::den;
+  return nanoseconds{std::chrono::duration<long double, Period>(given).count() * each};
+}
+
+inline steady::duration saturated(nanoseconds given) {
   static_assert(std::is_same_v<steady::duration, std::chrono::nanoseconds>);
-  const auto count = std::chrono::duration<long double, Period>(given).count() * nanoseconds;
+  const long double count = given.count();
   if (count != count)
     deadline_is_no_number();
   if (count >= static_cast<long double>(steady::duration::max().count()))
@@ -48,18 +55,21 @@ inline steady::duration sum(steady::duration a, steady::duration b) noexcept {
 
 template <class Rep, class Period>
 steady::time_point after(const std::chrono::duration<Rep, Period>& given) {
-  return steady::time_point{sum(steady::now().time_since_epoch(), saturated(given))};
+  return steady::time_point{
+      sum(steady::now().time_since_epoch(), saturated(in_nanoseconds(given)))};
 }
 
-// Another clock's time is what that clock has until then, from now on.
+// Another clock's time is what that clock has until then, from now on. It may count from a year so
+// long ago that the steady clock could not.
 template <class Clock, class Duration>
 steady::time_point at(const std::chrono::time_point<Clock, Duration>& given) {
-  const steady::duration time = saturated(given.time_since_epoch());
-  if (std::is_same_v<Clock, steady> || time == steady::duration::max() ||
-      time == steady::duration::min())
-    return steady::time_point{time};
-  const steady::duration now = saturated(Clock::now().time_since_epoch());
-  return after(sum(time, -now));
+  const nanoseconds time = in_nanoseconds(given.time_since_epoch());
+  if constexpr (std::is_same_v<Clock, steady>)
+    return steady::time_point{saturated(time)};
+  else if (given == std::chrono::time_point<Clock, Duration>::max())
+    return never;
+  else
+    return after(time - in_nanoseconds(Clock::now().time_since_epoch()));
 }
 
 } // namespace nopal::inline NOPAL_ABI::detail

@@ -78,6 +78,28 @@ TEST(deadline, of_the_past_has_passed) {
   EXPECT_TRUE(has_passed(system_clock::now() - 1h));
 }
 
+// Counts from 1601, so more nanoseconds than 64 bits hold.
+struct clock_of_files {
+  using duration = std::chrono::duration<long, std::ratio<1, 10'000'000>>;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<clock_of_files>;
+  static constexpr bool is_steady = false;
+
+  static time_point now() {
+    const auto since_1970 = system_clock::now().time_since_epoch();
+    return time_point{std::chrono::duration_cast<duration>(since_1970) + 134'774 * 24h};
+  }
+};
+
+TEST(deadline, of_a_clock_that_began_long_ago) {
+  EXPECT_TRUE(never_comes(clock_of_files::now() + 1h));
+  EXPECT_TRUE(never_comes(clock_of_files::time_point::max()));
+  EXPECT_TRUE(has_passed(clock_of_files::now() - 1h));
+  EXPECT_TRUE(has_passed(clock_of_files::time_point{}));
+  EXPECT_TRUE(has_passed(clock_of_files::time_point::min()));
+}
+
 TEST(deadline, that_is_no_number_ends_the_program_with_a_sentence) {
   const duration<double> none{std::numeric_limits<double>::quiet_NaN()};
   EXPECT_EXIT(nopal::cancel_scope{none}, testing::ExitedWithCode(70),
