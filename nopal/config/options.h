@@ -41,9 +41,9 @@ struct NOPAL_TYPE options {
   // these fork and is stolen has a stack of stack_size.
   std::size_t fiber_stack_size = 0;
   // NOPAL_FIBER_GUARDS, 0 or 1; default 1. A guard is half of stack_size, so that no frame that
-  // forks leaps over it. With 0 a fiber that needs more than its stack is not noticed. Where the
-  // kernel makes no guard regions (before Linux 6.13, or in locked memory), guards limit the
-  // fibers that have begun to about 29700.
+  // forks leaps over it, and at least 512K where no limit is on addresses. With 0 a fiber that
+  // needs more than its stack is not noticed. Where the kernel makes no guard regions (before Linux
+  // 6.13, or in locked memory), guards limit the fibers that have begun to about 29700.
   std::optional<bool> fiber_guards = {};
   // NOPAL_STACK_BUDGET, bytes up to 1024G, or unlimited; default 64M. Pages without frames, of
   // stacks that no strand runs on, never take more memory than this. With 0 they are given back to

@@ -22,6 +22,7 @@
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/base/thread.h"
 #include "nopal/stack/stack.h"
 #include "nopal/stack/usable.h"
 
@@ -160,10 +161,17 @@ std::size_t stacks_for(const range& next) noexcept {
       {most_stacks, by_room, next.with == guard::page ? stacks_by_mappings() : most_stacks});
 }
 
+// Frames that do not fork may be larger than what forks: with addresses to spare, small stacks have
+// no smaller guards for that.
+std::size_t guard_size() noexcept {
+  return base::what_limits_addresses() != nullptr ? largest_frame()
+                                                  : std::max(largest_frame(), base::usual_guard);
+}
+
 } // namespace
 
 void open(std::size_t stack_bytes, bool guarded) noexcept {
-  range next{.stack_bytes = stack_bytes, .guard_bytes = guarded ? largest_frame() : 0};
+  range next{.stack_bytes = stack_bytes, .guard_bytes = guarded ? guard_size() : 0};
   next.with = !guarded                                                           ? guard::none
               : base::has_guard_regions() && !base::writable_memory_is_limited() ? guard::region
                                                                                  : guard::page;

@@ -11,11 +11,12 @@
 // uses, at most `kept_stacks` keep theirs, and the others give them back when they are released.
 //
 // The guard is as large as the largest frame that forks (stack.h), so that no such frame leaps over
-// it. It is a guard region where the kernel has those (Linux 6.13), and takes page tables: a page
-// for each 2 MiB. Elsewhere it is memory without access, and each stack takes two of the mappings
-// of vm.max_map_count; so it is, too, where memory is locked, and where writable memory is limited
-// even if it is not touched, as a guard region is writable memory to the kernel. Without guards
-// slots are as small as stacks, and a fiber that needs more than its stack writes into another's.
+// it, and at least 512 KiB where no limit is on addresses. It is a guard region where the kernel
+// has those (Linux 6.13), and takes page tables: a page for each 2 MiB. Elsewhere it is memory
+// without access, and each stack takes two of the mappings of vm.max_map_count; so it is, too,
+// where memory is locked, and where writable memory is limited even if it is not touched, as a
+// guard region is writable memory to the kernel. Without guards slots are as small as stacks, and a
+// fiber that needs more than its stack writes into another's.
 //
 // Thread rules: `open` once, before anything else; all else from any thread.
 #pragma once

@@ -7,6 +7,7 @@
 #include "tests/api/support.h"
 #include "tests/stack/limited.h"
 
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 
@@ -64,6 +65,16 @@ constexpr std::size_t kLargest = 511 * kKiB;
 TEST_F(overflow_death, a_fiber_with_a_frame_larger_than_its_stack) {
   EXPECT_EXIT(among_others([] { leap<300 * kKiB>(0); }), died, of_fiber);
   EXPECT_EXIT(among_others([] { leap<kLargest>(0); }), died, of_fiber);
+}
+
+// What forks has frames of at most 32 KiB then, but others may be as large as ever.
+TEST_F(overflow_death, a_fiber_where_stacks_are_small) {
+  EXPECT_EXIT(
+      {
+        setenv("NOPAL_STACK_SIZE", "64K", 1);
+        among_others([] { leap<kLargest>(0); });
+      },
+      died, of_fiber);
 }
 
 TEST_F(overflow_death, a_fiber_with_several_frames) {
