@@ -10,13 +10,14 @@
 // more, or are cancelled (cancel.h), or have been run in vain. So the answer is that of the serial
 // loop, whatever the schedule; only what iterations behind it have done by the way may differ.
 //
-// Indices, grain, exceptions and thread rules: as in loop.h.
+// Indices, grain, exceptions and thread rules: as in loop.h; but a chosen grain is at most 65,536.
 #pragma once
 
 #include "nopal/cancel.h"
 #include "nopal/config.h"
 #include "nopal/loop.h"
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <iterator>
@@ -35,6 +36,14 @@ template <class I, class T> struct until_stop {
   T value;
   std::optional<I> stopped{};
 };
+
+// What runs in vain behind the iteration that stops the loop is told so between pieces alone: those
+// of a long range are no longer than this, or it would run on for ever.
+inline std::size_t grain_until_stop(std::size_t count, std::size_t asked,
+                                    std::size_t bytes = 0) noexcept {
+  constexpr std::size_t longest = 65536;
+  return asked != 0 ? asked : std::min(grain_of(count, 0, bytes), longest);
+}
 
 // `both(low, high)` is called where no iteration of the lower ones has stopped the loop.
 template <class I, class Leaf, class Both>
@@ -103,7 +112,7 @@ T reduce_while(First first, Last last, T init, const Combine& combine, const Map
       detail::add(*low, combine, *std::move(high));
     return low;
   };
-  grain = detail::grain_of(all.count, grain, detail::bytes_of(init));
+  grain = detail::grain_until_stop(all.count, grain, detail::bytes_of(init));
   auto some = detail::until_stopped(all.first, all.count, grain, piece, both);
   if (some.value)
     detail::add(init, combine, *std::move(some.value));
@@ -129,9 +138,10 @@ auto for_index_while(First first, Last last, const F& f, std::size_t grain = 0) 
     return stop{};
   };
   const auto nothing = [](std::monostate done, std::monostate) { return done; };
-  const auto stopped = detail::until_stopped(all.first, all.count,
-                                             detail::grain_of(all.count, grain), piece, nothing)
-                           .stopped;
+  const auto stopped =
+      detail::until_stopped(all.first, all.count, detail::grain_until_stop(all.count, grain), piece,
+                            nothing)
+          .stopped;
   return stopped.value_or(all.last);
 }
 

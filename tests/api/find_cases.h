@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 namespace nopal_test {
@@ -120,6 +122,22 @@ TEST(for_index_while, is_cancelled_from_outside) {
     s.cancel();
     EXPECT_FALSE(s.try_join());
     EXPECT_EQ(stopped, -1);
+  }
+}
+
+// What thieves run behind the iteration that stops the loop would take them centuries.
+TEST(for_index_while, of_a_range_that_nobody_can_finish_ends) {
+  constexpr auto all = std::numeric_limits<unsigned long>::max();
+  for (const unsigned long stop : {0ul, 777ul, 1'000'000ul}) {
+    const auto before = [stop](unsigned long i) {
+      asm volatile("" : : : "memory"); // else the compiler computes the end
+      return i != stop;
+    };
+    EXPECT_EQ(nopal::for_index_while(0ul, all, before), stop);
+    const auto some = [&](unsigned long i) {
+      return before(i) ? std::optional(1ul) : std::nullopt;
+    };
+    EXPECT_EQ(nopal::reduce_while(0ul, all, 0ul, std::plus<>{}, some), stop);
   }
 }
 
