@@ -38,7 +38,7 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 // The first value of each piece of a reduction: combine(identity, x) is x.
-template <class T> struct identity {
+template <class T> struct NOPAL_TYPE identity {
   T value;
 };
 template <class T> identity(T) -> identity<T>;

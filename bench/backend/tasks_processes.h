@@ -46,7 +46,8 @@ inline double fence_cycles() {
   return least;
 }
 
-class task_runtime {
+NOPAL_HIDDEN_BEGIN // as what it has of Nopal
+    class task_runtime {
 public:
   static constexpr bool parallel = true;
 
@@ -126,5 +127,6 @@ private:
   long faults_before_ = 0; // before the warming up
   long faults_ = 0;
 };
+NOPAL_HIDDEN_END
 
 } // namespace bench

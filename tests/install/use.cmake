@@ -113,11 +113,13 @@ function(use_pkgconfig)
 endfunction()
 
 # As a project holds it that names no build type: Nopal is optimised all the same, what nothing
-# links is not built, and nothing of it is installed. From a path with spaces.
+# links is not built, and nothing of it is installed. From a path with spaces. Nopal has the RTTI
+# that the project does without.
 function(use_subdirectory)
   file(CREATE_LINK ${SOURCE_DIR} ${SCRATCH_DIR}/nopal SYMBOLIC)
   configure(${CMAKE_CURRENT_LIST_DIR}/embedded
-    OPTIONS -D NOPAL_SOURCE_DIR=${SCRATCH_DIR}/nopal -D CMAKE_EXPORT_COMPILE_COMMANDS=ON)
+    OPTIONS -D NOPAL_SOURCE_DIR=${SCRATCH_DIR}/nopal -D CMAKE_EXPORT_COMPILE_COMMANDS=ON
+    -D CMAKE_CXX_FLAGS=-fno-rtti)
   run(COMMAND ${CMAKE_COMMAND} --build ${build} --parallel 2)
   run_consumer(${build}/consumer)
   file(GLOB_RECURSE archives RELATIVE ${build} ${build}/*.a)

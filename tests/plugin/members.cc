@@ -8,6 +8,7 @@
 #include <nopal/floating_point.h>
 #include <nopal/fork.h>
 #include <nopal/future.h>
+#include <nopal/loop.h>
 #include <nopal/mutex.h>
 #include <nopal/policies.h>
 #include <nopal/runtime.h>
@@ -27,6 +28,7 @@ struct has_members {
   nopal::ivar<int> once;
   nopal::options wanted;
   nopal::statistics counted;
+  nopal::identity<long> first;
   nopal::place where;
   std::vector<nopal::fiber> all;
   std::unique_lock<nopal::mutex> held;
