@@ -46,8 +46,9 @@ inline double fence_cycles() {
   return least;
 }
 
-NOPAL_HIDDEN_BEGIN // as what it has of Nopal
-    class task_runtime {
+// Hidden, as what it has of Nopal.
+NOPAL_HIDDEN_BEGIN
+class task_runtime {
 public:
   static constexpr bool parallel = true;
 
