@@ -13,7 +13,7 @@ int deep(int depth) {
   if (depth == 0)
     return 0;
   process::task<int> one = process::spawn(deep, depth - 1);
-  return process::join(one) + frame[first];
+  return process::join(one) + frame[0];
 }
 
 const std::string region_is_too_small =
@@ -41,14 +41,14 @@ TEST(limits, of_the_region_end_all_processes) {
 }
 
 // A frame that leaps far below the region: nothing that lies there is overwritten.
-volatile std::size_t first = 0; // else compilers keep as much of the array as is used
+volatile int lowest = 0; // else compilers keep as much of the array as is used
 template <std::size_t Bytes> int leap(int depth) {
   volatile char frame[Bytes];
-  frame[first] = 1;
+  frame[lowest] = 1;
   if (depth == 0)
     return 0;
   process::task<int> one = process::spawn(leap<Bytes>, depth - 1);
-  return process::join(one) + frame[0];
+  return process::join(one) + frame[lowest];
 }
 
 TEST(limits, of_the_region_are_not_leapt_over) {
