@@ -64,6 +64,8 @@ class Programs(unittest.TestCase):
         for field in ("n", "forks"):
             values = {}
             for line in self.document["samples"]:
+                if line["runtime"] == "nopal-gang" and field == "forks":
+                    continue  # its forks are of rows, not of pixels
                 values.setdefault(line["problem"], set()).add(line[field])
             for problem, seen in values.items():
                 self.assertEqual(len(seen), 1, f"{problem}: {field} {seen}")
