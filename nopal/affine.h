@@ -25,6 +25,8 @@
 
 #include "nopal/config.h"
 #include "nopal/fork.h"
+#include "nopal/sched/groups.h"
+#include "nopal/sched/thunk.h"
 
 #include <functional>
 #include <memory>
@@ -38,15 +40,15 @@ namespace nopal::inline NOPAL_ABI {
 #if !defined(NOPAL_SERIAL)
 namespace detail {
 
-template <class Body> NOPAL_THUNK_FUNCTION void affine_thunk(scope_frame* scope, Body* body) {
-  fork_record record{scope};
-  sched::run_affine(&record, calls_of<Body>, body);
+template <class Body> NOPAL_THUNK_FUNCTION void affine_thunk(join::scope_frame* scope, Body* body) {
+  join::fork_record record{scope};
+  sched::run_affine(&record, sched::calls_of<Body>, body);
 }
 
 // Its scope's frame is this function's.
 template <class Body> [[gnu::noinline]] void call_affine(Body& body) {
   scope s;
-  through_stub<affine_thunk<Body>>(&s.frame_, std::addressof(body));
+  sched::through_stub<affine_thunk<Body>>(&s.frame_, std::addressof(body));
   s.join();
 }
 
@@ -76,7 +78,7 @@ template <class Call, class F> std::invoke_result_t<F> call_through(Call call, F
 #endif
 
 template <class F>
-  requires detail::comes_back<F>
+  requires base::comes_back<F>
 std::invoke_result_t<F> affine(F&& f) {
 #if defined(NOPAL_SERIAL)
   return std::invoke(std::forward<F>(f));

@@ -26,6 +26,8 @@
 
 #if !defined(NOPAL_SERIAL)
 #include "nopal/base/check.h"
+#include "nopal/sched/groups.h"
+#include "nopal/sched/thunk.h"
 #endif
 
 NOPAL_HIDDEN_BEGIN
@@ -35,15 +37,15 @@ namespace nopal::inline NOPAL_ABI {
 namespace detail {
 
 template <class Body>
-NOPAL_THUNK_FUNCTION void arena_thunk(scope_frame* scope, Body* body, unsigned vprocs) {
-  fork_record record{scope};
-  sched::run_arena(&record, calls_of<Body>, body, vprocs);
+NOPAL_THUNK_FUNCTION void arena_thunk(join::scope_frame* scope, Body* body, unsigned vprocs) {
+  join::fork_record record{scope};
+  sched::run_arena(&record, sched::calls_of<Body>, body, vprocs);
 }
 
 // Its scope's frame is this function's.
 template <class Body> [[gnu::noinline]] void call_in_arena(Body& body, unsigned vprocs) {
   scope s;
-  through_stub<arena_thunk<Body>>(&s.frame_, std::addressof(body), vprocs);
+  sched::through_stub<arena_thunk<Body>>(&s.frame_, std::addressof(body), vprocs);
   s.join();
 }
 
@@ -61,7 +63,7 @@ public:
   }
 
   template <class F>
-    requires detail::comes_back<F>
+    requires base::comes_back<F>
   std::invoke_result_t<F> run(F&& f) {
 #if defined(NOPAL_SERIAL)
     static_cast<void>(vprocs_); // or Clang would call it unused

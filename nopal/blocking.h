@@ -14,8 +14,8 @@
 #include "nopal/config.h"
 
 #if !defined(NOPAL_SERIAL)
-#include "nopal/sched/cancel.h"
-#include "nopal/sched/spares.h"
+#include "nopal/sched/stop.h"
+#include "nopal/vproc/spares.h"
 #endif
 
 #include <functional>
@@ -32,7 +32,7 @@ std::invoke_result_t<F> blocking(F&& f) {
   const struct told_at_the_end {
     ~told_at_the_end() noexcept(false) { sched::stop_if_told(); }
   } at_end;
-  const sched::lending lent;
+  const vproc::lending lent;
 #endif
   return std::invoke(std::forward<F>(f));
 }

@@ -41,8 +41,11 @@
 
 #if !defined(NOPAL_SERIAL)
 #include "nopal/affine.h"
-#include "nopal/sched/alarms.h"
-#include "nopal/sched/cancel.h"
+#include "nopal/cancel/alarms.h"
+#include "nopal/cancel/cancel.h"
+#include "nopal/cancel/observers.h"
+#include "nopal/sched/forks.h"
+#include "nopal/sched/stop.h"
 #endif
 
 NOPAL_HIDDEN_BEGIN
@@ -52,7 +55,7 @@ namespace nopal::inline NOPAL_ABI {
 inline bool is_cancelled() noexcept { return false; }
 
 template <class F>
-  requires detail::comes_back<F>
+  requires base::comes_back<F>
 std::invoke_result_t<F> shielded(F&& f) {
   return std::invoke(std::forward<F>(f));
 }
@@ -64,15 +67,15 @@ namespace detail {
 
 class NOPAL_TYPE shield : public any_scope<join::fork_kind::region, join::region_frame> {
 public:
-  [[gnu::always_inline]] inline shield() noexcept { sched::begin_shield(); }
-  [[gnu::always_inline]] inline ~shield() noexcept(false) { sched::end_shield(); }
+  [[gnu::always_inline]] inline shield() noexcept { cancel::begin_shield(); }
+  [[gnu::always_inline]] inline ~shield() noexcept(false) { cancel::end_shield(); }
 
   [[gnu::always_inline]] inline void join() {
     if (!frame_.needs_join())
       return;
     wait();
     if (!sched::finish_children(arch::address_of(frame_)))
-      sched::throw_cancelled(); // by a cancel_scope in what it called
+      join::throw_cancelled(); // by a cancel_scope in what it called
   }
 };
 
@@ -89,7 +92,7 @@ template <class Body> [[gnu::noinline]] void call_shielded(Body& body) {
 // but for what it cancels itself. Thread rules: any thread, any strand; f may return on another
 // thread, as a fork may.
 template <class F>
-  requires detail::comes_back<F>
+  requires base::comes_back<F>
 std::invoke_result_t<F> shielded(F&& f) {
   return detail::call_through([](auto& body) { detail::call_shielded(body); }, std::forward<F>(f));
 }
@@ -158,12 +161,12 @@ namespace detail {
 struct cancel_causes {
   struct canceller {
     join::cancelable* of;
-    void operator()() const noexcept { sched::cancel(*of); }
+    void operator()() const noexcept { cancel::cancel(*of); }
   };
 
-  std::optional<sched::alarm> deadline;
+  std::optional<cancel::alarm> deadline;
   std::optional<std::stop_callback<canceller>> by;
-  std::optional<sched::observer> seen_by;
+  std::optional<cancel::observer> seen_by;
 
   // Out of line, so that the end of a scope without causes is inlined.
   struct deleter {
@@ -215,7 +218,7 @@ public:
   }
 
   // The children that run are told to stop, and others are not begun. Does not wait for them.
-  void cancel() noexcept { sched::cancel(node_); }
+  void cancel() noexcept { cancel::cancel(node_); }
   // Whether it was cancelled itself.
   bool cancelled() const noexcept { return node_.marked(); }
   // A stop is requested of it when this scope is cancelled, or a cancel_scope or `either` that it
@@ -223,7 +226,7 @@ public:
   // exception, or a `cancelable`.
   std::stop_token token() {
     if (!causes().seen_by) {
-      std::vector<const join::cancelable*> regions = sched::enclosing_regions();
+      std::vector<const join::cancelable*> regions = cancel::enclosing_regions();
       regions.push_back(&node_);
       causes().seen_by.emplace(std::move(regions));
     }
@@ -242,7 +245,7 @@ public:
   // The same; throws `cancelled` instead of returning false.
   [[gnu::always_inline]] inline void join() {
     if (!try_join())
-      sched::throw_cancelled();
+      join::throw_cancelled();
   }
 
 private:

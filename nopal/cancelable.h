@@ -21,9 +21,9 @@
 #pragma once
 
 #include "nopal/cancel.h"
+#include "nopal/cancel/cancel_tree.h"
 #include "nopal/config.h"
 #include "nopal/fiber.h"
-#include "nopal/sched/cancel_tree.h"
 
 #include <utility>
 
@@ -45,7 +45,7 @@ public:
 private:
   friend fiber cancel_wrapper(cancelable& of, fiber one);
 
-  sched::cancel_node node_;
+  cancel::tree_node node_;
 };
 
 // The fiber, which `of` cancels from now on. It has not begun, or belongs to `of` already, or to a

@@ -22,7 +22,7 @@
 #error "nopal/channel.h: strands at a channel wait for one another, which no serial elision can do"
 #endif
 
-#include "nopal/sched/channels.h"
+#include "nopal/fibers/channels.h"
 
 #include <array>
 #include <cstddef>
@@ -44,16 +44,16 @@ template <class T> void hand_over(void* from, void* to) noexcept {
   static_cast<std::optional<T>*>(to)->emplace(std::move(*static_cast<T*>(from)));
 }
 
-template <class T> sched::alternative to_send(channel<T>& to, T& value) noexcept;
+template <class T> fibers::alternative to_send(channel<T>& to, T& value) noexcept;
 template <class T>
-sched::alternative to_receive(channel<T>& from, std::optional<T>& place) noexcept;
+fibers::alternative to_receive(channel<T>& from, std::optional<T>& place) noexcept;
 
 template <class T, class F> struct receiving_case {
   channel<T>& from;
   F then;
   std::optional<T> received{};
 
-  sched::alternative begin() noexcept { return to_receive(from, received); }
+  fibers::alternative begin() noexcept { return to_receive(from, received); }
   void finish() { std::invoke(then, *std::move(received)); }
 };
 
@@ -62,7 +62,7 @@ template <class T, class F> struct sending_case {
   T value;
   F then;
 
-  sched::alternative begin() noexcept { return to_send(to, value); }
+  fibers::alternative begin() noexcept { return to_send(to, value); }
   void finish() { std::invoke(then); }
 };
 
@@ -76,7 +76,7 @@ struct nothing {
 
 template <class... Cases> std::size_t select_one(std::tuple<Cases&...> cases, bool may_wait) {
   auto all = std::apply([](auto&... one) { return std::array{one.begin()...}; }, cases);
-  const std::size_t taken = sched::do_one(all.data(), all.size(), may_wait);
+  const std::size_t taken = fibers::do_one(all.data(), all.size(), may_wait);
   const auto finish = [&]<std::size_t... I>(std::index_sequence<I...>) {
     ((I == taken ? std::get<I>(cases).finish() : static_cast<void>(0)), ...);
   };
@@ -95,38 +95,38 @@ template <class T> class NOPAL_TYPE channel {
 
 public:
   channel() = default;
-  ~channel() { sched::check_nobody_waits(place_); }
+  ~channel() { fibers::check_nobody_waits(place_); }
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
 
   // Returns when a receiver has the value.
   // Both throw `cancelled` if the strand is cancelled while it waits (cancel.h).
   void send(T value) {
-    sched::alternative only = detail::to_send(*this, value);
-    sched::do_one(&only, 1, true);
+    fibers::alternative only = detail::to_send(*this, value);
+    fibers::do_one(&only, 1, true);
   }
   T recv() {
     std::optional<T> received;
-    sched::alternative only = detail::to_receive(*this, received);
-    sched::do_one(&only, 1, true);
+    fibers::alternative only = detail::to_receive(*this, received);
+    fibers::do_one(&only, 1, true);
     return *std::move(received);
   }
 
 private:
-  friend sched::alternative detail::to_send<T>(channel&, T&) noexcept;
-  friend sched::alternative detail::to_receive<T>(channel&, std::optional<T>&) noexcept;
+  friend fibers::alternative detail::to_send<T>(channel&, T&) noexcept;
+  friend fibers::alternative detail::to_receive<T>(channel&, std::optional<T>&) noexcept;
 
-  sched::meeting_place place_;
+  fibers::meeting_place place_;
 };
 
 namespace detail {
 
-template <class T> sched::alternative to_send(channel<T>& to, T& value) noexcept {
-  return {&to.place_, sched::side::sending, hand_over<T>, {.value = std::addressof(value)}};
+template <class T> fibers::alternative to_send(channel<T>& to, T& value) noexcept {
+  return {&to.place_, sync::side::sending, hand_over<T>, {.value = std::addressof(value)}};
 }
 template <class T>
-sched::alternative to_receive(channel<T>& from, std::optional<T>& place) noexcept {
-  return {&from.place_, sched::side::receiving, hand_over<T>, {.value = std::addressof(place)}};
+fibers::alternative to_receive(channel<T>& from, std::optional<T>& place) noexcept {
+  return {&from.place_, sync::side::receiving, hand_over<T>, {.value = std::addressof(place)}};
 }
 
 } // namespace detail
@@ -157,7 +157,7 @@ template <class... Cases> std::size_t select(Cases... cases) {
       return detail::select_one(std::tie(std::get<I>(all)...), false);
     };
     const std::size_t taken = but_last(std::make_index_sequence<last>{});
-    if (taken != sched::none_possible)
+    if (taken != fibers::none_possible)
       return taken;
     std::invoke(std::get<last>(all).then);
     return last;

@@ -34,8 +34,12 @@
 #include <variant>
 
 #if !defined(NOPAL_SERIAL)
+#include "nopal/cancel/cancel.h"
 #include "nopal/future.h"
+#include "nopal/sched/forks.h"
+#include "nopal/sched/stop.h"
 #include "nopal/vproc/claim.h"
+#include "nopal/vproc/timer.h"
 #endif
 
 NOPAL_HIDDEN_BEGIN
@@ -139,8 +143,8 @@ template <class Answer, std::size_t Count> struct alternatives_cell {
 };
 
 struct announced_alternatives {
-  announced_alternatives() noexcept { sched::begin_alternatives(); }
-  ~announced_alternatives() { sched::end_alternatives(); }
+  announced_alternatives() noexcept { cancel::begin_alternatives(); }
+  ~announced_alternatives() { vproc::end_alternatives(); }
   announced_alternatives(const announced_alternatives&) = delete;
   announced_alternatives& operator=(const announced_alternatives&) = delete;
 };
@@ -157,7 +161,7 @@ public:
     sched::end_region(arch::address_of(frame_));
   }
 
-  void cancel() noexcept { sched::cancel(node_); }
+  void cancel() noexcept { cancel::cancel(node_); }
   bool cancelled() const noexcept { return node_.marked(); }
 
   // Waits for all alternatives. False: the calling strand is to stop.
@@ -235,7 +239,7 @@ template <class... F>
 
 // Returns at once. Only the function that declares `losers` calls this, since it forks there.
 template <class... F>
-  requires detail::alternatives<std::decay_t<F>...> && detail::copied<F...> &&
+  requires detail::alternatives<std::decay_t<F>...> && base::copied<F...> &&
            (std::is_move_constructible_v<std::decay_t<F>> && ...)
 [[gnu::always_inline]] inline auto either(cancel_scope& losers, F&&... f)
     -> detail::answer_of<std::decay_t<F>...> {
@@ -255,7 +259,7 @@ template <class... F>
    ...);
   cell->settled.wait();
   if (!cell->claimed.taken() && (losers.cancelled() || is_cancelled()))
-    sched::throw_cancelled();
+    join::throw_cancelled();
   return cell->result();
 #endif
 }

@@ -30,7 +30,11 @@
 #endif
 
 #include "nopal/affine.h"
-#include "nopal/sched/fibers.h"
+#include "nopal/fibers/fibers.h"
+#include "nopal/sched/ancestry.h"
+#include "nopal/vproc/computation.h"
+#include "nopal/vproc/context.h"
+#include "nopal/vproc/ready.h"
 
 #include <exception>
 #include <functional>
@@ -46,9 +50,9 @@ namespace nopal::inline NOPAL_ABI {
 namespace detail {
 
 template <class F>
-concept spawns = copied<F> && std::is_invocable_v<std::decay_t<F>>;
+concept spawns = base::copied<F> && std::is_invocable_v<std::decay_t<F>>;
 
-template <class F> struct spawned_function : sched::spawned {
+template <class F> struct spawned_function : fibers::spawned {
   template <class From>
   explicit spawned_function(From&& from) : spawned{call_it, free_it}, f(std::forward<From>(from)) {}
 
@@ -61,7 +65,7 @@ template <class F> struct spawned_function : sched::spawned {
 };
 
 // The function that `run` is given, and what it returns or throws.
-template <class F> class body : public sched::spawned {
+template <class F> class body : public fibers::spawned {
 public:
   using result = std::invoke_result_t<F>;
 
@@ -70,11 +74,11 @@ public:
   vproc::computation& fibers() noexcept { return fibers_; }
 
   void run() {
-    if (sched::on_strand())
-      sched::run_body(this, &fibers_);
+    if (vproc::on_strand())
+      fibers::run_body(this, &fibers_);
     else
-      affine([this] { sched::run_body(this, &fibers_); });
-    sched::rethrow(thrown_, fibers_);
+      affine([this] { fibers::run_body(this, &fibers_); });
+    fibers::rethrow(thrown_, fibers_);
   }
   result take() {
     if constexpr (std::is_reference_v<result>)
@@ -126,7 +130,7 @@ private:
 // affine region does; in a strand perhaps on another one, as a fork does. Thread rules: any thread,
 // any strand.
 template <class F>
-  requires detail::comes_back<F>
+  requires base::comes_back<F>
 std::invoke_result_t<F> run(F&& f) {
   detail::body<F> here{std::forward<F>(f)};
   here.run();
@@ -147,7 +151,7 @@ public:
   }
   ~fiber() {
     if (one_ != nullptr)
-      sched::fiber_was_dropped();
+      fibers::fiber_was_dropped();
   }
 
   explicit operator bool() const noexcept { return one_ != nullptr; }
@@ -155,21 +159,21 @@ public:
   bool gave_way() const noexcept { return one_ != nullptr && one_->stack_in_use; }
 
   // It may run, where its computation's scheduler decides. Any thread.
-  void start() && noexcept { sched::make_ready(release()); }
+  void start() && noexcept { vproc::make_ready(release()); }
 
   // For schedulers. Ends the program with a sentence if there is none.
   vproc::fiber* release() noexcept {
     if (one_ == nullptr)
-      sched::fiber_was_used();
+      fibers::fiber_was_used();
     return std::exchange(one_, nullptr);
   }
   // Null if there is none.
   vproc::fiber* release_any() noexcept { return std::exchange(one_, nullptr); }
   vproc::fiber_context& context() const noexcept {
     if (one_ == nullptr)
-      sched::fiber_was_used();
+      fibers::fiber_was_used();
     if (one_->with == nullptr)
-      sched::no_fiber_here(); // a strand outside nopal::run, which an action was told of
+      fibers::no_fiber_here(); // a strand outside nopal::run, which an action was told of
     return *one_->with;
   }
 
@@ -182,7 +186,7 @@ template <class F>
   requires detail::spawns<F>
 fiber make_fiber(F&& f) {
   auto* const made = new detail::spawned_function<std::decay_t<F>>(std::forward<F>(f));
-  sched::join_computation(made);
+  fibers::join_computation(made);
   return fiber{made};
 }
 
@@ -202,13 +206,13 @@ public:
   T& here() {
     vproc::fiber_context* const context = sched::current_context();
     if (context == nullptr)
-      sched::no_fiber_here();
+      fibers::no_fiber_here();
     return in(*context);
   }
   T& of(const fiber& one) { return in(one.context()); }
 
 private:
-  using locals = vproc::fiber_locals;
+  using locals = sync::fiber_locals;
   struct value : locals::value {
     value(const void* of, const T& initial) : locals::value{of, destroy_it}, is(initial) {}
     static void destroy_it(locals::value* self) noexcept { delete static_cast<value*>(self); }
@@ -238,7 +242,7 @@ void spawn(F&& f) {
 }
 
 // Lets those run that are ready, and goes on after them. Returns at once if none is.
-using sched::yield;
+using fibers::yield;
 
 } // namespace nopal::inline NOPAL_ABI
 NOPAL_HIDDEN_END

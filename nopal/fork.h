@@ -46,7 +46,7 @@
 #include "nopal/join/join.h"
 #include "nopal/refused_forks.h"
 #include "nopal/sched/forks.h"
-#include "nopal/thunk.h"
+#include "nopal/sched/thunk.h"
 
 #include <functional>
 #include <memory>
@@ -88,27 +88,27 @@ public:
   // Runs `f(args...)` as a child. Function and arguments are moved or copied to the child before
   // the continuation can run.
   template <class F, class... Args>
-    requires detail::forks<F, Args...>
+    requires base::forks<F, Args...>
   [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
     if (may_fork())
-      detail::call_stub<Kind>(&frame_, std::forward<F>(f), std::forward<Args>(args)...);
+      sched::call_stub<Kind>(&frame_, std::forward<F>(f), std::forward<Args>(args)...);
   }
 
   // Runs `result = f(args...)` as a child, function and arguments moved or copied likewise. The
   // result is there after the join; check builds keep it away until then (join/kept_results.h).
   template <class R, class F, class... Args>
-    requires detail::forks_into<R, F, Args...>
+    requires base::forks_into<R, F, Args...>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     if (!may_fork())
       return;
-    if constexpr (detail::copied_as_bytes<std::decay_t<F>>)
-      detail::call_stub<Kind>(&frame_,
-                              detail::into<R, std::decay_t<F>>{std::addressof(result),
-                                                               std::decay_t<F>(std::forward<F>(f))
-                                                                   NOPAL_CHECKED_PART(, kept())},
-                              std::forward<Args>(args)...);
+    if constexpr (sched::copied_as_bytes<std::decay_t<F>>)
+      sched::call_stub<Kind>(&frame_,
+                             sched::into<R, std::decay_t<F>>{std::addressof(result),
+                                                             std::decay_t<F>(std::forward<F>(f))
+                                                                 NOPAL_CHECKED_PART(, kept())},
+                             std::forward<Args>(args)...);
     else // the function is an argument too, so that it is moved once
-      detail::call_stub<Kind>(
+      sched::call_stub<Kind>(
           &frame_,
           [at = std::addressof(result)](auto&& function, auto&&... parts) {
             *at = std::invoke(function, std::forward<decltype(parts)>(parts)...);

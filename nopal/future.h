@@ -15,8 +15,10 @@
 
 #include "nopal/config.h"
 #include "nopal/fiber.h"
-#include "nopal/sched/cancel.h"
-#include "nopal/vproc/once_event.h"
+#include "nopal/sched/park.h"
+#include "nopal/sync/once_event.h"
+#include "nopal/vproc/action.h"
+#include "nopal/vproc/ready.h"
 
 #include <exception>
 #include <functional>
@@ -51,18 +53,18 @@ public:
       return event_.join(strand) ? vproc::signal::stop() : vproc::signal::enter(strand);
     };
     if (!sched::park_or_stop(join, [this](vproc::fiber* strand) { event_.leave(strand); }))
-      sched::throw_cancelled();
+      join::throw_cancelled();
   }
   void happen() noexcept {
     for (vproc::fiber* one = event_.happen(); one != nullptr;) {
       vproc::fiber* const next = one->next_waiting;
-      sched::make_ready(one);
+      vproc::make_ready(one);
       one = next;
     }
   }
 
 private:
-  vproc::once_event<vproc::fiber> event_;
+  sync::once_event<vproc::fiber> event_;
 };
 
 } // namespace detail

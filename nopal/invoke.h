@@ -10,6 +10,7 @@
 
 #include "nopal/config.h"
 #include "nopal/fork.h"
+#include "nopal/sched/forks.h"
 
 #include <cstddef>
 #include <functional>

@@ -146,7 +146,7 @@ auto over_pieces(I first, std::size_t count, std::size_t grain, const Leaf& leaf
   auto all = halve(first, count, grain, leaf, combine, ends);
 #if !defined(NOPAL_SERIAL)
   if (!all)
-    sched::throw_cancelled();
+    join::throw_cancelled();
 #endif
   return *std::move(all);
 }

@@ -3,8 +3,10 @@
 #include "nopal/mutex.h"
 
 #include "nopal/base/check.h"
-#include "nopal/sched/cancel.h"
 #include "nopal/sched/park.h"
+
+#include "nopal/vproc/action.h"
+#include "nopal/vproc/ready.h"
 
 namespace nopal::inline NOPAL_ABI {
 
@@ -16,7 +18,7 @@ void mutex::wait() {
     return queue_.join(strand) ? signal::stop() : signal::enter(strand);
   };
   if (!sched::park_or_stop(join, [this](fiber* strand) { queue_.leave(strand); }))
-    sched::throw_cancelled();
+    join::throw_cancelled();
 }
 
 void mutex::lock_anyway() noexcept {
@@ -30,7 +32,7 @@ void mutex::hand_over() noexcept {
   const auto [was_held, next] = queue_.pass();
   NOPAL_ASSERT(was_held, "a nopal::mutex was unlocked that nobody had locked");
   if (next != nullptr)
-    sched::make_ready(next);
+    vproc::make_ready(next);
 }
 
 void condition_variable::wait(std::unique_lock<mutex>& lock) {
@@ -44,18 +46,18 @@ void condition_variable::wait(std::unique_lock<mutex>& lock) {
   const bool woken = sched::park_or_stop(add, [this](fiber* strand) { queue_.remove(strand); });
   held.lock_anyway();
   if (!woken)
-    sched::throw_cancelled();
+    join::throw_cancelled();
 }
 
 void condition_variable::notify_one() noexcept {
-  if (fiber* const first = queue_.take(vproc::claimable{}))
-    sched::make_ready(first);
+  if (fiber* const first = queue_.take(sync::claimable{}))
+    vproc::make_ready(first);
 }
 
 void condition_variable::notify_all() noexcept {
-  for (fiber* first = queue_.take_all(vproc::claimable{}); first != nullptr;) {
+  for (fiber* first = queue_.take_all(sync::claimable{}); first != nullptr;) {
     fiber* const next = first->next_waiting; // the frame may end once it is ready
-    sched::make_ready(first);
+    vproc::make_ready(first);
     first = next;
   }
 }

@@ -23,7 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #else
-#include "nopal/vproc/queues.h"
+#include "nopal/sync/queues.h"
 #endif
 
 #include <mutex>
@@ -77,7 +77,7 @@ private:
   NOPAL_OWN void lock_anyway() noexcept; // also if the strand is cancelled
   NOPAL_OWN void hand_over() noexcept;
 
-  vproc::mutex_queue<vproc::fiber> queue_; // it cannot be copied, and so no mutex can
+  sync::mutex_queue<vproc::fiber> queue_; // it cannot be copied, and so no mutex can
 };
 
 class NOPAL_TYPE condition_variable {
@@ -93,7 +93,7 @@ public:
   }
 
 private:
-  vproc::shared_queue<vproc::fiber, vproc::by_next_waiting> queue_;
+  sync::shared_queue<vproc::fiber, sync::by_next_waiting> queue_;
 };
 #endif
 

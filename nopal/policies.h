@@ -11,8 +11,8 @@
 #pragma once
 
 #include "nopal/base/check.h"
+#include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
-#include "nopal/deque/spin_lock.h"
 #include "nopal/fiber.h"
 #include "nopal/scheduler.h"
 
@@ -94,7 +94,7 @@ protected:
   void begin(unsigned vprocs) override { all_ = std::vector<own>(vprocs); }
   void put(fiber ready, unsigned at) override {
     own& here = all_[at % all_.size()];
-    const deque::locked guard{here.lock};
+    const base::locked guard{here.lock};
     if (ready.gave_way())
       here.kept.push_front(std::move(ready));
     else
@@ -102,7 +102,7 @@ protected:
   }
   fiber take(unsigned at) override {
     own& here = all_[at % all_.size()];
-    const deque::locked guard{here.lock};
+    const base::locked guard{here.lock};
     if (here.kept.empty())
       return {};
     fiber newest = std::move(here.kept.back());
@@ -113,7 +113,7 @@ protected:
     const std::size_t first = any_number_of(all_[at % all_.size()]);
     for (std::size_t i = 0; i < all_.size(); ++i) {
       own& victim = all_[(first + i) % all_.size()];
-      const deque::locked guard{victim.lock};
+      const base::locked guard{victim.lock};
       if (victim.kept.empty())
         continue;
       fiber oldest = std::move(victim.kept.front());
@@ -124,20 +124,20 @@ protected:
   }
   bool any() override {
     return std::ranges::any_of(all_, [](own& each) {
-      const deque::locked guard{each.lock};
+      const base::locked guard{each.lock};
       return !each.kept.empty();
     });
   }
 
 private:
   struct alignas(64) own {
-    deque::spin_lock lock;
+    base::spin_lock lock;
     std::deque<fiber> kept; // the oldest first
     std::minstd_rand random;
   };
 
   static std::size_t any_number_of(own& here) {
-    const deque::locked guard{here.lock};
+    const base::locked guard{here.lock};
     return here.random();
   }
 

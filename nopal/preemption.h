@@ -26,6 +26,7 @@
 
 #if !defined(NOPAL_SERIAL)
 #include "nopal/sched/preemption.h"
+#include "nopal/vproc/mask_count.h"
 #include "nopal/vproc/worker.h"
 #endif
 

@@ -2,7 +2,7 @@
 // The forks that are refused, each with its reason in the compiler's message.
 #pragma once
 
-#include "nopal/closure.h"
+#include "nopal/base/closure.h"
 #include "nopal/config.h"
 
 #include <type_traits>
@@ -14,14 +14,14 @@ enum class refusal { none, not_copied, wants_reference, no_result, not_called };
 
 template <class F, class... Args> consteval refusal refusal_of_call() {
   if (std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>)
-    return copied<F, Args...> ? refusal::none : refusal::not_copied;
+    return base::copied<F, Args...> ? refusal::none : refusal::not_copied;
   return std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>&...> ? refusal::wants_reference
                                                                        : refusal::not_called;
 }
 
 template <class R, class F, class... Args>
 consteval refusal refusal_into(std::type_identity<F>, std::type_identity<Args>...) {
-  if (forks_into<R, F, Args...>)
+  if (base::forks_into<R, F, Args...>)
     return refusal::none;
   constexpr refusal call = refusal_of_call<F, Args...>();
   return call == refusal::none ? refusal::no_result : call;

@@ -7,10 +7,11 @@
 
 #include "nopal/config.h"
 #include "nopal/config/options.h"
-#include "nopal/sched/statistics.h"
+#include "nopal/vproc/statistics.h"
 #if !defined(NOPAL_SERIAL)
 #include "nopal/join/failure.h"
 #include "nopal/sched/pool.h"
+#include "nopal/vproc/settings.h"
 #endif
 
 #include <cstdint>
@@ -41,8 +42,8 @@ unsigned num_workers();
 // no strand.
 void stop_workers();
 
-// What all workers did since the program began; see sched/statistics.h for each field.
-using sched::statistics;
+// What all workers did since the program began; see vproc/statistics.h for each field.
+using vproc::statistics;
 statistics stats();
 
 // In a handler of an exception that a join or invoke has thrown: how many other exceptions of the
@@ -57,10 +58,10 @@ inline void stop_workers() {}
 inline statistics stats() { return {}; }
 inline std::uint64_t suppressed_exceptions() noexcept { return 0; }
 #else
-inline void configure(const options& asked) { sched::set_options(asked); }
-inline unsigned num_workers() { return sched::options_in_force().num_workers.value; }
+inline void configure(const options& asked) { vproc::set_options(asked); }
+inline unsigned num_workers() { return vproc::options_in_force().num_workers.value; }
 inline void stop_workers() { sched::stop(); }
-inline statistics stats() { return sched::measure(); }
+inline statistics stats() { return vproc::measure(); }
 inline std::uint64_t suppressed_exceptions() noexcept { return join::suppressed_by_last_join(); }
 #endif
 

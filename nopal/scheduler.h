@@ -24,7 +24,8 @@
 
 #include "nopal/config.h"
 #include "nopal/fiber.h"
-#include "nopal/sched/actions.h"
+#include "nopal/fibers/actions.h"
+#include "nopal/vproc/action.h"
 
 #include <cstdint>
 #include <type_traits>
@@ -61,7 +62,7 @@ private:
 // nopal::mutex say, keeps the thread. An exception that leaves it ends the program with a sentence.
 // An action that was started counts as a fiber of its computation, until it forwards a signal: then
 // the vproc has left it.
-class NOPAL_TYPE action : sched::user_action {
+class NOPAL_TYPE action : fibers::user_action {
 public:
   action() noexcept : user_action{answer} {}
   virtual ~action() = default;
@@ -69,7 +70,7 @@ public:
   // What begins the action on the vproc that runs it: there the action is told `stop`. Made in a
   // strand, and run in the computation that the strand is in, once at a time.
   fiber starter() noexcept {
-    sched::prepare_here(this);
+    fibers::prepare_here(this);
     return fiber{&start};
   }
 
@@ -78,7 +79,7 @@ protected:
 
   // This action is told when the fiber stops or is preempted on this vproc.
   decision run(fiber next) noexcept {
-    sched::push(this);
+    fibers::push(this);
     return decision{vproc::signal::enter(next.release())};
   }
   // The action below is told, and this one no more.
@@ -88,7 +89,7 @@ protected:
   }
   // The action below may run others; then this one is told `stop` again, perhaps on another vproc.
   decision yield() noexcept {
-    sched::prepare_again(this);
+    fibers::prepare_again(this);
     return decision{vproc::signal::preempt(&start)};
   }
 
@@ -99,7 +100,7 @@ private:
         self->receive(told.what == vproc::signal::kind::stop ? signal::stop()
                                                              : signal::preempt(fiber{told.strand}));
     if (!self->pushed && !self->starting)
-      sched::leave_computation(self);
+      fibers::leave_computation(self);
     return made.next_;
   }
 };
@@ -111,12 +112,12 @@ struct schedulers;
 // Where a scheduler's vprocs are: any ones; or as many as there are for it of those that the
 // computation is given by `provision` (vprocs.h), for as long as it lasts. So computations whose
 // schedulers have provisioned vprocs share the machine, as evenly as their numbers allow.
-using sched::placement;
+using fibers::placement;
 
 // A scheduler of one computation at a time. `put` and `take` are called by one thread at a time, as
 // code of no strand (above). A fiber is put when it is spawned, when it has waited and may go on,
 // and when it has given way.
-class NOPAL_TYPE scheduler : sched::instances {
+class NOPAL_TYPE scheduler : fibers::instances {
 public:
   // It has at most so many vprocs at a time. Forks of its fibers may be stolen by others.
   explicit scheduler(unsigned most_vprocs = any_number, placement where = placement::anywhere)
@@ -145,7 +146,7 @@ private:
 // A scheduler that keeps its fibers in several places, so that vprocs need not wait for one
 // another: all but `begin` are called by several threads at a time. `at` is the number of the
 // vproc that calls; two may have the same.
-class NOPAL_TYPE concurrent_scheduler : sched::instances {
+class NOPAL_TYPE concurrent_scheduler : fibers::instances {
 public:
   explicit concurrent_scheduler(unsigned most_vprocs = scheduler::any_number,
                                 placement where = placement::anywhere)
@@ -185,8 +186,8 @@ private:
 namespace detail {
 
 struct NOPAL_TYPE schedulers {
-  static sched::instances& instances_of(scheduler& with) { return with; }
-  static sched::instances& instances_of(concurrent_scheduler& with) { return with; }
+  static fibers::instances& instances_of(scheduler& with) { return with; }
+  static fibers::instances& instances_of(concurrent_scheduler& with) { return with; }
 };
 
 } // namespace detail
@@ -196,10 +197,10 @@ struct NOPAL_TYPE schedulers {
 template <class Scheduler, class F>
   requires(std::is_convertible_v<Scheduler*, scheduler*> ||
            std::is_convertible_v<Scheduler*, concurrent_scheduler*>) &&
-          detail::comes_back<F>
+          base::comes_back<F>
 std::invoke_result_t<F> run(Scheduler& with, F&& f) {
   detail::body<F> here{std::forward<F>(f)};
-  const sched::chosen_by chosen{detail::schedulers::instances_of(with), here.fibers()};
+  const fibers::chosen_by chosen{detail::schedulers::instances_of(with), here.fibers()};
   here.run();
   return here.take();
 }

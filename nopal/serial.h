@@ -2,7 +2,7 @@
 // The serial elision of fork.h: a fork is a call, a join is nothing. Chosen by NOPAL_SERIAL.
 #pragma once
 
-#include "nopal/closure.h"
+#include "nopal/base/closure.h"
 #include "nopal/config.h"
 #include "nopal/refused_forks.h"
 
@@ -21,14 +21,14 @@ public:
 
   using detail::refused_forks::fork;
   template <class F, class... Args>
-    requires detail::forks<F, Args...>
+    requires base::forks<F, Args...>
   [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
     auto child = copy(std::forward<F>(f), std::forward<Args>(args)...);
     static_cast<void>(child());
   }
 
   template <class R, class F, class... Args>
-    requires detail::forks_into<R, F, Args...>
+    requires base::forks_into<R, F, Args...>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     auto child = copy(std::forward<F>(f), std::forward<Args>(args)...);
     result = child(); // while the copies live, since the result may refer to them
@@ -44,9 +44,9 @@ private:
   [[gnu::always_inline]] static inline auto copy(F&& f, Args&&... args) {
     if constexpr (std::is_lvalue_reference_v<F> || std::is_const_v<F> ||
                   std::is_nothrow_destructible_v<F>)
-      return detail::closure_of(std::forward<F>(f), std::forward<Args>(args)...);
+      return base::closure_of(std::forward<F>(f), std::forward<Args>(args)...);
     else
-      return detail::closure_of(std::ref(f), std::forward<Args>(args)...);
+      return base::closure_of(std::ref(f), std::forward<Args>(args)...);
   }
 };
 

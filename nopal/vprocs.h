@@ -16,7 +16,9 @@
 
 #include "nopal/config.h"
 #include "nopal/fiber.h"
-#include "nopal/sched/places.h"
+#include "nopal/fibers/fibers.h"
+#include "nopal/fibers/places.h"
+#include "nopal/vproc/ready.h"
 
 #include <cstdint>
 #include <utility>
@@ -40,23 +42,23 @@ private:
 };
 
 // The vproc that the caller runs on now; after the next fork, join or wait it may run on another.
-inline place host() noexcept { return place{sched::host()}; }
+inline place host() noexcept { return place{fibers::host()}; }
 
 // All vprocs that may run the caller's fibers: the pool's, and the one whose thread waits for them.
 inline std::vector<place> places() {
   std::vector<place> all;
-  for (std::uint32_t i = 0; i < sched::places(); ++i)
-    all.emplace_back(sched::place_at(i));
+  for (std::uint32_t i = 0; i < fibers::places(); ++i)
+    all.emplace_back(fibers::place_at(i));
   return all;
 }
 
 // The fiber may run, at this place only, before what that vproc keeps ready.
 inline void enqueue_on(place at, fiber ready) noexcept {
-  sched::enqueue_on(at.get(), ready.release());
+  vproc::enqueue_on(at.get(), ready.release());
 }
 
 // The caller goes on at this place. It may leave it again as usual.
-inline void migrate_to(place at) noexcept { sched::migrate_to(at.get()); }
+inline void migrate_to(place at) noexcept { fibers::migrate_to(at.get()); }
 
 // A fiber that begins at this place, and goes on there whenever it has waited or given way. What it
 // forks may be stolen by others; an affine region within it stays.
@@ -64,8 +66,8 @@ template <class F>
   requires detail::spawns<F>
 fiber make_pinned(place at, F&& f) {
   auto* const made = new detail::spawned_function<std::decay_t<F>>(std::forward<F>(f));
-  sched::join_computation(made);
-  sched::pin(made, at.get());
+  fibers::join_computation(made);
+  fibers::pin(made, at.get());
   return fiber{made};
 }
 template <class F>
@@ -77,8 +79,8 @@ void spawn_pinned(place at, F&& f) {
 // A place that the caller's computation has not been given yet, and of these the one that the
 // fewest computations have been given; an empty one: it has been given all. It says where to run
 // what, and keeps nobody away. Given back by `release`, or when the computation ends.
-inline place provision() noexcept { return place{sched::provision()}; }
-inline void release(place given) noexcept { sched::release(given.get()); }
+inline place provision() noexcept { return place{fibers::provision()}; }
+inline void release(place given) noexcept { fibers::release(given.get()); }
 
 } // namespace nopal::inline NOPAL_ABI
 NOPAL_HIDDEN_END

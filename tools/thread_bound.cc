@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The diagnosis that check builds link in (nopal/sched/thread_bound.h): it walks the callers of a
+// The diagnosis that check builds link in (nopal/vproc/thread_bound.h): it walks the callers of a
 // strand, and counts the mutexes that a thread holds by standing in front of the C library's
 // functions.
-#include "nopal/sched/thread_bound.h"
+#include "nopal/vproc/thread_bound.h"
 
 #include "nopal/arch/arch.h"
 #include "nopal/base/check.h"
@@ -29,7 +29,7 @@
 #endif
 #endif
 
-namespace nopal::inline NOPAL_ABI::sched {
+namespace nopal::inline NOPAL_ABI::vproc {
 
 namespace {
 
@@ -92,7 +92,7 @@ _Unwind_Reason_Code look(_Unwind_Context* frame, void* argument) {
 
 } // namespace
 
-void check_callers(const vproc::worker* self) noexcept {
+void check_callers(const worker* self) noexcept {
   walk over{self->of->frame};
   _Unwind_Backtrace(look, &over);
   NOPAL_ASSERT(!over.handler, kInHandler);
@@ -117,7 +117,7 @@ void check_no_handler() noexcept {
   NOPAL_ASSERT(!all.handler, kInHandler);
 }
 
-void check_mutexes(const vproc::vproc* here) noexcept {
+void check_mutexes(const vproc* here) noexcept {
   const int before = here->bound == nullptr ? 0 : here->bound->mutexes_held;
   NOPAL_ASSERT(held == before,
                "a strand waits, or a thief has its continuation, while its thread holds "
@@ -128,7 +128,7 @@ void check_mutexes(const vproc::vproc* here) noexcept {
 
 int mutexes_held() noexcept { return held; }
 
-} // namespace nopal::inline NOPAL_ABI::sched
+} // namespace nopal::inline NOPAL_ABI::vproc
 
 #if defined(NOPAL_COUNTS_MUTEXES)
 
@@ -147,7 +147,7 @@ Function* next(nopal::base::atomic<Function*>& known, const char* name) noexcept
 
 [[gnu::noinline]] int counted(int error, int change) noexcept {
   if (error == 0 || error == EOWNERDEAD) // a robust mutex is locked then, too
-    nopal::sched::held += change;
+    nopal::vproc::held += change;
   return error;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a scope and a thunk hold if every fork is public at once. No slow path runs before a thief
 // comes, so the scope's constructor sets the join's state, and each stub loads its return address.
-// Otherwise as nopal/join/lazy_frame.h.
+// Otherwise as nopal/join/scope_frame.h.
 //
 // Paper: fibril-spaa16, listing 2 (fibril_t); nowa-ipdps21, listing 4.
 #pragma once

@@ -4,7 +4,7 @@
 #pragma once
 
 #define NOPAL_PARTS iso_address
-#define NOPAL_SCOPE_FRAME_HEADER "nopal/join/lazy_frame.h"
+#define NOPAL_SCOPE_FRAME_HEADER "nopal/join/scope_frame.h"
 #define NOPAL_DEQUE_HEADER "nopal/deque/stack_map.h"
 #define NOPAL_DEQUE stack_map
 #define NOPAL_PROCESS_REGIONS 1

@@ -14,8 +14,8 @@
 // Paper: fibril-spaa16, listings 2 and 3.
 #pragma once
 
+#include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
-#include "nopal/deque/spin_lock.h"
 
 #include <cstdint>
 
@@ -27,7 +27,7 @@ public:
 
   // A thief, for the main path that it has just stolen, under the deque's lock.
   void count_steal() noexcept {
-    const deque::locked guard{lock_};
+    const base::locked guard{lock_};
     alpha_ = alpha_ + 1;
     children_ = children_ + 1;
   }
@@ -35,18 +35,18 @@ public:
   std::int64_t steals() const noexcept { return alpha_; }
 
   bool child_finished() noexcept {
-    const deque::locked guard{lock_};
+    const base::locked guard{lock_};
     children_ = children_ - 1;
     return children_ == 0 && arrived_;
   }
 
   bool last_child() const noexcept {
-    const deque::locked guard{lock_};
+    const base::locked guard{lock_};
     return children_ == 1 && arrived_;
   }
 
   bool arrive() noexcept {
-    const deque::locked guard{lock_};
+    const base::locked guard{lock_};
     arrived_ = true;
     return children_ == 0;
   }
@@ -57,7 +57,7 @@ public:
   }
 
 private:
-  mutable deque::spin_lock lock_;
+  mutable base::spin_lock lock_;
   base::handed_over<bool> arrived_{false};
   base::handed_over<std::int64_t> alpha_{0};
   base::handed_over<std::int64_t> children_{0};

@@ -33,10 +33,10 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
+#include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
 #include "nopal/deque/limit.h"
 #include "nopal/deque/public_ring.h"
-#include "nopal/deque/spin_lock.h"
 #include "nopal/stack/stack.h"
 
 namespace nopal::inline NOPAL_ABI::deque {
@@ -96,7 +96,7 @@ public:
   }
 
   bool take_back(Record*) noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     if (head_.load(base::relaxed) <= tail_.load(base::relaxed))
       return true; // the thief has stepped back
     start_afresh();
@@ -108,7 +108,7 @@ public:
   attention attend() noexcept { return limit_.attend(); }
 
   bool publish(Record*, void*) noexcept {
-    const locked guard{lock_}; // else a thief that will step back could hide the fork
+    const base::locked guard{lock_}; // else a thief that will step back could hide the fork
     if (anything_public())
       return true;
     // Other thieves were faster; the thief that asked may sleep by now.
@@ -120,14 +120,14 @@ public:
   void publish_root(Record* record, void*) noexcept { put(record); }
 
   void adopt(stack::stack_id stack, std::uintptr_t, void* group) noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     group_ = group;
     start_afresh();
     limit_.adopt(stack);
   }
 
   bool give_back(std::uintptr_t, std::uintptr_t& above) noexcept {
-    const locked guard{lock_}; // a thief that steps back could hide the fork
+    const base::locked guard{lock_}; // a thief that steps back could hide the fork
     if (anything_public())
       return false;
     above = 0;
@@ -141,7 +141,7 @@ public:
   outcome steal(void* group, entry<Record>& taken) noexcept {
     if (!anything_public())
       return outcome::empty;
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     const std::int64_t at = head_.load(base::relaxed);
     head_.store(at + 1, base::relaxed);
     base::full_fence(); // C
@@ -170,7 +170,7 @@ public:
   bool publish_for_owner(const void* = nullptr) noexcept { return anything_public(); }
 
   bool has_work(void* group) noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     return anything_public() && may_take(group, group_);
   }
 
@@ -193,7 +193,7 @@ private:
   base::atomic<frame*>* slots_ = nullptr;
   bool put_already_ = false; // by a push that has returned false
 
-  alignas(64) spin_lock lock_;
+  alignas(64) base::spin_lock lock_;
   base::atomic<std::int64_t> head_{0};
   std::int64_t capacity_ = 0;
   void* group_ = nullptr;

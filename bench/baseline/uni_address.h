@@ -3,7 +3,7 @@
 #pragma once
 
 #define NOPAL_PARTS uni_address
-#define NOPAL_SCOPE_FRAME_HEADER "nopal/join/lazy_frame.h"
+#define NOPAL_SCOPE_FRAME_HEADER "nopal/join/scope_frame.h"
 #define NOPAL_DEQUE_HEADER "nopal/deque/stack_map.h"
 #define NOPAL_DEQUE stack_map
 #define NOPAL_PROCESS_QUEUE_HEADER "bench/baseline/remote_the.h"

@@ -40,10 +40,10 @@
 // Paper: ours; the movable split is after manticore-icfp08's heap-limit requests.
 #pragma once
 
+#include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
 #include "nopal/deque/limit.h"
 #include "nopal/deque/public_ring.h"
-#include "nopal/deque/spin_lock.h"
 #include "nopal/stack/marks.h"
 #include "nopal/stack/stack.h"
 
@@ -92,7 +92,7 @@ public:
   // Owner, after pop returned false. True: the continuation is the owner's after all. False: a
   // thief runs it.
   bool take_back(Record* record) noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     if (address(record) < split_)
       return true;
     if (!ring_.withdraw(record, split_))
@@ -104,7 +104,7 @@ public:
 
   // Closes a fork made with publish_root, as take_back does. It was never private.
   bool take_back_root(Record* record) noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     return ring_.withdraw(record, split_);
   }
 
@@ -112,7 +112,7 @@ public:
 
   // Owner. Publishes the oldest private forks, as many as are wanted. True if any is public.
   bool publish(Record* newest, void* group) noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     group_ = group;
     const bool any = publish_oldest(address(newest));
     if (!any)
@@ -125,7 +125,7 @@ public:
   // Owner. Publishes the fork that began a group, whose thunk runs on another stack, while the
   // private part is empty.
   void publish_root(Record* record, void* group) noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     group_ = group;
     record->complete(0);
     ring_.push({record, record->frame(), group}, split_);
@@ -134,7 +134,7 @@ public:
   // Owner. Uses a stack whose forks at or above the split are all taken, or no stack. All that is
   // forked from now on belongs to this group.
   void adopt(stack::stack_id stack, std::uintptr_t split, void* group) noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     group_ = group;
     split_ = split;
     limit_.adopt(stack);
@@ -143,7 +143,7 @@ public:
   // Owner, for a strand that waits at this address. True: nothing is open, and the deque has no
   // stack now; `split` is what adopt must be told when the strand is resumed.
   bool give_back(std::uintptr_t from, std::uintptr_t& split) noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     if (!ring_.empty() || oldest_between(from, split_) != nullptr)
       return false;
     split = split_;
@@ -176,7 +176,7 @@ public:
       return false;
     std::uintptr_t lowest = 0;
     {
-      const locked guard{lock_};
+      const base::locked guard{lock_};
       if (!ring_.empty())
         return true;
       if (claiming_ || limit_.searched() || !may_take(group, group_))
@@ -195,7 +195,7 @@ public:
       lowest = claim_more_below(address(oldest));
     }
     base::heavy_barrier(); // C
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     claiming_ = false;
     for (Record* oldest = nullptr; split_ > lowest && ring_.count() < wanted_ &&
                                    (oldest = oldest_private()) != nullptr &&
@@ -207,20 +207,20 @@ public:
   // Who looks at an open fork of the stack that this deque uses: `see` is told, under the lock,
   // whether the fork is private.
   template <class See> bool look_at(const Record* fork, See see) noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     return see(address(fork) < split_);
   }
 
   // Thief, while no vproc runs the worker or can begin to. Publishes as publish does.
   void publish_for_absent_owner() noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     if (limit_.stack() != stack::no_stack)
       publish_oldest(bottom());
   }
 
   // Thief, before it sleeps, after asking and the heavy barrier: is there anything to take?
   bool has_work(void* group) noexcept {
-    const locked guard{lock_};
+    const base::locked guard{lock_};
     if (ring_.holds(group))
       return true;
     if (oldest_private() == nullptr)
@@ -286,7 +286,7 @@ private:
   alignas(64) limit<Stacks> limit_;
 
   // Slow paths, under the lock.
-  alignas(64) spin_lock lock_;
+  alignas(64) base::spin_lock lock_;
   bool claiming_ = false;    // a starved thief has claimed forks and not come back yet
   std::uint32_t wanted_ = 1; // public forks at a time; if 1, the owner waits to be asked
   std::uintptr_t split_ = 0;

@@ -8,7 +8,7 @@
 //   K  mark: exchange acq_rel. Partner: itself, and the acquire of `marked`. That strands are told
 //      in time is the order S of signal_word.h.
 //   M  verdict: store release. Partner: the acquire of its load, as with K.
-//   B  tally: fetch_add, then a load of how many vprocs there are (sched/table.cc). A vproc that is
+//   B  tally: fetch_add, then a load of how many vprocs there are (vproc/table.cc). A vproc that is
 //      made: the store of that, then the load of the number. All seq_cst: one of the two sees the
 //      other.
 // Paper: manticore-icfp08, section 6.1.

@@ -4,7 +4,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
-#include "nopal/deque/spin_lock.h"
+#include "nopal/base/spin_lock.h"
 #include "nopal/join/cancelled.h"
 #include "nopal/join/join.h"
 
@@ -21,7 +21,7 @@ void (*after_handler)() noexcept = []() noexcept {};
 #endif
 namespace {
 
-deque::spin_lock failures_lock;
+base::spin_lock failures_lock;
 base::atomic<std::uint64_t> total_suppressed{0};
 thread_local std::uint64_t last_join_suppressed = 0;
 
@@ -59,7 +59,7 @@ bool attach(scope_frame* scope, failure* failed, std::int64_t order, bool detach
   const bool least = scope->note_failure(order);
   if (failed == &was_cancelled && !(least && detached))
     return false;
-  const deque::locked guard{failures_lock};
+  const base::locked guard{failures_lock};
   if (failed != &was_cancelled) {
     failed->order = order;
     failed->next = std::exchange(scope->state().failures, failed);
@@ -127,6 +127,8 @@ std::exception_ptr handled_exception() noexcept {
 }
 
 void capture_failure(fork_record* record) noexcept { record->failed = kept_failure(); }
+
+void throw_cancelled() { throw cancelled{}; }
 
 void note_not_run(fork_record* record) noexcept { record->failed = &was_cancelled; }
 

@@ -64,7 +64,7 @@ void note_not_run(fork_record* record) noexcept;
 // that stand behind it may be running, and were not told of a failure before them. The scope counts
 // how often that was so.
 [[nodiscard]] bool attach_failure(fork_record* record, bool detached) noexcept;
-// In a handler of all, on the main path of a structured scope (lazy_frame.h), of which a child was
+// In a handler of all, on the main path of a structured scope (scope_frame.h), of which a child was
 // forked: the current exception is the serially last failure.
 void attach_last_failure(scope_frame* scope) noexcept;
 
@@ -76,6 +76,9 @@ struct collected {
 // Main path after the join: removes all failures of the scope; but for the first they are counted
 // as suppressed. Those that were cancelled never are.
 collected collect_failures(scope_frame* scope) noexcept;
+
+// Throws `cancelled`.
+[[noreturn]] void throw_cancelled();
 
 // Adds to the counts of suppressed exceptions, of the process and of this thread's last join;
 // begin_suppressed_count sets the latter to zero first.

@@ -3,9 +3,8 @@
 #include "nopal/sched/ancestry.h"
 
 #include "nopal/join/cancelable.h"
-#include "nopal/sched/cancel_tree.h"
 #include "nopal/stack/marks.h"
-#include "nopal/vproc/fiber.h"
+#include "nopal/vproc/cancel_node.h"
 
 #include <new>
 
@@ -15,7 +14,7 @@ namespace {
 // The word of a stack that was never used is zero.
 struct owners {
   origin from;
-  vproc::wait_word waits;
+  sync::wait_word waits;
 };
 static_assert(sizeof(owners) <= stack::owners_bytes);
 
@@ -130,7 +129,7 @@ step above(const origin& here, const fork_record* highest) noexcept {
 
 } // namespace
 
-vproc::wait_word& wait_word_of(stack::stack_id of) noexcept { return owners_of(of).waits; }
+sync::wait_word& wait_word_of(stack::stack_id of) noexcept { return owners_of(of).waits; }
 
 void set_origin(stack::stack_id of, const scope_frame* stolen) noexcept {
   set(of, {.what = origin::kind::steal,
@@ -157,6 +156,10 @@ fiber_context* context_of(stack::stack_id of) noexcept { return origin_of(of).co
 
 fiber_context* context_at(std::uintptr_t stack_pointer) noexcept {
   return stack::is_ours(stack_pointer) ? context_of(stack::stack_of(stack_pointer)) : nullptr;
+}
+
+fiber_context* current_context() noexcept {
+  return vproc::on_strand() ? context_at(arch::stack_pointer()) : nullptr;
 }
 
 bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {

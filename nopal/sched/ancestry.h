@@ -18,10 +18,9 @@
 
 #include "nopal/config.h"
 #include "nopal/join/cancelable.h"
-#include "nopal/join/join.h"
+#include "nopal/sched/step.h"
+#include "nopal/sync/wait_word.h"
 #include "nopal/vproc/computation.h"
-#include "nopal/vproc/wait_word.h"
-#include "nopal/vproc/worker.h"
 
 #include <cstdint>
 #include <vector>
@@ -29,10 +28,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
-using join::fork_record;
-using join::scope_frame;
 using vproc::fiber_context;
-using vproc::worker;
 
 struct origin {
   enum class kind : std::uint8_t { steal, first_child, fiber };
@@ -49,7 +45,7 @@ struct origin {
 };
 
 // Where a strand of the stack can be found while it waits.
-vproc::wait_word& wait_word_of(stack::stack_id of) noexcept;
+sync::wait_word& wait_word_of(stack::stack_id of) noexcept;
 
 // The stack is about to be used, by what comes from there.
 void set_origin(stack::stack_id of, const scope_frame* stolen) noexcept;
@@ -62,6 +58,8 @@ void forget_context(stack::stack_id of) noexcept;
 // or the stack is not ours.
 fiber_context* context_of(stack::stack_id of) noexcept;
 fiber_context* context_at(std::uintptr_t stack_pointer) noexcept;
+// The calling strand's; null: it is in no computation, or the caller is no strand.
+fiber_context* current_context() noexcept;
 
 // Whether the strand whose frames begin at this address is to stop. `holder` has its open forks;
 // null: it has none that are private.

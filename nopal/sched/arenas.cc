@@ -6,9 +6,9 @@
 #include "nopal/sched/arenas.h"
 
 #include "nopal/base/atomic.h"
-#include "nopal/deque/spin_lock.h"
-#include "nopal/sched/park.h"
-#include "nopal/sched/table.h"
+#include "nopal/base/spin_lock.h"
+#include "nopal/vproc/ready_queues.h"
+#include "nopal/vproc/table.h"
 
 #include <algorithm>
 #include <vector>
@@ -16,7 +16,7 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-deque::spin_lock lock;
+base::spin_lock lock;
 base::atomic<std::size_t> count{0};
 
 // Under the lock. Never destroyed: vprocs look at it as long as the process lives.
@@ -26,14 +26,14 @@ std::vector<group*>& open_ones() {
 }
 
 bool has_members(const group* one) noexcept {
-  const deque::locked guard{lock};
+  const base::locked guard{lock};
   return one->members != 0;
 }
 
 } // namespace
 
 void open_arena(group* one, unsigned places) noexcept {
-  const deque::locked guard{lock};
+  const base::locked guard{lock};
   one->places = places;
   open_ones().push_back(one);
   count.store(open_ones().size(), base::relaxed);
@@ -43,7 +43,7 @@ void close_arena(group* one) noexcept {
   if (!one->closed)
     return;
   {
-    const deque::locked guard{lock};
+    const base::locked guard{lock};
     std::erase(open_ones(), one);
     count.store(open_ones().size(), base::relaxed);
   }
@@ -54,7 +54,7 @@ void close_arena(group* one) noexcept {
 group* take_place(std::size_t& from) noexcept {
   if (from >= count.load(base::relaxed))
     return nullptr;
-  const deque::locked guard{lock};
+  const base::locked guard{lock};
   for (; from < open_ones().size(); ++from) {
     group* const one = open_ones()[from];
     if (one->places == 0)
@@ -67,12 +67,12 @@ group* take_place(std::size_t& from) noexcept {
 }
 
 bool has_place(const group* one) noexcept {
-  const deque::locked guard{lock};
+  const base::locked guard{lock};
   return one->places != 0;
 }
 
 void give_place_back(group* of) noexcept {
-  const deque::locked guard{lock};
+  const base::locked guard{lock};
   ++of->places;
   --of->members;
 }
@@ -82,9 +82,9 @@ bool arena_has_work(worker* self) noexcept {
     return false;
   bool found = false;
   for (std::size_t i = 0; group* const one = take_place(i); ++i) {
-    found =
-        suspended.has_work(one) || any_ready_of(one) ||
-        any_other_worker(self, [one](worker* each) { return each->deque.has_work(name_of(one)); });
+    found = vproc::suspended.has_work(one) || vproc::any_ready_of(one) ||
+            vproc::any_other_worker(
+                self, [one](worker* each) { return each->deque.has_work(name_of(one)); });
     give_place_back(one);
     if (found)
       break;

@@ -12,8 +12,7 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/vproc/group.h"
-#include "nopal/vproc/worker.h"
+#include "nopal/sched/step.h"
 
 #include <cstddef>
 
@@ -21,16 +20,16 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // The waiting thread. Closing waits for the members; no effect on other groups.
-void open_arena(vproc::group* one, unsigned places) noexcept;
-void close_arena(vproc::group* one) noexcept;
+void open_arena(group* one, unsigned places) noexcept;
+void close_arena(group* one) noexcept;
 
 // A vproc: a place of the first arena that has one, of those from `from` on; null: there is none.
-vproc::group* take_place(std::size_t& from) noexcept;
-bool has_place(const vproc::group* one) noexcept;
-void give_place_back(vproc::group* of) noexcept;
+group* take_place(std::size_t& from) noexcept;
+bool has_place(const group* one) noexcept;
+void give_place_back(group* of) noexcept;
 
 // Before the vproc sleeps: whether an arena has a place, and work for it.
-bool arena_has_work(vproc::worker* self) noexcept;
+bool arena_has_work(worker* self) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
 NOPAL_HIDDEN_END

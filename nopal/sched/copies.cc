@@ -8,8 +8,8 @@
 #include "nopal/sched/copies.h"
 
 #include "nopal/base/check.h"
-#include "nopal/sched/cancel.h"
-#include "nopal/sched/overflow.h"
+#include "nopal/sched/stop.h"
+#include "nopal/vproc/overflow.h"
 
 #include <link.h>
 
@@ -89,7 +89,7 @@ bool set_aside() noexcept {
   return true;
 }
 
-// What others wanted of the vproc meanwhile, another group may have looked at.
+// Another group may have taken the vproc's signals meanwhile.
 void go_on() noexcept {
   worker* const self = take_aside();
   arch::nopal_self = self;
@@ -106,7 +106,7 @@ void go_on() noexcept {
 }
 
 extern "C" {
-constinit copy nopal_copy{1, 0, meet, set_aside, go_on, lowest_of_this_threads_stack};
+constinit copy nopal_copy{1, 0, meet, set_aside, go_on, vproc::lowest_of_this_threads_stack};
 }
 
 void meet_other_copies() noexcept {
@@ -122,7 +122,14 @@ void meet_other_copies() noexcept {
 }
 
 std::uint32_t copies() noexcept { return number_of_others.load(base::acquire) + 1; } // N
-copy* other_copy(std::uint32_t number) noexcept { return others[number]; }
+
+std::uintptr_t lowest_stack_known_to_others() noexcept {
+  std::uintptr_t lowest = 0;
+  const std::uint32_t number = number_of_others.load(base::acquire); // N
+  for (std::uint32_t i = 0; i < number && lowest == 0; ++i)
+    lowest = others[i]->own_stack();
+  return lowest;
+}
 
 copy* set_other_aside() noexcept {
   const std::uint32_t number = number_of_others.load(base::acquire); // N

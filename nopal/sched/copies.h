@@ -46,7 +46,8 @@ extern "C" copy nopal_copy; // this one
 void meet_other_copies() noexcept;
 // Including this one, so far as they are known.
 std::uint32_t copies() noexcept;
-copy* other_copy(std::uint32_t number) noexcept; // below copies() - 1
+// The lowest address of the calling thread's own stack as another copy knows it; 0: none does.
+std::uintptr_t lowest_stack_known_to_others() noexcept;
 
 // The calling thread runs no strand of this copy, and is about to. Returns the copy whose strand it
 // ran until now, or null. That copy is to go on when the thread runs no strand of this one again.

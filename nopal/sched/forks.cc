@@ -14,14 +14,15 @@
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/ancestry.h"
-#include "nopal/sched/cancel.h"
-#include "nopal/sched/entry.h"
-#include "nopal/sched/idle.h"
-#include "nopal/sched/overflow.h"
-#include "nopal/sched/pool.h"
+#include "nopal/sched/groups.h"
 #include "nopal/sched/preemption.h"
 #include "nopal/sched/schedule.h"
-#include "nopal/sched/thread_bound.h"
+#include "nopal/sched/steal.h"
+#include "nopal/sched/stop.h"
+#include "nopal/vproc/entry.h"
+#include "nopal/vproc/overflow.h"
+#include "nopal/vproc/thread_bound.h"
+#include "nopal/vproc/wake.h"
 
 #include <exception>
 #include <utility>
@@ -29,18 +30,12 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-// Whether the scope's frame lies on the stack on which its child ran; else that stack held the
-// child alone, and is empty now.
-bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
-  const std::uintptr_t at = scope->stack_pointer;
-  return stack::is_ours(at) && stack::stack_of(at) == self->stack;
-}
-
 [[noreturn]] NOPAL_SWITCHES void detach(worker* self, fork_record* of) noexcept {
   const scope_frame* scope = of->scope();
-  check_callers(self);
-  check_mutexes(self->host); // now, though this thread may be the one that resumes the main path
-  const bool below = frame_is_here(self, scope);
+  vproc::check_callers(self);
+  vproc::check_mutexes(
+      self->host); // now, though this thread may be the one that resumes the main path
+  const bool below = self->holds_frame_of(scope);
   base::forget_frames(arch::stack_pointer(),
                       below ? scope->stack_pointer : stack::top(self->stack));
   arch::nopal_arch_leave(child_ended, of->scope(), self->scheduler_stack);
@@ -48,20 +43,20 @@ bool frame_is_here(const worker* self, const scope_frame* scope) noexcept {
 
 void publish_if(deque::attention why, worker* self, fork_record* newest) noexcept {
   if (why == deque::attention::requested && self->deque.publish(newest, name_of(self->of)))
-    announce_work(self, self->of);
+    vproc::announce_work(self, self->of);
   wait_for_thief(self);
 }
 
 void push_slow(worker* self, fork_record* of) noexcept {
-  enter();
+  vproc::enter();
   NOPAL_ASSERT(stack::is_ours(reinterpret_cast<std::uintptr_t>(of)) &&
                    stack::stack_of(reinterpret_cast<std::uintptr_t>(of)) == self->stack,
                "a fork was made on another stack than its strand's: in a signal handler, or after "
                "the program had changed stacks (swapcontext, a fiber); fork on the strand's own");
-  check_depth(of, self->stack);
+  vproc::check_depth(of, self->stack);
   self->adopt_late();
   publish_if(self->deque.push_anyway(of), self, of);
-  leave();
+  vproc::leave();
   give_way_if_told();
 }
 
@@ -83,7 +78,7 @@ NOPAL_SWITCHES void drop(fork_record* of, const body_calls& child, void* closure
 
 // It is not, on a thread that runs no strands; perhaps the first that the process would make.
 void drop_outside(fork_record* of, const body_calls& child, void* closure) noexcept {
-  start();
+  start_pool();
   note_dropped(of, child, closure);
   static_cast<void>(join::attach_failure(of, false));
 }
@@ -150,43 +145,26 @@ NOPAL_SWITCHES bool fork_slow(fork_record* of, const body_calls& child, void* cl
 }
 
 NOPAL_SWITCHES void child_returned(fork_record* of) noexcept {
-  enter();
+  vproc::enter();
   worker* const self = vproc::current();
   if (!self->deque.take_back(of))
     detach(self, of);
-  leave();
+  vproc::leave();
 }
 
 NOPAL_SWITCHES void child_threw(fork_record* of) noexcept {
-  enter();
+  vproc::enter();
   worker* const self = vproc::current();
   const bool ours = vproc::pop(of) || self->deque.take_back(of);
   if (join::attach_failure(of, !ours))
     announce_stop();
   if (!ours)
     detach(self, of);
-  leave();
-}
-
-NOPAL_SWITCHES void child_ended(void* argument) noexcept {
-  auto* const scope = static_cast<scope_frame*>(argument);
-  worker* const self = vproc::current();
-  note_scheduler_stack(self->host);
-  self->use_no_stack();
-  if (frame_is_here(self, scope)) {
-    // That stack stays with the frame.
-    if (!scope->state().join.last_child())
-      stack::retire(scope->stack_pointer);
-    self->stack = stack::no_stack;
-  } else {
-    base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
-  }
-  base::happens_before(&scope->state());
-  schedule(self, scope->state().join.child_finished() ? signal::joined(scope) : signal::stop());
+  vproc::leave();
 }
 
 NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noexcept {
-  enter();
+  vproc::enter();
   auto* const scope = static_cast<scope_frame*>(at);
   worker* const self = vproc::current();
   join::scope_state& state = scope->state();
@@ -221,7 +199,7 @@ bool finish_children(scope_frame* scope) {
 
 void finish_join(scope_frame* scope) {
   if (!finish_children(scope))
-    throw_cancelled();
+    join::throw_cancelled();
   stop_if_told();
 }
 
@@ -234,6 +212,23 @@ void finish_join_in_destructor(scope_frame* scope) {
   stop_ended(failures.stops);
   if (failures.first != nullptr)
     join::count_suppressed(1);
+}
+
+bool finish_region(join::region_frame* scope) {
+  const bool complete = finish_children(scope);
+  stop_if_told();
+  return complete;
+}
+
+void end_region(join::region_frame* scope) {
+  if (scope->region->marked())
+    stop_ended();
+  if (!scope->needs_join())
+    return;
+  if (std::uncaught_exceptions() != 0)
+    finish_join_in_destructor(scope);
+  else
+    finish_region(scope);
 }
 
 void scope_misused() noexcept {

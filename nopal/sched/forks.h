@@ -4,21 +4,18 @@
 
 #include "nopal/config.h"
 #include "nopal/join/join.h"
-#include "nopal/vproc/worker.h"
+#include "nopal/sched/body_calls.h"
 
 NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::vproc {
+struct worker;
+}
+
 namespace nopal::inline NOPAL_ABI::sched {
 
 using join::fork_record;
 using join::scope_frame;
-using vproc::group;
 using vproc::worker;
-
-// A child: runs it, or destroys what it would have run. Either may throw.
-struct body_calls {
-  void (*run)(void* closure);
-  void (*drop)(void* closure);
-};
 
 // The push found the limit lowered, or was not tried because the thread handles or throws an
 // exception. True: the child is done with (the fork began a group, or exceptions are alive, and it
@@ -36,13 +33,6 @@ void child_returned(fork_record* of) noexcept;
 // The same for a child that threw; its exception has been captured.
 void child_threw(fork_record* of) noexcept;
 
-// The whole of an affine region's thunk: `child` is a group of its own, and the continuation
-// of its parent is not offered. Returns on the thread that called it.
-void run_affine(fork_record* of, const body_calls& child, void* closure) noexcept;
-
-// The same, and at most so many vprocs run its strands (arenas.h).
-void run_arena(fork_record* of, const body_calls& child, void* closure, unsigned vprocs) noexcept;
-
 // Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
 // its stack at `left`.
 [[noreturn]] void main_path_waits(arch::context* scope, std::uintptr_t left) noexcept;
@@ -53,7 +43,10 @@ bool finish_children(scope_frame* scope);
 void finish_join(scope_frame* scope);
 // The same in a destructor, which must not throw while another exception unwinds the scope.
 void finish_join_in_destructor(scope_frame* scope);
-[[noreturn]] void throw_cancelled();
+// As finish_children; throws `cancelled` if the calling strand is to stop.
+bool finish_region(join::region_frame* scope);
+// In the destructor of the scope, whose region nobody cancels any more.
+void end_region(join::region_frame* scope);
 [[noreturn]] void scope_misused() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

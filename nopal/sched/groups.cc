@@ -16,22 +16,24 @@
 // A thread may wait for several groups at a time, each within the one before, since that is all it
 // runs meanwhile. So they end in the reverse order, and what the thread itself holds (locks, an
 // interpreter's state) is entered and left like nested blocks.
+#include "nopal/sched/groups.h"
 #include "nopal/arch/gdb.h"
 #include "nopal/base/faults.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
+#include "nopal/sched/ancestry.h"
 #include "nopal/sched/arenas.h"
-#include "nopal/sched/cancel.h"
 #include "nopal/sched/copies.h"
-#include "nopal/sched/entry.h"
-#include "nopal/sched/idle.h"
-#include "nopal/sched/overflow.h"
-#include "nopal/sched/park.h"
-#include "nopal/sched/pool.h"
 #include "nopal/sched/schedule.h"
-#include "nopal/sched/table.h"
-#include "nopal/sched/thread_bound.h"
+#include "nopal/sched/steal.h"
+#include "nopal/sched/stop.h"
+#include "nopal/vproc/entry.h"
+#include "nopal/vproc/overflow.h"
+#include "nopal/vproc/ready.h"
+#include "nopal/vproc/table.h"
+#include "nopal/vproc/thread_bound.h"
+#include "nopal/vproc/wake.h"
 
 #include <exception>
 #include <utility>
@@ -47,23 +49,23 @@ thread_local bool membership_ended = false;
 // What this thread keeps from its first fork to its end.
 struct membership {
   membership() noexcept {
-    report_overflow_of_own_stack();
-    watch_this_threads_end();
+    vproc::report_overflow_of_own_stack();
+    vproc::watch_this_threads_end();
     base::set_error(error_before);
   }
   ~membership() {
     membership_ended = true;
-    return_vproc(here);
+    vproc::return_vproc(here);
   }
 
   const int error_before = *base::this_threads_error(); // a fork changes none
   const base::signal_stack for_overflows;
-  vproc::vproc* const here = take_vproc();
+  vproc::vproc* const here = vproc::take_vproc();
 };
 
 vproc::vproc* vproc_of_this_thread() noexcept {
   if (membership_ended)
-    return take_vproc();
+    return vproc::take_vproc();
   static thread_local const membership of_this_thread;
   return of_this_thread.here;
 }
@@ -96,10 +98,10 @@ void leave_main_path(const worker* self, scope_frame* scope) noexcept {
 NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   auto* const child = static_cast<first_child*>(argument);
   fork_record* const of = child->of;
-  leave();
+  vproc::leave();
   const bool failed = join::run_catching_amid(std::move(child->handled), child->uncaught, of,
                                               child->calls.run, child->closure);
-  enter();
+  vproc::enter();
   worker* const self = vproc::current(); // perhaps not the one that called
   const bool ours = !child->offered || self->deque.take_back_root(of);
   if (failed && join::attach_failure(of, !ours))
@@ -117,13 +119,13 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   worker* before = vproc::current();
   worker* const aside = take_aside();
   if (vproc::is_worker(before))
-    check_depth(reinterpret_cast<const void*>(arch::stack_pointer()), before->stack);
+    vproc::check_depth(reinterpret_cast<const void*>(arch::stack_pointer()), before->stack);
   else if (aside != nullptr)
     before = aside;
   const bool nested = vproc::is_worker(before);
   vproc::vproc* const here = nested ? before->host : vproc_of_this_thread();
-  group* const begun = take_group();
-  start(); // again: the pool may have ended before this group counted
+  group* const begun = vproc::take_group();
+  start_pool(); // again: the pool may have ended before this group counted
   begun->root = scope;
   begun->frame = scope->base_of_frame();
   begun->parent = before->of;
@@ -133,20 +135,20 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   begun->outer_aside = aside != nullptr;
   begun->outer_copy = vproc::is_worker(vproc::current()) ? nullptr : set_other_aside();
   if (nested)
-    share_ready(here);
+    vproc::share_ready(here);
   begun->outer_bound = here->bound;
   begun->outer_scheduler = here->scheduler;
   begun->outer_actions = here->actions.get();
   here->actions.set(nullptr);
   begun->outer_runs = here->runs.get();
   here->runs.set(true);
-  begun->mutexes_held = mutexes_held();
+  begun->mutexes_held = vproc::mutexes_held();
   begun->control = arch::control_words::now();
   begun->outer_member = here->member;
   here->member = false;
   here->bound = begun;
   place_scheduler(here);
-  worker* const self = take_worker(here);
+  worker* const self = vproc::take_worker(here);
   self->run_on(here);
   self->of = begun;
   if (self->stack == stack::no_stack)
@@ -178,10 +180,10 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
   const bool nested = vproc::is_worker(ended->outer);
   here->signals.run_with(nested ? ended->outer : nullptr);
   const copy* const goes_on = ended->outer_copy;
-  return_worker(self);
-  return_group(ended);
+  vproc::return_worker(self);
+  vproc::return_group(ended);
   if (!nested && membership_ended)
-    return_vproc(here);
+    vproc::return_vproc(here);
   if (goes_on != nullptr)
     goes_on->go_on();
 }
@@ -218,8 +220,8 @@ bool fits_a_thief(const scope_frame* scope) noexcept {
 // Runs the child in a group of its own, and offers the continuation of its parent if that may be.
 NOPAL_SWITCHES void run_group(fork_record* of, const body_calls& calls, void* closure,
                               bool may_offer, unsigned vprocs) noexcept {
-  enter();
-  start();
+  vproc::enter();
+  start_pool();
   scope_frame* const scope = of->scope();
   const bool offered = may_offer && fits_a_thief(scope);
   worker* self = begin_group(scope, vprocs);
@@ -232,7 +234,7 @@ NOPAL_SWITCHES void run_group(fork_record* of, const body_calls& calls, void* cl
   }
   if (offered) {
     self->deque.publish_root(of, name_of(self->of));
-    announce_work(self, self->of);
+    vproc::announce_work(self, self->of);
     wait_for_thief(self);
   } else {
     of->complete(0);
@@ -242,14 +244,14 @@ NOPAL_SWITCHES void run_group(fork_record* of, const body_calls& calls, void* cl
     join::bring_exceptions_back(scope);
   end_group(self, scope);
   look_at_next_fork_of_strand();
-  leave();
+  vproc::leave();
 }
 
 } // namespace
 
 NOPAL_SWITCHES void fork_in_new_group(fork_record* of, const body_calls& child,
                                       void* closure) noexcept {
-  check_no_handler();
+  vproc::check_no_handler();
   run_group(of, child, closure, true, 0);
 }
 
@@ -273,7 +275,7 @@ NOPAL_SWITCHES void run(worker* self, finished_root what) noexcept {
   // Whether they are its own, the worker that it continues with knows.
   (scope->take_own_control() ? scope->state().control : of_group).use();
   look_at_next_fork_of_strand();
-  leave();
+  vproc::leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
 

@@ -4,48 +4,39 @@
 
 #include "nopal/base/os.h"
 #include "nopal/sched/arenas.h"
-#include "nopal/sched/park.h"
-#include "nopal/sched/pool.h"
-#include "nopal/sched/pool_threads.h"
-#include "nopal/sched/spares.h"
-#include "nopal/sched/table.h"
+#include "nopal/vproc/ready.h"
+#include "nopal/vproc/ready_queues.h"
+#include "nopal/vproc/settings.h"
+#include "nopal/vproc/spares.h"
+#include "nopal/vproc/table.h"
+#include "nopal/vproc/threads.h"
+#include "nopal/vproc/wake.h"
 
 #include <algorithm>
 
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-vproc::idle_count idle;
-
 // Misses nothing: what this look does not see, its owner publishes, and then looks for sleepers.
 // The suspended come after the slots: park.cc says why.
 bool ask_and_look(worker* self) noexcept {
-  for (std::uint32_t slot = 0; slot < slots_in_use(); ++slot) // S4
-    if (worker* const one = worker_in(slot))
+  for (std::uint32_t slot = 0; slot < vproc::slots_in_use(); ++slot) // S4
+    if (worker* const one = vproc::worker_in(slot))
       one->deque.ask_before_sleep();
   base::heavy_barrier(); // S5
   group* const wanted = self->host->bound;
   const auto has_work = [wanted](worker* one) { return one->deque.has_work(name_of(wanted)); };
   const auto has_ready = [](const vproc::vproc* one) { return !one->ready.empty(); };
-  return any_other_worker(self, has_work) || suspended.has_work(wanted) || may_go_on(self) ||
-         any_other_vproc(self->host, has_ready) || arena_has_work(self); // S6
-}
-
-// Begins at a random one; for a thread that may run no strands (null), at the first.
-bool wake_pool_thread(worker* self) noexcept {
-  const std::uint32_t count = pool_size();
-  const std::uint32_t first = count == 0 || self == nullptr ? 0 : self->host->random.below(count);
-  for (std::uint32_t i = 0; i < count; ++i)
-    if (pool_vproc((first + i) % count)->parking.wake(idle))
-      return true;
-  return false;
+  return vproc::any_other_worker(self, has_work) || vproc::suspended.has_work(wanted) ||
+         may_go_on(self) || vproc::any_other_vproc(self->host, has_ready) ||
+         arena_has_work(self); // S6
 }
 
 bool counted(const worker* self) noexcept { return self->host->bound == nullptr; }
 
 void pause_search(const worker* self) noexcept {
   if (counted(self))
-    idle.searching.fetch_sub(1, base::seq_cst);
+    vproc::idle.searching.fetch_sub(1, base::seq_cst);
 }
 
 // The last one that stops looking hands the task on: there may be more where this came from, or of
@@ -54,10 +45,11 @@ void pause_search(const worker* self) noexcept {
 //
 // One whose steals are in vain looks itself before it wakes any: others would find as little.
 void hand_over(worker* self, group* of) noexcept {
-  if (!idle.anybody_asleep() ||
+  if (!vproc::idle.anybody_asleep() ||
       (self->host->vain.are_many() && counted(self) && !ask_and_look(self)))
     return;
-  if ((idle.wants_wake() && wake_pool_thread(self)) || (of != nullptr && of->parking.wake(idle)))
+  if ((vproc::idle.wants_wake() && vproc::wake_pool_thread(self)) ||
+      (of != nullptr && of->parking.wake(vproc::idle)))
     self->host->count.wakeups.add(1);
 }
 
@@ -66,39 +58,12 @@ void hand_over(worker* self, group* of) noexcept {
 bool may_go_on(const worker* self) noexcept {
   const group* const bound = self->host->bound;
   return (bound != nullptr && !self->host->member && bound->is_finished()) ||
-         any_ready(self->host) || is_to_end(self->host);
+         vproc::any_ready(self->host) || vproc::is_to_end(self->host);
 }
 
 // A thread that waits for its group must be there when that ends.
 bool must_rest(const worker* self) noexcept {
-  return self->host->spare.get() && self->host->bound == nullptr && too_many_spares();
-}
-
-// The thread that waits for this group is woken first: others may find work of another group.
-void announce_work(worker* self, group* of) noexcept {
-  if (idle.anybody_asleep() &&
-      (of->parking.wake(idle) || (idle.wants_wake() && wake_pool_thread(self))) && self != nullptr)
-    self->host->count.wakeups.add(1);
-}
-
-// A thread that looks for work will find the fiber, if nobody runs it.
-void announce_ready(worker* self, group* of) noexcept {
-  if (idle.may_want_wake())
-    announce_work(self, of);
-}
-
-void wake(worker* self, vproc::parking_place& sleeper) noexcept {
-  base::full_fence(); // W
-  if (sleeper.wake(idle))
-    self->host->count.wakeups.add(1);
-}
-
-// Its thread sleeps at one of two places, and only it knows at which.
-void wake_vproc(worker* self, vproc::vproc* one, group* of) noexcept {
-  base::full_fence(); // W
-  const bool woken = one->parking.wake(idle);
-  if ((of->host == one ? of->parking.wake(idle) || woken : woken) && self != nullptr)
-    self->host->count.wakeups.add(1);
+  return self->host->spare.get() && self->host->bound == nullptr && vproc::too_many_spares();
 }
 
 void begin_search(const worker* self) noexcept {
@@ -106,7 +71,7 @@ void begin_search(const worker* self) noexcept {
   self->host->searches_for.set(self->host->bound);
   self->host->searches.set(true);
   if (counted(self))
-    idle.searching.fetch_add(1, base::seq_cst);
+    vproc::idle.searching.fetch_add(1, base::seq_cst);
 }
 
 void join_while_searching(const worker* self, group* joined) noexcept {
@@ -116,14 +81,14 @@ void join_while_searching(const worker* self, group* joined) noexcept {
 }
 
 void sleep(worker* self) noexcept {
-  lend_stack(self);
+  vproc::lend_stack(self);
   group* const bound = self->host->bound;
-  vproc::parking_place& here = bound != nullptr ? bound->parking : self->host->parking;
-  here.announce(idle); // S1
-  pause_search(self);  // S2
-  base::full_fence();  // S3
+  sync::parking_place& here = bound != nullptr ? bound->parking : self->host->parking;
+  here.announce(vproc::idle); // S1
+  pause_search(self);         // S2
+  base::full_fence();         // S3
   if (ask_and_look(self)) {
-    here.cancel(idle);
+    here.cancel(vproc::idle);
   } else {
     self->host->count.sleeps.add(1);
     here.wait();
@@ -151,34 +116,30 @@ bool wait_for_stack(worker* self) noexcept {
 
 // A publisher may have relied on it, so it leaves as one that stops looking.
 void rest(worker* self) noexcept {
-  share_ready(self->host);
-  lend_stack(self);
+  vproc::share_ready(self->host);
+  vproc::lend_stack(self);
   self->host->searches.set(false);
   pause_search(self);
   hand_over(self, nullptr);
-  rest_until_wanted(self->host);
+  vproc::rest_until_wanted(self->host);
   begin_search(self);
-}
-
-void wake_pool() noexcept {
-  for (std::uint32_t i = 0; i < pool_size(); ++i)
-    pool_vproc(i)->parking.wake(idle);
 }
 
 // It counts as one that searches meanwhile: publishers wake no other for what it will find. One
 // such thief is enough; another one sleeps.
 void rest_after_vain_steals(worker* self) noexcept {
   constexpr unsigned kSlice_us = 250;
-  vproc::vain_steals& vain = self->host->vain;
-  unsigned left_us =
-      steals_forced() || virtual_workers() != 0 ? 0 : vain.begin_search(base::cycles());
+  sync::vain_steals& vain = self->host->vain;
+  unsigned left_us = vproc::steals_forced() || vproc::virtual_workers() != 0
+                         ? 0
+                         : vain.begin_search(base::cycles());
   while (left_us != 0 && !may_go_on(self) && !must_rest(self)) {
     const unsigned slice_us = std::min(left_us, kSlice_us);
     base::sleep_us(slice_us);
     left_us -= slice_us;
   }
   if (vain.are_many() && counted(self) && !must_rest(self) &&
-      idle.searching.load(base::relaxed) > 1)
+      vproc::idle.searching.load(base::relaxed) > 1)
     sleep(self);
   vain.begin_look(base::cycles());
 }
@@ -187,7 +148,7 @@ void end_search(worker* self, const next_step& found) noexcept {
   self->host->runs.set(true);
   self->host->searches.set(false);
   pause_search(self);
-  vproc::vain_steals& vain = self->host->vain;
+  sync::vain_steals& vain = self->host->vain;
   const auto* const theft = std::get_if<stolen>(&found);
   vain.end_look(base::cycles(), theft != nullptr);
   if (theft != nullptr)

@@ -3,21 +3,10 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/sched/schedule.h"
+#include "nopal/sched/step.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
-
-// Something became public in this group, or a fiber of it ready: wakes its thread, or else a pool
-// thread if none looks. `self` is null for a thread that may run no strands.
-void announce_work(worker* self, group* of) noexcept;
-// The same for a fiber that was just added to those which this vproc keeps ready.
-void announce_ready(worker* self, group* of) noexcept;
-// The thread that sleeps there has something to do.
-void wake(worker* self, vproc::parking_place& sleeper) noexcept;
-
-// Something is ready on this vproc alone, a fiber of this group.
-void wake_vproc(worker* self, vproc::vproc* one, group* of) noexcept;
 
 // Whether this vproc has something to go on with, and need not steal.
 bool may_go_on(const worker* self) noexcept;
@@ -40,15 +29,6 @@ bool take_stack(worker* self) noexcept;
 bool wait_for_stack(worker* self) noexcept;
 // A spare too many: until it is wanted again.
 void rest(worker* self) noexcept;
-// Wakes all threads of the pool that sleep.
-void wake_pool() noexcept;
-
-// Whether a vproc searches that can take what this one makes public. Others do not come, however
-// long one waits: they run strands or nothing, rest, lack a stack, or wait for another group.
-// steal.cc
-bool thief_may_come(const worker* self) noexcept;
-// Where steals are forced (pool.h): may wait until a thief has taken what is public. steal.cc
-void wait_for_thief(worker* self) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
 NOPAL_HIDDEN_END

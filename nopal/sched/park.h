@@ -10,15 +10,11 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/vproc/fiber.h"
-#include "nopal/vproc/suspended.h"
+#include "nopal/sched/step.h"
+#include "nopal/sync/choice.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
-
-using vproc::fiber;
-using vproc::group;
-using vproc::signal;
 
 // Comes back, perhaps on another thread, when the fiber that `enqueue` is given is entered: after
 // make_ready, or at once if enqueue says so (vproc/fiber.h). On a thread that runs no strands,
@@ -31,7 +27,7 @@ template <class Enqueue> void park(Enqueue enqueue) noexcept {
 // The same, for a strand that stops waiting when it is cancelled, unless an exception unwinds it.
 // True: it was woken, by who has claimed it (fiber::claim, or `waits`). False: it is to stop;
 // `withdraw` has removed it from where it was put, if it is there.
-bool park_or_stop(vproc::choice& waits, signal (*enqueue)(fiber*, void*),
+bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, void*),
                   void (*withdraw)(fiber*, void*), void* argument) noexcept;
 template <class Enqueue, class Withdraw>
 bool park_or_stop(Enqueue enqueue, Withdraw withdraw) noexcept {
@@ -39,14 +35,11 @@ bool park_or_stop(Enqueue enqueue, Withdraw withdraw) noexcept {
     Enqueue enqueue;
     Withdraw withdraw;
   } given{enqueue, withdraw};
-  vproc::choice waits;
+  sync::choice waits;
   return park_or_stop(
       waits, [](fiber* strand, void* one) { return static_cast<both*>(one)->enqueue(strand); },
       [](fiber* strand, void* one) { static_cast<both*>(one)->withdraw(strand); }, &given);
 }
-
-// Any thread, after something was cancelled: wakes the strands that wait and are to stop.
-void wake_cancelled() noexcept;
 
 // A strand stays ready, but lets others go first: those that are ready here. Nothing happens if
 // none is. If its turn has ended it lets go first also those that become ready here before its
@@ -54,32 +47,9 @@ void wake_cancelled() noexcept;
 void give_way() noexcept;
 void end_turn() noexcept;
 
-// Any thread, once for each time that it was parked.
-void make_ready(fiber* strand) noexcept;
-
-// For find_work: takes the fiber that has been ready longest, of those that are to run here alone,
-// or else of those that this vproc made ready itself, or else of those that all share; null: there
-// is none. And whether there is one.
-fiber* take_ready(vproc::vproc* here) noexcept;
-bool any_ready(vproc::vproc* here) noexcept;
-// The same of this group alone, of those that all share.
-bool any_ready_of(const group* wanted) noexcept;
-// Any thread: how many are ready that this vproc might run. It may be wrong.
-std::uint32_t seem_ready(const vproc::vproc* of) noexcept;
-
-// For a thief: a fiber that another vproc keeps. One that is about to run it should do so, and most
-// are, where fibers talk to one another; so the thief takes it only if that vproc has not turned to
-// its fibers since it looked before.
-struct ready_seen {
-  bool there = false;
-  std::uint32_t turns = 0;
-};
-fiber* steal_ready(vproc::vproc* here, ready_seen& before) noexcept;
-// Before the vproc may not run any fiber: what it keeps is everybody's.
-void share_ready(vproc::vproc* here) noexcept;
-
-// The workers that waiting strands have left with open forks.
-extern vproc::suspended_workers<vproc::worker> suspended;
+// Resumes the strand, and does not return; or returns, because the strand's stack is being
+// reclaimed, and the reclaimer will resume the strand. `self` has no stack, or an empty one.
+void run(worker* self, fiber* strand) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
 NOPAL_HIDDEN_END

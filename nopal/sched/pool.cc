@@ -8,12 +8,14 @@
 #include "nopal/base/os.h"
 #include "nopal/base/thread.h"
 #include "nopal/sched/copies.h"
-#include "nopal/sched/overflow.h"
-#include "nopal/sched/pool_threads.h"
-#include "nopal/sched/statistics.h"
-#include "nopal/sched/table.h"
-#include "nopal/sched/timer.h"
 #include "nopal/stack/small.h"
+#include "nopal/vproc/overflow.h"
+#include "nopal/vproc/settings.h"
+#include "nopal/vproc/spares.h"
+#include "nopal/vproc/statistics.h"
+#include "nopal/vproc/table.h"
+#include "nopal/vproc/threads.h"
+#include "nopal/vproc/timer.h"
 
 #include <cstdlib>
 #include <mutex>
@@ -23,26 +25,8 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 base::atomic<bool> started{false}; // the pool runs
-constexpr config::defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_STACKS};
-
-bool forced = false;
-unsigned virtual_ones = 0; // written before the first strand runs
-
-std::mutex lock; // of all below
+std::mutex lock;                   // of starting and stopping it
 bool opened = false;
-// Static objects of the program may configure before those of this file are made.
-config::options& wanted() {
-  static auto* const only = new config::options;
-  return *only;
-}
-// Null until somebody asks. Never destroyed: even the last static destructor may fork.
-const config::resolved_options* resolved = nullptr;
-
-const config::resolved_options& settings() {
-  if (resolved == nullptr)
-    resolved = new config::resolved_options(config::resolve_or_die(wanted(), usual));
-  return *resolved;
-}
 
 void say_about_fibers() {
   const auto with = stack::small::guarded_by();
@@ -54,7 +38,7 @@ void say_about_fibers() {
 
 // Once.
 void open_all() {
-  const config::resolved_options& use = settings();
+  const config::resolved_options& use = vproc::options_at_first_fork();
   NOPAL_ASSERT(!arch::shadow_stack_is_on(),
                "this program runs with shadow stacks (CET), on which a continuation cannot go on "
                "where another thread left it; start it with "
@@ -75,23 +59,22 @@ void open_all() {
     say_about_fibers();
   if (use.verbose.value && copies() > 1)
     base::say("%u copies of Nopal run in this process, each with its own workers", copies());
-  virtual_ones = use.virtual_workers.value;
   // Then each fork is a place where another worker may go on.
-  const bool at_each_fork = forced || virtual_ones != 0;
+  const bool at_each_fork = vproc::steals_forced() || vproc::virtual_workers() != 0;
   const bool without_barrier = !base::enable_heavy_barrier() || at_each_fork;
   if (without_barrier && !at_each_fork && use.verbose.value)
     base::say("this kernel has no private expedited membarrier: every fork synchronises");
-  open_table(without_barrier, use.seed.value);
-  open_timer(without_barrier, use.tick.value, use.num_workers.value);
-  report_stack_overflows();
+  vproc::open_table(without_barrier, use.seed.value);
+  vproc::open_timer(without_barrier, use.tick.value, use.num_workers.value);
+  vproc::report_stack_overflows(lowest_stack_known_to_others);
   if (use.stats.value)
-    std::atexit(print_statistics);
+    std::atexit(vproc::print_statistics);
 }
 
 } // namespace
 
-void start() noexcept {
-  check_no_callback();
+void start(vproc::pool_body body) noexcept {
+  vproc::check_no_callback();
   if (started.load(base::acquire))
     return;
   const int error = *base::this_threads_error();
@@ -109,47 +92,25 @@ void start() noexcept {
     return;
   if (!std::exchange(opened, true))
     open_all();
-  start_pool_threads(settings(), wanted());
+  vproc::start_pool_threads(vproc::options_in_force(), vproc::options_asked(), body);
   base::set_error(error);
   started.store(true, base::release);
-}
-
-void set_options(const config::options& asked) {
-  const std::scoped_lock guard{lock};
-  NOPAL_ASSERT(!opened, "nopal::configure was called after the first fork; call it before");
-  NOPAL_ASSERT(resolved == nullptr,
-               "nopal::configure was called after nopal::num_workers, which had to decide "
-               "what the options are; call it before");
-  wanted() = asked;
-}
-
-void force_steals(std::uint64_t seed) {
-  const std::scoped_lock guard{lock};
-  NOPAL_ASSERT(!opened && resolved == nullptr,
-               "steals were forced after the first fork, or after the options were decided");
-  forced = true;
-  wanted().seed = seed;
-}
-
-bool steals_forced() noexcept { return forced; }
-unsigned virtual_workers() noexcept { return virtual_ones; }
-
-const config::resolved_options& options_in_force() {
-  const std::scoped_lock guard{lock};
-  return settings();
 }
 
 void stop() {
   NOPAL_ASSERT(!vproc::is_worker(vproc::current()),
                "nopal::stop_workers was called by a strand; call it where no computation runs");
-  check_no_callback();
+  vproc::check_no_callback();
   const std::scoped_lock guard{lock};
   if (!started.load(base::relaxed))
     return;
-  NOPAL_ASSERT(clear_if_no_group(started),
+  NOPAL_ASSERT(vproc::clear_if_no_group(started),
                "nopal::stop_workers was called while a computation runs on another thread; call it "
                "where none runs");
-  end_pool_threads();
+  vproc::tell_pool_threads_to_end();
+  vproc::wake_resting_spares();
+  vproc::join_pool_threads();
+  vproc::forget_spares();
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -2,11 +2,11 @@
 // Preemption of the calling strand, by itself.
 #include "nopal/sched/preemption.h"
 
-#include "nopal/sched/cancel.h"
-#include "nopal/sched/fibers.h"
+#include "nopal/sched/ancestry.h"
 #include "nopal/sched/park.h"
-#include "nopal/sched/pool.h"
-#include "nopal/sched/timer.h"
+#include "nopal/sched/stop.h"
+#include "nopal/vproc/settings.h"
+#include "nopal/vproc/timer.h"
 #include "nopal/vproc/worker.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
@@ -16,17 +16,12 @@ vproc::mask_count of_no_strand;
 // Strands of virtual workers, less the one that runs. One thread alone writes it.
 unsigned set_aside = 0;
 
-void take_signals(vproc::vproc* here) noexcept {
-  here->signals.take(vproc::preempt_requested);
-  if (here->stood_in.load(base::relaxed) && here->stood_in.exchange(false, base::acq_rel))
-    end_stand_in();
-}
-
 // Of virtual workers another one may go on at any time.
 bool must_give_way(vproc::vproc* here) noexcept {
-  return here->signals.told(vproc::preempt_requested) ||
-         (steals_forced() && here->random.below(8) == 0) ||
-         (virtual_workers() > 1 && set_aside + 1 < virtual_workers() && here->random.below(2) == 0);
+  return here->signals.told(sync::preempt_requested) ||
+         (vproc::steals_forced() && here->random.below(8) == 0) ||
+         (vproc::virtual_workers() > 1 && set_aside + 1 < vproc::virtual_workers() &&
+          here->random.below(2) == 0);
 }
 
 } // namespace
@@ -35,9 +30,9 @@ void give_way_if_told() noexcept {
   vproc::vproc* const here = vproc::current()->host;
   if (!must_give_way(here) || current_masks()->masked())
     return;
-  take_signals(here);
+  vproc::heed_preemption(here);
   here->count.preemptions.add(1);
-  if (virtual_workers() == 0)
+  if (vproc::virtual_workers() == 0)
     return end_turn();
   ++set_aside;
   end_turn();
@@ -55,12 +50,7 @@ bool stops_at_poll_slow() {
 
 void poll_slow() {
   if (stops_at_poll_slow())
-    throw_cancelled();
-}
-
-void begin_turn(vproc::vproc* here) noexcept {
-  if (here->signals.seems_told(vproc::preempt_requested))
-    take_signals(here);
+    join::throw_cancelled();
 }
 
 vproc::mask_count* current_masks() noexcept {
@@ -72,7 +62,7 @@ vproc::mask_count* current_masks() noexcept {
 
 void unmasked() noexcept {
   vproc::worker* const self = vproc::current();
-  if (vproc::is_worker(self) && self->host->signals.told(vproc::preempt_requested))
+  if (vproc::is_worker(self) && self->host->signals.told(sync::preempt_requested))
     self->interrupt();
 }
 

@@ -18,9 +18,6 @@ void give_way_if_told() noexcept;
 void poll_slow();
 bool stops_at_poll_slow();
 
-// The scheduler: what its vproc goes on with begins its turn.
-void begin_turn(vproc::vproc* here) noexcept;
-
 // The guards of the calling strand; on a thread that runs none, guards that nobody asks.
 vproc::mask_count* current_masks() noexcept;
 // One of them has been left: if a signal stands, the next fork or poll sees it.

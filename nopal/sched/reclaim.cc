@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // An idle vproc that is bound to no group gives back dead stack pages, while more are charged than
 // should be (stack/retirement.h).
-#include "nopal/config.h"
-#include "nopal/sched/schedule.h"
+#include "nopal/sched/reclaim.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
 

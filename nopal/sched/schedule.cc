@@ -9,13 +9,19 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
-#include "nopal/sched/cancel.h"
-#include "nopal/sched/entry.h"
-#include "nopal/sched/idle.h"
+#include "nopal/sched/ancestry.h"
+#include "nopal/sched/groups.h"
 #include "nopal/sched/park.h"
-#include "nopal/sched/preemption.h"
-#include "nopal/sched/table.h"
-#include "nopal/sched/thread_bound.h"
+#include "nopal/sched/pool.h"
+#include "nopal/sched/steal.h"
+#include "nopal/sched/stop.h"
+#include "nopal/vproc/entry.h"
+#include "nopal/vproc/ready.h"
+#include "nopal/vproc/ready_queues.h"
+#include "nopal/vproc/table.h"
+#include "nopal/vproc/thread_bound.h"
+#include "nopal/vproc/timer.h"
+#include "nopal/vproc/wake.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
@@ -64,88 +70,20 @@ signal ask(worker* self, vproc::action* asked, signal told) noexcept {
 // ready has a turn before the next one does. Otherwise alternatives that begin others for ever
 // would keep what has begun from its turn.
 bool begins_another(vproc::vproc* here) noexcept {
-  if (!any_alternatives())
+  if (!vproc::any_alternatives())
     return false;
   if (here->turns_owed != 0) {
     --here->turns_owed;
     return false;
   }
-  here->turns_owed = seem_ready(here);
+  here->turns_owed = vproc::seem_ready(here);
   return true;
 }
 
-// The vproc's own scheduler.
-NOPAL_SWITCHES signal work(worker* self, signal told) noexcept {
-  if (told.what == signal::kind::preempt)
-    make_ready(told.strand);
-  const bool preempted = told.what == signal::kind::preempt;
-  const next_step next = find_work(self, preempted && begins_another(self->host));
-  if (fiber* const* const strand = std::get_if<fiber*>(&next))
-    return signal::enter(*strand);
-  if (const auto* const theft = std::get_if<stolen>(&next))
-    run(self, *theft);
-  else if (const auto* const after = std::get_if<joined>(&next))
-    run(self, *after);
-  else if (const auto* const root = std::get_if<finished_root>(&next))
-    run(self, *root);
-  else
-    run(self, pool_ended{});
-  return signal::stop();
-}
-
-// Returns what follows, if the vproc has not gone on with a strand; `stop` where the strand was
-// left to another thread.
-NOPAL_SWITCHES signal answer(worker* self, signal told) noexcept {
-  switch (told.what) {
-  case signal::kind::enter:
-    if (told.strand->starts != nullptr)
-      return ask(self, told.strand->starts, signal::stop());
-    run(self, told.strand);
-    return signal::stop();
-  case signal::kind::joined:
-    run(self, joined{told.scope, self->of});
-    return signal::stop();
-  case signal::kind::stop:
-  case signal::kind::preempt:
-    break;
-  }
-  vproc::action* const top = self->host->actions.get();
-  if (top == nullptr)
-    return work(self, told);
-  self->host->actions.set(top->below);
-  return ask(self, top, told);
-}
-
-// Where a pool thread began, and the worker that its vproc ran last.
-struct pool_thread_frame : arch::context {
-  worker* last = nullptr;
-};
-
-// On the scheduler's stack.
-[[noreturn]] NOPAL_SWITCHES void begin_pool_thread(arch::context*, std::uintptr_t) noexcept {
-  schedule(vproc::current(), signal::stop());
-}
-
-} // namespace
-
-NOPAL_SWITCHES void schedule(worker* self, signal told) noexcept {
-  check_mutexes(self->host);
-  begin_turn(self->host);
-  for (;;)
-    told = answer(self, told);
-}
-
-void push_action(vproc::vproc* here, vproc::action* pushed) noexcept {
-  NOPAL_ASSERT(!pushed->pushed,
-               "a scheduler action was run while it waited for a signal already, of "
-               "a fiber on this vproc or another; each vproc needs an action of "
-               "its own");
-  pushed->pushed = true;
-  pushed->below = here->actions.get();
-  here->actions.set(pushed);
-}
-
-NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
+// Each resumes the strand and does not return; or it returns, because the strand's stack is being
+// reclaimed, and the reclaimer will resume the strand, or because the strand belongs to another
+// thread, which was woken. `self` has no stack, or an empty one.
+NOPAL_SWITCHES void resume(worker* self, stolen what) noexcept {
   scope_frame* const scope = what.continuation;
   self->of = what.of;
   base::happens_after(scope);
@@ -166,13 +104,13 @@ NOPAL_SWITCHES void run(worker* self, stolen what) noexcept {
   self->adopt(self->stack, top, self->of);
   look_at_next_fork(self->host);
   note_stack(self);
-  leave();
+  vproc::leave();
   arch::nopal_arch_resume(scope, at);
 }
 
 // All strands of the scope have met: the main path is resumed where it stopped, on the frame's own
 // stack.
-NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
+NOPAL_SWITCHES void resume(worker* self, joined what) noexcept {
   scope_frame* const scope = what.main_path;
   self->of = what.of;
   base::happens_after(&scope->state());
@@ -187,7 +125,7 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
     return run(self, finished_root{scope});
   if (root) {
     what.of->finish(scope);
-    return wake(self, what.of->parking);
+    return vproc::wake(self, what.of->parking);
   }
   if (self->stack != own && self->stack != stack::no_stack)
     stack::release(self->stack);
@@ -198,8 +136,126 @@ NOPAL_SWITCHES void run(worker* self, joined what) noexcept {
   restore_control(self, scope);
   look_at_next_fork(self->host);
   note_stack(self);
-  leave();
+  vproc::leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
+}
+
+// Where a pool thread began, and the worker that its vproc ran last.
+struct pool_thread_frame : arch::context {
+  worker* last = nullptr;
+};
+
+// It stands where the thread began, on the same stack, with nothing between.
+NOPAL_SWITCHES void resume(worker* self, pool_ended) noexcept {
+  auto* const frame = static_cast<pool_thread_frame*>(self->host->beginning);
+  frame->last = self;
+  self->host->runs.set(false);
+  vproc::leave_to_next_thread(self);
+  vproc::leave();
+  arch::nopal_self = &vproc::no_worker;
+  base::forget_frames(arch::stack_pointer(), frame->stack_pointer);
+  arch::nopal_arch_resume(frame, frame->stack_pointer);
+}
+
+// The vproc's own scheduler.
+NOPAL_SWITCHES signal work(worker* self, signal told) noexcept {
+  if (told.what == signal::kind::preempt)
+    vproc::make_ready(told.strand);
+  const bool preempted = told.what == signal::kind::preempt;
+  const next_step next = find_work(self, preempted && begins_another(self->host));
+  if (fiber* const* const strand = std::get_if<fiber*>(&next))
+    return signal::enter(*strand);
+  if (const auto* const theft = std::get_if<stolen>(&next))
+    resume(self, *theft);
+  else if (const auto* const after = std::get_if<joined>(&next))
+    resume(self, *after);
+  else if (const auto* const root = std::get_if<finished_root>(&next))
+    run(self, *root);
+  else
+    resume(self, pool_ended{});
+  return signal::stop();
+}
+
+// Returns what follows, if the vproc has not gone on with a strand; `stop` where the strand was
+// left to another thread.
+NOPAL_SWITCHES signal answer(worker* self, signal told) noexcept {
+  switch (told.what) {
+  case signal::kind::enter:
+    if (told.strand->starts != nullptr)
+      return ask(self, told.strand->starts, signal::stop());
+    run(self, told.strand);
+    return signal::stop();
+  case signal::kind::joined:
+    resume(self, joined{told.scope, self->of});
+    return signal::stop();
+  case signal::kind::stop:
+  case signal::kind::preempt:
+    break;
+  }
+  vproc::action* const top = self->host->actions.get();
+  if (top == nullptr)
+    return work(self, told);
+  self->host->actions.set(top->below);
+  return ask(self, top, told);
+}
+
+// On the scheduler's stack.
+[[noreturn]] NOPAL_SWITCHES void begin_pool_thread(arch::context*, std::uintptr_t) noexcept {
+  schedule(vproc::current(), signal::stop());
+}
+
+// The body of a pool thread.
+NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
+  vproc::vproc* const here = self->host;
+  pool_thread_frame frame;
+  here->beginning = &frame;
+  place_scheduler(here);
+  self->run_on(here);
+  vproc::enter();
+  arch::nopal_arch_park(&frame, begin_pool_thread);
+  return frame.last;
+}
+
+// What the vproc goes on with begins its turn.
+void begin_turn(vproc::vproc* host) noexcept {
+  if (host->signals.seems_told(sync::preempt_requested))
+    vproc::heed_preemption(host);
+}
+
+} // namespace
+
+NOPAL_SWITCHES void schedule(worker* self, signal told) noexcept {
+  vproc::check_mutexes(self->host);
+  begin_turn(self->host);
+  for (;;)
+    told = answer(self, told);
+}
+
+void push_action(vproc::vproc* here, vproc::action* pushed) noexcept {
+  NOPAL_ASSERT(!pushed->pushed,
+               "a scheduler action was run while it waited for a signal already, of "
+               "a fiber on this vproc or another; each vproc needs an action of "
+               "its own");
+  pushed->pushed = true;
+  pushed->below = here->actions.get();
+  here->actions.set(pushed);
+}
+
+NOPAL_SWITCHES void child_ended(void* argument) noexcept {
+  auto* const scope = static_cast<scope_frame*>(argument);
+  worker* const self = vproc::current();
+  note_scheduler_stack(self->host);
+  self->use_no_stack();
+  if (self->holds_frame_of(scope)) {
+    // That stack stays with the frame.
+    if (!scope->state().join.last_child())
+      stack::retire(scope->stack_pointer);
+    self->stack = stack::no_stack;
+  } else {
+    base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
+  }
+  base::happens_before(&scope->state());
+  schedule(self, scope->state().join.child_finished() ? signal::joined(scope) : signal::stop());
 }
 
 void place_scheduler(vproc::vproc* here) noexcept {
@@ -210,28 +266,7 @@ void place_scheduler(vproc::vproc* here) noexcept {
   here->error = base::this_threads_error();
 }
 
-NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
-  vproc::vproc* const here = self->host;
-  pool_thread_frame frame;
-  here->beginning = &frame;
-  place_scheduler(here);
-  self->run_on(here);
-  enter();
-  arch::nopal_arch_park(&frame, begin_pool_thread);
-  return frame.last;
-}
-
-// It stands where the thread began, on the same stack, with nothing between.
-NOPAL_SWITCHES void run(worker* self, pool_ended) noexcept {
-  auto* const frame = static_cast<pool_thread_frame*>(self->host->beginning);
-  frame->last = self;
-  self->host->runs.set(false);
-  leave_to_next_thread(self);
-  leave();
-  arch::nopal_self = &vproc::no_worker;
-  base::forget_frames(arch::stack_pointer(), frame->stack_pointer);
-  arch::nopal_arch_resume(frame, frame->stack_pointer);
-}
+void start_pool() noexcept { start(run_pool_thread); }
 
 NOPAL_SWITCHES void note_stack(worker* self) noexcept {
   const stack::stack_id on = self->stack;

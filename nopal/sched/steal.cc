@@ -8,15 +8,17 @@
 // some back. After kRounds without success the thread sleeps (idle.h). So a thief that is awake
 // takes the oldest continuation of a worker that never forks again after at most kTries attempts
 // and one pass over the workers, unless the pass came too soon after the fork.
+#include "nopal/sched/steal.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
 #include "nopal/sched/arenas.h"
 #include "nopal/sched/idle.h"
-#include "nopal/sched/park.h"
-#include "nopal/sched/pool.h"
-#include "nopal/sched/pool_threads.h"
-#include "nopal/sched/schedule.h"
-#include "nopal/sched/table.h"
+#include "nopal/sched/reclaim.h"
+#include "nopal/vproc/ready.h"
+#include "nopal/vproc/ready_queues.h"
+#include "nopal/vproc/settings.h"
+#include "nopal/vproc/table.h"
+#include "nopal/vproc/threads.h"
 
 #include <algorithm>
 #include <chrono>
@@ -48,9 +50,9 @@ outcome steal_from(worker* victim, worker* self, next_step& next) noexcept {
 }
 
 bool steal_from_anybody(worker* self, next_step& next) noexcept {
-  const std::uint32_t count = slots_in_use();
+  const std::uint32_t count = vproc::slots_in_use();
   for (unsigned tries = 1; tries <= kTries; ++tries) {
-    worker* const victim = worker_in(self->host->random.below(count));
+    worker* const victim = vproc::worker_in(self->host->random.below(count));
     if (victim != self && victim != nullptr) {
       const outcome result = steal_from(victim, self, next);
       if (result == outcome::got)
@@ -67,13 +69,13 @@ bool steal_from_anybody(worker* self, next_step& next) noexcept {
 
 bool steal_from_suspended(worker* self, next_step& next) noexcept {
   item taken{};
-  return suspended.steal(self->host->bound, taken, [&](const worker* victim) {
+  return vproc::suspended.steal(self->host->bound, taken, [&](const worker* victim) {
     next = stolen_from(victim, self, taken); // whose errno is in the frame of the strand that waits
   });
 }
 
 bool steal_starved(worker* self, next_step& next) noexcept {
-  return any_other_worker(self, [self, &next](worker* victim) {
+  return vproc::any_other_worker(self, [self, &next](worker* victim) {
     return victim->deque.publish_for_owner(name_of(self->host->bound)) &&
            steal_from(victim, self, next) == outcome::got;
   });
@@ -87,7 +89,7 @@ bool go_on(worker* self, next_step& next) noexcept {
       next = finished_root{root};
       return true;
     }
-  fiber* const ready = take_ready(self->host);
+  fiber* const ready = vproc::take_ready(self->host);
   next = ready;
   return ready != nullptr;
 }
@@ -97,8 +99,8 @@ bool any_finished(const worker* self) noexcept {
   return here->bound != nullptr && !here->member && here->bound->is_finished();
 }
 
-bool steal_fiber(worker* self, ready_seen& before, next_step& next) noexcept {
-  fiber* const ready = steal_ready(self->host, before);
+bool steal_fiber(worker* self, vproc::ready_seen& before, next_step& next) noexcept {
+  fiber* const ready = vproc::steal_ready(self->host, before);
   next = ready;
   return ready != nullptr;
 }
@@ -135,7 +137,7 @@ bool stay_member(worker* self, next_step& next) noexcept {
   const bool may_steal = self->stack != stack::no_stack || !stack::may_run_out();
   if (may_steal && search_arena(self, next))
     return true;
-  share_ready(here);
+  vproc::share_ready(here);
   give_place_back(std::exchange(here->bound, nullptr));
   here->member = false;
   return false;
@@ -145,7 +147,7 @@ bool stay_member(worker* self, next_step& next) noexcept {
 
 next_step find_work(worker* self, bool forked_first) noexcept {
   next_step next;
-  forked_first |= virtual_workers() > 1 && self->host->random.below(2) == 0;
+  forked_first |= vproc::virtual_workers() > 1 && self->host->random.below(2) == 0;
   if (forked_first && !any_finished(self) && take_stack(self) && steal_from_suspended(self, next))
     return next;
   if (self->host->member && stay_member(self, next))
@@ -154,7 +156,7 @@ next_step find_work(worker* self, bool forked_first) noexcept {
     return next;
   begin_search(self);
   rest_after_vain_steals(self);
-  ready_seen before;
+  vproc::ready_seen before;
   unsigned nap_us = 50;
   for (unsigned round = 1;; ++round) {
     if (must_rest(self) && !may_go_on(self))
@@ -162,7 +164,7 @@ next_step find_work(worker* self, bool forked_first) noexcept {
     const bool may_steal = wait_for_stack(self);
     if (go_on(self, next))
       break;
-    if (is_to_end(self->host)) {
+    if (vproc::is_to_end(self->host)) {
       next = pool_ended{};
       break;
     }
@@ -188,7 +190,7 @@ next_step find_work(worker* self, bool forked_first) noexcept {
 
 bool thief_may_come(const worker* self) noexcept {
   const group* const of = self->of;
-  return any_other_vproc(self->host, [of](const vproc::vproc* one) {
+  return vproc::any_other_vproc(self->host, [of](const vproc::vproc* one) {
     const group* const wanted = one->searches_for.get();
     const bool joins = wanted == nullptr && (!of->closed || (!one->spare.get() && has_place(of)));
     return one->searches.get() && (wanted == of || joins);
@@ -200,7 +202,7 @@ void wait_for_thief(worker* self) noexcept {
   constexpr unsigned kPatience = 20000;
   constexpr std::chrono::milliseconds kTime{5}; // where other programs want the processors too
   vproc::vproc* const here = self->host;
-  if (!steals_forced() || here->random.below(4) == 0 || !here->forced.begin())
+  if (!vproc::steals_forced() || here->random.below(4) == 0 || !here->forced.begin())
     return;
   const auto end = clock::now() + kTime;
   for (unsigned tries = 1; tries < kPatience && self->deque.anything_public(); ++tries) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What fibers share: those that are spawned in a call of nopal::run, the computation that it waits
-// for; the strands of one fiber, their context.
+// A computation: all fibers of one call of nopal::run, which waits for them.
 //
 //   running   fibers that have begun or are to begin, and have not ended; the function that `run`
 //             is given is one of them
@@ -17,10 +16,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
-#include "nopal/join/cancelable.h"
-#include "nopal/vproc/fiber_locals.h"
-#include "nopal/vproc/mask_count.h"
-#include "nopal/vproc/provision.h"
+#include "nopal/sync/provision.h"
 
 #include <cstdint>
 #include <exception>
@@ -50,7 +46,7 @@ public:
   group* of = nullptr;      // in which `run` was called; the fibers belong to it
   fiber* waiting = nullptr; // the caller
   policy* chosen = nullptr; // null: ready fibers are for any vproc
-  provisions<vproc, most_places> given;
+  sync::provisions<vproc, most_places> given;
   base::handed_over<std::exception_ptr> first; // the exception of the fiber that failed first
 
   void begin_one() noexcept { running_.fetch_add(1, base::relaxed); }
@@ -68,16 +64,6 @@ public:
 private:
   base::atomic<std::uint64_t> running_{1};
   base::atomic<std::uint64_t> failures_{0};
-};
-
-// Of a fiber: what all its strands have in common. It ends after them. `cancels` is set before the
-// fiber begins.
-struct fiber_context {
-  computation* in = nullptr;
-  join::cancelable* cancels = nullptr; // null: none; else a sched::cancel_node
-  fiber_locals locals;
-  mask_count masks;
-  vproc* pinned = nullptr; // null: it may run on any vproc
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

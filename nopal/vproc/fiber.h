@@ -8,26 +8,22 @@
 //
 // A fiber that waits lies in the frame of the function that waits. Where that is no strand but a
 // thread that runs none, the thread itself waits (`waker`). One that has not begun lies where
-// sched/fibers.h says, one that starts an action in the action.
+// fibers/fibers.h says, one that starts an action in the action.
 //
 // Ownership: the strand, before the fiber is in a queue; then the thread that holds the queue's
 //            lock; then the vproc that took the fiber from there.
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/sync/choice.h"
+#include "nopal/sync/queues.h"
 #include "nopal/vproc/action.h"
-#include "nopal/vproc/choice.h"
+#include "nopal/vproc/context.h"
 #include "nopal/vproc/group.h"
-#include "nopal/vproc/queues.h"
 #include "nopal/vproc/worker.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
-
-class computation;
-
-struct action;
-struct fiber_context;
 
 struct fiber : arch::context {
   // Of one that has not begun: what is called on its stack, with the fiber. Null: it is resumed.
@@ -51,12 +47,15 @@ struct fiber : arch::context {
   bool own_control = false; // they are not its group's
   // Left by switch_to_next (sched/park.cc), which leaves much of the above alone.
   bool stack_in_use = false;
-  bool turn_ended = false; // it was preempted: those that its vproc keeps ready go first
-  thread_waker waker;      // of a thread that runs no strands
+  bool turn_ended = false;  // it was preempted: those that its vproc keeps ready go first
+  sync::thread_waker waker; // of a thread that runs no strands
   // Of a strand that can be cancelled while it waits: who wakes it claims this. Else null.
-  choice* waits = nullptr;
+  sync::choice* waits = nullptr;
 
   bool claim() noexcept { return waits == nullptr || waits->claim(0); }
+  // The vproc on which alone the fiber runs; null: it may run on any.
+  vproc* pinned_to() const noexcept { return with == nullptr ? nullptr : with->pinned; }
+  bool is_pinned() const noexcept { return pinned_to() != nullptr; }
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -20,8 +20,8 @@
 
 #include "nopal/config.h"
 #include "nopal/join/join.h"
+#include "nopal/sync/parking.h"
 #include "nopal/vproc/mask_count.h"
-#include "nopal/vproc/parking.h"
 #include "nopal/vproc/vproc.h"
 
 NOPAL_HIDDEN_BEGIN
@@ -58,7 +58,7 @@ struct group {
 
   mask_count masks; // of its strands that are in no computation
 
-  alignas(64) parking_place parking; // where the waiting thread sleeps
+  alignas(64) sync::parking_place parking; // where the waiting thread sleeps
 
   // A vproc that completes the root scope's join on another thread; it wakes the waiting one next.
   void finish(join::scope_frame* scope) noexcept { finished_.store(scope, base::release); } // H

@@ -14,12 +14,12 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
-#include "nopal/vproc/forced_waits.h"
-#include "nopal/vproc/local_queue.h"
-#include "nopal/vproc/parking.h"
-#include "nopal/vproc/signal_word.h"
-#include "nopal/vproc/vain_steals.h"
-#include "nopal/vproc/wait_word.h"
+#include "nopal/sync/forced_waits.h"
+#include "nopal/sync/local_queue.h"
+#include "nopal/sync/parking.h"
+#include "nopal/sync/signal_word.h"
+#include "nopal/sync/vain_steals.h"
+#include "nopal/sync/wait_word.h"
 
 #include <cstdint>
 
@@ -89,15 +89,15 @@ struct vproc {
   bool in_pool = false;
   shown<bool> spare; // of the pool: active only while others are blocked
   base::random random;
-  vain_steals vain;
+  sync::vain_steals vain;
   counters count;
-  forced_waits forced;
+  sync::forced_waits forced;
 
   // Fibers that its thread made ready and may run. While it is bound, those of its group only.
-  alignas(64) local_queue<fiber> ready;
+  alignas(64) sync::local_queue<fiber> ready;
 
   // Fibers that are to run here and nowhere else.
-  alignas(64) shared_queue<fiber> remote;
+  alignas(64) sync::shared_queue<fiber> remote;
   base::handed_over<std::uint32_t> computations{0}; // that have been given it (provision.h)
 
   // Every 64th time the fibers that all vprocs share come first: its own might never end.
@@ -108,17 +108,17 @@ struct vproc {
            !signals.seems_told(~0u);
   }
 
-  alignas(64) wait_counts waits; // of strands that can be cancelled meanwhile
+  alignas(64) sync::wait_counts waits; // of strands that can be cancelled meanwhile
 
   // What others want of it (sched/preemption.h, timer.h).
-  alignas(64) signal_word<worker> signals;
+  alignas(64) sync::signal_word<worker> signals;
   shown<bool> runs;                 // a strand, or an action: it does not look for work
   shown<bool> searches;             // for what it can steal, or sleeps until it is woken for that:
   shown<const group*> searches_for; // of this group; null: any that takes it
   tally blocked; // its thread is in `blocking`, and a spare has its place already
   base::atomic<bool> stood_in{false}; // a spare has its place, since it did not take its signals
 
-  alignas(64) parking_place parking; // where its thread sleeps while it is not bound
+  alignas(64) sync::parking_place parking; // where its thread sleeps while it is not bound
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -76,6 +76,11 @@ struct worker : arch::runner {
       deque.adopt(stack::no_stack, 0, nullptr);
   }
 
+  // Whether the scope's frame lies on the stack on which the worker runs a child of it; else that
+  // stack holds the child alone.
+  bool holds_frame_of(const join::scope_frame* scope) const noexcept {
+    return stack::is_ours(scope->stack_pointer) && stack::stack_of(scope->stack_pointer) == stack;
+  }
   // The vproc runs strands with this worker from now on.
   void run_on(vproc* here) noexcept {
     host = here;
@@ -116,6 +121,8 @@ struct stand_in : worker {
 extern constinit stand_in no_worker;
 
 inline bool is_worker(const worker* self) noexcept { return self != &no_worker; }
+// Whether the calling thread runs a strand.
+inline bool on_strand() noexcept { return is_worker(current()); }
 
 } // namespace nopal::inline NOPAL_ABI::vproc
 NOPAL_HIDDEN_END

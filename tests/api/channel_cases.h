@@ -276,14 +276,14 @@ using channel_death = death;
 TEST_F(channel_death, a_channel_must_outlive_those_who_wait) {
   const auto destroy_too_early = [] {
     nopal::run([] {
-      nopal::sched::meeting_place place;
+      nopal::fibers::meeting_place place;
       nopal::spawn([&place] {
-        nopal::sched::alternative only{&place, nopal::sched::side::sending, nullptr};
-        nopal::sched::do_one(&only, 1, true);
+        nopal::fibers::alternative only{&place, nopal::sync::side::sending, nullptr};
+        nopal::fibers::do_one(&only, 1, true);
       });
-      while (place.empty(nopal::sched::side::sending))
+      while (place.empty(nopal::sync::side::sending))
         nopal::yield();
-      nopal::sched::check_nobody_waits(place);
+      nopal::fibers::check_nobody_waits(place);
     });
   };
   EXPECT_DEATH(destroy_too_early(), "a nopal::channel was destroyed while a strand waits");

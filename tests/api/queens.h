@@ -47,7 +47,7 @@ inline bool solves(const board& queens) {
 inline std::optional<std::uint64_t> boards_solved(unsigned workers, int rounds) {
   return apart([=] {
     nopal::configure({.num_workers = workers});
-    nopal::sched::force_steals(workers);
+    nopal::vproc::force_steals(workers);
     std::uint64_t solved = 0;
     for (int round = 0; round < rounds; ++round)
       if (const std::optional<board> found = queens_from({}, 0, 0, 8))

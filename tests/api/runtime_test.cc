@@ -168,7 +168,7 @@ TEST_F(runtime_death, statistics_only_if_asked_for) {
 TEST_F(runtime, counters_agree) {
   EXPECT_EQ(apart([] {
               nopal::configure({.num_workers = 4, .stack_budget = nopal::unlimited});
-              nopal::sched::force_steals(9);
+              nopal::vproc::force_steals(9);
               for (int i = 0; i < 20; ++i)
                 be_stolen();
               if (fib(9) != 34)
@@ -238,7 +238,7 @@ TEST_F(runtime, unused_pages_go_back_where_the_budget_says_so) {
 TEST_F(runtime, results_stay_right_where_pages_go_back) {
   EXPECT_EQ(apart([] {
               nopal::configure({.num_workers = 5, .stack_budget = 0});
-              nopal::sched::force_steals(3);
+              nopal::vproc::force_steals(3);
               return fib(11);
             }),
             89u);

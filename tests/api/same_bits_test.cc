@@ -19,7 +19,7 @@ std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 std::uint64_t reduce_with(unsigned workers, bool forced) {
   nopal::configure({.num_workers = workers});
   if (forced)
-    nopal::sched::force_steals(workers);
+    nopal::vproc::force_steals(workers);
   return bits(nopal::reduce(1, 50001, 0.0, std::plus<>{}, term));
 }
 

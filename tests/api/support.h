@@ -4,7 +4,7 @@
 
 #include "nopal/fork.h"
 #include "nopal/runtime.h"
-#include "nopal/sched/pool.h"
+#include "nopal/vproc/settings.h"
 
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
@@ -25,7 +25,7 @@ namespace nopal_test {
 // processors, so that thieves come at any instruction.
 struct start {
   explicit start(unsigned workers) { nopal::configure({.num_workers = workers}); }
-  start(unsigned workers, std::uint64_t seed) : start(workers) { nopal::sched::force_steals(seed); }
+  start(unsigned workers, std::uint64_t seed) : start(workers) { nopal::vproc::force_steals(seed); }
 };
 
 // Runs `compute` in a process of its own, made while this one has no pool yet, and returns the
@@ -62,7 +62,7 @@ inline bool on_valgrind() {
 
 // So many repetitions of something that waits for a thief when steals are forced.
 inline int repetitions(int count, int count_forced) {
-  return nopal::sched::steals_forced() ? count_forced : count;
+  return nopal::vproc::steals_forced() ? count_forced : count;
 }
 
 // A child that waits on this ends only after a thief has run the parent's continuation as far as

@@ -190,7 +190,7 @@ TEST_F(thread_misuse_death, a_signal_handler_forks_that_interrupted_the_schedule
 TEST_F(thread_misuse_death, a_signal_handler_forks_on_its_own_stack) {
   EXPECT_EXIT(
       {
-        nopal::sched::force_steals(5); // every fork takes the slow path, which looks
+        nopal::vproc::force_steals(5); // every fork takes the slow path, which looks
         nopal::scope s;
         s.fork([] {
           constexpr std::size_t bytes = std::size_t{256} << 10;

@@ -2,6 +2,7 @@
 // Which bounds on stacks each of the libraries in bench/baseline has.
 #include "nopal/runtime.h"
 #include "nopal/sched/pool.h"
+#include "nopal/vproc/settings.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +16,7 @@ namespace {
 
 TEST(baseline, has_its_bounds_on_stacks) {
   const std::string parts = NOPAL_TEXT(NOPAL_PARTS);
-  const auto use = nopal::sched::options_in_force();
+  const auto use = nopal::vproc::options_in_force();
   EXPECT_EQ(use.stack_budget.value, parts == "fibril" ? 0 : nopal::unlimited) << parts;
   EXPECT_EQ(use.max_stacks.value, parts == "cilkplus" ? 2400u : 0u) << parts;
 }

@@ -34,14 +34,14 @@ public:
   static constexpr bool counts_under_deque_lock = true;
 
   void count_steal() noexcept {
-    const deque::locked guard{lock_};
+    const base::locked guard{lock_};
     alpha_ = alpha_ + 1;
     strands_ = strands_ + 1;
   }
   std::int64_t steals() const noexcept { return alpha_; }
   bool child_finished() noexcept { return count_down(); }
   bool last_child() const noexcept {
-    const deque::locked guard{lock_};
+    const base::locked guard{lock_};
     return strands_ == 1;
   }
   bool arrive() noexcept { return count_down(); }
@@ -52,12 +52,12 @@ public:
 
 private:
   bool count_down() noexcept {
-    const deque::locked guard{lock_};
+    const base::locked guard{lock_};
     strands_ = strands_ - 1;
     return strands_ == 0;
   }
 
-  mutable deque::spin_lock lock_;
+  mutable base::spin_lock lock_;
   base::handed_over<std::int64_t> alpha_{0};
   base::handed_over<std::int64_t> strands_{1};
 };

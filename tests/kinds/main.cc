@@ -3,13 +3,13 @@
 #include "outcome.h"
 
 #include <nopal/runtime.h>
-#include <nopal/sched/pool.h>
+#include <nopal/vproc/settings.h>
 
 #include <cstdio>
 
 int main() {
   nopal::configure({.num_workers = 3});
-  nopal::sched::force_steals(7);
+  nopal::vproc::force_steals(7);
   const outcome serial = serial_part();
   const bool stolen_by_serial = nopal::stats().steals != 0;
   const outcome parallel = parallel_part();

@@ -6,7 +6,7 @@
 #include "matrix.h"
 
 #include "nopal/runtime.h"
-#include "nopal/sched/pool.h"
+#include "nopal/vproc/settings.h"
 #include "tests/patience.h"
 
 #include <sys/wait.h>
@@ -52,7 +52,7 @@ int run_all(const setting& use, const char* only) {
   options.num_workers = use.workers;
   nopal::configure(options);
   if (use.seed != 0)
-    nopal::sched::force_steals(use.seed);
+    nopal::vproc::force_steals(use.seed);
   int ran = 0;
   for (int round = 0; round < kRounds; ++round)
     for (const program* list : kLists)

@@ -5,7 +5,7 @@
 #include <nopal/fork.h>
 
 #include "nopal/runtime.h"
-#include "nopal/sched/pool.h"
+#include "nopal/vproc/settings.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -55,7 +55,7 @@ int main() {
   nopal::options options;
   options.num_workers = 2;
   nopal::configure(options);
-  nopal::sched::force_steals(1);
+  nopal::vproc::force_steals(1);
   if (fib(8) != 21 || words_and_moved(10, 20, 30) != 3 + 60 + 5 + 5 || !throws_across()) {
     std::fprintf(stderr, "small: a result is wrong\n");
     return EXIT_FAILURE;

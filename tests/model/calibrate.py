@@ -167,7 +167,7 @@ BUGS = (
     ),
     (
         "what a choice has taken is replaced",
-        "nopal/vproc/choice.h",
+        "nopal/sync/choice.h",
         "return taken_.compare_exchange_strong(expected, number, base::relaxed, base::relaxed);",
         "return taken_.exchange(number, base::relaxed) == expected || true;",
         _MEETINGS,
@@ -182,7 +182,7 @@ BUGS = (
     # Our own: who is told by one node that a member has ended destroys the node above, too.
     (
         "a member ends at one node after the other",
-        "nopal/vproc/members.h",
+        "nopal/sync/members.h",
         "for (members* at = this; at != nullptr; at = at->above_) { at->lock_.lock(); "
         "at->number_ = at->number_ - 1; "
         "while (at->number_ == 0 && !at->queue_.empty()) told.append(at->queue_.take()); } "
@@ -226,7 +226,7 @@ BUGS = (
     ),
     (
         "who cancels passes over a strand that is held",
-        "nopal/vproc/wait_word.h",
+        "nopal/sync/wait_word.h",
         "const bool held = (seen & kHeld) != 0;",
         "const bool held = (seen & kHeld) != 0; if (held) return nullptr;",
         _CANCELLED_WAITS,

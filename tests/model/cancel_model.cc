@@ -11,7 +11,7 @@
 
 #include "nopal/deque/limit.h"
 #include "nopal/join/cancelable.h"
-#include "nopal/vproc/signal_word.h"
+#include "nopal/sync/signal_word.h"
 
 namespace nopal::model {
 namespace {
@@ -27,7 +27,7 @@ inline constexpr unsigned most_vprocs = 2;
 struct vproc_of_strands {
   fake_stack place;
   fake_worker worker;
-  vproc::signal_word<fake_worker> signals;
+  sync::signal_word<fake_worker> signals;
 
   void begin() noexcept {
     worker.limit.open(false);
@@ -56,7 +56,7 @@ struct cancelling {
     stops.add(1);
     const std::uint32_t count = vprocs_made.load(base::seq_cst);
     for (std::uint32_t i = 0; i < count; ++i)
-      vprocs[i].signals.tell(vproc::stop_requested);
+      vprocs[i].signals.tell(sync::stop_requested);
   }
   void cancel(join::cancelable& node) noexcept {
     if (node.mark())
@@ -69,7 +69,7 @@ struct cancelling {
 
   void look_at_next_fork(unsigned here) noexcept {
     if (stops.count() != 0)
-      vprocs[here].signals.tell(vproc::stop_requested);
+      vprocs[here].signals.tell(sync::stop_requested);
   }
   // Whether the strand is to stop.
   bool fork_in(unsigned here, const join::cancelable* region) noexcept {
@@ -77,12 +77,12 @@ struct cancelling {
     if (on.worker.limit.allows_here())
       return false;
     on.worker.limit.attend();
-    if (!on.signals.told(vproc::stop_requested))
+    if (!on.signals.told(sync::stop_requested))
       return false;
-    on.signals.take(vproc::stop_requested);
+    on.signals.take(sync::stop_requested);
     if (region == nullptr || !region->cancelled())
       return false;
-    on.signals.tell(vproc::stop_requested);
+    on.signals.tell(sync::stop_requested);
     return true;
   }
   void fork_in_cancelled(unsigned here) noexcept {

@@ -9,10 +9,10 @@
 #include "mortal.h"
 
 #include "nopal/join/cancelable.h"
-#include "nopal/vproc/choice.h"
-#include "nopal/vproc/once_event.h"
-#include "nopal/vproc/queues.h"
-#include "nopal/vproc/wait_word.h"
+#include "nopal/sync/choice.h"
+#include "nopal/sync/once_event.h"
+#include "nopal/sync/queues.h"
+#include "nopal/sync/wait_word.h"
 
 namespace nopal::model {
 namespace {
@@ -22,8 +22,8 @@ struct fiber {
   base::handed_over<fiber*> next_waiting{nullptr};
   base::handed_over<const join::cancelable*> in{nullptr};
   base::handed_over<int> times_ready{0};
-  vproc::choice waits;
-  vproc::thread_waker woken;
+  sync::choice waits;
+  sync::thread_waker woken;
 
   bool claim() noexcept { return waits.claim(0); }
 };
@@ -37,8 +37,8 @@ inline constexpr std::uint32_t vprocs = 3;
 
 // A strand for each stack. `on` is a stack, `here` a vproc.
 template <unsigned Stacks> struct strands_that_wait {
-  vproc::wait_counts waits[vprocs];
-  vproc::wait_word words[Stacks];
+  sync::wait_counts waits[vprocs];
+  sync::wait_word words[Stacks];
   mortal<fiber> frames[Stacks];
   join::tally stops;
   join::cancelable region;
@@ -50,7 +50,7 @@ template <unsigned Stacks> struct strands_that_wait {
       return;
     do {
       const join::cancelable* const in = strand->in;
-      if (in->cancelled() && strand->waits.claim(vproc::choice::cancelled))
+      if (in->cancelled() && strand->waits.claim(sync::choice::cancelled))
         make_ready(strand);
     } while (!words[on].let_go(strand));
   }
@@ -58,7 +58,7 @@ template <unsigned Stacks> struct strands_that_wait {
     if (!node.mark())
       return;
     stops.add(1);
-    if (!vproc::any_waits(vprocs, [&](std::uint32_t i) -> const auto& { return waits[i]; }))
+    if (!sync::any_waits(vprocs, [&](std::uint32_t i) -> const auto& { return waits[i]; }))
       return;
     for (unsigned on = 0; on < Stacks; ++on)
       wake_if_cancelled(on);
@@ -87,7 +87,7 @@ template <unsigned Stacks> struct strands_that_wait {
     waits[here].end();
     words[on].end(strand);
     check(strand->times_ready == 1, "a strand was made ready twice");
-    const bool woken = strand->waits.taken() != vproc::choice::cancelled;
+    const bool woken = strand->waits.taken() != sync::choice::cancelled;
     if (!woken)
       withdraw(strand);
     strand->in = nullptr;
@@ -138,7 +138,7 @@ struct two_cancel : scenario<two_cancel<Before>, Before ? 2 : 3>, strands_that_w
 // looked for that is.
 template <int Threads>
 struct another_ends : scenario<another_ends<Threads>, Threads>, strands_that_wait<2> {
-  vproc::shared_queue<fiber, vproc::by_next_waiting> queue;
+  sync::shared_queue<fiber, sync::by_next_waiting> queue;
 
   void before() {
     for (mortal<fiber>& each : this->frames)
@@ -147,7 +147,7 @@ struct another_ends : scenario<another_ends<Threads>, Threads>, strands_that_wai
   }
   void wake_and_run() noexcept {
     fiber* first = nullptr;
-    while ((first = queue.take(vproc::claimable{})) == nullptr)
+    while ((first = queue.take(sync::claimable{})) == nullptr)
       base::spin_pause();
     make_ready(first);
     check(this->go_on(1, 0, [](fiber*) {}), "a strand was cancelled that was not to stop");
@@ -166,7 +166,7 @@ struct another_ends : scenario<another_ends<Threads>, Threads>, strands_that_wai
 
 // A strand goes on elsewhere, and waits there again on its stack.
 struct waits_again : scenario<waits_again, 3>, strands_that_wait<1> {
-  vproc::once_event<fiber> event;
+  sync::once_event<fiber> event;
 
   void before() { frames[0].begin(); }
   void thread(unsigned self) {
@@ -184,7 +184,7 @@ struct waits_again : scenario<waits_again, 3>, strands_that_wait<1> {
 // An event happens while strands wait for it, of which one is cancelled.
 template <int Waiting>
 struct event_happens : scenario<event_happens<Waiting>, Waiting + 1>, strands_that_wait<Waiting> {
-  vproc::once_event<fiber> event;
+  sync::once_event<fiber> event;
   base::handed_over<int> value{0};
 
   void thread(unsigned self) {
@@ -210,11 +210,11 @@ struct event_happens : scenario<event_happens<Waiting>, Waiting + 1>, strands_th
 
 // Two wait to be notified, of which the first is cancelled. The notification goes to the other one.
 struct notified : scenario<notified, 3>, strands_that_wait<2> {
-  vproc::shared_queue<fiber, vproc::by_next_waiting> queue;
+  sync::shared_queue<fiber, sync::by_next_waiting> queue;
 
   void notify_one() noexcept {
     fiber* first = nullptr;
-    while ((first = queue.take(vproc::claimable{})) == nullptr) // nobody waits yet
+    while ((first = queue.take(sync::claimable{})) == nullptr) // nobody waits yet
       base::spin_pause();
     make_ready(first);
   }
@@ -243,7 +243,7 @@ enum class when { before, meanwhile };
 template <int Waiting, when Cancelled>
 struct want_mutex : scenario<want_mutex<Waiting, Cancelled>, Waiting + 1>,
                     strands_that_wait<Waiting> {
-  vproc::mutex_queue<fiber> mutex;
+  sync::mutex_queue<fiber> mutex;
   base::handed_over<int> entered{0};
   bool got[Waiting]{};
 

@@ -25,7 +25,7 @@ template <int Fibers, spawned_by By, last_one Last, int Failing = 0>
 struct fibers_end : scenario<fibers_end<Fibers, By, Last, Failing>, Fibers + 1> {
   static_assert(Failing <= Fibers);
   mortal<vproc::computation> in; // it ends when the caller goes on
-  vproc::thread_waker spawned[Fibers + 1];
+  sync::thread_waker spawned[Fibers + 1];
   waiter caller;
   base::handed_over<int> done[Fibers + 1];
   std::exception_ptr thrown[Fibers + 1];

@@ -8,17 +8,17 @@
 #include "mortal.h"
 
 #include "nopal/join/cancelable.h"
-#include "nopal/vproc/choice.h"
+#include "nopal/sync/choice.h"
+#include "nopal/sync/once_event.h"
 #include "nopal/vproc/claim.h"
-#include "nopal/vproc/once_event.h"
 
 namespace nopal::model {
 namespace {
 
 struct fiber {
   base::handed_over<fiber*> next_waiting{nullptr};
-  vproc::choice waits;
-  vproc::thread_waker woken;
+  sync::choice waits;
+  sync::thread_waker woken;
 
   bool claim() noexcept { return waits.claim(0); }
 };
@@ -93,7 +93,7 @@ template <const auto& Does> struct joined : scenario<joined<Does>, int{std::size
 
 // The caller waits for the answer alone, and perhaps is cancelled meanwhile.
 template <int Count> struct shared_cell : cell<Count> {
-  vproc::once_event<fiber> settled;
+  sync::once_event<fiber> settled;
   base::atomic<int> left{Count};
   base::atomic<int> shares{Count + 1};
 };
@@ -135,7 +135,7 @@ struct shared : scenario<shared<Does, Caller>,
     bool cancelled = false;
     if (!of->settled.happened() && of->settled.join(&waiting)) {
       waiting.woken.wait();
-      cancelled = waiting.waits.taken() == vproc::choice::cancelled;
+      cancelled = waiting.waits.taken() == sync::choice::cancelled;
     }
     if (cancelled)
       of->settled.leave(&waiting);
@@ -149,7 +149,7 @@ struct shared : scenario<shared<Does, Caller>,
       run_alternative(static_cast<int>(self));
     else if (self == count)
       call_either();
-    else if (waiting.waits.claim(vproc::choice::cancelled))
+    else if (waiting.waits.claim(sync::choice::cancelled))
       waiting.woken.wake();
   }
   void after() { check(over, "the caller does not go on"); }

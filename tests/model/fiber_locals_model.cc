@@ -4,7 +4,7 @@
 // The calls and their order are those of fiber.h (fiber_local::in).
 #include "harness.h"
 
-#include "nopal/vproc/fiber_locals.h"
+#include "nopal/sync/fiber_locals.h"
 
 #include <iterator>
 #include <optional>
@@ -12,7 +12,7 @@
 namespace nopal::model {
 namespace {
 
-using vproc::fiber_locals;
+using sync::fiber_locals;
 
 inline constexpr int keys = 2;
 

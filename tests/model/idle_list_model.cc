@@ -4,7 +4,7 @@
 // The calls are those of sched/actions.cc, for a nopal::concurrent_scheduler.
 #include "harness.h"
 
-#include "nopal/vproc/idle_list.h"
+#include "nopal/sync/idle_list.h"
 
 namespace nopal::model {
 namespace {
@@ -16,7 +16,7 @@ struct instance {
 // Thread 0 is the only instance, and active at first; the others keep a fiber each, and run the
 // instance where they find it idle.
 template <int Keepers> struct keeps : scenario<keeps<Keepers>, Keepers + 1> {
-  vproc::idle_list<instance> idle;
+  sync::idle_list<instance> idle;
   instance only;
   // Without locks, which would order what is looked at.
   base::atomic<int> kept[Keepers]{};

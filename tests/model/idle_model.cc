@@ -15,8 +15,8 @@ using map_deque = deque::stack_map<fork_record, fake_marks, fake_bounds, 2>;
 
 // Header's own promises. What the waker wrote is seen by whoever it woke, or who cancels too late.
 struct handed_to_sleeper : scenario<handed_to_sleeper, 2> {
-  vproc::idle_count idle;
-  vproc::parking_place place;
+  sync::idle_count idle;
+  sync::parking_place place;
   base::atomic<bool> there{false};
   base::handed_over<int> gift{0};
   bool cancels = false;
@@ -46,8 +46,8 @@ struct handed_to_sleeper : scenario<handed_to_sleeper, 2> {
 
 // A waiting thread at its join waits for one strand, and is woken by whoever completes the join.
 struct finished_scope : scenario<finished_scope, 2> {
-  vproc::idle_count idle;
-  vproc::parking_place parking;
+  sync::idle_count idle;
+  sync::parking_place parking;
   base::atomic<strand*> finished{nullptr};
   strand scope;
 
@@ -80,8 +80,8 @@ struct finished_scope : scenario<finished_scope, 2> {
 struct two_groups : scenario<two_groups, 4> {
   static constexpr unsigned waiting = 3;
 
-  vproc::idle_count idle;
-  vproc::parking_place parking[4];
+  sync::idle_count idle;
+  sync::parking_place parking[4];
   deque::public_ring<fork_record, 4> rings[2];
   fork_record records[3];
   strand work[3];

@@ -7,8 +7,8 @@
 #include "harness.h"
 #include "strand.h"
 
-#include "nopal/vproc/local_queue.h"
-#include "nopal/vproc/parking.h"
+#include "nopal/sync/local_queue.h"
+#include "nopal/sync/parking.h"
 
 namespace nopal::model {
 namespace {
@@ -19,7 +19,7 @@ struct member {
 };
 
 template <int Fibers> struct queue_state {
-  vproc::local_queue<member> ready;
+  sync::local_queue<member> ready;
   member fibers[Fibers];
 
   void add(int i) noexcept {
@@ -33,7 +33,7 @@ template <int Fibers> struct queue_state {
     return one != nullptr;
   }
   bool steal() noexcept {
-    member* const one = ready.steal(vproc::anyone{});
+    member* const one = ready.steal(sync::anyone{});
     if (one != nullptr)
       one->work.resume();
     return one != nullptr;
@@ -92,8 +92,8 @@ struct switches : scenario<switches, 2>, queue_state<3> {
 
 // The owner adds a fiber and never takes it. A thread that sleeps must be woken, or see it.
 template <bool Fenced> struct sleeper : scenario<sleeper<Fenced>, 2>, queue_state<1> {
-  vproc::idle_count idle;
-  vproc::parking_place parking;
+  sync::idle_count idle;
+  sync::parking_place parking;
 
   void before() { ready.open(Fenced); }
   void thread(unsigned self) {

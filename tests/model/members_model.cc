@@ -7,14 +7,14 @@
 #include "mortal.h"
 
 #include "nopal/join/cancelable.h"
-#include "nopal/vproc/members.h"
+#include "nopal/sync/members.h"
 
 namespace nopal::model {
 namespace {
 
 struct fiber {
   base::handed_over<fiber*> next_waiting{nullptr};
-  vproc::thread_waker woken;
+  sync::thread_waker woken;
 };
 
 struct node {
@@ -23,7 +23,7 @@ struct node {
         members{parent != nullptr ? &parent->members : nullptr} {}
 
   join::cancelable mark;
-  vproc::members<fiber> members;
+  sync::members<fiber> members;
 
   void end_member() noexcept {
     for (fiber* waiting = members.end_one(); waiting != nullptr;) {
@@ -59,7 +59,7 @@ struct members_end : scenario<members_end<Members, Cancelling, By>, Members + Ca
   mortal<node> of;
   fiber waiting[Cancelling];
   base::handed_over<int> body[Members];
-  vproc::thread_waker begins[Members];
+  sync::thread_waker begins[Members];
 
   void begin(int member) noexcept {
     of->members.begin_one();

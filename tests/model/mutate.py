@@ -28,7 +28,7 @@ HEADERS = (
     "nopal/base/free_list.h",
     "nopal/deque/limit.h",
     "nopal/deque/public_ring.h",
-    "nopal/deque/spin_lock.h",
+    "nopal/base/spin_lock.h",
     "nopal/deque/stack_map.h",
     "bench/baseline/the.h",
     "bench/baseline/chase_lev.h",
@@ -37,19 +37,19 @@ HEADERS = (
     "nopal/stack/retirement.h",
     "nopal/vproc/claim.h",
     "nopal/vproc/computation.h",
-    "nopal/vproc/fiber_locals.h",
-    "nopal/vproc/idle_list.h",
-    "nopal/vproc/once_event.h",
-    "nopal/vproc/parking.h",
-    "nopal/vproc/provision.h",
-    "nopal/vproc/queues.h",
-    "nopal/vproc/local_queue.h",
-    "nopal/vproc/members.h",
-    "nopal/vproc/rendezvous.h",
+    "nopal/sync/fiber_locals.h",
+    "nopal/sync/idle_list.h",
+    "nopal/sync/once_event.h",
+    "nopal/sync/parking.h",
+    "nopal/sync/provision.h",
+    "nopal/sync/queues.h",
+    "nopal/sync/local_queue.h",
+    "nopal/sync/members.h",
+    "nopal/sync/rendezvous.h",
     "nopal/join/cancelable.h",
-    "nopal/vproc/signal_word.h",
-    "nopal/vproc/suspended.h",
-    "nopal/vproc/wait_word.h",
+    "nopal/sync/signal_word.h",
+    "nopal/sync/suspended.h",
+    "nopal/sync/wait_word.h",
     "nopal/process/ends.cc",
     "nopal/process/heap.cc",
     "nopal/process/heap.h",
@@ -62,9 +62,9 @@ FLAGS = ["-std=c++20", "-w", '-DNOPAL_ATOMICS="tests/model/atomics.h"', "-DNOPAL
 _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # What these do under their locks the models can see; elsewhere only that a lock is a lock.
-LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/vproc/idle_list.h",
-         "nopal/vproc/members.h", "nopal/vproc/once_event.h", "nopal/vproc/provision.h",
-         "nopal/vproc/queues.h", "nopal/vproc/rendezvous.h", "nopal/vproc/suspended.h")
+LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/sync/idle_list.h",
+         "nopal/sync/members.h", "nopal/sync/once_event.h", "nopal/sync/provision.h",
+         "nopal/sync/queues.h", "nopal/sync/rendezvous.h", "nopal/sync/suspended.h")
 _LOCK = re.compile(r"const (?:deque::)?locked guard\{(?:at->)?lock_\};")
 # Others' barriers may then fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")

@@ -23,7 +23,7 @@ public:
   bool is_free() noexcept { return turn_.try_hold(); }
 
 private:
-  vproc::mutex_queue<waiter> turn_;
+  sync::mutex_queue<waiter> turn_;
 };
 
 // Each thread enters a critical section so often.
@@ -53,7 +53,7 @@ template <int Takers, notified How>
 struct condition : scenario<condition<Takers, How>, Takers + 1> {
   static constexpr int most_waits = 4;
   mutex lock;
-  vproc::shared_queue<waiter, vproc::by_next_waiting> takers;
+  sync::shared_queue<waiter, sync::by_next_waiting> takers;
   waiter waiters[Takers][2 * most_waits + 1];
   waiter putters[Takers];
   base::handed_over<int> there{0};
@@ -70,11 +70,11 @@ struct condition : scenario<condition<Takers, How>, Takers + 1> {
       notify_all();
   }
   void notify_one() noexcept {
-    if (waiter* const first = takers.take(vproc::claimable{}))
+    if (waiter* const first = takers.take(sync::claimable{}))
       first->woken.wake();
   }
   void notify_all() noexcept {
-    for (waiter* first = takers.take_all(vproc::claimable{}); first != nullptr;) {
+    for (waiter* first = takers.take_all(sync::claimable{}); first != nullptr;) {
       waiter* const next = first->next_waiting;
       first->woken.wake();
       first = next;

@@ -5,8 +5,8 @@
 #include "harness.h"
 #include "mortal.h"
 
-#include "nopal/vproc/choice.h"
-#include "nopal/vproc/once_event.h"
+#include "nopal/sync/choice.h"
+#include "nopal/sync/once_event.h"
 
 namespace nopal::model {
 namespace {
@@ -15,12 +15,12 @@ struct waiter {
   bool claim() noexcept { return woken_by.claim(0); }
 
   base::handed_over<waiter*> next_waiting{nullptr};
-  vproc::choice woken_by;
+  sync::choice woken_by;
   base::atomic<std::uint32_t> woken{0};
 };
 
 template <int Waiters> struct waits : scenario<waits<Waiters>, Waiters + 1> {
-  vproc::once_event<waiter> event;
+  sync::once_event<waiter> event;
   base::handed_over<int> value{0};
   waiter all[Waiters];
   bool passed[Waiters] = {};
@@ -50,7 +50,7 @@ template <int Waiters> struct waits : scenario<waits<Waiters>, Waiters + 1> {
 
 // Who saw the event happen ends it.
 struct ends : scenario<ends, 2> {
-  mortal<vproc::once_event<waiter>> event;
+  mortal<sync::once_event<waiter>> event;
   waiter mine;
 
   void before() { event.begin(); }

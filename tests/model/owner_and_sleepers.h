@@ -10,7 +10,7 @@
 
 #include "nopal/deque/limit.h"
 #include "nopal/deque/public_ring.h"
-#include "nopal/vproc/parking.h"
+#include "nopal/sync/parking.h"
 
 namespace nopal::model {
 
@@ -26,8 +26,8 @@ enum class who { pool, bound, in_vain };
 
 template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_state {
   static constexpr bool pool = Who != who::bound;
-  vproc::idle_count idle;
-  vproc::parking_place parking[Thieves + 1];
+  sync::idle_count idle;
+  sync::parking_place parking[Thieves + 1];
   fake_stack place;
   deque_memory memory;
   Deque deque;

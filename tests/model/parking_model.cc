@@ -3,7 +3,7 @@
 // own. The callers' protocols, fences included, are in idle_model.cc.
 #include "harness.h"
 
-#include "nopal/vproc/parking.h"
+#include "nopal/sync/parking.h"
 
 namespace nopal::model {
 namespace {
@@ -11,8 +11,8 @@ namespace {
 // A waker that passes no fence writes, then wakes. The sleeper sees what was written once its sleep
 // is over, whether it waited or cancelled too late.
 struct no_fence : scenario<no_fence, 2> {
-  vproc::idle_count idle;
-  vproc::parking_place place;
+  sync::idle_count idle;
+  sync::parking_place place;
   base::handed_over<int> gift{0};
   bool cancels = false; // the schedule's choice, and what came of it: no part of the protocol
   bool woken = false;
@@ -39,9 +39,9 @@ struct no_fence : scenario<no_fence, 2> {
 // Somebody else is woken while it is still falling asleep: that must not hide the one that sleeps
 // from a publisher. The other is a waiting thread, to whom the work is no use.
 struct woken_at_once : scenario<woken_at_once, 3> {
-  vproc::idle_count idle;
-  vproc::parking_place pool;
-  vproc::parking_place bound;
+  sync::idle_count idle;
+  sync::parking_place pool;
+  sync::parking_place bound;
   base::atomic<bool> work{false};
 
   void thread(unsigned self) {

@@ -4,7 +4,7 @@
 // The calls are those of sched/places.cc.
 #include "harness.h"
 
-#include "nopal/vproc/provision.h"
+#include "nopal/sync/provision.h"
 
 namespace nopal::model {
 namespace {
@@ -16,8 +16,8 @@ struct fake_vproc {
 // Each of the threads is a computation; two vprocs.
 template <int Threads> struct computations : scenario<computations<Threads>, Threads> {
   static constexpr std::size_t count = 2;
-  using set = vproc::provisions<fake_vproc, count>;
-  deque::spin_lock lock;
+  using set = sync::provisions<fake_vproc, count>;
+  base::spin_lock lock;
   fake_vproc vprocs[count];
   set given[Threads];
   std::size_t kept[Threads] = {};

@@ -8,8 +8,8 @@
 #include "mortal.h"
 
 #include "nopal/join/cancelable.h"
-#include "nopal/vproc/rendezvous.h"
-#include "nopal/vproc/wait_word.h"
+#include "nopal/sync/rendezvous.h"
+#include "nopal/sync/wait_word.h"
 
 #include <algorithm>
 #include <iterator>
@@ -17,10 +17,10 @@
 namespace nopal::model {
 namespace {
 
-using vproc::side;
+using sync::side;
 
 struct strand;
-using meeting_place = vproc::rendezvous<strand>;
+using meeting_place = sync::rendezvous<strand>;
 
 inline constexpr unsigned most_alternatives = 2;
 inline constexpr unsigned most_calls = 2;
@@ -46,7 +46,7 @@ struct course {
 struct alternative {
   base::handed_over<meeting_place*> at{nullptr};
   base::handed_over<int> value{0}; // the sender's, or the receiver's place for it
-  vproc::offer<strand> own;
+  sync::offer<strand> own;
   base::handed_over<alternative*> next_locked{nullptr};
   side wants = side::sending;
 
@@ -68,7 +68,7 @@ struct alternative {
 // Of do_one and its caller.
 struct frame {
   alternative of[most_alternatives];
-  vproc::choice any;
+  sync::choice any;
   base::handed_over<unsigned> count{0};
 };
 
@@ -76,7 +76,7 @@ struct strand {
   const course* does = nullptr;
   int first_value = 0;
   base::handed_over<unsigned> calls{0}; // that have ended; whoever runs the strand
-  vproc::wait_word word;                // of its stack
+  sync::wait_word word;                 // of its stack
   bool stopped = false;                 // the model's own note
   mortal<frame> frames[most_calls];     // each call its own, so that none lies where one has ended
 
@@ -138,7 +138,7 @@ bool publish_all(alternative* first, strand* of) noexcept {
   bool possible = false;
   for_each_place(first, [](meeting_place& at) { at.lock().lock(); });
   for (alternative* one = first; one != nullptr; one = one->next_locked)
-    possible = possible || one->at->awaited(vproc::opposite(one->wants));
+    possible = possible || one->at->awaited(sync::opposite(one->wants));
   for (alternative* one = first; one != nullptr && !possible; one = one->next_locked) {
     one->own.strand = of;
     one->at->publish(one->wants, &one->own);
@@ -171,7 +171,7 @@ public:
     if (held == nullptr)
       return;
     do {
-      if (one.does->is_cancelled && held->any.claim(vproc::choice::cancelled))
+      if (one.does->is_cancelled && held->any.claim(sync::choice::cancelled))
         ready_[count_++] = &one;
     } while (!one.word.let_go(held));
   }
@@ -233,7 +233,7 @@ private:
   }
 
   bool meet_one(alternative& mine) noexcept {
-    vproc::offer<strand>* const other = mine.at->take(vproc::opposite(mine.wants));
+    sync::offer<strand>* const other = mine.at->take(sync::opposite(mine.wants));
     if (other == nullptr)
       return false;
     auto& theirs = *static_cast<base::handed_over<int>*>(static_cast<void*>(other->value));
@@ -256,7 +256,7 @@ private:
     const frame& here = one.here();
     one.word.end(&here);
     const unsigned taken = here.any.taken();
-    one.stopped = taken == vproc::choice::cancelled;
+    one.stopped = taken == sync::choice::cancelled;
     check(one.stopped || taken < here.count, "a strand goes on of whose choice nothing was taken");
     one.withdraw_all(taken);
     if (one.stopped)

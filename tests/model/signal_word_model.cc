@@ -7,7 +7,7 @@
 #include "fake_stack.h"
 
 #include "nopal/deque/limit.h"
-#include "nopal/vproc/signal_word.h"
+#include "nopal/sync/signal_word.h"
 
 namespace nopal::model {
 namespace {
@@ -21,7 +21,7 @@ struct fake_worker {
 struct vproc_state {
   fake_stack place;
   fake_worker workers[2];
-  vproc::signal_word<fake_worker> signals;
+  sync::signal_word<fake_worker> signals;
   bool seen = false;
 
   void before() noexcept {
@@ -36,8 +36,8 @@ struct vproc_state {
     if (with.limit.allows_here())
       return;
     with.limit.attend();
-    if (signals.told(vproc::preempt_requested)) {
-      signals.take(vproc::preempt_requested);
+    if (signals.told(sync::preempt_requested)) {
+      signals.take(sync::preempt_requested);
       seen = true;
     }
   }
@@ -57,7 +57,7 @@ struct asked : scenario<asked, 3>, vproc_state {
       fork(workers[0]);
       fork(workers[0]);
     } else if (self == 1) {
-      signals.tell(vproc::preempt_requested);
+      signals.tell(sync::preempt_requested);
     } else {
       limit.ask();
       if (limit.is_asked())
@@ -74,7 +74,7 @@ struct adopts : scenario<adopts, 2>, vproc_state {
   void thread(unsigned self) {
     deque::limit<fake_bounds>& limit = workers[0].limit;
     if (self == 1)
-      return signals.tell(vproc::preempt_requested);
+      return signals.tell(sync::preempt_requested);
     fork(workers[0]);
     limit.expect();
     limit.stop_expecting();
@@ -90,7 +90,7 @@ struct changes_workers : scenario<changes_workers, 2>, vproc_state {
   void before() { vproc_state::before(); }
   void thread(unsigned self) {
     if (self == 1)
-      return signals.tell(vproc::preempt_requested);
+      return signals.tell(sync::preempt_requested);
     fork(workers[0]);
     signals.run_with(&workers[1]);
     fork(workers[1]);

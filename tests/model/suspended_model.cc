@@ -7,8 +7,8 @@
 // takes while a worker sleeps shows as a deadlock.
 #include "harness.h"
 
-#include "nopal/vproc/parking.h"
-#include "nopal/vproc/suspended.h"
+#include "nopal/sync/parking.h"
+#include "nopal/sync/suspended.h"
 
 namespace nopal::model {
 namespace {
@@ -60,9 +60,9 @@ enum class course {
 };
 
 template <course Course> struct waits_with_a_fork : scenario<waits_with_a_fork<Course>, 2> {
-  vproc::idle_count idle;
-  vproc::parking_place parking;
-  vproc::suspended_workers<small_worker> suspended;
+  sync::idle_count idle;
+  sync::parking_place parking;
+  sync::suspended_workers<small_worker> suspended;
   small_worker left;
   small_worker fresh;
   base::atomic<small_worker*> slot{nullptr};

@@ -4,8 +4,8 @@
 
 #include "strand.h"
 
-#include "nopal/vproc/choice.h"
-#include "nopal/vproc/queues.h"
+#include "nopal/sync/choice.h"
+#include "nopal/sync/queues.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::model {
@@ -13,8 +13,8 @@ namespace nopal::model {
 struct waiter {
   base::handed_over<waiter*> next{nullptr};
   base::handed_over<waiter*> next_waiting{nullptr};
-  vproc::choice woken_by;
-  vproc::thread_waker woken;
+  sync::choice woken_by;
+  sync::thread_waker woken;
   strand work;
   int home = 0;
 

@@ -7,15 +7,15 @@
 // strand that is left behind shows as a deadlock.
 #include "waiter.h"
 
-#include "nopal/vproc/parking.h"
+#include "nopal/sync/parking.h"
 
 namespace nopal::model {
 namespace {
 
 // What the workers of the scenarios below share: thread 0 is no worker.
 template <int Workers> struct idle_workers {
-  vproc::idle_count idle;
-  vproc::parking_place parking[Workers + 1];
+  sync::idle_count idle;
+  sync::parking_place parking[Workers + 1];
 
   bool wake_pool_worker() noexcept {
     const unsigned first = rl::rand(Workers);
@@ -37,7 +37,7 @@ template <int Workers, amid Amid>
 struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle_workers<Workers> {
   static constexpr bool bound = Amid == amid::bound;
   waiter strands[Workers];
-  vproc::shared_queue<waiter> ready;
+  sync::shared_queue<waiter> ready;
 
   void before() { this->idle.searching.store(bound ? 1 : 0, base::relaxed); }
   static auto wanted() noexcept {
@@ -147,7 +147,7 @@ struct comes_into_use : scenario<comes_into_use, 2>, idle_workers<1> {
 struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
   static constexpr unsigned spare = 2;
   waiter one;
-  vproc::shared_queue<waiter> ready;
+  sync::shared_queue<waiter> ready;
   base::atomic<bool> over{false};
 
   static bool any(const waiter*) noexcept { return true; }

@@ -3,7 +3,7 @@
 #pragma once
 
 #define NOPAL_PARTS other_version
-#define NOPAL_SCOPE_FRAME_HEADER "nopal/join/lazy_frame.h"
+#define NOPAL_SCOPE_FRAME_HEADER "nopal/join/scope_frame.h"
 #define NOPAL_DEQUE_HEADER "nopal/deque/stack_map.h"
 #define NOPAL_DEQUE stack_map
 #define NOPAL_DEFAULT_STACK_BUDGET (std::size_t{64} << 20)

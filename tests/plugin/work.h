@@ -11,7 +11,7 @@
 #include <nopal/fork.h>
 #include <nopal/loop.h>
 #include <nopal/mutex.h>
-#include <nopal/sched/pool.h>
+#include <nopal/vproc/settings.h>
 
 #include <chrono>
 #include <functional>
@@ -101,7 +101,7 @@ void throw_cancelled() {
   s.join();
 }
 
-void force_steals(unsigned long seed) { nopal::sched::force_steals(seed); }
+void force_steals(unsigned long seed) { nopal::vproc::force_steals(seed); }
 
 const calls own_calls{fib,         sum, sum_of_fibers, leaves, deadline_rings, throw_cancelled,
                       force_steals};

@@ -102,8 +102,8 @@ LAYERS = [
 
 CALLS = [
     # Its objects lie elsewhere too, so a lower layer refers to what a higher one defines.
-    Move("of the public API defines", "nopal/sched/statistics.cc", "nopal/statistics.cc"),
-    Move("a name of the layer sched", "nopal/sched/statistics.cc", "nopal/statistics.cc"),
+    Move("of the public API defines", "nopal/vproc/statistics.cc", "nopal/statistics.cc"),
+    Move("a name of the layer sched", "nopal/vproc/statistics.cc", "nopal/statistics.cc"),
     Move("a name of the layer base", DIE, "nopal/sched/die.cc"),
     Move("which nopal/sched/die.cc of sched defines", DIE, "nopal/sched/die.cc"),
     Argue("uses nopal_self", "x86_64.S nopal_self", "x86_64.S nopal_other"),

@@ -5,7 +5,7 @@
 #include <nopal/loop.h>
 #include <nopal/runtime.h>
 
-#include "nopal/sched/pool.h"
+#include "nopal/vproc/settings.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ protected:
     nopal::options asked;
     asked.num_workers = 4;
     nopal::configure(asked);
-    nopal::sched::force_steals(7);
+    nopal::vproc::force_steals(7);
   }
 };
 

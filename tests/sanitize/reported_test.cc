@@ -4,7 +4,7 @@
 #include <nopal/fork.h>
 #include <nopal/runtime.h>
 
-#include "nopal/sched/pool.h"
+#include "nopal/vproc/settings.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ protected:
     nopal::options asked;
     asked.num_workers = 2;
     nopal::configure(asked);
-    nopal::sched::force_steals(3);
+    nopal::vproc::force_steals(3);
   }
 };
 

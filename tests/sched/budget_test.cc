@@ -2,7 +2,8 @@
 // The budget under the scheduler: programs compute the same, and a strand whose stack an
 // idle worker is about to reclaim resumes all the same, once.
 #include "nopal/base/os.h"
-#include "nopal/sched/table.h"
+#include "nopal/vproc/settings.h"
+#include "nopal/vproc/table.h"
 #include "tests/sched/random_tree.h"
 #include "tools/census.h"
 
@@ -41,7 +42,7 @@ TEST_P(budgeted_programs, never_have_more_dead_pages_than_the_budget) {
   for (const std::size_t budget : {std::size_t{0}, kTight, 64 * kStack}) {
     const auto most_dead = apart([budget] {
       nopal::configure(within(budget, GetParam()));
-      nopal::sched::force_steals(GetParam());
+      nopal::vproc::force_steals(GetParam());
       return first_difference(9000, 9030, 6) == 9030 ? census::dead.most() : ~0ul;
     });
     ASSERT_TRUE(most_dead.has_value());
@@ -103,8 +104,8 @@ long suspended_while_reclaimed() {
 
 std::uint64_t handoffs() {
   std::uint64_t sum = 0;
-  for (std::uint32_t i = 0; i < nopal::sched::vprocs_ever(); ++i)
-    sum += nopal::sched::vproc_at(i)->count.handoffs.get();
+  for (std::uint32_t i = 0; i < nopal::vproc::vprocs_ever(); ++i)
+    sum += nopal::vproc::vproc_at(i)->count.handoffs.get();
   return sum;
 }
 
@@ -181,7 +182,7 @@ struct foreign_stack {
 TEST(a_foreign_stack, keeps_its_pages) {
   EXPECT_EQ(apart([] {
               nopal::configure({.num_workers = 4, .stack_budget = 0});
-              nopal::sched::force_steals(1);
+              nopal::vproc::force_steals(1);
               auto* const memory =
                   static_cast<unsigned char*>(nopal::base::map_zeroed(foreign_stack::bytes));
               std::memset(memory, 0xab, foreign_stack::bytes);

@@ -5,7 +5,9 @@
 #include "nopal/blocking.h"
 #include "nopal/future.h"
 #include "nopal/sched/idle.h"
-#include "nopal/sched/table.h"
+#include "nopal/sched/steal.h"
+#include "nopal/vproc/settings.h"
+#include "nopal/vproc/table.h"
 #include "tests/api/support.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +24,7 @@ void wait_until_thief_may_come(bool expected) {
 }
 
 bool anybody_searches() {
-  return nopal::sched::any_other_vproc(nopal::vproc::current()->host,
+  return nopal::vproc::any_other_vproc(nopal::vproc::current()->host,
                                        [](const auto* one) { return one->searches.get(); });
 }
 
@@ -36,7 +38,7 @@ template <class F> void in_a_strand(F f) {
 template <class F> std::optional<std::uint64_t> forced(nopal::config::options use, F f) {
   return apart([use, f] {
     nopal::configure(use);
-    nopal::sched::force_steals(5);
+    nopal::vproc::force_steals(5);
     return f();
   });
 }
@@ -87,7 +89,7 @@ TEST(forced, a_thief_without_a_stack_does_not_come) {
               nopal::configure({.num_workers = 2, .max_stacks = 1, .on_worker_start = [&forked] {
                                   forked.wait();
                                 }});
-              nopal::sched::force_steals(5);
+              nopal::vproc::force_steals(5);
               in_a_strand([&] {
                 before = thief_may_come();
                 forked.open();

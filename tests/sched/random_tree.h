@@ -263,7 +263,7 @@ inline std::optional<std::uint64_t> first_difference_with(const nopal::options& 
   return apart([=] {
     nopal::configure(asked);
     if (forced)
-      nopal::sched::force_steals(first + asked.num_workers);
+      nopal::vproc::force_steals(first + asked.num_workers);
     return first_difference(first, last, depth);
   });
 }

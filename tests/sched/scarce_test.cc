@@ -68,7 +68,7 @@ TEST(scarce, strands_that_wait_do_not_keep_thieves_from_stacks) {
     if (!limit_addresses(512 * kMiB))
       return 1L;
     nopal::configure({.num_workers = 4});
-    nopal::sched::force_steals(3);
+    nopal::vproc::force_steals(3);
     nopal::mutex one;
     long count = 0;
     nopal::scope s;

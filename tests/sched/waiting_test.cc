@@ -2,7 +2,7 @@
 // What strands that wait for a mutex take along and leave behind.
 #include "nopal/mutex.h"
 #include "nopal/sched/park.h"
-#include "nopal/sched/table.h"
+#include "nopal/vproc/table.h"
 #include "tests/api/support.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace nopal_test {
 namespace {
 
-using nopal::sched::slots_in_use;
+using nopal::vproc::slots_in_use;
 
 const start two_workers{2};
 
@@ -29,7 +29,7 @@ TEST(waiting, a_crowd_takes_no_slots_of_the_table) {
   EXPECT_LE(slots_in_use(), 3u) << "this thread, the pool's, and no strand that waits";
   mutex.unlock();
   s.join();
-  EXPECT_TRUE(nopal::sched::suspended.empty());
+  EXPECT_TRUE(nopal::vproc::suspended.empty());
 }
 
 // A leaf that waits has nothing open: its stack goes with it, and its deque stays.
@@ -48,7 +48,7 @@ TEST(waiting, without_open_forks_no_worker_is_left) {
       mutex.unlock();
     });
     stolen = true;
-    EXPECT_TRUE(nopal::sched::suspended.empty());
+    EXPECT_TRUE(nopal::vproc::suspended.empty());
     unlocked = true;
     mutex.unlock();
     s.join();
@@ -69,7 +69,7 @@ TEST(waiting, open_forks_of_a_waiting_strand_are_stolen) {
     mutex.unlock();
     s.join();
   }
-  EXPECT_TRUE(nopal::sched::suspended.empty());
+  EXPECT_TRUE(nopal::vproc::suspended.empty());
 }
 
 } // namespace

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The share of forks that wait for a thief.
-#include "nopal/vproc/forced_waits.h"
+#include "nopal/sync/forced_waits.h"
 
 #include <gtest/gtest.h>
 
 namespace nopal_test {
 namespace {
 
-using nopal::vproc::forced_waits;
+using nopal::sync::forced_waits;
 
 // How many forks do not wait before one does.
 std::uint32_t left_out(forced_waits& waits) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Parking: each announced sleep ends by a wake-up or by the sleeper's own cancel, and the count of
 // sleepers is right at rest.
-#include "nopal/vproc/parking.h"
+#include "nopal/sync/parking.h"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 namespace nopal_test {
 namespace {
 
-using nopal::vproc::idle_count;
-using nopal::vproc::parking_place;
+using nopal::sync::idle_count;
+using nopal::sync::parking_place;
 
 TEST(parking, nobody_is_woken_who_is_awake) {
   idle_count count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The list of suspended workers, with deques that say what a test wants.
-#include "nopal/vproc/suspended.h"
+#include "nopal/sync/suspended.h"
 
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ struct told_worker {
 };
 
 struct suspended : testing::Test {
-  nopal::vproc::suspended_workers<told_worker> list;
+  nopal::sync::suspended_workers<told_worker> list;
   told_worker one;
   told_worker two;
   told_worker* victim = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // When a thief's steals count as vain, and how long it rests: with a clock of the test's own.
-#include "nopal/vproc/vain_steals.h"
+#include "nopal/sync/vain_steals.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace nopal_test {
 namespace {
 
 struct thief {
-  nopal::vproc::vain_steals steals;
+  nopal::sync::vain_steals steals;
   std::uint64_t now = 1000;
 
   // One search and one run of so many cycles. Returns how long it rested before the search.
@@ -32,7 +32,7 @@ TEST(vain_steals, a_thief_rests_longer_and_longer_up_to_the_bound) {
   unsigned last = 0;
   for (int i = 0; i < 20; ++i)
     last = one.step(40000, 100);
-  EXPECT_EQ(last, nopal::vproc::vain_steals::rest_us_most);
+  EXPECT_EQ(last, nopal::sync::vain_steals::rest_us_most);
 }
 
 TEST(vain_steals, a_longer_run_ends_the_rests) {

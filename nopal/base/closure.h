@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// What a child runs: copies of the function and of the arguments that a fork was given, in the
+// serial elision too.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <functional>
+#include <type_traits>
+#include <utility>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::base {
+
+// A child or a fiber can have a copy of each, or what is moved to it.
+template <class... Parts>
+concept copied = (std::is_constructible_v<std::decay_t<Parts>, Parts> && ...);
+
+template <class F, class... Args>
+concept forks = copied<F, Args...> && std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>;
+template <class R, class F, class... Args>
+concept forks_into =
+    copied<F, Args...> &&
+    std::is_assignable_v<R&, std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>>;
+
+// Whether f comes back with its result: nothing, a reference, or what can be moved.
+template <class F>
+concept comes_back =
+    std::is_invocable_v<F> &&
+    (std::is_void_v<std::invoke_result_t<F>> || std::is_reference_v<std::invoke_result_t<F>> ||
+     std::is_constructible_v<std::invoke_result_t<F>, std::invoke_result_t<F>>);
+
+// A function object that calls f(args...) once, with the copies that it owns. They are made in the
+// order of the parameters, from rvalues by moving. f is called as an lvalue, with rvalues.
+template <class F, class... Args>
+[[gnu::always_inline]] inline auto closure_of(F&& f, Args&&... args) {
+  return [own = std::decay_t<F>(std::forward<F>(f)),
+          ... copies = std::decay_t<Args>(std::forward<Args>(args))]() mutable -> decltype(auto) {
+    return std::invoke(own, std::move(copies)...);
+  };
+}
+
+} // namespace nopal::base
+NOPAL_HIDDEN_END

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The lock of slow paths, held for a bounded number of steps. A waiter yields its processor now and
+// then, since the holder may have been descheduled.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/config.h"
+
+#include <cstdint>
+#include <mutex>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::base {
+
+class spin_lock {
+public:
+  void lock() noexcept {
+    for (unsigned tries = 1;; ++tries) {
+      std::uint32_t expected = 0;
+      if (word_.load(relaxed) == 0 && word_.compare_exchange_strong(expected, 1, acquire, relaxed))
+        return;
+      wait_briefly(tries);
+    }
+  }
+  void unlock() noexcept { word_.store(0, release); }
+
+private:
+  lock_word word_{0};
+};
+
+using locked = std::lock_guard<spin_lock>;
+
+} // namespace nopal::base
+NOPAL_HIDDEN_END

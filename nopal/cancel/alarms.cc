@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The thread of deadlines. It begins at the first deadline, and lives as long as the process.
+#include "nopal/cancel/alarms.h"
+
+#include "nopal/cancel/cancel.h"
+#include "nopal/vproc/threads.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI::cancel {
+
+struct alarm_thread {
+  std::mutex lock;
+  std::condition_variable changed;
+  std::multimap<alarm::clock::time_point, alarm*> set;
+  const alarm* ringing = nullptr;
+  bool started = false;
+
+  // There is one, for good.
+  static alarm_thread& here() {
+    static auto* const only = new alarm_thread;
+    return *only;
+  }
+
+  [[noreturn]] void run() {
+    vproc::take_programs_signals(); // callbacks of tokens are the program's
+    std::unique_lock guard{lock};
+    constexpr std::chrono::hours longest{24}; // no C library adds it to a clock in vain
+    for (;;) {
+      const auto now = alarm::clock::now();
+      if (set.empty())
+        changed.wait(guard);
+      else if (const auto next = set.begin(); next->first > now)
+        changed.wait_until(guard, std::min(next->first, now + longest));
+      else
+        ring(guard, set.extract(next).mapped());
+    }
+  }
+
+  void ring(std::unique_lock<std::mutex>& guard, alarm* due) {
+    due->set_ = false;
+    ringing = due;
+    guard.unlock();
+    cancel(*due->node_);
+    guard.lock();
+    ringing = nullptr;
+    changed.notify_all();
+  }
+};
+
+alarm::alarm(join::cancelable& node, clock::time_point at) : node_{&node} {
+  alarm_thread& thread = alarm_thread::here();
+  const std::scoped_lock guard{thread.lock};
+  if (!std::exchange(thread.started, true))
+    vproc::start_helper([](void*) noexcept -> void* { alarm_thread::here().run(); },
+                        "watches the deadlines of cancel scopes");
+  at_ = thread.set.emplace(at, this);
+  thread.changed.notify_all();
+}
+
+alarm::~alarm() {
+  alarm_thread& thread = alarm_thread::here();
+  std::unique_lock guard{thread.lock};
+  if (set_)
+    thread.set.erase(at_);
+  else
+    thread.changed.wait(guard, [&] { return thread.ringing != this; });
+}
+
+} // namespace nopal::inline NOPAL_ABI::cancel

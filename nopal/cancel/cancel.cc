@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+// Cancelling a node, shields, and what announces alternatives.
+#include "nopal/cancel/cancel.h"
+
+#include "nopal/cancel/observers.h"
+#include "nopal/sched/ancestry.h"
+#include "nopal/sched/schedule.h"
+#include "nopal/sched/stop.h"
+#include "nopal/vproc/timer.h"
+#include "nopal/vproc/worker.h"
+
+namespace nopal::inline NOPAL_ABI::cancel {
+
+void cancel(join::cancelable& node) noexcept {
+  if (!node.mark())
+    return;
+  sched::announce_stop();
+  tell_observers();
+}
+
+std::vector<const join::cancelable*> enclosing_regions() {
+  return sched::regions_above(arch::stack_pointer());
+}
+
+void begin_shield() noexcept { sched::note_shield_begins(); }
+void end_shield() noexcept {
+  sched::note_shield_ends();
+  if (const vproc::worker* const self = vproc::current(); vproc::is_worker(self))
+    sched::look_at_next_fork(self->host);
+}
+
+void begin_alternatives() noexcept {
+  sched::start_pool(); // or there is no timer yet
+  vproc::begin_alternatives();
+}
+
+} // namespace nopal::inline NOPAL_ABI::cancel

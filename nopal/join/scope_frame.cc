@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// How a frame is made ready for a thief.
+#include "nopal/join/scope_frame.h"
+
+#include "nopal/base/check.h"
+
+namespace nopal::inline NOPAL_ABI::join {
+namespace {
+
+// A scope lies between the stack pointer and the frame pointer of the frame that constructed it.
+// If those are on different stacks, the scope was constructed after an earlier steal of the frame,
+// and the frame has less than half a stack, or it could not have been stolen.
+bool lies_in_its_frame(const scope_frame* scope) noexcept {
+  const auto at = reinterpret_cast<std::uintptr_t>(scope);
+  const std::uintptr_t low = scope->stack_pointer;
+  const std::uintptr_t high = scope->base_of_frame();
+  return at < high && at >= (stack::together(low, high) ? low : high - stack::size() / 2);
+}
+
+NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
+  const base::reading_frames reading;
+  return reinterpret_cast<void*>(base::load_relaxed_word(reinterpret_cast<std::uintptr_t>(where)));
+}
+
+} // namespace
+
+void fork_record::complete(std::uintptr_t taken_above) noexcept {
+  base::happens_after(this); // ThreadSanitizer did not see how the deque has found the record
+  scope_frame* const scope = this->scope();
+  scope->activate(); // while resume_at tells where the return address lies
+  scope->state().structured = kind() == fork_kind::structured;
+  NOPAL_ASSERT(lies_in_its_frame(scope),
+               "a scope is not a local variable of the function that uses it, but lies on the heap "
+               "or in a coroutine's frame; declare it in an ordinary function's body");
+  scope->resume_at = return_address(scope->resume_at);
+  steals_before = scope->steals();
+  if (steals_before == 0) // else the record lies on a thief's stack
+    scope->state().taken_above = taken_above;
+  const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : scope->state().stolen_at;
+  NOPAL_ASSERT(stack::together(at, reinterpret_cast<std::uintptr_t>(this)),
+               "a scope was forked while one declared after it had children, or after one declared "
+               "before it was joined; the scopes of a function must be forked and joined like "
+               "nested blocks");
+}
+
+} // namespace nopal::inline NOPAL_ABI::join

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The search for work of a vproc that has none, and how a forced steal waits for its thief.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/sched/step.h"
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::sched {
+
+// Blocks until there is something to run. What waiting strands have forked comes first if
+// `forked_first`.
+next_step find_work(worker* self, bool forked_first) noexcept;
+
+// Whether a vproc searches that can take what this one makes public. Others do not come, however
+// long one waits: they run strands or nothing, rest, lack a stack, or wait for another group.
+bool thief_may_come(const worker* self) noexcept;
+// Where steals are forced (vproc/settings.h): may wait until a thief has taken what is public.
+void wait_for_thief(worker* self) noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// What a vproc runs next: the types of what a search for work finds (steal.h).
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/join/join.h"
+#include "nopal/vproc/fiber.h"
+#include "nopal/vproc/group.h"
+#include "nopal/vproc/worker.h"
+
+#include <variant>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::sched {
+
+using join::fork_record;
+using join::scope_frame;
+using vproc::fiber;
+using vproc::group;
+using vproc::signal;
+using vproc::worker;
+
+struct stolen { // a continuation
+  scope_frame* continuation;
+  group* of;
+};
+struct joined { // all strands of the scope have arrived at its join
+  scope_frame* main_path;
+  group* of;
+};
+struct finished_root { // of the group that this thread waits for
+  scope_frame* scope;
+};
+struct pool_ended {}; // and with it this thread
+using next_step = std::variant<stolen, joined, finished_root, fiber*, pool_ended>;
+
+} // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Telling all vprocs, waking those that wait, and the calling strand's look at itself.
+#include "nopal/sched/stop.h"
+
+#include "nopal/join/cancelable.h"
+#include "nopal/join/cancelled.h"
+#include "nopal/join/failure.h"
+#include "nopal/sched/ancestry.h"
+#include "nopal/stack/small.h"
+#include "nopal/vproc/ready.h"
+#include "nopal/vproc/table.h"
+
+#include <exception>
+#if defined(NOPAL_CHECKS)
+#include "nopal/base/die.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <array>
+#include <cstring>
+#endif
+
+namespace nopal::inline NOPAL_ABI::sched {
+namespace {
+
+// Nodes that are cancelled, and failed children, for which strands are to stop.
+join::tally stops;
+
+#if defined(NOPAL_CHECKS)
+bool is_of_the_language(const Dl_info& place) noexcept {
+  return std::strstr(place.dli_fname, "libstdc++") != nullptr ||
+         std::strstr(place.dli_fname, "libgcc") != nullptr;
+}
+// Says where a handler ends that has swallowed `cancelled`, if its strand is still to stop.
+NOPAL_READS_FRAMES void say_if_swallowed() noexcept {
+  if (!stops_here())
+    return;
+  std::array<void*, 8> callers;
+  const int count = backtrace(callers.data(), static_cast<int>(callers.size()));
+  for (int i = 2; i < count; ++i) { // after this function and the exception's destructor
+    void* const at = callers[static_cast<std::size_t>(i)];
+    Dl_info place{};
+    if (dladdr(at, &place) == 0 || place.dli_fname == nullptr || is_of_the_language(place))
+      continue;
+    base::say("a handler has caught nopal::cancelled and not thrown it on, though its "
+              "computation is cancelled; the next join or poll throws it again; the handler ends "
+              "before %s+%#tx (%s)",
+              place.dli_fname, static_cast<char*>(at) - static_cast<char*>(place.dli_fbase),
+              place.dli_sname != nullptr ? place.dli_sname : "a function that is not exported");
+    return;
+  }
+}
+#endif
+
+// Wakes the strands that wait and are to stop.
+void wake_cancelled() noexcept {
+  const auto counts_of = [](std::uint32_t number) -> const auto& {
+    return vproc::vproc_at(number)->waits;
+  };
+  if (!sync::any_waits(vproc::vprocs_ever(), counts_of))
+    return;
+  for (std::uint32_t i = 0; i < stack::created_stacks(); ++i)
+    if (stack::is_usable(i))
+      wake_if_cancelled(stack::stack_number(i));
+  for (std::uint32_t i = 0; i < stack::small::created(); ++i)
+    if (stack::small::is_usable(i))
+      wake_if_cancelled(stack::small::in_use.start(i));
+}
+
+} // namespace
+
+#if defined(NOPAL_CHECKS)
+const bool says_what_is_swallowed = (join::after_handler = say_if_swallowed, true);
+#endif
+
+void announce_stop() noexcept {
+  stops.add(1);
+  const std::uint32_t count = vproc::vprocs_ever();
+  for (std::uint32_t i = 0; i < count; ++i)
+    vproc::vproc_at(i)->signals.tell(sync::stop_requested);
+  wake_cancelled();
+}
+
+void wake_if_cancelled(stack::stack_id on) noexcept {
+  sync::wait_word& word = wait_word_of(on);
+  auto* const strand = static_cast<fiber*>(word.hold());
+  if (strand == nullptr)
+    return;
+  do {
+    if (strand->exceptions.uncaught == 0 && is_to_stop(strand->stack_pointer, strand->left) &&
+        strand->waits->claim(sync::choice::cancelled))
+      vproc::make_ready(strand);
+  } while (!word.let_go(strand));
+}
+
+void stop_ended(std::uint32_t times) noexcept {
+  if (times != 0)
+    stops.subtract(times);
+}
+
+bool anything_stops() noexcept { return stops.count() != 0; }
+
+void look_at_next_fork(vproc::vproc* here) noexcept {
+  if (anything_stops())
+    here->signals.tell(sync::stop_requested);
+}
+
+bool stops_here() noexcept {
+  worker* const self = vproc::current();
+  if (!vproc::is_worker(self) || !self->host->signals.told(sync::stop_requested) ||
+      std::uncaught_exceptions() != 0)
+    return false;
+  self->host->signals.take(sync::stop_requested);
+  if (!is_to_stop(arch::stack_pointer(), self))
+    return false;
+  self->host->signals.tell(sync::stop_requested);
+  return true;
+}
+
+void stop_if_told() {
+  if (stops_here())
+    join::throw_cancelled();
+}
+
+} // namespace nopal::inline NOPAL_ABI::sched

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// How strands are told to stop, and find out that they are to.
+//
+// The canceller first marks what it cancels (a region's mark, a scope's failure), and then tells all
+// vprocs by a bit of their signal word. A vproc whose strand is not to stop takes the bit, and is
+// told again if it goes on with another strand while anything is cancelled. If the strand is to stop
+// the bit stays, so that each of its forks and polls comes here.
+//
+// Orders: the bit is the order S of sync/signal_word.h. The count of what is cancelled is raised
+//         before vprocs are told; a vproc that has taken its bit sees the count (T there). A group
+//         looks at the count when it has its vproc: either an earlier canceller has found that vproc
+//         in the table, or the group sees the count (both seq_cst: vprocs_ever in vproc/table.cc,
+//         and the tally in join/cancelable.h).
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/sched/step.h"
+
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::sched {
+
+// Any thread, after it has marked what is cancelled: tells all vprocs, and wakes the strands that
+// wait and are to stop.
+void announce_stop() noexcept;
+// Once what was cancelled has ended: as often as it was announced.
+void stop_ended(std::uint32_t times = 1) noexcept;
+
+// Whether anything is cancelled.
+bool anything_stops() noexcept;
+// The vproc goes on with another strand, or elsewhere in one.
+void look_at_next_fork(vproc::vproc* host) noexcept;
+// Wakes the strand that waits on this stack, if it is to stop.
+void wake_if_cancelled(stack::stack_id stack) noexcept;
+
+// The calling strand: whether it is to stop. False while an exception unwinds it.
+bool stops_here() noexcept;
+// Throws `cancelled` if the calling strand is to stop.
+void stop_if_told();
+
+} // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What several may do for a strand that waits, and one does: another strand that hands it something
+// or wakes it, at one of several places perhaps; or who cancels it.
+//
+// Contract:  exactly one claim returns true, and who made it makes the strand ready. Others leave
+//            the strand alone.
+// Orders:
+//   C  claim: CAS relaxed. What a waker guards was published under a lock that it holds; who
+//      cancels holds the strand (wait_word.h); what the strand reads after its wake-up rests on
+//      what wakes it.
+//   `taken` is read by the strand after its wake-up, and by others under a lock: relaxed.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/config.h"
+
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::sync {
+
+class choice {
+public:
+  static constexpr std::uint32_t none = ~std::uint32_t{0};
+  static constexpr std::uint32_t cancelled = none - 1; // not one of the numbers of places
+
+  bool claim(std::uint32_t number) noexcept {
+    std::uint32_t expected = none;
+    return taken_.compare_exchange_strong(expected, number, base::relaxed, base::relaxed); // C
+  }
+  bool claimed() const noexcept { return taken() != none; }
+  std::uint32_t taken() const noexcept { return taken_.load(base::relaxed); }
+
+private:
+  base::atomic<std::uint32_t> taken_{none};
+};
+
+} // namespace nopal::inline NOPAL_ABI::sync
+NOPAL_HIDDEN_END

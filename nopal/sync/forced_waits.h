@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Which forks wait for a thief where steals are forced (sched/steal.cc).
+//
+// Beside other programs a thief may need long for a turn, and so may a thread that has given its
+// own turn away to wait. Were each fork to wait then, a test would need many times as long as
+// alone. So each wait that takes too long halves the share of forks that wait, down to one of 256,
+// and each other one doubles it. On a machine to itself all wait.
+//
+// Ownership: its vproc's thread.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <algorithm>
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::sync {
+
+class forced_waits {
+public:
+  // At a fork: whether it waits. If so, `waited` follows.
+  bool begin() noexcept {
+    if (left_out_ == 0)
+      return true;
+    --left_out_;
+    return false;
+  }
+  void waited(bool too_long) noexcept {
+    between_ = too_long ? std::min(2 * between_ + 1, most_between) : between_ / 2;
+    left_out_ = between_;
+  }
+
+  static constexpr std::uint32_t most_between = 255;
+
+private:
+  std::uint32_t between_ = 0; // so many forks do not wait between two that do
+  std::uint32_t left_out_ = 0;
+};
+
+} // namespace nopal::inline NOPAL_ABI::sync
+NOPAL_HIDDEN_END

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Where a thread without work sleeps, and how it is found and woken. The protocol with those who
+// publish work is in README.md.
+//
+// Roles:     sleeper   the thread itself: announce, then cancel or wait
+//            waker     anybody: wake
+// States:    awake --announce--> parked --wake--> notified --wait/cancel--> awake
+//                                parked --cancel--> awake
+// Contract:  what a waker wrote before the `wake` that ended a sleep is seen after that sleep's
+//            `wait`, or its `cancel` that came too late. The waker needs no fence for it.
+// Invariant: asleep >= number of places in state parked; equal once no operation is under way.
+// Orders:
+//   F  announce: full fence after the place is parked and counted. Partner: W.
+//   W  publish: full fence before `anybody_asleep`. Partner: F. The sleeper's last look for work
+//      and the publisher's look for sleepers cannot both miss. The operations on either side of
+//      the two fences are relaxed, or acquire and release for other reasons.
+//   P  announce: store release, after the fetch_add. Partner: the acquire of N, before the
+//      fetch_sub. So no place is counted out before it was counted in, which would hide another
+//      sleeper.
+//   N  wake: CAS acq_rel. Partners: its acquire P, its release E.
+//   E  end of a sleep: load acquire in wait, failing CAS acquire in cancel. Partner: the release
+//      of N. This is the contract. A cancel that succeeds reads the sleeper's own store and needs
+//      no order.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/os.h"
+#include "nopal/config.h"
+
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::sync {
+
+// The numbers of threads asleep, and of unbound threads that look for work. All vprocs share one.
+struct alignas(64) idle_count {
+  base::atomic<std::uint32_t> asleep{0};
+  base::atomic<std::uint32_t> searching{0};
+
+  // Whether a publisher must wake a sleeper, after it made work visible. It need not if a thread is
+  // searching: that one looks once more after it has said that it stops.
+  bool wants_wake() noexcept { return anybody_asleep() && searching.load(base::relaxed) == 0; }
+  // The same without a fence, for who has another reason not to miss a sleeper.
+  bool may_want_wake() const noexcept {
+    return asleep.load(base::relaxed) != 0 && searching.load(base::relaxed) == 0;
+  }
+  bool anybody_asleep() noexcept {
+    base::full_fence(); // W
+    return asleep.load(base::relaxed) != 0;
+  }
+};
+
+class parking_place {
+public:
+  void announce(idle_count& count) noexcept {
+    count.asleep.fetch_add(1, base::relaxed);
+    state_.store(parked, base::release); // P
+    base::full_fence();                  // F
+  }
+
+  // The sleeper found something after all.
+  void cancel(idle_count& count) noexcept {
+    std::uint32_t expected = parked;
+    if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire)) // E
+      count.asleep.fetch_sub(1, base::relaxed);
+    else
+      state_.store(awake, base::relaxed);
+  }
+
+  void wait() noexcept {
+    while (state_.load(base::acquire) == parked) // E
+      base::futex_wait(state_, parked);
+    state_.store(awake, base::relaxed);
+  }
+
+  // True: it slept (or was about to) and is being woken by this call.
+  bool wake(idle_count& count) noexcept {
+    std::uint32_t expected = parked;
+    if (!state_.compare_exchange_strong(expected, notified, base::acq_rel, base::relaxed)) // N
+      return false;
+    count.asleep.fetch_sub(1, base::relaxed);
+    base::futex_wake_one(state_);
+    return true;
+  }
+
+private:
+  enum : std::uint32_t { awake, parked, notified };
+
+  base::atomic<std::uint32_t> state_{awake};
+};
+
+} // namespace nopal::inline NOPAL_ABI::sync
+NOPAL_HIDDEN_END

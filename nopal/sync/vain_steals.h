@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// Whether a thief's steals are worth their searches, and how long it rests if they are not.
+//
+// A strand may fork again and again with nothing behind the fork but the join. Each continuation
+// can be stolen, and each steal is in vain: the thief stops at the join at once. A thief that finds
+// nothing else would keep a processor busy with that.
+//
+// A steal is in vain if the stolen strand ran for less than `short_run`, and for less than a
+// quarter of the search before it, sleep included. After `many` steals in vain the thief rests
+// before each search: at first briefly, then twice as long each time. A stolen strand that runs for
+// `short_run` or more halves their number.
+//
+// Bound: a continuation waits for its thief at most `rest_us_most` longer. Steals that are
+//        not worth it lose at most a fifth of a thief's time, since its search took the other four.
+// Ownership: the thread's. Times are cycles of the processor's clock.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <algorithm>
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::sync {
+
+class vain_steals {
+public:
+  static constexpr unsigned rest_us_most = 1000;
+
+  bool are_many() const noexcept { return number_ >= many; }
+
+  // A search begins, and so a stolen strand has ended. How many microseconds to rest first.
+  unsigned begin_search(std::uint64_t now) noexcept {
+    if (stole_ && now - run_began_ >= short_run)
+      number_ /= 2;
+    else if (stole_ && now - run_began_ < searched_ / 4)
+      number_ = std::min(number_ + 1, many + doublings);
+    stole_ = false;
+    return are_many() ? std::min(rest_us_least << (number_ - many), rest_us_most) : 0;
+  }
+  void begin_look(std::uint64_t now) noexcept { look_began_ = now; } // after the rest
+  void end_look(std::uint64_t now, bool stole) noexcept {
+    stole_ = stole;
+    searched_ = now - look_began_;
+  }
+  void begin_run(std::uint64_t now) noexcept { run_began_ = now; }
+
+private:
+  static constexpr std::uint64_t short_run = 5000; // about two microseconds
+  static constexpr unsigned many = 32;
+  static constexpr unsigned doublings = 6;
+  static constexpr unsigned rest_us_least = 30;
+
+  std::uint64_t look_began_ = 0;
+  std::uint64_t searched_ = 0;
+  std::uint64_t run_began_ = 0;
+  unsigned number_ = 0;
+  bool stole_ = false;
+};
+
+} // namespace nopal::inline NOPAL_ABI::sync
+NOPAL_HIDDEN_END

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+// Where a strand that waits can be found by who cancels (sched/park.h): a word of its stack.
+//
+//   0                    no strand of this stack waits so that it can be cancelled
+//   strand               one does; who exchanges this for held may look at it
+//   strand, held         somebody has it so, and it does not go on
+//   strand, held, again  and somebody else has come since, for whom the holder looks once more
+//
+// Contract:  a strand that waits when `any_waits` begins is held by who asked, or by another one
+//            that looks at it after that; or the strand's vproc sees after `publish` what was
+//            written before `any_waits`. A held strand does not leave `end`.
+// Orders:
+//   P  publish: store release. Partner: the CAS acquire of hold: who holds it sees its frame.
+//   G  the vproc: begin, publish, full fence, then it looks whether anything is cancelled. Who
+//      cancels: writes that down, full fence in any_waits, then its loads of begun and of the word.
+//      One of the two sees the other.
+//   A  who cancels: the fence G, then the CAS of hold, of a word that another one holds. Partner:
+//      the fetch_and acquire of let_go: the holder's next look sees what was cancelled.
+//   E  let_go: CAS release; end: CAS acquire. The strand sees what its holder has done.
+//   N  ended: store release, acquire in any_waits, which reads it before it reads begun. Begun was
+//      raised before others could wake the strand, so the sum never lacks a strand that waits.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/os.h"
+#include "nopal/config.h"
+
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::sync {
+
+// Of one vproc: how many waits have begun and ended there.
+class wait_counts {
+public:
+  // The vproc's thread: before others can wake the strand, and when the strand has gone on.
+  void begin() noexcept { begun_.store(begun_.load(base::relaxed) + 1, base::relaxed); }
+  void end() noexcept { ended_.store(ended_.load(base::relaxed) + 1, base::release); } // N
+
+  std::uint64_t begun() const noexcept { return begun_.load(base::relaxed); }
+  std::uint64_t ended() const noexcept { return ended_.load(base::acquire); } // N
+
+private:
+  base::atomic<std::uint64_t> begun_{0};
+  base::atomic<std::uint64_t> ended_{0};
+};
+
+// Who cancels, after it has written that down: whether some strand may be waiting. `counts_of(i)`
+// are those of the vproc with that number.
+template <class Counts> bool any_waits(std::uint32_t vprocs, Counts counts_of) noexcept {
+  base::full_fence(); // G
+  std::uint64_t ended = 0;
+  std::uint64_t begun = 0;
+  for (std::uint32_t i = 0; i < vprocs; ++i)
+    ended += counts_of(i).ended();
+  for (std::uint32_t i = 0; i < vprocs; ++i)
+    begun += counts_of(i).begun();
+  return begun != ended;
+}
+
+class wait_word {
+public:
+  // The strand's vproc, before others can wake the strand: it is held.
+  void begin(const void* strand) noexcept { word_.store(number_of(strand) | kHeld, base::relaxed); }
+  // After that: it can be found. The strand may have been woken, and is not touched. Who has come
+  // meanwhile is forgotten: the caller looks whether anything is cancelled.
+  void publish(const void* strand) noexcept {
+    word_.store(number_of(strand), base::release); // P
+    base::full_fence();                            // G
+  }
+  // Instead: it need not wait.
+  void retract() noexcept { word_.store(0, base::relaxed); }
+
+  // Who cancels: the strand, which is held now; null: none waits, or another one holds it, and will
+  // look for the caller.
+  void* hold() noexcept {
+    std::uintptr_t seen = word_.load(base::relaxed);
+    while (seen != 0) {
+      const bool held = (seen & kHeld) != 0;
+      if (word_.compare_exchange_strong(seen, seen | (held ? kHeld | kAgain : kHeld), base::acquire,
+                                        base::relaxed)) // P, A
+        return held ? nullptr : reinterpret_cast<void*>(seen);
+    }
+    return nullptr;
+  }
+  // False: it is held still, since another one has come; the caller looks at it once more.
+  bool let_go(const void* strand) noexcept {
+    std::uintptr_t expected = number_of(strand) | kHeld;
+    if (word_.compare_exchange_strong(expected, number_of(strand), base::release,
+                                      base::relaxed)) // E
+      return true;
+    word_.fetch_and(~kAgain, base::acquire); // A
+    return false;
+  }
+
+  // The strand, when it goes on.
+  void end(const void* strand) noexcept {
+    for (unsigned tries = 1;; ++tries) {
+      std::uintptr_t expected = number_of(strand);
+      if (word_.compare_exchange_strong(expected, 0, base::acquire, base::relaxed) || // E
+          expected == 0)
+        return;
+      base::wait_briefly(tries);
+    }
+  }
+
+private:
+  static constexpr std::uintptr_t kHeld = 1;
+  static constexpr std::uintptr_t kAgain = 2;
+  static std::uintptr_t number_of(const void* strand) noexcept {
+    return reinterpret_cast<std::uintptr_t>(strand);
+  }
+
+  base::atomic<std::uintptr_t> word_{0};
+};
+
+} // namespace nopal::inline NOPAL_ABI::sync
+NOPAL_HIDDEN_END

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The calling thread's state for entry.h. Its functions are never inlined: a compiler would keep
+// the place of the state across a change of threads.
+#include "nopal/vproc/entry.h"
+
+#include "nopal/base/check.h"
+#include "nopal/vproc/worker.h"
+
+#include <pthread.h>
+
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI::vproc {
+namespace {
+
+thread_local bool inside __attribute__((tls_model("initial-exec"))) = false;
+
+// The C library calls it when a thread ends, but not when the process does.
+void thread_ends(void*) {
+  NOPAL_ASSERT(!is_worker(current()),
+               "a thread ended (pthread_exit, or it was cancelled) while it ran a strand: others "
+               "wait for that strand; return from its function instead");
+}
+
+} // namespace
+
+[[gnu::noinline]] void enter() noexcept {
+  NOPAL_ASSERT(!inside, "a signal handler forks, and has interrupted Nopal's scheduler, which may "
+                        "hold a lock; or a scheduler action forks: do not fork there");
+  inside = true;
+}
+
+[[gnu::noinline]] void leave() noexcept { inside = false; }
+
+[[gnu::noinline]] bool enter_if_outside() noexcept { return !std::exchange(inside, true); }
+
+[[gnu::noinline]] void leave_if(bool entered) noexcept { inside = !entered; }
+
+void watch_this_threads_end() noexcept {
+  static pthread_key_t key;
+  static const bool made = pthread_key_create(&key, thread_ends) == 0;
+  if (made)
+    pthread_setspecific(key, &inside); // any value but null
+}
+
+} // namespace nopal::inline NOPAL_ABI::vproc

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// A stack overflow ends in a sentence: the handler of SIGSEGV, on a signal stack of its own.
+//
+// A strand runs on a stack of ours, or, in the outermost function of a thread that Nopal did not
+// start, on that thread's own stack.
+#include "nopal/vproc/overflow.h"
+
+#include "nopal/base/check.h"
+#include "nopal/base/faults.h"
+#include "nopal/base/os.h"
+#include "nopal/stack/small.h"
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace nopal::inline NOPAL_ABI::vproc {
+namespace {
+
+base::fault_handler handler;
+char sentence[256];
+char sentence_of_fibers[256];
+// The lowest address of this thread's own stack, plus 1 on a thread of the pool; 0: not known.
+thread_local std::uintptr_t own_low __attribute__((tls_model("initial-exec"))) = 0;
+constexpr std::uintptr_t kOfPool = 1;
+// Asks other copies of Nopal in this process, with which the thread may have forked.
+std::uintptr_t (*lowest_known_to_others)() noexcept = nullptr;
+
+// A thread that has left its stack faults there, and its stack pointer is at the end, or beyond it,
+// by a frame's size at most.
+bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+  const auto at = static_cast<std::uintptr_t>(registers[REG_RSP]);
+  const std::uintptr_t own = lowest_of_this_threads_stack();
+  const std::uintptr_t low = own != 0 ? own : lowest_known_to_others();
+  const std::uintptr_t frame = std::max(stack::largest_frame(), std::size_t{1} << 20);
+  const auto at_the_end = [=](std::uintptr_t where) {
+    return where - (low - frame) < frame + base::page_size();
+  };
+  return low != 0 && at_the_end(address) && at_the_end(at);
+}
+
+void look_at_fault(std::uintptr_t address, const void* context) noexcept {
+  if (stack::in_guard(address))
+    base::die_in_signal_handler(stack::small::holds(address) ? sentence_of_fibers : sentence);
+  const bool of_pool = (own_low & kOfPool) != 0;
+  if ((!of_pool && !handler.is_first()) || !left_own_stack(address, context))
+    return;
+  base::die_in_signal_handler(
+      of_pool
+          ? "stack overflow: what runs as no strand (an action, put, take, a callback of a token) "
+            "needs more than the own stack of a thread of the pool; let a strand do it"
+          : "stack overflow: the recursion needs more than the calling thread's own stack, where "
+            "its outermost function runs; raise the limit on it (ulimit -s), or the size that the "
+            "thread was created with");
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  if (base::fault_handler::is_fault(info))
+    look_at_fault(reinterpret_cast<std::uintptr_t>(info->si_addr), context);
+  handler.pass_on(signal, info, context);
+}
+
+} // namespace
+
+void report_stack_overflows(std::uintptr_t (*ask_others)() noexcept) {
+  lowest_known_to_others = ask_others;
+  std::snprintf(sentence, sizeof sentence,
+                "stack overflow: the recursion needs more than the %zu KiB of one stack; raise "
+                "NOPAL_STACK_SIZE (now %zuK)",
+                stack::size() >> 10, stack::size() >> 10);
+  std::snprintf(sentence_of_fibers, sizeof sentence_of_fibers,
+                "stack overflow: a spawned fiber needs more than the %zu KiB of its stack; raise "
+                "NOPAL_FIBER_STACK_SIZE (now %zuK)",
+                stack::small::size() >> 10, stack::small::size() >> 10);
+  NOPAL_ASSERT(handler.install(on_fault),
+               "the handler that reports stack overflows cannot be installed");
+}
+
+void report_overflow_of_own_stack(bool of_pool) noexcept {
+  const int error = *base::this_threads_error();
+  const std::uintptr_t low = base::lowest_of_own_stack();
+  own_low = low != 0 && of_pool ? low | kOfPool : low;
+  base::set_error(error);
+}
+
+std::uintptr_t lowest_of_this_threads_stack() noexcept { return own_low & ~kOfPool; }
+
+void check_depth(const void* in_frame, stack::stack_id stack) noexcept {
+  NOPAL_ASSERT(reinterpret_cast<std::uintptr_t>(in_frame) >= stack::lowest_fork(stack), "%s",
+               stack::small::holds(stack) ? sentence_of_fibers : sentence);
+}
+
+} // namespace nopal::inline NOPAL_ABI::vproc

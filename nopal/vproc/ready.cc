@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Puts a fiber into the queue that it belongs to.
+#include "nopal/vproc/ready.h"
+
+#include "nopal/base/check.h"
+#include "nopal/base/sanitizer.h"
+#include "nopal/vproc/computation.h"
+#include "nopal/vproc/entry.h"
+#include "nopal/vproc/ready_queues.h"
+#include "nopal/vproc/timer.h"
+#include "nopal/vproc/wake.h"
+
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI::vproc {
+namespace {
+
+// A policy is asked as code of no strand: what it calls must not change stacks.
+void give(policy* receiver, fiber* strand) noexcept {
+  const worker* const caller = current();
+  const std::uint32_t number = is_worker(caller) ? caller->host->number : 0;
+  arch::runner* const self = std::exchange(arch::nopal_self, &no_worker);
+  const bool entered = enter_if_outside();
+  receiver->give(receiver, strand, number);
+  leave_if(entered);
+  arch::nopal_self = self;
+  want_ticks();
+}
+
+void enqueue_remote(vproc* target, fiber* strand, worker* self) noexcept {
+  base::happens_before(strand);
+  group* const fibers_group = strand->of; // the strand may end once it is in the queue
+  target->remote.add(strand);
+  wake_vproc(self, target, fibers_group);
+  want_ticks();
+}
+
+} // namespace
+
+void make_ready(fiber* strand) noexcept {
+  base::happens_before(strand);
+  group* const fibers_group = strand->of; // the strand may end once it is in a queue
+  if (fibers_group == nullptr)
+    return strand->waker.wake();
+  worker* const self = current();
+  const bool may_run_here = is_worker(self) && runs_when_bound_to(self->host->bound)(strand);
+  if (vproc* const pinned = strand->pinned_to()) {
+    if (!may_run_here || self->host != pinned)
+      return enqueue_on(pinned, strand);
+    self->host->ready.add(strand);
+    announce_ready(self, fibers_group);
+    return want_ticks();
+  }
+  if (strand->with != nullptr && strand->with->in->chosen != nullptr)
+    return give(strand->with->in->chosen, strand);
+  if (may_run_here && !strand->turn_ended) {
+    self->host->ready.add(strand);
+    announce_ready(self, fibers_group);
+  } else {
+    shared_ready.add(strand);
+    announce_work(nullptr, fibers_group);
+  }
+  want_ticks();
+}
+
+void enqueue_on(vproc* target, fiber* strand) noexcept {
+  NOPAL_ASSERT(target != nullptr && !target->spare.get() &&
+                   (target == strand->of->host || (target->in_pool && !strand->of->closed)),
+               "a fiber was enqueued on a vproc that cannot run it: a nopal::place is one of those "
+               "that nopal::places, host and provision return within the same outermost nopal::run "
+               "or affine region");
+  worker* const self = current();
+  enqueue_remote(target, strand, is_worker(self) ? self : nullptr);
+}
+
+void share_ready(vproc* keeper) noexcept {
+  while (fiber* const strand = keeper->ready.take()) {
+    if (strand->is_pinned()) {
+      keeper->remote.add(strand);
+      continue;
+    }
+    shared_ready.add(strand);
+    announce_work(nullptr, strand->of);
+  }
+}
+
+} // namespace nopal::inline NOPAL_ABI::vproc

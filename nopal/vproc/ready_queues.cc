@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Which of a vproc's three queues comes first.
+#include "nopal/vproc/ready_queues.h"
+
+#include "nopal/vproc/settings.h"
+#include "nopal/vproc/table.h"
+
+namespace nopal::inline NOPAL_ABI::vproc {
+
+alignas(64) sync::shared_queue<fiber> shared_ready;
+
+// Each queue comes first now and then: another one might never be empty.
+fiber* take_ready(vproc* taker) noexcept {
+  const auto wanted = runs_when_bound_to(taker->bound);
+  const auto remote = [&] { return taker->remote.take(wanted); };
+  const auto own = [&] { return taker->ready.take(); };
+  const auto shared = [&] { return shared_ready.take(wanted); };
+  const auto first_of = [](auto... from) {
+    fiber* first = nullptr;
+    static_cast<void>(((first = from()) || ...));
+    return first;
+  };
+  const bool shared_first =
+      virtual_workers() > 1 ? taker->random.below(2) == 0 : taker->looks_further();
+  const bool own_first = taker->ready.turns() % 64 == 31;
+  taker->ready.begin_turn();
+  return shared_first ? first_of(shared, remote, own)
+         : own_first  ? first_of(own, remote, shared)
+                      : first_of(remote, own, shared);
+}
+
+bool any_ready(vproc* taker) noexcept {
+  const auto wanted = runs_when_bound_to(taker->bound);
+  return !taker->ready.empty() || taker->remote.holds(wanted) || shared_ready.holds(wanted);
+}
+
+bool any_ready_of(const group* wanted) noexcept {
+  return shared_ready.holds(runs_when_bound_to(wanted));
+}
+
+std::uint32_t seem_ready(const vproc* taker) noexcept {
+  return taker->ready.count() + taker->remote.count() + shared_ready.count();
+}
+
+fiber* steal_ready(vproc* thief, ready_seen& before) noexcept {
+  fiber* got = nullptr;
+  ready_seen now;
+  any_other_vproc(thief, [&](vproc* victim) {
+    if (victim->ready.empty())
+      return false;
+    now.turns += victim->ready.turns();
+    now.there = true;
+    if (before.there && before.turns == now.turns)
+      got = victim->ready.steal([may_run = runs_when_bound_to(thief->bound)](const fiber* strand) {
+        return may_run(strand) && !strand->is_pinned();
+      });
+    return got != nullptr;
+  });
+  before = now;
+  return got;
+}
+
+} // namespace nopal::inline NOPAL_ABI::vproc

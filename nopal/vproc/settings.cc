@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Decides the options under a lock, and keeps what strands read without it.
+#include "nopal/vproc/settings.h"
+
+#include "nopal/base/check.h"
+
+#include <mutex>
+
+namespace nopal::inline NOPAL_ABI::vproc {
+namespace {
+
+constexpr config::defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_STACKS};
+
+// Both are written before the first strand runs.
+bool forced = false;
+unsigned virtual_ones = 0;
+
+std::mutex lock; // guards all below
+bool forked = false;
+// Static objects of the program may configure before those of this file are made.
+config::options& wanted() {
+  static auto* const only = new config::options;
+  return *only;
+}
+// Null until the options are asked for. Never destroyed: the last static destructor may fork.
+const config::resolved_options* resolved = nullptr;
+
+const config::resolved_options& decide() {
+  if (resolved == nullptr)
+    resolved = new config::resolved_options(config::resolve_or_die(wanted(), usual));
+  return *resolved;
+}
+
+} // namespace
+
+void set_options(const config::options& asked) {
+  const std::scoped_lock guard{lock};
+  NOPAL_ASSERT(!forked, "nopal::configure was called after the first fork; call it before");
+  NOPAL_ASSERT(resolved == nullptr,
+               "nopal::configure was called after nopal::num_workers, which had to decide "
+               "what the options are; call it before");
+  wanted() = asked;
+}
+
+const config::options& options_asked() noexcept {
+  const std::scoped_lock guard{lock};
+  return wanted();
+}
+
+const config::resolved_options& options_in_force() {
+  const std::scoped_lock guard{lock};
+  return decide();
+}
+
+const config::resolved_options& options_at_first_fork() {
+  const std::scoped_lock guard{lock};
+  forked = true;
+  virtual_ones = decide().virtual_workers.value;
+  return decide();
+}
+
+void force_steals(std::uint64_t seed) {
+  const std::scoped_lock guard{lock};
+  NOPAL_ASSERT(resolved == nullptr,
+               "steals were forced after the first fork, or after the options were decided");
+  forced = true;
+  wanted().seed = seed;
+}
+
+bool steals_forced() noexcept { return forced; }
+unsigned virtual_workers() noexcept { return virtual_ones; }
+
+} // namespace nopal::inline NOPAL_ABI::vproc

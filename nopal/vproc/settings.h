@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The options that are in force, and the two ways in which tests make schedules rare or repeatable.
+//
+// Thread rules: any thread. The options are decided once, when they are first asked for.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/config/options.h"
+
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::vproc {
+
+// What the program asks for. Ends the program with a sentence if the options are decided.
+void set_options(const config::options& asked);
+// What the program has asked for: its callbacks are used as they are.
+const config::options& options_asked() noexcept;
+// Decides the options when they are first asked for; they are fixed after that.
+const config::resolved_options& options_in_force();
+// The same, for the first fork: set_options names that as the reason from now on.
+const config::resolved_options& options_at_first_fork();
+
+// For tests, before the first fork: every fork publishes at once, and about three in four, chosen
+// with the seed, wait until a thief has taken the continuation (or no thief came for a while). Each
+// fork then also takes the path of kernels without the heavy barrier.
+void force_steals(std::uint64_t seed);
+bool steals_forced() noexcept;
+// 0: workers are real; else one thread stands for so many (config/options.h).
+unsigned virtual_workers() noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

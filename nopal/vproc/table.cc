@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// The tables of table.h, and what is not in use, under one lock.
+#include "nopal/vproc/table.h"
+
+#include "nopal/base/check.h"
+
+#include <mutex>
+#include <vector>
+
+namespace nopal::inline NOPAL_ABI::vproc {
+
+sync::suspended_workers<worker> suspended;
+
+namespace {
+
+constexpr std::uint32_t kSlots = most_vprocs;
+constexpr int no_error = 0; // for a thief that comes late
+
+base::atomic<worker*> table[kSlots];
+base::atomic<std::uint32_t> in_use{0};
+base::atomic<vproc*> vprocs[kSlots];
+base::atomic<std::uint32_t> vprocs_made{0};
+base::atomic<vproc*> pool[kSlots];
+base::atomic<std::uint32_t> pool_made{0};
+
+struct unused {
+  std::mutex lock;
+  std::vector<worker*> workers;
+  std::vector<group*> groups;
+  std::size_t groups_in_use = 0;
+  std::vector<vproc*> vprocs;
+  bool without_barrier = false;
+  std::uint64_t seed = 0;
+};
+
+// Holds the lock, which is the table's too, as long as it lives.
+class locked_unused {
+public:
+  unused* operator->() const noexcept { return &all_; }
+
+private:
+  // Never destroyed: forks may come as late as from the last static destructor.
+  static unused& all() {
+    static auto* const made = new unused;
+    return *made;
+  }
+
+  unused& all_ = all();
+  const std::scoped_lock<std::mutex> guard_{all_.lock};
+};
+
+// An unused one, or a new one.
+template <class T> T* take(std::vector<T*>& from) {
+  if (from.empty())
+    return new T;
+  T* const one = from.back();
+  from.pop_back();
+  return one;
+}
+
+worker* any_worker(const locked_unused& all) {
+  if (!all->workers.empty())
+    return take(all->workers);
+  auto* const made = new worker;
+  made->deque.open(all->without_barrier);
+  return made;
+}
+
+// What sleepers asked of others in this place was not asked of this worker. So its first push looks
+// for sleepers (vproc/README.md, "A worker that comes into a slot").
+void put(worker* one, std::uint32_t slot) noexcept {
+  one->slot = slot;
+  table[slot].store(one, base::release);
+  one->deque.ask_before_sleep();
+}
+
+void forget(const locked_unused& all, worker* one) {
+  one->of = nullptr;
+  one->host = nullptr;
+  one->set_error_at(&no_error);
+  all->workers.push_back(one);
+}
+
+void offer_nothing(worker* one) noexcept {
+  one->adopt(stack::no_stack, 0, nullptr);
+  lend_stack(one);
+}
+
+vproc* make_vproc(const locked_unused& all) {
+  const std::uint32_t number = vprocs_made.load(base::relaxed);
+  NOPAL_ASSERT(number < kSlots, "more than %u threads use Nopal at the same time", kSlots);
+  auto* const made = new vproc;
+  made->number = number;
+  made->random.reseed(all->seed, number);
+  made->ready.open(all->without_barrier);
+  vprocs[number].store(made, base::release);
+  vprocs_made.store(number + 1, base::seq_cst);
+  return made;
+}
+
+} // namespace
+
+std::uint32_t slots_in_use() noexcept { return in_use.load(base::acquire); }
+worker* worker_in(std::uint32_t slot) noexcept { return table[slot].load(base::acquire); }
+std::uint32_t pool_size() noexcept { return pool_made.load(base::acquire); }
+vproc* pool_vproc(std::uint32_t number) noexcept { return pool[number].load(base::acquire); }
+std::uint32_t vprocs_ever() noexcept { return vprocs_made.load(base::seq_cst); }
+vproc* vproc_at(std::uint32_t number) noexcept { return vprocs[number].load(base::acquire); }
+
+void lend_stack(worker* self) noexcept {
+  if (self->stack == stack::no_stack || !stack::idle_ones_are_pooled())
+    return;
+  stack::release(self->stack);
+  self->stack = stack::no_stack;
+}
+
+worker* take_worker(vproc* here) noexcept {
+  const locked_unused all;
+  worker* const one = any_worker(all);
+  std::uint32_t slot = 0; // the lowest free one
+  while (slot < kSlots && worker_in(slot) != nullptr)
+    ++slot;
+  NOPAL_ASSERT(slot < kSlots, "more than %u threads and affine regions use Nopal at the same time",
+               kSlots);
+  if (slot >= in_use.load(base::relaxed))
+    in_use.store(slot + 1, base::release);
+  put(one, slot);
+  one->host = here;
+  return one;
+}
+
+void return_worker(worker* one) noexcept {
+  offer_nothing(one);
+  const locked_unused all;
+  table[one->slot].store(nullptr, base::relaxed);
+  std::uint32_t count = in_use.load(base::relaxed);
+  while (count > 0 && worker_in(count - 1) == nullptr)
+    --count;
+  in_use.store(count, base::release);
+  forget(all, one);
+}
+
+worker* replace_worker(worker* left) noexcept {
+  const locked_unused all;
+  worker* const one = any_worker(all);
+  one->run_on(left->host);
+  one->of = left->of;
+  put(one, left->slot);
+  left->host = nullptr;
+  return one;
+}
+
+void put_back_worker(worker* self, worker* left) noexcept {
+  offer_nothing(self);
+  const locked_unused all;
+  left->run_on(self->host);
+  put(left, self->slot);
+  forget(all, self);
+}
+
+group* take_group() noexcept {
+  const locked_unused all;
+  all->groups_in_use += 1;
+  return take(all->groups);
+}
+
+void return_group(group* one) noexcept {
+  const locked_unused all;
+  all->groups_in_use -= 1;
+  all->groups.push_back(one);
+}
+
+bool clear_if_no_group(base::atomic<bool>& flag) noexcept {
+  const locked_unused all;
+  const bool none = all->groups_in_use == 0;
+  if (none)
+    flag.store(false, base::relaxed);
+  return none;
+}
+
+void leave_to_next_thread(worker* one) noexcept {
+  lend_stack(one);
+  one->host->signals.run_with(nullptr);
+  one->host->error = nullptr;
+  one->host->exceptions = &join::no_exceptions;
+  one->exceptions = &join::no_exceptions;
+  one->set_error_at(&no_error);
+}
+
+vproc* take_vproc() noexcept {
+  const locked_unused all;
+  return all->vprocs.empty() ? make_vproc(all) : take(all->vprocs);
+}
+
+void return_vproc(vproc* one) noexcept { locked_unused()->vprocs.push_back(one); }
+
+vproc* add_pool_vproc() noexcept {
+  const locked_unused all;
+  const std::uint32_t number = pool_made.load(base::relaxed);
+  vproc* const made = make_vproc(all);
+  made->in_pool = true;
+  pool[number].store(made, base::release);
+  pool_made.store(number + 1, base::release);
+  return made;
+}
+
+void open_table(bool without_barrier, std::uint64_t seed) noexcept {
+  const locked_unused all;
+  all->without_barrier = without_barrier;
+  all->seed = seed;
+}
+
+} // namespace nopal::inline NOPAL_ABI::vproc

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// The vprocs, and the table in which thieves find the workers that vprocs run.
+//
+// A slot names a worker in use: one for each pool thread, and one for each group that has begun and
+// not ended, while the waiting thread runs that worker or an inner one. The lowest free slot goes
+// first, so that thieves need not look at many that are free. Workers, groups and vprocs are used
+// again and never freed: a thief that comes late finds nothing, but it finds memory.
+//
+// Thread rules: from any thread; what takes or returns something takes a lock.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/sync/suspended.h"
+#include "nopal/vproc/group.h"
+#include "nopal/vproc/worker.h"
+
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::vproc {
+
+// At a time: workers in slots, and vprocs that ever were.
+inline constexpr std::uint32_t most_vprocs = 8192;
+
+// All slots in use are below that number.
+std::uint32_t slots_in_use() noexcept;
+worker* worker_in(std::uint32_t slot) noexcept; // null: the slot is free
+
+// Whether `wanted` is true for a worker in a slot that is not `self`. Begins at a random slot: else
+// a worker that always has something would keep this look from the others.
+template <class Wanted> bool any_other_worker(const worker* self, Wanted wanted) noexcept {
+  const std::uint32_t count = slots_in_use();
+  const std::uint32_t first = self->host->random.below(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    worker* const one = worker_in((first + i) % count);
+    if (one != self && one != nullptr && wanted(one))
+      return true;
+  }
+  return false;
+}
+
+// A worker in a slot of its own, run by this vproc; and its return.
+worker* take_worker(vproc* here) noexcept;
+void return_worker(worker* unused) noexcept;
+// A worker in the place of `left`, which is suspended from now on; its vproc runs the new one.
+worker* replace_worker(worker* left) noexcept;
+// The converse: `left` in the place of `self`, which is returned.
+void put_back_worker(worker* self, worker* left) noexcept;
+// Where thieves or the budget may want it, an idle or unused worker keeps no empty stack.
+void lend_stack(worker* self) noexcept;
+
+// The workers that waiting strands have left with open forks.
+extern sync::suspended_workers<worker> suspended;
+
+group* take_group() noexcept;
+void return_group(group* unused) noexcept;
+// Clears the flag if no group is in use. A group that is taken later finds it cleared.
+bool clear_if_no_group(base::atomic<bool>& flag) noexcept;
+
+// The thread that has run this worker of the pool ends. Another one may run it later.
+void leave_to_next_thread(worker* one) noexcept;
+
+// For an external thread.
+vproc* take_vproc() noexcept;
+void return_vproc(vproc* unused) noexcept;
+// For a pool thread, and for those that come after it.
+vproc* add_pool_vproc() noexcept;
+// Of the pool; they stay.
+std::uint32_t pool_size() noexcept;
+vproc* pool_vproc(std::uint32_t number) noexcept;
+// All vprocs there ever were.
+std::uint32_t vprocs_ever() noexcept;
+vproc* vproc_at(std::uint32_t number) noexcept;
+
+// Whether `wanted` is true for a vproc other than this one. Begins at a random one.
+template <class Wanted> bool any_other_vproc(vproc* here, Wanted wanted) noexcept {
+  const std::uint32_t count = vprocs_ever();
+  const std::uint32_t first = here->random.below(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    vproc* const one = vproc_at((first + i) % count);
+    if (one != here && wanted(one))
+      return true;
+  }
+  return false;
+}
+
+// Before the first use: what deques and random numbers begin with.
+void open_table(bool without_barrier, std::uint64_t seed) noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// The timer's thread.
+//
+// Orders: R  the timer, before it sleeps: resting = 1, heavy barrier, looks at all vprocs.
+//            want_ticks: a fiber was made ready, light barrier, loads resting. Either the timer
+//            sees the fiber, or the other wakes the timer.
+#include "nopal/vproc/timer.h"
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/os.h"
+#include "nopal/vproc/ready_queues.h"
+#include "nopal/vproc/spares.h"
+#include "nopal/vproc/table.h"
+#include "nopal/vproc/threads.h"
+
+namespace nopal::inline NOPAL_ABI::vproc {
+namespace {
+
+constexpr unsigned kQuietTicks = 8; // the timer sleeps after so many at which nothing competed
+constexpr unsigned kPatience = 5;   // ticks
+
+enum : std::uint32_t { ticking, resting, not_started, off };
+
+// Read when a fiber becomes ready, and written seldom.
+alignas(64) base::atomic<std::uint32_t> state{off};
+bool fenced = false;
+unsigned tick_us = 0;
+unsigned most_stand_ins = 0;
+base::atomic<unsigned> stand_ins{0};
+unsigned ignored[most_vprocs]; // of each vproc: ticks in a row whose signal it has not taken
+
+join::tally alternatives;
+
+bool competes(const vproc* one) noexcept {
+  return one->runs.get() && !one->blocked.any() &&
+         (any_alternatives() || seem_ready(one) != 0 || one->actions.get() != nullptr);
+}
+
+void stand_in_for(vproc* one) noexcept {
+  if (one->stood_in.load(base::relaxed) || stand_ins.load(base::relaxed) >= most_stand_ins)
+    return;
+  stand_ins.fetch_add(1, base::relaxed);
+  lend_spare();
+  one->stood_in.store(true, base::release);
+}
+
+// Returns whether anything competed.
+bool tick() noexcept {
+  bool any = false;
+  const std::uint32_t count = vprocs_ever();
+  for (std::uint32_t i = 0; i < count; ++i) {
+    vproc* const one = vproc_at(i);
+    if (!competes(one)) {
+      ignored[i] = 0;
+      continue;
+    }
+    any = true;
+    ignored[i] = one->signals.told(sync::preempt_requested) ? ignored[i] + 1 : 0;
+    if (ignored[i] >= kPatience)
+      stand_in_for(one);
+    one->signals.tell(sync::preempt_requested);
+  }
+  return any;
+}
+
+bool anything_competes() noexcept {
+  for (std::uint32_t i = 0; i < vprocs_ever(); ++i)
+    if (competes(vproc_at(i)))
+      return true;
+  return false;
+}
+
+void rest() noexcept {
+  state.store(resting, base::seq_cst);
+  base::heavy_barrier(); // R
+  std::uint32_t expected = resting;
+  if (anything_competes() &&
+      state.compare_exchange_strong(expected, ticking, base::relaxed, base::relaxed))
+    return;
+  while (state.load(base::relaxed) == resting)
+    base::futex_wait(state, resting);
+}
+
+[[noreturn]] void* run_timer(void*) noexcept {
+  for (unsigned quiet = 0;;) {
+    base::sleep_us(tick_us);
+    quiet = tick() ? 0 : quiet + 1;
+    if (quiet < kQuietTicks)
+      continue;
+    rest();
+    quiet = 0;
+  }
+}
+
+[[gnu::noinline]] void begin_ticks(std::uint32_t seen) noexcept {
+  if (seen == off || !state.compare_exchange_strong(seen, ticking, base::acq_rel, base::relaxed))
+    return;
+  if (seen == not_started)
+    start_helper(run_timer, "preempts strands (NOPAL_TICK=0 does without)");
+  else
+    base::futex_wake_one(state);
+}
+
+} // namespace
+
+void open_timer(bool without_barrier, unsigned tick_ms, unsigned workers) noexcept {
+  fenced = without_barrier;
+  most_stand_ins = workers;
+  tick_us = tick_ms * 1000;
+  state.store(tick_ms == 0 ? off : not_started, base::relaxed);
+}
+
+void want_ticks() noexcept {
+  if (fenced)
+    base::full_fence();
+  else
+    base::light_barrier(); // R
+  if (const std::uint32_t seen = state.load(base::relaxed); seen != ticking)
+    begin_ticks(seen);
+}
+
+void heed_preemption(vproc* host) noexcept {
+  host->signals.take(sync::preempt_requested);
+  if (!host->stood_in.load(base::relaxed) || !host->stood_in.exchange(false, base::acq_rel))
+    return;
+
+  stand_ins.fetch_sub(1, base::relaxed);
+  take_spare_back();
+}
+
+void begin_alternatives() noexcept {
+  alternatives.add(1);
+  want_ticks();
+}
+void end_alternatives() noexcept { alternatives.subtract(1); }
+bool any_alternatives() noexcept { return alternatives.count() != 0; }
+
+} // namespace nopal::inline NOPAL_ABI::vproc

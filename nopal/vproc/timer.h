@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The timer: it tells a vproc to preempt its strand where others are ready to run.
+//
+// One thread, started when a fiber first becomes ready. At each tick it looks at all vprocs. One
+// that runs a strand, while a fiber is ready that it might run or an action of it waits, is told
+// (vproc/signal_word.h). Where nothing has competed for some ticks the timer sleeps until a fiber
+// becomes ready.
+//
+// A vproc that does not take its signal for kPatience ticks runs code that neither forks nor polls.
+// Nothing interrupts that: it may hold a lock, of malloc say. Instead a spare thread takes the
+// vproc's place, as for `blocking`, until the vproc takes its signal. Of such spares there are at
+// most as many as workers.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/vproc/vproc.h"
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::vproc {
+
+void open_timer(bool without_barrier, unsigned tick_ms, unsigned workers) noexcept;
+
+// Any thread, after a fiber was made ready for others to find.
+void want_ticks() noexcept;
+
+// The vproc takes the signal to preempt its strand. A spare that stood in for it is no longer needed.
+void heed_preemption(vproc* host) noexcept;
+
+// Alternatives of which one may be the answer (nopal/either.h): no alternative starves another
+// between these two calls. The pool has started.
+void begin_alternatives() noexcept;
+void end_alternatives() noexcept;
+bool any_alternatives() noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END

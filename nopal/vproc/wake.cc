@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// Whom a publisher wakes. Each step is named in README.md.
+#include "nopal/vproc/wake.h"
+
+#include "nopal/vproc/table.h"
+
+namespace nopal::inline NOPAL_ABI::vproc {
+
+sync::idle_count idle;
+
+bool wake_pool_thread(worker* self) noexcept {
+  const std::uint32_t count = pool_size();
+  const std::uint32_t first = count == 0 || self == nullptr ? 0 : self->host->random.below(count);
+  for (std::uint32_t i = 0; i < count; ++i)
+    if (pool_vproc((first + i) % count)->parking.wake(idle))
+      return true;
+  return false;
+}
+
+// The thread that waits for this group is woken first: others may find work of another group.
+void announce_work(worker* self, group* published) noexcept {
+  if (idle.anybody_asleep() &&
+      (published->parking.wake(idle) || (idle.wants_wake() && wake_pool_thread(self))) &&
+      self != nullptr)
+    self->host->count.wakeups.add(1);
+}
+
+// A thread that looks for work will find the fiber, if nobody runs it.
+void announce_ready(worker* self, group* published) noexcept {
+  if (idle.may_want_wake())
+    announce_work(self, published);
+}
+
+void wake(worker* self, sync::parking_place& sleeper) noexcept {
+  base::full_fence(); // W
+  if (sleeper.wake(idle))
+    self->host->count.wakeups.add(1);
+}
+
+// The vproc's thread sleeps at one of two places, and only that thread knows at which.
+void wake_vproc(worker* self, vproc* target, group* fibers_group) noexcept {
+  base::full_fence(); // W
+  const bool woken = target->parking.wake(idle);
+  const bool waits_for_group = fibers_group->host == target;
+  if ((waits_for_group ? fibers_group->parking.wake(idle) || woken : woken) && self != nullptr)
+    self->host->count.wakeups.add(1);
+}
+
+void wake_pool() noexcept {
+  for (std::uint32_t i = 0; i < pool_size(); ++i)
+    pool_vproc(i)->parking.wake(idle);
+}
+
+} // namespace nopal::inline NOPAL_ABI::vproc
