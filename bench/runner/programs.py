@@ -121,9 +121,10 @@ def policy(runtime):
 
 
 def in_order(runtimes):
-    """As RUNTIMES has them, each with its policies after it."""
-    place = list(RUNTIMES).index
-    return sorted(runtimes, key=lambda runtime: (place(base(runtime)), policy(runtime)))
+    """As RUNTIMES has them, each with its policies after it; those that left the project last."""
+    place = {name: number for number, name in enumerate(RUNTIMES)}
+    return sorted(runtimes, key=lambda runtime: (place.get(base(runtime), len(place)),
+                                                 base(runtime), policy(runtime)))
 
 
 def without_census(text):
