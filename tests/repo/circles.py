@@ -9,12 +9,9 @@ only shrink.
 """
 
 import collections
-import re
 import sys
 
 import tree
-
-_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]nopal/([^>"]+)[>"]', re.MULTILINE)
 
 
 def unit_of(path):
@@ -26,8 +23,7 @@ def includes(root):
     graph = collections.defaultdict(set)
     for path in tree.cpp_files(root, "nopal"):
         unit = unit_of(path)
-        text = tree.code_only(tree.read(root, path), keep_strings=True)
-        graph[unit].update(unit_of(target) for target in _INCLUDE.findall(text))
+        graph[unit].update(map(unit_of, tree.included(root, path)))
         graph[unit].discard(unit)
     return dict(graph)
 
