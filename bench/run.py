@@ -59,16 +59,16 @@ def arguments(words):
     parser.add_argument("--csv", metavar="FILE", help="write results")
     parser.add_argument("--html", metavar="FILE", help="write one page with plots and results")
     parser.add_argument("--svg", metavar="DIR",
-                        help="write speed_up.svg, overhead.svg and memory.svg; with --study "
-                        "overview: fork_cost.svg; with --study forks: forks_amd.svg or "
-                        "forks_intel.svg, by the processor's maker")
+                        help="write speed_up.svg, overhead.svg and memory.svg; of a study: one "
+                        "picture, which has the study's name, or that of the file after --from")
     parser.add_argument("--study", metavar="NAME",
                         help="run a comparison with its own problems, runtimes, workers, rounds "
                         "and checks: %s" % ", ".join(studies.names()))
     parser.add_argument("--merge", nargs="+", metavar="FILE",
                         help="with --study: measure nothing, join the JSON of several of its runs")
     parser.add_argument("--from", dest="saved", metavar="FILE",
-                        help="measure nothing, show the JSON of a study: with --html, say")
+                        help="measure nothing, show the JSON of a study; its page goes to "
+                        "build/FILE.html, unless --html, --svg or --json says what is written")
     parser.add_argument("--targets", action="store_true",
                         help="with --study: print the targets that build its programs, and stop")
     parser.add_argument("--check", action="store_true",
@@ -193,6 +193,9 @@ def main(words):
             raise UsageError("--from says itself which study it shows; leave --study and --merge "
                              "out.")
         options.study, options.merge = document.from_json(options.saved).name, [options.saved]
+        if not (options.html or options.svg or options.json):
+            (SOURCE / "build").mkdir(exist_ok=True)
+            options.html = str(SOURCE / "build" / f"{pathlib.Path(options.saved).stem}.html")
     if options.merge and not options.study:
         raise UsageError("--merge needs --study NAME, the study that the files are of.")
     if options.before and not options.study:
@@ -205,7 +208,8 @@ def main(words):
         print("\n".join(study.targets(options)))
         return 0
     if options.study:
-        studies.find(options.study)
+        if not options.saved:
+            studies.find(options.study)
         check_outputs(options)
         failures = study.run(options, SOURCE)
     else:

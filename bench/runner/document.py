@@ -19,13 +19,15 @@ VARYING = ["time_s", "max_rss_kib", "minor_faults", "steals", "suspensions", "un
            "stack_pages", "page_counts", "live_pages", "dead_pages", "rss_before_kib",
            "depth", "serial_pages", "told"]
 HOST = ["cpu", "cores", "kernel"]
+# Policies by the names that they had when the older ones of the kept files were measured.
+RENAMED = {"keep": "budget:unlimited", "budget": "budget:64M", "dontneed": "budget:0"}
 RUN = ["commit", "command", "date", "seed", "rounds", "load"]
 
 
 class Study:
     """One document: a result, the machine, the runs it came from, and what was left out."""
 
-    def __init__(self, name, result, host, runs, left_out):
+    def __init__(self, name, result, host, runs, left_out, checks=()):
         self.name = name
         self.result = result
         # HOST and "compilers".
@@ -33,6 +35,8 @@ class Study:
         # RUN of each command that measured.
         self.runs = runs
         self.left_out = left_out
+        # As the file has them, which an older version may have judged.
+        self.checks = checks
 
 
 def key(configuration):
@@ -86,8 +90,15 @@ def from_json(path):
     """The Study in a file that to_json wrote."""
     try:
         document = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}.") from error
+    except ValueError as error:
+        raise UsageError(f"{path} is not JSON: {error}.") from error
+    if not isinstance(document, dict) or not isinstance(document.get("study"), str):
+        raise UsageError(f"{path} is not the JSON of a study: it names none.")
+    try:
         wish = Wish(**document["wish"])
-        configurations = [tuple(c) for c in document["configurations"]]
+        configurations = [(p, renamed(r), w) for p, r, w in document["configurations"]]
         measured = measure.Measurement(configurations, wish.size, wish.rounds)
         for row in document["samples"]:
             configuration = configured(row)
@@ -102,14 +113,22 @@ def from_json(path):
         measured.failures = {configured(r): r["reasons"] for r in document["failures"]}
         measured.cut = document.get("cut")
         return Study(document["study"], Result(measured, wish, document["extra"]),
-                     document["host"], document["runs"], document["left_out"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UsageError(f"{path} is not the JSON of a study ({type(error).__name__}: {error})."
-                         ) from error
+                     document["host"], document["runs"], document["left_out"],
+                     document["checks"])
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise UsageError(f"{path} is not the whole JSON of a study ({type(error).__name__}: "
+                         f"{error}).") from error
+
+
+def renamed(runtime):
+    """The runtime with the name that its policy has today."""
+    name, _, rest = runtime.partition(":")
+    former, plus, census = rest.partition("+")
+    return f"{name}:{RENAMED[former]}{plus}{census}" if former in RENAMED else runtime
 
 
 def configured(row):
-    return (row["problem"], row["runtime"], row["workers"])
+    return (row["problem"], renamed(row["runtime"]), row["workers"])
 
 
 def merged(paths, module):

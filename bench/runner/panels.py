@@ -9,11 +9,13 @@ from runner.draw import colour, line_style, marker
 
 # Worker counts farther apart than this go on a logarithmic axis.
 LINEAR_WORKERS = 8
+WIDEST = 0.3  # of a bar, in groups
 GREY = draw.COLOURS["serial"]
 
 
 def label_of(value):
-    digits = ".0f" if value.median >= 100 else ".2g"
+    """Two decimals where these are more than two digits."""
+    digits = ".0f" if value.median >= 100 else ".2f" if 0.095 <= value.median < 10 else ".2g"
     return f"{value.side}{value.median:{digits}}"
 
 
@@ -32,9 +34,9 @@ def bars(groups, ylabel, line_at=None, log=False):
     most = max(map(len, groups.values()))
     for_bars = 0.14 * sum(len(g) + 1.5 for g in groups.values())
     for_names = 0.08 * len(groups) * (max(map(len, groups)) + 1)
-    wide = max(5.0, min(12.0, 1.0 + max(for_bars, for_names)))
+    wide = max(5.0, min(10.0, 1.0 + max(for_bars, for_names)))
     figure, ax = plots.subplots(figsize=(wide, 3.2), layout="constrained")
-    width = 0.86 / most
+    width = min(0.86 / most, WIDEST)
     for place, group in enumerate(groups.values()):
         for index, (runtime, value) in enumerate(group.items()):
             at = place + (index - (len(group) - 1) / 2) * width
@@ -62,7 +64,7 @@ def bars(groups, ylabel, line_at=None, log=False):
     return draw.svg(figure)
 
 
-def ranking(values, xlabel, title=None):
+def ranking(values, xlabel):
     """A horizontal bar for each runtime of {runtime: Value}, the first on top, on a logarithmic
     axis; None if there is no value that it can show."""
     values = {runtime: value for runtime, value in values.items() if value.median > 0}
@@ -86,7 +88,6 @@ def ranking(values, xlabel, title=None):
     ax.tick_params(axis="y", length=0)
     ax.invert_yaxis()
     ax.set_xlabel(xlabel)
-    ax.set_title(title or "", loc="left")
     return draw.svg(figure)
 
 

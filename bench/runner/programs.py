@@ -121,9 +121,10 @@ def policy(runtime):
 
 
 def in_order(runtimes):
-    """As RUNTIMES has them, each with its policies after it."""
-    place = list(RUNTIMES).index
-    return sorted(runtimes, key=lambda runtime: (place(base(runtime)), policy(runtime)))
+    """As RUNTIMES has them, each with its policies after it; those that left the project last."""
+    place = {name: number for number, name in enumerate(RUNTIMES)}
+    return sorted(runtimes, key=lambda runtime: (place.get(base(runtime), len(place)),
+                                                 base(runtime), policy(runtime)))
 
 
 def without_census(text):
@@ -142,9 +143,9 @@ def environment_of(problem, runtime):
     """What the variables say that a program of RUNTIME:POLICY is run with."""
     text = policy(runtime)
     variables = {"BENCH_CENSUS": "1"} if text.endswith(CENSUS) else {}
-    variables |= NEEDED.get(problem.partition("@")[0], {})
+    variables.update(NEEDED.get(problem.partition("@")[0], {}))
     if base(runtime).startswith("process-openmpi"):  # it refuses root, which containers run as
-        variables |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        variables.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     kind, _, amount = without_census(text).partition(":")
     if kind:
         variables[{"budget": "NOPAL_STACK_BUDGET", "stacks": "NOPAL_MAX_STACKS"}[kind]] = amount

@@ -7,7 +7,8 @@ import random
 import shlex
 import sys
 
-from runner import checks, document, measure, programs, report, studies, study_page, summary
+from runner import (checks, document, measure, picture, programs, report, studies, study_page,
+                    summary)
 from runner.budget import Budget
 from runner.programs import UsageError
 
@@ -114,14 +115,20 @@ def write_json(path, module, study):
     part.replace(path)
 
 
-def write_pictures(directory, pictures):
-    for name, svg in pictures.items():
-        if svg:
-            (directory / f"{name}.svg").write_text(svg, encoding="utf-8")
+def write_picture(directory, study, saved):
+    """Beside its JSON a picture has the same name; that of a fresh run has the study's."""
+    source = pathlib.Path(saved) if saved else None
+    svg = picture.drawn(study, picture.mark_of(source) if source else "drawn by bench/run.py")
+    if not svg:
+        return None
+    path = directory / f"{source.stem if source else study.name}.svg"
+    path.write_text(svg, encoding="utf-8")
+    return path
 
 
 def write(module, study, options):
-    """Prints checks and figures, writes the files, returns the sentences about failures."""
+    """Prints checks and tables, writes the files and says which, returns the sentences about
+    failures."""
     result = study.result
     measured = result.measurement
     check_rows = module.checks(result)
@@ -130,15 +137,28 @@ def write(module, study, options):
                     report.table(measured, summary.results(measured))))
     if check_rows:
         print("\n" + "\n".join(checks.show(check_rows)))
+    written = [options.json, options.html]
     if options.json:
         write_json(options.json, module, study)
     if options.html:
         study_page.write(options.html, module, study, check_rows)
     if options.svg:
-        write_pictures(pathlib.Path(options.svg), module.pictures(result, study.host))
+        written.append(write_picture(pathlib.Path(options.svg), study, options.saved))
     for note in ([] if brief else study.left_out) + measured.notes():
         print(note, file=sys.stderr)
+    for path in filter(None, written):
+        print(f"{path} was written.", file=sys.stderr)
     return measured.failure_sentences() + result.extra.get("failures", [])
+
+
+def require_shown(module, study, path):
+    """A file may be whole and yet lack what its study shows, which its `extra` holds."""
+    try:
+        module.checks(study.result)
+        module.tables(study.result)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise UsageError(
+            f"{path} lacks what the study '{study.name}' shows ({error!r}).") from error
 
 
 def targets(options):
@@ -153,8 +173,8 @@ def targets(options):
 
 def run(options, source):
     """The whole of `run.py --study`; the sentences about what failed."""
-    module = studies.find(options.study)
-    refuse(options, ["r", "csv", "check"] + ([] if hasattr(module, "pictures") else ["svg"]),
+    module = picture.module_of(options.study) if options.saved else studies.find(options.study)
+    refuse(options, ["r", "csv", "check"],
            "cannot be given with --study, which says itself what is measured and shown")
     if not hasattr(module, "COMPARES_BUILDS"):
         refuse(options, ["before"], "cannot be given with this study, which compares no builds")
@@ -167,6 +187,7 @@ def run(options, source):
         if study.name != options.study:
             raise UsageError(f"{options.merge[0]} is of the study '{study.name}', not of "
                              f"'{options.study}'.")
+        require_shown(module, study, options.merge[0])
     else:
         study = perform(module, options, source)
     return write(module, study, options)

@@ -3,6 +3,7 @@
 
 import html
 
+from runner import former
 from runner.page import STYLE, remarks
 from runner.rounds import Value
 
@@ -93,7 +94,8 @@ def write(path, module, study, check_rows):
         body.append(f"<h2>{html.escape(figure.title)}</h2>")
         body.append(figure.svg or "<p>Not measured in this run.</p>")
         body += note(figure.note)
-    for entry in module.tables(result):
+    former_tables = former.tables_of(study) if former.needed(result) else []
+    for entry in module.tables(result) + former_tables:
         body += [f"<h2>{html.escape(entry.title)}</h2>", table(entry.head, entry.rows)]
         body += note(entry.note)
     body += remarks("Left out", study.left_out + measured.notes())

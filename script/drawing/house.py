@@ -18,13 +18,11 @@ ORDER = "tests/repo/CMakeLists.txt"
 PUBLIC = "public API"
 SHOWN = tree.CPP + (".py",)
 
-WIDTH, LEFT, ROOMS, RIGHT = 1100, 20, 142, 822  # the house's walls, and where its rooms begin
-MATRIX, CELL = 846, 21
+LEFT, ROOMS, RIGHT = 20, 142, 822  # the house's walls, and where its rooms begin
+MATRIX, CELL, MARGIN = 846, 21, 23
 ROOM, GAP = 38, 7
 PER_LINE = 0.25  # pixels of a bar
 BAR, DOT, SHADE, FLOOR, ROOF = "#4c8bd6", "#1f5fa8", "#eceff2", "#f3f7fc", "#dbe8f7"
-
-Room = collections.namedtuple("Room", "stem suffixes lines")
 
 
 def order_of_layers(root):
@@ -37,109 +35,82 @@ def order_of_layers(root):
 
 def layer_of(path, layers):
     inner = path.split("/")[1]
-    return inner if inner in layers or path.count("/") > 1 else PUBLIC
-
-
-def near(old, new):
-    return abs(new - old) <= max(20, old / 4)
+    if inner not in layers and path.count("/") > 1:
+        raise LookupError(f"nopal/{inner}/ is not one of the layers that {ORDER} names")
+    return inner if inner in layers else PUBLIC
 
 
 def numbers_of_lines(root, paths, committed):
     """Of each file, as the committed picture has it if that is near enough."""
-    known = {path: int(lines) for path, lines in re.findall(r"(nopal/\S+) (\d+)", committed)}
+    known = dict(re.findall(r"(nopal/\S+) (\d+)", committed))
     found = {path: tree.read(root, path).count("\n") for path in paths}
-    return {
-        path: known[path] if path in known and near(known[path], lines) else lines
-        for path, lines in found.items()
-    }
-
-
-def includes(root, paths, layers):
-    """Pairs of layers: the first includes the second."""
-    pairs = set()
-    for path in paths:
-        text = tree.code_only(tree.read(root, path), keep_strings=True)
-        for target in re.findall(r'^\s*#\s*include\s*[<"](nopal/[^>"]+)', text, re.MULTILINE):
-            pairs.add((layer_of(path, layers), layer_of(target, layers)))
-    return pairs
+    for path in known.keys() & found.keys():
+        if abs(int(known[path]) - found[path]) <= max(20, int(known[path]) / 4):
+            found[path] = int(known[path])
+    return found
 
 
 def rooms_of(lines, layers):
-    """For each layer, its files; those of one stem are one room."""
-    stems = collections.defaultdict(dict)
-    for path, count in lines.items():
-        name = path.split("/")[-1]
-        stem, dot, suffix = name.rpartition(".")
-        stems[layer_of(path, layers), stem][dot + suffix] = count
-    rooms = collections.defaultdict(list)
-    for (layer, stem), suffixes in sorted(stems.items()):
-        names = sorted(suffixes, key=SHOWN.index)
-        rooms[layer].append(Room(stem, " ".join(names), sum(suffixes.values())))
-    return rooms
-
-
-def room_width(room):
-    name = width_of(room.stem + room.suffixes, 12, "mono")
-    return max(name, room.lines * PER_LINE) + 16
+    """Layer -> {name: {suffix: lines}}: the files of one name are one room."""
+    floors = collections.defaultdict(lambda: collections.defaultdict(dict))
+    for path in sorted(lines, key=lambda path: (path.rpartition(".")[0], SHOWN.index(
+            "." + path.rpartition(".")[2]))):
+        layer = layer_of(path, layers)
+        name, _, suffix = path.removeprefix(f"nopal/{layer}/").removeprefix("nopal/").rpartition(
+            ".")
+        floors[layer][name]["." + suffix] = lines[path]
+    return floors
 
 
 def rows_of(rooms):
-    """The rooms of a floor, broken into rows, each a list of (x, room)."""
+    """The rooms of a floor in rows, each a list of (x, width, name, suffixes, lines)."""
     rows, x = [[]], ROOMS
-    for room in rooms:
-        if x + room_width(room) > RIGHT - GAP:
+    for name, files in rooms.items():
+        suffixes, lines = " ".join(files), sum(files.values())
+        width = max(width_of(name + suffixes, 12, "mono"), lines * PER_LINE) + 16
+        if x + width > RIGHT - GAP:
             rows.append([])
             x = ROOMS
-        rows[-1].append((x, room))
-        x += room_width(room) + GAP
+        rows[-1].append((x, width, name, suffixes, lines))
+        x += width + GAP
     return rows
 
 
 def draw_floor(canvas, layer, rooms, y):
     """Returns the floor's height."""
     rows = rows_of(rooms)
-    height = len(rows) * (ROOM + GAP) + GAP + 4 if rooms else 34
-    canvas.rect(LEFT, y, RIGHT - LEFT, height, FLOOR if rooms else PAPER, SOFT,
-                stroke_dasharray=None if rooms else "5 4")
-    middle = y + height / 2
-    lines = round(sum(room.lines for room in rooms), -1)
-    canvas.text(LEFT + 12, middle - 3 if rooms else middle + 5, layer, size=14,
-                font_weight="bold", fill=INK if rooms else SOFT)
-    if not rooms:
-        canvas.text(ROOMS, middle + 4, "no file yet", fill=SOFT, font_style="italic")
-        return height
-    canvas.text(LEFT + 12, middle + 14, f"{lines:,} lines", fill=SOFT)
+    height = len(rows) * (ROOM + GAP) + GAP + 4
+    canvas.rect(LEFT, y, RIGHT - LEFT, height, FLOOR, SOFT)
+    total = round(sum(lines for row in rows for *_, lines in row), -1)
+    canvas.text(LEFT + 12, y + height / 2 - 3, layer, size=14, font_weight="bold")
+    canvas.text(LEFT + 12, y + height / 2 + 14, f"{total:,} lines", fill=SOFT)
     for number, row in enumerate(rows):
         top = y + GAP + 2 + number * (ROOM + GAP)
-        for x, room in row:
-            canvas.rect(x, top, room_width(room), ROOM, PAPER, SOFT, rx=3)
-            canvas.text(x + 8, top + 18, room.stem, (room.suffixes, SOFT), family="mono")
-            canvas.rect(x + 8, top + 26, room.lines * PER_LINE, 5, BAR)
+        for x, width, name, suffixes, lines in row:
+            canvas.rect(x, top, width, ROOM, PAPER, SOFT, rx=3)
+            canvas.text(x + 8, top + 18, name, (suffixes, SOFT), family="mono")
+            canvas.rect(x + 8, top + 26, lines * PER_LINE, 5, BAR)
     return height
 
 
 def draw_matrix(canvas, floors, layers, pairs):
     """Beside each floor, what it includes. `floors`: (layer, y, height), highest first."""
-    top = floors[0][1]
-    bottom = floors[-1][1] + floors[-1][2]
+    top, bottom = floors[0][1], floors[-1][1] + floors[-1][2]
     for column, layer in enumerate(layers):
         x = MATRIX + column * CELL
         canvas.text(0, 0, layer, transform=f"translate({x + CELL / 2 + 4} {top - 8}) rotate(-60)")
-        for place, (row, y, height) in enumerate(floors):
-            above = row != PUBLIC and layers.index(layer) > layers.index(row)
+        for row, y, height in floors:
+            above = row != PUBLIC and column > layers.index(row)
             canvas.rect(x, y, CELL, height, SHADE if above else PAPER, FAINT)
             if (row, layer) in pairs:
-                own = row == layer
-                canvas.add("circle", cx=x + CELL / 2, cy=y + height / 2, r=5 if own else 6,
-                           fill=PAPER if own else DOT, stroke=DOT)
+                canvas.dot(x + CELL / 2, y + height / 2, DOT, hollow=row == layer)
     canvas.rect(MATRIX, top, CELL * len(layers), bottom - top, "none", SOFT)
-    x, y = MATRIX, bottom + 22
-    for fill, words in ((DOT, "the floor includes it directly"), (PAPER, "its own files")):
-        canvas.add("circle", cx=x + 7, cy=y - 4, r=6 if fill == DOT else 5, fill=fill, stroke=DOT)
-        canvas.text(x + 20, y, words, fill=SOFT)
-        y += 19
-    canvas.rect(x, y - 11, 14, 14, SHADE, FAINT)
-    canvas.text(x + 20, y, "higher, must not be included", fill=SOFT)
+    canvas.dot(MATRIX + 7, bottom + 18, DOT)
+    canvas.dot(MATRIX + 7, bottom + 37, DOT, hollow=True)
+    canvas.rect(MATRIX, bottom + 49, 14, 14, SHADE, FAINT)
+    for line, words in enumerate(["the floor includes it directly", "its own files",
+                                  "higher, must not be included"]):
+        canvas.text(MATRIX + 20, bottom + 22 + 19 * line, words, fill=SOFT)
 
 
 def picture(root, committed):
@@ -147,11 +118,9 @@ def picture(root, committed):
     paths = [path for path in tree.files(root, "nopal") if path.endswith(SHOWN)]
     lines = numbers_of_lines(root, paths, committed)
     rooms = rooms_of(lines, layers)
-    strange = sorted(set(rooms) - {*layers, PUBLIC})
-    if strange:
-        raise LookupError(f"nopal/{strange[0]}/ is not one of the layers that {ORDER} names")
     notes = "\n".join(["", *(f"{path} {lines[path]}" for path in paths), ""])
-    canvas = Canvas(WIDTH, "The layers of nopal/ and who includes whom", notes)
+    width = MATRIX + CELL * len(layers) + MARGIN
+    canvas = Canvas(width, "The layers of nopal/ and who includes whom", notes)
     y = 76
     canvas.line((LEFT - 8, y), ((LEFT + RIGHT) / 2, 14), (RIGHT + 8, y), (LEFT - 8, y), fill=ROOF)
     canvas.text((LEFT + RIGHT) / 2, y - 14,
@@ -159,12 +128,12 @@ def picture(root, committed):
                 size=13, text_anchor="middle")
     floors = []
     for layer in [PUBLIC, *reversed(layers)]:
-        height = draw_floor(canvas, layer, rooms[layer], y)
-        floors.append((layer, y, height))
-        y += height
+        floors.append((layer, y, draw_floor(canvas, layer, rooms[layer], y)))
+        y += floors[-1][2]
     canvas.line((LEFT - 8, y + 1), (RIGHT + 8, y + 1), stroke=INK, stroke_width=3)
     canvas.rect(ROOMS, y + 20, 100 * PER_LINE, 5, BAR)
     canvas.text(ROOMS + 100 * PER_LINE + 8, y + 26, "100 lines; the files of one name are one room",
                 fill=SOFT)
-    draw_matrix(canvas, floors, layers, includes(root, paths, layers))
+    draw_matrix(canvas, floors, layers, {(layer_of(path, layers), layer_of(target, layers))
+                                         for path in paths for target in tree.included(root, path)})
     return canvas.written(y + 76)

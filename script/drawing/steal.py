@@ -54,8 +54,7 @@ def draw_step(canvas, step, number, y):
         draw_lock(canvas, x + 40 + width_of(step.function, 12, "mono"), y + 11)
     canvas.text(x + BOX - 10, y + 18, step.file, size=11, family="mono", text_anchor="end",
                 fill=INK if step.stack else SOFT)
-    for line, words in enumerate(wrapped(step.words, BOX - 40)):
-        canvas.text(x + 32, y + 36 + 15 * line, words)
+    canvas.paragraph(x + 32, y + 36, step.words, BOX - 40)
     if step.between:
         draw_between(canvas, step, y + height / 2)
 
@@ -70,18 +69,6 @@ def draw_between(canvas, step, y):
         box, note = LANE[THIEF], middle + NOTE / 2
     start, end = (note, box) if step.arrow == "from" else (box, note)
     canvas.arrow(start, y, end, both=step.arrow == "both")
-
-
-def draw_strand(canvas, strand, y):
-    x = LANE[strand.lane]
-    for line, words in enumerate(wrapped(strand.words, BOX - 40)):
-        canvas.text(x + 32, y + 16 + 15 * line, words, fill=SOFT, font_style="italic")
-
-
-def draw_strip(canvas, lane, changes, end):
-    """`changes`: (y, the stack on which the lane runs from there)."""
-    for (y, stack), (until, _) in zip(changes, [*changes[1:], (end, None)]):
-        canvas.rect(STRIP[lane], y, 10, until - y, COLOUR[stack])
 
 
 def draw_head(canvas):
@@ -105,24 +92,21 @@ def draw_head(canvas):
     return 120
 
 
-def draw_phase(canvas, title, between, y):
-    canvas.rect(LANE[VICTIM], y, LANE[THIEF] + BOX - LANE[VICTIM], 24, BAND, rx=4)
-    canvas.text(LANE[VICTIM] + 10, y + 17, title, size=13, font_weight="bold")
-    canvas.text(WIDTH / 2, y + 17, between, text_anchor="middle", fill=SOFT)
-    return y + 34
-
-
 def picture(root, _committed):
     canvas = Canvas(WIDTH, "The life of one steal")
     y = draw_head(canvas)
     stacks = {VICTIM: [(y, ONE)], THIEF: [(y, SCHEDULER)]}
     number = 0
     for title, between, rows in PHASES:
-        y = draw_phase(canvas, title, between, y)
+        canvas.rect(LANE[VICTIM], y, LANE[THIEF] + BOX - LANE[VICTIM], 24, BAND, rx=4)
+        canvas.text(LANE[VICTIM] + 10, y + 17, title, size=13, font_weight="bold")
+        canvas.text(WIDTH / 2, y + 17, between, text_anchor="middle", fill=SOFT)
+        y += 34
         for row in rows:
             for item in row:
                 if not isinstance(item, Step):
-                    draw_strand(canvas, item, y)
+                    canvas.paragraph(LANE[item.lane] + 32, y + 16, item.words, BOX - 40, fill=SOFT,
+                                     font_style="italic")
                     continue
                 must_exist(root, item)
                 number += 1
@@ -132,8 +116,8 @@ def picture(root, _committed):
             y += max(map(height_of, row)) + 9
         y += 6
     for lane, changes in stacks.items():
-        draw_strip(canvas, lane, changes, y)
+        for (top, stack), (bottom, _) in zip(changes, [*changes[1:], (y, None)]):
+            canvas.rect(STRIP[lane], top, 10, bottom - top, COLOUR[stack])
     canvas.line((24, y + 6), (WIDTH - 24, y + 6), stroke=FAINT)
-    for line, words in enumerate(wrapped(OTHERWISE, WIDTH - 48)):
-        canvas.text(24, y + 26 + 16 * line, words, fill=SOFT)
+    canvas.paragraph(24, y + 26, OTHERWISE, WIDTH - 48, step=16, fill=SOFT)
     return canvas.written(y + 56)

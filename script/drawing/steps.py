@@ -57,7 +57,7 @@ PHASES = [
         [Step(VICTIM, STACK_MAP, "publish_claimed",
               "completes A's record, puts it into the public ring, lowers the split to it",
               lock=True, between="A: private → public")],
-        [Step(VICTIM, "sched/idle.cc", "announce_work",
+        [Step(VICTIM, "vproc/wake.cc", "announce_work",
               "wakes a sleeper if no thread is searching")],
     ]),
     ("The thief takes it", "worker 1's deque", [

@@ -8,10 +8,8 @@ INK, SOFT, FAINT, PAPER = "#1f2328", "#59636e", "#d0d7de", "#ffffff"
 # The mean width of a letter in ems: no common monospaced font is wider, and with the other one
 # prose fits in the widest fonts too.
 _ADVANCE = {"mono": 0.605, "sans": 0.52}
-_FAMILY = {
-    "mono": "DejaVu Sans Mono, Menlo, Consolas, Liberation Mono, monospace",
-    "sans": "Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif",
-}
+_FAMILY = {"mono": "monospace", "sans": None}  # None: that of the whole picture
+_FONT = 'font-size="12" font-family="Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"'
 
 
 def width_of(text, size=12, family="sans"):
@@ -20,16 +18,16 @@ def width_of(text, size=12, family="sans"):
 
 def wrapped(text, width, size=12):
     """The lines into which the text is broken."""
-    return textwrap.wrap(text, int(width / (size * _ADVANCE["sans"])), break_on_hyphens=False)
+    return textwrap.wrap(text, int(width / width_of("x", size)), break_on_hyphens=False)
+
+
+def _number(value):
+    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _attributes(given):
-    shown = {name.replace("_", "-"): value for name, value in given.items() if value is not None}
-    return "".join(f" {name}={quoteattr(_text(value))}" for name, value in shown.items())
-
-
-def _text(value):
-    return f"{value:.1f}".removesuffix(".0") if isinstance(value, float) else str(value)
+    return "".join(f" {name.replace('_', '-')}={quoteattr(_number(value))}"
+                   for name, value in given.items() if value is not None)
 
 
 class Canvas:
@@ -39,16 +37,19 @@ class Canvas:
         self.notes = notes  # for script/pictures itself
         self.shapes = []
 
-    def add(self, name, content=None, **given):
-        end = "/>" if content is None else f">{content}</{name}>"
-        self.shapes.append(f"<{name}{_attributes(given)}{end}")
-
     def rect(self, x, y, width, height, fill=PAPER, stroke=None, **more):
-        self.add("rect", x=x, y=y, width=width, height=height, fill=fill, stroke=stroke, **more)
+        given = dict(x=x, y=y, width=width, height=height, fill=fill, stroke=stroke, **more)
+        self.shapes.append(f"<rect{_attributes(given)}/>")
 
-    def line(self, *points, stroke=SOFT, **more):
-        steps = " L".join(f"{_text(float(x))} {_text(float(y))}" for x, y in points)
-        self.add("path", d=f"M{steps}", fill=more.pop("fill", "none"), stroke=stroke, **more)
+    def dot(self, x, y, colour, hollow=False):
+        given = dict(cx=x, cy=y, r=5 if hollow else 6, fill=PAPER if hollow else colour,
+                     stroke=colour)
+        self.shapes.append(f"<circle{_attributes(given)}/>")
+
+    def line(self, *points, stroke=SOFT, fill="none", **more):
+        steps = " L".join(f"{_number(float(x))} {_number(float(y))}" for x, y in points)
+        given = dict(d=f"M{steps}", fill=fill, stroke=stroke, **more)
+        self.shapes.append(f"<path{_attributes(given)}/>")
 
     def arrow(self, x, y, to, both=False):
         """A horizontal one."""
@@ -61,20 +62,24 @@ class Canvas:
         """A part is text, or (text, colour)."""
         content = "".join(
             escape(part) if isinstance(part, str)
-            else f'<tspan fill="{part[1]}">{escape(part[0])}</tspan>'
-            for part in parts)
-        family = None if family == "sans" else _FAMILY[family]
-        self.add("text", content, x=x, y=y, font_size=size, font_family=family, fill=fill, **more)
+            else f'<tspan fill="{part[1]}">{escape(part[0])}</tspan>' for part in parts)
+        given = dict(x=x, y=y, font_size=None if size == 12 else size, font_family=_FAMILY[family],
+                     fill=None if fill == INK else fill, **more)
+        self.shapes.append(f"<text{_attributes(given)}>{content}</text>")
+
+    def paragraph(self, x, y, words, width, step=15, **more):
+        """Text in lines of at most this width."""
+        for number, line in enumerate(wrapped(words, width)):
+            self.text(x, y + step * number, line, **more)
 
     def written(self, height):
         """The file: on its own background, so that the page's colour does not matter."""
-        head = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" '
-                f'height="{_text(height)}" viewBox="0 0 {self.width} {_text(height)}" '
-                f'font-family="{_FAMILY["sans"]}">')
-        start = ["<!-- SPDX-License-Identifier: MIT; written by script/pictures -->", head,
-                 f"<title>{escape(self.title)}</title>"]
-        if self.notes:
-            start.append(f"<metadata>{escape(self.notes)}</metadata>")
-        ground = (f'<rect x="0.5" y="0.5" width="{self.width - 1}" height="{_text(height - 1)}" '
-                  f'rx="6" fill="{PAPER}" stroke="{FAINT}"/>')
-        return "\n".join([*start, ground, *self.shapes, "</svg>", ""])
+        size = f'width="{self.width}" height="{_number(height)}"'
+        notes = [f"<metadata>{escape(self.notes)}</metadata>"] if self.notes else []
+        return "\n".join(
+            ["<!-- SPDX-License-Identifier: MIT; written by script/pictures -->",
+             f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {self.width} '
+             f'{_number(height)}" fill="{INK}" {_FONT}>', f"<title>{escape(self.title)}</title>",
+             *notes, f'<rect x="0.5" y="0.5" width="{self.width - 1}" '
+             f'height="{_number(height - 1)}" rx="6" fill="{PAPER}" stroke="{FAINT}"/>',
+             *self.shapes, "</svg>", ""])

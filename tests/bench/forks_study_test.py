@@ -71,13 +71,12 @@ class ForksStudy(fake_study.FakeStudy):
                          [["nopal", "0.500", "1.00"], ["nowa", "1.000", "0.50"],
                           ["fibril", "1.000", "0.50"]])
 
-    def test_the_picture_is_named_after_the_processors_maker(self):
+    def test_the_picture_names_the_problems_and_the_processor(self):
         self.run_forks()
         self.run_study("-n", 3, "--svg", self.build)
-        names = [path.name for path in pathlib.Path(self.build).glob("*.svg")]
-        self.assertEqual(names, [f"forks_{forks.maker().replace(' ', '_').lower()}.svg"])
-        picture = (pathlib.Path(self.build) / names[0]).read_text(encoding="utf-8")
+        picture = (pathlib.Path(self.build) / "forks.svg").read_text(encoding="utf-8")
         self.assertIn("quicksort", picture)
+        self.assertIn(self.document["host"]["cpu"], picture)
 
     def test_few_rounds_judge_no_time(self):
         self.run_forks(rounds=2)

@@ -110,8 +110,8 @@ class OverviewStudy(fake_study.FakeStudy):
     def test_the_picture_of_forks_is_a_file(self):
         self.fork_s["lace"] = 0.999
         self.overview("--svg", self.build)
-        picture = (self.build / "fork_cost.svg").read_text()
-        for words in (">nopal<", ">openmp-gcc<", ">90<", "fib(32): "):
+        picture = (self.build / "overview.svg").read_text()
+        for words in (">nopal<", ">openmp-gcc<", ">90<", "fib(32)<", "core"):
             self.assertTrue(words in picture, words)
         # A logarithmic axis has no place for what costs less than a call.
         self.assertFalse(">lace<" in picture)

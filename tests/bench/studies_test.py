@@ -19,7 +19,7 @@ class Usage(TimedStudy):
         self.assertIn("Nowa's evaluation", done.stdout)
 
     def test_what_a_study_says_itself_cannot_be_asked(self):
-        for words in (["-r", "tbb"], ["--csv", "x.csv"], ["--svg", "."], ["--check"]):
+        for words in (["-r", "tbb"], ["--csv", "x.csv"], ["--check"]):
             self.refusal(f"{words[0]} cannot be given with --study", "--study", "nowa", *words)
 
     def test_a_merge_measures_nothing(self):
@@ -226,7 +226,7 @@ class Merging(TimedStudy):
     def test_no_study_at_all(self):
         self.refuse_merge("programs.json is not the JSON of a study",
                           self.build / "bench" / "programs.json")
-        self.refuse_merge("absent.json is not the JSON of a study", self.build / "absent.json")
+        self.refuse_merge("absent.json cannot be read: No such file", self.build / "absent.json")
 
 
 if __name__ == "__main__":

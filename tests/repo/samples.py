@@ -1,121 +1,239 @@
 # SPDX-License-Identifier: MIT
-"""Shows a rule this tree, in which it must find nothing, and this tree with one change at a time,
-in which it must find what the change does wrong.
+"""Shows each rule small trees that are wrong in one way: it must find that.
 
-usage: samples.py RULE ROOT ARGUMENT...     the arguments with which the rule itself is run
+usage: samples.py COMPILER RULE...
 
-The changes are in changes.py. A change whose place is not found is an error: it tests nothing.
+A sample is (what the rule must say, or None for nothing; path -> text; arguments). In an argument
+ROOT stands for the tree, and CXX for the compiler. A rule without samples fails.
 """
 
 import importlib
-import inspect
 import os
-import shutil
 import sys
 import tempfile
 
-import calls
-import changes
-import tree
+LAYERS = "config.h base stack sched"
+SPDX = "// SPDX-License-Identifier: MIT\n"
 
 
-class Sample:
-    """A copy of nopal/ and of what else is changed, and the arguments of a rule."""
-
-    def __init__(self, root, arguments, changed, copy):
-        self.root = root
-        self.given = list(arguments)
-        self.arguments = list(arguments)
-        self.copy = copy
-        for path in {*tree.files(root, "nopal"), *changed, ".clang-format"}:
-            self.restore(path)
-
-    def at(self, path):
-        return os.path.join(self.copy, path)
-
-    def restore(self, path):
-        os.makedirs(os.path.dirname(self.at(path)), exist_ok=True)
-        shutil.copyfile(os.path.join(self.root, path), self.at(path))
-
-    def edit(self, path, place, replacement):
-        """True if the place was there."""
-        with open(self.at(path), encoding="utf-8", newline="") as file:
-            text = file.read()
-        match = place.search(text)
-        if not match:
-            return False
-        with open(self.at(path), "w", encoding="utf-8", newline="") as file:
-            file.write(text[: match.start()] + replacement + text[match.end() :])
-        return True
-
-    def move(self, path, to):
-        """The file lies elsewhere, and the objects that were compiled from it do too."""
-        if not os.path.exists(self.at(path)):
-            return False
-        os.makedirs(os.path.dirname(self.at(to)), exist_ok=True)
-        os.rename(self.at(path), self.at(to))
-        for number, argument in enumerate(self.arguments):
-            if calls.source_of(argument) == path:
-                moved = self.at(f"build/{number}/CMakeFiles/a.dir/{os.path.relpath(to, 'nopal')}.o")
-                os.makedirs(os.path.dirname(moved))
-                shutil.copyfile(argument, moved)
-                self.arguments[number] = moved
-        return True
-
-    def argue(self, place, replacement):
-        """Each argument in which the place is."""
-        self.arguments = [place.sub(replacement, one) for one in self.given]
-        return self.arguments != self.given
-
-    def undo(self, change):
-        self.arguments = list(self.given)
-        shutil.rmtree(self.at("build"), ignore_errors=True)
-        for path in change.paths:
-            if os.path.exists(os.path.join(self.root, path)):
-                self.restore(path)
-            elif os.path.exists(self.at(path)):
-                os.remove(self.at(path))
+def include(*paths):
+    return "".join(f'#include "{path}"\n' for path in paths)
 
 
-def judge(rule, sample, paths):
-    """What the rule finds. One that looks at each file by itself looks at these alone."""
-    if "only" in inspect.signature(rule.check).parameters:
-        return rule.check(sample.copy, *sample.arguments, only=paths)
-    return rule.check(sample.copy, *sample.arguments)
+def in_base(text):
+    return {"nopal/base/a.h": text}
 
 
-def wrong_about(rule, sample, change):
-    """What is wrong with the rule's judgement of this change, or None."""
-    if not change.apply(sample):
-        return "the place of the change is not in the tree"
-    problems = judge(rule, sample, change.paths)
-    sample.undo(change)
-    if change.expected is None:
+SEES = in_base("void f() { sched::start(); }\n")
+LAYERS_SAMPLES = [
+    ("higher layer sched", in_base(include("nopal/sched/b.h")), [LAYERS]),
+    ("higher layer sched", in_base("#include <nopal/sched/b.h>\n"), [LAYERS]),
+    ("higher layer base", {"nopal/config.h": include("nopal/base/a.h")}, [LAYERS]),
+    ("public API", in_base(include("nopal/fork.h")), [LAYERS]),
+    ("repository's root", in_base(include("b.h")), [LAYERS]),
+    (None, {"nopal/fork.h": include("nopal/sched/b.h")}, [LAYERS]),
+    (None, in_base("// " + include("nopal/sched/b.h")), [LAYERS]),
+    ("not one of the layers", {"nopal/elsewhere/a.h": ""}, [LAYERS]),
+    ("names sched::", SEES, [LAYERS]),
+    (None, SEES, [LAYERS, "nopal/base/a.h sched: it may"]),
+    ("nothing needs", in_base(""), [LAYERS, "nopal/base/a.h sched: it may"]),
+    ("is no exception", SEES, [LAYERS, "nopal/base/a.h sched"]),
+    ("adds to sched::", {"nopal/mutex.cc": "void sched::wait() {\n}\n"}, [LAYERS]),
+    ("adds to base::", {"nopal/stack/a.h": "namespace nopal::base {\nint r;\n}\n"}, [LAYERS]),
+    (None, {"nopal/stack/a.h": "namespace nopal::base {\nstruct r;\n}\n"}, [LAYERS]),
+]
+
+
+def linked(expected, symbol, *exceptions):
+    """Two objects: sched/b.cc defines sched::start, and base/a.cc has this symbol too."""
+    objects = [f"ROOT/CMakeFiles/x.dir/{source}.cc.o" for source in ("base/a", "sched/b")]
+    says = f"{objects[0]}: {symbol}\n{objects[1]}: 0 T nopal::sched::start()\n"
+    files = {"nopal/base/a.cc": "", "nopal/sched/b.cc": "", "nm": f"#!/bin/sh\necho '{says}'\n"}
+    return (expected, files, ["ROOT/nm", LAYERS, *exceptions, "--", *objects])
+
+
+CALLS_SAMPLES = [
+    linked("uses nopal::sched::start()", "U nopal::sched::start()"),
+    linked(None, "U nopal::sched::start()", "nopal/base/a.cc nopal::sched::start: it may"),
+    linked("nothing needs", "U nopal::other()", "nopal/base/a.cc nopal::sched::start: it may"),
+    linked("a name of the layer sched", "0 T nopal::sched::other()"),
+    ("no object of it", {"nopal/base/a.cc": ""}, ["nm", LAYERS, "--"]),
+    ("is its source", {}, ["nm", LAYERS, "--", "ROOT/CMakeFiles/x.dir/base/a.cc.o"]),
+]
+
+SWITCHER = "nopal/fork.h"
+SWITCHES = "arch::nopal_arch_suspend(frame);\n"
+
+
+def beside_a_switch(expected, text):
+    return (expected, {SWITCHER: SWITCHES + text}, [SWITCHER])
+
+
+def in_stack(expected, text):
+    return (expected, {SWITCHER: SWITCHES, "nopal/stack/a.h": text}, [SWITCHER])
+
+
+def written(expected, text):
+    """An operation on an atomic of the same file."""
+    return in_stack(expected, "base::atomic<int> word{0};\n" + text)
+
+
+SEAMS_SAMPLES = [
+    in_stack("atomics come from base/", "#include <atomic>\n"),
+    in_stack("atomics come from base/", "std::atomic<int> a;\n"),
+    in_stack("atomics come from base/", "__atomic_fetch_add(&a, 1, 0);\n"),
+    in_stack("assembly belongs", 'asm volatile("" ::: "rsp");\n'),
+    ("assembly belongs", {SWITCHER: SWITCHES, "nopal/stack/a.S": ""}, [SWITCHER]),
+    in_stack(None, '// asm("nop"); std::atomic\n'),
+    in_stack("which this file may not", "arch::nopal_arch_resume(x);\n"),
+    in_stack("which this file may not", "arch::resume(x);\n"),
+    ("changes none", {SWITCHER: ""}, [SWITCHER]),
+    *(beside_a_switch("in a file that changes stacks", text) for text in (
+        "f(base::acquire);\n", "f(memory_order_relaxed);\n", "full_fence();\n",
+        "light_barrier();\n", "base::atomic<int> word{0};\n", "word.store(1);\n")),
+    beside_a_switch(None, "stack::release(own);\n"),
+    written("store names 0 of 1", "word.store(1);\n"),
+    written("weak names 1 of 2", "word.compare_exchange_weak(a, b, relaxed);\n"),
+    written(None, "word.compare_exchange_weak(a, b, relaxed, relaxed);\n"),
+    *(written("writes an atomic", text) for text in (
+        "word = 1;\n", "word |= 1;\n", "++word;\n", "word--;\n", "--self->idle.word;\n")),
+]
+
+CONFIG = {"nopal/config.h": "#define NOPAL_ABI parts\n"}
+NAMES_ABI = "namespace NOPAL_ABI {}\n"
+CONFIG_SAMPLES = [
+    ("names NOPAL_ABI and", {**CONFIG, "nopal/a.h": NAMES_ABI}, []),
+    ("names NOPAL_ABI and", {**CONFIG, "nopal/a.h": f"/*\n{include('nopal/config.h')}*/\n"
+                             + NAMES_ABI}, []),
+    (None, {**CONFIG, "nopal/a.h": include("nopal/config.h") + NAMES_ABI,
+            "nopal/a.cc": include("nopal/a.h") + NAMES_ABI}, []),
+]
+
+CIRCLE = {"nopal/sched/a.h": "", "nopal/sched/a.cc": include("nopal/sched/a.h", "nopal/sched/b.h"),
+          "nopal/sched/b.h": include("nopal/sched/c.h"),
+          "nopal/sched/c.h": include("nopal/sched/a.h")}
+CIRCLES_SAMPLES = [
+    ("sched/a -> sched/b -> sched/c -> sched/a", CIRCLE, []),
+    ("'sched/a sched/b sched/c': a circle", CIRCLE, ["sched/a sched/b"]),
+    ("no circle any more", CIRCLE, ["sched/a sched/b sched/c", "sched/a sched/d"]),
+    (None, CIRCLE, ["sched/a sched/b sched/c"]),
+]
+
+
+def of_size(expected, text, path="nopal/a.cc"):
+    """At most 40 lines of the core and of process, 20 of a file, 3 of a function, 30 columns."""
+    return (expected, {path: text}, ["40", "40", "20", "3", "30"])
+
+
+SIZES_SAMPLES = [
+    of_size("41 lines without process/", "//\n" * 41),
+    of_size("nopal/process/: 41 lines", "//\n" * 41, "nopal/process/a.h"),
+    of_size("21 lines, more than 20", "//\n" * 21),
+    of_size("21 lines, more than 20", "#!/bin/bash\n" + "true\n" * 20, "script/a"),
+    of_size("31 columns", "x" * 31 + "\n"),
+    of_size("a function of 4 lines", "void f() {\n  g();\n  g();\n}\n"),
+    of_size("a function of 4 lines", "class c {\n  c()\n      : a(1) {\n    g();\n  }\n};\n"),
+    of_size("a function of 4 lines", "template <class F>\nauto f(F g) -> a<F> {\n  g();\n}\n"),
+    of_size("a function of 4 lines", 'int f() {\n  a = "}"; // }\n  g();\n}\n'),
+    of_size("a function of 4 lines", "def f():\n    g()\n    g()\n    g()\n", "tests/a.py"),
+    of_size(None, "struct s {\n" + "  int f() { g(); }\n" * 9 + "};\n"),
+    of_size(None, "int a[] = {\n" + "  1,\n" * 9 + "};\n"),
+    of_size("do not balance", "namespace a {\n"),
+]
+
+
+def text_of(expected, text, path="README.md"):
+    return (expected, {path: text}, [])
+
+
+# Words that the rule looks for are in pieces, so that this file passes it.
+TEXT_SAMPLES = [
+    text_of("does not start with", "int a;\n", "nopal/a.h"),
+    text_of("does not start with", "#!/bin/bash\ntrue\n", "script/a"),
+    text_of("a note to self", SPDX + "// TO" "DO: more.\n", "nopal/a.h"),
+    text_of("a note to self", "FIX" "ME\n"),
+    text_of(None, "A todo list is no note.\n"),
+    text_of("a path of one machine", "see /wo" "rk/notes\n"),
+    text_of(None, "https://example.org/home/page\n"),
+    text_of("the host of a package index", "http://deb.debian" ".org/debian\n"),
+    text_of("a conflict marker", "<" * 7 + " one\n"),
+    text_of("white space", "a \n"),
+    text_of("a carriage return", "a\r\n"),
+    text_of("does not end", "a"),
+]
+
+STEPS_OF = "of docs/pictures/steal.svg is not true any more: nopal/"
+FLOORS = {"tests/repo/CMakeLists.txt": f'set(layers "{LAYERS}")\n'}
+SAMPLES = {
+    "layers": LAYERS_SAMPLES,
+    "calls": CALLS_SAMPLES,
+    "seams": SEAMS_SAMPLES,
+    "config": CONFIG_SAMPLES,
+    "circles": CIRCLES_SAMPLES,
+    "sizes": SIZES_SAMPLES,
+    "text": TEXT_SAMPLES,
+    "patience": [
+        ("a limit of its own", {"tests/a/b.py": "run(timeout=60)\n"}, []),
+        ("a limit of its own", {"tests/a/CMakeLists.txt": "set(TIMEOUT 9)\n"}, []),
+        ("a limit of its own", {"tests/a/b.cc": "void f() { alarm(9); }\n"}, []),
+        (None, {"tests/a/b.py": "run(timeout=SECONDS)\n"}, []),
+    ],
+    "headers": [
+        ("nopal/a.h: ", {"nopal/a.h": "#pragma once\nstd::size_t size();\n"}, ["CXX"]),
+        ("redefinition", {"nopal/a.h": "struct a {};\n"}, ["CXX"]),
+        (None, {"nopal/a.h": "#pragma once\n#include <cstddef>\nstd::size_t size();\n"}, ["CXX"]),
+    ],
+    "formatted": [("1 places differ", {"nopal/a.h": "int f(int a );\n"}, [])],
+    "pictures": [
+        ("order of the layers", {"tests/repo/CMakeLists.txt": ""}, []),
+        ("layers.svg is not what the sources say", FLOORS, []),
+        ("is not one of the layers", {**FLOORS, "nopal/elsewhere/a.h": ""}, []),
+        (f"find_work' {STEPS_OF}sched/steal.cc", FLOORS, []),
+        ("a.svg was not drawn from a.json", {**FLOORS, "docs/results/a.json": "{}\n"}, []),
+        ("a.svg has no JSON", {**FLOORS, "docs/results/a.svg": "<svg/>\n"}, []),
+    ],
+}
+
+
+def write(root, path, text):
+    place = os.path.join(root, path)
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    with open(place, "w", encoding="utf-8", newline="") as file:
+        file.write(text.replace("ROOT", root))
+    if text.startswith("#!"):
+        os.chmod(place, 0o755)
+
+
+def wrong_about(rule, expected, files, arguments, compiler):
+    """What is wrong with the rule's judgement of this sample, or None."""
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in files.items():
+            write(root, path, text)
+        given = [word.replace("ROOT", root).replace("CXX", compiler) for word in arguments]
+        problems = rule.check(root, *given)
+    if expected is None:
         return f"expected no problem, found {problems}" if problems else None
-    if any(change.expected in problem for problem in problems):
+    if any(expected in problem for problem in problems):
         return None
-    return f"expected {change.expected!r}, found {problems}"
+    return f"expected {expected!r}, found {problems}"
 
 
-def main(name, root, *arguments):
-    rule = importlib.import_module(name)
-    if hasattr(rule, "missing") and rule.missing():
-        print(f"skipped: {rule.missing()} is not installed")
-        sys.exit(77)
-    wanted = changes.CHANGES[name]
-    changed = {one.paths[0] for one in wanted if one.paths}
-    with tempfile.TemporaryDirectory() as copy:
-        sample = Sample(root, arguments, changed, copy)
-        wrong = [f"unchanged: {problem}" for problem in judge(rule, sample, changed)]
-        for change in wanted:
-            problem = wrong_about(rule, sample, change)
-            if problem:
-                wrong.append(f"{change}: {problem}")
-    print("\n".join([*wrong, f"{name}: {len(wanted)} changes, {len(wrong)} problems"]))
-    sys.exit(1 if wrong or not wanted else 0)
+def main(compiler, *names):
+    wrong = []
+    for name in names:
+        rule = importlib.import_module(name)
+        samples = SAMPLES.get(name, [])
+        if hasattr(rule, "missing") and rule.missing():
+            print(f"{name}: skipped, {rule.missing()} is not installed")
+            continue
+        found = [wrong_about(rule, *sample, compiler) for sample in samples]
+        wrong += [f"{name}: sample {number}: {problem}"
+                  for number, problem in enumerate(found) if problem]
+        wrong += [] if samples else [f"{name}: has no samples"]
+        print(f"{name}: {len(samples)} samples")
+    print("\n".join(wrong))
+    sys.exit(1 if wrong or not names else 0)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 3 or sys.argv[1] not in changes.CHANGES:
-        sys.exit(__doc__)
-    main(*sys.argv[1:])
+    main(*sys.argv[1:]) if len(sys.argv) > 2 else sys.exit(__doc__)

@@ -18,6 +18,7 @@ _TOKEN = re.compile(
       | (?P<char>'(?:\\.|[^'\\\n])+')""",
     re.DOTALL | re.VERBOSE,
 )
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"](nopal/[^">]+)[">]', re.MULTILINE)
 
 
 def _blank(match):
@@ -91,6 +92,11 @@ def code_files(root):
 def read(root, path):
     with open(os.path.join(root, path), encoding="utf-8", newline="") as file:
         return file.read()
+
+
+def included(root, path):
+    """The files of nopal/ that this one includes."""
+    return _INCLUDE.findall(code_only(read(root, path), keep_strings=True))
 
 
 def report(problems, looked_at):

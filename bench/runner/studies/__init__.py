@@ -29,8 +29,8 @@ and, where it has use for them,
     once(wish)  the configurations that run in the first round alone
     lines(result)
                 what the terminal shows, in place of the times of all runs and of what was left out
-    pictures(result, host)
-                file name without .svg -> SVG or None, for --svg; `host` is that of the JSON
+    picture(result)
+                the Figure of --svg, which documents show; without it, the first of figures()
     extra(build, wish)
                 runs them, before anything is measured, and returns a dictionary that JSON
                 can hold; it comes back as result.extra, also from a file. Its `failures`, where
@@ -95,6 +95,8 @@ class Figure:
     title: str
     svg: str | None
     note: str = ""
+    # Whether it draws lines from the 10th to the 90th percentile.
+    spreads: bool = True
 
 
 class Result:

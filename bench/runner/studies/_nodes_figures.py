@@ -1,8 +1,22 @@
 # SPDX-License-Identifier: MIT
 """What only the study `nodes` draws."""
 
+import statistics
+
 from runner import draw, panels
 from runner.draw import colour
+
+
+def latencies(told_of):
+    """Operation -> runtime -> bytes -> median of nanoseconds, of {runtime: what it told}."""
+    found = {"get": {}, "put": {}}
+    for runtime, lines in told_of.items():
+        for name in lines[0]:
+            operation, _, size = name.rpartition("_")
+            if operation in found:
+                found[operation].setdefault(runtime, {})[int(size)] = statistics.median(
+                    line[name] for line in lines)
+    return found
 
 
 def latency(found):

@@ -3,6 +3,7 @@
 
 from runner import panels
 from runner.rounds import geometric_mean, value
+from runner.rounds import speed_up as rounds_speed_up
 from runner.studies import Figure, Table
 from runner.studies import _nowa_paper as paper
 from runner.studies import _nowa_parts as parts
@@ -13,6 +14,16 @@ MEAN = "mean without knapsack"
 
 def most(result):
     return max(result.wish.workers)
+
+
+def picture(result):
+    """Less than a figure of the paper has: one number of workers, and of OpenMP one library."""
+    count = most(result)
+    speeds = {problem: {runtime: known for runtime in parts.PICTURED if (
+        known := value(rounds_speed_up, result.rounds, problem, runtime, count))}
+              for problem in result.wish.problems}
+    return Figure(f"Speed-up over the serial program, {count} workers",
+                  panels.bars(speeds, "T_serial / T_P", line_at=1))
 
 
 def figures(result):

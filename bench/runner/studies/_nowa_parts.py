@@ -14,6 +14,7 @@ ADVISING = f"{OURS}:budget:0"
 FIGURE_8 = [OURS, ADVISING, "nopal-cilkplus"]
 FIGURE_9 = [OURS, THE, LOCKED]
 OPENMP = ["openmp-gcc-untied", "openmp-gcc", "openmp-llvm-untied", "openmp-llvm"]
+PICTURED = [PLAIN, OURS, "nowa", "fibril", "tbb", "openmp-gcc"]
 FIGURE_10 = [PLAIN, OURS, "tbb", *OPENMP]
 
 # More workers than cores: what then waits for a lock waits long.

@@ -212,20 +212,14 @@ def lines(result):
     return study_text.blocks(tables(result))
 
 
-def picture(result):
+def bars(result):
     groups = {}
     for problem in PROBLEMS:
-        bars = {peer: value(over, result.rounds, problem, peer) for peer in [*PEERS, *OWN]}
-        groups[problem] = {peer: known for peer, known in bars.items() if known}
-    groups = {problem: bars for problem, bars in groups.items() if bars}
+        known = {peer: value(over, result.rounds, problem, peer) for peer in [*PEERS, *OWN]}
+        groups[problem] = {peer: ratio for peer, ratio in known.items() if ratio}
     return panels.bars(groups, "nopal / peer", line_at=1)
 
 
-def pictures(result, _host):
-    """File name -> SVG, for --svg: one for each maker, so that both can be shown."""
-    return {f"forks_{result.extra['maker'].replace(' ', '_').lower()}": picture(result)}
-
-
 def figures(result):
-    return [Figure("Time of nopal over that of its peers, one worker", picture(result),
+    return [Figure("Time of nopal over that of its peers, one worker", bars(result),
                    f"On a processor of {result.extra['maker']}.")]

@@ -37,6 +37,8 @@ OF_CALLS = ["mutexes", "barriers", "interruptions", "futex_waits", "futex_wakes"
 # The counts whose growth is judged: fences and calls of one's own disturb nobody.
 JUDGED = ["remote_writes", "copies_lost", "remote_reads", "spin_locks", "mutexes", "barriers",
           "interruptions"]
+# A colour for each of these.
+LINES = ["#1b7f3b", "#1f5fa8", "#17a2a2", "#5e3008", "#d4a017", "#d65fb4", "#c23b22"]
 
 
 def workers(_cores):
@@ -227,8 +229,7 @@ def lines(result):
 def draw_series(ax, result, series):
     """False if nothing was measured."""
     drawn = False
-    colours = list(draw.COLOURS.values())
-    for place, what in enumerate(JUDGED):
+    for what, colour in zip(JUDGED, LINES):
         points = {}
         for count in counts_of(result):
             known = value(lambda r, n=count, w=what: list(series.column(r, n, w).values()),
@@ -237,7 +238,7 @@ def draw_series(ax, result, series):
                 points[count] = known.median
         if points:
             ax.plot(list(points), list(points.values()), "o-", ms=3, lw=1.2,
-                    color=colours[(3 * place + 3) % len(colours)], label=COUNTS[what])
+                    color=colour, label=COUNTS[what])
             drawn = True
     if drawn:
         ax.set_xscale("log", base=2)
@@ -249,16 +250,27 @@ def draw_series(ax, result, series):
     return drawn
 
 
-def figures(result):
+def series_figure(result, lines, shown):
+    """A panel for each series, so many lines of them."""
     plots = draw.pyplot()
     title = "Counts against the number of workers"
-    figure, grid = plots.subplots(2, 2, layout="constrained", figsize=(10, 7.5))
+    columns = len(shown) // lines
+    figure, grid = plots.subplots(lines, columns, squeeze=False, layout="constrained",
+                                  figsize=(10, 3.75 * lines))
     axes = [ax for row in grid for ax in row]
-    drawn = [draw_series(ax, result, series)
-             for ax, series in zip(axes, [PER_STEAL, PER_SECOND, START, END])]
+    drawn = [draw_series(ax, result, series) for ax, series in zip(axes, shown)]
     if not any(drawn):
         plots.close(figure)
-        return [Figure(title, None)]
+        return Figure(title, None)
     draw.legend(figure, axes)
-    return [Figure(title, draw.svg(figure), "Both axes are logarithmic: a line that rises as the "
-                   "diagonal of a square of two by two is proportional to the number of workers.")]
+    return Figure(title, draw.svg(figure), "Both axes are logarithmic: a line that rises as the "
+                   "diagonal of a square of two by two is proportional to the number of workers.",
+                  spreads=False)
+
+
+def picture(result):
+    return series_figure(result, 1, [PER_STEAL, START, END])
+
+
+def figures(result):
+    return [series_figure(result, 2, [PER_STEAL, PER_SECOND, START, END])]

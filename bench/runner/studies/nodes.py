@@ -6,8 +6,6 @@ nothing breaks. The threads of one process on the same processors are the limit 
 can reach. What a steal and a task take is told by process 0.
 """
 
-import statistics
-
 from runner import checks as checking
 from runner import panels, study_text
 from runner.programs import (BY_MESSAGES, ITOYORI, LAUNCHED, OF_PAPER, ON_HOSTS, OVER_TCP,
@@ -185,9 +183,12 @@ def a_level(rounds, problem):
     return [used / LEVELS[problem] for used in region(rounds, problem)]
 
 
+def speed_up(rounds, problem, runtime, count=TWO):
+    return ratios(rounds.column(problem, runtime, 1), rounds.column(problem, runtime, count))
+
+
 def efficiency(rounds, problem, runtime, count=TWO):
-    return [quotient / count for quotient in
-            ratios(rounds.column(problem, runtime, 1), rounds.column(problem, runtime, count))]
+    return [quotient / count for quotient in speed_up(rounds, problem, runtime, count)]
 
 
 def over_threads(rounds, problem, runtime):
@@ -357,8 +358,6 @@ def lines(result):
 
 
 def speed_up_panels(result):
-    def speed_up(rounds, problem, runtime, count):
-        return ratios(rounds.column(problem, runtime, 1), rounds.column(problem, runtime, count))
     chosen = [p for p in computed(result.wish) if p not in ("uts@8", FIB)]
     found = {}
     for problem in chosen:
@@ -370,23 +369,23 @@ def speed_up_panels(result):
     return found
 
 
-def latencies(result):
-    """Operation -> runtime -> bytes -> median of nanoseconds."""
-    found = {"get": {}, "put": {}}
-    for runtime in runtimes(result):
-        try:
-            known = told(result.rounds, LATENCY, runtime, TWO).values()
-        except NotMeasured:
-            continue
-        for name in next(iter(known)):
-            operation, _, size = name.rpartition("_")
-            if operation in found:
-                found[operation].setdefault(runtime, {})[int(size)] = statistics.median(
-                    line[name] for line in known)
-    return found
+def picture(result):
+    """How much faster two processes are than one; of transports alone, what a steal takes."""
+    speeds = {NAMES[problem]: {runtime: known for runtime in [THREADS, *RUNTIMES] if (
+        known := value(speed_up, result.rounds, problem, runtime))}
+              for problem in computed(result.wish)}
+    if any(speeds.values()):
+        return Figure("Speed-up of two processes, or threads, over one",
+                      panels.bars(speeds, "T1 / T2", line_at=TWO))
+    steals = {"a steal of 3 KB": {runtime: known for runtime in runtimes(result) if (
+        known := value(steal_us, result.rounds, runtime))}}
+    return Figure("A steal from a busy process", panels.bars(steals, "us, logarithmic", log=True))
 
 
 def figures(result):
+    samples = result.measurement.samples
+    told_of = {runtime: [line["told"] for line in samples[LATENCY, runtime, TWO].values()]
+               for runtime in runtimes(result) if samples.get((LATENCY, runtime, TWO))}
     steps = {name: {runtime: known for runtime in runtimes(result)
                     if (known := value(step_ns, result.rounds, runtime, [name])) and known.median}
              for name in STEPS}
@@ -394,7 +393,7 @@ def figures(result):
                    panels.curves(speed_up_panels(result), "speed-up", line_at=1),
                    f"There are {result.wish.cores} processors."),
             Figure("Latency of the transports by size (Figure 9 of the paper)",
-                   figures_of.latency(latencies(result)),
+                   figures_of.latency(figures_of.latencies(told_of)),
                    "From a process that waits to one that computes."),
             Figure("Steps of a steal (Figure 10 of the paper)",
                    panels.bars(steps, "nanoseconds", log=True))]

@@ -18,6 +18,7 @@ OVER_TBB = 2.0
 configurations = parts.configurations
 figures = _nowa_figures.figures
 tables = _nowa_figures.tables
+picture = _nowa_figures.picture
 
 
 def workers(cores):

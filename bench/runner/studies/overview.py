@@ -210,25 +210,15 @@ def lines(result):
     return study_text.blocks(tables(result)) + absent(result)
 
 
-def fork_picture(result, machine=""):
-    number = FORKING.partition("@")[2]
-    return panels.ranking(fork_costs(result), "ns, logarithmic",
-                          f"Cost of a fork and its join, one worker, fib({number}){machine}")
-
-
-def pictures(result, host):
-    """File name -> SVG, for --svg."""
-    cores = f"{host['cores']} core{'s' if host['cores'] > 1 else ''}"
-    return {"fork_cost": fork_picture(result, f": {host['cpu']}, {cores}")}
-
-
 def figures(result):
     count = max(result.wish.workers)
     peaks = {p: {r: value(above_serial, result.rounds, p, r, count) for r in SHOWN}
              for p in grained(result.wish)}
     peaks = {name(p): {r: v for r, v in group.items() if v} for p, group in peaks.items()}
     speeds = {name(p): group for p, group in speed_ups(result, count).items()}
-    return [Figure("Cost of a fork and join", fork_picture(result)),
+    number = FORKING.partition("@")[2]
+    return [Figure(f"Cost of a fork and its join, one worker, fib({number})",
+                   panels.ranking(fork_costs(result), "ns, logarithmic")),
             Figure(f"Speed-up over the serial program, {count} workers",
                    panels.bars(speeds, "T serial / T", line_at=1)),
             Figure(f"Peak memory above the serial program's, {count} workers",

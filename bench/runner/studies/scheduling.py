@@ -218,6 +218,29 @@ def lines(result):
     return study_text.blocks(tables(result))
 
 
+def speed_bars(result):
+    """The last points of the curves that figures() has."""
+    most = max(result.wish.workers)
+    curves = speed_ups(result, sized(result.wish).values(), [OURS, IVARS, GANG], [most])
+    groups = {at_size.partition("@")[0]: {
+        runtime: points[most] for runtime, points in panel.items() if points}
+              for at_size, panel in curves.items()}
+    return Figure(f"Speed-up over the serial program, {most} workers",
+                  panels.bars(groups, "T_seq / T_P", line_at=1))
+
+
+def picture(result):
+    """With an older build the comparison with it, else what figures() has."""
+    shown = [BEFORE, AGAIN]
+    groups = {problem: {other: known for other in shown if (
+        known := cell(result, over, problem, (OURS, 1), (other, 1)))}
+              for problem in compared(result.wish)}
+    if not any(groups.values()):
+        return speed_bars(result)
+    return Figure("Today's time over that of an older build, and of today's once more, one worker",
+                  panels.bars(groups, "ratio", line_at=1))
+
+
 def figures(result):
     title = "Speed-up over the serial program, after the paper's Figure 9"
     curves = speed_ups(result, sized(result.wish).values(), [OURS, IVARS, GANG],

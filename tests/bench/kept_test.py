@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""The kept studies: their pages and pictures can be drawn without any build."""
+
+import json
+import pathlib
+import tempfile
+import unittest
+
+import harness
+
+RESULTS = harness.RUN_PY.parents[1] / "docs" / "results"
+KEPT = sorted(RESULTS.glob("*.json"))
+
+
+class Kept(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.out = pathlib.Path(holder.name)
+
+    def shown(self, path):
+        """What the page of this file says."""
+        page = self.out / f"{path.stem}.html"
+        done = harness.run("--from", path, "--html", page, "--svg", self.out)
+        self.assertNotIn("Traceback", done.stderr, path)
+        self.assertIn(f"{page} was written.", done.stderr)
+        return page.read_text(encoding="utf-8")
+
+    def test_each_has_a_page_and_a_picture(self):
+        self.assertGreater(len(KEPT), 10)
+        for path in KEPT:
+            page = self.shown(path)
+            cpu = json.loads(path.read_text(encoding="utf-8"))["host"]["cpu"]
+            picture = (self.out / f"{path.stem}.svg").read_text(encoding="utf-8")
+            for text in (page, picture):
+                self.assertIn("<svg", text, path)
+                self.assertIn(cpu, text, path)
+            self.assertIn("<table", page, path)
+            self.assertLess(len(picture), 40000, path)
+
+    def test_former_names_of_policies_are_understood(self):
+        page = self.shown(RESULTS / "fibril.json")
+        self.assertIn("nopal-fibril:budget:unlimited<", page)
+
+    def test_what_has_left_the_project_is_shown_as_it_was_judged(self):
+        page = self.shown(RESULTS / "strategies.json")
+        self.assertIn("nopal-depth-restricted", page)
+        self.assertIn("The checks of the version that measured", page)
+
+    def test_a_bad_file_is_one_sentence(self):
+        whole = json.loads(KEPT[0].read_text(encoding="utf-8"))
+        bad = self.out / "bad.json"
+        for text, said in (("", "is not JSON"), ("{", "is not JSON"),
+                           ("[]", "is not the JSON of a study"),
+                           ('{"meta": {}}', "is not the JSON of a study"),
+                           ('{"study": "nowa"}', "is not the whole JSON of a study"),
+                           (json.dumps({**whole, "study": "forks"}), "lacks what the study")):
+            bad.write_text(text, encoding="utf-8")
+            done = harness.run("--from", bad, "--html", self.out / "bad.html")
+            self.assertEqual(done.returncode, 2, (text[:40], done.stderr))
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+            self.assertIn(f"bad.json {said}", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
