@@ -173,7 +173,7 @@ def paths(text, folder, facts):
     """Words of a text that name no file of ours, though they look like one."""
     found = []
     for match in _WORD.finditer(text):
-        word = match[1].rstrip(".")
+        word = re.sub(r"\.?(\*\*)?$", "", match[1])
         first = word.split("/")[0]
         # Of words with a slash only those count that begin with a folder of ours.
         ours = "/" not in word or first in facts.ends or re.search(rf"\.({_ENDS})$", word)
