@@ -32,6 +32,7 @@ _ENDS = "h|cc|S|py|cmake|md|sh"
 _WORD = re.compile(
     rf"(?<![\w/.<>$*@{{}}~-])((?:[\w.+*-]+/)+[\w.+*-]*|[\w+*-][\w.+*-]*\.(?:{_ENDS}))(?![\w/])"
 )
+_HEADER = re.compile(r"<(nopal/[\w/.]+)>")
 _OF_NOPAL = re.compile(r"\bnopal::(\w+)")
 _VARIABLE = re.compile(r"\bNOPAL_\w+")
 _PRESET = re.compile(r"--preset[ =](\w[\w-]*)")
@@ -170,6 +171,9 @@ def presets_of(text):
 def paths(text, folder, facts):
     """Words of a text that name no file of ours, though they look like one."""
     found = []
+    for match in _HEADER.finditer(text):
+        if match[1] not in facts.texts:
+            found.append((match.start(), f"there is no <{match[1]}>"))
     for match in _WORD.finditer(text):
         word = re.sub(r"\.?(\*\*)?$", "", match[1])
         first = word.split("/")[0]
@@ -264,6 +268,7 @@ SMALL = {
 SAMPLES = (
     ("a.md", "See `nopal/none.h`.", "there is no nopal/none.h"),
     ("a.md", "See [the page](docs/none.md).", "there is no docs/none.md"),
+    ("a.md", "#include <nopal/none.h>", "there is no <nopal/none.h>"),
     ("a.md", "none.cc switches stacks.", "there is no none.cc"),
     ("a.md", "`nopal::none` forks.", "nothing is called nopal::none"),
     ("a.md", "NOPAL_NONE=1 shows it.", "nothing reads NOPAL_NONE"),
@@ -280,7 +285,7 @@ SAMPLES = (
     ("a.cmake", "set_tests_properties(a PROPERTIES ENVIRONMENT NOPAL_CACHE=1)", "is given NOPAL_"),
     ("CMakePresets.json", SMALL["CMakePresets.json"].replace("CHECKS", "NONE"), "is no option"),
     ("script/a", "NOPAL_SEED=1 build/fib\n", None),
-    ("a.md", "nopal/fork.h, a_test.cc, NOPAL_SEED, --preset check, 1/2, P/Q, examples/", None),
+    ("a.md", "<nopal/fork.h>, a_test.cc, NOPAL_SEED, --preset check, 1/2, P/Q, examples/", None),
     ("a.md", "`nopal::scope`, `suite.*`, `plugin.calls_8`, 1 <!-- files examples/*.cc -->", None),
 )
 
