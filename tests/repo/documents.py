@@ -268,7 +268,7 @@ SMALL = {
 SAMPLES = (
     ("a.md", "See `nopal/none.h`.", "there is no nopal/none.h"),
     ("a.md", "See [the page](docs/none.md).", "there is no docs/none.md"),
-    ("a.md", "#include <nopal/none.h>", "there is no <nopal/none.h>"),
+    ("a.md", "`<nopal/none.h>`", "there is no <nopal/none.h>"),
     ("a.md", "none.cc switches stacks.", "there is no none.cc"),
     ("a.md", "`nopal::none` forks.", "nothing is called nopal::none"),
     ("a.md", "NOPAL_NONE=1 shows it.", "nothing reads NOPAL_NONE"),
