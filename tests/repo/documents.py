@@ -54,6 +54,8 @@ _IN_SHELL = (
     r"(?:^|[ \t;&(])(NOPAL_\w+)=\S*(?:[ \t]+\w+=\S*)*[ \t]+[\w.$\"/]",  # NAME=VALUE command
     r"\bexport[ \t]+(NOPAL_\w+)\b",
 )
+# These name files that there are not, to show a rule what is wrong.
+_MADE_UP = re.compile(r"tests/repo/(samples|changes|documents)\.py$")
 # Words that look like paths: a build makes them, a user does, or they belong to the system.
 _NONE = re.compile(r"build/|and/or$|program\.cc$|sysexits\.h$|[A-Z]+\.cc$")
 
@@ -246,7 +248,11 @@ def problems_of(path, text, facts):
     elif path == "CMakePresets.json":
         found = list(presets(facts))
     elif is_code(path):
-        found = paths(comments_of(path, text), path.rpartition("/")[0], facts)
+        found = []
+        if not _MADE_UP.match(path):
+            # Rules name files of the tree in their code, too.
+            said = text if path.startswith("tests/repo/") else comments_of(path, text)
+            found = paths(said, path.rpartition("/")[0], facts)
         if not path.endswith(tree.CPP):
             found += script(path, code_of(path, text), facts)
     else:
