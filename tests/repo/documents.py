@@ -6,8 +6,8 @@ usage: documents.py ROOT
 A document is any *.md file. Each line says what is compared:
 
   paths     a word with a slash whose first part is a folder of ours, or a word that ends like one
-            of our files, names a file or folder: from the root, from the document's folder, from
-            nopal/ or nopal/process/, or as the end of a path. Comments of code are compared too.
+            of our files, is a path, or the end of one, with its suffix or without; or it begins in
+            the document's folder. Comments of code are compared too, and the code of these rules.
   names     nopal::NAME is an identifier in nopal/ or a target of CMake
   variables NOPAL_NAME is an option of a program, of CMake or of the code, or is read by a script
   presets   --preset NAME is in CMakePresets.json, and what that file sets is an option of CMake
