@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Falling asleep and waking others. Each step is named in vproc/README.md.
+// Falling asleep and waking others. Each step is named in sync/README.md.
 #include "nopal/sched/idle.h"
 
 #include "nopal/base/os.h"

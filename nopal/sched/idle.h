@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Threads without work: how they are counted, sleep and are woken. Protocol: vproc/README.md.
+// Threads without work: how they are counted, sleep and are woken. Protocol: sync/README.md.
 #pragma once
 
 #include "nopal/config.h"

@@ -67,7 +67,7 @@ worker* any_worker(const locked_unused& all) {
 }
 
 // What sleepers asked of others in this place was not asked of this worker. So its first push looks
-// for sleepers (vproc/README.md, "A worker that comes into a slot").
+// for sleepers (sync/README.md, "A worker that comes into a slot").
 void put(worker* one, std::uint32_t slot) noexcept {
   one->slot = slot;
   table[slot].store(one, base::release);

@@ -8,7 +8,7 @@
 // How they end. The caller has seen, under the table's lock, that no group is in use, so nothing
 // runs and nothing can be found. It sets `ends`, passes a full fence and wakes those that sleep; a
 // thread that falls asleep announces itself, passes a full fence and looks at `ends` (may_go_on).
-// So each thread sees the word, or is woken (vproc/README.md). One that sees it leaves the
+// So each thread sees the word, or is woken (sync/README.md). One that sees it leaves the
 // scheduler for the frame in which it began, and is joined. Its vproc and worker stay in the
 // tables, as those of a thread that sleeps, and a thread of the next pool takes them over. A thread
 // that wants to fork meanwhile counts its group first, then waits for the lock of `start`.

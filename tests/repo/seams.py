@@ -20,9 +20,6 @@ import sys
 import operators
 import tree
 
-# What the model checker puts in the place of atomics: it names its orders for Relacy's.
-_MODEL = "nopal/base/atomic_model.h"
-
 _ATOMIC = re.compile(r"^[ \t]*#[ \t]*include[ \t]*<(atomic|stdatomic\.h)>", re.MULTILINE)
 _RAW_ATOMIC = re.compile(r"\bstd::atomic|\b__(?:atomic|sync)_\w+")
 _ASM = re.compile(r"\b(asm|__asm|__asm__)\b")
@@ -43,14 +40,11 @@ def check(root, *switchers):
     texts = {path: tree.code_only(tree.read(root, path)) for path in tree.cpp_files(root, "nopal")}
     for path, text in texts.items():
         found = atomics(path, text) + assembly(path, text)
-        found += changes_of_stacks(path, text, switchers)
-        if path != _MODEL:
-            found += orders(text)
+        found += changes_of_stacks(path, text, switchers) + orders(text)
         problems += [f"{path}:{tree.line_of(text, at)}: {problem}" for at, problem in found]
     for path in switchers:
         if not _SWITCH.search(texts.get(path, "")):
             problems.append(f"{path}: is listed as a file that changes stacks, and changes none")
-    texts.pop(_MODEL, None)
     return problems + operators.check(texts)
 
 
