@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cancelling a region or another node, and what keeps strands from being cancelled (nopal/cancel.h).
-// How strands are told: sched/stop.h.
+// Cancelling a region or another node, and what shields strands from it (nopal/cancel.h). How
+// strands are told: sched/stop.h.
 #pragma once
 
 #include "nopal/config.h"

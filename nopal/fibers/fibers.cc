@@ -99,7 +99,7 @@ void join_computation(spawned* unborn) noexcept {
   if ((unborn->own.cancels = here->cancels) != nullptr)
     here->cancels->begin_member();
   unborn->on_small_stack = true;
-  unborn->control = unborn->of->control;
+  unborn->state.control = unborn->of->control;
 }
 
 void run_body(spawned* body, computation* begun) noexcept {
@@ -109,9 +109,8 @@ void run_body(spawned* body, computation* begun) noexcept {
     in->of = caller->of;
     in->waiting = caller;
     be_born(body, in);
-    body->control = caller->control;
+    body->state = {{}, caller->state.error, caller->state.control};
     body->own_control = caller->own_control;
-    body->error = caller->error;
     if (in->chosen == nullptr)
       return signal::enter(body);
     vproc::make_ready(body);

@@ -86,13 +86,13 @@ const exception_state* this_threads_exceptions() noexcept { return &thread_state
 
 void set_exceptions_aside(scope_frame* scope) noexcept {
   scope->activate();
-  scope->state().exceptions = take_exception_state();
+  scope->state().strand.exceptions = take_exception_state();
   scope->note_exceptions_aside();
 }
 
 void bring_exceptions_back(scope_frame* scope) noexcept {
   scope->forget_exceptions_aside();
-  put_exception_state(scope->state().exceptions);
+  put_exception_state(scope->state().strand.exceptions);
 }
 
 NOPAL_SWITCHES bool run_catching_amid(std::exception_ptr handled, unsigned uncaught,

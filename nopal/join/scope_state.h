@@ -11,6 +11,7 @@
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
+#include "nopal/join/strand_state.h"
 #include "nopal/join/wait_free.h"
 
 #include <cstdint>
@@ -31,11 +32,11 @@ struct alignas(64) scope_state {
   // The least order of a child that has failed (failure.h). Any failing child writes it; strands
   // that stand after that child read it, to stop. Relaxed: what it guards is read after the join.
   base::atomic<std::int64_t> first_failure;
-  std::uint32_t stops;         // how often strands behind a failed child were told; failures' lock
-  bool structured;             // set when a fork is completed (fork_kind)
-  exception_state exceptions;  // of the main path while it is suspended, or set aside
-  int error;                   // errno of the main path while it is suspended
-  arch::control_words control; // of the main path, if they are its own
+  std::uint32_t stops; // how often strands behind a failed child were told; failures' lock
+  bool structured;     // set when a fork is completed (fork_kind)
+  // Of the main path while it is suspended. Its exceptions are there also when they are set aside,
+  // and its control words when it forks with words of its own.
+  strand_state strand;
 };
 
 // Before the first fork. Maps room for the states; none takes memory before it is used.

@@ -21,6 +21,7 @@
 #include "nopal/sched/stop.h"
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/overflow.h"
+#include "nopal/vproc/strand.h"
 #include "nopal/vproc/thread_bound.h"
 #include "nopal/vproc/wake.h"
 
@@ -90,10 +91,10 @@ NOPAL_SWITCHES void fork_with_own_state(fork_record* of, const body_calls& child
   std::exception_ptr handled = std::current_exception();
   join::set_exceptions_aside(of->scope());
   if (vproc::current()->own_control()) {
-    of->scope()->state().control = arch::control_words::now();
+    of->scope()->state().strand.control = arch::control_words::now();
     of->scope()->note_own_control();
   }
-  const unsigned uncaught = of->scope()->state().exceptions.uncaught;
+  const unsigned uncaught = of->scope()->state().strand.exceptions.uncaught;
   base::note_fork(of, of->scope());
   worker* const self = vproc::current();
   if (!self->deque.push(of)) {
@@ -173,12 +174,9 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
       "scopes of one function were joined out of order, or its frame changed size (alloca) "
       "between a scope's declaration and its join; join scopes in the reverse order of their "
       "declaration");
-  state.exceptions = join::take_exception_state();
-  state.error = *self->host->error;
-  if (self->own_control()) {
-    state.control = arch::control_words::now();
+  state.strand = vproc::take_strand_state(self);
+  if (self->own_control())
     scope->note_own_control();
-  }
   note_scheduler_stack(self->host);
   base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   base::happens_before(&state);

@@ -87,11 +87,11 @@ struct first_child {
 void leave_main_path(const worker* self, scope_frame* scope) noexcept {
   scope->state().join.count_steal();
   scope->state().join.arrive();
-  scope->state().error = *self->host->error;
+  scope->state().strand.error = *self->host->error;
   if (scope->exceptions_aside())
     scope->forget_exceptions_aside(); // the waiting thread brings them back
   else
-    scope->state().exceptions = join::take_exception_state();
+    scope->state().strand.exceptions = join::take_exception_state();
 }
 
 // On the child's stack.
@@ -136,17 +136,10 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   begun->outer_copy = vproc::is_worker(vproc::current()) ? nullptr : set_other_aside();
   if (nested)
     vproc::share_ready(here);
-  begun->outer_bound = here->bound;
-  begun->outer_scheduler = here->scheduler;
-  begun->outer_actions = here->actions.get();
-  here->actions.set(nullptr);
-  begun->outer_runs = here->runs.get();
-  here->runs.set(true);
+  begun->outer_role = here->now();
+  here->take_up({.scheduler = here->scheduler, .bound = begun, .runs = true});
   begun->mutexes_held = vproc::mutexes_held();
   begun->control = arch::control_words::now();
-  begun->outer_member = here->member;
-  here->member = false;
-  here->bound = begun;
   place_scheduler(here);
   worker* const self = vproc::take_worker(here);
   self->run_on(here);
@@ -167,11 +160,7 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
     base::remove_roots(scope->stack_pointer, here->scheduler.bounds.high);
   note_scheduler_stack(here);
   close_arena(ended);
-  here->bound = ended->outer_bound;
-  here->member = ended->outer_member;
-  here->scheduler = ended->outer_scheduler;
-  here->actions.set(ended->outer_actions);
-  here->runs.set(ended->outer_runs);
+  here->take_up(ended->outer_role);
   if (ended->outer_aside)
     put_aside(ended->outer);
   else
@@ -230,7 +219,7 @@ NOPAL_SWITCHES void run_group(fork_record* of, const body_calls& calls, void* cl
   if (amid_exceptions) {
     child.handled = std::current_exception();
     join::set_exceptions_aside(scope);
-    child.uncaught = scope->state().exceptions.uncaught;
+    child.uncaught = scope->state().strand.exceptions.uncaught;
   }
   if (offered) {
     self->deque.publish_root(of, name_of(self->of));
@@ -270,10 +259,10 @@ NOPAL_SWITCHES void run(worker* self, finished_root what) noexcept {
   const arch::control_words of_group = self->host->bound->control;
   end_group(self, scope);
   base::happens_after(&scope->state());
-  join::put_exception_state(scope->state().exceptions);
-  base::set_error(scope->state().error);
+  join::put_exception_state(scope->state().strand.exceptions);
+  base::set_error(scope->state().strand.error);
   // Whether they are its own, the worker that it continues with knows.
-  (scope->take_own_control() ? scope->state().control : of_group).use();
+  (scope->take_own_control() ? scope->state().strand.control : of_group).use();
   look_at_next_fork_of_strand();
   vproc::leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);

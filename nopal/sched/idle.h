@@ -19,7 +19,7 @@ void begin_search(const worker* self) noexcept;
 void end_search(worker* self, const next_step& found) noexcept;
 // Meanwhile: it joins an arena, and is bound from now on; begin_search counted it.
 void join_while_searching(const worker* self, group* joined) noexcept;
-// A thief whose steals are in vain rests before it looks again (vproc/vain_steals.h).
+// A thief whose steals are in vain rests before it looks again (sync/vain_steals.h).
 void rest_after_vain_steals(worker* self) noexcept;
 // Sleeps until it is woken, unless there is something after all.
 void sleep(worker* self) noexcept;

@@ -12,6 +12,7 @@
 #include "nopal/vproc/computation.h"
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/ready_queues.h"
+#include "nopal/vproc/strand.h"
 #include "nopal/vproc/table.h"
 #include "nopal/vproc/wake.h"
 
@@ -32,7 +33,7 @@ void wait_as_thread(fiber& here) noexcept {
 // comes first: a sleeper that looks at the vprocs' workers and then at the suspended misses none.
 worker* leave_with_forks(worker* left, fiber* strand) noexcept {
   strand->left = left;
-  left->set_error_at(&strand->error);
+  left->set_error_at(&strand->state.error);
   vproc::suspended.add(left);
   return vproc::replace_worker(left);
 }
@@ -43,13 +44,6 @@ void take_over(worker* self, worker* left) noexcept {
   vproc::suspended.remove(left);
   vproc::put_back_worker(self, left);
   vproc::announce_work(left, left->of);
-}
-
-void restore_state(worker* self, fiber* strand) noexcept {
-  strand->control.use();
-  self->set_own_control(strand->own_control);
-  join::put_exception_state(strand->exceptions);
-  base::set_error(strand->error);
 }
 
 // On the vproc's empty stack, or a new one: the strand may be what others wait for, so it takes one
@@ -69,7 +63,7 @@ void restore_state(worker* self, fiber* strand) noexcept {
   set_origin(self->stack, strand->with);
   self->of = strand->of;
   self->adopt_at_first_fork(top);
-  restore_state(self, strand);
+  vproc::put_strand_state(self, strand->state, strand->own_control);
   look_at_next_fork(self->host);
   note_stack(self);
   vproc::leave();
@@ -101,9 +95,7 @@ signal enqueue_findable(vproc::vproc* here, fiber* strand) noexcept {
   strand->of = self->of;
   strand->on = self->stack;
   strand->with = context_at(strand->stack_pointer);
-  strand->exceptions = join::take_exception_state();
-  strand->error = *here->error;
-  strand->control = arch::control_words::now();
+  strand->state = vproc::take_strand_state(self);
   strand->own_control = self->own_control();
   note_scheduler_stack(here);
   if (self->give_back(strand->stack_pointer, strand->split))
@@ -142,18 +134,19 @@ NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   left.on = self->stack;
   left.with = context_of(self->stack);
   left.split = self->late_split;
-  left.control = self->of->control;
-  left.error = *here->error;
+  left.state.control = self->of->control;
+  left.state.error = *here->error;
   left.stack_in_use = true;
   fiber* const next = here->ready.leave_for_next(&left, [&left](const fiber* one) {
     return one->stack_in_use && one->left == nullptr && one->of == left.of &&
-           !one->exceptions.alive() && !one->own_control && one->control == left.control;
+           !one->state.exceptions.alive() && !one->own_control &&
+           one->state.control == left.state.control;
   });
   if (next == nullptr)
     return false;
   self->stack = next->on;
   self->late_split = next->split;
-  *here->error = next->error;
+  *here->error = next->state.error;
   arch::nopal_arch_switch(&left, next);
   settle();
   return true;
@@ -227,7 +220,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
     self->of = strand->of;
     self->adopt_at_first_fork(strand->split);
   }
-  restore_state(self, strand);
+  vproc::put_strand_state(self, strand->state, strand->own_control);
   look_at_next_fork(self->host);
   note_stack(self);
   vproc::leave();

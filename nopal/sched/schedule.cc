@@ -18,6 +18,7 @@
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
+#include "nopal/vproc/strand.h"
 #include "nopal/vproc/table.h"
 #include "nopal/vproc/thread_bound.h"
 #include "nopal/vproc/timer.h"
@@ -45,13 +46,6 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
       static_cast<std::size_t>(area >> 10), stack::size() >> 11);
   const std::uintptr_t below = top - area - arch::alignment;
   return (below & ~(arch::alignment - 1)) | (at & (arch::alignment - 1));
-}
-
-// The main path computes with control words of its own, or with those of its group.
-void restore_control(worker* self, scope_frame* main_path) noexcept {
-  const bool own = main_path->take_own_control();
-  (own ? main_path->state().control : self->of->control).use();
-  self->set_own_control(own);
 }
 
 // An action is asked as code of no strand: what it calls must not change stacks.
@@ -97,7 +91,7 @@ NOPAL_SWITCHES void resume(worker* self, stolen what) noexcept {
   set_origin(self->stack, scope);
   scope->note_stolen();
   scope->state().stolen_at = at;
-  restore_control(self, scope);
+  vproc::put_control(self, scope->state().strand.control, scope->take_own_control());
   if (scope->exceptions_aside())
     join::bring_exceptions_back(scope);
   base::set_error(self->stolen_error);
@@ -131,9 +125,7 @@ NOPAL_SWITCHES void resume(worker* self, joined what) noexcept {
     stack::release(self->stack);
   self->stack = own;
   self->adopt(own, scope->state().taken_above, self->of);
-  join::put_exception_state(scope->state().exceptions);
-  base::set_error(scope->state().error);
-  restore_control(self, scope);
+  vproc::put_strand_state(self, scope->state().strand, scope->take_own_control());
   look_at_next_fork(self->host);
   note_stack(self);
   vproc::leave();

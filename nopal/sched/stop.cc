@@ -88,7 +88,7 @@ void wake_if_cancelled(stack::stack_id on) noexcept {
   if (strand == nullptr)
     return;
   do {
-    if (strand->exceptions.uncaught == 0 && is_to_stop(strand->stack_pointer, strand->left) &&
+    if (strand->state.exceptions.uncaught == 0 && is_to_stop(strand->stack_pointer, strand->left) &&
         strand->waits->claim(sync::choice::cancelled))
       vproc::make_ready(strand);
   } while (!word.let_go(strand));

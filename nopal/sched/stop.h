@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 // How strands are told to stop, and find out that they are to.
 //
-// The canceller first marks what it cancels (a region's mark, a scope's failure), and then tells all
-// vprocs by a bit of their signal word. A vproc whose strand is not to stop takes the bit, and is
-// told again if it goes on with another strand while anything is cancelled. If the strand is to stop
-// the bit stays, so that each of its forks and polls comes here.
+// The canceller first marks what it cancels (a region's mark, a scope's failure), and then tells
+// all vprocs by a bit of their signal word. A vproc whose strand is not to stop takes the bit, and
+// is told again if it goes on with another strand while anything is cancelled. If the strand is to
+// stop the bit stays, so that each of its forks and polls comes here.
 //
 // Orders: the bit is the order S of sync/signal_word.h. The count of what is cancelled is raised
 //         before vprocs are told; a vproc that has taken its bit sees the count (T there). A group
-//         looks at the count when it has its vproc: either an earlier canceller has found that vproc
-//         in the table, or the group sees the count (both seq_cst: vprocs_ever in vproc/table.cc,
-//         and the tally in join/cancelable.h).
+//         looks at the count when it has its vproc: either an earlier canceller has found that
+//         vproc in the table, or the group sees the count (both seq_cst: vprocs_ever in
+//         vproc/table.cc, and the tally in join/cancelable.h).
 #pragma once
 
 #include "nopal/config.h"

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/join/strand_state.h"
 #include "nopal/sync/choice.h"
 #include "nopal/sync/queues.h"
 #include "nopal/vproc/action.h"
@@ -41,10 +42,8 @@ struct fiber : arch::context {
   worker* left = nullptr; // the worker that it left, with its open forks; null: it had none
   stack::stack_id on = stack::no_stack; // its stack, if that is in use
   std::uintptr_t split = 0;             // the split of its deque when the strand gave that back
-  join::exception_state exceptions{};
-  int error = 0;
-  arch::control_words control{};
-  bool own_control = false; // they are not its group's
+  join::strand_state state;
+  bool own_control = false; // the strand's control words are not its group's
   // Left by switch_to_next (sched/park.cc), which leaves much of the above alone.
   bool stack_in_use = false;
   bool turn_ended = false;  // it was preempted: those that its vproc keeps ready go first

@@ -40,12 +40,8 @@ struct group {
   worker* outer = nullptr;
   bool outer_aside = false;   // another copy of Nopal has set it aside (sched/copies.h)
   copy* outer_copy = nullptr; // whose strand the thread ran
-  group* outer_bound = nullptr;
-  bool outer_member = false;
-  scheduler_place outer_scheduler;
-  action* outer_actions = nullptr;
-  bool outer_runs = false;
-  int mutexes_held = 0; // in check builds: when the group began
+  role outer_role;            // its vproc's
+  int mutexes_held = 0;       // in check builds: when the group began
   // What the waiting thread computed with then, and the group's strands compute with, except where
   // one has changed its own (nopal/floating_point.h).
   arch::control_words control;

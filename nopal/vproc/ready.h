@@ -10,8 +10,7 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 // Any thread, once for each time that the fiber was parked.
 void make_ready(fiber* strand) noexcept;
-// The same, and the fiber runs on this vproc alone. Ends the program with a sentence if it can never
-// run there.
+// The same, and the fiber runs on this vproc alone. Precondition, checked: it can run there.
 void enqueue_on(vproc* target, fiber* strand) noexcept;
 // Before the vproc may not run any fiber: the fibers that it keeps become everybody's.
 void share_ready(vproc* keeper) noexcept;

@@ -35,7 +35,7 @@ bool too_many_spares() noexcept;
 // Then it rests, unless that changed, until one is wanted or the pool ends.
 void rest_until_wanted(const vproc* here) noexcept;
 
-// The pool ends (pool_threads.h); and: it has ended.
+// The pool ends (threads.h); and: it has ended.
 void wake_resting_spares() noexcept;
 void forget_spares() noexcept;
 

@@ -3,7 +3,7 @@
 //
 // One thread, started when a fiber first becomes ready. At each tick it looks at all vprocs. One
 // that runs a strand, while a fiber is ready that it might run or an action of it waits, is told
-// (vproc/signal_word.h). Where nothing has competed for some ticks the timer sleeps until a fiber
+// (sync/signal_word.h). Where nothing has competed for some ticks the timer sleeps until a fiber
 // becomes ready.
 //
 // A vproc that does not take its signal for kPatience ticks runs code that neither forks nor polls.
@@ -23,7 +23,7 @@ void open_timer(bool without_barrier, unsigned tick_ms, unsigned workers) noexce
 // Any thread, after a fiber was made ready for others to find.
 void want_ticks() noexcept;
 
-// The vproc takes the signal to preempt its strand. A spare that stood in for it is no longer needed.
+// The vproc takes the signal to preempt its strand. A spare in its place is no longer needed.
 void heed_preemption(vproc* host) noexcept;
 
 // Alternatives of which one may be the answer (nopal/either.h): no alternative starves another

@@ -74,14 +74,24 @@ struct scheduler_place {
   base::stack_bounds bounds = {0, 0}; // as AddressSanitizer does
 };
 
-struct vproc {
+// What a vproc does. A thread that begins a group and waits for it keeps its vproc's role in the
+// group, and takes it up again when the group ends (sched/groups.cc).
+struct role {
   scheduler_place scheduler;
+  group* bound = nullptr;    // its thread waits for this group and runs its strands only; null: any
+  bool member = false;       // bound to a group that another thread waits for (group::closed)
+  action* actions = nullptr; // the one that was pushed last
+  bool runs = false;         // a strand, or an action: it does not look for work
+};
+
+struct vproc {
+  scheduler_place scheduler; // as in its role; likewise `member`, `bound`, `actions` and `runs`
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   int* error = nullptr;                                           // its thread's errno
   arch::context* beginning = nullptr; // of a pool thread, which ends where it began
-  bool member = false;    // bound to a group that another thread waits for (group::closed)
-  group* bound = nullptr; // its thread waits for this group and runs its strands only; null: any
-  shown<action*> actions; // the one that was pushed last
+  bool member = false;
+  group* bound = nullptr;
+  shown<action*> actions;
   const action* asked = nullptr;         // the one that is to answer now
   bool watched = base::a_tool_watches(); // each switch of stacks must be told
   std::uint32_t number = 0;              // of all vprocs
@@ -100,6 +110,15 @@ struct vproc {
   alignas(64) sync::shared_queue<fiber> remote;
   base::handed_over<std::uint32_t> computations{0}; // that have been given it (provision.h)
 
+  role now() const noexcept { return {scheduler, bound, member, actions.get(), runs.get()}; }
+  void take_up(const role& next) noexcept {
+    scheduler = next.scheduler;
+    bound = next.bound;
+    member = next.member;
+    actions.set(next.actions);
+    runs.set(next.runs);
+  }
+
   // Every 64th time the fibers that all vprocs share come first: its own might never end.
   bool looks_further() const noexcept { return ready.turns() % 64 == 63; }
   // Whether nothing but its queue decides what it runs next.
@@ -112,7 +131,7 @@ struct vproc {
 
   // What others want of it (sched/preemption.h, timer.h).
   alignas(64) sync::signal_word<worker> signals;
-  shown<bool> runs;                 // a strand, or an action: it does not look for work
+  shown<bool> runs;
   shown<bool> searches;             // for what it can steal, or sleeps until it is woken for that:
   shown<const group*> searches_for; // of this group; null: any that takes it
   tally blocked; // its thread is in `blocking`, and a spare has its place already

@@ -65,7 +65,7 @@ PHASES = [
          Step(THIEF, RING, "steal", "takes A's entry with one compare-and-swap",
               between="A: public → stolen", arrow="both")],
         [Step(THIEF, SCHEDULE, "schedule", "gets the stolen continuation from find_work")],
-        [Step(THIEF, SCHEDULE, "run(stolen)",
+        [Step(THIEF, SCHEDULE, "resume(stolen)",
               "takes a stack if it has none; counts the steal in alpha")],
         [Step(THIEF, ASSEMBLY, "nopal_arch_resume",
               "resumes fib(n) behind the fork of A; what fib(n) calls runs on worker 2's stack",

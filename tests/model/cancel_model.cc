@@ -3,9 +3,9 @@
 // next fork, whatever its vproc ran before, wherever the strand goes on and whoever cancels
 // meanwhile. And it sees what was done before.
 //
-// The calls and their order are those of sched/cancel.cc (cancel, stops_here, look_at_next_fork),
+// The calls and their order are those of sched/stop.cc (cancel, stops_here, look_at_next_fork),
 // sched/forks.cc (push_slow, fork_with_own_state), sched/schedule.cc (run), sched/groups.cc
-// (begin_group), sched/table.cc (make_vproc) and sched/fibers.cc (begin_fiber). A fork is the
+// (begin_group), vproc/table.cc (make_vproc) and fibers/fibers.cc (begin_fiber). A fork is the
 // comparison with the limit.
 #include "fake_stack.h"
 

@@ -2,7 +2,7 @@
 // Models of strands that meet to hand over a value, at one place or at one of two, and may be
 // cancelled while they wait.
 //
-// The calls and their order are those of sched/channels.cc and sched/park.cc. A strand that waits
+// The calls and their order are those of fibers/channels.cc and sched/park.cc. A strand that waits
 // goes on in the thread that took its offer, perhaps while the thread that published the offers has
 // not unlocked all places. Its frame ends when it goes on: who touches it then fails the run.
 #include "mortal.h"

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// Moves a strand's state between its thread and where it is kept.
+#include "nopal/vproc/strand.h"
+
+#include "nopal/base/os.h"
+
+namespace nopal::inline NOPAL_ABI::vproc {
+
+join::strand_state take_strand_state(const worker* self) noexcept {
+  return {join::take_exception_state(), *self->host->error, arch::control_words::now()};
+}
+
+void put_strand_state(worker* self, const join::strand_state& state, bool own_control) noexcept {
+  put_control(self, state.control, own_control);
+  join::put_exception_state(state.exceptions);
+  base::set_error(state.error);
+}
+
+void put_control(worker* self, const arch::control_words& control, bool own_control) noexcept {
+  (own_control ? control : self->of->control).use();
+  self->set_own_control(own_control);
+}
+
+} // namespace nopal::inline NOPAL_ABI::vproc

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// A strand's state (join/strand_state.h) leaves the thread with the strand, and comes back with it.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/join/strand_state.h"
+#include "nopal/vproc/worker.h"
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::vproc {
+
+// The strand that runs with this worker stops. Its thread has no live exception after that.
+join::strand_state take_strand_state(const worker* self) noexcept;
+// A strand goes on with this worker. If `own_control` is false, it computes as its group does.
+void put_strand_state(worker* self, const join::strand_state& state, bool own_control) noexcept;
+// The part of that which a stolen continuation needs: its exceptions and errno come another way.
+void put_control(worker* self, const arch::control_words& control, bool own_control) noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END
