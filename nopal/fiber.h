@@ -172,9 +172,9 @@ public:
   vproc::fiber_context& context() const noexcept {
     if (one_ == nullptr)
       fibers::fiber_was_used();
-    if (one_->with == nullptr)
+    if (one_->context == nullptr)
       fibers::no_fiber_here(); // a strand outside nopal::run, which an action was told of
-    return *one_->with;
+    return *one_->context;
   }
 
 private:

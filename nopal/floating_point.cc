@@ -10,7 +10,7 @@ namespace nopal::inline NOPAL_ABI {
 void floating_point::note_change() noexcept {
   vproc::worker* const self = vproc::current();
   if (vproc::is_worker(self))
-    self->set_own_control(arch::control_words::now() != self->of->control);
+    self->set_own_control(arch::control_words::now() != self->group->control);
 }
 
 } // namespace nopal::inline NOPAL_ABI

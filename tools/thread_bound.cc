@@ -93,7 +93,7 @@ _Unwind_Reason_Code look(_Unwind_Context* frame, void* argument) {
 } // namespace
 
 void check_callers(const worker* self) noexcept {
-  walk over{self->of->frame};
+  walk over{self->group->frame};
   _Unwind_Backtrace(look, &over);
   NOPAL_ASSERT(!over.handler, kInHandler);
   NOPAL_ASSERT(over.found == nullptr,

@@ -20,7 +20,7 @@ struct alarm_thread {
   bool started = false;
 
   // There is one, for good.
-  static alarm_thread& here() {
+  static alarm_thread& only_thread() {
     static auto* const only = new alarm_thread;
     return *only;
   }
@@ -52,17 +52,17 @@ struct alarm_thread {
 };
 
 alarm::alarm(join::cancelable& node, clock::time_point at) : node_{&node} {
-  alarm_thread& thread = alarm_thread::here();
+  alarm_thread& thread = alarm_thread::only_thread();
   const std::scoped_lock guard{thread.lock};
   if (!std::exchange(thread.started, true))
-    vproc::start_helper([](void*) noexcept -> void* { alarm_thread::here().run(); },
+    vproc::start_helper([](void*) noexcept -> void* { alarm_thread::only_thread().run(); },
                         "watches the deadlines of cancel scopes");
   at_ = thread.set.emplace(at, this);
   thread.changed.notify_all();
 }
 
 alarm::~alarm() {
-  alarm_thread& thread = alarm_thread::here();
+  alarm_thread& thread = alarm_thread::only_thread();
   std::unique_lock guard{thread.lock};
   if (set_)
     thread.set.erase(at_);

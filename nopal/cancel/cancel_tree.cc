@@ -26,7 +26,7 @@ tree_node::~tree_node() {
 // A computation's fibers end before its caller goes on, so they are inside where the caller is.
 bool tree_node::caller_is_inside() const noexcept {
   for (const vproc::fiber_context* at = sched::current_context(); at != nullptr;
-       at = at->in->waiting->with)
+       at = at->computation->waiting->context)
     if (at->cancels != nullptr && at->cancels->is_or_is_below(this))
       return true;
   return false;
@@ -43,7 +43,7 @@ void tree_node::cancel() {
 }
 
 void tree_node::take_in(fiber& unborn) {
-  vproc::fiber_context* const context = unborn.with;
+  vproc::fiber_context* const context = unborn.context;
   NOPAL_ASSERT(context != nullptr,
                "a strand outside nopal::run was given a cancelable; only fibers have one");
   vproc::cancel_node* const before = context->cancels;

@@ -47,17 +47,17 @@ signal user_action::ask_guarded(vproc::action* asked, signal told) noexcept {
 }
 
 void prepare_here(user_action* unused) noexcept {
-  fiber_context* const here = sched::current_context();
-  NOPAL_ASSERT(here != nullptr, "a scheduler action was started outside nopal::run");
+  fiber_context* const caller = sched::current_context();
+  NOPAL_ASSERT(caller != nullptr, "a scheduler action was started outside nopal::run");
   prepare(unused);
-  here->in->begin_one();
-  unused->in = here->in;
-  unused->start.of = here->in->of;
-  unused->own.in = here->in;
-  unused->start.with = &unused->own;
+  caller->computation->begin_one();
+  unused->computation = caller->computation;
+  unused->start.group = caller->computation->group;
+  unused->own.computation = caller->computation;
+  unused->start.context = &unused->own;
 }
 
-void leave_computation(user_action* unused) noexcept { end_fiber(unused->in); }
+void leave_computation(user_action* unused) noexcept { end_fiber(unused->computation); }
 
 void prepare_again(user_action* asked) noexcept {
   check_asked(asked);
@@ -83,7 +83,7 @@ void instances::begin(vproc::computation& one) {
   calls_.begin(this, vprocs);
   opened_ = false;
   in_ = &one;
-  one.chosen = this;
+  one.policy = this;
 }
 
 // All instances become idle but those for which there is no vproc.
@@ -91,12 +91,13 @@ void instances::open() noexcept {
   opened_ = true;
   idle_.clear();
   for (const auto& each : all_) {
-    each->start.of = in_->of;
-    each->start.with = in_->waiting->with;
+    each->start.group = in_->group;
+    each->start.context = in_->waiting->context;
     if (where_ == placement::provisioned) {
-      each->own.in = in_->waiting->with != nullptr ? in_->waiting->with->in : nullptr;
+      each->own.computation =
+          in_->waiting->context != nullptr ? in_->waiting->context->computation : nullptr;
       each->own.pinned = provision_for(*in_);
-      each->start.with = &each->own;
+      each->start.context = &each->own;
       if (each->own.pinned == nullptr)
         break;
     }
@@ -142,7 +143,7 @@ void instances::take_ready(vproc::policy* policy, fiber* ready, std::uint32_t nu
   if (!self->opened_)
     self->open();
   const fiber_context* const caller = sched::context_at(arch::stack_pointer());
-  const bool counts = caller != nullptr && caller->in == in;
+  const bool counts = caller != nullptr && caller->computation == in;
   if (!counts)
     in->begin_one();
   self->keep(ready, number);
@@ -177,15 +178,15 @@ void instances::become_idle(instance* one) noexcept {
 // instance before it steals. A fiber that came here by a join is another scheduler's.
 signal instances::instance::answer(vproc::action* asked, signal told) {
   auto* const self = static_cast<instance*>(asked);
-  instances& all = self->of;
+  instances& all = self->all;
   vproc::computation* const in = all.in_;
   const auto yield = [self] {
     prepare(self);
     return signal::preempt(&self->start);
   };
   if (told.what == signal::kind::preempt) {
-    const fiber_context* const with = told.strand->with;
-    const bool own = with != nullptr && with->in == in && with->pinned == nullptr;
+    const fiber_context* const with = told.strand->context;
+    const bool own = with != nullptr && with->computation == in && with->pinned == nullptr;
     if (own)
       all.keep(told.strand, self->host->number);
     else

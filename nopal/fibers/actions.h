@@ -42,7 +42,7 @@ struct user_action : vproc::action {
   fiber start;
   fiber_context own;     // of an action that a strand started: the strand's fiber may end before it
   bool starting = false; // `start` is somewhere, and was not entered yet
-  vproc::computation* in = nullptr; // as a fiber of which it counts
+  vproc::computation* computation = nullptr; // as a fiber of which it counts
 
 private:
   static signal ask_guarded(vproc::action* asked, signal told) noexcept;
@@ -84,9 +84,9 @@ public:
 
 private:
   struct instance : user_action {
-    explicit instance(instances& all) noexcept : user_action{answer}, of{all} {}
+    explicit instance(instances& owner) noexcept : user_action{answer}, all{owner} {}
     static signal answer(vproc::action* asked, signal told);
-    instances& of;
+    instances& all;
     base::handed_over<instance*> next_idle{nullptr};
     bool may_steal = false; // others have had their turn
   };

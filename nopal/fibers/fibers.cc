@@ -50,12 +50,12 @@ fiber* end_one(computation* in) noexcept {
   sched::schedule(self, signal::stop());
 }
 
-NOPAL_SWITCHES void call_catching(spawned* one, computation* in) noexcept {
+NOPAL_SWITCHES void call_catching(spawned* body, computation* in) noexcept {
   try {
-    one->call(one);
+    body->call(body);
   } catch (const cancelled& caught) {
     caught.note_kept();
-    if (one->own.cancels == nullptr || !one->own.cancels->cancelled())
+    if (body->own.cancels == nullptr || !body->own.cancels->cancelled())
       in->fail(join::handled_exception());
   } catch (...) {
     in->fail(join::handled_exception());
@@ -64,12 +64,12 @@ NOPAL_SWITCHES void call_catching(spawned* one, computation* in) noexcept {
 
 // On the fiber's stack.
 [[noreturn]] NOPAL_SWITCHES void begin_fiber(void* argument) noexcept {
-  auto* const one = static_cast<spawned*>(argument);
-  computation* const in = one->own.in;
-  vproc::cancel_node* const cancels = one->own.cancels;
+  auto* const body = static_cast<spawned*>(argument);
+  computation* const in = body->own.computation;
+  vproc::cancel_node* const cancels = body->own.cancels;
   if (cancels == nullptr || !cancels->cancelled())
-    call_catching(one, in);
-  one->end(one);
+    call_catching(body, in);
+  body->end(body);
   if (cancels != nullptr) {
     sched::forget_context(stack::stack_of(arch::stack_pointer()));
     end_member(cancels);
@@ -80,38 +80,38 @@ NOPAL_SWITCHES void call_catching(spawned* one, computation* in) noexcept {
   arch::nopal_arch_leave(fiber_ended, in, self->scheduler_stack);
 }
 
-void be_born(spawned* one, computation* in) noexcept {
-  one->begin = begin_fiber;
-  one->of = in->of;
-  one->own.in = in;
-  one->with = &one->own;
+void initialise(spawned* body, computation* in) noexcept {
+  body->begin = begin_fiber;
+  body->group = in->group;
+  body->own.computation = in;
+  body->context = &body->own;
 }
 
 } // namespace
 
 void join_computation(spawned* unborn) noexcept {
-  const fiber_context* const here = sched::current_context();
-  NOPAL_ASSERT(here != nullptr,
+  const fiber_context* const caller = sched::current_context();
+  NOPAL_ASSERT(caller != nullptr,
                "a fiber was made outside nopal::run, which waits for all fibers; call nopal::spawn "
                "in the function that nopal::run is given, or below that");
-  here->in->begin_one();
-  be_born(unborn, here->in);
-  if ((unborn->own.cancels = here->cancels) != nullptr)
-    here->cancels->begin_member();
+  caller->computation->begin_one();
+  initialise(unborn, caller->computation);
+  if ((unborn->own.cancels = caller->cancels) != nullptr)
+    caller->cancels->begin_member();
   unborn->on_small_stack = true;
-  unborn->state.control = unborn->of->control;
+  unborn->state.control = unborn->group->control;
 }
 
 void run_body(spawned* body, computation* begun) noexcept {
-  body->own.in = begun;
+  body->own.computation = begun;
   sched::park([body](fiber* caller) {
-    computation* const in = body->own.in;
-    in->of = caller->of;
+    computation* const in = body->own.computation;
+    in->group = caller->group;
     in->waiting = caller;
-    be_born(body, in);
+    initialise(body, in);
     body->state = {{}, caller->state.error, caller->state.control};
     body->own_control = caller->own_control;
-    if (in->chosen == nullptr)
+    if (in->policy == nullptr)
       return signal::enter(body);
     vproc::make_ready(body);
     return signal::stop();

@@ -23,11 +23,11 @@ namespace {
 base::spin_lock provision_lock;
 
 computation& current_computation() noexcept {
-  fiber_context* const here = sched::current_context();
-  NOPAL_ASSERT(here != nullptr,
+  fiber_context* const caller = sched::current_context();
+  NOPAL_ASSERT(caller != nullptr,
                "a vproc was provisioned or released outside nopal::run, where there is no "
                "computation to give it to");
-  return *here->in;
+  return *caller->computation;
 }
 
 // Spares come after those that were asked for. An arena has the waiting thread's place alone.
@@ -52,11 +52,11 @@ vproc::vproc* host() noexcept {
 }
 
 std::uint32_t places() noexcept {
-  return host() == nullptr ? 0 : 1 + pool_places(vproc::current()->of);
+  return host() == nullptr ? 0 : 1 + pool_places(vproc::current()->group);
 }
 
 vproc::vproc* place_at(std::uint32_t number) noexcept {
-  return number < places() ? place_of(vproc::current()->of, number) : nullptr;
+  return number < places() ? place_of(vproc::current()->group, number) : nullptr;
 }
 
 void migrate_to(vproc::vproc* at) noexcept {
@@ -68,11 +68,11 @@ void migrate_to(vproc::vproc* at) noexcept {
   });
 }
 
-void pin(fiber* unborn, vproc::vproc* at) noexcept { unborn->with->pinned = at; }
+void pin(fiber* unborn, vproc::vproc* at) noexcept { unborn->context->pinned = at; }
 
 vproc::vproc* provision_for(computation& of) noexcept {
-  const auto at = [&of](std::size_t number) { return place_of(of.of, number); };
-  const std::size_t number = of.given.take(provision_lock, 1 + pool_places(of.of), at);
+  const auto at = [&of](std::size_t number) { return place_of(of.group, number); };
+  const std::size_t number = of.given.take(provision_lock, 1 + pool_places(of.group), at);
   return number == of.given.none ? nullptr : at(number);
 }
 
@@ -81,16 +81,16 @@ vproc::vproc* provision() noexcept { return provision_for(current_computation())
 void release(vproc::vproc* given) noexcept {
   computation& of = current_computation();
   bool had = false;
-  for (std::uint32_t number = 0; number < 1 + pool_places(of.of) && !had; ++number)
-    had = place_of(of.of, number) == given && of.given.give_back(provision_lock, number, given);
+  for (std::uint32_t number = 0; number < 1 + pool_places(of.group) && !had; ++number)
+    had = place_of(of.group, number) == given && of.given.give_back(provision_lock, number, given);
   NOPAL_ASSERT(had, "a vproc was released that this computation had not been given");
 }
 
 void release_all(computation& ended) noexcept {
   if (!ended.given.any())
     return;
-  for (std::uint32_t number = 0; number < 1 + pool_places(ended.of); ++number)
-    ended.given.give_back(provision_lock, number, place_of(ended.of, number));
+  for (std::uint32_t number = 0; number < 1 + pool_places(ended.group); ++number)
+    ended.given.give_back(provision_lock, number, place_of(ended.group, number));
 }
 
 } // namespace nopal::inline NOPAL_ABI::fibers

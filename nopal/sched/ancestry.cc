@@ -123,7 +123,7 @@ step above(const origin& here, const fork_record* highest) noexcept {
       return {};
     break;
   }
-  const vproc::fiber* const caller = here.context->in->waiting;
+  const vproc::fiber* const caller = here.context->computation->waiting;
   return {is_cancelled(here.context), caller->stack_pointer, caller->left};
 }
 

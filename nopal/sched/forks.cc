@@ -43,8 +43,8 @@ namespace {
 }
 
 void publish_if(deque::attention why, worker* self, fork_record* newest) noexcept {
-  if (why == deque::attention::requested && self->deque.publish(newest, name_of(self->of)))
-    vproc::announce_work(self, self->of);
+  if (why == deque::attention::requested && self->deque.publish(newest, name_of(self->group)))
+    vproc::announce_work(self, self->group);
   wait_for_thief(self);
 }
 
@@ -119,7 +119,7 @@ NOPAL_SWITCHES void fork_with_own_state(fork_record* of, const body_calls& child
 void check_control(const worker* self) noexcept {
   NOPAL_ASSERT(
       !vproc::is_worker(self) || self->own_control() ||
-          arch::control_words::now() == self->of->control,
+          arch::control_words::now() == self->group->control,
       "the floating-point control words (rounding, flush to zero) changed before a fork, "
       "which would not take them along; change them with a nopal::floating_point guard, or "
       "restore them before the fork");

@@ -55,19 +55,19 @@ struct membership {
   }
   ~membership() {
     membership_ended = true;
-    vproc::return_vproc(here);
+    vproc::return_vproc(host);
   }
 
   const int error_before = *base::this_threads_error(); // a fork changes none
   const base::signal_stack for_overflows;
-  vproc::vproc* const here = vproc::take_vproc();
+  vproc::vproc* const host = vproc::take_vproc();
 };
 
 vproc::vproc* vproc_of_this_thread() noexcept {
   if (membership_ended)
     return vproc::take_vproc();
   static thread_local const membership of_this_thread;
-  return of_this_thread.here;
+  return of_this_thread.host;
 }
 
 // The child of a group's outermost fork.
@@ -123,56 +123,56 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   else if (aside != nullptr)
     before = aside;
   const bool nested = vproc::is_worker(before);
-  vproc::vproc* const here = nested ? before->host : vproc_of_this_thread();
+  vproc::vproc* const host = nested ? before->host : vproc_of_this_thread();
   group* const begun = vproc::take_group();
   start_pool(); // again: the pool may have ended before this group counted
   begun->root = scope;
   begun->frame = scope->base_of_frame();
-  begun->parent = before->of;
-  begun->host = here;
-  begun->closed = vprocs != 0 || (before->of != nullptr && before->of->closed);
+  begun->parent = before->group;
+  begun->host = host;
+  begun->closed = vprocs != 0 || (before->group != nullptr && before->group->closed);
   begun->outer = before;
   begun->outer_aside = aside != nullptr;
   begun->outer_copy = vproc::is_worker(vproc::current()) ? nullptr : set_other_aside();
   if (nested)
-    vproc::share_ready(here);
-  begun->outer_role = here->now();
-  here->take_up({.scheduler = here->scheduler, .bound = begun, .runs = true});
+    vproc::share_ready(host);
+  begun->outer_role = host->now();
+  host->take_up({.scheduler = host->scheduler, .bound = begun, .runs = true});
   begun->mutexes_held = vproc::mutexes_held();
   begun->control = arch::control_words::now();
-  place_scheduler(here);
-  worker* const self = vproc::take_worker(here);
-  self->run_on(here);
-  self->of = begun;
+  place_scheduler(host);
+  worker* const self = vproc::take_worker(host);
+  self->run_on(host);
+  self->group = begun;
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
   self->adopt(self->stack, stack::top(self->stack), begun);
   if (vprocs > 1)
     open_arena(begun, vprocs - 1);
-  look_at_next_fork(here); // the vproc may be new: what was announced before has not told it
+  look_at_next_fork(host); // the vproc may be new: what was announced before has not told it
   return self;
 }
 
 NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
-  vproc::vproc* const here = self->host;
-  group* const ended = here->bound;
+  vproc::vproc* const host = self->host;
+  group* const ended = host->bound;
   if (!stack::is_ours(scope->stack_pointer))
-    base::remove_roots(scope->stack_pointer, here->scheduler.bounds.high);
-  note_scheduler_stack(here);
+    base::remove_roots(scope->stack_pointer, host->scheduler.bounds.high);
+  note_scheduler_stack(host);
   close_arena(ended);
-  here->take_up(ended->outer_role);
+  host->take_up(ended->outer_role);
   if (ended->outer_aside)
     put_aside(ended->outer);
   else
     arch::nopal_self = ended->outer;
   ended->root = nullptr;
   const bool nested = vproc::is_worker(ended->outer);
-  here->signals.run_with(nested ? ended->outer : nullptr);
+  host->signals.run_with(nested ? ended->outer : nullptr);
   const copy* const goes_on = ended->outer_copy;
   vproc::return_worker(self);
   vproc::return_group(ended);
   if (!nested && membership_ended)
-    vproc::return_vproc(here);
+    vproc::return_vproc(host);
   if (goes_on != nullptr)
     goes_on->go_on();
 }
@@ -193,7 +193,7 @@ NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexce
   // A stack of ours is among LeakSanitizer's roots already.
   if (!stack::is_ours(scope->stack_pointer))
     base::add_roots(scope->stack_pointer, self->host->scheduler.bounds.high);
-  set_origin(self->stack, child.of, self->of->outer);
+  set_origin(self->stack, child.of, self->group->outer);
   const std::uintptr_t begin = stack::top(self->stack) - stack::top_margin;
   arch::tell_gdb(stack::top(self->stack), begin);
   arch::nopal_arch_call_on(run_first_child, &child, begin);
@@ -214,7 +214,7 @@ NOPAL_SWITCHES void run_group(fork_record* of, const body_calls& calls, void* cl
   scope_frame* const scope = of->scope();
   const bool offered = may_offer && fits_a_thief(scope);
   worker* self = begin_group(scope, vprocs);
-  first_child child{of, calls, closure, self->of, offered};
+  first_child child{of, calls, closure, self->group, offered};
   const bool amid_exceptions = offered && self->exceptions->alive();
   if (amid_exceptions) {
     child.handled = std::current_exception();
@@ -222,8 +222,8 @@ NOPAL_SWITCHES void run_group(fork_record* of, const body_calls& calls, void* cl
     child.uncaught = scope->state().strand.exceptions.uncaught;
   }
   if (offered) {
-    self->deque.publish_root(of, name_of(self->of));
-    vproc::announce_work(self, self->of);
+    self->deque.publish_root(of, name_of(self->group));
+    vproc::announce_work(self, self->group);
     wait_for_thief(self);
   } else {
     of->complete(0);

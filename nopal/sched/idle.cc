@@ -83,15 +83,15 @@ void join_while_searching(const worker* self, group* joined) noexcept {
 void sleep(worker* self) noexcept {
   vproc::lend_stack(self);
   group* const bound = self->host->bound;
-  sync::parking_place& here = bound != nullptr ? bound->parking : self->host->parking;
-  here.announce(vproc::idle); // S1
-  pause_search(self);         // S2
-  base::full_fence();         // S3
+  sync::parking_place& bed = bound != nullptr ? bound->parking : self->host->parking;
+  bed.announce(vproc::idle); // S1
+  pause_search(self);        // S2
+  base::full_fence();        // S3
   if (ask_and_look(self)) {
-    here.cancel(vproc::idle);
+    bed.cancel(vproc::idle);
   } else {
     self->host->count.sleeps.add(1);
-    here.wait();
+    bed.wait();
   }
   begin_search(self);
 }
@@ -152,11 +152,11 @@ void end_search(worker* self, const next_step& found) noexcept {
   const auto* const theft = std::get_if<stolen>(&found);
   vain.end_look(base::cycles(), theft != nullptr);
   if (theft != nullptr)
-    hand_over(self, theft->of);
+    hand_over(self, theft->group);
   else if (const auto* const after = std::get_if<joined>(&found))
-    hand_over(self, after->of);
+    hand_over(self, after->group);
   else if (fiber* const* const strand = std::get_if<fiber*>(&found))
-    hand_over(self, (*strand)->of);
+    hand_over(self, (*strand)->group);
   vain.begin_run(base::cycles());
 }
 

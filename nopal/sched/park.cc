@@ -21,11 +21,11 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-void wait_as_thread(fiber& here) noexcept {
+void wait_as_thread(fiber& waiting) noexcept {
   const int error = *base::this_threads_error();
-  if (here.enqueue(&here, here.argument).what == signal::kind::stop)
-    here.waker.wait();
-  base::happens_after(&here);
+  if (waiting.enqueue(&waiting, waiting.argument).what == signal::kind::stop)
+    waiting.waker.wait();
+  base::happens_after(&waiting);
   base::set_error(error);
 }
 
@@ -43,7 +43,7 @@ worker* leave_with_forks(worker* left, fiber* strand) noexcept {
 void take_over(worker* self, worker* left) noexcept {
   vproc::suspended.remove(left);
   vproc::put_back_worker(self, left);
-  vproc::announce_work(left, left->of);
+  vproc::announce_work(left, left->group);
 }
 
 // On the vproc's empty stack, or a new one: the strand may be what others wait for, so it takes one
@@ -60,8 +60,8 @@ void take_over(worker* self, worker* left) noexcept {
   const std::uintptr_t at = top - stack::top_margin;
   base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   arch::tell_gdb(top, at);
-  set_origin(self->stack, strand->with);
-  self->of = strand->of;
+  set_origin(self->stack, strand->context);
+  self->group = strand->group;
   self->adopt_at_first_fork(top);
   vproc::put_strand_state(self, strand->state, strand->own_control);
   look_at_next_fork(self->host);
@@ -71,19 +71,19 @@ void take_over(worker* self, worker* left) noexcept {
 }
 
 // The strand may have been woken when this returns.
-signal enqueue_findable(vproc::vproc* here, fiber* strand) noexcept {
+signal enqueue_findable(vproc::vproc* host, fiber* strand) noexcept {
   const stack::stack_id on = stack::stack_of(strand->stack_pointer);
-  here->waits.begin(); // before it can be woken and end
+  host->waits.begin(); // before it can be woken and end
   wait_word_of(on).begin(strand);
-  const signal told = strand->enqueue(strand, strand->argument);
-  if (told.what == signal::kind::enter) {
+  const signal answer = strand->enqueue(strand, strand->argument);
+  if (answer.what == signal::kind::enter) {
     wait_word_of(on).retract();
-    return told;
+    return answer;
   }
   wait_word_of(on).publish(strand);
   if (anything_stops())
     wake_if_cancelled(on);
-  return told;
+  return answer;
 }
 
 // On the scheduler's stack.
@@ -91,13 +91,13 @@ signal enqueue_findable(vproc::vproc* here, fiber* strand) noexcept {
   vproc::enter();
   auto* const strand = static_cast<fiber*>(at);
   worker* self = vproc::current();
-  vproc::vproc* const here = self->host;
-  strand->of = self->of;
+  vproc::vproc* const host = self->host;
+  strand->group = self->group;
   strand->on = self->stack;
-  strand->with = context_at(strand->stack_pointer);
+  strand->context = context_at(strand->stack_pointer);
   strand->state = vproc::take_strand_state(self);
   strand->own_control = self->own_control();
-  note_scheduler_stack(here);
+  note_scheduler_stack(host);
   if (self->give_back(strand->stack_pointer, strand->split))
     self->stack = stack::no_stack;
   else
@@ -110,7 +110,7 @@ signal enqueue_findable(vproc::vproc* here, fiber* strand) noexcept {
     stack::retire(strand->stack_pointer);
   base::happens_before(strand);
   if (strand->waits != nullptr)
-    schedule(self, enqueue_findable(here, strand));
+    schedule(self, enqueue_findable(host, strand));
   schedule(self, strand->enqueue(strand, strand->argument));
 }
 
@@ -118,27 +118,27 @@ signal enqueue_findable(vproc::vproc* here, fiber* strand) noexcept {
 void settle() noexcept { vproc::current()->host->ready.settle(); }
 
 // Every 64th time the fibers that all vprocs share come first, if there are any.
-bool may_switch(const vproc::vproc* here) noexcept {
-  return here->may_switch() && !(here->looks_further() && !vproc::shared_ready.empty());
+bool may_switch(const vproc::vproc* host) noexcept {
+  return host->may_switch() && !(host->looks_further() && !vproc::shared_ready.empty());
 }
 
 // The short way between two strands of one group that have no open forks, no exceptions alive and
 // no control words of their own. The stack that is left counts as in use: its strand is ready.
 NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
-  vproc::vproc* const here = self->host;
-  if (self->late_split == 0 || self->exceptions->alive() || !may_switch(here) ||
-      arch::control_words::now() != self->of->control || anything_stops())
+  vproc::vproc* const host = self->host;
+  if (self->late_split == 0 || self->exceptions->alive() || !may_switch(host) ||
+      arch::control_words::now() != self->group->control || anything_stops())
     return false;
   fiber left;
-  left.of = self->of;
+  left.group = self->group;
   left.on = self->stack;
-  left.with = context_of(self->stack);
+  left.context = context_of(self->stack);
   left.split = self->late_split;
-  left.state.control = self->of->control;
-  left.state.error = *here->error;
+  left.state.control = self->group->control;
+  left.state.error = *host->error;
   left.stack_in_use = true;
-  fiber* const next = here->ready.leave_for_next(&left, [&left](const fiber* one) {
-    return one->stack_in_use && one->left == nullptr && one->of == left.of &&
+  fiber* const next = host->ready.leave_for_next(&left, [&left](const fiber* one) {
+    return one->stack_in_use && one->left == nullptr && one->group == left.group &&
            !one->state.exceptions.alive() && !one->own_control &&
            one->state.control == left.state.control;
   });
@@ -146,30 +146,30 @@ NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
     return false;
   self->stack = next->on;
   self->late_split = next->split;
-  *here->error = next->state.error;
+  *host->error = next->state.error;
   arch::nopal_arch_switch(&left, next);
   settle();
   return true;
 }
 
 NOPAL_SWITCHES void wait_ready(bool turn_ended) noexcept {
-  fiber here;
-  here.enqueue = [](fiber* strand, void*) { return signal::preempt(strand); };
-  here.stack_in_use = true;
-  here.turn_ended = turn_ended;
-  arch::nopal_arch_park(&here, strand_waits);
+  fiber waiting;
+  waiting.enqueue = [](fiber* strand, void*) { return signal::preempt(strand); };
+  waiting.stack_in_use = true;
+  waiting.turn_ended = turn_ended;
+  arch::nopal_arch_park(&waiting, strand_waits);
   settle();
 }
 
 } // namespace
 
 NOPAL_SWITCHES void park(signal (*enqueue)(fiber*, void*), void* argument) noexcept {
-  fiber here;
-  here.enqueue = enqueue;
-  here.argument = argument;
+  fiber waiting;
+  waiting.enqueue = enqueue;
+  waiting.argument = argument;
   if (!vproc::is_worker(vproc::current()))
-    return wait_as_thread(here);
-  arch::nopal_arch_park(&here, strand_waits);
+    return wait_as_thread(waiting);
+  arch::nopal_arch_park(&waiting, strand_waits);
   settle();
 }
 
@@ -179,17 +179,17 @@ NOPAL_SWITCHES bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, 
     park(enqueue, argument);
     return true;
   }
-  fiber here;
-  here.enqueue = enqueue;
-  here.argument = argument;
-  here.waits = &waits;
-  arch::nopal_arch_park(&here, strand_waits);
+  fiber waiting;
+  waiting.enqueue = enqueue;
+  waiting.argument = argument;
+  waiting.waits = &waits;
+  arch::nopal_arch_park(&waiting, strand_waits);
   vproc::current()->host->waits.end();
-  wait_word_of(stack::stack_of(here.stack_pointer)).end(&here);
+  wait_word_of(stack::stack_of(waiting.stack_pointer)).end(&waiting);
   settle();
   if (waits.taken() != sync::choice::cancelled)
     return true;
-  withdraw(&here, argument);
+  withdraw(&waiting, argument);
   return false;
 }
 
@@ -217,7 +217,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
     if (self->stack != stack::no_stack)
       stack::release(self->stack);
     self->stack = own;
-    self->of = strand->of;
+    self->group = strand->group;
     self->adopt_at_first_fork(strand->split);
   }
   vproc::put_strand_state(self, strand->state, strand->own_control);

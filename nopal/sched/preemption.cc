@@ -17,21 +17,21 @@ vproc::mask_count of_no_strand;
 unsigned set_aside = 0;
 
 // Of virtual workers another one may go on at any time.
-bool must_give_way(vproc::vproc* here) noexcept {
-  return here->signals.told(sync::preempt_requested) ||
-         (vproc::steals_forced() && here->random.below(8) == 0) ||
+bool must_give_way(vproc::vproc* host) noexcept {
+  return host->signals.told(sync::preempt_requested) ||
+         (vproc::steals_forced() && host->random.below(8) == 0) ||
          (vproc::virtual_workers() > 1 && set_aside + 1 < vproc::virtual_workers() &&
-          here->random.below(2) == 0);
+          host->random.below(2) == 0);
 }
 
 } // namespace
 
 void give_way_if_told() noexcept {
-  vproc::vproc* const here = vproc::current()->host;
-  if (!must_give_way(here) || current_masks()->masked())
+  vproc::vproc* const host = vproc::current()->host;
+  if (!must_give_way(host) || current_masks()->masked())
     return;
-  vproc::heed_preemption(here);
-  here->count.preemptions.add(1);
+  vproc::heed_preemption(host);
+  host->count.preemptions.add(1);
   if (vproc::virtual_workers() == 0)
     return end_turn();
   ++set_aside;
@@ -57,7 +57,7 @@ vproc::mask_count* current_masks() noexcept {
   if (fiber_context* const context = current_context())
     return &context->masks;
   const vproc::worker* const self = vproc::current();
-  return vproc::is_worker(self) ? &self->of->masks : &of_no_strand;
+  return vproc::is_worker(self) ? &self->group->masks : &of_no_strand;
 }
 
 void unmasked() noexcept {

@@ -49,12 +49,12 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
 }
 
 // An action is asked as code of no strand: what it calls must not change stacks.
-signal ask(worker* self, vproc::action* asked, signal told) noexcept {
+signal ask(worker* self, vproc::action* asked, signal received) noexcept {
   asked->pushed = false;
   asked->host = self->host;
   self->host->asked = asked;
   arch::nopal_self = &vproc::no_worker;
-  const signal answer = asked->receive(asked, told); // may be the end of the action
+  const signal answer = asked->receive(asked, received); // may be the end of the action
   arch::nopal_self = self;
   self->host->asked = nullptr;
   return answer;
@@ -63,14 +63,14 @@ signal ask(worker* self, vproc::action* asked, signal told) noexcept {
 // At a tick: whether a continuation that was set aside comes first. After that each strand that is
 // ready has a turn before the next one does. Otherwise alternatives that begin others for ever
 // would keep what has begun from its turn.
-bool begins_another(vproc::vproc* here) noexcept {
+bool begins_another(vproc::vproc* host) noexcept {
   if (!vproc::any_alternatives())
     return false;
-  if (here->turns_owed != 0) {
-    --here->turns_owed;
+  if (host->turns_owed != 0) {
+    --host->turns_owed;
     return false;
   }
-  here->turns_owed = vproc::seem_ready(here);
+  host->turns_owed = vproc::seem_ready(host);
   return true;
 }
 
@@ -79,7 +79,7 @@ bool begins_another(vproc::vproc* here) noexcept {
 // thread, which was woken. `self` has no stack, or an empty one.
 NOPAL_SWITCHES void resume(worker* self, stolen what) noexcept {
   scope_frame* const scope = what.continuation;
-  self->of = what.of;
+  self->group = what.group;
   base::happens_after(scope);
   NOPAL_CHECK(self->stack != stack::no_stack || !stack::may_run_out());
   if (self->stack == stack::no_stack)
@@ -95,7 +95,7 @@ NOPAL_SWITCHES void resume(worker* self, stolen what) noexcept {
   if (scope->exceptions_aside())
     join::bring_exceptions_back(scope);
   base::set_error(self->stolen_error);
-  self->adopt(self->stack, top, self->of);
+  self->adopt(self->stack, top, self->group);
   look_at_next_fork(self->host);
   note_stack(self);
   vproc::leave();
@@ -106,25 +106,26 @@ NOPAL_SWITCHES void resume(worker* self, stolen what) noexcept {
 // stack.
 NOPAL_SWITCHES void resume(worker* self, joined what) noexcept {
   scope_frame* const scope = what.main_path;
-  self->of = what.of;
+  self->group = what.group;
   base::happens_after(&scope->state());
-  const bool root = scope == what.of->root; // whose stack is that of the thread which waits for it
+  const bool root =
+      scope == what.group->root; // whose stack is that of the thread which waits for it
   const stack::stack_id own = stack::stack_of(scope->stack_pointer);
-  if (!root && !stack::reuse(own, {scope, what.of}))
+  if (!root && !stack::reuse(own, {scope, what.group}))
     return;
   scope->state().join.reset();
   self->host->count.resumptions.add(1);
-  if (root && self->host->bound == what.of && !self->host->member &&
+  if (root && self->host->bound == what.group && !self->host->member &&
       self->host->actions.get() == nullptr)
     return run(self, finished_root{scope});
   if (root) {
-    what.of->finish(scope);
-    return vproc::wake(self, what.of->parking);
+    what.group->finish(scope);
+    return vproc::wake(self, what.group->parking);
   }
   if (self->stack != own && self->stack != stack::no_stack)
     stack::release(self->stack);
   self->stack = own;
-  self->adopt(own, scope->state().taken_above, self->of);
+  self->adopt(own, scope->state().taken_above, self->group);
   vproc::put_strand_state(self, scope->state().strand, scope->take_own_control());
   look_at_next_fork(self->host);
   note_stack(self);
@@ -150,10 +151,10 @@ NOPAL_SWITCHES void resume(worker* self, pool_ended) noexcept {
 }
 
 // The vproc's own scheduler.
-NOPAL_SWITCHES signal work(worker* self, signal told) noexcept {
-  if (told.what == signal::kind::preempt)
-    vproc::make_ready(told.strand);
-  const bool preempted = told.what == signal::kind::preempt;
+NOPAL_SWITCHES signal work(worker* self, signal received) noexcept {
+  if (received.what == signal::kind::preempt)
+    vproc::make_ready(received.strand);
+  const bool preempted = received.what == signal::kind::preempt;
   const next_step next = find_work(self, preempted && begins_another(self->host));
   if (fiber* const* const strand = std::get_if<fiber*>(&next))
     return signal::enter(*strand);
@@ -170,15 +171,15 @@ NOPAL_SWITCHES signal work(worker* self, signal told) noexcept {
 
 // Returns what follows, if the vproc has not gone on with a strand; `stop` where the strand was
 // left to another thread.
-NOPAL_SWITCHES signal answer(worker* self, signal told) noexcept {
-  switch (told.what) {
+NOPAL_SWITCHES signal answer(worker* self, signal received) noexcept {
+  switch (received.what) {
   case signal::kind::enter:
-    if (told.strand->starts != nullptr)
-      return ask(self, told.strand->starts, signal::stop());
-    run(self, told.strand);
+    if (received.strand->starts != nullptr)
+      return ask(self, received.strand->starts, signal::stop());
+    run(self, received.strand);
     return signal::stop();
   case signal::kind::joined:
-    resume(self, joined{told.scope, self->of});
+    resume(self, joined{received.scope, self->group});
     return signal::stop();
   case signal::kind::stop:
   case signal::kind::preempt:
@@ -186,9 +187,9 @@ NOPAL_SWITCHES signal answer(worker* self, signal told) noexcept {
   }
   vproc::action* const top = self->host->actions.get();
   if (top == nullptr)
-    return work(self, told);
+    return work(self, received);
   self->host->actions.set(top->below);
-  return ask(self, top, told);
+  return ask(self, top, received);
 }
 
 // On the scheduler's stack.
@@ -198,11 +199,11 @@ NOPAL_SWITCHES signal answer(worker* self, signal told) noexcept {
 
 // The body of a pool thread.
 NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
-  vproc::vproc* const here = self->host;
+  vproc::vproc* const host = self->host;
   pool_thread_frame frame;
-  here->beginning = &frame;
-  place_scheduler(here);
-  self->run_on(here);
+  host->beginning = &frame;
+  place_scheduler(host);
+  self->run_on(host);
   vproc::enter();
   arch::nopal_arch_park(&frame, begin_pool_thread);
   return frame.last;
@@ -216,21 +217,21 @@ void begin_turn(vproc::vproc* host) noexcept {
 
 } // namespace
 
-NOPAL_SWITCHES void schedule(worker* self, signal told) noexcept {
+NOPAL_SWITCHES void schedule(worker* self, signal received) noexcept {
   vproc::check_mutexes(self->host);
   begin_turn(self->host);
   for (;;)
-    told = answer(self, told);
+    received = answer(self, received);
 }
 
-void push_action(vproc::vproc* here, vproc::action* pushed) noexcept {
+void push_action(vproc::vproc* host, vproc::action* pushed) noexcept {
   NOPAL_ASSERT(!pushed->pushed,
                "a scheduler action was run while it waited for a signal already, of "
                "a fiber on this vproc or another; each vproc needs an action of "
                "its own");
   pushed->pushed = true;
-  pushed->below = here->actions.get();
-  here->actions.set(pushed);
+  pushed->below = host->actions.get();
+  host->actions.set(pushed);
 }
 
 NOPAL_SWITCHES void child_ended(void* argument) noexcept {
@@ -250,12 +251,12 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   schedule(self, scope->state().join.child_finished() ? signal::joined(scope) : signal::stop());
 }
 
-void place_scheduler(vproc::vproc* here) noexcept {
+void place_scheduler(vproc::vproc* host) noexcept {
   constexpr std::uintptr_t gap = 1024; // between the caller's frames and the scheduler's
-  here->scheduler = {
+  host->scheduler = {
       (arch::stack_pointer() - gap) & ~std::uintptr_t{63}, base::this_fiber(), {0, 0}};
-  here->exceptions = join::this_threads_exceptions();
-  here->error = base::this_threads_error();
+  host->exceptions = join::this_threads_exceptions();
+  host->error = base::this_threads_error();
 }
 
 void start_pool() noexcept { start(run_pool_thread); }
@@ -267,8 +268,8 @@ NOPAL_SWITCHES void note_stack(worker* self) noexcept {
       base::enter_stack(stack::bottom(on), stack::top(on), stack::fiber_of(on));
 }
 
-NOPAL_SWITCHES void note_scheduler_stack(const vproc::vproc* here) noexcept {
-  base::enter_stack(here->scheduler.bounds.low, here->scheduler.bounds.high, here->scheduler.fiber);
+NOPAL_SWITCHES void note_scheduler_stack(const vproc::vproc* host) noexcept {
+  base::enter_stack(host->scheduler.bounds.low, host->scheduler.bounds.high, host->scheduler.fiber);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

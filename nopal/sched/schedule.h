@@ -16,20 +16,20 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
-[[noreturn]] void schedule(worker* self, signal told) noexcept;
+[[noreturn]] void schedule(worker* self, signal received) noexcept;
 
 // The action is on top of this vproc's stack from now on. Ends the program with a sentence if it is
 // on a stack already.
-void push_action(vproc::vproc* here, vproc::action* pushed) noexcept;
+void push_action(vproc::vproc* host, vproc::action* pushed) noexcept;
 
 // A child whose continuation was stolen is finished, and has left its stack. `scope`: its scope.
 [[noreturn]] void child_ended(void* scope) noexcept;
 
 // From now on the scheduler of this vproc runs on the caller's stack, below the caller's frame.
-void place_scheduler(vproc::vproc* here) noexcept;
+void place_scheduler(vproc::vproc* host) noexcept;
 // Make a switch known to the tools: from the scheduler's stack to the worker's, and back.
 void note_stack(worker* self) noexcept;
-void note_scheduler_stack(const vproc::vproc* here) noexcept;
+void note_scheduler_stack(const vproc::vproc* host) noexcept;
 
 // Starts the pool, whose threads run the scheduler, if it does not run (pool.h).
 void start_pool() noexcept;

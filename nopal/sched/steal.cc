@@ -95,8 +95,8 @@ bool go_on(worker* self, next_step& next) noexcept {
 }
 
 bool any_finished(const worker* self) noexcept {
-  const vproc::vproc* const here = self->host;
-  return here->bound != nullptr && !here->member && here->bound->is_finished();
+  const vproc::vproc* const host = self->host;
+  return host->bound != nullptr && !host->member && host->bound->is_finished();
 }
 
 bool steal_fiber(worker* self, vproc::ready_seen& before, next_step& next) noexcept {
@@ -113,15 +113,15 @@ bool search_arena(worker* self, next_step& next) noexcept {
 
 // Joins an arena that has a place and work. It is a member as long as it finds more there.
 bool visit_arenas(worker* self, next_step& next) noexcept {
-  vproc::vproc* const here = self->host;
-  if (here->bound != nullptr || here->spare.get())
+  vproc::vproc* const host = self->host;
+  if (host->bound != nullptr || host->spare.get())
     return false;
   for (std::size_t i = 0; group* const joined = take_place(i); ++i) {
-    here->bound = joined;
-    here->member = true;
+    host->bound = joined;
+    host->member = true;
     const bool found = search_arena(self, next);
-    here->bound = nullptr;
-    here->member = false;
+    host->bound = nullptr;
+    host->member = false;
     if (found) {
       join_while_searching(self, joined);
       return true;
@@ -133,13 +133,13 @@ bool visit_arenas(worker* self, next_step& next) noexcept {
 
 // A member that finds nothing leaves.
 bool stay_member(worker* self, next_step& next) noexcept {
-  vproc::vproc* const here = self->host;
+  vproc::vproc* const host = self->host;
   const bool may_steal = self->stack != stack::no_stack || !stack::may_run_out();
   if (may_steal && search_arena(self, next))
     return true;
-  vproc::share_ready(here);
-  give_place_back(std::exchange(here->bound, nullptr));
-  here->member = false;
+  vproc::share_ready(host);
+  give_place_back(std::exchange(host->bound, nullptr));
+  host->member = false;
   return false;
 }
 
@@ -189,7 +189,7 @@ next_step find_work(worker* self, bool forked_first) noexcept {
 }
 
 bool thief_may_come(const worker* self) noexcept {
-  const group* const of = self->of;
+  const group* const of = self->group;
   return vproc::any_other_vproc(self->host, [of](const vproc::vproc* one) {
     const group* const wanted = one->searches_for.get();
     const bool joins = wanted == nullptr && (!of->closed || (!one->spare.get() && has_place(of)));
@@ -201,8 +201,8 @@ void wait_for_thief(worker* self) noexcept {
   using clock = std::chrono::steady_clock;
   constexpr unsigned kPatience = 20000;
   constexpr std::chrono::milliseconds kTime{5}; // where other programs want the processors too
-  vproc::vproc* const here = self->host;
-  if (!vproc::steals_forced() || here->random.below(4) == 0 || !here->forced.begin())
+  vproc::vproc* const host = self->host;
+  if (!vproc::steals_forced() || host->random.below(4) == 0 || !host->forced.begin())
     return;
   const auto end = clock::now() + kTime;
   for (unsigned tries = 1; tries < kPatience && self->deque.anything_public(); ++tries) {
@@ -210,7 +210,7 @@ void wait_for_thief(worker* self) noexcept {
       break;
     base::wait_briefly(tries);
   }
-  here->forced.waited(clock::now() > end);
+  host->forced.waited(clock::now() > end);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -22,11 +22,11 @@ using vproc::worker;
 
 struct stolen { // a continuation
   scope_frame* continuation;
-  group* of;
+  vproc::group* group;
 };
 struct joined { // all strands of the scope have arrived at its join
   scope_frame* main_path;
-  group* of;
+  vproc::group* group;
 };
 struct finished_root { // of the group that this thread waits for
   scope_frame* scope;

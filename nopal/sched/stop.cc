@@ -101,9 +101,9 @@ void stop_ended(std::uint32_t times) noexcept {
 
 bool anything_stops() noexcept { return stops.count() != 0; }
 
-void look_at_next_fork(vproc::vproc* here) noexcept {
+void look_at_next_fork(vproc::vproc* host) noexcept {
   if (anything_stops())
-    here->signals.tell(sync::stop_requested);
+    host->signals.tell(sync::stop_requested);
 }
 
 bool stops_here() noexcept {

@@ -47,7 +47,7 @@ public:
     const base::locked guard{lock_};
     bool got = false;
     const auto steal_or_leave = [&](Worker* one) { // true: nothing is open there any more
-      if (got || (wanted != nullptr && one->of != wanted))
+      if (got || (wanted != nullptr && one->group != wanted))
         return false;
       one->deque.publish_for_absent_owner();
       got = one->deque.steal(name_of(wanted), taken) == deque::outcome::got;
@@ -63,7 +63,7 @@ public:
   // A sleeper's last look.
   template <class Group> bool has_work(Group* wanted) noexcept {
     return queue::holds([wanted](Worker* one) {
-      return (wanted == nullptr || one->of == wanted) && one->deque.has_work(name_of(wanted));
+      return (wanted == nullptr || one->group == wanted) && one->deque.has_work(name_of(wanted));
     });
   }
 };

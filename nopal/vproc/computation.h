@@ -6,7 +6,7 @@
 //
 // Contract:  whoever sees that end_one returned true sees what all fibers of the computation did.
 // Invariant: running >= 1 as long as a strand of the computation exists; only such a strand spawns.
-// Ownership: `of`, `waiting` and `chosen` are written before the first fiber begins; `first` by the
+// Ownership: `group`, `waiting` and `policy` are written before the first fiber begins; `first` by the
 //            fiber that was the first to fail.
 // Orders:
 //   E  end_one: fetch_sub acq_rel. Partner: E. The last one acquires what all others released.
@@ -43,9 +43,9 @@ struct policy {
 
 class computation {
 public:
-  group* of = nullptr;      // in which `run` was called; the fibers belong to it
-  fiber* waiting = nullptr; // the caller
-  policy* chosen = nullptr; // null: ready fibers are for any vproc
+  struct group* group = nullptr;   // in which `run` was called; the fibers belong to it
+  fiber* waiting = nullptr;        // the caller
+  struct policy* policy = nullptr; // null: ready fibers are for any vproc
   sync::provisions<vproc, most_places> given;
   base::handed_over<std::exception_ptr> first; // the exception of the fiber that failed first
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The context of a fiber: what all strands of the fiber have in common. It ends after them.
 //
-// Ownership: `in`, `cancels` and `pinned` are written before the fiber begins, and are constant
+// Ownership: `computation`, `cancels` and `pinned` are written before the fiber begins, and are constant
 //            from then on. The rest is for the fiber's strands, which may run at the same time.
 #pragma once
 
@@ -17,8 +17,8 @@ class computation;
 struct vproc;
 
 struct fiber_context {
-  computation* in = nullptr;      // the computation that waits for the fiber
-  cancel_node* cancels = nullptr; // of which the fiber is a member; null: none
+  class computation* computation = nullptr; // the computation that waits for the fiber
+  cancel_node* cancels = nullptr;           // of which the fiber is a member; null: none
   sync::fiber_locals locals;
   mask_count masks;
   vproc* pinned = nullptr; // null: the fiber may run on any vproc

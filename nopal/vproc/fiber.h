@@ -29,16 +29,16 @@ namespace nopal::inline NOPAL_ABI::vproc {
 struct fiber : arch::context {
   // Of one that has not begun: what is called on its stack, with the fiber. Null: it is resumed.
   void (*begin)(void*) = nullptr;
-  bool on_small_stack = false;   // it begins there, where there are such
-  action* starts = nullptr;      // it is no strand: to enter it is to ask this action
-  fiber_context* with = nullptr; // null: its strand is in no computation
+  bool on_small_stack = false;      // it begins there, where there are such
+  action* starts = nullptr;         // it is no strand: to enter it is to ask this action
+  fiber_context* context = nullptr; // null: its strand is in no computation
   // Puts a strand where others find it, as the last access to it. Returns what the vproc is told:
   // to enter this strand means that it need not wait.
   signal (*enqueue)(fiber*, void*) = nullptr;
   void* argument = nullptr;
   base::handed_over<fiber*> next{nullptr};         // of the queue that it is in
   base::handed_over<fiber*> next_waiting{nullptr}; // of that of a mutex, a condition, an event
-  group* of = nullptr;                             // null: of a thread that runs no strands
+  struct group* group = nullptr;                   // null: of a thread that runs no strands
   worker* left = nullptr; // the worker that it left, with its open forks; null: it had none
   stack::stack_id on = stack::no_stack; // its stack, if that is in use
   std::uintptr_t split = 0;             // the split of its deque when the strand gave that back
@@ -53,7 +53,7 @@ struct fiber : arch::context {
 
   bool claim() noexcept { return waits == nullptr || waits->claim(0); }
   // The vproc on which alone the fiber runs; null: it may run on any.
-  vproc* pinned_to() const noexcept { return with == nullptr ? nullptr : with->pinned; }
+  vproc* pinned_to() const noexcept { return context == nullptr ? nullptr : context->pinned; }
   bool is_pinned() const noexcept { return pinned_to() != nullptr; }
 };
 

@@ -29,7 +29,7 @@ void give(policy* receiver, fiber* strand) noexcept {
 
 void enqueue_remote(vproc* target, fiber* strand, worker* self) noexcept {
   base::happens_before(strand);
-  group* const fibers_group = strand->of; // the strand may end once it is in the queue
+  group* const fibers_group = strand->group; // the strand may end once it is in the queue
   target->remote.add(strand);
   wake_vproc(self, target, fibers_group);
   want_ticks();
@@ -39,7 +39,7 @@ void enqueue_remote(vproc* target, fiber* strand, worker* self) noexcept {
 
 void make_ready(fiber* strand) noexcept {
   base::happens_before(strand);
-  group* const fibers_group = strand->of; // the strand may end once it is in a queue
+  group* const fibers_group = strand->group; // the strand may end once it is in a queue
   if (fibers_group == nullptr)
     return strand->waker.wake();
   worker* const self = current();
@@ -51,8 +51,8 @@ void make_ready(fiber* strand) noexcept {
     announce_ready(self, fibers_group);
     return want_ticks();
   }
-  if (strand->with != nullptr && strand->with->in->chosen != nullptr)
-    return give(strand->with->in->chosen, strand);
+  if (strand->context != nullptr && strand->context->computation->policy != nullptr)
+    return give(strand->context->computation->policy, strand);
   if (may_run_here && !strand->turn_ended) {
     self->host->ready.add(strand);
     announce_ready(self, fibers_group);
@@ -65,7 +65,7 @@ void make_ready(fiber* strand) noexcept {
 
 void enqueue_on(vproc* target, fiber* strand) noexcept {
   NOPAL_ASSERT(target != nullptr && !target->spare.get() &&
-                   (target == strand->of->host || (target->in_pool && !strand->of->closed)),
+                   (target == strand->group->host || (target->in_pool && !strand->group->closed)),
                "a fiber was enqueued on a vproc that cannot run it: a nopal::place is one of those "
                "that nopal::places, host and provision return within the same outermost nopal::run "
                "or affine region");
@@ -80,7 +80,7 @@ void share_ready(vproc* keeper) noexcept {
       continue;
     }
     shared_ready.add(strand);
-    announce_work(nullptr, strand->of);
+    announce_work(nullptr, strand->group);
   }
 }
 

@@ -22,7 +22,7 @@ extern sync::shared_queue<fiber> shared_ready;
 // True for the fibers that a vproc bound to this group may run (null: bound to none).
 inline auto runs_when_bound_to(const group* bound) noexcept {
   return [bound](const fiber* strand) {
-    return strand->of == bound || (bound == nullptr && !strand->of->closed);
+    return strand->group == bound || (bound == nullptr && !strand->group->closed);
   };
 }
 

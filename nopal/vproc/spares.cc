@@ -70,13 +70,13 @@ bool too_many_spares() noexcept {
   return active > lent;
 }
 
-void rest_until_wanted(const vproc* here) noexcept {
+void rest_until_wanted(const vproc* host) noexcept {
   std::unique_lock guard{lock};
   if (active <= lent)
     return;
   active -= 1;
   resting += 1;
-  spare_wanted().wait(guard, [here] { return called > 0 || is_to_end(here); });
+  spare_wanted().wait(guard, [host] { return called > 0 || is_to_end(host); });
   if (called > 0)
     called -= 1;
 }

@@ -33,7 +33,7 @@ void take_spare_back() noexcept;
 // A spare that looks for work: whether there is one too many.
 bool too_many_spares() noexcept;
 // Then it rests, unless that changed, until one is wanted or the pool ends.
-void rest_until_wanted(const vproc* here) noexcept;
+void rest_until_wanted(const vproc* host) noexcept;
 
 // The pool ends (threads.h); and: it has ended.
 void wake_resting_spares() noexcept;

@@ -17,7 +17,7 @@ void put_strand_state(worker* self, const join::strand_state& state, bool own_co
 }
 
 void put_control(worker* self, const arch::control_words& control, bool own_control) noexcept {
-  (own_control ? control : self->of->control).use();
+  (own_control ? control : self->group->control).use();
   self->set_own_control(own_control);
 }
 

@@ -75,7 +75,7 @@ void put(worker* one, std::uint32_t slot) noexcept {
 }
 
 void forget(const locked_unused& all, worker* one) {
-  one->of = nullptr;
+  one->group = nullptr;
   one->host = nullptr;
   one->set_error_at(&no_error);
   all->workers.push_back(one);
@@ -114,7 +114,7 @@ void lend_stack(worker* self) noexcept {
   self->stack = stack::no_stack;
 }
 
-worker* take_worker(vproc* here) noexcept {
+worker* take_worker(vproc* host) noexcept {
   const locked_unused all;
   worker* const one = any_worker(all);
   std::uint32_t slot = 0; // the lowest free one
@@ -125,7 +125,7 @@ worker* take_worker(vproc* here) noexcept {
   if (slot >= in_use.load(base::relaxed))
     in_use.store(slot + 1, base::release);
   put(one, slot);
-  one->host = here;
+  one->host = host;
   return one;
 }
 
@@ -144,7 +144,7 @@ worker* replace_worker(worker* left) noexcept {
   const locked_unused all;
   worker* const one = any_worker(all);
   one->run_on(left->host);
-  one->of = left->of;
+  one->group = left->group;
   put(one, left->slot);
   left->host = nullptr;
   return one;

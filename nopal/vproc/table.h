@@ -40,7 +40,7 @@ template <class Wanted> bool any_other_worker(const worker* self, Wanted wanted)
 }
 
 // A worker in a slot of its own, run by this vproc; and its return.
-worker* take_worker(vproc* here) noexcept;
+worker* take_worker(vproc* self) noexcept;
 void return_worker(worker* unused) noexcept;
 // A worker in the place of `left`, which is suspended from now on; its vproc runs the new one.
 worker* replace_worker(worker* left) noexcept;
@@ -73,12 +73,12 @@ std::uint32_t vprocs_ever() noexcept;
 vproc* vproc_at(std::uint32_t number) noexcept;
 
 // Whether `wanted` is true for a vproc other than this one. Begins at a random one.
-template <class Wanted> bool any_other_vproc(vproc* here, Wanted wanted) noexcept {
+template <class Wanted> bool any_other_vproc(vproc* self, Wanted wanted) noexcept {
   const std::uint32_t count = vprocs_ever();
-  const std::uint32_t first = here->random.below(count);
+  const std::uint32_t first = self->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
     vproc* const one = vproc_at((first + i) % count);
-    if (one != here && wanted(one))
+    if (one != self && wanted(one))
       return true;
   }
   return false;

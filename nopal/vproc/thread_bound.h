@@ -19,7 +19,7 @@ void check_callers(const worker* self) noexcept;
 // A fork of a thread that runs no strand was not made by a signal handler.
 void check_no_handler() noexcept;
 // A thread that looks for work holds as many mutexes as when it began the group that it waits for.
-void check_mutexes(const vproc* here) noexcept;
+void check_mutexes(const vproc* host) noexcept;
 // Locked by this thread, so far as a call of pthread_mutex_* or pthread_rwlock_* said so.
 int mutexes_held() noexcept;
 #else

@@ -42,7 +42,7 @@ struct pool_state {
   std::function<void()> at_start;
   std::function<void()> at_end;
 };
-pool_state& here() {
+pool_state& pool() {
   static auto* const only = new pool_state;
   return *only;
 }
@@ -63,12 +63,12 @@ void call(const std::function<void()>& callback, const char* name) noexcept {
 void* run_pool(void* self) noexcept {
   const base::signal_stack own;
   report_overflow_of_own_stack(true);
-  pthread_sigmask(SIG_SETMASK, &here().mask, nullptr);
+  pthread_sigmask(SIG_SETMASK, &pool().mask, nullptr);
   watch_this_threads_end();
-  call(here().at_start, "on_worker_start");
+  call(pool().at_start, "on_worker_start");
   set_running(nullptr);
-  worker* const left = here().body(static_cast<worker*>(self));
-  call(here().at_end, "on_worker_end");
+  worker* const left = pool().body(static_cast<worker*>(self));
+  call(pool().at_end, "on_worker_end");
   set_running("the destructor of a thread-local object");
   return left;
 }
@@ -109,7 +109,7 @@ void bind(pthread_t thread, const std::vector<int>& cpus) {
 // Worker 0 of the binding order is left to the thread that brings the work.
 void start_pool_threads(const config::resolved_options& use, const config::options& asked,
                         pool_body body) {
-  pool_state& all = here();
+  pool_state& all = pool();
   const std::scoped_lock guard{all.lock};
   all.open = true;
   pthread_sigmask(SIG_SETMASK, nullptr, &all.mask);
@@ -135,7 +135,7 @@ void start_pool_threads(const config::resolved_options& use, const config::optio
 }
 
 bool start_spare() {
-  pool_state& all = here();
+  pool_state& all = pool();
   const std::scoped_lock guard{all.lock};
   if (!all.open)
     return false;
@@ -154,19 +154,19 @@ void start_helper(void* (*body)(void*) noexcept, const char* purpose) {
   NOPAL_ASSERT(error == 0, "cannot start the thread that %s with %s", purpose,
                base::thread_refused{error}.text);
   pthread_detach(thread);
-  pool_state& all = here();
+  pool_state& all = pool();
   const std::scoped_lock guard{all.lock};
   bind(thread, all.cpus);
 }
 
 void take_programs_signals() noexcept {
-  pool_state& all = here();
+  pool_state& all = pool();
   const std::scoped_lock guard{all.lock}; // another pool may be starting
   pthread_sigmask(SIG_SETMASK, &all.mask, nullptr);
 }
 
 void tell_pool_threads_to_end() noexcept {
-  pool_state& all = here();
+  pool_state& all = pool();
   {
     const std::scoped_lock guard{all.lock};
     all.open = false;
@@ -177,7 +177,7 @@ void tell_pool_threads_to_end() noexcept {
 }
 
 void join_pool_threads() noexcept {
-  pool_state& all = here();
+  pool_state& all = pool();
   std::vector<pthread_t> ended;
   {
     const std::scoped_lock guard{all.lock};

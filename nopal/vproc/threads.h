@@ -42,7 +42,7 @@ void start_helper(void* (*body)(void*) noexcept, const char* purpose);
 void take_programs_signals() noexcept;
 
 // Whether this pool thread is to end when it finds nothing to do.
-bool is_to_end(const vproc* here) noexcept;
+bool is_to_end(const vproc* host) noexcept;
 // Ends the program if this is a pool thread that runs no strand: it is in a callback of the
 // program's, or in the destructor of a thread-local object.
 void check_no_callback() noexcept;

@@ -41,7 +41,7 @@ struct worker : arch::runner {
 
   vproc* host = nullptr;                   // the vproc that runs it; null: it is suspended, or free
   stack::stack_id stack = stack::no_stack; // the one it runs on, or an empty one for the next steal
-  group* of = nullptr;                     // the group whose strand it runs
+  struct group* group = nullptr;           // the group whose strand it runs
   // Not 0: the deque will be told of the stack, with this split, when the strand forks
   // (adopt_late).
   std::uintptr_t late_split = 0;
@@ -50,9 +50,9 @@ struct worker : arch::runner {
   base::handed_over<worker*> next{nullptr}; // suspended.h
 
   // The deque uses this stack from now on (stack_map.h).
-  void adopt(stack::stack_id used, std::uintptr_t split, group* group) noexcept {
+  void adopt(stack::stack_id used, std::uintptr_t split, struct group* owner) noexcept {
     late_split = 0;
-    deque.adopt(used, split, name_of(group));
+    deque.adopt(used, split, name_of(owner));
   }
   // A strand goes on, or begins, that has no open forks. Many never fork before they wait again:
   // for these the deque, and its lock, are left alone.
@@ -60,11 +60,11 @@ struct worker : arch::runner {
     if constexpr (may_adopt_late<deque_type>)
       late_split = split;
     else
-      adopt(stack, split, of);
+      adopt(stack, split, group);
   }
   void adopt_late() noexcept {
     if (late_split != 0)
-      adopt(stack, late_split, of);
+      adopt(stack, late_split, group);
   }
   // A strand stops. True: it has no open forks, and the deque no stack (stack_map.h).
   bool give_back(std::uintptr_t from, std::uintptr_t& split) noexcept {
@@ -82,13 +82,13 @@ struct worker : arch::runner {
     return stack::is_ours(scope->stack_pointer) && stack::stack_of(scope->stack_pointer) == stack;
   }
   // The vproc runs strands with this worker from now on.
-  void run_on(vproc* here) noexcept {
-    host = here;
-    scheduler_stack = here->scheduler.stack_pointer;
-    exceptions = here->exceptions;
-    set_error_at(here->error);
+  void run_on(vproc* owner) noexcept {
+    host = owner;
+    scheduler_stack = owner->scheduler.stack_pointer;
+    exceptions = owner->exceptions;
+    set_error_at(owner->error);
     arch::nopal_self = this;
-    here->signals.run_with(this);
+    owner->signals.run_with(this);
   }
   // Any thread: the strand that it runs looks at the vproc's signals at its next fork or poll.
   void interrupt() noexcept { deque.interrupt(); }

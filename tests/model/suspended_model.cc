@@ -48,7 +48,7 @@ struct small_worker {
   small_deque deque;
   base::handed_over<int> error{0}; // lies in the frame of the strand that waits
   base::handed_over<small_worker*> next{nullptr};
-  int* of = nullptr;
+  int* group = nullptr;
 };
 
 // What thread 0 does. Thread 1 must get its fork.

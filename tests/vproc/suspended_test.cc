@@ -22,7 +22,7 @@ struct told_deque {
 
 struct told_worker {
   told_deque deque;
-  int* of = nullptr;
+  int* group = nullptr;
   told_worker* next = nullptr;
 };
 
@@ -59,7 +59,7 @@ TEST_F(suspended, a_worker_with_nothing_open_leaves_the_list) {
 
 TEST_F(suspended, each_group_gets_its_own) {
   one.deque = two.deque = {outcome::got, true};
-  two.of = &group;
+  two.group = &group;
   list.add(&two);
   list.add(&one);
   EXPECT_TRUE(steal(&group));
