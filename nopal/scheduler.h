@@ -97,7 +97,7 @@ private:
   static vproc::signal answer(vproc::action* asked, vproc::signal told) {
     auto* const self = static_cast<action*>(static_cast<user_action*>(asked));
     const decision made =
-        self->receive(told.what == vproc::signal::kind::stop ? signal::stop()
+        self->receive(told.tag == vproc::signal::kind::stop ? signal::stop()
                                                              : signal::preempt(fiber{told.strand}));
     if (!self->pushed && !self->starting)
       fibers::leave_computation(self);

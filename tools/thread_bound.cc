@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The diagnosis that check builds link in (nopal/vproc/thread_bound.h): it walks the callers of a
-// strand, and counts the mutexes that a thread holds by standing in front of the C library's
-// functions.
+// strand; and it replaces the lock functions of the C library, to count the mutexes that a thread
+// holds.
 #include "nopal/vproc/thread_bound.h"
 
 #include "nopal/arch/arch.h"
@@ -19,7 +19,7 @@
 #include <cstring>
 #include <string_view>
 
-// ThreadSanitizer and AddressSanitizer have these functions for themselves.
+// ThreadSanitizer and AddressSanitizer replace these functions themselves.
 #if !defined(NOPAL_TSAN) && !defined(__SANITIZE_ADDRESS__)
 #define NOPAL_COUNTS_MUTEXES 1
 #endif
@@ -35,11 +35,11 @@ namespace {
 
 thread_local int held __attribute__((tls_model("initial-exec"))) = 0;
 
-// A frame belongs to its thread if its function has this name, and its file's name contains this.
+// A frame of this function of this file belongs to its thread.
 struct bound_function {
-  const char* function; // the whole name, or null: any
-  const char* file;     // a part of the last component
-  const char* what;
+  const char* function; // its whole name; null: any function
+  const char* file;     // a part of the last component of the file's path
+  const char* name;     // in the message
 };
 constexpr bound_function bound_functions[] = {
     {"dl_iterate_phdr", "libc.so", "dl_iterate_phdr, which holds a lock of the dynamic linker's"},
@@ -61,13 +61,14 @@ const bound_function* found_bound(const void* address) noexcept {
   return nullptr;
 }
 
-// A handler that forks is found so near to the fork. A deep recursion may fork at each level.
+// A handler is looked for in this many frames above the fork: a deep recursion may fork at each
+// level, and a walk to its end would take quadratic time.
 constexpr unsigned kFrames = 64;
 constexpr char kInHandler[] = "a signal handler forks: the frames that it interrupted cannot go on "
                               "on another thread; do not fork in signal handlers";
 
 struct walk {
-  std::uintptr_t end; // the frame of the group's root scope: its own thread comes back to it
+  std::uintptr_t end; // the frame of the group's root scope: its own thread returns to it
   const bound_function* found = nullptr;
   bool handler = false;
 };
@@ -79,46 +80,46 @@ bool is_signal_frame(_Unwind_Context* frame) noexcept {
 }
 
 _Unwind_Reason_Code look(_Unwind_Context* frame, void* argument) {
-  auto* const over = static_cast<walk*>(argument);
-  over->handler = over->handler || is_signal_frame(frame);
+  auto* const path = static_cast<walk*>(argument);
+  path->handler = path->handler || is_signal_frame(frame);
   const std::uintptr_t stack_pointer = _Unwind_GetCFA(frame);
   const auto address = reinterpret_cast<void*>(_Unwind_GetIP(frame) - 1);
-  if ((stack_pointer > over->end && stack::together(stack_pointer, over->end)) ||
+  if ((stack_pointer > path->end && stack::together(stack_pointer, path->end)) ||
       _Unwind_FindEnclosingFunction(address) == reinterpret_cast<void*>(arch::nopal_arch_call_on))
     return _URC_END_OF_STACK;
-  over->found = found_bound(address);
-  return over->found == nullptr ? _URC_NO_REASON : _URC_END_OF_STACK;
+  path->found = found_bound(address);
+  return path->found == nullptr ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 } // namespace
 
 void check_callers(const worker* self) noexcept {
-  walk over{self->group->frame};
-  _Unwind_Backtrace(look, &over);
-  NOPAL_ASSERT(!over.handler, kInHandler);
-  NOPAL_ASSERT(over.found == nullptr,
+  walk path{self->group->frame};
+  _Unwind_Backtrace(look, &path);
+  NOPAL_ASSERT(!path.handler, kInHandler);
+  NOPAL_ASSERT(path.found == nullptr,
                "a function that forks was called by %s: its frame belongs to the thread, but would "
                "be left on another; call the function through nopal::affine",
-               over.found->what);
+               path.found->name);
 }
 
 void check_no_handler() noexcept {
   struct seen {
     bool handler = false;
     unsigned frames = 0;
-  } all;
+  } seen_frames;
   _Unwind_Backtrace(
       [](_Unwind_Context* frame, void* argument) {
         auto* const so_far = static_cast<seen*>(argument);
         so_far->handler = so_far->handler || is_signal_frame(frame);
         return ++so_far->frames < kFrames ? _URC_NO_REASON : _URC_END_OF_STACK;
       },
-      &all);
-  NOPAL_ASSERT(!all.handler, kInHandler);
+      &seen_frames);
+  NOPAL_ASSERT(!seen_frames.handler, kInHandler);
 }
 
-void check_mutexes(const vproc* here) noexcept {
-  const int before = here->bound == nullptr ? 0 : here->bound->mutexes_held;
+void check_mutexes(const vproc* host) noexcept {
+  const int before = host->bound == nullptr ? 0 : host->bound->mutexes_held;
   NOPAL_ASSERT(held == before,
                "a strand waits, or a thief has its continuation, while its thread holds "
                "%d mutexes that it has locked: they belong to the thread. Unlock them before, use "
@@ -132,7 +133,7 @@ int mutexes_held() noexcept { return held; }
 
 #if defined(NOPAL_COUNTS_MUTEXES)
 
-// The same functions of the C library, counted, also for the libraries that the program uses.
+// Exported, so that calls from the libraries that the program uses are counted as well.
 #pragma GCC visibility push(default)
 namespace {
 
@@ -146,7 +147,7 @@ Function* next(nopal::base::atomic<Function*>& known, const char* name) noexcept
 }
 
 [[gnu::noinline]] int counted(int error, int change) noexcept {
-  if (error == 0 || error == EOWNERDEAD) // a robust mutex is locked then, too
+  if (error == 0 || error == EOWNERDEAD) // then a robust mutex is locked, too
     nopal::vproc::held += change;
   return error;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The thread of deadlines. It begins at the first deadline, and lives as long as the process.
+// The alarms' thread. It begins at the first alarm, and lives as long as the process.
 #include "nopal/cancel/alarms.h"
 
 #include "nopal/cancel/cancel.h"
@@ -13,22 +13,22 @@
 namespace nopal::inline NOPAL_ABI::cancel {
 
 struct alarm_thread {
-  std::mutex lock;
+  std::mutex lock; // guards all fields, and `set_` and `at_` of all alarms
   std::condition_variable changed;
   std::multimap<alarm::clock::time_point, alarm*> set;
-  const alarm* ringing = nullptr;
+  const alarm* ringing = nullptr; // the alarm whose node is being cancelled
   bool started = false;
 
-  // There is one, for good.
+  // Never destroyed: the thread uses it as long as the process lives.
   static alarm_thread& only_thread() {
-    static auto* const only = new alarm_thread;
-    return *only;
+    static auto* const thread = new alarm_thread;
+    return *thread;
   }
 
   [[noreturn]] void run() {
     vproc::take_programs_signals(); // callbacks of tokens are the program's
     std::unique_lock guard{lock};
-    constexpr std::chrono::hours longest{24}; // no C library adds it to a clock in vain
+    constexpr std::chrono::hours longest{24}; // a clock's time plus this does not overflow
     for (;;) {
       const auto now = alarm::clock::now();
       if (set.empty())
@@ -42,8 +42,8 @@ struct alarm_thread {
 
   void ring(std::unique_lock<std::mutex>& guard, alarm* due) {
     due->set_ = false;
-    ringing = due;
-    guard.unlock();
+    ringing = due;  // until it is null, the alarm's destructor waits, so the node lives
+    guard.unlock(); // callbacks of tokens may set and destroy other alarms
     cancel(*due->node_);
     guard.lock();
     ringing = nullptr;
@@ -58,7 +58,7 @@ alarm::alarm(join::cancelable& node, clock::time_point at) : node_{&node} {
     vproc::start_helper([](void*) noexcept -> void* { alarm_thread::only_thread().run(); },
                         "watches the deadlines of cancel scopes");
   at_ = thread.set.emplace(at, this);
-  thread.changed.notify_all();
+  thread.changed.notify_all(); // it may be due before the alarm that the thread waits for
 }
 
 alarm::~alarm() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What cancels a node at a given time (nopal/cancel.h).
+// Alarms cancel a node at a given time (nopal/cancel.h).
 #pragma once
 
 #include "nopal/config.h"
@@ -11,8 +11,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::cancel {
 
-// Cancels the node at that time, by a thread of its own. Destroyed: it does not, and has not begun
-// to on another thread. The node lives as long.
+// Cancels the node at that time, on the alarms' thread. After its destruction it does not, and is
+// not doing so. The node outlives it.
 class alarm {
 public:
   using clock = std::chrono::steady_clock;

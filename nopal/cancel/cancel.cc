@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Cancelling a node, shields, and what announces alternatives.
+// The order in which a node is cancelled, and shields.
 #include "nopal/cancel/cancel.h"
 
 #include "nopal/cancel/observers.h"
@@ -12,8 +12,8 @@
 namespace nopal::inline NOPAL_ABI::cancel {
 
 void cancel(join::cancelable& node) noexcept {
-  if (!node.mark())
-    return;
+  if (!node.mark()) // first, so that a strand that is told finds the mark
+    return;         // only one of several cancellers goes on, so the announcement counts once
   sched::announce_stop();
   tell_observers();
 }
@@ -23,6 +23,8 @@ std::vector<const join::cancelable*> enclosing_regions() {
 }
 
 void begin_shield() noexcept { sched::note_shield_begins(); }
+// Inside a shield the strand may have taken its vproc's signal in vain, so it looks at itself
+// again.
 void end_shield() noexcept {
   sched::note_shield_ends();
   if (const vproc::worker* const self = vproc::current(); vproc::is_worker(self))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cancelling a region or another node, and what shields strands from it (nopal/cancel.h). How
-// strands are told: sched/stop.h.
+// Cancels a region or another node, and shields strands from that (nopal/cancel.h). How strands are
+// told to stop: sched/stop.h.
 #pragma once
 
 #include "nopal/config.h"
@@ -11,13 +11,13 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::cancel {
 
-// Any thread: the strands of that node are to stop. Does not wait for them.
+// Tells the strands of that node to stop, and does not wait for them. Any thread.
 void cancel(join::cancelable& node) noexcept;
 
 // The regions that the calling strand stands in, up to the nearest shield; the innermost first.
 std::vector<const join::cancelable*> enclosing_regions();
 
-// Around a scope that shields its children.
+// Called around the life of a scope that shields its children.
 void begin_shield() noexcept;
 void end_shield() noexcept;
 

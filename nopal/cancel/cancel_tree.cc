@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Members of cancelables, and waiting for their end.
+// How fibers become members of a node, and how a canceller waits for their end.
 #include "nopal/cancel/cancel_tree.h"
 
 #include "nopal/base/check.h"
@@ -19,15 +19,16 @@ tree_node::~tree_node() {
       !has_members(),
       "a nopal::cancelable was destroyed that has fibers which have not ended; let it live "
       "until they have, or cancel it before");
-  if (marked())
+  if (marked()) // nobody is left whom the announcement concerns
     sched::stop_ended();
 }
 
-// A computation's fibers end before its caller goes on, so they are inside where the caller is.
+// Whether the calling strand's fiber, or a fiber that waits for its computation, is a member: such
+// a strand would wait for itself. The callers of enclosing computations live longer than this walk.
 bool tree_node::caller_is_inside() const noexcept {
-  for (const vproc::fiber_context* at = sched::current_context(); at != nullptr;
-       at = at->computation->waiting->context)
-    if (at->cancels != nullptr && at->cancels->is_or_is_below(this))
+  for (const vproc::fiber_context* inner = sched::current_context(); inner != nullptr;
+       inner = inner->computation->waiting->context)
+    if (inner->cancels != nullptr && inner->cancels->is_or_is_below(this))
       return true;
   return false;
 }
@@ -39,23 +40,23 @@ void tree_node::cancel() {
   sched::park([this](fiber* strand) {
     return join_members(strand) ? signal::stop() : signal::enter(strand);
   });
-  note_members_ended();
+  note_members_ended(); // also if the strand need not wait
 }
 
-void tree_node::take_in(fiber& unborn) {
-  vproc::fiber_context* const context = unborn.context;
+void tree_node::take_in(fiber& new_fiber) {
+  vproc::fiber_context* const context = new_fiber.context;
   NOPAL_ASSERT(context != nullptr,
                "a strand outside nopal::run was given a cancelable; only fibers have one");
   vproc::cancel_node* const before = context->cancels;
   if (before != nullptr && before->is_or_is_below(this))
     return;
-  NOPAL_ASSERT(unborn.begin != nullptr,
+  NOPAL_ASSERT(new_fiber.begin != nullptr,
                "a fiber that has begun was given a cancelable that it does not have; give it when "
                "it is made");
   NOPAL_ASSERT(before == nullptr || is_or_is_below(before),
                "a fiber was given a second cancelable, which is not below its first; make the "
                "second one with the first one as its parent");
-  begin_member();
+  begin_member(); // before it leaves the node above, which counts it meanwhile
   context->cancels = this;
   if (before != nullptr)
     fibers::end_member(before);

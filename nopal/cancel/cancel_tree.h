@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The tree of cancelables as programs use it (nopal/cancelable.h): nodes that are cancelled, joined
-// and given fibers.
+// The tree of cancelables as programs use it (nopal/cancelable.h): a node takes in fibers, and
+// cancels and joins them.
 //
 // Paper: manticore-icfp08, section 6.1.
 #pragma once
@@ -14,15 +14,15 @@ namespace nopal::inline NOPAL_ABI::cancel {
 class tree_node : public vproc::cancel_node {
 public:
   using vproc::cancel_node::cancel_node;
-  // Ends the program with a sentence if there are members.
+  // Precondition, checked: no member is left.
   ~tree_node();
 
-  // Any thread. Tells all strands of members to stop, and returns when they have, and the fibers
-  // that were made members meanwhile; at once if the calling strand belongs to a member itself.
+  // Tells all strands of members to stop, and returns when all members have ended, with those that
+  // joined meanwhile; returns at once if the calling strand belongs to a member itself. Any thread.
   void cancel();
-  // The fiber, which has not begun, becomes a member; or it is a member already, of this node or of
-  // one below it. Else it ends the program with a sentence.
-  void take_in(vproc::fiber& unborn);
+  // The fiber becomes a member, unless it is one of this node or of a node below it. Precondition,
+  // checked: else it has not begun, and is in a computation.
+  void take_in(vproc::fiber& new_fiber);
 
 private:
   bool caller_is_inside() const noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of observers. It lives as long as the process.
+// The list of observers.
 #include "nopal/cancel/observers.h"
 
 #include <algorithm>
@@ -10,25 +10,28 @@ namespace nopal::inline NOPAL_ABI::cancel {
 namespace {
 
 struct observer_list {
-  std::mutex lock;
+  std::mutex lock; // guards `first` and the links of all observers
   observer* first = nullptr;
 };
+// Never destroyed: the alarms' thread may use it as long as the process lives.
 observer_list& observers() {
-  static auto* const only = new observer_list;
-  return *only;
+  static auto* const list = new observer_list;
+  return *list;
 }
 
 } // namespace
 
-observer::observer(std::vector<const join::cancelable*> of) : of_{std::move(of)} {
+observer::observer(std::vector<const join::cancelable*> nodes) : nodes_{std::move(nodes)} {
   observer_list& all = observers();
   const std::scoped_lock guard{all.lock};
   next_ = std::exchange(all.first, this);
   before_ = &all.first;
   if (next_ != nullptr)
     next_->before_ = &next_;
+  // After it is in the list: a canceller marks its node before it reads the list, so the mark is
+  // seen here or there. Nobody has the token yet, so no callback runs under the lock.
   if (cancelled())
-    source_.request_stop(); // nobody has its token yet
+    source_.request_stop();
 }
 
 observer::~observer() {
@@ -39,20 +42,21 @@ observer::~observer() {
 }
 
 bool observer::cancelled() const noexcept {
-  return std::ranges::any_of(of_, [](const join::cancelable* node) { return node->marked(); });
+  return std::ranges::any_of(nodes_, [](const join::cancelable* node) { return node->marked(); });
 }
 
 void tell_observers() {
-  std::vector<std::stop_source> told;
+  std::vector<std::stop_source> due;
   {
     observer_list& all = observers();
     const std::scoped_lock guard{all.lock};
-    for (const observer* one = all.first; one != nullptr; one = one->next_)
-      if (!one->source_.stop_requested() && one->cancelled())
-        told.push_back(one->source_);
+    for (const observer* each = all.first; each != nullptr; each = each->next_)
+      if (!each->source_.stop_requested() && each->cancelled())
+        due.push_back(each->source_);
   }
-  for (std::stop_source& one : told)
-    one.request_stop();
+  // Without the lock: callbacks may make and destroy observers. The copies keep the state alive.
+  for (std::stop_source& source : due)
+    source.request_stop();
 }
 
 } // namespace nopal::inline NOPAL_ABI::cancel

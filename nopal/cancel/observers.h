@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stop tokens that observe nodes: their callbacks run when a node is cancelled (nopal/cancel.h).
+// Stop tokens that observe nodes: their callbacks run when one of the nodes is cancelled
+// (nopal/cancel.h).
 #pragma once
 
 #include "nopal/config.h"
@@ -11,10 +12,10 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::cancel {
 
-// A stop is requested of the source when one of the nodes is cancelled.
+// Requests a stop of its source when one of its nodes is cancelled.
 class observer {
 public:
-  explicit observer(std::vector<const join::cancelable*> of);
+  explicit observer(std::vector<const join::cancelable*> nodes);
   ~observer();
   observer(const observer&) = delete;
   observer& operator=(const observer&) = delete;
@@ -24,7 +25,7 @@ public:
 private:
   bool cancelled() const noexcept;
 
-  const std::vector<const join::cancelable*> of_;
+  const std::vector<const join::cancelable*> nodes_;
   std::stop_source source_;
   observer* next_;
   observer** before_;
@@ -32,7 +33,7 @@ private:
   friend void tell_observers();
 };
 
-// After a node was marked. Runs the callbacks of tokens.
+// Called after a node was marked. Runs the callbacks of tokens.
 void tell_observers();
 
 } // namespace nopal::inline NOPAL_ABI::cancel

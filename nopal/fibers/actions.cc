@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How actions of the user are asked and started, and how a scheduler's instances come and go.
+// How actions of the user are asked and started, and when a scheduler's instances are active.
 #include "nopal/fibers/actions.h"
 
 #include "nopal/base/check.h"
@@ -18,24 +18,24 @@
 namespace nopal::inline NOPAL_ABI::fibers {
 namespace {
 
-void prepare(user_action* one) noexcept {
-  NOPAL_ASSERT(!one->starting && !one->pushed,
+void prepare(user_action* unused) noexcept {
+  NOPAL_ASSERT(!unused->starting && !unused->pushed,
                "a scheduler action was to be started while it ran a fiber, or was to be started "
                "already; each vproc needs an action of its own");
-  one->starting = true;
+  unused->starting = true;
 }
 
-void check_asked(const user_action* one) noexcept {
+void check_asked(const user_action* asked) noexcept {
   NOPAL_ASSERT(
-      one->host != nullptr && one->host->asked == one,
+      asked->host != nullptr && asked->host->asked == asked,
       "a scheduler action was to run a fiber or to yield while nobody asked it; a decision is "
       "made in `receive`, and returned");
 }
 
 } // namespace
 
-// The program's code runs here: it may throw, and it may have returned from a signal's fiber
-// without handing that on.
+// Calls the program's code, which may throw. `start` has been entered, or the action has been
+// popped, so it may be started again from now on.
 signal user_action::ask_guarded(vproc::action* asked, signal told) noexcept {
   auto* const self = static_cast<user_action*>(asked);
   self->starting = false;
@@ -50,14 +50,14 @@ void prepare_here(user_action* unused) noexcept {
   fiber_context* const caller = sched::current_context();
   NOPAL_ASSERT(caller != nullptr, "a scheduler action was started outside nopal::run");
   prepare(unused);
-  caller->computation->begin_one();
+  caller->computation->begin_one(); // the caller is a fiber of it, so it has not ended
   unused->computation = caller->computation;
   unused->start.group = caller->computation->group;
   unused->own.computation = caller->computation;
   unused->start.context = &unused->own;
 }
 
-void leave_computation(user_action* unused) noexcept { end_fiber(unused->computation); }
+void leave_computation(user_action* left) noexcept { end_fiber(left->computation); }
 
 void prepare_again(user_action* asked) noexcept {
   check_asked(asked);
@@ -72,8 +72,8 @@ void push(user_action* asked) noexcept {
 instances::instances(const calls& scheduler, unsigned most, placement where) noexcept
     : policy{take_ready}, calls_{scheduler}, most_{most}, where_{where} {}
 
-void instances::begin(vproc::computation& one) {
-  NOPAL_ASSERT(in_ == nullptr,
+void instances::begin(vproc::computation& begun) {
+  NOPAL_ASSERT(computation_ == nullptr,
                "a nopal::scheduler was given to a second nopal::run while the first "
                "one has not returned; each computation needs a scheduler of its own");
   const std::uint32_t vprocs = std::max(1u, vproc::options_in_force().num_workers.value);
@@ -81,22 +81,25 @@ void instances::begin(vproc::computation& one) {
   while (all_.size() < count)
     all_.push_back(std::make_unique<instance>(*this));
   calls_.begin(this, vprocs);
-  opened_ = false;
-  in_ = &one;
-  one.policy = this;
+  opened_ = false; // the group and the caller are known only when the first fiber is ready
+  computation_ = &begun;
+  begun.policy = this; // last: make_ready gives fibers to the policy from now on
 }
 
-// All instances become idle but those for which there is no vproc.
+// Makes all instances idle but those for which there is no vproc. Called once for a computation, by
+// the caller of `run`, whose function is the first fiber: no other thread knows the computation
+// yet.
 void instances::open() noexcept {
   opened_ = true;
-  idle_.clear();
+  idle_.clear(); // of the computation before, whose instances all ended idle
   for (const auto& each : all_) {
-    each->start.group = in_->group;
-    each->start.context = in_->waiting->context;
+    each->start.group = computation_->group;
+    each->start.context = computation_->waiting->context;
     if (where_ == placement::provisioned) {
-      each->own.computation =
-          in_->waiting->context != nullptr ? in_->waiting->context->computation : nullptr;
-      each->own.pinned = provision_for(*in_);
+      each->own.computation = computation_->waiting->context != nullptr
+                                  ? computation_->waiting->context->computation
+                                  : nullptr;
+      each->own.pinned = provision_for(*computation_);
       each->start.context = &each->own;
       if (each->own.pinned == nullptr)
         break;
@@ -105,16 +108,16 @@ void instances::open() noexcept {
   }
 }
 
-// By who counts as a fiber of the computation.
+// Starts an instance, if there is one. The caller counts as a fiber of the computation.
 void instances::start(instance* idle) noexcept {
   if (idle == nullptr)
     return;
-  in_->begin_one();
+  computation_->begin_one(); // before the instance is ready: it may end at once
   prepare(idle);
   vproc::make_ready(&idle->start);
 }
 
-// The program's code runs here, too.
+// Calls the program's code, which may throw.
 void instances::put(fiber* ready, std::uint32_t number) noexcept {
   try {
     calls_.put(this, ready, number);
@@ -124,6 +127,8 @@ void instances::put(fiber* ready, std::uint32_t number) noexcept {
   }
 }
 
+// The fiber is put first, then an idle instance is taken: the instance finds it, or another one
+// does.
 void instances::keep(fiber* ready, std::uint32_t number) noexcept {
   instance* woken = nullptr;
   if (concurrent()) {
@@ -137,18 +142,18 @@ void instances::keep(fiber* ready, std::uint32_t number) noexcept {
   start(woken);
 }
 
-void instances::take_ready(vproc::policy* policy, fiber* ready, std::uint32_t number) noexcept {
-  auto* const self = static_cast<instances*>(policy);
-  computation* const in = self->in_;
+void instances::take_ready(vproc::policy* scheduler, fiber* ready, std::uint32_t number) noexcept {
+  auto* const self = static_cast<instances*>(scheduler);
+  computation* const computation = self->computation_;
   if (!self->opened_)
     self->open();
   const fiber_context* const caller = sched::context_at(arch::stack_pointer());
-  const bool counts = caller != nullptr && caller->computation == in;
+  const bool counts = caller != nullptr && caller->computation == computation;
   if (!counts)
-    in->begin_one();
+    computation->begin_one(); // the kept fiber has not ended, so the computation has not
   self->keep(ready, number);
   if (!counts)
-    end_fiber(in);
+    end_fiber(computation);
 }
 
 // What the instance runs next; null: none.
@@ -158,7 +163,7 @@ fiber* instances::next_for(instance* asking) {
     const base::locked guard{lock_};
     fiber* const next = calls_.take(this, number);
     if (next == nullptr)
-      idle_.add(asking);
+      idle_.add(asking); // under the lock: the next `put` finds it
     return next;
   }
   fiber* next = calls_.take(this, number);
@@ -167,26 +172,29 @@ fiber* instances::next_for(instance* asking) {
   return next;
 }
 
-// A concurrent one's.
-void instances::become_idle(instance* one) noexcept {
-  idle_.add(one);
+// Of a concurrent scheduler: looks again after the instance is idle, since a `put` in between found
+// no idle instance.
+void instances::become_idle(instance* asked) noexcept {
+  idle_.add(asked);
   if (calls_.any(this))
     start(idle_.take());
 }
 
-// A fiber that gave way also lets those run that the scheduler outside has to run, and so does an
-// instance before it steals. A fiber that came here by a join is another scheduler's.
+// An instance yields after its fiber gave way, and before it steals, so that the scheduler outside
+// may run other fibers. A fiber of another computation may be told here after a join: it is made
+// ready.
 signal instances::instance::answer(vproc::action* asked, signal told) {
   auto* const self = static_cast<instance*>(asked);
   instances& all = self->all;
-  vproc::computation* const in = all.in_;
+  vproc::computation* const computation = all.computation_;
   const auto yield = [self] {
     prepare(self);
     return signal::preempt(&self->start);
   };
-  if (told.what == signal::kind::preempt) {
-    const fiber_context* const with = told.strand->context;
-    const bool own = with != nullptr && with->computation == in && with->pinned == nullptr;
+  if (told.tag == signal::kind::preempt) {
+    const fiber_context* const context = told.strand->context;
+    const bool own =
+        context != nullptr && context->computation == computation && context->pinned == nullptr;
     if (own)
       all.keep(told.strand, self->host->number);
     else
@@ -197,7 +205,7 @@ signal instances::instance::answer(vproc::action* asked, signal told) {
   fiber* const next = all.next_for(self);
   if (next != nullptr) {
     self->may_steal = false;
-    push(self);
+    push(self); // before the fiber is entered, whose signal it gets
     return signal::enter(next);
   }
   if (all.concurrent()) {
@@ -206,7 +214,7 @@ signal instances::instance::answer(vproc::action* asked, signal told) {
       return yield();
     all.become_idle(self);
   }
-  end_fiber(in);
+  end_fiber(computation); // last: the computation, and this instance, may end
   return signal::stop();
 }
 

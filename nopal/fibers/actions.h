@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
-// What nopal/scheduler.h is made of: actions of the user, and the instances of a scheduler.
+// The parts of nopal/scheduler.h: actions of the user, and the instances of a scheduler.
 //
-// A scheduler with a computation has instances, each an action. An instance is idle, or active: on
-// its way to a vproc, or on that vproc's stack of actions. There are so many active ones as there
-// are fibers to be chosen, if there may be; an instance that finds none becomes idle.
+// A scheduler with a computation has instances, each an action. An instance is idle or active. An
+// active one is on its way to a vproc, or on that vproc's stack of actions. In the long run
 //
-// Invariant: if a fiber is kept, no instance is idle, or one that is active will ask for it: under
-// the lock; or, where the scheduler is concurrent and there is none, by the protocol of
-// sync/idle_list.h. An active instance counts as a fiber of the computation, so that the
-// computation ends after it. Who keeps a fiber counts, too, as one of the computation or for the
-// time of the call, since the fiber may be taken and end at once.
+//   active instances = min(kept fibers, most_vprocs)
+//
+// since each fiber that is put starts an idle instance, and an instance that finds none becomes
+// idle.
+//
+// Invariant: if a fiber is kept, no instance is idle, or an active one will ask for it. This holds
+//            under the lock; for a concurrent scheduler, which has no lock, by the protocol of
+//            sync/idle_list.h.
+// Invariant: an active instance counts as a fiber of the computation, so the computation ends after
+//            it. A thread that keeps a fiber runs a fiber of the computation, or counts as one
+//            meanwhile: the kept fiber may be taken, and end, at once.
 #pragma once
 
 #include "nopal/base/spin_lock.h"
@@ -32,7 +37,7 @@ using vproc::signal;
 struct user_action : vproc::action {
   using answerer = signal (*)(vproc::action*, signal); // may throw
 
-  explicit user_action(answerer to) noexcept : vproc::action{ask_guarded}, answers{to} {
+  explicit user_action(answerer answer) noexcept : vproc::action{ask_guarded}, answers{answer} {
     start.starts = this;
   }
   user_action(const user_action&) = delete;
@@ -40,47 +45,48 @@ struct user_action : vproc::action {
 
   const answerer answers;
   fiber start;
-  fiber_context own;     // of an action that a strand started: the strand's fiber may end before it
-  bool starting = false; // `start` is somewhere, and was not entered yet
-  vproc::computation* computation = nullptr; // as a fiber of which it counts
+  fiber_context own;     // of `start`: the fiber of the strand that starts the action may end first
+  bool starting = false; // `start` is ready or held, and was not entered yet
+  vproc::computation* computation = nullptr; // that counts this action as a fiber
 
 private:
   static signal ask_guarded(vproc::action* asked, signal told) noexcept;
 };
 
-// Each ends the program with a sentence if the action is on a stack, or to be started, already.
-void prepare_here(user_action* unused) noexcept;      // in a strand; it counts as a fiber
-void leave_computation(user_action* unused) noexcept; // it counts no more
-void prepare_again(user_action* asked) noexcept;      // while it answers
-void push(user_action* asked) noexcept;               // while it answers
+// Precondition of the two `prepare` and of push, checked: the action is on no stack, and is not to
+// be started already.
+void prepare_here(user_action* unused) noexcept; // called in a strand; the action counts as a fiber
+void leave_computation(user_action* left) noexcept; // the action counts no more
+void prepare_again(user_action* asked) noexcept;    // called while the action answers
+void push(user_action* asked) noexcept;             // called while the action answers
 
-// Where a scheduler's instances run.
+// The vprocs on which a scheduler's instances run.
 enum class placement : std::uint8_t {
   anywhere,
-  provisioned, // each on one vproc, which the computation is given (places.h)
+  provisioned, // each on one vproc, which the computation provisions for it (places.h)
 };
 
 class instances : vproc::policy {
 public:
-  // What a scheduler does; `number` is the calling vproc's. Called by one thread at a time, unless
-  // the scheduler is concurrent.
+  // The program's part of a scheduler; `number` is the calling vproc's. Called by one thread at a
+  // time, unless the scheduler is concurrent.
   struct calls {
     void (*begin)(instances*, std::uint32_t vprocs);
     void (*put)(instances*, fiber*, std::uint32_t number);
     fiber* (*take)(instances*, std::uint32_t number); // null: none
-    // Concurrent ones alone.
-    fiber* (*steal)(instances*, std::uint32_t number); // after others have had their turn
-    bool (*any)(instances*);                           // whether one is kept
+    // Only a concurrent scheduler has these.
+    fiber* (*steal)(instances*, std::uint32_t number); // called after a yield
+    bool (*any)(instances*);                           // whether a fiber is kept
   };
 
   instances(const calls& scheduler, unsigned most, placement where) noexcept;
   instances(const instances&) = delete;
   instances& operator=(const instances&) = delete;
 
-  // Before the computation begins, and after it has ended. Ends the program with a sentence if
-  // there is one already.
-  void begin(vproc::computation& one);
-  void end() noexcept { in_ = nullptr; }
+  // Called before the computation begins, and after it has ended. Precondition, checked: the
+  // scheduler has no computation yet.
+  void begin(vproc::computation& begun);
+  void end() noexcept { computation_ = nullptr; }
 
 private:
   struct instance : user_action {
@@ -88,7 +94,7 @@ private:
     static signal answer(vproc::action* asked, signal told);
     instances& all;
     base::handed_over<instance*> next_idle{nullptr};
-    bool may_steal = false; // others have had their turn
+    bool may_steal = false; // it has yielded since it last found a fiber
   };
 
   static void take_ready(vproc::policy* self, fiber* ready, std::uint32_t number) noexcept;
@@ -98,7 +104,7 @@ private:
   void keep(fiber* ready, std::uint32_t number) noexcept;
   void start(instance* idle) noexcept;
   fiber* next_for(instance* asking);
-  void become_idle(instance* one) noexcept;
+  void become_idle(instance* asked) noexcept;
 
   const calls& calls_;
   const unsigned most_;
@@ -106,13 +112,14 @@ private:
   base::spin_lock lock_; // of what the scheduler keeps, unless it is concurrent
   std::vector<std::unique_ptr<instance>> all_;
   sync::idle_list<instance> idle_;
-  vproc::computation* in_ = nullptr;
-  bool opened_ = false; // set by the first fiber that is ready, before there is another one
+  vproc::computation* computation_ = nullptr;
+  bool opened_ = false; // set by the first ready fiber, while it is the only one
 };
 
+// For its lifetime a scheduler has the computation.
 class chosen_by {
 public:
-  chosen_by(instances& all, vproc::computation& in) : all_{all} { all_.begin(in); }
+  chosen_by(instances& all, vproc::computation& begun) : all_{all} { all_.begin(begun); }
   ~chosen_by() { all_.end(); }
   chosen_by(const chosen_by&) = delete;
   chosen_by& operator=(const chosen_by&) = delete;

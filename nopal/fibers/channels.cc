@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One of several hand-overs: at once, or by the strand that comes next.
+// Does one of several hand-overs, at once or with the next strand that comes.
 #include "nopal/fibers/channels.h"
 
 #include "nopal/base/check.h"
@@ -15,8 +15,9 @@ namespace {
 
 using offer = sync::offer<fiber>;
 
-// The values change hands before the other strand may go on.
-bool meet_one(const alternative& mine) noexcept {
+// Hands over with a strand that waits there. The value moves before that strand may go on, since it
+// lies in that strand's frame.
+bool meet(const alternative& mine) noexcept {
   offer* const other = mine.at->take(sync::opposite(mine.wants));
   if (other == nullptr)
     return false;
@@ -29,28 +30,30 @@ bool meet_one(const alternative& mine) noexcept {
   return true;
 }
 
-std::size_t meet_any(const alternative* of, std::size_t count) noexcept {
+// Begins at a random alternative, so that no place starves.
+std::size_t meet_any(const alternative* choices, std::size_t count) noexcept {
   const vproc::worker* const self = vproc::current();
   const std::size_t first = count > 1 && vproc::is_worker(self)
                                 ? self->host->random.below(static_cast<std::uint32_t>(count))
                                 : 0;
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t number = (first + i) % count;
-    if (meet_one(of[number]))
+    if (meet(choices[number]))
       return number;
   }
   return none_possible;
 }
 
-// Returns the first.
-alternative* in_order_of_places(alternative* of, std::size_t count) noexcept {
+// Links the alternatives and returns the first. All strands lock places in this order, so no two
+// wait for each other.
+alternative* in_order_of_places(alternative* choices, std::size_t count) noexcept {
   alternative* first = nullptr;
-  for (alternative* one = of; one != of + count; ++one) {
+  for (alternative* each = choices; each != choices + count; ++each) {
     alternative** at = &first;
-    while (*at != nullptr && (*at)->at < one->at)
+    while (*at != nullptr && (*at)->at < each->at)
       at = &(*at)->next_locked;
-    one->next_locked = *at;
-    *at = one;
+    each->next_locked = *at;
+    *at = each;
   }
   return first;
 }
@@ -59,24 +62,25 @@ alternative* in_order_of_places(alternative* of, std::size_t count) noexcept {
 // is not read after the last call: when the last place is unlocked, the strand may go on, and only
 // its wait word keeps its frame.
 template <class F> void for_each_place(const alternative* first, F f) noexcept {
-  for (const alternative* one = first; one != nullptr;) {
-    const alternative* const next = one->next_locked;
-    if (next == nullptr || next->at != one->at)
-      f(*one->at);
-    one = next;
+  for (const alternative* each = first; each != nullptr;) {
+    const alternative* const next = each->next_locked;
+    if (next == nullptr || next->at != each->at)
+      f(*each->at);
+    each = next;
   }
 }
 
-// Publishes all offers at once. False: one is possible meanwhile, and none was published.
+// Publishes all offers at once, under the locks of all their places. False: an alternative has
+// become possible, and no offer was published.
 bool publish_all(alternative* first, fiber* strand) noexcept {
   bool possible = false;
   for_each_place(first, [](meeting_place& at) { at.lock().lock(); });
-  for (alternative* one = first; one != nullptr; one = one->next_locked)
-    possible = possible || one->at->awaited(sync::opposite(one->wants));
-  for (alternative* one = first; one != nullptr && !possible; one = one->next_locked) {
-    one->own.strand = strand;
-    base::happens_before(&one->own);
-    one->at->publish(one->wants, &one->own);
+  for (alternative* each = first; each != nullptr; each = each->next_locked)
+    possible = possible || each->at->awaited(sync::opposite(each->wants));
+  for (alternative* each = first; each != nullptr && !possible; each = each->next_locked) {
+    each->own.strand = strand;
+    base::happens_before(&each->own);
+    each->at->publish(each->wants, &each->own);
   }
   // A place whose lock is free may be gone soon, but not before its neighbours were unlocked: the
   // strand withdraws from all of them.
@@ -88,9 +92,9 @@ struct wait {
   alternative* first;
   bool published = false;
 
-  static signal publish(fiber* strand, void* one) noexcept {
-    auto* const self = static_cast<wait*>(one);
-    self->published = true; // before another thread may resume the strand
+  static signal publish(fiber* strand, void* argument) noexcept {
+    auto* const self = static_cast<wait*>(argument);
+    self->published = true; // before another thread may resume the strand, whose frame this is
     if (publish_all(self->first, strand))
       return signal::stop();
     self->published = false;
@@ -100,28 +104,29 @@ struct wait {
 
 } // namespace
 
-std::size_t do_one(alternative* of, std::size_t count, bool may_wait) {
+std::size_t do_one(alternative* choices, std::size_t count, bool may_wait) {
   sync::choice any;
   for (std::size_t i = 0; i < count; ++i) {
-    of[i].own.of = &any;
-    of[i].own.number = static_cast<std::uint32_t>(i);
+    choices[i].own.of = &any;
+    choices[i].own.number = static_cast<std::uint32_t>(i);
   }
-  alternative* const first = may_wait ? in_order_of_places(of, count) : nullptr;
+  alternative* const first = may_wait ? in_order_of_places(choices, count) : nullptr;
   for (;;) {
-    const std::size_t met = meet_any(of, count);
+    const std::size_t met = meet_any(choices, count);
     if (met != none_possible || !may_wait)
       return met;
     wait wait_for{first};
     sched::park_or_stop(any, wait::publish, [](fiber*, void*) {}, &wait_for);
-    if (wait_for.published)
+    if (wait_for.published) // woken or cancelled; else it looks for the possible one again
       break;
   }
+  // The offers lie in this frame: those that were not taken leave their places before it ends.
   const std::size_t taken = any.taken();
   if (count == 1 && taken == 0)
     return 0;
   for (std::size_t i = 0; i < count; ++i)
     if (i != taken)
-      of[i].at->withdraw(of[i].wants, &of[i].own);
+      choices[i].at->withdraw(choices[i].wants, &choices[i].own);
   if (taken == sync::choice::cancelled)
     join::throw_cancelled();
   return taken;

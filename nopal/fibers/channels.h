@@ -18,24 +18,25 @@ using vproc::signal;
 using meeting_place = sync::rendezvous<vproc::fiber>;
 using sync::side;
 
-// One thing that a strand would do, at one place.
+// One send or receive that a strand offers at one place.
 struct alternative {
   meeting_place* at;
   side wants;
   // Moves the value between the senders' and the receivers' `offer::value`.
   void (*move)(void* from, void* to) noexcept;
   sync::offer<vproc::fiber> own{};
-  alternative* next_locked = nullptr; // all of a choice, in the order of their places' addresses
+  alternative* next_locked = nullptr; // of the same choice, in the order of the places' addresses
 };
 
 inline constexpr std::size_t none_possible = ~std::size_t{0};
 
-// Does one of the alternatives, and returns its number: one that is possible at once, a random one
-// of several; else it waits for the first that is, if it may. Throws `cancelled` if the strand is
-// cancelled while it waits; then it has done none. Any thread.
-std::size_t do_one(alternative* of, std::size_t count, bool may_wait);
+// Does one of the alternatives, and returns its number. Among those that are possible at once the
+// choice is random. If none is, it waits for the first that becomes possible, or, if it may not
+// wait, returns none_possible. Throws `cancelled`, and has done none, if the strand is cancelled
+// while it waits. Any thread.
+std::size_t do_one(alternative* choices, std::size_t count, bool may_wait);
 
-// Ends the program with a sentence if a strand waits there.
+// Precondition, checked: no strand waits there.
 void check_nobody_waits(const meeting_place& at) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::fibers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a spawned fiber begins on its stack and leaves it, and how its region waits.
+// How a spawned fiber begins on its stack and leaves it, and how its computation's caller waits.
 #include "nopal/fibers/fibers.h"
 
 #include "nopal/base/check.h"
@@ -21,97 +21,98 @@
 namespace nopal::inline NOPAL_ABI::fibers {
 namespace {
 
-// Returns the fiber that waits for the computation, if that may go on.
-fiber* end_one(computation* in) noexcept {
-  base::happens_before(in);
-  if (!in->end_one())
+// Counts a fiber as ended. Returns the caller of `run` if it was the last one.
+fiber* end_one(computation* ended_in) noexcept {
+  base::happens_before(ended_in);
+  if (!ended_in->end_one())
     return nullptr;
-  base::happens_after(in);
-  return in->waiting;
+  base::happens_after(ended_in);
+  return ended_in->waiting;
 }
 
-// On the scheduler's stack.
+// Called on the scheduler's stack, when the fiber has left its own. Only then does the fiber count
+// as ended: the caller of `run` may go on, and destroy the computation, at once.
 [[noreturn]] NOPAL_SWITCHES void fiber_ended(void* argument) noexcept {
-  auto* const in = static_cast<computation*>(argument);
+  auto* const joined = static_cast<computation*>(argument);
   worker* const self = vproc::current();
   sched::note_scheduler_stack(self->host);
   self->use_no_stack();
   base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
-  if (stack::small::holds(self->stack)) {
+  if (stack::small::holds(self->stack)) { // a thief's frame may need a large one
     stack::release(self->stack);
     self->stack = stack::no_stack;
   }
-  fiber* const waiting = end_one(in);
+  fiber* const waiting = end_one(joined);
   if (waiting == nullptr)
     sched::schedule(self, signal::stop());
   if (self->host->actions.get() == nullptr)
     sched::schedule(self, signal::enter(waiting));
-  vproc::make_ready(waiting); // which the action must not run in the place of its own
+  vproc::make_ready(waiting); // no fiber of the action on top, which decides what comes next
   sched::schedule(self, signal::stop());
 }
 
-NOPAL_SWITCHES void call_catching(spawned* body, computation* in) noexcept {
+NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
   try {
     body->call(body);
   } catch (const cancelled& caught) {
-    caught.note_kept();
+    caught.note_kept(); // no handler of the program has swallowed it
     if (body->own.cancels == nullptr || !body->own.cancels->cancelled())
-      in->fail(join::handled_exception());
+      joined->fail(join::handled_exception());
   } catch (...) {
-    in->fail(join::handled_exception());
+    joined->fail(join::handled_exception());
   }
 }
 
-// On the fiber's stack.
+// Called on the fiber's stack. A fiber that is cancelled before it begins does not run its body.
 [[noreturn]] NOPAL_SWITCHES void begin_fiber(void* argument) noexcept {
   auto* const body = static_cast<spawned*>(argument);
-  computation* const in = body->own.computation;
+  computation* const joined = body->own.computation;
   vproc::cancel_node* const cancels = body->own.cancels;
   if (cancels == nullptr || !cancels->cancelled())
-    call_catching(body, in);
-  body->end(body);
+    call_catching(body, joined);
+  body->end(body); // from now on `body`, and the context in it, may be gone
   if (cancels != nullptr) {
     sched::forget_context(stack::stack_of(arch::stack_pointer()));
     end_member(cancels);
   }
   vproc::enter();
-  worker* const self = vproc::current(); // perhaps not the one that it began on
+  worker* const self = vproc::current(); // perhaps not the worker that it began on
   base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
-  arch::nopal_arch_leave(fiber_ended, in, self->scheduler_stack);
+  arch::nopal_arch_leave(fiber_ended, joined, self->scheduler_stack);
 }
 
-void initialise(spawned* body, computation* in) noexcept {
+void initialise(spawned* body, computation* joined) noexcept {
   body->begin = begin_fiber;
-  body->group = in->group;
-  body->own.computation = in;
+  body->group = joined->group;
+  body->own.computation = joined;
   body->context = &body->own;
 }
 
 } // namespace
 
-void join_computation(spawned* unborn) noexcept {
+void join_computation(spawned* new_fiber) noexcept {
   const fiber_context* const caller = sched::current_context();
   NOPAL_ASSERT(caller != nullptr,
                "a fiber was made outside nopal::run, which waits for all fibers; call nopal::spawn "
                "in the function that nopal::run is given, or below that");
-  caller->computation->begin_one();
-  initialise(unborn, caller->computation);
-  if ((unborn->own.cancels = caller->cancels) != nullptr)
+  caller->computation->begin_one(); // the caller is a fiber of it, so it has not ended
+  initialise(new_fiber, caller->computation);
+  if ((new_fiber->own.cancels = caller->cancels) != nullptr)
     caller->cancels->begin_member();
-  unborn->on_small_stack = true;
-  unborn->state.control = unborn->group->control;
+  new_fiber->on_small_stack = true;
+  new_fiber->state.control = new_fiber->group->control;
 }
 
 void run_body(spawned* body, computation* begun) noexcept {
   body->own.computation = begun;
   sched::park([body](fiber* caller) {
-    computation* const in = body->own.computation;
-    in->group = caller->group;
-    in->waiting = caller;
-    initialise(body, in);
+    computation* const joined = body->own.computation;
+    joined->group = caller->group;
+    joined->waiting = caller;
+    initialise(body, joined);
     body->state = {{}, caller->state.error, caller->state.control};
     body->own_control = caller->own_control;
-    if (in->policy == nullptr)
+    if (joined->policy == nullptr)
       return signal::enter(body);
     vproc::make_ready(body);
     return signal::stop();
@@ -119,8 +120,8 @@ void run_body(spawned* body, computation* begun) noexcept {
   base::happens_after(begun);
 }
 
-void end_fiber(computation* in) noexcept {
-  if (fiber* const waiting = end_one(in))
+void end_fiber(computation* ended_in) noexcept {
+  if (fiber* const waiting = end_one(ended_in))
     vproc::make_ready(waiting);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fibers that a program spawns: how one begins and ends, and how a region waits for all of its own
-// (vproc/computation.h, nopal/fiber.h).
+// Fibers that a program spawns: how a fiber begins and ends, and how nopal::run waits for all
+// fibers of its computation (vproc/computation.h, nopal/fiber.h).
 //
 // A fiber takes a stack when it first runs, and ends on the same stack. Its strands belong to the
 // group in which nopal::run was called; so an affine region, which is a group of its own, may end
@@ -21,34 +21,36 @@ using vproc::fiber_context;
 using vproc::signal;
 using vproc::worker;
 
-// One that has not begun. The context lives as long as the fiber.
+// A fiber that has not begun. The context lives as long as the fiber.
 struct spawned : fiber {
-  explicit spawned(void (*calls)(spawned*), void (*ends)(spawned*) noexcept) noexcept
-      : call{calls}, end{ends} {}
+  explicit spawned(void (*body)(spawned*), void (*at_end)(spawned*) noexcept) noexcept
+      : call{body}, end{at_end} {}
 
   void (*const call)(spawned*);         // calls the function; may throw
-  void (*const end)(spawned*) noexcept; // frees this object if that is to be done
+  void (*const end)(spawned*) noexcept; // frees this object if it lies on the heap
   fiber_context own;
 };
 
-// Joins the computation of the calling strand. Ends the program with a sentence if it is in none.
-void join_computation(spawned* unborn) noexcept;
+// The fiber joins the computation of the calling strand. Precondition, checked: that is in one.
+void join_computation(spawned* new_fiber) noexcept;
 
-// Begins the computation with this function, and returns when all its fibers have ended. A strand.
+// Begins the computation with this function, and returns when all its fibers have ended. Called by
+// a strand.
 void run_body(spawned* body, computation* begun) noexcept;
-// One has ended that is no strand but counts as a fiber (actions.h).
-void end_fiber(computation* in) noexcept;
-// A member of this node has ended, or has left the node; makes those ready that wait for the last.
+// Called when something has ended that is no fiber but counts as one (actions.h).
+void end_fiber(computation* ended_in) noexcept;
+// Called when a member of this node has ended or left the node. If it was the last one, makes the
+// strands ready that wait for that.
 void end_member(vproc::cancel_node* node) noexcept;
-// After that: throws what the body has thrown, or else the first failure of the fibers.
+// Called after run_body: throws what the body has thrown, or else the first failure of the fibers.
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended);
 
-// Misuse, which ends the program with a sentence.
+// Misuse: each ends the program with a message.
 [[noreturn]] void fiber_was_dropped() noexcept;
 [[noreturn]] void fiber_was_used() noexcept;
 [[noreturn]] void no_fiber_here() noexcept;
 
-// Lets the fibers run that are ready, and goes on after them. On a thread that runs no strands:
+// The calling strand goes on after the fibers that are ready. On a thread that runs no strands:
 // lets the system's other threads run.
 void yield() noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Remote queues, and which vprocs a computation was given.
+// Migration to another vproc, and the vprocs that a computation has provisioned.
 #include "nopal/fibers/places.h"
 
 #include "nopal/base/check.h"
@@ -20,7 +20,7 @@ using vproc::worker;
 
 namespace {
 
-base::spin_lock provision_lock;
+base::spin_lock provision_lock; // guards what all computations have provisioned
 
 computation& current_computation() noexcept {
   fiber_context* const caller = sched::current_context();
@@ -30,18 +30,19 @@ computation& current_computation() noexcept {
   return *caller->computation;
 }
 
-// Spares come after those that were asked for. An arena has the waiting thread's place alone.
-std::uint32_t pool_places(const group* of) noexcept {
+// The pool's places of a group. Spares, which come last in the table, are none. An arena has only
+// the waiting thread's place.
+std::uint32_t pool_places(const group* strands) noexcept {
   std::uint32_t count = 0;
-  if (of->closed)
+  if (strands->closed)
     return 0;
   while (count < vproc::pool_size() && !vproc::pool_vproc(count)->spare.get())
     ++count;
   return count;
 }
 
-vproc::vproc* place_of(const group* of, std::size_t number) noexcept {
-  return number == 0 ? of->host : vproc::pool_vproc(static_cast<std::uint32_t>(number) - 1);
+vproc::vproc* place_of(const group* strands, std::size_t number) noexcept {
+  return number == 0 ? strands->host : vproc::pool_vproc(static_cast<std::uint32_t>(number) - 1);
 }
 
 } // namespace
@@ -68,29 +69,31 @@ void migrate_to(vproc::vproc* at) noexcept {
   });
 }
 
-void pin(fiber* unborn, vproc::vproc* at) noexcept { unborn->context->pinned = at; }
+void pin(fiber* new_fiber, vproc::vproc* at) noexcept { new_fiber->context->pinned = at; }
 
-vproc::vproc* provision_for(computation& of) noexcept {
-  const auto at = [&of](std::size_t number) { return place_of(of.group, number); };
-  const std::size_t number = of.given.take(provision_lock, 1 + pool_places(of.group), at);
-  return number == of.given.none ? nullptr : at(number);
+vproc::vproc* provision_for(computation& taker) noexcept {
+  const auto at = [&taker](std::size_t number) { return place_of(taker.group, number); };
+  const std::size_t number =
+      taker.provisioned.take(provision_lock, 1 + pool_places(taker.group), at);
+  return number == taker.provisioned.none ? nullptr : at(number);
 }
 
 vproc::vproc* provision() noexcept { return provision_for(current_computation()); }
 
-void release(vproc::vproc* given) noexcept {
-  computation& of = current_computation();
+void release(vproc::vproc* released) noexcept {
+  computation& owner = current_computation();
   bool had = false;
-  for (std::uint32_t number = 0; number < 1 + pool_places(of.group) && !had; ++number)
-    had = place_of(of.group, number) == given && of.given.give_back(provision_lock, number, given);
+  for (std::uint32_t number = 0; number < 1 + pool_places(owner.group) && !had; ++number)
+    had = place_of(owner.group, number) == released &&
+          owner.provisioned.give_back(provision_lock, number, released);
   NOPAL_ASSERT(had, "a vproc was released that this computation had not been given");
 }
 
 void release_all(computation& ended) noexcept {
-  if (!ended.given.any())
+  if (!ended.provisioned.any())
     return;
   for (std::uint32_t number = 0; number < 1 + pool_places(ended.group); ++number)
-    ended.given.give_back(provision_lock, number, place_of(ended.group, number));
+    ended.provisioned.give_back(provision_lock, number, place_of(ended.group, number));
 }
 
 } // namespace nopal::inline NOPAL_ABI::fibers

@@ -11,33 +11,34 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-// The word of a stack that was never used is zero.
+// Lies in the owner's room of each stack, which is zero until the stack is first used.
 struct owners {
   origin from;
   sync::wait_word waits;
 };
 static_assert(sizeof(owners) <= stack::owners_bytes);
 
-owners& owners_of(stack::stack_id of) noexcept {
-  return *static_cast<owners*>(stack::owners_room(of));
+owners& owners_of(stack::stack_id stack) noexcept {
+  return *static_cast<owners*>(stack::owners_room(stack));
 }
-origin& origin_of(stack::stack_id of) noexcept { return owners_of(of).from; }
+origin& origin_of(stack::stack_id stack) noexcept { return owners_of(stack).from; }
 
-void set(stack::stack_id of, const origin& from) noexcept {
-  origin& here = origin_of(of);
-  here.what = from.what;
-  here.stopped.set(false);
-  here.context = from.context;
-  if (from.what == origin::kind::first_child)
-    here.fork = from.fork;
+// Field by field, since `stopped` is atomic.
+void set(stack::stack_id stack, const origin& from) noexcept {
+  origin& own = origin_of(stack);
+  own.tag = from.tag;
+  own.stopped.set(false);
+  own.context = from.context;
+  if (from.tag == origin::kind::first_child)
+    own.fork = from.fork;
   else
-    here.stolen = from.stolen;
-  here.holder = from.holder;
-  here.stops_at = 0;
+    own.stolen = from.stolen;
+  own.holder = from.holder;
+  own.stops_at = 0;
 }
 
-// The children of a scope stop from the first that comes after a failed one (join/README.md). The
-// child of a private fork has not left the main path, and knows of all steals before it.
+// Whether a child comes serially after a failed one (join/README.md). The child of a private fork
+// has not left the main path, so the scope's count of steals is its epoch.
 bool is_overtaken(const fork_record* child, bool is_private) noexcept {
   const scope_frame* const scope = child->scope();
   if (is_private && !scope->needs_join())
@@ -73,86 +74,86 @@ join::tally shields;
 
 // The open forks of a stack from this address upwards.
 struct seen {
-  const fork_record* stopping = nullptr; // the lowest one that stops; those above it were not seen
+  const fork_record* stopping = nullptr; // the lowest fork that stops; those above were not seen
   const fork_record* highest = nullptr;
-  bool shielded = false; // by one of them, and none below it stops
+  bool shielded = false; // one of them shields, and none below it stops
 };
 seen look(std::uintptr_t from, worker* holder) noexcept {
-  seen here;
+  seen forks;
   const std::uintptr_t top = stack::top(stack::stack_of(from)) - stack::top_margin;
   for (std::uintptr_t at = from; (at = stack::marks::lowest(at, top)) != 0; at += sizeof at) {
-    here.highest = reinterpret_cast<const fork_record*>(at);
-    if (shields_children(here.highest)) {
-      here.shielded = true;
+    forks.highest = reinterpret_cast<const fork_record*>(at);
+    if (shields_children(forks.highest)) {
+      forks.shielded = true;
       break;
     }
-    if (stops(here.highest, holder)) {
-      here.stopping = here.highest;
+    if (stops(forks.highest, holder)) {
+      forks.stopping = forks.highest;
       break;
     }
   }
-  return here;
+  return forks;
 }
 
-bool is_cancelled(const fiber_context* of) noexcept {
-  return of->cancels != nullptr && of->cancels->cancelled();
+bool is_cancelled(const fiber_context* context) noexcept {
+  return context->cancels != nullptr && context->cancels->cancelled();
 }
 
-// Where the strands of a stack come from: whether they stop because of that, and how to go on.
+// The next step of the walk, from one stack to the stack that its strands come from.
 struct step {
-  bool stops = false;
-  std::uintptr_t from = 0; // 0: nothing is above
+  bool stops = false;      // the strands stop because of their origin
+  std::uintptr_t from = 0; // where the walk goes on; 0: nothing is above
   worker* holder = nullptr;
 };
 
-step above(const origin& here, const fork_record* highest) noexcept {
-  switch (here.what) {
+step above(const origin& from, const fork_record* highest) noexcept {
+  switch (from.tag) {
   case origin::kind::steal: {
     // Where a child of the scope is on the stack, the main path has left it.
-    const scope_frame* const scope = here.stolen;
+    const scope_frame* const scope = from.stolen;
     const bool is_main_path = highest == nullptr || highest->scope() != scope;
     return {is_main_path && scope->is_structured() && scope->overtaken(), scope->stack_pointer,
             nullptr};
   }
   case origin::kind::first_child:
-    if (shields_children(here.fork))
+    if (shields_children(from.fork))
       return {};
-    return {stops(here.fork, nullptr), reinterpret_cast<std::uintptr_t>(here.fork), here.holder};
+    return {stops(from.fork, nullptr), reinterpret_cast<std::uintptr_t>(from.fork), from.holder};
   case origin::kind::fiber:
-    if (here.context == nullptr)
+    if (from.context == nullptr)
       return {};
     break;
   }
-  const vproc::fiber* const caller = here.context->computation->waiting;
-  return {is_cancelled(here.context), caller->stack_pointer, caller->left};
+  const vproc::fiber* const caller = from.context->computation->waiting;
+  return {is_cancelled(from.context), caller->stack_pointer, caller->left};
 }
 
 } // namespace
 
-sync::wait_word& wait_word_of(stack::stack_id of) noexcept { return owners_of(of).waits; }
+sync::wait_word& wait_word_of(stack::stack_id stack) noexcept { return owners_of(stack).waits; }
 
-void set_origin(stack::stack_id of, const scope_frame* stolen) noexcept {
-  set(of, {.what = origin::kind::steal,
-           .stopped = {},
-           .context = context_at(stolen->stack_pointer),
-           .stolen = const_cast<scope_frame*>(stolen)});
+void set_origin(stack::stack_id stack, const scope_frame* stolen) noexcept {
+  set(stack, {.tag = origin::kind::steal,
+              .stopped = {},
+              .context = context_at(stolen->stack_pointer),
+              .stolen = const_cast<scope_frame*>(stolen)});
 }
 
-void set_origin(stack::stack_id of, const fork_record* first_child, worker* outer) noexcept {
-  set(of, {.what = origin::kind::first_child,
-           .stopped = {},
-           .context = context_at(reinterpret_cast<std::uintptr_t>(first_child)),
-           .fork = first_child,
-           .holder = outer});
+void set_origin(stack::stack_id stack, const fork_record* first_child, worker* outer) noexcept {
+  set(stack, {.tag = origin::kind::first_child,
+              .stopped = {},
+              .context = context_at(reinterpret_cast<std::uintptr_t>(first_child)),
+              .fork = first_child,
+              .holder = outer});
 }
 
-void set_origin(stack::stack_id of, fiber_context* begins) noexcept {
-  set(of, {.what = origin::kind::fiber, .stopped = {}, .context = begins, .stolen = nullptr});
+void set_origin(stack::stack_id stack, fiber_context* begins) noexcept {
+  set(stack, {.tag = origin::kind::fiber, .stopped = {}, .context = begins, .stolen = nullptr});
 }
 
-void forget_context(stack::stack_id of) noexcept { origin_of(of).context = nullptr; }
+void forget_context(stack::stack_id stack) noexcept { origin_of(stack).context = nullptr; }
 
-fiber_context* context_of(stack::stack_id of) noexcept { return origin_of(of).context; }
+fiber_context* context_of(stack::stack_id stack) noexcept { return origin_of(stack).context; }
 
 fiber_context* context_at(std::uintptr_t stack_pointer) noexcept {
   return stack::is_ours(stack_pointer) ? context_of(stack::stack_of(stack_pointer)) : nullptr;
@@ -166,29 +167,30 @@ bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
   if (!stack::is_ours(from))
     return false;
   origin& own = origin_of(stack::stack_of(from));
-  const bool from_memory = shields.count() == 0; // what was found before holds for all below it
+  // Without shields, what an earlier walk has found holds for all strands below it.
+  const bool from_memory = shields.count() == 0;
   if (from_memory && own.stopped.get())
     return true;
   if (from_memory && own.stops_at > from && stack::marks::is_open(own.stops_at) &&
       stops(reinterpret_cast<const fork_record*>(own.stops_at), holder))
     return true;
-  seen here = look(from, holder);
-  if (here.shielded)
+  seen forks = look(from, holder);
+  if (forks.shielded)
     return false;
-  if (here.stopping != nullptr) {
-    own.stops_at = reinterpret_cast<std::uintptr_t>(here.stopping);
+  if (forks.stopping != nullptr) {
+    own.stops_at = reinterpret_cast<std::uintptr_t>(forks.stopping);
     return true;
   }
-  step next = above(own, here.highest);
+  step next = above(own, forks.highest);
   while (!next.stops && stack::is_ours(next.from)) {
-    const origin& there = origin_of(stack::stack_of(next.from));
-    here = look(next.from, next.holder);
-    if (here.shielded)
+    const origin& outer = origin_of(stack::stack_of(next.from));
+    forks = look(next.from, next.holder);
+    if (forks.shielded)
       return false;
     next =
-        there.stopped.get() || here.stopping != nullptr ? step{true} : above(there, here.highest);
+        outer.stopped.get() || forks.stopping != nullptr ? step{true} : above(outer, forks.highest);
   }
-  own.stopped.set(next.stops);
+  own.stopped.set(next.stops); // found above this stack, so true for all its strands
   return next.stops;
 }
 
@@ -201,10 +203,10 @@ bool in_cancelled_region(const fork_record* fork) noexcept {
 }
 
 namespace {
-// False: the frame shields what is in it.
-bool note(const join::region_frame* frame, std::vector<const join::cancelable*>& in) {
+// Adds a frame's region. False: the frame shields what is below it.
+bool note(const join::region_frame* frame, std::vector<const join::cancelable*>& regions) {
   if (frame != nullptr && frame->region != nullptr)
-    in.push_back(frame->region);
+    regions.push_back(frame->region);
   return frame == nullptr || frame->region != nullptr;
 }
 } // namespace
@@ -220,11 +222,11 @@ std::vector<const join::cancelable*> regions_above(std::uintptr_t from) {
       if (const join::region_frame* const frame = region_of(highest); !note(frame, all))
         return all;
     }
-    const origin& there = origin_of(on);
-    if (there.what == origin::kind::first_child)
-      if (const join::region_frame* const frame = region_of(there.fork); !note(frame, all))
+    const origin& source = origin_of(on);
+    if (source.tag == origin::kind::first_child)
+      if (const join::region_frame* const frame = region_of(source.fork); !note(frame, all))
         return all;
-    from = above(there, highest).from;
+    from = above(source, highest).from;
   }
   return all;
 }

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT
-// What a strand stands in: the forks above it, through all stacks, up to where its thread began.
+// The ancestry of a strand: the forks above it, through all stacks, up to where its thread began.
 //
 // Nothing is kept for this while strands run. The open forks of a stack are found in the stack
-// (stack/marks.h), and each stack says where all that runs on it comes from:
+// (stack/marks.h), and each stack has the origin of the strands that run on it:
 //
-//   a steal          the main path of a scope, whose frame lies on another stack, runs here
+//   a steal          the main path of a scope, whose frame lies on another stack
 //   a first child    of a group: its fork lies on another stack
 //   a fiber          which belongs to a computation, whose caller waits on another stack
 //
-// A strand is to stop if a fork that it stands in is of a region that is cancelled, or has failed
-// serially before; or if its fiber is cancelled; or if it is the main path of a structured scope of
-// which a child has failed. What a shielded fork stands in does not count. All frames above a
-// strand's own live as long as the strand, so the walk reads nothing that may end.
+// A strand is to stop if
+//   - a fork above it is of a region that is cancelled, or comes serially after a failed child;
+//   - its fiber is cancelled;
+//   - it is the main path of a structured scope of which a child has failed.
+// Forks above a shield do not count. All frames above a strand's own live as long as the strand, so
+// the walk reads nothing that may end.
 //
 // Paper: manticore-icfp08, section 6.1, where each fiber has a pointer to its cancelable.
 #pragma once
@@ -32,43 +34,43 @@ using vproc::fiber_context;
 
 struct origin {
   enum class kind : std::uint8_t { steal, first_child, fiber };
-  kind what;
-  // All strands of the stack are to stop. Set by them: others read it, too.
+  kind tag;
+  // All strands of the stack are to stop. One of them sets it; any thread reads it.
   join::verdict stopped;
   fiber_context* context; // what the strands share with their fiber; null: nothing
   union {
-    scope_frame* stolen = nullptr; // whose main path it is
-    const fork_record* fork;       // of the first child
+    scope_frame* stolen = nullptr; // a steal: the scope whose main path runs on the stack
+    const fork_record* fork;       // a first child's
   };
-  worker* holder = nullptr;    // in whose deque the forks around that one are open
-  std::uintptr_t stops_at = 0; // of the strand: a fork on this stack that is cancelled, or 0
+  worker* holder = nullptr;    // the worker in whose deque the forks around `fork` are open
+  std::uintptr_t stops_at = 0; // a fork on this stack that stopped a strand below it, or 0
 };
 
-// Where a strand of the stack can be found while it waits.
-sync::wait_word& wait_word_of(stack::stack_id of) noexcept;
+// The word in which a canceller finds a strand of this stack while it waits.
+sync::wait_word& wait_word_of(stack::stack_id stack) noexcept;
 
-// The stack is about to be used, by what comes from there.
-void set_origin(stack::stack_id of, const scope_frame* stolen) noexcept;
-void set_origin(stack::stack_id of, const fork_record* first_child, worker* outer) noexcept;
-void set_origin(stack::stack_id of, fiber_context* begins) noexcept;
-// The fiber that began there has been destroyed; the rest of its stack's run belongs to none.
-void forget_context(stack::stack_id of) noexcept;
+// Called before a stack is used: all that will run on it comes from there.
+void set_origin(stack::stack_id stack, const scope_frame* stolen) noexcept;
+void set_origin(stack::stack_id stack, const fork_record* first_child, worker* outer) noexcept;
+void set_origin(stack::stack_id stack, fiber_context* begins) noexcept;
+// Called when the fiber that began on the stack is destroyed: what still runs there is no fiber's.
+void forget_context(stack::stack_id stack) noexcept;
 
-// What the strands of the stack, or the one at this address, share with their fiber. Null: nothing,
-// or the stack is not ours.
-fiber_context* context_of(stack::stack_id of) noexcept;
+// The context of the fiber whose strands run on this stack, or on the stack at this address. Null:
+// they are in no fiber, or the stack is not ours.
+fiber_context* context_of(stack::stack_id stack) noexcept;
 fiber_context* context_at(std::uintptr_t stack_pointer) noexcept;
-// The calling strand's; null: it is in no computation, or the caller is no strand.
+// The calling strand's context; null: it is in no computation, or the caller is no strand.
 fiber_context* current_context() noexcept;
 
-// Whether the strand whose frames begin at this address is to stop. `holder` has its open forks;
-// null: it has none that are private.
+// Whether the strand whose frames begin at this address is to stop. `holder` is the worker with its
+// open forks; null: none of them is private.
 bool is_to_stop(std::uintptr_t from, worker* holder) noexcept;
 
-// The fork is of a region that is cancelled itself.
+// Whether the fork is of a region that is cancelled itself.
 bool in_cancelled_region(const fork_record* fork) noexcept;
 
-// A scope that shields its children (region_frame) is open from here to there.
+// Called around the life of a scope that shields its children (region_frame).
 void note_shield_begins() noexcept;
 void note_shield_ends() noexcept;
 

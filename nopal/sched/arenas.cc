@@ -17,75 +17,76 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 base::spin_lock lock;
-base::atomic<std::size_t> count{0};
+base::atomic<std::size_t> open_count{0};
 
-// Under the lock. Never destroyed: vprocs look at it as long as the process lives.
-std::vector<group*>& open_ones() {
+// Used under the lock. Never destroyed: vprocs look at it as long as the process lives.
+std::vector<group*>& open_arenas() {
   static auto* const all = new std::vector<group*>;
   return *all;
 }
 
-bool has_members(const group* one) noexcept {
+bool has_members(const group* arena) noexcept {
   const base::locked guard{lock};
-  return one->members != 0;
+  return arena->members != 0;
 }
 
 } // namespace
 
-void open_arena(group* one, unsigned places) noexcept {
+void open_arena(group* arena, unsigned places) noexcept {
   const base::locked guard{lock};
-  one->places = places;
-  open_ones().push_back(one);
-  count.store(open_ones().size(), base::relaxed);
+  arena->places = places; // complete before the list has it
+  open_arenas().push_back(arena);
+  open_count.store(open_arenas().size(), base::relaxed);
 }
 
-void close_arena(group* one) noexcept {
-  if (!one->closed)
+void close_arena(group* arena) noexcept {
+  if (!arena->closed)
     return;
   {
     const base::locked guard{lock};
-    std::erase(open_ones(), one);
-    count.store(open_ones().size(), base::relaxed);
+    std::erase(open_arenas(), arena); // first: from now on `members` only falls
+    open_count.store(open_arenas().size(), base::relaxed);
   }
-  for (unsigned tries = 1; has_members(one); ++tries)
+  for (unsigned tries = 1; has_members(arena); ++tries)
     base::wait_briefly(tries);
 }
 
 group* take_place(std::size_t& from) noexcept {
-  if (from >= count.load(base::relaxed))
+  if (from >= open_count.load(base::relaxed)) // without the lock: mostly there are none
     return nullptr;
   const base::locked guard{lock};
-  for (; from < open_ones().size(); ++from) {
-    group* const one = open_ones()[from];
-    if (one->places == 0)
+  for (; from < open_arenas().size(); ++from) {
+    group* const arena = open_arenas()[from];
+    if (arena->places == 0)
       continue;
-    --one->places;
-    ++one->members;
-    return one;
+    --arena->places;
+    ++arena->members;
+    return arena;
   }
   return nullptr;
 }
 
-bool has_place(const group* one) noexcept {
+bool has_place(const group* arena) noexcept {
   const base::locked guard{lock};
-  return one->places != 0;
+  return arena->places != 0;
 }
 
-void give_place_back(group* of) noexcept {
+void give_place_back(group* arena) noexcept {
   const base::locked guard{lock};
-  ++of->places;
-  --of->members;
+  ++arena->places;
+  --arena->members;
 }
 
 bool arena_has_work(worker* self) noexcept {
   if (self->host->bound != nullptr || self->host->spare.get())
     return false;
+  // It holds a place while it looks, so the arena's group is not used for another one meanwhile.
   bool found = false;
-  for (std::size_t i = 0; group* const one = take_place(i); ++i) {
-    found = vproc::suspended.has_work(one) || vproc::any_ready_of(one) ||
+  for (std::size_t i = 0; group* const arena = take_place(i); ++i) {
+    found = vproc::suspended.has_work(arena) || vproc::any_ready_of(arena) ||
             vproc::any_other_worker(
-                self, [one](worker* each) { return each->deque.has_work(name_of(one)); });
-    give_place_back(one);
+                self, [arena](worker* each) { return each->deque.has_work(name_of(arena)); });
+    give_place_back(arena);
     if (found)
       break;
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// How copies meet, and the descriptor of this one.
+// How copies meet, and the descriptor of this copy.
 //
 // Orders:
 //   O  open: store seq_cst, then the loads of the others' `open`, seq_cst. Of two copies that start
-//      at a time, one at least sees the other.
-//   N  an entry of `others` is written before the count, released; who acquires the count sees it.
+//      at a time, at least one sees the other.
+//   N  number_of_others: store release, after the entry of `others`. Partner: the acquire loads,
+//      which see the entries that they count.
 #include "nopal/sched/copies.h"
 
 #include "nopal/base/check.h"
@@ -35,7 +36,7 @@ constexpr std::uint32_t kMostOthers = 255;
 
 copy* others[kMostOthers];
 base::atomic<std::uint32_t> number_of_others{0};
-std::mutex lock; // of who writes these
+std::mutex lock; // held to write these
 
 void meet(copy* other) noexcept {
   const std::scoped_lock guard{lock};
@@ -84,12 +85,12 @@ bool set_aside() noexcept {
   worker* const self = vproc::current();
   if (!vproc::is_worker(self))
     return false;
-  aside = self;
+  aside = self; // was null: a thread runs no strand of a copy that has set a worker aside
   arch::nopal_self = &vproc::no_worker;
   return true;
 }
 
-// Another group may have taken the vproc's signals meanwhile.
+// Another group may have taken the vproc's signals meanwhile, so the strand looks at itself again.
 void go_on() noexcept {
   worker* const self = take_aside();
   arch::nopal_self = self;
@@ -100,8 +101,8 @@ void go_on() noexcept {
 
 [[gnu::noinline]] worker* take_aside() noexcept { return std::exchange(aside, nullptr); }
 
-[[gnu::noinline]] void put_aside(worker* one) noexcept {
-  aside = one;
+[[gnu::noinline]] void put_aside(worker* before) noexcept {
+  aside = before;
   arch::nopal_self = &vproc::no_worker;
 }
 
@@ -113,11 +114,11 @@ void meet_other_copies() noexcept {
   nopal_copy.open.store(1, base::seq_cst); // O
   std::vector<copy*> open;
   dl_iterate_phdr(look_at_file, &open); // no file is unloaded meanwhile
-  for (copy* const one : open) {
-    if (one == &nopal_copy)
+  for (copy* const other : open) {
+    if (other == &nopal_copy)
       continue;
-    meet(one);
-    one->meet(&nopal_copy);
+    meet(other);
+    other->meet(&nopal_copy);
   }
 }
 

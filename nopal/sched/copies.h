@@ -40,22 +40,22 @@ namespace nopal::inline NOPAL_ABI::sched {
 using vproc::copy;
 using vproc::worker;
 
-extern "C" copy nopal_copy; // this one
+extern "C" copy nopal_copy; // the descriptor of this copy
 
-// A copy that has started and this one make themselves known to each other, for all such copies.
+// Makes this copy and each copy that has started known to each other.
 void meet_other_copies() noexcept;
-// Including this one, so far as they are known.
+// How many copies are known, with this one.
 std::uint32_t copies() noexcept;
 // The lowest address of the calling thread's own stack as another copy knows it; 0: none does.
 std::uintptr_t lowest_stack_known_to_others() noexcept;
 
-// The calling thread runs no strand of this copy, and is about to. Returns the copy whose strand it
-// ran until now, or null. That copy is to go on when the thread runs no strand of this one again.
+// Called before a thread runs its first strand of this copy. Returns the copy whose strand it ran
+// until now, or null. The caller calls that copy's `go_on` after the last strand of this one.
 copy* set_other_aside() noexcept;
 
-// This copy's worker that was set aside on this thread, and is no longer; null: none is.
+// Takes this copy's worker that was set aside on this thread; null: none is. put_aside undoes it.
 worker* take_aside() noexcept;
-void put_aside(worker* one) noexcept; // again
+void put_aside(worker* before) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
 NOPAL_HIDDEN_END

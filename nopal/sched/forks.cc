@@ -31,87 +31,85 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-[[noreturn]] NOPAL_SWITCHES void detach(worker* self, fork_record* of) noexcept {
-  const scope_frame* scope = of->scope();
+[[noreturn]] NOPAL_SWITCHES void detach(worker* self, fork_record* fork) noexcept {
+  const scope_frame* scope = fork->scope();
   vproc::check_callers(self);
-  vproc::check_mutexes(
-      self->host); // now, though this thread may be the one that resumes the main path
+  vproc::check_mutexes(self->host); // although this thread may resume the main path itself
   const bool below = self->holds_frame_of(scope);
   base::forget_frames(arch::stack_pointer(),
                       below ? scope->stack_pointer : stack::top(self->stack));
-  arch::nopal_arch_leave(child_ended, of->scope(), self->scheduler_stack);
+  arch::nopal_arch_leave(child_ended, fork->scope(), self->scheduler_stack);
 }
 
-void publish_if(deque::attention why, worker* self, fork_record* newest) noexcept {
-  if (why == deque::attention::requested && self->deque.publish(newest, name_of(self->group)))
-    vproc::announce_work(self, self->group);
-  wait_for_thief(self);
-}
-
-void push_slow(worker* self, fork_record* of) noexcept {
+void push_slow(worker* self, fork_record* fork) noexcept {
   vproc::enter();
-  NOPAL_ASSERT(stack::is_ours(reinterpret_cast<std::uintptr_t>(of)) &&
-                   stack::stack_of(reinterpret_cast<std::uintptr_t>(of)) == self->stack,
+  NOPAL_ASSERT(stack::is_ours(reinterpret_cast<std::uintptr_t>(fork)) &&
+                   stack::stack_of(reinterpret_cast<std::uintptr_t>(fork)) == self->stack,
                "a fork was made on another stack than its strand's: in a signal handler, or after "
                "the program had changed stacks (swapcontext, a fiber); fork on the strand's own");
-  vproc::check_depth(of, self->stack);
-  self->adopt_late();
-  publish_if(self->deque.push_anyway(of), self, of);
-  vproc::leave();
+  vproc::check_depth(fork, self->stack);
+  self->adopt_late(); // before the push: the deque must know the stack that the fork lies on
+  if (self->deque.push_anyway(fork) == deque::attention::requested &&
+      self->deque.publish(fork, name_of(self->group)))
+    vproc::announce_work(self, self->group);
+  wait_for_thief(self);
+  vproc::leave(); // giving way enters the scheduler itself
   give_way_if_told();
 }
 
-// The strand is to stop. The child counts as failed.
-void note_dropped(fork_record* of, const body_calls& child, void* closure) noexcept {
+// The strand is to stop, so its child does not run, and counts as failed.
+void note_dropped(fork_record* fork, const body_calls& child, void* closure) noexcept {
   try {
     child.drop(closure);
-    join::note_not_run(of);
+    join::note_not_run(fork);
   } catch (...) {
-    join::capture_failure(of);
+    join::capture_failure(fork);
   }
 }
 
-// The fork is open.
-NOPAL_SWITCHES void drop(fork_record* of, const body_calls& child, void* closure) noexcept {
-  note_dropped(of, child, closure);
-  child_threw(of);
+// Drops the child of an open fork.
+NOPAL_SWITCHES void drop(fork_record* fork, const body_calls& child, void* closure) noexcept {
+  note_dropped(fork, child, closure);
+  child_threw(fork);
 }
 
-// It is not, on a thread that runs no strands; perhaps the first that the process would make.
-void drop_outside(fork_record* of, const body_calls& child, void* closure) noexcept {
+// Drops the child of a fork that is not open, on a thread that runs no strands. It may be the first
+// fork of the process, so the pool may have to be started for the states of scopes.
+void drop_outside(fork_record* fork, const body_calls& child, void* closure) noexcept {
   start_pool();
-  note_dropped(of, child, closure);
-  static_cast<void>(join::attach_failure(of, false));
+  note_dropped(fork, child, closure);
+  static_cast<void>(join::attach_failure(fork, false));
 }
 
-// The whole of a thunk whose strand is amid exceptions, or has control words of its own. Both go
-// with the continuation.
-NOPAL_SWITCHES void fork_with_own_state(fork_record* of, const body_calls& child,
+// The whole of a thunk whose strand has live exceptions or control words of its own. Both travel
+// with the continuation, in the scope's state.
+NOPAL_SWITCHES void fork_with_own_state(fork_record* fork, const body_calls& child,
                                         void* closure) noexcept {
   std::exception_ptr handled = std::current_exception();
-  join::set_exceptions_aside(of->scope());
+  join::set_exceptions_aside(fork->scope());
   if (vproc::current()->own_control()) {
-    of->scope()->state().strand.control = arch::control_words::now();
-    of->scope()->note_own_control();
+    fork->scope()->state().strand.control = arch::control_words::now();
+    fork->scope()->note_own_control();
   }
-  const unsigned uncaught = of->scope()->state().strand.exceptions.uncaught;
-  base::note_fork(of, of->scope());
+  // Read before the fork opens: after that the scope's state may be the thief's.
+  const unsigned uncaught = fork->scope()->state().strand.exceptions.uncaught;
+  base::note_fork(fork, fork->scope());
   worker* const self = vproc::current();
-  if (!self->deque.push(of)) {
-    push_slow(self, of);
-    if (uncaught != 0) // it does not stop now, and looks again when it is unwound
+  if (!self->deque.push(fork)) {
+    push_slow(self, fork);
+    if (uncaught != 0) // it does not stop now, and looks at itself again once it is unwound
       look_at_next_fork(vproc::current()->host);
   }
   if (uncaught == 0 && stops_here()) {
     handled = nullptr;
-    drop(of, child, closure);
-  } else if (join::run_catching_amid(std::move(handled), uncaught, of, child.run, closure)) {
-    child_threw(of);
-  } else if (!vproc::pop(of)) {
-    child_returned(of);
+    drop(fork, child, closure);
+  } else if (join::run_catching_amid(std::move(handled), uncaught, fork, child.run, closure)) {
+    child_threw(fork);
+  } else if (!vproc::pop(fork)) {
+    child_returned(fork);
   }
-  join::bring_exceptions_back(of->scope());
-  of->scope()->take_own_control();
+  join::bring_exceptions_back(fork->scope());
+  fork->scope()->take_own_control();
 }
 
 } // namespace
@@ -125,42 +123,42 @@ void check_control(const worker* self) noexcept {
       "restore them before the fork");
 }
 
-NOPAL_SWITCHES bool fork_slow(fork_record* of, const body_calls& child, void* closure) noexcept {
+NOPAL_SWITCHES bool fork_slow(fork_record* fork, const body_calls& child, void* closure) noexcept {
   worker* const self = vproc::current();
   if (!vproc::is_worker(self)) {
-    if (in_cancelled_region(of))
-      drop_outside(of, child, closure);
+    if (in_cancelled_region(fork))
+      drop_outside(fork, child, closure);
     else
-      fork_in_new_group(of, child, closure);
+      fork_in_new_group(fork, child, closure);
     return true;
   }
   if (self->exceptions->alive()) {
-    fork_with_own_state(of, child, closure);
+    fork_with_own_state(fork, child, closure);
     return true;
   }
-  push_slow(self, of);
+  push_slow(self, fork);
   const bool stops = stops_here();
   if (stops)
-    drop(of, child, closure);
+    drop(fork, child, closure);
   return stops;
 }
 
-NOPAL_SWITCHES void child_returned(fork_record* of) noexcept {
+NOPAL_SWITCHES void child_returned(fork_record* fork) noexcept {
   vproc::enter();
   worker* const self = vproc::current();
-  if (!self->deque.take_back(of))
-    detach(self, of);
+  if (!self->deque.take_back(fork))
+    detach(self, fork);
   vproc::leave();
 }
 
-NOPAL_SWITCHES void child_threw(fork_record* of) noexcept {
+NOPAL_SWITCHES void child_threw(fork_record* fork) noexcept {
   vproc::enter();
   worker* const self = vproc::current();
-  const bool ours = vproc::pop(of) || self->deque.take_back(of);
-  if (join::attach_failure(of, !ours))
+  const bool ours = vproc::pop(fork) || self->deque.take_back(fork);
+  if (join::attach_failure(fork, !ours))
     announce_stop();
   if (!ours)
-    detach(self, of);
+    detach(self, fork);
   vproc::leave();
 }
 
@@ -174,13 +172,14 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
       "scopes of one function were joined out of order, or its frame changed size (alloca) "
       "between a scope's declaration and its join; join scopes in the reverse order of their "
       "declaration");
+  // All of the main path is stored before `arrive`: from then on another thread may resume it.
   state.strand = vproc::take_strand_state(self);
   if (self->own_control())
     scope->note_own_control();
   note_scheduler_stack(self->host);
   base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   base::happens_before(&state);
-  self->use_no_stack();
+  self->use_no_stack(); // before `arrive`: its stack is then the main path's again
   if (state.join.arrive())
     schedule(self, signal::joined(scope));
   self->host->count.suspensions.add(1);
@@ -219,7 +218,7 @@ bool finish_region(join::region_frame* scope) {
 }
 
 void end_region(join::region_frame* scope) {
-  if (scope->region->marked())
+  if (scope->region->marked()) // the canceller has announced it once
     stop_ended();
   if (!scope->needs_join())
     return;

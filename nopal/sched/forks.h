@@ -17,21 +17,20 @@ using join::fork_record;
 using join::scope_frame;
 using vproc::worker;
 
-// The push found the limit lowered, or was not tried because the thread handles or throws an
-// exception. True: the child is done with (the fork began a group, or exceptions are alive, and it
-// has run; or the strand is cancelled, and it was dropped), and the thunk returns. False: the fork
-// is open, and the thunk continues.
-bool fork_slow(fork_record* of, const body_calls& child, void* closure) noexcept;
+// Called if the push found the limit lowered, or was not tried because exceptions are alive. True:
+// the child has run, or was dropped because the strand is cancelled, and the thunk returns. False:
+// the fork is open, and the thunk continues.
+bool fork_slow(fork_record* fork, const body_calls& child, void* closure) noexcept;
 
-// Check builds, at each fork: ends the program if the strand's control words are not its group's
-// and no guard has changed them (nopal/floating_point.h).
+// Precondition, checked in check builds at each fork: the strand's control words are its group's,
+// or a guard has changed them (nopal/floating_point.h).
 void check_control(const worker* self) noexcept;
 
-// The pop found the fork public, or could not tell. Returns if the continuation is still ours; if
-// not, the child is finished and the call does not return.
-void child_returned(fork_record* of) noexcept;
+// Called if `pop` failed: the fork may have been stolen. Returns if the continuation is still ours;
+// if not, the child is finished and the call does not return.
+void child_returned(fork_record* fork) noexcept;
 // The same for a child that threw; its exception has been captured.
-void child_threw(fork_record* of) noexcept;
+void child_threw(fork_record* fork) noexcept;
 
 // Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
 // its stack at `left`.
@@ -45,7 +44,7 @@ void finish_join(scope_frame* scope);
 void finish_join_in_destructor(scope_frame* scope);
 // As finish_children; throws `cancelled` if the calling strand is to stop.
 bool finish_region(join::region_frame* scope);
-// In the destructor of the scope, whose region nobody cancels any more.
+// Called in the destructor of the scope, whose region nobody cancels any more.
 void end_region(join::region_frame* scope);
 [[noreturn]] void scope_misused() noexcept;
 

@@ -6,7 +6,7 @@
 //   forks       The child runs on a stack of ours, so that everything below it is ordinary; the
 //               continuation, whose frame stays where it is, is public at once.
 //   not stolen  The child returns to the stack of the frame; the thread is what it was before.
-//   stolen      The thread looks for work of its group, on the stack of the frame, below it. The
+//   stolen      The thread looks for work of its group, below the frame on the frame's stack. The
 //               vproc that completes the scope's join hands the scope back (group::finish).
 //
 // The parent of an affine region is not offered, nor is a frame too large for a thief's stack. A
@@ -46,7 +46,7 @@ namespace {
 // while it lasts.
 thread_local bool membership_ended = false;
 
-// What this thread keeps from its first fork to its end.
+// The vproc and signal stack that this thread keeps from its first fork to its end.
 struct membership {
   membership() noexcept {
     vproc::report_overflow_of_own_stack();
@@ -58,7 +58,7 @@ struct membership {
     vproc::return_vproc(host);
   }
 
-  const int error_before = *base::this_threads_error(); // a fork changes none
+  const int error_before = *base::this_threads_error(); // a fork does not change errno
   const base::signal_stack for_overflows;
   vproc::vproc* const host = vproc::take_vproc();
 };
@@ -66,27 +66,27 @@ struct membership {
 vproc::vproc* vproc_of_this_thread() noexcept {
   if (membership_ended)
     return vproc::take_vproc();
-  static thread_local const membership of_this_thread;
-  return of_this_thread.host;
+  static thread_local const membership kept;
+  return kept.host;
 }
 
 // The child of a group's outermost fork.
 struct first_child {
-  fork_record* of;
+  fork_record* fork;
   const body_calls& calls;
   void* closure;
-  const group* in;
-  bool offered; // the continuation
+  const group* begun;
+  bool offered; // the continuation, to thieves
   // Set if exceptions are alive and the continuation is offered; else the child finds them itself.
   std::exception_ptr handled{};
   unsigned uncaught = 0;
 };
 
-// The child is finished on another thread than the one that waits, and no thief has the main path.
-// So it is made to look as if that waited at its join.
+// The child is finished on a thread that does not wait for the group, and no thief has the main
+// path. So the main path is made to look stolen, and waiting at its join.
 void leave_main_path(const worker* self, scope_frame* scope) noexcept {
   scope->state().join.count_steal();
-  scope->state().join.arrive();
+  scope->state().join.arrive(); // the child is not counted down yet, so this is not the last
   scope->state().strand.error = *self->host->error;
   if (scope->exceptions_aside())
     scope->forget_exceptions_aside(); // the waiting thread brings them back
@@ -97,21 +97,22 @@ void leave_main_path(const worker* self, scope_frame* scope) noexcept {
 // On the child's stack.
 NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   auto* const child = static_cast<first_child*>(argument);
-  fork_record* const of = child->of;
+  fork_record* const fork = child->fork;
   vproc::leave();
-  const bool failed = join::run_catching_amid(std::move(child->handled), child->uncaught, of,
+  const bool failed = join::run_catching_amid(std::move(child->handled), child->uncaught, fork,
                                               child->calls.run, child->closure);
   vproc::enter();
-  worker* const self = vproc::current(); // perhaps not the one that called
-  const bool ours = !child->offered || self->deque.take_back_root(of);
-  if (failed && join::attach_failure(of, !ours))
+  worker* const self = vproc::current(); // perhaps not the one that began the child
+  const bool ours = !child->offered || self->deque.take_back_root(fork);
+  if (failed && join::attach_failure(fork, !ours))
     announce_stop();
-  if (ours && self->host->bound == child->in && !self->host->member)
+  // The thread that waits returns to the frame of run_on_new_stack; any other one must not.
+  if (ours && self->host->bound == child->begun && !self->host->member)
     return;
   if (ours)
-    leave_main_path(self, of->scope());
+    leave_main_path(self, fork->scope());
   base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
-  arch::nopal_arch_leave(child_ended, of->scope(), self->scheduler_stack);
+  arch::nopal_arch_leave(child_ended, fork->scope(), self->scheduler_stack);
 }
 
 // The calling thread begins a group, and waits for it from now on.
@@ -126,6 +127,7 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   vproc::vproc* const host = nested ? before->host : vproc_of_this_thread();
   group* const begun = vproc::take_group();
   start_pool(); // again: the pool may have ended before this group counted
+  // All fields are written before the fork is published, or the child begins (vproc/group.h).
   begun->root = scope;
   begun->frame = scope->base_of_frame();
   begun->parent = before->group;
@@ -135,10 +137,10 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   begun->outer_aside = aside != nullptr;
   begun->outer_copy = vproc::is_worker(vproc::current()) ? nullptr : set_other_aside();
   if (nested)
-    vproc::share_ready(host);
+    vproc::share_ready(host); // before it is bound: its own queue then has the group's fibers only
   begun->outer_role = host->now();
   host->take_up({.scheduler = host->scheduler, .bound = begun, .runs = true});
-  begun->mutexes_held = vproc::mutexes_held();
+  begun->mutexes_held = vproc::mutexes_held(); // these stay locked while the thread waits
   begun->control = arch::control_words::now();
   place_scheduler(host);
   worker* const self = vproc::take_worker(host);
@@ -156,44 +158,45 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
 NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
   vproc::vproc* const host = self->host;
   group* const ended = host->bound;
-  if (!stack::is_ours(scope->stack_pointer))
+  if (!stack::is_ours(scope->stack_pointer)) // as in run_on_new_stack, which added them
     base::remove_roots(scope->stack_pointer, host->scheduler.bounds.high);
   note_scheduler_stack(host);
-  close_arena(ended);
+  close_arena(ended); // members are gone after that, so the group may be used again
   host->take_up(ended->outer_role);
   if (ended->outer_aside)
     put_aside(ended->outer);
   else
     arch::nopal_self = ended->outer;
-  ended->root = nullptr;
+  ended->root = nullptr; // no scope of a later group is taken for this root
   const bool nested = vproc::is_worker(ended->outer);
-  host->signals.run_with(nested ? ended->outer : nullptr);
-  const copy* const goes_on = ended->outer_copy;
-  vproc::return_worker(self);
+  host->signals.run_with(nested ? ended->outer : nullptr); // its signals lower this limit now
+  const copy* const other = ended->outer_copy;
+  vproc::return_worker(self); // before the group: a thief finds no fork of a group that has ended
   vproc::return_group(ended);
   if (!nested && membership_ended)
     vproc::return_vproc(host);
-  if (goes_on != nullptr)
-    goes_on->go_on();
+  if (other != nullptr)
+    other->go_on();
 }
 
-// The thread goes on with the strand that it ran before the group, if it ran one.
+// The thread goes on with the strand that it ran before the group, if it ran one, and what was told
+// to its vproc meanwhile may concern that strand.
 void look_at_next_fork_of_strand() noexcept {
   const worker* const self = vproc::current();
   if (vproc::is_worker(self))
     look_at_next_fork(self->host);
 }
 
-// Runs the child; comes back, as the worker that is returned, if its continuation was not stolen,
-// or not offered and no other thread finished it.
+// Runs the child. Returns, with the worker that the vproc has then, if this thread finishes the
+// child and nobody has stolen its continuation.
 NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexcept {
-  scope_frame* const scope = child.of->scope();
+  scope_frame* const scope = child.fork->scope();
   base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   note_stack(self);
   // A stack of ours is among LeakSanitizer's roots already.
   if (!stack::is_ours(scope->stack_pointer))
     base::add_roots(scope->stack_pointer, self->host->scheduler.bounds.high);
-  set_origin(self->stack, child.of, self->group->outer);
+  set_origin(self->stack, child.fork, self->group->outer);
   const std::uintptr_t begin = stack::top(self->stack) - stack::top_margin;
   arch::tell_gdb(stack::top(self->stack), begin);
   arch::nopal_arch_call_on(run_first_child, &child, begin);
@@ -207,14 +210,14 @@ bool fits_a_thief(const scope_frame* scope) noexcept {
 }
 
 // Runs the child in a group of its own, and offers the continuation of its parent if that may be.
-NOPAL_SWITCHES void run_group(fork_record* of, const body_calls& calls, void* closure,
+NOPAL_SWITCHES void run_group(fork_record* fork, const body_calls& calls, void* closure,
                               bool may_offer, unsigned vprocs) noexcept {
   vproc::enter();
   start_pool();
-  scope_frame* const scope = of->scope();
+  scope_frame* const scope = fork->scope();
   const bool offered = may_offer && fits_a_thief(scope);
   worker* self = begin_group(scope, vprocs);
-  first_child child{of, calls, closure, self->group, offered};
+  first_child child{fork, calls, closure, self->group, offered};
   const bool amid_exceptions = offered && self->exceptions->alive();
   if (amid_exceptions) {
     child.handled = std::current_exception();
@@ -222,11 +225,12 @@ NOPAL_SWITCHES void run_group(fork_record* of, const body_calls& calls, void* cl
     child.uncaught = scope->state().strand.exceptions.uncaught;
   }
   if (offered) {
-    self->deque.publish_root(of, name_of(self->group));
+    self->deque.publish_root(fork,
+                             name_of(self->group)); // thieves may resume the frame from now on
     vproc::announce_work(self, self->group);
     wait_for_thief(self);
   } else {
-    of->complete(0);
+    fork->complete(0);
   }
   self = run_on_new_stack(self, child);
   if (amid_exceptions)
@@ -238,31 +242,31 @@ NOPAL_SWITCHES void run_group(fork_record* of, const body_calls& calls, void* cl
 
 } // namespace
 
-NOPAL_SWITCHES void fork_in_new_group(fork_record* of, const body_calls& child,
+NOPAL_SWITCHES void fork_in_new_group(fork_record* fork, const body_calls& child,
                                       void* closure) noexcept {
   vproc::check_no_handler();
-  run_group(of, child, closure, true, 0);
+  run_group(fork, child, closure, true, 0);
 }
 
-NOPAL_SWITCHES void run_affine(fork_record* of, const body_calls& child, void* closure) noexcept {
-  run_group(of, child, closure, false, 0);
+NOPAL_SWITCHES void run_affine(fork_record* fork, const body_calls& child, void* closure) noexcept {
+  run_group(fork, child, closure, false, 0);
 }
 
-NOPAL_SWITCHES void run_arena(fork_record* of, const body_calls& child, void* closure,
+NOPAL_SWITCHES void run_arena(fork_record* fork, const body_calls& child, void* closure,
                               unsigned vprocs) noexcept {
-  run_group(of, child, closure, false, vprocs);
+  run_group(fork, child, closure, false, vprocs);
 }
 
-NOPAL_SWITCHES void run(worker* self, finished_root what) noexcept {
-  scope_frame* const scope = what.scope;
+NOPAL_SWITCHES void run(worker* self, finished_root finished) noexcept {
+  scope_frame* const scope = finished.scope;
   base::forget_frames(arch::stack_pointer(), scope->stack_pointer);
-  const arch::control_words of_group = self->host->bound->control;
+  const arch::control_words group_control = self->host->bound->control;
   end_group(self, scope);
   base::happens_after(&scope->state());
   join::put_exception_state(scope->state().strand.exceptions);
   base::set_error(scope->state().strand.error);
-  // Whether they are its own, the worker that it continues with knows.
-  (scope->take_own_control() ? scope->state().strand.control : of_group).use();
+  // The worker that it continues with knows whether these are its own.
+  (scope->take_own_control() ? scope->state().strand.control : group_control).use();
   look_at_next_fork_of_strand();
   vproc::leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);

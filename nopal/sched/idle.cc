@@ -17,16 +17,17 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-// Misses nothing: what this look does not see, its owner publishes, and then looks for sleepers.
-// The suspended come after the slots: park.cc says why.
+// Asks all workers to publish, and looks for work. It misses nothing: what this look does not see,
+// its owner publishes, and then looks for sleepers. The suspended come after the slots: park.cc
+// says why.
 bool ask_and_look(worker* self) noexcept {
   for (std::uint32_t slot = 0; slot < vproc::slots_in_use(); ++slot) // S4
-    if (worker* const one = vproc::worker_in(slot))
-      one->deque.ask_before_sleep();
+    if (worker* const asked = vproc::worker_in(slot))
+      asked->deque.ask_before_sleep();
   base::heavy_barrier(); // S5
   group* const wanted = self->host->bound;
-  const auto has_work = [wanted](worker* one) { return one->deque.has_work(name_of(wanted)); };
-  const auto has_ready = [](const vproc::vproc* one) { return !one->ready.empty(); };
+  const auto has_work = [wanted](worker* other) { return other->deque.has_work(name_of(wanted)); };
+  const auto has_ready = [](const vproc::vproc* other) { return !other->ready.empty(); };
   return vproc::any_other_worker(self, has_work) || vproc::suspended.has_work(wanted) ||
          may_go_on(self) || vproc::any_other_vproc(self->host, has_ready) ||
          arena_has_work(self); // S6
@@ -39,17 +40,17 @@ void pause_search(const worker* self) noexcept {
     vproc::idle.searching.fetch_sub(1, base::seq_cst);
 }
 
-// The last one that stops looking hands the task on: there may be more where this came from, or of
-// any other group, whose publisher relied on it. So it wakes a pool thread if one sleeps, rather
-// than the thread that waits for this group: that would look for work of its group only.
+// The last thread that stops looking wakes another one: there may be more work of this group, or of
+// any other whose publisher relied on this thread. It prefers a pool thread to the thread that
+// waits for this group, which would look for work of its group only.
 //
-// One whose steals are in vain looks itself before it wakes any: others would find as little.
-void hand_over(worker* self, group* of) noexcept {
+// A thief whose steals are in vain looks again before it wakes any: others would find as little.
+void hand_over(worker* self, group* source) noexcept {
   if (!vproc::idle.anybody_asleep() ||
       (self->host->vain.are_many() && counted(self) && !ask_and_look(self)))
     return;
   if ((vproc::idle.wants_wake() && vproc::wake_pool_thread(self)) ||
-      (of != nullptr && of->parking.wake(vproc::idle)))
+      (source != nullptr && source->parking.wake(vproc::idle)))
     self->host->count.wakeups.add(1);
 }
 
@@ -61,37 +62,37 @@ bool may_go_on(const worker* self) noexcept {
          vproc::any_ready(self->host) || vproc::is_to_end(self->host);
 }
 
-// A thread that waits for its group must be there when that ends.
+// A thread that waits for its group does not rest: it must be there when the group ends.
 bool must_rest(const worker* self) noexcept {
   return self->host->spare.get() && self->host->bound == nullptr && vproc::too_many_spares();
 }
 
 void begin_search(const worker* self) noexcept {
-  self->host->runs.set(false);
+  self->host->runs.set(false); // the timer leaves it alone (timer.cc)
   self->host->searches_for.set(self->host->bound);
-  self->host->searches.set(true);
+  self->host->searches.set(true); // a forced steal may wait for it (thief_may_come)
   if (counted(self))
     vproc::idle.searching.fetch_add(1, base::seq_cst);
 }
 
 void join_while_searching(const worker* self, group* joined) noexcept {
-  pause_search(self);
+  pause_search(self); // while it is still unbound: bound vprocs are not counted
   self->host->bound = joined;
   self->host->member = true;
 }
 
 void sleep(worker* self) noexcept {
-  vproc::lend_stack(self);
+  vproc::lend_stack(self); // first: others may need the stack while it sleeps
   group* const bound = self->host->bound;
-  sync::parking_place& bed = bound != nullptr ? bound->parking : self->host->parking;
-  bed.announce(vproc::idle); // S1
-  pause_search(self);        // S2
-  base::full_fence();        // S3
+  sync::parking_place& place = bound != nullptr ? bound->parking : self->host->parking;
+  place.announce(vproc::idle); // S1
+  pause_search(self);          // S2
+  base::full_fence();          // S3
   if (ask_and_look(self)) {
-    bed.cancel(vproc::idle);
+    place.cancel(vproc::idle);
   } else {
     self->host->count.sleeps.add(1);
-    bed.wait();
+    place.wait();
   }
   begin_search(self);
 }
@@ -102,7 +103,7 @@ bool take_stack(worker* self) noexcept {
   return self->stack != stack::no_stack || !stack::may_run_out();
 }
 
-// It does not count meanwhile as one that looks for work.
+// The vproc does not count as searching while it waits: it could not take what is published.
 bool wait_for_stack(worker* self) noexcept {
   if (take_stack(self))
     return true;
@@ -114,9 +115,9 @@ bool wait_for_stack(worker* self) noexcept {
   return take_stack(self);
 }
 
-// A publisher may have relied on it, so it leaves as one that stops looking.
+// A publisher may have relied on this search, so it is handed over.
 void rest(worker* self) noexcept {
-  vproc::share_ready(self->host);
+  vproc::share_ready(self->host); // its thread does not turn to its own queue while it rests
   vproc::lend_stack(self);
   self->host->searches.set(false);
   pause_search(self);
@@ -125,8 +126,8 @@ void rest(worker* self) noexcept {
   begin_search(self);
 }
 
-// It counts as one that searches meanwhile: publishers wake no other for what it will find. One
-// such thief is enough; another one sleeps.
+// The thief counts as searching while it rests: publishers wake no other for what it will find. One
+// such thief is enough; a second one sleeps.
 void rest_after_vain_steals(worker* self) noexcept {
   constexpr unsigned kSlice_us = 250;
   sync::vain_steals& vain = self->host->vain;
@@ -145,7 +146,7 @@ void rest_after_vain_steals(worker* self) noexcept {
 }
 
 void end_search(worker* self, const next_step& found) noexcept {
-  self->host->runs.set(true);
+  self->host->runs.set(true); // the timer may preempt what it runs next
   self->host->searches.set(false);
   pause_search(self);
   sync::vain_steals& vain = self->host->vain;

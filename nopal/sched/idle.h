@@ -10,24 +10,24 @@ namespace nopal::inline NOPAL_ABI::sched {
 
 // Whether this vproc has something to go on with, and need not steal.
 bool may_go_on(const worker* self) noexcept;
-// It is a spare too many (spares.h).
+// Whether it is a spare that is no longer needed (spares.h), and waits for no group.
 bool must_rest(const worker* self) noexcept;
 
-// A vproc looks for work from begin_search to end_search, which is told what it has found. It is
-// counted, for publishers to rely on, unless it is bound to a group, whose strands alone it takes.
+// A vproc looks for work from begin_search to end_search. It counts as searching meanwhile, and
+// publishers rely on that, unless it is bound to a group: then it takes that group's strands only.
 void begin_search(const worker* self) noexcept;
 void end_search(worker* self, const next_step& found) noexcept;
-// Meanwhile: it joins an arena, and is bound from now on; begin_search counted it.
+// Called during a search: the vproc joins an arena and is bound from now on, so it counts no more.
 void join_while_searching(const worker* self, group* joined) noexcept;
 // A thief whose steals are in vain rests before it looks again (sync/vain_steals.h).
 void rest_after_vain_steals(worker* self) noexcept;
-// Sleeps until it is woken, unless there is something after all.
+// Sleeps until it is woken, unless a last look finds something.
 void sleep(worker* self) noexcept;
 // Where stacks may run out, a thief needs one before it steals. False: there is none now.
 bool take_stack(worker* self) noexcept;
-// The same, but waits for one. False: it can go on without.
+// The same, but waits for one. False: it has none, and may_go_on is true.
 bool wait_for_stack(worker* self) noexcept;
-// A spare too many: until it is wanted again.
+// Rests as a spare that is no longer needed, until it is wanted again.
 void rest(worker* self) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

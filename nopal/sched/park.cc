@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a strand leaves its thread in the middle of something, and how a vproc resumes it.
+// How a strand parks, and how a vproc resumes it.
 #include "nopal/sched/park.h"
 
 #include "nopal/arch/gdb.h"
@@ -21,9 +21,10 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
+// A thread that runs no strands waits itself. Its errno is unchanged, as a strand's is.
 void wait_as_thread(fiber& waiting) noexcept {
   const int error = *base::this_threads_error();
-  if (waiting.enqueue(&waiting, waiting.argument).what == signal::kind::stop)
+  if (waiting.enqueue(&waiting, waiting.argument).tag == signal::kind::stop)
     waiting.waker.wait();
   base::happens_after(&waiting);
   base::set_error(error);
@@ -32,22 +33,22 @@ void wait_as_thread(fiber& waiting) noexcept {
 // The vproc of `left` takes another worker, and thieves find `left` among the suspended. The list
 // comes first: a sleeper that looks at the vprocs' workers and then at the suspended misses none.
 worker* leave_with_forks(worker* left, fiber* strand) noexcept {
-  strand->left = left;
+  strand->left = left; // before the list has the worker, whose thieves read the strand's errno
   left->set_error_at(&strand->state.error);
   vproc::suspended.add(left);
   return vproc::replace_worker(left);
 }
 
-// The converse. What others asked of the worker that had this place was not asked of `left`, so its
-// forks are announced.
+// The converse. Sleepers have asked the worker that had this slot, not `left`, so the forks of
+// `left` are announced.
 void take_over(worker* self, worker* left) noexcept {
   vproc::suspended.remove(left);
   vproc::put_back_worker(self, left);
   vproc::announce_work(left, left->group);
 }
 
-// On the vproc's empty stack, or a new one: the strand may be what others wait for, so it takes one
-// beyond the thieves' share.
+// Begins a new fiber on the vproc's empty stack, or on a new one. Others may wait for this strand,
+// so it may take a stack beyond the thieves' share.
 [[noreturn]] NOPAL_SWITCHES void begin(worker* self, fiber* strand) noexcept {
   if (strand->on_small_stack && stack::small::capacity() != 0) {
     if (self->stack != stack::no_stack)
@@ -70,13 +71,14 @@ void take_over(worker* self, worker* left) noexcept {
   arch::nopal_arch_leave(strand->begin, strand, at);
 }
 
-// The strand may have been woken when this returns.
+// Enqueues a strand that a canceller may wake (sync/README.md, Q1 to Q6). The strand may run again
+// before this returns, so nothing of its frame is read after `enqueue` but through its wait word.
 signal enqueue_findable(vproc::vproc* host, fiber* strand) noexcept {
   const stack::stack_id on = stack::stack_of(strand->stack_pointer);
   host->waits.begin(); // before it can be woken and end
   wait_word_of(on).begin(strand);
   const signal answer = strand->enqueue(strand, strand->argument);
-  if (answer.what == signal::kind::enter) {
+  if (answer.tag == signal::kind::enter) {
     wait_word_of(on).retract();
     return answer;
   }
@@ -86,10 +88,11 @@ signal enqueue_findable(vproc::vproc* host, fiber* strand) noexcept {
   return answer;
 }
 
-// On the scheduler's stack.
-[[noreturn]] NOPAL_SWITCHES void strand_waits(arch::context* at, std::uintptr_t) noexcept {
+// Called on the scheduler's stack: the strand has left its own. All of it is stored in the fiber
+// before `enqueue`, the last access: from then on another thread may resume it.
+[[noreturn]] NOPAL_SWITCHES void strand_waits(arch::context* parked, std::uintptr_t) noexcept {
   vproc::enter();
-  auto* const strand = static_cast<fiber*>(at);
+  auto* const strand = static_cast<fiber*>(parked);
   worker* self = vproc::current();
   vproc::vproc* const host = self->host;
   strand->group = self->group;
@@ -102,8 +105,8 @@ signal enqueue_findable(vproc::vproc* host, fiber* strand) noexcept {
     self->stack = stack::no_stack;
   else
     self = leave_with_forks(self, strand);
-  // The vproc gets a stack beyond the thieves' share: the strand may be waiting for another one,
-  // which could not run if this vproc had to wait for a stack.
+  // The vproc gets a stack beyond the thieves' share: the strand may wait for another strand, which
+  // could not run if this vproc had to wait for a stack.
   if (stack::may_run_out() && self->stack == stack::no_stack)
     self->stack = stack::acquire();
   if (!strand->stack_in_use)
@@ -114,10 +117,11 @@ signal enqueue_findable(vproc::vproc* host, fiber* strand) noexcept {
   schedule(self, strand->enqueue(strand, strand->argument));
 }
 
-// A strand goes on that may have been switched to.
+// Called when a strand goes on: the strand that switched to it becomes visible to thieves, now that
+// its stack has been left.
 void settle() noexcept { vproc::current()->host->ready.settle(); }
 
-// Every 64th time the fibers that all vprocs share come first, if there are any.
+// At each 64th turn the shared fibers come first, if there are any.
 bool may_switch(const vproc::vproc* host) noexcept {
   return host->may_switch() && !(host->looks_further() && !vproc::shared_ready.empty());
 }
@@ -137,13 +141,15 @@ NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   left.state.control = self->group->control;
   left.state.error = *host->error;
   left.stack_in_use = true;
-  fiber* const next = host->ready.leave_for_next(&left, [&left](const fiber* one) {
-    return one->stack_in_use && one->left == nullptr && one->group == left.group &&
-           !one->state.exceptions.alive() && !one->own_control &&
-           one->state.control == left.state.control;
+  // `left` is complete before the queue has it; a thief finds it only after `settle`.
+  fiber* const next = host->ready.leave_for_next(&left, [&left](const fiber* candidate) {
+    return candidate->stack_in_use && candidate->left == nullptr &&
+           candidate->group == left.group && !candidate->state.exceptions.alive() &&
+           !candidate->own_control && candidate->state.control == left.state.control;
   });
   if (next == nullptr)
     return false;
+  // The group, the control words and the exceptions are the same, so three fields suffice.
   self->stack = next->on;
   self->late_split = next->split;
   *host->error = next->state.error;
@@ -184,7 +190,7 @@ NOPAL_SWITCHES bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, 
   waiting.argument = argument;
   waiting.waits = &waits;
   arch::nopal_arch_park(&waiting, strand_waits);
-  vproc::current()->host->waits.end();
+  vproc::current()->host->waits.end(); // after the wait: cancellers still look for it until then
   wait_word_of(stack::stack_of(waiting.stack_pointer)).end(&waiting);
   settle();
   if (waits.taken() != sync::choice::cancelled)
@@ -209,7 +215,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
     begin(self, strand);
   const stack::stack_id own = stack::stack_of(strand->stack_pointer);
   if (!stack::reuse(own, {strand, nullptr}))
-    return;
+    return; // the reclaimer has the strand from now on
   if (strand->left != nullptr) {
     take_over(self, strand->left);
     self = strand->left;

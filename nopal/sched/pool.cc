@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Decides the options, and opens everything at the first fork. A program may end at any time: all
-// that it takes ends with the process.
+// Decides the options, and opens everything at the first fork. Nothing is closed: it all ends with
+// the process, at any time.
 #include "nopal/sched/pool.h"
 
 #include "nopal/base/check.h"
@@ -25,18 +25,18 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 base::atomic<bool> started{false}; // the pool runs
-std::mutex lock;                   // of starting and stopping it
+std::mutex lock;                   // held to start or end the pool; guards `opened`
 bool opened = false;
 
 void say_about_fibers() {
-  const auto with = stack::small::guarded_by();
+  const auto guard = stack::small::guarded_by();
   base::say("at most %zu fibers that have begun, %s", stack::small::capacity(),
-            with == stack::small::guard::region ? "each stack with a guard region"
-            : with == stack::small::guard::page ? "each stack with a guard of two mappings"
-                                                : "their stacks without guards");
+            guard == stack::small::guard::region ? "each stack with a guard region"
+            : guard == stack::small::guard::page ? "each stack with a guard of two mappings"
+                                                 : "their stacks without guards");
 }
 
-// Once.
+// Called once, under the lock. Each layer is opened after those below it.
 void open_all() {
   const config::resolved_options& use = vproc::options_at_first_fork();
   NOPAL_ASSERT(!arch::shadow_stack_is_on(),
@@ -59,7 +59,7 @@ void open_all() {
     say_about_fibers();
   if (use.verbose.value && copies() > 1)
     base::say("%u copies of Nopal run in this process, each with its own workers", copies());
-  // Then each fork is a place where another worker may go on.
+  // Tests let another worker go on at each fork, so each fork takes the slow path.
   const bool at_each_fork = vproc::steals_forced() || vproc::virtual_workers() != 0;
   const bool without_barrier = !base::enable_heavy_barrier() || at_each_fork;
   if (without_barrier && !at_each_fork && use.verbose.value)
@@ -94,7 +94,7 @@ void start(vproc::pool_body body) noexcept {
     open_all();
   vproc::start_pool_threads(vproc::options_in_force(), vproc::options_asked(), body);
   base::set_error(error);
-  started.store(true, base::release);
+  started.store(true, base::release); // last: a thread that sees it uses all of the above
 }
 
 void stop() {
@@ -107,6 +107,7 @@ void stop() {
   NOPAL_ASSERT(vproc::clear_if_no_group(started),
                "nopal::stop_workers was called while a computation runs on another thread; call it "
                "where none runs");
+  // `started` is false now, so a thread that forks waits for the lock until the pool has ended.
   vproc::tell_pool_threads_to_end();
   vproc::wake_resting_spares();
   vproc::join_pool_threads();

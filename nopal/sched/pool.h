@@ -8,10 +8,10 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
-// Starts the pool if it does not run. Its threads run the body. The first
-// call opens everything that strands need.
+// Starts the pool if it does not run; its threads run the body. The first call opens everything
+// that strands need.
 void start(vproc::pool_body body) noexcept;
-// Ends the pool (vproc/threads.h). Ends the program with a sentence if a computation runs.
+// Ends the pool (vproc/threads.h). Precondition, checked: no computation runs.
 void stop();
 
 } // namespace nopal::inline NOPAL_ABI::sched

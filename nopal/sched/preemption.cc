@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Preemption of the calling strand, by itself.
+// The calling strand preempts itself, where its vproc was told so.
 #include "nopal/sched/preemption.h"
 
 #include "nopal/sched/ancestry.h"
@@ -13,12 +13,12 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 vproc::mask_count of_no_strand;
-// Strands of virtual workers, less the one that runs. One thread alone writes it.
+// Strands of virtual workers, less the one that runs. Only one thread runs virtual workers.
 unsigned set_aside = 0;
 
-// Of virtual workers another one may go on at any time.
+// Another virtual worker may go on at any time, as another thread might.
 bool must_give_way(vproc::vproc* host) noexcept {
-  return host->signals.told(sync::preempt_requested) ||
+  return host->signals.raised(sync::preempt_requested) ||
          (vproc::steals_forced() && host->random.below(8) == 0) ||
          (vproc::virtual_workers() > 1 && set_aside + 1 < vproc::virtual_workers() &&
           host->random.below(2) == 0);
@@ -30,7 +30,7 @@ void give_way_if_told() noexcept {
   vproc::vproc* const host = vproc::current()->host;
   if (!must_give_way(host) || current_masks()->masked())
     return;
-  vproc::heed_preemption(host);
+  vproc::heed_preemption(host); // before the turn ends: the next strand's turn begins unasked
   host->count.preemptions.add(1);
   if (vproc::virtual_workers() == 0)
     return end_turn();
@@ -43,7 +43,7 @@ bool stops_at_poll_slow() {
   vproc::worker* const self = vproc::current();
   if (!vproc::is_worker(self))
     return false;
-  self->adopt_late(); // so that the next one need not come here
+  self->adopt_late(); // without a stack the limit is lowered, and each poll would come here
   give_way_if_told();
   return stops_here();
 }
@@ -62,7 +62,7 @@ vproc::mask_count* current_masks() noexcept {
 
 void unmasked() noexcept {
   vproc::worker* const self = vproc::current();
-  if (vproc::is_worker(self) && self->host->signals.told(sync::preempt_requested))
+  if (vproc::is_worker(self) && self->host->signals.raised(sync::preempt_requested))
     self->interrupt();
 }
 

@@ -10,17 +10,17 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
-// On a strand, which may continue on another thread. Where steals are forced, about each eighth
-// call gives way without having been told.
+// Called on a strand, which may continue on another thread. Where steals are forced, about one call
+// in eight gives way unasked.
 void give_way_if_told() noexcept;
 // The slow path of nopal::poll: the limit is lowered, or this thread runs no strands.
-// Throws `cancelled` if the strand is; the other one says so.
+// poll_slow throws `cancelled` if the strand is cancelled; stops_at_poll_slow returns true.
 void poll_slow();
 bool stops_at_poll_slow();
 
-// The guards of the calling strand; on a thread that runs none, guards that nobody asks.
+// The guards of the calling strand; on a thread that runs none, guards that nobody reads.
 vproc::mask_count* current_masks() noexcept;
-// One of them has been left: if a signal stands, the next fork or poll sees it.
+// Called when a guard is left: if the vproc is to preempt, the next fork or poll sees it.
 void unmasked() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// An idle vproc that is bound to no group gives back dead stack pages, while more are charged than
-// should be (stack/retirement.h).
+// An idle vproc that is bound to no group gives back dead stack pages above the watermark
+// (stack/retirement.h). A bound one must come back to its group soon.
 #include "nopal/sched/reclaim.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
 
-bool reclaim_stacks(worker* self, next_step& left) noexcept {
-  stack::handoff to_do;
-  if (self->host->bound != nullptr || !stack::above_watermark() || !stack::reclaim(to_do))
+bool reclaim_stacks(worker* self, next_step& next) noexcept {
+  stack::handoff strand;
+  if (self->host->bound != nullptr || !stack::above_watermark() || !stack::reclaim(strand))
     return false;
   self->host->count.handoffs.add(1);
-  if (to_do.group == nullptr)
-    left = static_cast<fiber*>(to_do.frame);
+  // The hand-over names a group for a main path at its join, and none for a fiber (park.cc).
+  if (strand.group == nullptr)
+    next = static_cast<fiber*>(strand.frame);
   else
-    left = joined{static_cast<scope_frame*>(to_do.frame), static_cast<group*>(to_do.group)};
+    next = joined{static_cast<scope_frame*>(strand.frame), static_cast<group*>(strand.group)};
   return true;
 }
 

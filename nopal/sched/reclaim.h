@@ -9,8 +9,8 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Gives pages of one stack back, if many are charged and the vproc is bound to no group. True: a
-// strand wanted to go on on that stack meanwhile, and is left to this vproc.
-bool reclaim_stacks(worker* self, next_step& left) noexcept;
+// strand was to resume on that stack meanwhile, and this vproc resumes it: `next`.
+bool reclaim_stacks(worker* self, next_step& next) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
 NOPAL_HIDDEN_END

@@ -27,12 +27,13 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-// The thief's stack pointer: leaves the frame's outgoing-argument area free below the top of the
-// thief's stack (Cilk-M's linkage region) and keeps the alignment. The size of that area is not
-// known, so all that lies between the frame's stack pointer and its base is left: the frame pointer
-// if that is on the same stack, else (a scope constructed after an earlier steal of its frame) the
-// top of the stack it ran on. Both as they were when the scope was constructed: measured from the
-// last thief's stack pointer, the area would grow with each steal of a scope.
+// The thief's stack pointer. Below the top of the thief's stack it leaves the frame's area of
+// outgoing arguments free (Cilk-M's linkage region), and it keeps the alignment. The size of that
+// area is not known, so all between the frame's stack pointer and its base is left free. The base
+// is the frame pointer if that is on the same stack, else (a scope constructed after an earlier
+// steal of its frame) the top of the stack that the frame ran on. Both are as they were when the
+// scope was constructed: measured from the last thief's stack pointer, the area would grow with
+// each steal.
 std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope) noexcept {
   const std::uintptr_t at = scope->stack_pointer;
   const std::uintptr_t frame = scope->base_of_frame();
@@ -50,19 +51,19 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
 
 // An action is asked as code of no strand: what it calls must not change stacks.
 signal ask(worker* self, vproc::action* asked, signal received) noexcept {
-  asked->pushed = false;
+  asked->pushed = false; // the action may push itself again, and decides for this vproc alone
   asked->host = self->host;
   self->host->asked = asked;
-  arch::nopal_self = &vproc::no_worker;
+  arch::nopal_self = &vproc::no_worker; // a fork of the action finds no worker (vproc/entry.h)
   const signal answer = asked->receive(asked, received); // may be the end of the action
   arch::nopal_self = self;
   self->host->asked = nullptr;
   return answer;
 }
 
-// At a tick: whether a continuation that was set aside comes first. After that each strand that is
-// ready has a turn before the next one does. Otherwise alternatives that begin others for ever
-// would keep what has begun from its turn.
+// Whether the vproc, at a tick, begins with what waiting strands have forked, rather than with a
+// ready strand. After that each ready strand has a turn before it does so again: otherwise
+// alternatives that begin others for ever would keep those that have begun from their turns.
 bool begins_another(vproc::vproc* host) noexcept {
   if (!vproc::any_alternatives())
     return false;
@@ -74,12 +75,12 @@ bool begins_another(vproc::vproc* host) noexcept {
   return true;
 }
 
-// Each resumes the strand and does not return; or it returns, because the strand's stack is being
-// reclaimed, and the reclaimer will resume the strand, or because the strand belongs to another
-// thread, which was woken. `self` has no stack, or an empty one.
-NOPAL_SWITCHES void resume(worker* self, stolen what) noexcept {
-  scope_frame* const scope = what.continuation;
-  self->group = what.group;
+// Each `resume` resumes a strand and does not return, but in two cases: the strand's stack is being
+// reclaimed, and the reclaimer resumes it; or another thread, which was woken, resumes it. `self`
+// has no stack, or an empty one.
+NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
+  scope_frame* const scope = theft.continuation;
+  self->group = theft.group;
   base::happens_after(scope);
   NOPAL_CHECK(self->stack != stack::no_stack || !stack::may_run_out());
   if (self->stack == stack::no_stack)
@@ -89,6 +90,7 @@ NOPAL_SWITCHES void resume(worker* self, stolen what) noexcept {
   base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   arch::tell_gdb(top, at);
   set_origin(self->stack, scope);
+  // The thief owns the scope from its steal to its join, so it writes the scope's state alone.
   scope->note_stolen();
   scope->state().stolen_at = at;
   vproc::put_control(self, scope->state().strand.control, scope->take_own_control());
@@ -96,31 +98,32 @@ NOPAL_SWITCHES void resume(worker* self, stolen what) noexcept {
     join::bring_exceptions_back(scope);
   base::set_error(self->stolen_error);
   self->adopt(self->stack, top, self->group);
-  look_at_next_fork(self->host);
+  look_at_next_fork(self->host); // the vproc's signal may have been taken for another strand
   note_stack(self);
   vproc::leave();
   arch::nopal_arch_resume(scope, at);
 }
 
-// All strands of the scope have met: the main path is resumed where it stopped, on the frame's own
+// All strands of the scope have met: the main path goes on where it stopped, on the frame's own
 // stack.
-NOPAL_SWITCHES void resume(worker* self, joined what) noexcept {
-  scope_frame* const scope = what.main_path;
-  self->group = what.group;
+NOPAL_SWITCHES void resume(worker* self, joined arrival) noexcept {
+  scope_frame* const scope = arrival.main_path;
+  self->group = arrival.group;
   base::happens_after(&scope->state());
-  const bool root =
-      scope == what.group->root; // whose stack is that of the thread which waits for it
+  // A root scope lies on the stack of the thread that waits for it, and only that thread resumes
+  // it.
+  const bool root = scope == arrival.group->root;
   const stack::stack_id own = stack::stack_of(scope->stack_pointer);
-  if (!root && !stack::reuse(own, {scope, what.group}))
+  if (!root && !stack::reuse(own, {scope, arrival.group}))
     return;
-  scope->state().join.reset();
+  scope->state().join.reset(); // before the main path goes on, which may fork in the scope again
   self->host->count.resumptions.add(1);
-  if (root && self->host->bound == what.group && !self->host->member &&
+  if (root && self->host->bound == arrival.group && !self->host->member &&
       self->host->actions.get() == nullptr)
     return run(self, finished_root{scope});
   if (root) {
-    what.group->finish(scope);
-    return vproc::wake(self, what.group->parking);
+    arrival.group->finish(scope); // the scope is the waiting thread's from now on
+    return vproc::wake(self, arrival.group->parking);
   }
   if (self->stack != own && self->stack != stack::no_stack)
     stack::release(self->stack);
@@ -133,15 +136,15 @@ NOPAL_SWITCHES void resume(worker* self, joined what) noexcept {
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }
 
-// Where a pool thread began, and the worker that its vproc ran last.
+// The frame in which a pool thread began, and the worker that its vproc ran last.
 struct pool_thread_frame : arch::context {
   worker* last = nullptr;
 };
 
-// It stands where the thread began, on the same stack, with nothing between.
+// The thread goes on where it began, on the same stack: the scheduler's frames below it end.
 NOPAL_SWITCHES void resume(worker* self, pool_ended) noexcept {
   auto* const frame = static_cast<pool_thread_frame*>(self->host->beginning);
-  frame->last = self;
+  frame->last = self; // the next thread of this vproc runs it
   self->host->runs.set(false);
   vproc::leave_to_next_thread(self);
   vproc::leave();
@@ -150,18 +153,18 @@ NOPAL_SWITCHES void resume(worker* self, pool_ended) noexcept {
   arch::nopal_arch_resume(frame, frame->stack_pointer);
 }
 
-// The vproc's own scheduler.
+// The vproc's own scheduler: it answers below all actions.
 NOPAL_SWITCHES signal work(worker* self, signal received) noexcept {
-  if (received.what == signal::kind::preempt)
+  const bool preempted = received.tag == signal::kind::preempt;
+  if (preempted)
     vproc::make_ready(received.strand);
-  const bool preempted = received.what == signal::kind::preempt;
   const next_step next = find_work(self, preempted && begins_another(self->host));
   if (fiber* const* const strand = std::get_if<fiber*>(&next))
     return signal::enter(*strand);
   if (const auto* const theft = std::get_if<stolen>(&next))
     resume(self, *theft);
-  else if (const auto* const after = std::get_if<joined>(&next))
-    resume(self, *after);
+  else if (const auto* const arrival = std::get_if<joined>(&next))
+    resume(self, *arrival);
   else if (const auto* const root = std::get_if<finished_root>(&next))
     run(self, *root);
   else
@@ -169,10 +172,10 @@ NOPAL_SWITCHES signal work(worker* self, signal received) noexcept {
   return signal::stop();
 }
 
-// Returns what follows, if the vproc has not gone on with a strand; `stop` where the strand was
-// left to another thread.
+// Does not return if it resumes a strand. Else returns the next signal: an action's answer, or
+// `stop` if another thread resumes the strand.
 NOPAL_SWITCHES signal answer(worker* self, signal received) noexcept {
-  switch (received.what) {
+  switch (received.tag) {
   case signal::kind::enter:
     if (received.strand->starts != nullptr)
       return ask(self, received.strand->starts, signal::stop());
@@ -188,7 +191,7 @@ NOPAL_SWITCHES signal answer(worker* self, signal received) noexcept {
   vproc::action* const top = self->host->actions.get();
   if (top == nullptr)
     return work(self, received);
-  self->host->actions.set(top->below);
+  self->host->actions.set(top->below); // popped before it is asked, so that it may push itself
   return ask(self, top, received);
 }
 
@@ -209,17 +212,13 @@ NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
   return frame.last;
 }
 
-// What the vproc goes on with begins its turn.
-void begin_turn(vproc::vproc* host) noexcept {
-  if (host->signals.seems_told(sync::preempt_requested))
-    vproc::heed_preemption(host);
-}
-
 } // namespace
 
 NOPAL_SWITCHES void schedule(worker* self, signal received) noexcept {
   vproc::check_mutexes(self->host);
-  begin_turn(self->host);
+  // The next strand begins its turn, so a request to preempt the one before it is void.
+  if (self->host->signals.maybe_raised(sync::preempt_requested))
+    vproc::heed_preemption(self->host);
   for (;;)
     received = answer(self, received);
 }
@@ -240,7 +239,7 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   note_scheduler_stack(self->host);
   self->use_no_stack();
   if (self->holds_frame_of(scope)) {
-    // That stack stays with the frame.
+    // That stack stays with the frame. Its dead pages below the frame may be given back.
     if (!scope->state().join.last_child())
       stack::retire(scope->stack_pointer);
     self->stack = stack::no_stack;

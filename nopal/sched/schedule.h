@@ -18,16 +18,15 @@ namespace nopal::inline NOPAL_ABI::sched {
 
 [[noreturn]] void schedule(worker* self, signal received) noexcept;
 
-// The action is on top of this vproc's stack from now on. Ends the program with a sentence if it is
-// on a stack already.
+// Puts the action on top of this vproc's stack. Precondition, checked: it is on no stack.
 void push_action(vproc::vproc* host, vproc::action* pushed) noexcept;
 
-// A child whose continuation was stolen is finished, and has left its stack. `scope`: its scope.
+// A child of this scope, whose continuation was stolen, is finished and has left its stack.
 [[noreturn]] void child_ended(void* scope) noexcept;
 
-// From now on the scheduler of this vproc runs on the caller's stack, below the caller's frame.
+// Places the vproc's scheduler on the caller's stack, below the caller's frame.
 void place_scheduler(vproc::vproc* host) noexcept;
-// Make a switch known to the tools: from the scheduler's stack to the worker's, and back.
+// Make a switch known to sanitizers: from the scheduler's stack to the worker's, and back.
 void note_stack(worker* self) noexcept;
 void note_scheduler_stack(const vproc::vproc* host) noexcept;
 

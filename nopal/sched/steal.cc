@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random work stealing: random victims, requests, the fallback for thieves that starve. No stack is
-// switched here.
+// Random work stealing: random victims, requests, and the fallback for thieves that starve. This
+// file switches no stack.
 //
 // One round: kTries random victims, each of which is asked if it has nothing public; the suspended
 // workers; then, as the thief starves, one pass over all workers in whose names it publishes
@@ -33,8 +33,8 @@ constexpr unsigned kLongestNap_us = 2000;
 using deque::outcome;
 using item = deque::entry<fork_record>;
 
-// The continuation's errno is what it was at its fork, or whatever its child has set since, as
-// after any call. (If the victim has finished the child already, it may be another strand's.)
+// The continuation's errno is what it was at its fork, or what its child has set since, as after
+// any call. (If the victim has finished the child already, it may be another strand's.)
 next_step stolen_from(const worker* victim, worker* self, const item& taken) noexcept {
   self->stolen_error = base::read_error(victim->error_at());
   self->host->count.steals.add(1);
@@ -70,7 +70,7 @@ bool steal_from_anybody(worker* self, next_step& next) noexcept {
 bool steal_from_suspended(worker* self, next_step& next) noexcept {
   item taken{};
   return vproc::suspended.steal(self->host->bound, taken, [&](const worker* victim) {
-    next = stolen_from(victim, self, taken); // whose errno is in the frame of the strand that waits
+    next = stolen_from(victim, self, taken); // under the list's lock: the victim does not go on
   });
 }
 
@@ -81,7 +81,7 @@ bool steal_starved(worker* self, next_step& next) noexcept {
   });
 }
 
-// What the vproc may go on with without stealing.
+// Finds what the vproc may go on with without stealing.
 bool go_on(worker* self, next_step& next) noexcept {
   group* const bound = self->host->bound;
   if (bound != nullptr && !self->host->member)
@@ -99,24 +99,25 @@ bool any_finished(const worker* self) noexcept {
   return host->bound != nullptr && !host->member && host->bound->is_finished();
 }
 
-bool steal_fiber(worker* self, vproc::ready_seen& before, next_step& next) noexcept {
-  fiber* const ready = vproc::steal_ready(self->host, before);
+bool steal_fiber(worker* self, vproc::ready_seen& seen, next_step& next) noexcept {
+  fiber* const ready = vproc::steal_ready(self->host, seen);
   next = ready;
   return ready != nullptr;
 }
 
-// One look for work of the arena that the vproc is bound to.
+// Looks once for work of the arena that the vproc is bound to.
 bool search_arena(worker* self, next_step& next) noexcept {
   return go_on(self, next) || steal_from_anybody(self, next) || go_on(self, next) ||
          steal_from_suspended(self, next) || steal_starved(self, next);
 }
 
-// Joins an arena that has a place and work. It is a member as long as it finds more there.
+// Joins an arena that has a place and work. The vproc is a member as long as it finds more there.
 bool visit_arenas(worker* self, next_step& next) noexcept {
   vproc::vproc* const host = self->host;
   if (host->bound != nullptr || host->spare.get())
     return false;
   for (std::size_t i = 0; group* const joined = take_place(i); ++i) {
+    // It still counts as searching for all groups, so it does not look long.
     host->bound = joined;
     host->member = true;
     const bool found = search_arena(self, next);
@@ -131,13 +132,13 @@ bool visit_arenas(worker* self, next_step& next) noexcept {
   return false;
 }
 
-// A member that finds nothing leaves.
+// Looks for more work of the member's arena; a member that finds nothing leaves.
 bool stay_member(worker* self, next_step& next) noexcept {
   vproc::vproc* const host = self->host;
   const bool may_steal = self->stack != stack::no_stack || !stack::may_run_out();
   if (may_steal && search_arena(self, next))
     return true;
-  vproc::share_ready(host);
+  vproc::share_ready(host); // before it leaves: its own queue has fibers of the arena
   give_place_back(std::exchange(host->bound, nullptr));
   host->member = false;
   return false;
@@ -156,7 +157,7 @@ next_step find_work(worker* self, bool forked_first) noexcept {
     return next;
   begin_search(self);
   rest_after_vain_steals(self);
-  vproc::ready_seen before;
+  vproc::ready_seen seen;
   unsigned nap_us = 50;
   for (unsigned round = 1;; ++round) {
     if (must_rest(self) && !may_go_on(self))
@@ -174,13 +175,13 @@ next_step find_work(worker* self, bool forked_first) noexcept {
       break;
     if (may_go_on(self))
       continue;
-    if (steal_fiber(self, before, next))
+    if (steal_fiber(self, seen, next))
       break;
     if (steal_from_suspended(self, next) || steal_starved(self, next) || visit_arenas(self, next) ||
         reclaim_stacks(self, next))
       break;
-    if (round % kRounds == 0 && before.there)
-      base::sleep_us(nap_us = std::min(2 * nap_us, kLongestNap_us)); // it is run soon, or stolen
+    if (round % kRounds == 0 && seen.any)
+      base::sleep_us(nap_us = std::min(2 * nap_us, kLongestNap_us)); // until its keeper runs it
     else if (round % kRounds == 0 && !(self->host->bound == nullptr && stack::above_watermark()))
       sleep(self);
   }
@@ -189,18 +190,19 @@ next_step find_work(worker* self, bool forked_first) noexcept {
 }
 
 bool thief_may_come(const worker* self) noexcept {
-  const group* const of = self->group;
-  return vproc::any_other_vproc(self->host, [of](const vproc::vproc* one) {
-    const group* const wanted = one->searches_for.get();
-    const bool joins = wanted == nullptr && (!of->closed || (!one->spare.get() && has_place(of)));
-    return one->searches.get() && (wanted == of || joins);
+  const group* const published = self->group;
+  return vproc::any_other_vproc(self->host, [published](const vproc::vproc* host) {
+    const group* const wanted = host->searches_for.get();
+    const bool joins =
+        wanted == nullptr && (!published->closed || (!host->spare.get() && has_place(published)));
+    return host->searches.get() && (wanted == published || joins);
   });
 }
 
 void wait_for_thief(worker* self) noexcept {
   using clock = std::chrono::steady_clock;
   constexpr unsigned kPatience = 20000;
-  constexpr std::chrono::milliseconds kTime{5}; // where other programs want the processors too
+  constexpr std::chrono::milliseconds kTime{5}; // in case other programs use the processors
   vproc::vproc* const host = self->host;
   if (!vproc::steals_forced() || host->random.below(4) == 0 || !host->forced.begin())
     return;

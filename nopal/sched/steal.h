@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The search for work of a vproc that has none, and how a forced steal waits for its thief.
+// How a vproc without work searches for some, and how a forced steal waits for its thief.
 #pragma once
 
 #include "nopal/config.h"
@@ -12,8 +12,8 @@ namespace nopal::inline NOPAL_ABI::sched {
 // `forked_first`.
 next_step find_work(worker* self, bool forked_first) noexcept;
 
-// Whether a vproc searches that can take what this one makes public. Others do not come, however
-// long one waits: they run strands or nothing, rest, lack a stack, or wait for another group.
+// Whether a vproc searches that can take what this one makes public. No other vproc comes, however
+// long a forced steal waits: it runs a strand, rests, lacks a stack, or waits for another group.
 bool thief_may_come(const worker* self) noexcept;
 // Where steals are forced (vproc/settings.h): may wait until a thief has taken what is public.
 void wait_for_thief(worker* self) noexcept;

@@ -20,18 +20,18 @@ using vproc::group;
 using vproc::signal;
 using vproc::worker;
 
-struct stolen { // a continuation
+struct stolen {
   scope_frame* continuation;
   vproc::group* group;
 };
-struct joined { // all strands of the scope have arrived at its join
+struct joined { // all strands of a scope have arrived at its join
   scope_frame* main_path;
   vproc::group* group;
 };
-struct finished_root { // of the group that this thread waits for
+struct finished_root { // the group that this thread waits for has finished
   scope_frame* scope;
 };
-struct pool_ended {}; // and with it this thread
+struct pool_ended {}; // this pool thread ends
 using next_step = std::variant<stolen, joined, finished_root, fiber*, pool_ended>;
 
 } // namespace nopal::inline NOPAL_ABI::sched

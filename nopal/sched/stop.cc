@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Telling all vprocs, waking those that wait, and the calling strand's look at itself.
+// Tells all vprocs, wakes strands that wait, and lets the calling strand look at itself.
 #include "nopal/sched/stop.h"
 
 #include "nopal/join/cancelable.h"
@@ -32,7 +32,8 @@ bool is_of_the_language(const Dl_info& place) noexcept {
   return std::strstr(place.dli_fname, "libstdc++") != nullptr ||
          std::strstr(place.dli_fname, "libgcc") != nullptr;
 }
-// Says where a handler ends that has swallowed `cancelled`, if its strand is still to stop.
+// Called at the end of a handler that has swallowed `cancelled`: says where, if its strand is still
+// to stop.
 NOPAL_READS_FRAMES void say_if_swallowed() noexcept {
   if (!stops_here())
     return;
@@ -75,10 +76,10 @@ const bool says_what_is_swallowed = (join::after_handler = say_if_swallowed, tru
 #endif
 
 void announce_stop() noexcept {
-  stops.add(1);
+  stops.add(1); // K2 of sync/README.md: before any vproc is told
   const std::uint32_t count = vproc::vprocs_ever();
   for (std::uint32_t i = 0; i < count; ++i)
-    vproc::vproc_at(i)->signals.tell(sync::stop_requested);
+    vproc::vproc_at(i)->signals.tell(sync::stop_requested); // K3
   wake_cancelled();
 }
 
@@ -87,6 +88,7 @@ void wake_if_cancelled(stack::stack_id on) noexcept {
   auto* const strand = static_cast<fiber*>(word.hold());
   if (strand == nullptr)
     return;
+  // Again if another canceller found the strand held: its mark may be newer than this walk.
   do {
     if (strand->state.exceptions.uncaught == 0 && is_to_stop(strand->stack_pointer, strand->left) &&
         strand->waits->claim(sync::choice::cancelled))
@@ -108,13 +110,14 @@ void look_at_next_fork(vproc::vproc* host) noexcept {
 
 bool stops_here() noexcept {
   worker* const self = vproc::current();
-  if (!vproc::is_worker(self) || !self->host->signals.told(sync::stop_requested) ||
+  if (!vproc::is_worker(self) || !self->host->signals.raised(sync::stop_requested) ||
       std::uncaught_exceptions() != 0)
     return false;
+  // Taken before the walk: a canceller that marks during the walk raises it again.
   self->host->signals.take(sync::stop_requested);
   if (!is_to_stop(arch::stack_pointer(), self))
     return false;
-  self->host->signals.tell(sync::stop_requested);
+  self->host->signals.tell(sync::stop_requested); // each later fork and poll comes here
   return true;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How strands are told to stop, and find out that they are to.
+// How strands are told to stop, and how each finds out whether it is to stop.
 //
 // The canceller first marks what it cancels (a region's mark, a scope's failure), and then tells
 // all vprocs by a bit of their signal word. A vproc whose strand is not to stop takes the bit, and
@@ -24,17 +24,18 @@ namespace nopal::inline NOPAL_ABI::sched {
 // Any thread, after it has marked what is cancelled: tells all vprocs, and wakes the strands that
 // wait and are to stop.
 void announce_stop() noexcept;
-// Once what was cancelled has ended: as often as it was announced.
+// Called when what was cancelled has ended: once for each announcement.
 void stop_ended(std::uint32_t times = 1) noexcept;
 
 // Whether anything is cancelled.
 bool anything_stops() noexcept;
-// The vproc goes on with another strand, or elsewhere in one.
+// Called before the vproc goes on with another strand: if anything is cancelled, the strand looks
+// at itself at its next fork or poll.
 void look_at_next_fork(vproc::vproc* host) noexcept;
 // Wakes the strand that waits on this stack, if it is to stop.
 void wake_if_cancelled(stack::stack_id stack) noexcept;
 
-// The calling strand: whether it is to stop. False while an exception unwinds it.
+// Whether the calling strand is to stop. False while an exception unwinds it.
 bool stops_here() noexcept;
 // Throws `cancelled` if the calling strand is to stop.
 void stop_if_told();

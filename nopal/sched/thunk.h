@@ -75,13 +75,13 @@ template <class Body> void run_body(void* body) {
   }
 }
 
-// What the slow path of a fork does with a body: it runs it, or drops it. Only a body that destroys
-// itself when it is run needs the latter.
+// The slow path of a fork runs a body, or drops it. Only a body that destroys itself when it is run
+// needs to be dropped.
 template <class Body> void drop_body(void* body) {
-  if constexpr (requires(Body& one) { one.drop(); })
+  if constexpr (requires(Body& dropped) { dropped.drop(); })
     static_cast<Body*>(body)->drop();
 }
-template <class Body> // GCC does not hide variables of templates without being told for each
+template <class Body> // GCC hides a variable template only if it is told so for each
 [[gnu::visibility("hidden")]] inline constexpr body_calls calls_of{run_body<Body>, drop_body<Body>};
 
 // Runs the child of an open fork, and closes the fork.
@@ -107,7 +107,7 @@ failed:
   child_threw(arch::address_of(record));
 }
 
-// Given: the body where that travels in registers, else a reference.
+// Given is Body if the body travels in registers, else Body&.
 template <class Body, class Given>
 [[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(fork_record& record, Given body) {
   if (!fork_slow(&record, calls_of<Body>, std::addressof(body)))
@@ -141,8 +141,8 @@ NOPAL_THUNK_FUNCTION void call_thunk(scope_frame* scope, F f, Args... args) {
   run_child<Kind>(scope, child);
 }
 
-// The result is nothing but bytes, and the child is done with them when it has stored them: no
-// destructor of its function or arguments follows.
+// The result is bytes only, and the store of the result is the child's last act: no destructor of
+// its function or arguments follows.
 template <class R, class F, class... Args>
 inline constexpr bool may_be_kept =
     copied_as_bytes<R> && !std::is_volatile_v<R> &&
@@ -203,7 +203,8 @@ template <class Closure> struct run_and_destroy {
   void drop() { closure.~Closure(); }
 };
 
-// Never one element alone: Clang 17 constructs no such tuple of GCC 14's library in C++23.
+// Has always two elements or more: Clang 17 cannot construct a tuple of one element of GCC 14's
+// library in C++23.
 template <class F, class... Args> using given_parts = std::tuple<std::monostate, F, Args...>;
 
 // Moves or copies function and arguments from where the fork's caller has them, so that no

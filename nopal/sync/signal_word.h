@@ -10,12 +10,12 @@
 //            seen at the new one's next fork or poll.
 // Orders:
 //   S  tell: fetch_or, then the store in Worker::interrupt, both seq_cst. Owner: the exchange in
-//      limit::attend, then the load in `told`, both seq_cst. If the exchange comes after the store,
+//      limit::attend, then the load in `raised`, both seq_cst. If the exchange comes after the store,
 //      the load sees the bits; if before, the limit stays lowered. A thief that asks meanwhile may
 //      overwrite the store with its own, so acquire and release would not do.
 //   T  take: fetch_and acquire. Partner: the fetch_or of tell, which releases. Who takes a bit sees
 //      what was written before it was told.
-//   V  owner: store of running_, then the load in `told`. tell: fetch_or, then the load of
+//   V  owner: store of running_, then the load in `raised`. tell: fetch_or, then the load of
 //      running_. All seq_cst: the owner sees the bits, or the teller sees the new worker.
 // Paper: manticore-icfp08, section 4.1 (signals of a vproc), where the heap limit is lowered.
 #pragma once
@@ -43,11 +43,11 @@ public:
   }
 
   // Whether one of these bits is set.
-  bool told(std::uint32_t bits) const noexcept {
+  bool raised(std::uint32_t bits) const noexcept {
     return (word_.load(base::seq_cst) & bits) != 0; // S, V
   }
-  // The same, for who may be late.
-  bool seems_told(std::uint32_t bits) const noexcept {
+  // The same, but the answer may be late.
+  bool maybe_raised(std::uint32_t bits) const noexcept {
     return (word_.load(base::relaxed) & bits) != 0;
   }
 
@@ -55,7 +55,7 @@ public:
   void take(std::uint32_t bits) noexcept { word_.fetch_and(~bits, base::acquire); } // T
   void run_with(Worker* one) noexcept {
     running_.store(one, base::seq_cst); // V
-    if (one != nullptr && told(~0u))
+    if (one != nullptr && raised(~0u))
       one->interrupt();
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Signals and scheduler actions: how a vproc is told that its fiber runs no more, and by whom that
-// is decided what it runs next.
+// Signals and scheduler actions. A signal tells a vproc that its fiber runs no more; an action
+// decides what the vproc runs next.
 //
 //   run a fiber    pushes an action on the vproc's stack of actions, and enters the fiber
 //   a signal       pops the action on top, which answers with what the vproc does next: run a
@@ -8,8 +8,8 @@
 //
 // Below all actions the vproc's own scheduler (sched/schedule.cc) answers, by work stealing.
 //
-// Ownership: `below` belongs to the vproc while the action is pushed; a vproc's stack of actions to
-//            its own thread. An action is pushed once at a time.
+// Ownership: a vproc's thread owns the vproc's stack of actions, and `below` and `pushed` of each
+//            action on it. An action lies on one stack at a time.
 // Paper: manticore-icfp08, section 3.1.
 #pragma once
 
@@ -30,12 +30,12 @@ struct vproc;
 struct signal {
   enum class kind : std::uint8_t {
     stop,    // the fiber has ended, or waits where others will find it
-    preempt, // it may go on at any time
-    // The next two are no signals of the paper: what the vproc goes on with, without a decision.
-    enter,  // a fiber, under the action that was pushed last
-    joined, // the main path of a scope, at whose join the last strand has arrived
+    preempt, // the fiber gave way, and may go on at any time
+    // Not in the paper: the vproc goes on with this, and no action decides.
+    enter,  // a fiber, under the action on top
+    joined, // a scope's main path: the last strand has arrived at its join
   };
-  kind what = kind::stop;
+  kind tag = kind::stop;
   fiber* strand = nullptr;
   join::scope_frame* scope = nullptr;
 
@@ -46,14 +46,14 @@ struct signal {
 };
 
 struct action {
-  // On the scheduler's stack of the vproc that runs it. Returns a signal to forward; or, after it
-  // has pushed an action, the fiber to enter.
+  // Called on the scheduler's stack of the vproc that asks. Returns a signal to forward to the
+  // action below; or, after it has pushed an action, the fiber to enter.
   using receiver = signal (*)(action*, signal) noexcept;
 
-  explicit action(receiver answers) noexcept : receive{answers} {}
+  explicit action(receiver answer) noexcept : receive{answer} {}
 
   const receiver receive;
-  vproc* host = nullptr; // that asked it last
+  vproc* host = nullptr; // the vproc that asked it last
   action* below = nullptr;
   bool pushed = false;
 };

@@ -31,17 +31,17 @@ public:
   }
 
   void begin_member() noexcept { members_.begin_one(); }
-  // Returns the first of the fibers that wait for the last member, which the caller makes ready;
-  // each names the next. The node may be gone once they are ready.
+  // If this was the last member, returns the list of the fibers that wait for that (next_waiting).
+  // The caller makes them ready; the node may be gone once it has.
   fiber* end_member() noexcept {
     for (cancel_node* node = this; node != nullptr; node = node->parent_)
       base::happens_before(&node->members_);
     return members_.end_one();
   }
   bool has_members() noexcept { return members_.any(); }
-  // False: there is no member, and the fiber need not wait.
+  // False: the node has no member, and the fiber need not wait.
   bool join_members(fiber* waiting) noexcept { return members_.join(waiting); }
-  // The calling strand sees what all members did: there is none any more.
+  // Called after the last member has ended: the calling strand sees what all members did.
   void note_members_ended() noexcept { base::happens_after(&members_); }
 
 private:

@@ -4,13 +4,13 @@
 //   running   fibers that have begun or are to begin, and have not ended; the function that `run`
 //             is given is one of them
 //
-// Contract:  whoever sees that end_one returned true sees what all fibers of the computation did.
+// Contract:  the thread for which end_one returns true sees what all fibers of the computation did.
 // Invariant: running >= 1 as long as a strand of the computation exists; only such a strand spawns.
-// Ownership: `group`, `waiting` and `policy` are written before the first fiber begins; `first` by the
-//            fiber that was the first to fail.
+// Ownership: `group`, `waiting` and `policy` are written before the first fiber begins; `first` by
+//            the first fiber that fails. docs/nouns.md tells more.
 // Orders:
-//   E  end_one: fetch_sub acq_rel. Partner: E. The last one acquires what all others released.
-//      `begin_one` is relaxed: the one that spawns has not ended.
+//   E  end_one: fetch_sub acq_rel. Partner: E. The last fiber acquires what all others released.
+//      `begin_one` is relaxed: the fiber that spawns has not ended, so the count cannot reach 0.
 //   The count of failures is relaxed: what it guards is read after E.
 #pragma once
 
@@ -29,36 +29,36 @@ struct fiber;
 struct group;
 struct vproc;
 
-inline constexpr std::size_t most_places = 1024; // as many as workers that can be asked for
+inline constexpr std::size_t most_places = 1024; // as many workers as options may ask for
 
-// Who is given the fibers of a computation when they are ready.
+// A policy receives the fibers of a computation when they become ready.
 struct policy {
-  // The vproc's number, 0 on a thread that has none.
+  // `number` is the calling vproc's; 0 on a thread that runs no strand.
   using receiver = void (*)(policy*, fiber*, std::uint32_t number) noexcept;
 
-  explicit policy(receiver takes) noexcept : give{takes} {}
+  explicit policy(receiver receive) noexcept : give{receive} {}
 
-  const receiver give; // any thread, as code of no strand
+  const receiver give; // called by any thread, as code of no strand
 };
 
 class computation {
 public:
-  struct group* group = nullptr;   // in which `run` was called; the fibers belong to it
+  struct group* group = nullptr;   // the group of the caller of `run` and of all the fibers
   fiber* waiting = nullptr;        // the caller
   struct policy* policy = nullptr; // null: ready fibers are for any vproc
-  sync::provisions<vproc, most_places> given;
-  base::handed_over<std::exception_ptr> first; // the exception of the fiber that failed first
+  sync::provisions<vproc, most_places> provisioned; // vprocs that the computation was given
+  base::handed_over<std::exception_ptr> first;      // the exception of the fiber that failed first
 
   void begin_one() noexcept { running_.fetch_add(1, base::relaxed); }
-  // True: it was the last, and nobody else accesses the computation any more but who waits.
+  // True: this was the last fiber, and from now on only the waiting caller uses the computation.
   bool end_one() noexcept { return running_.fetch_sub(1, base::acq_rel) == 1; } // E
 
-  // Before the end_one of the fiber that failed.
+  // A fiber that fails calls it before end_one.
   void fail(std::exception_ptr thrown) noexcept {
     if (failures_.fetch_add(1, base::relaxed) == 0)
       first = std::move(thrown);
   }
-  // After the last has ended.
+  // Final after the last fiber has ended.
   std::uint64_t failures() const noexcept { return failures_.load(base::relaxed); }
 
 private:

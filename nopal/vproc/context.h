@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The context of a fiber: what all strands of the fiber have in common. It ends after them.
+// The context of a fiber: what all strands of the fiber share. It outlives them.
 //
-// Ownership: `computation`, `cancels` and `pinned` are written before the fiber begins, and are constant
-//            from then on. The rest is for the fiber's strands, which may run at the same time.
+// Ownership: `computation`, `cancels` and `pinned` are written before the fiber begins, then
+//            constant. The rest is for the fiber's strands, which may run at the same time.
 #pragma once
 
 #include "nopal/config.h"
@@ -18,7 +18,7 @@ struct vproc;
 
 struct fiber_context {
   class computation* computation = nullptr; // the computation that waits for the fiber
-  cancel_node* cancels = nullptr;           // of which the fiber is a member; null: none
+  cancel_node* cancels = nullptr;           // the node that has the fiber as a member; or null
   sync::fiber_locals locals;
   mask_count masks;
   vproc* pinned = nullptr; // null: the fiber may run on any vproc

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The calling thread's state for entry.h. Its functions are never inlined: a compiler would keep
-// the place of the state across a change of threads.
+// The calling thread's state for entry.h. The functions that use it are never inlined: a compiler
+// would keep its address across a change of threads.
 #include "nopal/vproc/entry.h"
 
 #include "nopal/base/check.h"
@@ -13,9 +13,10 @@
 namespace nopal::inline NOPAL_ABI::vproc {
 namespace {
 
+// Only this thread, and signal handlers that interrupt it, read and write this.
 thread_local bool inside __attribute__((tls_model("initial-exec"))) = false;
 
-// The C library calls it when a thread ends, but not when the process does.
+// The C library calls this when a thread ends, but not when the process does.
 void thread_ends(void*) {
   NOPAL_ASSERT(!is_worker(current()),
                "a thread ended (pthread_exit, or it was cancelled) while it ran a strand: others "
@@ -27,13 +28,14 @@ void thread_ends(void*) {
 [[gnu::noinline]] void enter() noexcept {
   NOPAL_ASSERT(!inside, "a signal handler forks, and has interrupted Nopal's scheduler, which may "
                         "hold a lock; or a scheduler action forks: do not fork there");
-  inside = true;
+  inside = true; // before the caller takes a lock
 }
 
 [[gnu::noinline]] void leave() noexcept { inside = false; }
 
 [[gnu::noinline]] bool enter_if_outside() noexcept { return !std::exchange(inside, true); }
 
+// A thread that did not enter stays inside.
 [[gnu::noinline]] void leave_if(bool entered) noexcept { inside = !entered; }
 
 void watch_this_threads_end() noexcept {

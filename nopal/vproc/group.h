@@ -38,27 +38,28 @@ struct group {
   vproc* host = nullptr;   // the waiting thread's
   // What the waiting thread was before, and is again when the group ends.
   worker* outer = nullptr;
-  bool outer_aside = false;   // another copy of Nopal has set it aside (sched/copies.h)
-  copy* outer_copy = nullptr; // whose strand the thread ran
+  bool outer_aside = false;   // `outer` was set aside for another copy (sched/copies.h)
+  copy* outer_copy = nullptr; // the copy whose strand the thread ran; null: none
   role outer_role;            // its vproc's
-  int mutexes_held = 0;       // in check builds: when the group began
-  // What the waiting thread computed with then, and the group's strands compute with, except where
-  // one has changed its own (nopal/floating_point.h).
+  int mutexes_held = 0;       // in check builds: by the thread, when the group began
+  // The waiting thread's when the group began. The group's strands compute with them, but for those
+  // that have changed their own (nopal/floating_point.h).
   arch::control_words control;
 
   // Its strands run on the waiting thread and on vprocs that have joined it, and nowhere else
-  // (sched/arenas.h). `places` and `members` belong to who holds the lock there.
+  // (sched/arenas.h). The lock there guards `places` and `members`.
   bool closed = false;
-  unsigned places = 0;  // for vprocs that may join yet
-  unsigned members = 0; // that have joined
+  unsigned places = 0;  // free ones, for vprocs that join
+  unsigned members = 0; // vprocs that have joined
 
   mask_count masks; // of its strands that are in no computation
 
   alignas(64) sync::parking_place parking; // where the waiting thread sleeps
 
-  // A vproc that completes the root scope's join on another thread; it wakes the waiting one next.
+  // Called by a vproc that completes the root scope's join and does not resume it itself. The
+  // caller wakes the waiting thread next.
   void finish(join::scope_frame* scope) noexcept { finished_.store(scope, base::release); } // H
-  // The waiting thread: the root scope if it may go on, once; null: not yet.
+  // Called by the waiting thread: the root scope if it may go on, once; null: not yet.
   join::scope_frame* take_finished() noexcept {
     join::scope_frame* const scope = finished_.load(base::acquire); // H
     if (scope != nullptr)
@@ -71,9 +72,9 @@ private:
   base::atomic<join::scope_frame*> finished_{nullptr};
 };
 
-// What deques call it (deque/public_ring.h).
-inline void* name_of(group* one) noexcept {
-  return one == nullptr ? nullptr : reinterpret_cast<char*>(one) + (one->closed ? 1 : 0);
+// The name of a group in deques (deque/public_ring.h): its address, plus 1 if it is closed.
+inline void* name_of(group* owner) noexcept {
+  return owner == nullptr ? nullptr : reinterpret_cast<char*>(owner) + (owner->closed ? 1 : 0);
 }
 inline group* named(void* name) noexcept {
   return reinterpret_cast<group*>(reinterpret_cast<std::uintptr_t>(name) & ~std::uintptr_t{1});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A stack overflow ends in a sentence: the handler of SIGSEGV, on a signal stack of its own.
+// The handler of SIGSEGV, on a signal stack of its own, finds out whether a stack has overflowed.
 //
 // A strand runs on a stack of ours, or, in the outermost function of a thread that Nopal did not
 // start, on that thread's own stack.
@@ -19,6 +19,7 @@ namespace nopal::inline NOPAL_ABI::vproc {
 namespace {
 
 base::fault_handler handler;
+// Written before the handler is installed, which must not format.
 char sentence[256];
 char sentence_of_fibers[256];
 // The lowest address of this thread's own stack, plus 1 on a thread of the pool; 0: not known.
@@ -27,16 +28,16 @@ constexpr std::uintptr_t kOfPool = 1;
 // Asks other copies of Nopal in this process, with which the thread may have forked.
 std::uintptr_t (*lowest_known_to_others)() noexcept = nullptr;
 
-// A thread that has left its stack faults there, and its stack pointer is at the end, or beyond it,
-// by a frame's size at most.
+// Whether both the fault and the stack pointer are near the end of the thread's own stack: a thread
+// that overflows it is at most one frame beyond.
 bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
   const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
   const auto at = static_cast<std::uintptr_t>(registers[REG_RSP]);
   const std::uintptr_t own = lowest_of_this_threads_stack();
   const std::uintptr_t low = own != 0 ? own : lowest_known_to_others();
   const std::uintptr_t frame = std::max(stack::largest_frame(), std::size_t{1} << 20);
-  const auto at_the_end = [=](std::uintptr_t where) {
-    return where - (low - frame) < frame + base::page_size();
+  const auto at_the_end = [=](std::uintptr_t place) {
+    return place - (low - frame) < frame + base::page_size();
   };
   return low != 0 && at_the_end(address) && at_the_end(at);
 }
@@ -79,7 +80,7 @@ void report_stack_overflows(std::uintptr_t (*ask_others)() noexcept) {
 }
 
 void report_overflow_of_own_stack(bool of_pool) noexcept {
-  const int error = *base::this_threads_error();
+  const int error = *base::this_threads_error(); // the first fork of a thread does not change it
   const std::uintptr_t low = base::lowest_of_own_stack();
   own_low = low != 0 && of_pool ? low | kOfPool : low;
   base::set_error(error);

@@ -15,23 +15,17 @@
 namespace nopal::inline NOPAL_ABI::vproc {
 namespace {
 
-// A policy is asked as code of no strand: what it calls must not change stacks.
+// A policy is called as code of no strand: what it calls must not change stacks.
 void give(policy* receiver, fiber* strand) noexcept {
   const worker* const caller = current();
   const std::uint32_t number = is_worker(caller) ? caller->host->number : 0;
+  // A fork of the policy finds no worker, and then that the thread is inside, which ends the
+  // program.
   arch::runner* const self = std::exchange(arch::nopal_self, &no_worker);
   const bool entered = enter_if_outside();
   receiver->give(receiver, strand, number);
   leave_if(entered);
   arch::nopal_self = self;
-  want_ticks();
-}
-
-void enqueue_remote(vproc* target, fiber* strand, worker* self) noexcept {
-  base::happens_before(strand);
-  group* const fibers_group = strand->group; // the strand may end once it is in the queue
-  target->remote.add(strand);
-  wake_vproc(self, target, fibers_group);
   want_ticks();
 }
 
@@ -41,19 +35,18 @@ void make_ready(fiber* strand) noexcept {
   base::happens_before(strand);
   group* const fibers_group = strand->group; // the strand may end once it is in a queue
   if (fibers_group == nullptr)
-    return strand->waker.wake();
+    return strand->waker.wake(); // a thread that runs no strands waits
   worker* const self = current();
   const bool may_run_here = is_worker(self) && runs_when_bound_to(self->host->bound)(strand);
   if (vproc* const pinned = strand->pinned_to()) {
     if (!may_run_here || self->host != pinned)
       return enqueue_on(pinned, strand);
-    self->host->ready.add(strand);
-    announce_ready(self, fibers_group);
-    return want_ticks();
-  }
-  if (strand->context != nullptr && strand->context->computation->policy != nullptr)
+  } else if (strand->context != nullptr && strand->context->computation->policy != nullptr) {
     return give(strand->context->computation->policy, strand);
-  if (may_run_here && !strand->turn_ended) {
+  }
+  // A fiber whose turn has ended goes behind those that its vproc keeps, into the shared queue, but
+  // for a pinned one, which no other vproc may take.
+  if (may_run_here && (!strand->turn_ended || strand->is_pinned())) {
     self->host->ready.add(strand);
     announce_ready(self, fibers_group);
   } else {
@@ -69,18 +62,23 @@ void enqueue_on(vproc* target, fiber* strand) noexcept {
                "a fiber was enqueued on a vproc that cannot run it: a nopal::place is one of those "
                "that nopal::places, host and provision return within the same outermost nopal::run "
                "or affine region");
+  base::happens_before(strand);
+  group* const fibers_group = strand->group; // the strand may end once it is in the queue
+  target->remote.add(strand);
   worker* const self = current();
-  enqueue_remote(target, strand, is_worker(self) ? self : nullptr);
+  wake_vproc(is_worker(self) ? self : nullptr, target, fibers_group);
+  want_ticks();
 }
 
 void share_ready(vproc* keeper) noexcept {
   while (fiber* const strand = keeper->ready.take()) {
     if (strand->is_pinned()) {
-      keeper->remote.add(strand);
+      keeper->remote.add(strand); // the calling thread takes it later, so nobody is woken
       continue;
     }
+    group* const fibers_group = strand->group; // the strand may end once it is in the queue
     shared_ready.add(strand);
-    announce_work(nullptr, strand->group);
+    announce_work(nullptr, fibers_group);
   }
 }
 

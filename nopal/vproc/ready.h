@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a fiber becomes ready: who may run it, and who is woken for that.
+// How a fiber becomes ready: the queue that it goes to, and the thread that is woken for it.
 #pragma once
 
 #include "nopal/config.h"
@@ -8,11 +8,11 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-// Any thread, once for each time that the fiber was parked.
+// Any thread, once for each time that the fiber was parked. The caller does not use it after that.
 void make_ready(fiber* strand) noexcept;
-// The same, and the fiber runs on this vproc alone. Precondition, checked: it can run there.
+// The same, but only this vproc runs the fiber. Precondition, checked: it can run there.
 void enqueue_on(vproc* target, fiber* strand) noexcept;
-// Before the vproc may not run any fiber: the fibers that it keeps become everybody's.
+// Gives the fibers that the vproc keeps to all vprocs, before it rests or waits for one group.
 void share_ready(vproc* keeper) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which of a vproc's three queues comes first.
+// The order in which a vproc looks at its three queues.
 #include "nopal/vproc/ready_queues.h"
 
 #include "nopal/vproc/settings.h"
@@ -9,7 +9,7 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 alignas(64) sync::shared_queue<fiber> shared_ready;
 
-// Each queue comes first now and then: another one might never be empty.
+// Each queue comes first now and then, since the one before it might never be empty.
 fiber* take_ready(vproc* taker) noexcept {
   const auto wanted = runs_when_bound_to(taker->bound);
   const auto remote = [&] { return taker->remote.take(wanted); };
@@ -23,7 +23,7 @@ fiber* take_ready(vproc* taker) noexcept {
   const bool shared_first =
       virtual_workers() > 1 ? taker->random.below(2) == 0 : taker->looks_further();
   const bool own_first = taker->ready.turns() % 64 == 31;
-  taker->ready.begin_turn();
+  taker->ready.begin_turn(); // thieves see that the vproc turns to its fibers (ready_seen)
   return shared_first ? first_of(shared, remote, own)
          : own_first  ? first_of(own, remote, shared)
                       : first_of(remote, own, shared);
@@ -43,21 +43,23 @@ std::uint32_t seem_ready(const vproc* taker) noexcept {
 }
 
 fiber* steal_ready(vproc* thief, ready_seen& before) noexcept {
-  fiber* got = nullptr;
+  fiber* taken = nullptr;
   ready_seen now;
   any_other_vproc(thief, [&](vproc* victim) {
     if (victim->ready.empty())
       return false;
     now.turns += victim->ready.turns();
-    now.there = true;
-    if (before.there && before.turns == now.turns)
-      got = victim->ready.steal([may_run = runs_when_bound_to(thief->bound)](const fiber* strand) {
-        return may_run(strand) && !strand->is_pinned();
-      });
-    return got != nullptr;
+    now.any = true;
+    // The sums agree at the last of these vprocs only, if none of them has turned to its fibers.
+    if (before.any && before.turns == now.turns)
+      taken =
+          victim->ready.steal([may_run = runs_when_bound_to(thief->bound)](const fiber* strand) {
+            return may_run(strand) && !strand->is_pinned();
+          });
+    return taken != nullptr;
   });
   before = now;
-  return got;
+  return taken;
 }
 
 } // namespace nopal::inline NOPAL_ABI::vproc

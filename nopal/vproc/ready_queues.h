@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The fibers that are ready, and how a vproc takes one of them. How a fiber becomes ready: ready.h.
 //
-//   remote   each vproc's: fibers that are to run on that vproc and on no other
+//   remote   each vproc's: fibers that only that vproc may run
 //   own      each vproc's: fibers that its thread made ready (sync/local_queue.h)
 //   shared   one queue: fibers that all vprocs take
 //
@@ -26,20 +26,20 @@ inline auto runs_when_bound_to(const group* bound) noexcept {
   };
 }
 
-// The scheduler: takes the fiber that has been ready longest, from the vproc's remote fibers, or
-// else from its own, or else from the shared ones; null: there is none.
+// Takes the oldest fiber of the first queue that is not empty: remote, own, shared, or now and then
+// in another order; null: all are empty. Called by the scheduler.
 fiber* take_ready(vproc* taker) noexcept;
 bool any_ready(vproc* taker) noexcept;
 // Whether a shared fiber of this group is ready.
 bool any_ready_of(const group* wanted) noexcept;
-// Any thread: how many fibers are ready that this vproc might run. The number may be wrong.
+// How many fibers are ready that this vproc might run. Any thread; the number may be wrong.
 std::uint32_t seem_ready(const vproc* taker) noexcept;
 
-// A thief's look at the fibers that other vprocs keep. A vproc that is about to run its fiber
-// should run it, and most are, where fibers talk to one another; so the thief takes a fiber only
-// from a vproc that has not turned to its fibers since the thief looked before.
+// What a thief saw of the fibers that other vprocs keep. A vproc that will soon turn to its fibers
+// should run them itself, as most do where fibers talk to one another. So the thief takes a fiber
+// only if those vprocs have not turned to theirs since its last look.
 struct ready_seen {
-  bool there = false;
+  bool any = false;
   std::uint32_t turns = 0;
 };
 fiber* steal_ready(vproc* thief, ready_seen& before) noexcept;

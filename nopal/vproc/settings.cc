@@ -11,16 +11,17 @@ namespace {
 
 constexpr config::defaults usual{NOPAL_DEFAULT_STACK_BUDGET, NOPAL_DEFAULT_MAX_STACKS};
 
-// Both are written before the first strand runs.
+// Written under the lock before the first strand runs; strands read them without it.
 bool forced = false;
-unsigned virtual_ones = 0;
+unsigned virtual_count = 0;
 
 std::mutex lock; // guards all below
 bool forked = false;
-// Static objects of the program may configure before those of this file are made.
+// Made at its first use: static objects of the program may configure before those of this file
+// exist.
 config::options& wanted() {
-  static auto* const only = new config::options;
-  return *only;
+  static auto* const options = new config::options;
+  return *options;
 }
 // Null until the options are asked for. Never destroyed: the last static destructor may fork.
 const config::resolved_options* resolved = nullptr;
@@ -55,7 +56,7 @@ const config::resolved_options& options_in_force() {
 const config::resolved_options& options_at_first_fork() {
   const std::scoped_lock guard{lock};
   forked = true;
-  virtual_ones = decide().virtual_workers.value;
+  virtual_count = decide().virtual_workers.value;
   return decide();
 }
 
@@ -68,6 +69,6 @@ void force_steals(std::uint64_t seed) {
 }
 
 bool steals_forced() noexcept { return forced; }
-unsigned virtual_workers() noexcept { return virtual_ones; }
+unsigned virtual_workers() noexcept { return virtual_count; }
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The options that are in force, and the two ways in which tests make schedules rare or repeatable.
 //
-// Thread rules: any thread. The options are decided once, when they are first asked for.
+// Thread rules: any thread.
 #pragma once
 
 #include "nopal/config.h"
@@ -12,13 +12,13 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-// What the program asks for. Ends the program with a sentence if the options are decided.
+// What the program asks for. Precondition, checked: the options are not decided.
 void set_options(const config::options& asked);
 // What the program has asked for: its callbacks are used as they are.
 const config::options& options_asked() noexcept;
 // Decides the options when they are first asked for; they are fixed after that.
 const config::resolved_options& options_in_force();
-// The same, for the first fork: set_options names that as the reason from now on.
+// The same, called at the first fork: set_options names that as its reason from now on.
 const config::resolved_options& options_at_first_fork();
 
 // For tests, before the first fork: every fork publishes at once, and about three in four, chosen
@@ -26,7 +26,7 @@ const config::resolved_options& options_at_first_fork();
 // fork then also takes the path of kernels without the heavy barrier.
 void force_steals(std::uint64_t seed);
 bool steals_forced() noexcept;
-// 0: workers are real; else one thread stands for so many (config/options.h).
+// 0: workers are real; n: one thread stands for n workers (config/options.h).
 unsigned virtual_workers() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How spares start, rest and are called. Blocking takes a system call, so a lock costs little here.
 //
-// Invariant (under the lock): active <= lent, but for spares that have not looked for work
-// since one ended.
+// Invariant (under the lock): active <= lent + spares that have not looked for work since `lent`
+// fell.
 #include "nopal/vproc/spares.h"
 #include "nopal/vproc/settings.h"
 #include "nopal/vproc/threads.h"
@@ -14,16 +14,16 @@
 namespace nopal::inline NOPAL_ABI::vproc {
 namespace {
 
-std::mutex lock; // of all below
-unsigned lent = 0;
+std::mutex lock;      // of all below
+unsigned lent = 0;    // places of vprocs that block, or do not take their signals
 unsigned active = 0;  // spares that run, or are about to
-unsigned resting = 0; // spares that have not been called since
-unsigned called = 0;
+unsigned resting = 0; // spares that rest, less those that were called
+unsigned called = 0;  // calls that no spare has taken yet
 
 // Never destroyed: spares wait for it as long as the process lives.
 std::condition_variable& spare_wanted() {
-  static auto* const one = new std::condition_variable;
-  return *one;
+  static auto* const wanted = new std::condition_variable;
+  return *wanted;
 }
 
 } // namespace
@@ -34,12 +34,11 @@ void lend_spare() noexcept {
   if (active >= lent)
     return;
   if (resting > 0) {
-    active += 1;
+    active += 1; // at once, so that the next caller does not count on the same spare
     resting -= 1;
     called += 1;
     spare_wanted().notify_one();
-  } else if (
-      start_spare()) { // under the lock: where the pool ends, it is forgotten with the others
+  } else if (start_spare()) { // under the lock, so that forget_spares forgets this spare too
     active += 1;
   }
 }
@@ -49,7 +48,8 @@ void take_spare_back() noexcept {
   lent -= 1;
 }
 
-// Virtual workers have one thread, which blocks.
+// Virtual workers have one thread, which blocks. Otherwise the vproc counts as blocked first, so
+// that the timer does not lend its place a second time.
 lending::lending()
     : lent_{is_worker(current()) && virtual_workers() == 0 ? current()->host : nullptr} {
   if (lent_ == nullptr)
@@ -74,7 +74,7 @@ void rest_until_wanted(const vproc* host) noexcept {
   std::unique_lock guard{lock};
   if (active <= lent)
     return;
-  active -= 1;
+  active -= 1; // before the wait: whoever lends a place from now on calls this spare
   resting += 1;
   spare_wanted().wait(guard, [host] { return called > 0 || is_to_end(host); });
   if (called > 0)
@@ -82,13 +82,13 @@ void rest_until_wanted(const vproc* host) noexcept {
 }
 
 void wake_resting_spares() noexcept {
-  const std::scoped_lock guard{lock}; // none is between its look at the word and its wait
+  const std::scoped_lock guard{lock}; // no spare is between its look at is_to_end and its wait
   spare_wanted().notify_all();
 }
 
 void forget_spares() noexcept {
   const std::scoped_lock guard{lock};
-  active = resting = called = 0;
+  active = resting = called = 0; // `lent` stays: a vproc may take its place back later
 }
 
 } // namespace nopal::inline NOPAL_ABI::vproc

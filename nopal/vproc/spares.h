@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Spare threads in the place of threads that block.
+// Spare threads take the places of threads that block.
 //
 // A thread that blocks in a system call keeps its worker, and its open forks can be stolen as ever;
-// a spare pool worker takes its place among those that run. As many spares are wanted as threads
-// are blocked: one too many rests when it looks for work next.
+// a spare pool thread takes its place among those that run. Wanted spares = lent places; a spare
+// beyond that rests when it next looks for work.
 #pragma once
 
 #include "nopal/config.h"
@@ -12,8 +12,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-// Constructed: the calling thread is about to block. Destroyed: it is not. No effect on a thread
-// that runs no strands.
+// Lends the place of the calling thread while it blocks. No effect on a thread that runs no
+// strands.
 class lending {
 public:
   lending();
@@ -22,20 +22,20 @@ public:
   lending& operator=(const lending&) = delete;
 
 private:
-  vproc* lent_; // whose place; null: none
+  vproc* lent_; // null: no place was lent
 };
 
-// The same in two calls, by another thread: a spare takes the place of a vproc that does not heed
-// its signals, and is one too many again.
+// The same in two calls: the timer lends the place of a vproc that does not take its signals, and
+// the vproc takes it back.
 void lend_spare() noexcept;
 void take_spare_back() noexcept;
 
-// A spare that looks for work: whether there is one too many.
+// Whether more spares are active than are wanted: a spare that looks for work then rests.
 bool too_many_spares() noexcept;
-// Then it rests, unless that changed, until one is wanted or the pool ends.
+// Sleeps until a spare is wanted or the pool ends; returns at once if too_many_spares changed.
 void rest_until_wanted(const vproc* host) noexcept;
 
-// The pool ends (threads.h); and: it has ended.
+// Called when the pool ends (threads.h), and after its threads were joined.
 void wake_resting_spares() noexcept;
 void forget_spares() noexcept;
 

@@ -9,16 +9,17 @@
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
+// Each counter is written by its vproc's thread alone (vproc.h), so the sums need no lock.
 statistics measure() {
   statistics sum{};
   for (std::uint32_t i = 0; i < vprocs_ever(); ++i) {
-    const counters& of = vproc_at(i)->count;
-    sum.steals += of.steals.get();
-    sum.suspensions += of.suspensions.get();
-    sum.resumptions += of.resumptions.get();
-    sum.sleeps += of.sleeps.get();
-    sum.wakeups += of.wakeups.get();
-    sum.preemptions += of.preemptions.get();
+    const counters& count = vproc_at(i)->count;
+    sum.steals += count.steals.get();
+    sum.suspensions += count.suspensions.get();
+    sum.resumptions += count.resumptions.get();
+    sum.sleeps += count.sleeps.get();
+    sum.wakeups += count.wakeups.get();
+    sum.preemptions += count.preemptions.get();
   }
   const stack::usage stacks = stack::measure();
   sum.stacks = stacks.created;
@@ -34,14 +35,12 @@ statistics measure() {
 
 void print_statistics() {
   const statistics all = measure();
-  base::say(
-      "%u workers, %lu steals, %lu suspensions, %lu resumptions, %lu sleeps, %lu wake-ups, %lu "
-      "preemptions, "
-      "%lu stacks with %lu pages now, %lu pages returned in %lu calls, %lu stacks of fibers, %lu "
-      "exceptions suppressed",
-      options_in_force().num_workers.value, all.steals, all.suspensions, all.resumptions,
-      all.sleeps, all.wakeups, all.preemptions, all.stacks, all.stack_pages, all.pages_returned,
-      all.unmaps, all.fiber_stacks, all.suppressed_exceptions);
+  base::say("%u workers, %lu steals, %lu suspensions, %lu resumptions, %lu sleeps, %lu wake-ups, "
+            "%lu preemptions, %lu stacks with %lu pages now, %lu pages returned in %lu calls, "
+            "%lu stacks of fibers, %lu exceptions suppressed",
+            options_in_force().num_workers.value, all.steals, all.suspensions, all.resumptions,
+            all.sleeps, all.wakeups, all.preemptions, all.stacks, all.stack_pages,
+            all.pages_returned, all.unmaps, all.fiber_stacks, all.suppressed_exceptions);
 }
 
 } // namespace nopal::inline NOPAL_ABI::vproc

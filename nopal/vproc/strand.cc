@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Moves a strand's state between its thread and where it is kept.
+// errno and the exception state belong to the thread, the control words to the processor.
 #include "nopal/vproc/strand.h"
 
 #include "nopal/base/os.h"

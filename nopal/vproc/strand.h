@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A strand's state (join/strand_state.h) leaves the thread with the strand, and comes back with it.
+// Moves a strand's state (join/strand_state.h) between its thread and the strand's record.
 #pragma once
 
 #include "nopal/config.h"
@@ -9,7 +9,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-// The strand that runs with this worker stops. Its thread has no live exception after that.
+// The strand that this worker runs stops. Its thread has no live exception after that.
 join::strand_state take_strand_state(const worker* self) noexcept;
 // A strand goes on with this worker. If `own_control` is false, it computes as its group does.
 void put_strand_state(worker* self, const join::strand_state& state, bool own_control) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables of table.h, and what is not in use, under one lock.
+// The tables of table.h, and the unused workers, groups and vprocs, under one lock.
 #include "nopal/vproc/table.h"
 
 #include "nopal/base/check.h"
@@ -14,8 +14,9 @@ sync::suspended_workers<worker> suspended;
 namespace {
 
 constexpr std::uint32_t kSlots = most_vprocs;
-constexpr int no_error = 0; // for a thief that comes late
+constexpr int no_error = 0; // read by a thief whose victim has no errno any more
 
+// Written under the lock, read by any thread without it.
 base::atomic<worker*> table[kSlots];
 base::atomic<std::uint32_t> in_use{0};
 base::atomic<vproc*> vprocs[kSlots];
@@ -27,7 +28,7 @@ struct unused {
   std::mutex lock;
   std::vector<worker*> workers;
   std::vector<group*> groups;
-  std::size_t groups_in_use = 0;
+  std::size_t groups_in_use = 0; // begun and not ended
   std::vector<vproc*> vprocs;
   bool without_barrier = false;
   std::uint64_t seed = 0;
@@ -49,13 +50,13 @@ private:
   const std::scoped_lock<std::mutex> guard_{all_.lock};
 };
 
-// An unused one, or a new one.
+// An unused object, or a new one.
 template <class T> T* take(std::vector<T*>& from) {
   if (from.empty())
     return new T;
-  T* const one = from.back();
+  T* const last = from.back();
   from.pop_back();
-  return one;
+  return last;
 }
 
 worker* any_worker(const locked_unused& all) {
@@ -66,24 +67,25 @@ worker* any_worker(const locked_unused& all) {
   return made;
 }
 
-// What sleepers asked of others in this place was not asked of this worker. So its first push looks
+// Sleepers have asked the worker that had this slot before, not this one. So its first push looks
 // for sleepers (sync/README.md, "A worker that comes into a slot").
-void put(worker* one, std::uint32_t slot) noexcept {
-  one->slot = slot;
-  table[slot].store(one, base::release);
-  one->deque.ask_before_sleep();
+void put(worker* placed, std::uint32_t slot) noexcept {
+  placed->slot = slot;
+  table[slot].store(placed, base::release); // its host and deque are complete
+  placed->deque.ask_before_sleep();
 }
 
-void forget(const locked_unused& all, worker* one) {
-  one->group = nullptr;
-  one->host = nullptr;
-  one->set_error_at(&no_error);
-  all->workers.push_back(one);
+// A thief that holds the worker still finds an empty deque, and an errno that exists.
+void forget(const locked_unused& all, worker* left) {
+  left->group = nullptr;
+  left->host = nullptr;
+  left->set_error_at(&no_error);
+  all->workers.push_back(left);
 }
 
-void offer_nothing(worker* one) noexcept {
-  one->adopt(stack::no_stack, 0, nullptr);
-  lend_stack(one);
+void offer_nothing(worker* left) noexcept {
+  left->adopt(stack::no_stack, 0, nullptr);
+  lend_stack(left);
 }
 
 vproc* make_vproc(const locked_unused& all) {
@@ -93,8 +95,8 @@ vproc* make_vproc(const locked_unused& all) {
   made->number = number;
   made->random.reseed(all->seed, number);
   made->ready.open(all->without_barrier);
-  vprocs[number].store(made, base::release);
-  vprocs_made.store(number + 1, base::seq_cst);
+  vprocs[number].store(made, base::release);    // before the count that covers it
+  vprocs_made.store(number + 1, base::seq_cst); // sched/stop.h
   return made;
 }
 
@@ -116,38 +118,38 @@ void lend_stack(worker* self) noexcept {
 
 worker* take_worker(vproc* host) noexcept {
   const locked_unused all;
-  worker* const one = any_worker(all);
+  worker* const taken = any_worker(all);
   std::uint32_t slot = 0; // the lowest free one
   while (slot < kSlots && worker_in(slot) != nullptr)
     ++slot;
   NOPAL_ASSERT(slot < kSlots, "more than %u threads and affine regions use Nopal at the same time",
                kSlots);
   if (slot >= in_use.load(base::relaxed))
-    in_use.store(slot + 1, base::release);
-  put(one, slot);
-  one->host = host;
-  return one;
+    in_use.store(slot + 1, base::release); // before the worker may push, so sleepers look there
+  put(taken, slot);
+  taken->host = host;
+  return taken;
 }
 
-void return_worker(worker* one) noexcept {
-  offer_nothing(one);
+void return_worker(worker* left) noexcept {
+  offer_nothing(left); // first: from the slot's end on nobody takes what it has
   const locked_unused all;
-  table[one->slot].store(nullptr, base::relaxed);
+  table[left->slot].store(nullptr, base::relaxed);
   std::uint32_t count = in_use.load(base::relaxed);
   while (count > 0 && worker_in(count - 1) == nullptr)
     --count;
   in_use.store(count, base::release);
-  forget(all, one);
+  forget(all, left);
 }
 
 worker* replace_worker(worker* left) noexcept {
   const locked_unused all;
-  worker* const one = any_worker(all);
-  one->run_on(left->host);
-  one->group = left->group;
-  put(one, left->slot);
+  worker* const next = any_worker(all);
+  next->run_on(left->host);
+  next->group = left->group;
+  put(next, left->slot); // thieves find `left` in the list of the suspended already (park.cc)
   left->host = nullptr;
-  return one;
+  return next;
 }
 
 void put_back_worker(worker* self, worker* left) noexcept {
@@ -160,14 +162,14 @@ void put_back_worker(worker* self, worker* left) noexcept {
 
 group* take_group() noexcept {
   const locked_unused all;
-  all->groups_in_use += 1;
+  all->groups_in_use += 1; // before anything of it runs: the pool does not end from now on
   return take(all->groups);
 }
 
-void return_group(group* one) noexcept {
+void return_group(group* ended) noexcept {
   const locked_unused all;
   all->groups_in_use -= 1;
-  all->groups.push_back(one);
+  all->groups.push_back(ended);
 }
 
 bool clear_if_no_group(base::atomic<bool>& flag) noexcept {
@@ -178,13 +180,13 @@ bool clear_if_no_group(base::atomic<bool>& flag) noexcept {
   return none;
 }
 
-void leave_to_next_thread(worker* one) noexcept {
-  lend_stack(one);
-  one->host->signals.run_with(nullptr);
-  one->host->error = nullptr;
-  one->host->exceptions = &join::no_exceptions;
-  one->exceptions = &join::no_exceptions;
-  one->set_error_at(&no_error);
+void leave_to_next_thread(worker* left) noexcept {
+  lend_stack(left);
+  left->host->signals.run_with(nullptr);
+  left->host->error = nullptr; // these end with the thread; the next thread sets its own
+  left->host->exceptions = &join::no_exceptions;
+  left->exceptions = &join::no_exceptions;
+  left->set_error_at(&no_error);
 }
 
 vproc* take_vproc() noexcept {
@@ -192,7 +194,7 @@ vproc* take_vproc() noexcept {
   return all->vprocs.empty() ? make_vproc(all) : take(all->vprocs);
 }
 
-void return_vproc(vproc* one) noexcept { locked_unused()->vprocs.push_back(one); }
+void return_vproc(vproc* left) noexcept { locked_unused()->vprocs.push_back(left); }
 
 vproc* add_pool_vproc() noexcept {
   const locked_unused all;

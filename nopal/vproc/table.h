@@ -19,34 +19,34 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-// At a time: workers in slots, and vprocs that ever were.
+// The most workers in slots at a time, and the most vprocs ever.
 inline constexpr std::uint32_t most_vprocs = 8192;
 
-// All slots in use are below that number.
+// One more than the highest slot in use.
 std::uint32_t slots_in_use() noexcept;
 worker* worker_in(std::uint32_t slot) noexcept; // null: the slot is free
 
-// Whether `wanted` is true for a worker in a slot that is not `self`. Begins at a random slot: else
-// a worker that always has something would keep this look from the others.
+// Whether `wanted` is true for a worker in a slot other than `self`. Begins at a random slot, since
+// a worker that always has something would hide those behind it.
 template <class Wanted> bool any_other_worker(const worker* self, Wanted wanted) noexcept {
   const std::uint32_t count = slots_in_use();
   const std::uint32_t first = self->host->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    worker* const one = worker_in((first + i) % count);
-    if (one != self && one != nullptr && wanted(one))
+    worker* const other = worker_in((first + i) % count);
+    if (other != self && other != nullptr && wanted(other))
       return true;
   }
   return false;
 }
 
-// A worker in a slot of its own, run by this vproc; and its return.
+// Takes a worker for this vproc into the lowest free slot, and returns it.
 worker* take_worker(vproc* self) noexcept;
 void return_worker(worker* unused) noexcept;
-// A worker in the place of `left`, which is suspended from now on; its vproc runs the new one.
+// The vproc of `left` runs another worker from now on, in the same slot. `left` is suspended.
 worker* replace_worker(worker* left) noexcept;
 // The converse: `left` in the place of `self`, which is returned.
 void put_back_worker(worker* self, worker* left) noexcept;
-// Where thieves or the budget may want it, an idle or unused worker keeps no empty stack.
+// Gives back the empty stack of an idle or unused worker, if thieves or the budget may want it.
 void lend_stack(worker* self) noexcept;
 
 // The workers that waiting strands have left with open forks.
@@ -58,17 +58,17 @@ void return_group(group* unused) noexcept;
 bool clear_if_no_group(base::atomic<bool>& flag) noexcept;
 
 // The thread that has run this worker of the pool ends. Another one may run it later.
-void leave_to_next_thread(worker* one) noexcept;
+void leave_to_next_thread(worker* left) noexcept;
 
-// For an external thread.
+// An external thread's vproc.
 vproc* take_vproc() noexcept;
 void return_vproc(vproc* unused) noexcept;
-// For a pool thread, and for those that come after it.
+// A new vproc for a pool thread, and for the threads of later pools.
 vproc* add_pool_vproc() noexcept;
-// Of the pool; they stay.
+// The pool's vprocs. Their number only grows.
 std::uint32_t pool_size() noexcept;
 vproc* pool_vproc(std::uint32_t number) noexcept;
-// All vprocs there ever were.
+// All vprocs, used or not. Their number only grows.
 std::uint32_t vprocs_ever() noexcept;
 vproc* vproc_at(std::uint32_t number) noexcept;
 
@@ -77,8 +77,8 @@ template <class Wanted> bool any_other_vproc(vproc* self, Wanted wanted) noexcep
   const std::uint32_t count = vprocs_ever();
   const std::uint32_t first = self->random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    vproc* const one = vproc_at((first + i) % count);
-    if (one != self && wanted(one))
+    vproc* const other = vproc_at((first + i) % count);
+    if (other != self && wanted(other))
       return true;
   }
   return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How threads begin, what they inherit, and the end of the pool's.
+// How threads begin, what they inherit, and how the pool's threads end.
 #include "nopal/vproc/threads.h"
 
 #include "nopal/base/check.h"
@@ -26,15 +26,15 @@ namespace {
 
 base::atomic<bool> ends{false};
 
-// Null, or the callback that runs on this pool thread, in the words of a sentence.
+// The callback that this pool thread runs, as a message names it; null: it runs none.
 thread_local const char* running __attribute__((tls_model("initial-exec"))) = nullptr;
 
-// All under the lock, but for what threads read when they begin: it was written before. Never
-// destroyed: threads live as long as the process.
+// The lock guards all fields. Threads read `mask`, `body` and the callbacks without it: these are
+// written before the threads start. Never destroyed: threads live as long as the process.
 struct pool_state {
   std::mutex lock;
-  bool open = false;
-  std::vector<pthread_t> threads; // that run
+  bool open = false;              // spares may start
+  std::vector<pthread_t> threads; // started and not joined
   std::vector<worker*> idle;      // the pool's workers without a thread, the first one last
   std::vector<int> cpus;          // where the program may run; empty: no thread is bound
   sigset_t mask{};
@@ -43,8 +43,8 @@ struct pool_state {
   std::function<void()> at_end;
 };
 pool_state& pool() {
-  static auto* const only = new pool_state;
-  return *only;
+  static auto* const state = new pool_state;
+  return *state;
 }
 
 [[gnu::noinline]] void set_running(const char* what) noexcept { running = what; }
@@ -76,12 +76,13 @@ void* run_pool(void* self) noexcept {
 worker* any_worker(pool_state& all) {
   if (all.idle.empty())
     return take_worker(add_pool_vproc());
-  worker* const one = all.idle.back();
+  worker* const next = all.idle.back();
   all.idle.pop_back();
-  return one;
+  return next;
 }
 
-// No frame of what runs there leaps over it: actions and callbacks are the program's.
+// As large as the largest frame: actions and callbacks of the program run on these stacks, and none
+// of their frames leaps over the guard.
 std::size_t guard_bytes() noexcept { return std::max(stack::largest_frame(), base::usual_guard); }
 
 base::thread_refused why_not(int error) noexcept {
@@ -91,7 +92,7 @@ base::thread_refused why_not(int error) noexcept {
 // Returns pthread_create's error.
 int start_in_pool(pool_state& all, worker* self) {
   pthread_t thread;
-  self->host->searches.set(true); // as soon as the thread runs
+  self->host->searches.set(true); // it will, and a forced steal waits for it (thief_may_come)
   const int error = base::start_thread(thread, run_pool, self, base::usual_room, guard_bytes());
   if (error == 0)
     all.threads.push_back(thread);
@@ -106,12 +107,12 @@ void bind(pthread_t thread, const std::vector<int>& cpus) {
 
 } // namespace
 
-// Worker 0 of the binding order is left to the thread that brings the work.
+// The first CPU of the binding order is left to the thread that brings the work.
 void start_pool_threads(const config::resolved_options& use, const config::options& asked,
                         pool_body body) {
   pool_state& all = pool();
   const std::scoped_lock guard{all.lock};
-  all.open = true;
+  all.open = true; // the caller holds the pool's lock, so nobody ends the pool meanwhile
   pthread_sigmask(SIG_SETMASK, nullptr, &all.mask);
   all.body = body;
   all.at_start = asked.on_worker_start;
@@ -123,8 +124,8 @@ void start_pool_threads(const config::resolved_options& use, const config::optio
   }
   const std::uint32_t pool = use.num_workers.value - 1;
   std::vector<worker*> workers(pool); // all are in the table before the first one looks around
-  for (worker*& one : workers)
-    one = any_worker(all);
+  for (worker*& self : workers)
+    self = any_worker(all);
   for (std::uint32_t number = 0; number < pool; ++number) {
     const int error = start_in_pool(all, workers[number]);
     NOPAL_ASSERT(error == 0, "cannot start worker %u of %u with %s; lower NOPAL_NUM_WORKERS",
@@ -140,7 +141,7 @@ bool start_spare() {
   if (!all.open)
     return false;
   worker* const self = any_worker(all);
-  self->host->spare.set(true);
+  self->host->spare.set(true); // before its thread runs, which may have to rest at once
   const int error = start_in_pool(all, self);
   NOPAL_ASSERT(error == 0, "cannot start a worker in the place of one that is blocked with %s",
                why_not(error).text);
@@ -169,10 +170,10 @@ void tell_pool_threads_to_end() noexcept {
   pool_state& all = pool();
   {
     const std::scoped_lock guard{all.lock};
-    all.open = false;
+    all.open = false; // first: no spare starts that the caller of join_pool_threads would miss
   }
   ends.store(true, base::seq_cst);
-  base::full_fence();
+  base::full_fence(); // threads.h: each thread sees `ends`, or is woken
   wake_pool();
 }
 
@@ -189,13 +190,13 @@ void join_pool_threads() noexcept {
     pthread_join(thread, &last);
     left.push_back(static_cast<worker*>(last));
   }
-  ends.store(false, base::relaxed);
+  ends.store(false, base::relaxed); // only pool threads heed it, and these have ended
   const std::scoped_lock guard{all.lock};
   all.idle.insert(all.idle.end(), left.rbegin(), left.rend());
 }
 
-bool is_to_end(const vproc* at) noexcept {
-  return ends.load(base::relaxed) && at->in_pool && at->bound == nullptr;
+bool is_to_end(const vproc* host) noexcept {
+  return ends.load(base::relaxed) && host->in_pool && host->bound == nullptr;
 }
 
 [[gnu::noinline]] void check_no_callback() noexcept {

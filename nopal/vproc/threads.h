@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The threads that Nopal begins: those of the pool, spares, and helpers that run no strands.
 //
-// Those of the pool are what the program's own would be: they have the signal mask of the thread
-// that starts the pool, and the system lets a new thread inherit the rest. They run until the pool
+// Pool threads behave as the program's own would: they have the signal mask of the thread that
+// starts the pool, and inherit the rest as any new thread does. They run until the pool
 // ends (nopal::stop_workers), else as long as the process, and sleep when there is nothing to do.
 //
 // How they end. The caller has seen, under the table's lock, that no group is in use, so nothing
@@ -21,15 +21,14 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-// What a thread of the pool runs. Returns when the pool ends, with the worker that its vproc has
-// then.
+// The function that a pool thread runs. When the pool ends it returns the last worker of its vproc.
 using pool_body = worker* (*)(worker* self) noexcept;
 
-// Starts the pool's threads, by the thread whose signal mask they are to have.
+// Starts the pool's threads, which get the signal mask of the calling thread.
 void start_pool_threads(const config::resolved_options& use, const config::options& asked,
                         pool_body body);
-// Ends them all, in two steps; no group is in use. The first one wakes those that sleep but for
-// resting spares; the second one returns when all have ended.
+// Ends them all, in two steps. Precondition: no group is in use. The first step wakes all sleepers
+// but resting spares (spares.h); the second returns when all threads have ended.
 void tell_pool_threads_to_end() noexcept;
 void join_pool_threads() noexcept;
 
@@ -43,8 +42,8 @@ void take_programs_signals() noexcept;
 
 // Whether this pool thread is to end when it finds nothing to do.
 bool is_to_end(const vproc* host) noexcept;
-// Ends the program if this is a pool thread that runs no strand: it is in a callback of the
-// program's, or in the destructor of a thread-local object.
+// Precondition, checked: this is no pool thread that runs a callback of the program or a destructor
+// of a thread-local object.
 void check_no_callback() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -16,32 +16,34 @@
 namespace nopal::inline NOPAL_ABI::vproc {
 namespace {
 
-constexpr unsigned kQuietTicks = 8; // the timer sleeps after so many at which nothing competed
+constexpr unsigned kQuietTicks = 8; // the timer sleeps after these, at which nothing competed
 constexpr unsigned kPatience = 5;   // ticks
 
 enum : std::uint32_t { ticking, resting, not_started, off };
 
-// Read when a fiber becomes ready, and written seldom.
+// Read whenever a fiber becomes ready, and written seldom; so it has a cache line to itself.
 alignas(64) base::atomic<std::uint32_t> state{off};
 bool fenced = false;
 unsigned tick_us = 0;
 unsigned most_stand_ins = 0;
 base::atomic<unsigned> stand_ins{0};
-unsigned ignored[most_vprocs]; // of each vproc: ticks in a row whose signal it has not taken
+unsigned ignored[most_vprocs]; // of each vproc: ticks in a row whose signal it has not taken. Only
+                               // the timer's thread uses this.
 
 join::tally alternatives;
 
-bool competes(const vproc* one) noexcept {
-  return one->runs.get() && !one->blocked.any() &&
-         (any_alternatives() || seem_ready(one) != 0 || one->actions.get() != nullptr);
+// Whether the vproc's strand keeps something else from running. A wrong answer costs a tick.
+bool competes(const vproc* host) noexcept {
+  return host->runs.get() && !host->blocked.any() &&
+         (any_alternatives() || seem_ready(host) != 0 || host->actions.get() != nullptr);
 }
 
-void stand_in_for(vproc* one) noexcept {
-  if (one->stood_in.load(base::relaxed) || stand_ins.load(base::relaxed) >= most_stand_ins)
+void stand_in_for(vproc* host) noexcept {
+  if (host->stood_in.load(base::relaxed) || stand_ins.load(base::relaxed) >= most_stand_ins)
     return;
   stand_ins.fetch_add(1, base::relaxed);
   lend_spare();
-  one->stood_in.store(true, base::release);
+  host->stood_in.store(true, base::release); // then the vproc may take its place back
 }
 
 // Returns whether anything competed.
@@ -49,16 +51,16 @@ bool tick() noexcept {
   bool any = false;
   const std::uint32_t count = vprocs_ever();
   for (std::uint32_t i = 0; i < count; ++i) {
-    vproc* const one = vproc_at(i);
-    if (!competes(one)) {
+    vproc* const host = vproc_at(i);
+    if (!competes(host)) {
       ignored[i] = 0;
       continue;
     }
     any = true;
-    ignored[i] = one->signals.told(sync::preempt_requested) ? ignored[i] + 1 : 0;
+    ignored[i] = host->signals.raised(sync::preempt_requested) ? ignored[i] + 1 : 0;
     if (ignored[i] >= kPatience)
-      stand_in_for(one);
-    one->signals.tell(sync::preempt_requested);
+      stand_in_for(host);
+    host->signals.tell(sync::preempt_requested);
   }
   return any;
 }
@@ -73,6 +75,7 @@ bool anything_competes() noexcept {
 void rest() noexcept {
   state.store(resting, base::seq_cst);
   base::heavy_barrier(); // R
+  // If the exchange fails, want_ticks has set `ticking` meanwhile, and the loop ends at once.
   std::uint32_t expected = resting;
   if (anything_competes() &&
       state.compare_exchange_strong(expected, ticking, base::relaxed, base::relaxed))
@@ -92,6 +95,7 @@ void rest() noexcept {
   }
 }
 
+// Several threads may come here; the exchange lets one of them start or wake the timer.
 [[gnu::noinline]] void begin_ticks(std::uint32_t seen) noexcept {
   if (seen == off || !state.compare_exchange_strong(seen, ticking, base::acq_rel, base::relaxed))
     return;
@@ -120,10 +124,9 @@ void want_ticks() noexcept {
 }
 
 void heed_preemption(vproc* host) noexcept {
-  host->signals.take(sync::preempt_requested);
+  host->signals.take(sync::preempt_requested); // first: from now on `ignored` starts at 0 again
   if (!host->stood_in.load(base::relaxed) || !host->stood_in.exchange(false, base::acq_rel))
     return;
-
   stand_ins.fetch_sub(1, base::relaxed);
   take_spare_back();
 }

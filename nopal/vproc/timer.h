@@ -26,8 +26,8 @@ void want_ticks() noexcept;
 // The vproc takes the signal to preempt its strand. A spare in its place is no longer needed.
 void heed_preemption(vproc* host) noexcept;
 
-// Alternatives of which one may be the answer (nopal/either.h): no alternative starves another
-// between these two calls. The pool has started.
+// Alternatives of which one may be the answer (nopal/either.h): between these two calls no
+// alternative starves another. Precondition: the pool has started.
 void begin_alternatives() noexcept;
 void end_alternatives() noexcept;
 bool any_alternatives() noexcept;

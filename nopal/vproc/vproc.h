@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A vproc is a thread's place among those that run strands.
+// A vproc is the place of a thread among the threads that run strands.
 //
-// A pool thread has one, and leaves it to the thread that comes after it where the pool ends. A
-// thread that Nopal did not start, an external thread, has one from its first fork to its end. At
-// any time a vproc runs strands with one worker (worker.h): its stack and its deque.
+// A pool thread has one; when the pool ends, a thread of the next pool takes it over. A thread that
+// Nopal did not start, an external thread, has one from its first fork to its end. At any time a
+// vproc runs strands with one worker (worker.h): its stack and its deque.
 //
-// Ownership: the thread that makes it, then its own thread. `parking`, `signals` and `blocked` are
-//            shared; all read `count` and what is `shown`.
+// Ownership: docs/nouns.md tells for each field which threads may use it, and when.
 #pragma once
 
 #include "nopal/arch/arch.h"
@@ -31,10 +30,11 @@ struct fiber;
 struct group;
 struct worker;
 
-// Written by one thread, read by anybody. No other memory is read because of what it says.
+// A word that one thread writes and any thread reads. Nobody reads other memory because of its
+// value, so relaxed order is enough.
 template <class T> class shown {
 public:
-  void set(T to) noexcept { value_.store(to, base::relaxed); }
+  void set(T value) noexcept { value_.store(value, base::relaxed); }
   T get() const noexcept { return value_.load(base::relaxed); }
 
 private:
@@ -69,46 +69,46 @@ struct counters {
 // Where a vproc's scheduler runs: on the thread's own stack, or, while the thread waits in an
 // affine region, below the strand that entered the region.
 struct scheduler_place {
-  std::uintptr_t stack_pointer = 0;   // on which the scheduler starts afresh
-  void* fiber = nullptr;              // as ThreadSanitizer knows that stack
-  base::stack_bounds bounds = {0, 0}; // as AddressSanitizer does
+  std::uintptr_t stack_pointer = 0;   // its first frame lies below this, each time it is entered
+  void* fiber = nullptr;              // ThreadSanitizer's name of that stack
+  base::stack_bounds bounds = {0, 0}; // of that stack, for AddressSanitizer
 };
 
-// What a vproc does. A thread that begins a group and waits for it keeps its vproc's role in the
-// group, and takes it up again when the group ends (sched/groups.cc).
+// The fields of a vproc that a group replaces. A thread that begins a group stores its vproc's role
+// in the group, and takes it up again when the group ends (sched/groups.cc).
 struct role {
   scheduler_place scheduler;
-  group* bound = nullptr;    // its thread waits for this group and runs its strands only; null: any
-  bool member = false;       // bound to a group that another thread waits for (group::closed)
-  action* actions = nullptr; // the one that was pushed last
-  bool runs = false;         // a strand, or an action: it does not look for work
+  group* bound = nullptr;    // it runs strands of this group only; null: of any open group
+  bool member = false;       // another thread waits for that group (sched/arenas.h)
+  action* actions = nullptr; // the action on top
+  bool runs = false;         // it runs a strand or an action, and does not look for work
 };
 
 struct vproc {
-  scheduler_place scheduler; // as in its role; likewise `member`, `bound`, `actions` and `runs`
+  scheduler_place scheduler; // this, `member`, `bound`, `actions` and `runs`: see role
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   int* error = nullptr;                                           // its thread's errno
-  arch::context* beginning = nullptr; // of a pool thread, which ends where it began
+  arch::context* beginning = nullptr; // where a pool thread began, and ends
   bool member = false;
   group* bound = nullptr;
   shown<action*> actions;
-  const action* asked = nullptr;         // the one that is to answer now
-  bool watched = base::a_tool_watches(); // each switch of stacks must be told
-  std::uint32_t number = 0;              // of all vprocs
-  std::uint32_t turns_owed = 0;          // at ticks, to ready strands, before an alternative begins
+  const action* asked = nullptr;         // the action that decides now
+  bool watched = base::a_tool_watches(); // a tool must see each switch of stacks
+  std::uint32_t number = 0;              // its index among all vprocs
+  std::uint32_t turns_owed = 0;          // of ready strands, before the next alternative begins
   bool in_pool = false;
-  shown<bool> spare; // of the pool: active only while others are blocked
+  shown<bool> spare; // a pool thread that is active only while others block (spares.h)
   base::random random;
   sync::vain_steals vain;
   counters count;
   sync::forced_waits forced;
 
-  // Fibers that its thread made ready and may run. While it is bound, those of its group only.
+  // Fibers that its thread made ready and may run: while it is bound, its group's only.
   alignas(64) sync::local_queue<fiber> ready;
 
-  // Fibers that are to run here and nowhere else.
+  // Fibers that only this vproc may run.
   alignas(64) sync::shared_queue<fiber> remote;
-  base::handed_over<std::uint32_t> computations{0}; // that have been given it (provision.h)
+  base::handed_over<std::uint32_t> computations{0}; // that have provisioned it (provision.h)
 
   role now() const noexcept { return {scheduler, bound, member, actions.get(), runs.get()}; }
   void take_up(const role& next) noexcept {
@@ -119,21 +119,21 @@ struct vproc {
     runs.set(next.runs);
   }
 
-  // Every 64th time the fibers that all vprocs share come first: its own might never end.
+  // True at each 64th turn: the shared fibers come first, since its own might never end.
   bool looks_further() const noexcept { return ready.turns() % 64 == 63; }
-  // Whether nothing but its queue decides what it runs next.
+  // Whether its own queue alone decides what it runs next.
   bool may_switch() const noexcept {
     return actions.get() == nullptr && remote.empty() && !spare.get() && !watched &&
-           !signals.seems_told(~0u);
+           !signals.maybe_raised(~0u);
   }
 
-  alignas(64) sync::wait_counts waits; // of strands that can be cancelled meanwhile
+  alignas(64) sync::wait_counts waits; // of its strands that a canceller may wake
 
-  // What others want of it (sched/preemption.h, timer.h).
+  // What other threads request of it, and read of it (sched/stop.h, timer.h).
   alignas(64) sync::signal_word<worker> signals;
   shown<bool> runs;
-  shown<bool> searches;             // for what it can steal, or sleeps until it is woken for that:
-  shown<const group*> searches_for; // of this group; null: any that takes it
+  shown<bool> searches;             // it looks for work, or sleeps until work wakes it
+  shown<const group*> searches_for; // the group whose work it looks for; null: any open one
   tally blocked; // its thread is in `blocking`, and a spare has its place already
   base::atomic<bool> stood_in{false}; // a spare has its place, since it did not take its signals
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whom a publisher wakes. Each step is named in README.md.
+// The thread that a publisher wakes. sync/README.md names each step.
 #include "nopal/vproc/wake.h"
 
 #include "nopal/vproc/table.h"
@@ -8,6 +8,7 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 sync::idle_count idle;
 
+// Begins at a random thread, so that wake-ups spread; the pool's vprocs stay in their table.
 bool wake_pool_thread(worker* self) noexcept {
   const std::uint32_t count = pool_size();
   const std::uint32_t first = count == 0 || self == nullptr ? 0 : self->host->random.below(count);
@@ -25,7 +26,7 @@ void announce_work(worker* self, group* published) noexcept {
     self->host->count.wakeups.add(1);
 }
 
-// A thread that looks for work will find the fiber, if nobody runs it.
+// Not if threads search: one of them will find the fiber, unless this vproc runs it first.
 void announce_ready(worker* self, group* published) noexcept {
   if (idle.may_want_wake())
     announce_work(self, published);

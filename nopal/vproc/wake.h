@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Waking threads that sleep. Protocol: README.md; how a thread falls asleep: sched/idle.cc.
+// Waking threads that sleep. Protocol: sync/README.md; how a thread falls asleep: sched/idle.cc.
 #pragma once
 
 #include "nopal/config.h"
@@ -9,18 +9,18 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-// How many threads search and how many sleep.
+// The threads that search and that sleep.
 extern sync::idle_count idle;
 
-// A strand of this group became public: wakes the group's thread, or else a thread of the pool if
-// none searches. `self` is null for a thread that may run no strands.
+// Called after a strand of this group became public: wakes the group's thread, or else a thread of
+// the pool if none searches. `self` is null if the calling thread may run no strands.
 void announce_work(worker* self, group* published) noexcept;
-// The same for a fiber that was just added to those which this vproc keeps ready.
+// The same for a fiber that the calling thread has just added to its vproc's own queue.
 void announce_ready(worker* self, group* published) noexcept;
 
-// The thread that sleeps there has something to do.
+// Wakes the thread that sleeps there, if one does.
 void wake(worker* self, sync::parking_place& sleeper) noexcept;
-// A fiber of this group is ready on this vproc alone.
+// Called after a fiber of this group was put into the vproc's remote queue: wakes its thread.
 void wake_vproc(worker* self, vproc* target, group* fibers_group) noexcept;
 // Wakes a thread of the pool that sleeps; false: none sleeps. Begins at a random thread; at the
 // first one if `self` is null.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The stand-in for threads that run no strands, and the variable that names each thread's worker.
+// The stand-in for threads that run no strands, and each thread's pointer to its worker.
 #include "nopal/vproc/worker.h"
 
 namespace nopal::inline NOPAL_ABI::vproc {

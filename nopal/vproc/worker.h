@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // A worker is what a vproc runs strands with: a stack and a deque.
 //
-// A pool thread's vproc keeps its worker but for two cases. In an affine region it takes another
+// A pool thread's vproc changes its worker in two cases only. In an affine region it takes another
 // one (sched/groups.cc). And a strand may wait, for a mutex say, with open forks above it on its
-// stack. The worker stays with that strand, the vproc takes another one, and thieves find the
+// stack: the worker stays with that strand, the vproc takes another one, and thieves find the
 // worker in the list of the suspended (suspended.h). A thread that runs no strands has a stand-in
-// for a worker, which counts as amid exceptions, and whose limit is lowered for good: a fork there
-// takes the slow path, and a poll too, so the fast path needs no test for it.
+// for a worker. Its exceptions count as alive and its limit is lowered for good, so a fork or a
+// poll there takes the slow path, and the fast path needs no test for it.
 //
 // Ownership: only the vproc that runs a worker writes it; others touch its deque alone, and read
 //            `error_place`. While it is suspended, the list owns `next`; the rest is constant.
@@ -39,11 +39,11 @@ struct worker : arch::runner {
 
   deque_type deque;
 
-  vproc* host = nullptr;                   // the vproc that runs it; null: it is suspended, or free
-  stack::stack_id stack = stack::no_stack; // the one it runs on, or an empty one for the next steal
+  vproc* host = nullptr;                   // the vproc that runs it; null: suspended or unused
+  stack::stack_id stack = stack::no_stack; // its strand's, or an empty one for the next steal
   struct group* group = nullptr;           // the group whose strand it runs
-  // Not 0: the deque will be told of the stack, with this split, when the strand forks
-  // (adopt_late).
+  // The split with which the deque adopts the stack at the strand's first fork (adopt_late); 0: it
+  // has adopted the stack.
   std::uintptr_t late_split = 0;
   int stolen_error = 0;                     // the errno of the continuation that it stole last
   std::uint32_t slot = 0;                   // in the table of workers, while a vproc runs it
@@ -54,8 +54,8 @@ struct worker : arch::runner {
     late_split = 0;
     deque.adopt(used, split, name_of(owner));
   }
-  // A strand goes on, or begins, that has no open forks. Many never fork before they wait again:
-  // for these the deque, and its lock, are left alone.
+  // A strand without open forks begins or goes on. Many never fork before they wait again: for
+  // these the deque, and its lock, are left alone.
   void adopt_at_first_fork(std::uintptr_t split) noexcept {
     if constexpr (may_adopt_late<deque_type>)
       late_split = split;
@@ -66,7 +66,8 @@ struct worker : arch::runner {
     if (late_split != 0)
       adopt(stack, late_split, group);
   }
-  // A strand stops. True: it has no open forks, and the deque no stack (stack_map.h).
+  // A strand stops at this address. True: it has no open forks, and the deque has given up the
+  // stack (stack_map.h).
   bool give_back(std::uintptr_t from, std::uintptr_t& split) noexcept {
     split = std::exchange(late_split, 0);
     return split != 0 || deque.give_back(from, split);
@@ -90,20 +91,20 @@ struct worker : arch::runner {
     arch::nopal_self = this;
     owner->signals.run_with(this);
   }
-  // Any thread: the strand that it runs looks at the vproc's signals at its next fork or poll.
+  // Any thread: makes the strand that it runs look at the vproc's signals at its next fork or poll.
   void interrupt() noexcept { deque.interrupt(); }
-  // The strand that it runs computes with control words of its own, or with those of its group.
+  // Whether the strand that it runs computes with control words of its own, or with its group's.
   void set_own_control(bool own) noexcept {
     exceptions = own ? &join::always_alive : host->exceptions;
   }
   bool own_control() const noexcept { return exceptions == &join::always_alive; }
-  // Where thieves find the errno of what they steal.
-  void set_error_at(const int* where) noexcept { error_place.store(where, base::relaxed); }
+  // The place of errno for the continuations that thieves steal from this worker.
+  void set_error_at(const int* place) noexcept { error_place.store(place, base::relaxed); }
   const int* error_at() const noexcept { return error_place.load(base::relaxed); }
   base::atomic<const int*> error_place{nullptr};
 };
 
-// The calling thread's.
+// The calling thread's worker.
 [[gnu::always_inline]] inline worker* current() noexcept {
   return static_cast<worker*>(arch::current());
 }

@@ -77,7 +77,7 @@ struct cancelling {
     if (on.worker.limit.allows_here())
       return false;
     on.worker.limit.attend();
-    if (!on.signals.told(sync::stop_requested))
+    if (!on.signals.raised(sync::stop_requested))
       return false;
     on.signals.take(sync::stop_requested);
     if (region == nullptr || !region->cancelled())

@@ -36,7 +36,7 @@ struct vproc_state {
     if (with.limit.allows_here())
       return;
     with.limit.attend();
-    if (signals.told(sync::preempt_requested)) {
+    if (signals.raised(sync::preempt_requested)) {
       signals.take(sync::preempt_requested);
       seen = true;
     }
