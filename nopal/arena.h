@@ -39,7 +39,7 @@ namespace detail {
 template <class Body>
 NOPAL_THUNK_FUNCTION void arena_thunk(join::scope_frame* scope, Body* body, unsigned vprocs) {
   join::fork_record record{scope};
-  sched::run_arena(&record, sched::calls_of<Body>, body, vprocs);
+  sched::run_affine(&record, sched::calls_of<Body>, body, vprocs);
 }
 
 // Its scope's frame is this function's.

@@ -7,7 +7,6 @@
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/stop.h"
 #include "nopal/vproc/timer.h"
-#include "nopal/vproc/worker.h"
 
 namespace nopal::inline NOPAL_ABI::cancel {
 
@@ -23,12 +22,10 @@ std::vector<const join::cancelable*> enclosing_regions() {
 }
 
 void begin_shield() noexcept { sched::note_shield_begins(); }
-// Inside a shield the strand may have taken its vproc's signal in vain, so it looks at itself
-// again.
+// Inside the shield the strand may have taken its vproc's signal in vain, so it looks again.
 void end_shield() noexcept {
   sched::note_shield_ends();
-  if (const vproc::worker* const self = vproc::current(); vproc::is_worker(self))
-    sched::look_at_next_fork(self->host);
+  sched::look_at_next_fork();
 }
 
 void begin_alternatives() noexcept {

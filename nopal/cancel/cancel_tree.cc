@@ -56,7 +56,7 @@ void tree_node::take_in(fiber& new_fiber) {
   NOPAL_ASSERT(before == nullptr || is_or_is_below(before),
                "a fiber was given a second cancelable, which is not below its first; make the "
                "second one with the first one as its parent");
-  begin_member(); // before it leaves the node above, which counts it meanwhile
+  begin_member(); // before it leaves the node above, whose count does not fall to 0 meanwhile
   context->cancels = this;
   if (before != nullptr)
     fibers::end_member(before);

@@ -22,7 +22,7 @@ void prepare(user_action* unused) noexcept {
   NOPAL_ASSERT(!unused->starting && !unused->pushed,
                "a scheduler action was to be started while it ran a fiber, or was to be started "
                "already; each vproc needs an action of its own");
-  unused->starting = true;
+  unused->starting = true; // until the action is asked next (ask_guarded)
 }
 
 void check_asked(const user_action* asked) noexcept {
@@ -40,7 +40,7 @@ signal user_action::ask_guarded(vproc::action* asked, signal told) noexcept {
   auto* const self = static_cast<user_action*>(asked);
   self->starting = false;
   try {
-    return self->answers(self, told);
+    return self->answers(self, told); // may destroy the action
   } catch (...) {
     base::die("a scheduler action was left by an exception; it must return a decision");
   }
@@ -54,7 +54,7 @@ void prepare_here(user_action* unused) noexcept {
   unused->computation = caller->computation;
   unused->start.group = caller->computation->group;
   unused->own.computation = caller->computation;
-  unused->start.context = &unused->own;
+  unused->start.context = &unused->own; // lives as long as the action
 }
 
 void leave_computation(user_action* left) noexcept { end_fiber(left->computation); }
@@ -78,7 +78,7 @@ void instances::begin(vproc::computation& begun) {
                "one has not returned; each computation needs a scheduler of its own");
   const std::uint32_t vprocs = std::max(1u, vproc::options_in_force().num_workers.value);
   const std::size_t count = std::max(1u, std::min<unsigned>(most_, vprocs));
-  while (all_.size() < count)
+  while (all_.size() < count) // instances stay for later computations
     all_.push_back(std::make_unique<instance>(*this));
   calls_.begin(this, vprocs);
   opened_ = false; // the group and the caller are known only when the first fiber is ready
@@ -99,7 +99,7 @@ void instances::open() noexcept {
       each->own.computation = computation_->waiting->context != nullptr
                                   ? computation_->waiting->context->computation
                                   : nullptr;
-      each->own.pinned = provision_for(*computation_);
+      each->own.pinned = provision_for(*computation_); // so that it always starts there
       each->start.context = &each->own;
       if (each->own.pinned == nullptr)
         break;
@@ -133,13 +133,13 @@ void instances::keep(fiber* ready, std::uint32_t number) noexcept {
   instance* woken = nullptr;
   if (concurrent()) {
     put(ready, number);
-    woken = idle_.take_after_put();
+    woken = idle_.take_after_put(); // with the fence of sync/idle_list.h
   } else {
     const base::locked guard{lock_};
     put(ready, number);
     woken = idle_.take();
   }
-  start(woken);
+  start(woken); // without the lock: make_ready may wake a thread
 }
 
 void instances::take_ready(vproc::policy* scheduler, fiber* ready, std::uint32_t number) noexcept {
@@ -148,6 +148,7 @@ void instances::take_ready(vproc::policy* scheduler, fiber* ready, std::uint32_t
   if (!self->opened_)
     self->open();
   const fiber_context* const caller = sched::context_at(arch::stack_pointer());
+  // Another thread, or a strand outside the computation, counts for the time of this call.
   const bool counts = caller != nullptr && caller->computation == computation;
   if (!counts)
     computation->begin_one(); // the kept fiber has not ended, so the computation has not
@@ -201,11 +202,11 @@ signal instances::instance::answer(vproc::action* asked, signal told) {
       vproc::make_ready(told.strand);
     return yield();
   }
-  const bool may_steal = self->may_steal;
+  const bool may_steal = self->may_steal; // it has yielded, and may steal this time
   fiber* const next = all.next_for(self);
   if (next != nullptr) {
-    self->may_steal = false;
-    push(self); // before the fiber is entered, whose signal it gets
+    self->may_steal = false; // it yields again before its next steal
+    push(self);              // before the fiber is entered, whose signal it gets
     return signal::enter(next);
   }
   if (all.concurrent()) {

@@ -21,7 +21,7 @@ bool meet(const alternative& mine) noexcept {
   offer* const other = mine.at->take(sync::opposite(mine.wants));
   if (other == nullptr)
     return false;
-  base::happens_after(other);
+  base::happens_after(other); // `take` has claimed that strand, so nobody else wakes it
   if (mine.wants == side::sending)
     mine.move(mine.own.value, other->value);
   else
@@ -74,11 +74,13 @@ template <class F> void for_each_place(const alternative* first, F f) noexcept {
 // become possible, and no offer was published.
 bool publish_all(alternative* first, fiber* strand) noexcept {
   bool possible = false;
+  // All locks are held while it looks and publishes: two strands that would meet do not miss each
+  // other, and nobody takes one offer before the others are there.
   for_each_place(first, [](meeting_place& at) { at.lock().lock(); });
   for (alternative* each = first; each != nullptr; each = each->next_locked)
     possible = possible || each->at->awaited(sync::opposite(each->wants));
   for (alternative* each = first; each != nullptr && !possible; each = each->next_locked) {
-    each->own.strand = strand;
+    each->own.strand = strand; // before `publish`, after which another strand may take the offer
     base::happens_before(&each->own);
     each->at->publish(each->wants, &each->own);
   }
@@ -87,20 +89,6 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
   for_each_place(first, [](meeting_place& at) { at.lock().unlock(); });
   return !possible;
 }
-
-struct wait {
-  alternative* first;
-  bool published = false;
-
-  static signal publish(fiber* strand, void* argument) noexcept {
-    auto* const self = static_cast<wait*>(argument);
-    self->published = true; // before another thread may resume the strand, whose frame this is
-    if (publish_all(self->first, strand))
-      return signal::stop();
-    self->published = false;
-    return signal::enter(strand);
-  }
-};
 
 } // namespace
 
@@ -115,15 +103,22 @@ std::size_t do_one(alternative* choices, std::size_t count, bool may_wait) {
     const std::size_t met = meet_any(choices, count);
     if (met != none_possible || !may_wait)
       return met;
-    wait wait_for{first};
-    sched::park_or_stop(any, wait::publish, [](fiber*, void*) {}, &wait_for);
-    if (wait_for.published) // woken or cancelled; else it looks for the possible one again
+    bool published = false;
+    const auto publish = [&](fiber* strand) {
+      published = true; // before another thread may resume the strand, whose frame this is
+      if (publish_all(first, strand))
+        return signal::stop();
+      published = false;
+      return signal::enter(strand);
+    };
+    sched::park_or_stop(any, publish, [](fiber*) {});
+    if (published) // woken or cancelled; else it looks for the possible one again
       break;
   }
   // The offers lie in this frame: those that were not taken leave their places before it ends.
   const std::size_t taken = any.taken();
   if (count == 1 && taken == 0)
-    return 0;
+    return 0; // the only offer was taken out by its taker
   for (std::size_t i = 0; i < count; ++i)
     if (i != taken)
       choices[i].at->withdraw(choices[i].wants, &choices[i].own);

@@ -36,7 +36,7 @@ fiber* end_one(computation* ended_in) noexcept {
   auto* const joined = static_cast<computation*>(argument);
   worker* const self = vproc::current();
   sched::note_scheduler_stack(self->host);
-  self->use_no_stack();
+  self->use_no_stack(); // the fiber has no open forks: all its scopes are joined
   base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   if (stack::small::holds(self->stack)) { // a thief's frame may need a large one
     stack::release(self->stack);
@@ -45,7 +45,7 @@ fiber* end_one(computation* ended_in) noexcept {
   fiber* const waiting = end_one(joined);
   if (waiting == nullptr)
     sched::schedule(self, signal::stop());
-  if (self->host->actions.get() == nullptr)
+  if (self->host->actions.get() == nullptr) // the short way: this vproc goes on with the caller
     sched::schedule(self, signal::enter(waiting));
   vproc::make_ready(waiting); // no fiber of the action on top, which decides what comes next
   sched::schedule(self, signal::stop());
@@ -56,6 +56,7 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
     body->call(body);
   } catch (const cancelled& caught) {
     caught.note_kept(); // no handler of the program has swallowed it
+    // A fiber of a cancelled node ends so by design; elsewhere `cancelled` is a failure.
     if (body->own.cancels == nullptr || !body->own.cancels->cancelled())
       joined->fail(join::handled_exception());
   } catch (...) {
@@ -72,8 +73,8 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
     call_catching(body, joined);
   body->end(body); // from now on `body`, and the context in it, may be gone
   if (cancels != nullptr) {
-    sched::forget_context(stack::stack_of(arch::stack_pointer()));
-    end_member(cancels);
+    sched::forget_context(stack::stack_of(arch::stack_pointer())); // walks read it (ancestry.h)
+    end_member(cancels); // after the last use of the body: a canceller may wait for that
   }
   vproc::enter();
   worker* const self = vproc::current(); // perhaps not the worker that it began on
@@ -97,14 +98,16 @@ void join_computation(spawned* new_fiber) noexcept {
                "in the function that nopal::run is given, or below that");
   caller->computation->begin_one(); // the caller is a fiber of it, so it has not ended
   initialise(new_fiber, caller->computation);
+  // A member from now on, so that a canceller waits for it even before it is ready.
   if ((new_fiber->own.cancels = caller->cancels) != nullptr)
     caller->cancels->begin_member();
-  new_fiber->on_small_stack = true;
-  new_fiber->state.control = new_fiber->group->control;
+  new_fiber->on_small_stack = true;                     // the body of `run` begins on a large one
+  new_fiber->state.control = new_fiber->group->control; // own_control is false: the group's
 }
 
 void run_body(spawned* body, computation* begun) noexcept {
   body->own.computation = begun;
+  // On the scheduler's stack: the caller has stopped, so its fiber says how it computed.
   sched::park([body](fiber* caller) {
     computation* const joined = body->own.computation;
     joined->group = caller->group;
@@ -113,7 +116,7 @@ void run_body(spawned* body, computation* begun) noexcept {
     body->state = {{}, caller->state.error, caller->state.control};
     body->own_control = caller->own_control;
     if (joined->policy == nullptr)
-      return signal::enter(body);
+      return signal::enter(body); // this vproc begins it at once
     vproc::make_ready(body);
     return signal::stop();
   });
@@ -127,12 +130,13 @@ void end_fiber(computation* ended_in) noexcept {
 
 void end_member(vproc::cancel_node* node) noexcept {
   for (fiber* waiting = node->end_member(); waiting != nullptr;) {
-    fiber* const next = waiting->next_waiting;
+    fiber* const next = waiting->next_waiting; // read first: the fiber may end once it is ready
     vproc::make_ready(waiting);
     waiting = next;
   }
 }
 
+// The exception that is thrown is not counted as suppressed; all others are.
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended) {
   release_all(ended);
   std::exception_ptr& thrown = thrown_by_body != nullptr ? thrown_by_body : ended.first;

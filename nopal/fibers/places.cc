@@ -60,6 +60,7 @@ vproc::vproc* place_at(std::uint32_t number) noexcept {
   return number < places() ? place_of(vproc::current()->group, number) : nullptr;
 }
 
+// The strand parks, and is made ready in the other vproc's queue at once.
 void migrate_to(vproc::vproc* at) noexcept {
   if (!vproc::on_strand() || at == host())
     return;
@@ -89,6 +90,7 @@ void release(vproc::vproc* released) noexcept {
   NOPAL_ASSERT(had, "a vproc was released that this computation had not been given");
 }
 
+// No fiber is left, so nobody provisions for this computation meanwhile, and `any` needs no lock.
 void release_all(computation& ended) noexcept {
   if (!ended.provisioned.any())
     return;

@@ -23,18 +23,15 @@ owners& owners_of(stack::stack_id stack) noexcept {
 }
 origin& origin_of(stack::stack_id stack) noexcept { return owners_of(stack).from; }
 
-// Field by field, since `stopped` is atomic.
-void set(stack::stack_id stack, const origin& from) noexcept {
+// Begins the origin of a stack; the caller sets the scope or the fork.
+origin& begin_origin(stack::stack_id stack, origin::kind tag, fiber_context* context) noexcept {
   origin& own = origin_of(stack);
-  own.tag = from.tag;
-  own.stopped.set(false);
-  own.context = from.context;
-  if (from.tag == origin::kind::first_child)
-    own.fork = from.fork;
-  else
-    own.stolen = from.stolen;
-  own.holder = from.holder;
+  own.tag = tag;
+  own.stopped.set(false); // nothing is known of the strands that will run here
+  own.context = context;
+  own.holder = nullptr;
   own.stops_at = 0;
+  return own;
 }
 
 // Whether a child comes serially after a failed one (join/README.md). The child of a private fork
@@ -133,22 +130,19 @@ step above(const origin& from, const fork_record* highest) noexcept {
 sync::wait_word& wait_word_of(stack::stack_id stack) noexcept { return owners_of(stack).waits; }
 
 void set_origin(stack::stack_id stack, const scope_frame* stolen) noexcept {
-  set(stack, {.tag = origin::kind::steal,
-              .stopped = {},
-              .context = context_at(stolen->stack_pointer),
-              .stolen = const_cast<scope_frame*>(stolen)});
+  fiber_context* const context = context_at(stolen->stack_pointer);
+  begin_origin(stack, origin::kind::steal, context).stolen = const_cast<scope_frame*>(stolen);
 }
 
 void set_origin(stack::stack_id stack, const fork_record* first_child, worker* outer) noexcept {
-  set(stack, {.tag = origin::kind::first_child,
-              .stopped = {},
-              .context = context_at(reinterpret_cast<std::uintptr_t>(first_child)),
-              .fork = first_child,
-              .holder = outer});
+  fiber_context* const context = context_at(reinterpret_cast<std::uintptr_t>(first_child));
+  origin& own = begin_origin(stack, origin::kind::first_child, context);
+  own.fork = first_child;
+  own.holder = outer;
 }
 
 void set_origin(stack::stack_id stack, fiber_context* begins) noexcept {
-  set(stack, {.tag = origin::kind::fiber, .stopped = {}, .context = begins, .stolen = nullptr});
+  begin_origin(stack, origin::kind::fiber, begins).stolen = nullptr;
 }
 
 void forget_context(stack::stack_id stack) noexcept { origin_of(stack).context = nullptr; }
@@ -202,30 +196,25 @@ bool in_cancelled_region(const fork_record* fork) noexcept {
   return false;
 }
 
-namespace {
-// Adds a frame's region. False: the frame shields what is below it.
-bool note(const join::region_frame* frame, std::vector<const join::cancelable*>& regions) {
-  if (frame != nullptr && frame->region != nullptr)
-    regions.push_back(frame->region);
-  return frame == nullptr || frame->region != nullptr;
-}
-} // namespace
-
 std::vector<const join::cancelable*> regions_above(std::uintptr_t from) {
   std::vector<const join::cancelable*> all;
+  // False: the fork shields what is below it.
+  const auto add = [&all](const fork_record* fork) {
+    if (const join::region_frame* const frame = region_of(fork);
+        frame != nullptr && frame->region != nullptr)
+      all.push_back(frame->region);
+    return !shields_children(fork);
+  };
   while (stack::is_ours(from)) {
     const stack::stack_id on = stack::stack_of(from);
     const std::uintptr_t top = stack::top(on) - stack::top_margin;
     const fork_record* highest = nullptr;
-    for (std::uintptr_t at = from; (at = stack::marks::lowest(at, top)) != 0; at += sizeof at) {
-      highest = reinterpret_cast<const fork_record*>(at);
-      if (const join::region_frame* const frame = region_of(highest); !note(frame, all))
+    for (std::uintptr_t at = from; (at = stack::marks::lowest(at, top)) != 0; at += sizeof at)
+      if (!add(highest = reinterpret_cast<const fork_record*>(at)))
         return all;
-    }
     const origin& source = origin_of(on);
-    if (source.tag == origin::kind::first_child)
-      if (const join::region_frame* const frame = region_of(source.fork); !note(frame, all))
-        return all;
+    if (source.tag == origin::kind::first_child && !add(source.fork))
+      return all;
     from = above(source, highest).from;
   }
   return all;

@@ -47,7 +47,7 @@ void close_arena(group* arena) noexcept {
     std::erase(open_arenas(), arena); // first: from now on `members` only falls
     open_count.store(open_arenas().size(), base::relaxed);
   }
-  for (unsigned tries = 1; has_members(arena); ++tries)
+  for (unsigned tries = 1; has_members(arena); ++tries) // they leave soon (arenas.h)
     base::wait_briefly(tries);
 }
 

@@ -94,7 +94,7 @@ bool set_aside() noexcept {
 void go_on() noexcept {
   worker* const self = take_aside();
   arch::nopal_self = self;
-  look_at_next_fork(self->host);
+  look_at_next_fork();
 }
 
 } // namespace
@@ -111,7 +111,7 @@ constinit copy nopal_copy{1, 0, meet, set_aside, go_on, vproc::lowest_of_this_th
 }
 
 void meet_other_copies() noexcept {
-  nopal_copy.open.store(1, base::seq_cst); // O
+  nopal_copy.open.store(1, base::seq_cst); // O: before it looks for others
   std::vector<copy*> open;
   dl_iterate_phdr(look_at_file, &open); // no file is unloaded meanwhile
   for (copy* const other : open) {

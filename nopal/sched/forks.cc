@@ -98,7 +98,7 @@ NOPAL_SWITCHES void fork_with_own_state(fork_record* fork, const body_calls& chi
   if (!self->deque.push(fork)) {
     push_slow(self, fork);
     if (uncaught != 0) // it does not stop now, and looks at itself again once it is unwound
-      look_at_next_fork(vproc::current()->host);
+      look_at_next_fork();
   }
   if (uncaught == 0 && stops_here()) {
     handled = nullptr;
@@ -201,10 +201,9 @@ void finish_join(scope_frame* scope) {
 }
 
 void finish_join_in_destructor(scope_frame* scope) {
-  if (std::uncaught_exceptions() != 0)
-    base::forget_unwound_frames(); // the throw may have run on another stack than this
   if (std::uncaught_exceptions() == 0)
     return finish_join(scope);
+  base::forget_unwound_frames(); // the throw may have run on another stack than this
   const join::collected failures = join::collect_failures(scope);
   stop_ended(failures.stops);
   if (failures.first != nullptr)

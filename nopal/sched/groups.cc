@@ -98,7 +98,7 @@ void leave_main_path(const worker* self, scope_frame* scope) noexcept {
 NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   auto* const child = static_cast<first_child*>(argument);
   fork_record* const fork = child->fork;
-  vproc::leave();
+  vproc::leave(); // run_group has entered
   const bool failed = join::run_catching_amid(std::move(child->handled), child->uncaught, fork,
                                               child->calls.run, child->closure);
   vproc::enter();
@@ -145,13 +145,13 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   place_scheduler(host);
   worker* const self = vproc::take_worker(host);
   self->run_on(host);
-  self->group = begun;
+  self->group = begun; // before the deque adopts the stack in the group's name
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
   self->adopt(self->stack, stack::top(self->stack), begun);
   if (vprocs > 1)
     open_arena(begun, vprocs - 1);
-  look_at_next_fork(host); // the vproc may be new: what was announced before has not told it
+  look_at_next_fork(); // the vproc may be new: what was announced before has not told it
   return self;
 }
 
@@ -177,14 +177,6 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
     vproc::return_vproc(host);
   if (other != nullptr)
     other->go_on();
-}
-
-// The thread goes on with the strand that it ran before the group, if it ran one, and what was told
-// to its vproc meanwhile may concern that strand.
-void look_at_next_fork_of_strand() noexcept {
-  const worker* const self = vproc::current();
-  if (vproc::is_worker(self))
-    look_at_next_fork(self->host);
 }
 
 // Runs the child. Returns, with the worker that the vproc has then, if this thread finishes the
@@ -225,8 +217,7 @@ NOPAL_SWITCHES void run_group(fork_record* fork, const body_calls& calls, void* 
     child.uncaught = scope->state().strand.exceptions.uncaught;
   }
   if (offered) {
-    self->deque.publish_root(fork,
-                             name_of(self->group)); // thieves may resume the frame from now on
+    self->deque.publish_root(fork, name_of(self->group)); // from now on thieves may resume it
     vproc::announce_work(self, self->group);
     wait_for_thief(self);
   } else {
@@ -236,7 +227,7 @@ NOPAL_SWITCHES void run_group(fork_record* fork, const body_calls& calls, void* 
   if (amid_exceptions)
     join::bring_exceptions_back(scope);
   end_group(self, scope);
-  look_at_next_fork_of_strand();
+  look_at_next_fork();
   vproc::leave();
 }
 
@@ -248,12 +239,8 @@ NOPAL_SWITCHES void fork_in_new_group(fork_record* fork, const body_calls& child
   run_group(fork, child, closure, true, 0);
 }
 
-NOPAL_SWITCHES void run_affine(fork_record* fork, const body_calls& child, void* closure) noexcept {
-  run_group(fork, child, closure, false, 0);
-}
-
-NOPAL_SWITCHES void run_arena(fork_record* fork, const body_calls& child, void* closure,
-                              unsigned vprocs) noexcept {
+NOPAL_SWITCHES void run_affine(fork_record* fork, const body_calls& child, void* closure,
+                               unsigned vprocs) noexcept {
   run_group(fork, child, closure, false, vprocs);
 }
 
@@ -267,7 +254,7 @@ NOPAL_SWITCHES void run(worker* self, finished_root finished) noexcept {
   base::set_error(scope->state().strand.error);
   // The worker that it continues with knows whether these are its own.
   (scope->take_own_control() ? scope->state().strand.control : group_control).use();
-  look_at_next_fork_of_strand();
+  look_at_next_fork();
   vproc::leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
 }

@@ -9,15 +9,14 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
-// Each of the next three is the whole of a thunk, and returns on the thread that called it.
+// Each of the next two is the whole of a thunk, and returns on the thread that called it.
 
 // A fork of a thread that runs no strand.
 void fork_in_new_group(fork_record* fork, const body_calls& child, void* closure) noexcept;
-// An affine region: the child is a group of its own, and the continuation of its parent is not
-// offered.
-void run_affine(fork_record* fork, const body_calls& child, void* closure) noexcept;
-// The same, and at most `vprocs` vprocs run its strands (arenas.h).
-void run_arena(fork_record* fork, const body_calls& child, void* closure, unsigned vprocs) noexcept;
+// An affine region, or an arena, whose strands run on at most `vprocs` vprocs (arenas.h). The child
+// is a group of its own, and the continuation of its parent is not offered.
+void run_affine(fork_record* fork, const body_calls& child, void* closure,
+                unsigned vprocs = 0) noexcept;
 
 // The group that this thread waits for has finished: resumes its root scope, and does not return.
 void run(worker* self, finished_root finished) noexcept;

@@ -56,10 +56,13 @@ void hand_over(worker* self, group* source) noexcept {
 
 } // namespace
 
-bool may_go_on(const worker* self) noexcept {
+bool group_finished(const worker* self) noexcept {
   const group* const bound = self->host->bound;
-  return (bound != nullptr && !self->host->member && bound->is_finished()) ||
-         vproc::any_ready(self->host) || vproc::is_to_end(self->host);
+  return bound != nullptr && !self->host->member && bound->is_finished();
+}
+
+bool may_go_on(const worker* self) noexcept {
+  return group_finished(self) || vproc::any_ready(self->host) || vproc::is_to_end(self->host);
 }
 
 // A thread that waits for its group does not rest: it must be there when the group ends.
@@ -121,7 +124,7 @@ void rest(worker* self) noexcept {
   vproc::lend_stack(self);
   self->host->searches.set(false);
   pause_search(self);
-  hand_over(self, nullptr);
+  hand_over(self, nullptr); // sync/README.md, "The hand-over of a search"
   vproc::rest_until_wanted(self->host);
   begin_search(self);
 }

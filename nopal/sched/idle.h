@@ -8,6 +8,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
 
+// Whether the group that this thread waits for has finished.
+bool group_finished(const worker* self) noexcept;
 // Whether this vproc has something to go on with, and need not steal.
 bool may_go_on(const worker* self) noexcept;
 // Whether it is a spare that is no longer needed (spares.h), and waits for no group.

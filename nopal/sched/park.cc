@@ -65,7 +65,7 @@ void take_over(worker* self, worker* left) noexcept {
   self->group = strand->group;
   self->adopt_at_first_fork(top);
   vproc::put_strand_state(self, strand->state, strand->own_control);
-  look_at_next_fork(self->host);
+  look_at_next_fork();
   note_stack(self);
   vproc::leave();
   arch::nopal_arch_leave(strand->begin, strand, at);
@@ -95,14 +95,14 @@ signal enqueue_findable(vproc::vproc* host, fiber* strand) noexcept {
   auto* const strand = static_cast<fiber*>(parked);
   worker* self = vproc::current();
   vproc::vproc* const host = self->host;
-  strand->group = self->group;
+  strand->group = self->group; // make_ready reads it, and may be called from `enqueue` on
   strand->on = self->stack;
   strand->context = context_at(strand->stack_pointer);
   strand->state = vproc::take_strand_state(self);
   strand->own_control = self->own_control();
   note_scheduler_stack(host);
   if (self->give_back(strand->stack_pointer, strand->split))
-    self->stack = stack::no_stack;
+    self->stack = stack::no_stack; // it is the strand's now
   else
     self = leave_with_forks(self, strand);
   // The vproc gets a stack beyond the thieves' share: the strand may wait for another strand, which
@@ -227,7 +227,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
     self->adopt_at_first_fork(strand->split);
   }
   vproc::put_strand_state(self, strand->state, strand->own_control);
-  look_at_next_fork(self->host);
+  look_at_next_fork();
   note_stack(self);
   vproc::leave();
   arch::nopal_arch_resume(strand, strand->stack_pointer);

@@ -30,15 +30,19 @@ template <class Enqueue> void park(Enqueue enqueue) noexcept {
 bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, void*),
                   void (*withdraw)(fiber*, void*), void* argument) noexcept;
 template <class Enqueue, class Withdraw>
-bool park_or_stop(Enqueue enqueue, Withdraw withdraw) noexcept {
+bool park_or_stop(sync::choice& waits, Enqueue enqueue, Withdraw withdraw) noexcept {
   struct both {
     Enqueue enqueue;
     Withdraw withdraw;
   } calls{enqueue, withdraw};
-  sync::choice waits;
   return park_or_stop(
       waits, [](fiber* strand, void* all) { return static_cast<both*>(all)->enqueue(strand); },
       [](fiber* strand, void* all) { static_cast<both*>(all)->withdraw(strand); }, &calls);
+}
+template <class Enqueue, class Withdraw>
+bool park_or_stop(Enqueue enqueue, Withdraw withdraw) noexcept {
+  sync::choice waits;
+  return park_or_stop(waits, enqueue, withdraw);
 }
 
 // The calling strand stays ready, but lets others go first. give_way: the fibers that are ready on

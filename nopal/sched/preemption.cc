@@ -34,7 +34,7 @@ void give_way_if_told() noexcept {
   host->count.preemptions.add(1);
   if (vproc::virtual_workers() == 0)
     return end_turn();
-  ++set_aside;
+  ++set_aside; // the thread runs another strand until end_turn returns
   end_turn();
   --set_aside;
 }

@@ -51,8 +51,8 @@ std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope)
 
 // An action is asked as code of no strand: what it calls must not change stacks.
 signal ask(worker* self, vproc::action* asked, signal received) noexcept {
-  asked->pushed = false; // the action may push itself again, and decides for this vproc alone
-  asked->host = self->host;
+  asked->pushed = false;    // the action may push itself again, and decides for this vproc alone
+  asked->host = self->host; // check_asked (fibers/actions.cc) and push read these two
   self->host->asked = asked;
   arch::nopal_self = &vproc::no_worker; // a fork of the action finds no worker (vproc/entry.h)
   const signal answer = asked->receive(asked, received); // may be the end of the action
@@ -80,7 +80,7 @@ bool begins_another(vproc::vproc* host) noexcept {
 // has no stack, or an empty one.
 NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
   scope_frame* const scope = theft.continuation;
-  self->group = theft.group;
+  self->group = theft.group; // the fork's, also for a vproc that is bound to no group
   base::happens_after(scope);
   NOPAL_CHECK(self->stack != stack::no_stack || !stack::may_run_out());
   if (self->stack == stack::no_stack)
@@ -98,7 +98,7 @@ NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
     join::bring_exceptions_back(scope);
   base::set_error(self->stolen_error);
   self->adopt(self->stack, top, self->group);
-  look_at_next_fork(self->host); // the vproc's signal may have been taken for another strand
+  look_at_next_fork(); // the vproc's signal may have been taken for another strand
   note_stack(self);
   vproc::leave();
   arch::nopal_arch_resume(scope, at);
@@ -130,7 +130,7 @@ NOPAL_SWITCHES void resume(worker* self, joined arrival) noexcept {
   self->stack = own;
   self->adopt(own, scope->state().taken_above, self->group);
   vproc::put_strand_state(self, scope->state().strand, scope->take_own_control());
-  look_at_next_fork(self->host);
+  look_at_next_fork();
   note_stack(self);
   vproc::leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
@@ -204,7 +204,7 @@ NOPAL_SWITCHES signal answer(worker* self, signal received) noexcept {
 NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
   vproc::vproc* const host = self->host;
   pool_thread_frame frame;
-  host->beginning = &frame;
+  host->beginning = &frame; // the frame lives until the thread ends
   place_scheduler(host);
   self->run_on(host);
   vproc::enter();

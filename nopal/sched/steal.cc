@@ -13,7 +13,6 @@
 #include "nopal/config.h"
 #include "nopal/sched/arenas.h"
 #include "nopal/sched/idle.h"
-#include "nopal/sched/reclaim.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
 #include "nopal/vproc/settings.h"
@@ -94,17 +93,6 @@ bool go_on(worker* self, next_step& next) noexcept {
   return ready != nullptr;
 }
 
-bool any_finished(const worker* self) noexcept {
-  const vproc::vproc* const host = self->host;
-  return host->bound != nullptr && !host->member && host->bound->is_finished();
-}
-
-bool steal_fiber(worker* self, vproc::ready_seen& seen, next_step& next) noexcept {
-  fiber* const ready = vproc::steal_ready(self->host, seen);
-  next = ready;
-  return ready != nullptr;
-}
-
 // Looks once for work of the arena that the vproc is bound to.
 bool search_arena(worker* self, next_step& next) noexcept {
   return go_on(self, next) || steal_from_anybody(self, next) || go_on(self, next) ||
@@ -144,12 +132,27 @@ bool stay_member(worker* self, next_step& next) noexcept {
   return false;
 }
 
+// Gives back dead pages of one stack, if the charge is above the watermark (stack/retirement.h). A
+// bound vproc does not: it must come back to its group soon. True: a strand was to resume on that
+// stack meanwhile, and this vproc resumes it.
+bool reclaim_stacks(worker* self, next_step& next) noexcept {
+  stack::handoff strand;
+  if (self->host->bound != nullptr || !stack::above_watermark() || !stack::reclaim(strand))
+    return false;
+  self->host->count.handoffs.add(1);
+  if (strand.group == nullptr) // a fiber; a main path's hand-over names its group
+    next = static_cast<fiber*>(strand.frame);
+  else
+    next = joined{static_cast<scope_frame*>(strand.frame), static_cast<group*>(strand.group)};
+  return true;
+}
+
 } // namespace
 
 next_step find_work(worker* self, bool forked_first) noexcept {
   next_step next;
   forked_first |= vproc::virtual_workers() > 1 && self->host->random.below(2) == 0;
-  if (forked_first && !any_finished(self) && take_stack(self) && steal_from_suspended(self, next))
+  if (forked_first && !group_finished(self) && take_stack(self) && steal_from_suspended(self, next))
     return next;
   if (self->host->member && stay_member(self, next))
     return next;
@@ -175,8 +178,10 @@ next_step find_work(worker* self, bool forked_first) noexcept {
       break;
     if (may_go_on(self))
       continue;
-    if (steal_fiber(self, seen, next))
+    if (fiber* const taken = vproc::steal_ready(self->host, seen)) {
+      next = taken;
       break;
+    }
     if (steal_from_suspended(self, next) || steal_starved(self, next) || visit_arenas(self, next) ||
         reclaim_stacks(self, next))
       break;

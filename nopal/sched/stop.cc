@@ -59,11 +59,11 @@ void wake_cancelled() noexcept {
   const auto counts_of = [](std::uint32_t number) -> const auto& {
     return vproc::vproc_at(number)->waits;
   };
-  if (!sync::any_waits(vproc::vprocs_ever(), counts_of))
+  if (!sync::any_waits(vproc::vprocs_ever(), counts_of)) // K5 of sync/README.md
     return;
   for (std::uint32_t i = 0; i < stack::created_stacks(); ++i)
     if (stack::is_usable(i))
-      wake_if_cancelled(stack::stack_number(i));
+      wake_if_cancelled(stack::stack_number(i)); // K6
   for (std::uint32_t i = 0; i < stack::small::created(); ++i)
     if (stack::small::is_usable(i))
       wake_if_cancelled(stack::small::in_use.start(i));
@@ -97,15 +97,16 @@ void wake_if_cancelled(stack::stack_id on) noexcept {
 }
 
 void stop_ended(std::uint32_t times) noexcept {
-  if (times != 0)
+  if (times != 0) // most joins end nothing, and leave the shared word alone
     stops.subtract(times);
 }
 
 bool anything_stops() noexcept { return stops.count() != 0; }
 
-void look_at_next_fork(vproc::vproc* host) noexcept {
-  if (anything_stops())
-    host->signals.tell(sync::stop_requested);
+void look_at_next_fork() noexcept {
+  const worker* const self = vproc::current();
+  if (anything_stops() && vproc::is_worker(self))
+    self->host->signals.tell(sync::stop_requested);
 }
 
 bool stops_here() noexcept {

@@ -29,9 +29,9 @@ void stop_ended(std::uint32_t times = 1) noexcept;
 
 // Whether anything is cancelled.
 bool anything_stops() noexcept;
-// Called before the vproc goes on with another strand: if anything is cancelled, the strand looks
-// at itself at its next fork or poll.
-void look_at_next_fork(vproc::vproc* host) noexcept;
+// Called before the thread goes on with another strand, if with any: if anything is cancelled, that
+// strand looks at itself at its next fork or poll.
+void look_at_next_fork() noexcept;
 // Wakes the strand that waits on this stack, if it is to stop.
 void wake_if_cancelled(stack::stack_id stack) noexcept;
 

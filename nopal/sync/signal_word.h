@@ -10,9 +10,9 @@
 //            seen at the new one's next fork or poll.
 // Orders:
 //   S  tell: fetch_or, then the store in Worker::interrupt, both seq_cst. Owner: the exchange in
-//      limit::attend, then the load in `raised`, both seq_cst. If the exchange comes after the store,
-//      the load sees the bits; if before, the limit stays lowered. A thief that asks meanwhile may
-//      overwrite the store with its own, so acquire and release would not do.
+//      limit::attend, then the load in `raised`, both seq_cst. If the exchange comes after the
+//      store, the load sees the bits; if before, the limit stays lowered. A thief that asks
+//      meanwhile may overwrite the store with its own, so acquire and release would not do.
 //   T  take: fetch_and acquire. Partner: the fetch_or of tell, which releases. Who takes a bit sees
 //      what was written before it was told.
 //   V  owner: store of running_, then the load in `raised`. tell: fetch_or, then the load of

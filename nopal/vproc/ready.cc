@@ -25,7 +25,7 @@ void give(policy* receiver, fiber* strand) noexcept {
   const bool entered = enter_if_outside();
   receiver->give(receiver, strand, number);
   leave_if(entered);
-  arch::nopal_self = self;
+  arch::nopal_self = self; // the same thread: a policy does not change stacks
   want_ticks();
 }
 

@@ -56,7 +56,7 @@ const config::resolved_options& options_in_force() {
 const config::resolved_options& options_at_first_fork() {
   const std::scoped_lock guard{lock};
   forked = true;
-  virtual_count = decide().virtual_workers.value;
+  virtual_count = decide().virtual_workers.value; // the pool's lock is held: one first fork
   return decide();
 }
 

@@ -45,7 +45,7 @@ void lend_spare() noexcept {
 
 void take_spare_back() noexcept {
   const std::scoped_lock guard{lock};
-  lent -= 1;
+  lent -= 1; // a spare that this leaves over finds out when it next looks for work
 }
 
 // Virtual workers have one thread, which blocks. Otherwise the vproc counts as blocked first, so

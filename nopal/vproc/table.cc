@@ -132,7 +132,7 @@ worker* take_worker(vproc* host) noexcept {
 }
 
 void return_worker(worker* left) noexcept {
-  offer_nothing(left); // first: from the slot's end on nobody takes what it has
+  offer_nothing(left); // first: a thief that still finds the worker finds no fork
   const locked_unused all;
   table[left->slot].store(nullptr, base::relaxed);
   std::uint32_t count = in_use.load(base::relaxed);
@@ -209,7 +209,7 @@ vproc* add_pool_vproc() noexcept {
 void open_table(bool without_barrier, std::uint64_t seed) noexcept {
   const locked_unused all;
   all->without_barrier = without_barrier;
-  all->seed = seed;
+  all->seed = seed; // before the first vproc is made
 }
 
 } // namespace nopal::inline NOPAL_ABI::vproc

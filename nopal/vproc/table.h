@@ -26,17 +26,21 @@ inline constexpr std::uint32_t most_vprocs = 8192;
 std::uint32_t slots_in_use() noexcept;
 worker* worker_in(std::uint32_t slot) noexcept; // null: the slot is free
 
-// Whether `wanted` is true for a worker in a slot other than `self`. Begins at a random slot, since
-// a worker that always has something would hide those behind it.
-template <class Wanted> bool any_other_worker(const worker* self, Wanted wanted) noexcept {
-  const std::uint32_t count = slots_in_use();
-  const std::uint32_t first = self->host->random.below(count);
+// Whether `wanted` is true for one of at(0), ..., at(count - 1) that is not `self`, nor null.
+// Begins at a random number, since one that is always wanted would hide those behind it.
+template <class T, class At, class Wanted>
+bool any_other(const T* self, std::uint32_t count, At at, base::random& random, Wanted wanted) {
+  const std::uint32_t first = random.below(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    worker* const other = worker_in((first + i) % count);
+    T* const other = at((first + i) % count);
     if (other != self && other != nullptr && wanted(other))
       return true;
   }
   return false;
+}
+// The same for the workers in slots.
+template <class Wanted> bool any_other_worker(const worker* self, Wanted wanted) noexcept {
+  return any_other(self, slots_in_use(), worker_in, self->host->random, wanted);
 }
 
 // Takes a worker for this vproc into the lowest free slot, and returns it.
@@ -72,16 +76,9 @@ vproc* pool_vproc(std::uint32_t number) noexcept;
 std::uint32_t vprocs_ever() noexcept;
 vproc* vproc_at(std::uint32_t number) noexcept;
 
-// Whether `wanted` is true for a vproc other than this one. Begins at a random one.
+// any_other for all vprocs.
 template <class Wanted> bool any_other_vproc(vproc* self, Wanted wanted) noexcept {
-  const std::uint32_t count = vprocs_ever();
-  const std::uint32_t first = self->random.below(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    vproc* const other = vproc_at((first + i) % count);
-    if (other != self && wanted(other))
-      return true;
-  }
-  return false;
+  return any_other(self, vprocs_ever(), vproc_at, self->random, wanted);
 }
 
 // Before the first use: what deques and random numbers begin with.

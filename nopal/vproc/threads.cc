@@ -69,7 +69,7 @@ void* run_pool(void* self) noexcept {
   set_running(nullptr);
   worker* const left = pool().body(static_cast<worker*>(self));
   call(pool().at_end, "on_worker_end");
-  set_running("the destructor of a thread-local object");
+  set_running("the destructor of a thread-local object"); // those run after this function
   return left;
 }
 

@@ -49,7 +49,7 @@ void wake_vproc(worker* self, vproc* target, group* fibers_group) noexcept {
 
 void wake_pool() noexcept {
   for (std::uint32_t i = 0; i < pool_size(); ++i)
-    pool_vproc(i)->parking.wake(idle);
+    pool_vproc(i)->parking.wake(idle); // a thread that is bound sleeps at its group instead
 }
 
 } // namespace nopal::inline NOPAL_ABI::vproc
