@@ -147,7 +147,7 @@ Function* next(nopal::base::atomic<Function*>& known, const char* name) noexcept
 }
 
 [[gnu::noinline]] int counted(int error, int change) noexcept {
-  if (error == 0 || error == EOWNERDEAD) // then a robust mutex is locked, too
+  if (error == 0 || error == EOWNERDEAD) // EOWNERDEAD: a robust mutex is locked then as well
     nopal::vproc::held += change;
   return error;
 }

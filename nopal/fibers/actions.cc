@@ -157,7 +157,7 @@ void instances::take_ready(vproc::policy* scheduler, fiber* ready, std::uint32_t
     end_fiber(computation);
 }
 
-// What the instance runs next; null: none.
+// Returns the fiber that the instance runs next; null: none.
 fiber* instances::next_for(instance* asking) {
   const std::uint32_t number = asking->host->number;
   if (!concurrent()) {

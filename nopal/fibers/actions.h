@@ -116,7 +116,7 @@ private:
   bool opened_ = false; // set by the first ready fiber, while it is the only one
 };
 
-// For its lifetime a scheduler has the computation.
+// The scheduler has the computation for the lifetime of this object.
 class chosen_by {
 public:
   chosen_by(instances& all, vproc::computation& begun) : all_{all} { all_.begin(begun); }

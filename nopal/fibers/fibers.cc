@@ -107,7 +107,7 @@ void join_computation(spawned* new_fiber) noexcept {
 
 void run_body(spawned* body, computation* begun) noexcept {
   body->own.computation = begun;
-  // On the scheduler's stack: the caller has stopped, so its fiber says how it computed.
+  // The caller has stopped when this is called, so its fiber holds its state.
   sched::park([body](fiber* caller) {
     computation* const joined = body->own.computation;
     joined->group = caller->group;

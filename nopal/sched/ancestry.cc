@@ -106,7 +106,7 @@ struct step {
 step above(const origin& from, const fork_record* highest) noexcept {
   switch (from.tag) {
   case origin::kind::steal: {
-    // Where a child of the scope is on the stack, the main path has left it.
+    // If a child of the scope is on the stack, the main path has left the stack.
     const scope_frame* const scope = from.stolen;
     const bool is_main_path = highest == nullptr || highest->scope() != scope;
     return {is_main_path && scope->is_structured() && scope->overtaken(), scope->stack_pointer,

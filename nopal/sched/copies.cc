@@ -22,7 +22,7 @@
 
 namespace nopal::inline NOPAL_ABI::sched {
 
-// What x86_64_note.S writes. The last two words are a distance from their own place.
+// The note that x86_64_note.S writes. The last two words are a distance from their own place.
 struct note {
   std::uint32_t sizes_and_type[3];
   char name[8];

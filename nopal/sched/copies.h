@@ -20,10 +20,10 @@
 //            same marks, but a copy makes them only on its own stacks: the forks of threads that
 //            run no strands are not marked (vproc::no_worker).
 //
-// How they meet: each copy has a note in the file that it is linked into (arch/x86_64_note.S), and
-// the dynamic linker knows all files. A copy that starts opens its descriptor, then looks for other
-// open ones, and makes itself and each of them known to the other. Of two that start at a time, at
-// least one sees the other open (order O). Files with a copy that is open stay loaded
+// Copies meet by a note: each copy has one in the file that it is linked into (arch/x86_64_note.S),
+// and the dynamic linker knows all files. A copy that starts opens its descriptor, then looks for
+// other open ones, and makes itself and each of them known to the other. Of two that start at a
+// time, at least one sees the other open (order O). Files with a copy that is open stay loaded
 // (base::pin_this_library). Copies in other namespaces of the dynamic linker (dlmopen) are not
 // found.
 #pragma once

@@ -2,10 +2,10 @@
 // The slow paths of fork and join. No memory order is named here; the protocols are in deque/ and
 // join/.
 //
-// Where a strand leaves a stack it does so first, and only then tells anybody that it has: a child
-// whose continuation was stolen leaves its parent's stack before it counts itself down, and the
-// main path leaves the thief's stack before it arrives at the join, since the thread that resumes
-// there may use the stack at once.
+// A strand leaves its stack first, and only then tells anybody that it has: a child whose
+// continuation was stolen leaves its parent's stack before it counts itself down, and the main path
+// leaves the thief's stack before it arrives at the join, since the thread that resumes there may
+// use the stack at once.
 //
 // The functions marked NOPAL_SWITCHES do not return to their callers in the ordinary way.
 #include "nopal/sched/forks.h"
@@ -73,14 +73,6 @@ NOPAL_SWITCHES void drop(fork_record* fork, const body_calls& child, void* closu
   child_threw(fork);
 }
 
-// Drops the child of a fork that is not open, on a thread that runs no strands. It may be the first
-// fork of the process, so the pool may have to be started for the states of scopes.
-void drop_outside(fork_record* fork, const body_calls& child, void* closure) noexcept {
-  start_pool();
-  note_dropped(fork, child, closure);
-  static_cast<void>(join::attach_failure(fork, false));
-}
-
 // The whole of a thunk whose strand has live exceptions or control words of its own. Both travel
 // with the continuation, in the scope's state.
 NOPAL_SWITCHES void fork_with_own_state(fork_record* fork, const body_calls& child,
@@ -126,10 +118,13 @@ void check_control(const worker* self) noexcept {
 NOPAL_SWITCHES bool fork_slow(fork_record* fork, const body_calls& child, void* closure) noexcept {
   worker* const self = vproc::current();
   if (!vproc::is_worker(self)) {
-    if (in_cancelled_region(fork))
-      drop_outside(fork, child, closure);
-    else
+    if (!in_cancelled_region(fork)) {
       fork_in_new_group(fork, child, closure);
+    } else {
+      start_pool(); // the states of scopes may not be open yet
+      note_dropped(fork, child, closure);
+      static_cast<void>(join::attach_failure(fork, false));
+    }
     return true;
   }
   if (self->exceptions->alive()) {

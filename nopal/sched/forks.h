@@ -35,7 +35,7 @@ void child_threw(fork_record* fork) noexcept;
 // Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
 // its stack at `left`.
 [[noreturn]] void main_path_waits(arch::context* scope, std::uintptr_t left) noexcept;
-// After the join of an active scope: rethrows the serially first exception of its children, if any.
+// Called after the join of an active scope: rethrows the serially first exception of its children.
 // False: children were cancelled.
 bool finish_children(scope_frame* scope);
 // The same; throws `cancelled` instead, also if the strand is to stop.

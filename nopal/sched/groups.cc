@@ -94,7 +94,7 @@ void leave_main_path(const worker* self, scope_frame* scope) noexcept {
     scope->state().strand.exceptions = join::take_exception_state();
 }
 
-// On the child's stack.
+// Called on the child's stack.
 NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   auto* const child = static_cast<first_child*>(argument);
   fork_record* const fork = child->fork;

@@ -25,7 +25,8 @@ void join_while_searching(const worker* self, group* joined) noexcept;
 void rest_after_vain_steals(worker* self) noexcept;
 // Sleeps until it is woken, unless a last look finds something.
 void sleep(worker* self) noexcept;
-// Where stacks may run out, a thief needs one before it steals. False: there is none now.
+// Takes a stack for a thief, which needs one before it steals if stacks may run out. False: there
+// is none now.
 bool take_stack(worker* self) noexcept;
 // The same, but waits for one. False: it has none, and may_go_on is true.
 bool wait_for_stack(worker* self) noexcept;

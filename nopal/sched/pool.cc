@@ -78,7 +78,7 @@ void start(vproc::pool_body body) noexcept {
   if (started.load(base::acquire))
     return;
   const int error = *base::this_threads_error();
-  // Before the lock is taken: a library that is being loaded may fork in its constructors.
+  // Not under the lock: a library that is being loaded may fork in its constructors.
   const char* const not_pinned = base::pin_this_library();
   NOPAL_ASSERT(not_pinned == nullptr,
                "the library that contains Nopal cannot be kept loaded, which it must be while its "

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a strand gives way where its vproc was told to preempt it: at a fork whose push found the
-// limit lowered, and at a poll (nopal/preemption.h).
+// A strand whose vproc was told to preempt it gives way at a fork whose push finds the limit
+// lowered, or at a poll (nopal/preemption.h).
 #pragma once
 
 #include "nopal/config.h"

@@ -195,7 +195,7 @@ NOPAL_SWITCHES signal answer(worker* self, signal received) noexcept {
   return ask(self, top, received);
 }
 
-// On the scheduler's stack.
+// Called on the scheduler's stack.
 [[noreturn]] NOPAL_SWITCHES void begin_pool_thread(arch::context*, std::uintptr_t) noexcept {
   schedule(vproc::current(), signal::stop());
 }
@@ -239,7 +239,7 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   note_scheduler_stack(self->host);
   self->use_no_stack();
   if (self->holds_frame_of(scope)) {
-    // That stack stays with the frame. Its dead pages below the frame may be given back.
+    // The stack stays with the frame. The pages below the frame may be given back.
     if (!scope->state().join.last_child())
       stack::retire(scope->stack_pointer);
     self->stack = stack::no_stack;

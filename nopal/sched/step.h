@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a vproc runs next: the types of what a search for work finds (steal.h).
+// The next step of a vproc: the types of what a search for work finds (steal.h).
 #pragma once
 
 #include "nopal/config.h"

@@ -185,7 +185,7 @@ NOPAL_THUNK_FUNCTION void words_thunk(scope_frame* scope, Words... words) {
 }
 
 // The closure is destroyed before the child counts as finished, by the call that runs the closure.
-// What the destructor throws counts as thrown by the child.
+// An exception of the destructor counts as thrown by the child.
 template <class Closure> struct run_and_destroy {
   union {
     Closure closure;

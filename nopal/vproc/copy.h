@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What copies of Nopal in one process know of one another (sched/copies.h).
+// The descriptor by which copies of Nopal in one process know each other (sched/copies.h).
 #pragma once
 
 #include "nopal/base/atomic.h"

@@ -36,7 +36,7 @@ struct group {
   std::uintptr_t frame = 0; // the frame pointer of the function that declares the root scope
   group* parent = nullptr; // the group whose strand began it; null: a thread that ran no strand did
   vproc* host = nullptr;   // the waiting thread's
-  // What the waiting thread was before, and is again when the group ends.
+  // The state that the waiting thread had before, and takes up again when the group ends.
   worker* outer = nullptr;
   bool outer_aside = false;   // `outer` was set aside for another copy (sched/copies.h)
   copy* outer_copy = nullptr; // the copy whose strand the thread ran; null: none

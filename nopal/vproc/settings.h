@@ -12,18 +12,18 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-// What the program asks for. Precondition, checked: the options are not decided.
+// Sets the options that the program asks for. Precondition, checked: the options are not decided.
 void set_options(const config::options& asked);
-// What the program has asked for: its callbacks are used as they are.
+// The options that the program has asked for. Its callbacks are used as they are.
 const config::options& options_asked() noexcept;
 // Decides the options when they are first asked for; they are fixed after that.
 const config::resolved_options& options_in_force();
 // The same, called at the first fork: set_options names that as its reason from now on.
 const config::resolved_options& options_at_first_fork();
 
-// For tests, before the first fork: every fork publishes at once, and about three in four, chosen
-// with the seed, wait until a thief has taken the continuation (or no thief came for a while). Each
-// fork then also takes the path of kernels without the heavy barrier.
+// Tests call this before the first fork: every fork then publishes at once, on the path of kernels
+// without the heavy barrier, and about three in four, chosen with the seed, wait until a thief has
+// taken the continuation (or no thief came for a while).
 void force_steals(std::uint64_t seed);
 bool steals_forced() noexcept;
 // 0: workers are real; n: one thread stands for n workers (config/options.h).

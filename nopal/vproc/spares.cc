@@ -74,7 +74,7 @@ void rest_until_wanted(const vproc* host) noexcept {
   std::unique_lock guard{lock};
   if (active <= lent)
     return;
-  active -= 1; // before the wait: whoever lends a place from now on calls this spare
+  active -= 1; // before the wait: the next call of lend_spare calls this spare
   resting += 1;
   spare_wanted().wait(guard, [host] { return called > 0 || is_to_end(host); });
   if (called > 0)

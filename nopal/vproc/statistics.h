@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the workers, their stacks and their joins have counted: stats() of runtime.h.
+// The counts of all workers, stacks and joins: stats() of runtime.h.
 #pragma once
 
 #include "nopal/config.h"
@@ -9,7 +9,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-// What all workers did since the program began. Counters grow; reading them while workers run gives
+// The sums since the program began. Counters grow; reading them while workers run gives
 // a value of each at some moment during the call.
 struct NOPAL_TYPE statistics {
   std::uint64_t steals;         // continuations taken by a thief
@@ -19,7 +19,7 @@ struct NOPAL_TYPE statistics {
   std::uint64_t wakeups;        // times a worker woke one for what it had published
   std::uint64_t preemptions;    // strands that the timer made give way
   std::uint64_t unmaps;         // times stack pages were given back
-  std::uint64_t pages_returned; // pages given back; at most so many if stack_budget is 0
+  std::uint64_t pages_returned; // pages given back; an upper bound if stack_budget is 0
   std::uint64_t page_counts;    // times the dead pages of a stack were counted
   std::uint64_t stacks;         // large stacks that exist
   std::uint64_t fiber_stacks;   // small ones, of spawned fibers, that exist

@@ -81,7 +81,7 @@ template <class Wanted> bool any_other_vproc(vproc* self, Wanted wanted) noexcep
   return any_other(self, vprocs_ever(), vproc_at, self->random, wanted);
 }
 
-// Before the first use: what deques and random numbers begin with.
+// Called before the first use: deques and random numbers begin with these.
 void open_table(bool without_barrier, std::uint64_t seed) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -5,13 +5,13 @@
 // starts the pool, and inherit the rest as any new thread does. They run until the pool
 // ends (nopal::stop_workers), else as long as the process, and sleep when there is nothing to do.
 //
-// How they end. The caller has seen, under the table's lock, that no group is in use, so nothing
-// runs and nothing can be found. It sets `ends`, passes a full fence and wakes those that sleep; a
-// thread that falls asleep announces itself, passes a full fence and looks at `ends` (may_go_on).
-// So each thread sees the word, or is woken (sync/README.md). One that sees it leaves the
-// scheduler for the frame in which it began, and is joined. Its vproc and worker stay in the
-// tables, as those of a thread that sleeps, and a thread of the next pool takes them over. A thread
-// that wants to fork meanwhile counts its group first, then waits for the lock of `start`.
+// The end of the pool. The caller of `stop` has seen, under the table's lock, that no group is in
+// use, so nothing runs and nothing can be found. It sets `ends`, passes a full fence and wakes
+// those that sleep; a thread that falls asleep announces itself, passes a full fence and looks at
+// `ends` (may_go_on). So each thread sees the word, or is woken (sync/README.md). One that sees it
+// leaves the scheduler for the frame in which it began, and is joined. Its vproc and worker stay in
+// the tables, as those of a thread that sleeps, and a thread of the next pool takes them over. A
+// thread that wants to fork meanwhile counts its group first, then waits for the lock of `start`.
 #pragma once
 
 #include "nopal/config.h"

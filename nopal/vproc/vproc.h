@@ -66,7 +66,7 @@ struct counters {
   counter handoffs;    // strands it resumed because their owner found it reclaiming their stack
 };
 
-// Where a vproc's scheduler runs: on the thread's own stack, or, while the thread waits in an
+// The place of a vproc's scheduler: on the thread's own stack, or, while the thread waits in an
 // affine region, below the strand that entered the region.
 struct scheduler_place {
   std::uintptr_t stack_pointer = 0;   // its first frame lies below this, each time it is entered
@@ -129,7 +129,7 @@ struct vproc {
 
   alignas(64) sync::wait_counts waits; // of its strands that a canceller may wake
 
-  // What other threads request of it, and read of it (sched/stop.h, timer.h).
+  // Other threads request something of it with these, and read them (sched/stop.h, timer.h).
   alignas(64) sync::signal_word<worker> signals;
   shown<bool> runs;
   shown<bool> searches;             // it looks for work, or sleeps until work wakes it

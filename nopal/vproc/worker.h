@@ -114,8 +114,8 @@ struct worker : arch::runner {
   return deque_type::pop(of, []() -> deque_type& { return current()->deque; });
 }
 
-// For every thread that runs no strands. Its forks take the slow path before they are marked, since
-// they may lie on a stack of another copy of Nopal (sched/copies.h).
+// All threads that run no strands share one. Their forks take the slow path before they are marked,
+// since they may lie on a stack of another copy of Nopal (sched/copies.h).
 struct stand_in : worker {
   constexpr stand_in() noexcept { exceptions = &join::always_alive; }
 };
