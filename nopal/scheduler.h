@@ -98,7 +98,7 @@ private:
     auto* const self = static_cast<action*>(static_cast<user_action*>(asked));
     const decision made =
         self->receive(told.tag == vproc::signal::kind::stop ? signal::stop()
-                                                             : signal::preempt(fiber{told.strand}));
+                                                            : signal::preempt(fiber{told.strand}));
     if (!self->pushed && !self->starting)
       fibers::leave_computation(self);
     return made.next_;
