@@ -73,7 +73,7 @@ def layer_of(path, rank):
 
 
 def calls(symbols, rank, allowed):
-    """A definition that is weak is an inline one: whoever can call it has it too."""
+    """A definition that is weak is an inline one: every object that can call it has it too."""
     owners = {}
     for source, kind, name in symbols:
         if kind.isupper() and kind != "U" or kind == "u":
