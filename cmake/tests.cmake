@@ -98,7 +98,7 @@ function(nopal_add_test_family family)
       LABELS ${family} ${valgrind})
     if(TARGET ${family}_${stem})
       target_precompile_headers(${family}_${stem} REUSE_FROM nopal_test_header)
-      # What is precompiled counts no more as the system's, and GCC 12 warns of its own strings.
+      # A precompiled header no longer counts as the system's, so GCC 12 warns of its std::string.
       target_compile_options(${family}_${stem} PRIVATE
         $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>)
     endif()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shows each rule small trees that are wrong in one way: it must find that.
+"""Shows each rule small trees that are wrong in one way each, which the rule must find.
 
 usage: samples.py COMPILER RULE...
 
