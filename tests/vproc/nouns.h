@@ -11,8 +11,15 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace nopal_test {
 namespace {
+
+template <class Fact> void wait_until(Fact fact) {
+  while (!fact())
+    std::this_thread::yield();
+}
 
 // A vproc with a worker, and no thread runs it.
 class idle_vproc {
