@@ -3,7 +3,7 @@
 
 usage: reach.py ROOT ROOM PERCENT
 
-At most so many of all sources (*.cc) include a header of nopal/ROOM/, directly or not. A macro that
+At most so many of all sources (*.cc) include a header of the room, directly or not. A macro that
 names a header to include stands for each header that is defined to be its value somewhere.
 """
 

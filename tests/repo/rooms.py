@@ -3,10 +3,14 @@
 
 usage: rooms.py ROOT "SOURCE HEADER: WHY"... -- "ROOM DOOR..."...
 
-A function of nopal/ROOM/NAME.cc that others can call is declared in nopal/ROOM/NAME.h, or in a
-header of the room that has no source of its name, such as one that a source for each library
-implements. An exception names a source and another header, without nopal/, that the source may
-implement.
+A function that a source defines and others can call is declared in the header of the source's name,
+or in a header of the same folder that has no source of its name, such as one that a source for each
+library implements. An exception names a source and another header, without nopal/, that the source
+may implement.
+
+The DOORs are the headers of a room that other rooms include, named without .h; its other headers
+are its own. A header that no other room includes is no door. What config.h names is included
+through a macro, and needs no door. All headers of a room that is not named may be included.
 """
 
 import os
