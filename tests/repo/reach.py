@@ -48,7 +48,8 @@ def check(root, room, percent):
             continue
         share = 100 * sum(header in found for found in of_source) / max(1, len(of_source))
         if share > float(percent):
-            problems.append(f"{header}: {share:.1f} % of the sources include it, more than {percent}")
+            problems.append(
+                f"{header}: {share:.1f} % of the sources include it, more than {percent}")
     return problems
 
 

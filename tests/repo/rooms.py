@@ -22,7 +22,8 @@ import tree
 _UNSEEN = re.compile(r"^namespace \{$.*?^\} // namespace$", re.MULTILINE | re.DOTALL)
 _ATTRIBUTE = re.compile(r"\[\[.*?\]\]\s*|__attribute__\(\(.*?\)\)", re.DOTALL)
 _NO_FUNCTION = r"static|inline|template|using|class|enum|struct|return"
-_FUNCTION = re.compile(rf"^(?!(?:{_NO_FUNCTION})\b)(?=\w)[^;{{}}()=\n]*?\b([\w:~]+)\(", re.MULTILINE)
+_FUNCTION = re.compile(
+    rf"^(?!(?:{_NO_FUNCTION})\b)(?=\w)[^;{{}}()=\n]*?\b([\w:~]+)\(", re.MULTILINE)
 
 
 def defined(text):
