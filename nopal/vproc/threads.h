@@ -16,10 +16,12 @@
 
 #include "nopal/config.h"
 #include "nopal/config/options.h"
-#include "nopal/vproc/worker.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
+
+struct vproc;
+struct worker;
 
 // What a thread of the pool runs. Returns when the pool ends, with the worker that its vproc has
 // then.
