@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A base case: the same machine code, equally aligned, whatever the runtime. Inlined into a task it
-// would lie elsewhere in each program, and where a loop lies can cost more than a runtime does.
+// would lie elsewhere in each program, and a loop's address can cost more time than a runtime does.
 #pragma once
 
 #define BENCH_BASE_CASE [[gnu::noinline, gnu::aligned(64)]]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A program of the public board of runtimes (tzcnt/runtime-benchmarks), by path, as a benchmark of
-// this harness. Its main is called board_main here (board.cmake). It warms up, takes its own time
-// and prints that, with its result where it does not check that itself.
+// this harness. Its main is called board_main here (board.cmake). It warms up, and prints the time
+// that it measures itself; it also prints its result, unless it checks the result itself.
 //
 // BENCH_BOARD_PROBLEM and BENCH_RUNTIME are the names, BENCH_BOARD_N what the problem has for n.
 // BENCH_BOARD_ARGUMENT is given to the program before the number of workers, and

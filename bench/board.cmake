@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # The public board of runtimes (tzcnt/runtime-benchmarks): its four programs that fork and join, for
-# each runtime that is there, and ours for the same four problems. -DNOPAL_PEER_BOARD=dir is a
+# each runtime that is found, and ours for the same four problems. -DNOPAL_PEER_BOARD=dir names a
 # checkout of it. All are compiled by the project's compiler, with the board's own flags and the
 # allocator that it would choose. oneTBB is that of the system; the others are given by path.
 set(board_problems fib skynet nqueens matmul)
@@ -70,7 +70,7 @@ if(TBB_FOUND)
 else()
   bench_missing(board-tbb "oneTBB was not found (libtbb-dev)")
 endif()
-# Those two that can ask hwloc for the processors are faster if they do.
+# libfork and TooManyCooks are faster if they can ask hwloc for the processors.
 find_library(NOPAL_BOARD_HWLOC NAMES hwloc)
 set(flags_of_libfork -std=c++23)
 set(flags_of_toomanycooks -DTMC_PRIORITY_COUNT=1 -DTMC_TRIVIAL_TASK)

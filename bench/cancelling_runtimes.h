@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the runtimes of the bench `cancelling` search, and how each of them does: `run` calls a
+// What the runtimes of the bench `cancelling` search, and how each of them searches: `run` calls a
 // function in the runtime; `find` looks for the answer in a loop or a tree, and stops at it; `both`
-// calls two functions, the first of which a thread reaches first that is alone.
+// calls two functions, and with one thread the first function runs first.
 //
 // The work of a piece and of a leaf is compiled alike for all: what differs is the runtime.
 #pragma once

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What Nopal's single steps cost: a fork and join nobody steals, also in a handler of an exception;
-// an affine region, a call lent a spare worker; a steal, a contended join, a wake-up.
+// What Nopal's single steps cost: a fork and join that nobody steals, also in an exception handler;
+// an affine region, a call of nopal::blocking; a steal, a contended join, a wake-up.
 //
 // usage: fork_cost [--workers N] [options of Google Benchmark]
 //
-// The first needs one worker, the others two, and a process has one number of workers; without
-// --workers the program runs itself once for each. The times of the others are between two
-// readings of the clock, which is part of them (`clock` says how much). `steals`, `suspensions`
+// The last three need two workers, the others one, and a process has one number of workers; without
+// --workers the program runs itself once for each number. The times of the last three are between
+// two readings of the clock, which is part of them (`clock` says how much). `steals`, `suspensions`
 // and `wakeups` are per iteration: they show that the step happened.
 #include <benchmark/benchmark.h>
 #include <nopal/affine.h>

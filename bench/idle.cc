@@ -6,8 +6,8 @@
 //   3  bursts of work: as many leaves as workers, each of which waits until all have begun; `start`
 //      is until then, from the time when all but one slept, and `end` until they sleep again
 //
-// It tells what it and others took of the processors, and what was counted (counted/directory.h);
-// with the ordinary library only the calls are.
+// It tells how much processor time it and others took, and what was counted (counted/directory.h);
+// with the ordinary library only calls are counted.
 #include "bench/counted/directory.h"
 #include "bench/harness.h"
 #include "bench/unit.h"

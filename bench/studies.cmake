@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Programs that a study alone runs: computations of known work and span, and those that leave many
 # dead pages. Each is built for the serial elision, for the profile, and for every runtime of ours
-# that is.
+# that is built.
 
 # bench_study_programs(runtime BACKEND header [LIBRARIES ...]): adds them to a runtime's problems.
 function(bench_study_programs runtime)
@@ -44,7 +44,7 @@ target_link_libraries(known_span_cases
   PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json nopal_warnings)
 
 # The study `idle`: one program, with the ordinary library and with the one whose atomics count.
-# What watches the atomics and the calls is not compiled with those atomics.
+# The sources that count atomics and calls are not compiled with those atomics themselves.
 add_library(bench_counts OBJECT counted/directory.cc counted/calls.cc)
 target_include_directories(bench_counts PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_features(bench_counts PUBLIC cxx_std_20)
@@ -112,7 +112,7 @@ else()
   bench_missing(go "Go was not found (golang-go)")
 endif()
 
-# The study `cancellation`: what is cancelled, by Nopal, oneTBB and OpenMP.
+# The study `cancellation`: one program, for Nopal, oneTBB and OpenMP.
 function(bench_cancelling runtime definition library)
   add_executable(cancelling-${runtime} cancelling.cc)
   target_compile_definitions(cancelling-${runtime} PRIVATE BENCH_RUNTIME="${runtime}" ${definition})

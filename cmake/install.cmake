@@ -15,8 +15,8 @@ endif()
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/nopal-config-version.cmake COMPATIBILITY SameMinorVersion)
 
-# nopal_install_libraries(component libdir set [EXCLUDE_FROM_ALL] TARGETS library...): these with
-# what makes CMake find them, the file <set>_targets.cmake.
+# nopal_install_libraries(component libdir set [EXCLUDE_FROM_ALL] TARGETS library...): installs the
+# libraries, and the file <set>_targets.cmake, by which CMake finds them.
 function(nopal_install_libraries component libdir set)
   cmake_parse_arguments(PARSE_ARGV 3 arg "" "" "TARGETS;OPTIONS")
   install(TARGETS ${arg_TARGETS} EXPORT ${component}_${set}
@@ -26,8 +26,8 @@ function(nopal_install_libraries component libdir set)
     DESTINATION ${libdir}/cmake/nopal COMPONENT ${component} ${arg_OPTIONS})
 endfunction()
 
-# nopal_install(component libdir docdir [EXCLUDE_FROM_ALL]): everything, as a component of
-# the installation. What is written into files differs with the place of the libraries.
+# nopal_install(component libdir docdir [EXCLUDE_FROM_ALL]): installs everything, as a component of
+# the installation. The text of some files differs with the place of the libraries.
 function(nopal_install component libdir docdir)
   set(options ${ARGN})
   set(written ${PROJECT_BINARY_DIR}/install/${component})

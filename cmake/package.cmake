@@ -12,8 +12,8 @@ endif()
 set(docdir share/doc/libnopal-dev)
 nopal_install(debian ${libdir} ${docdir} EXCLUDE_FROM_ALL)
 
-# Who makes the package says who that is as for Debian's own tools. Else it is who wrote the commit
-# or, without git, the user on this machine.
+# The maintainer is the one that the variables of Debian's own tools name; else the author of the
+# commit or, without git, the user on this machine.
 set(maintainer "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
 if(NOT maintainer MATCHES "^.+ <.+@.+>$")
   find_program(NOPAL_GIT git)
@@ -44,7 +44,7 @@ install(FILES ${PROJECT_BINARY_DIR}/install/debian/changelog.gz
   DESTINATION ${docdir} COMPONENT debian EXCLUDE_FROM_ALL)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
   DESTINATION ${docdir} RENAME copyright COMPONENT debian EXCLUDE_FROM_ALL)
-# gdb's script stays: it shows the callers of a stolen frame, whoever has debug information.
+# gdb's script stays: programs that have debug information need it to show a stolen frame's callers.
 install(CODE "
   set(here \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${libdir}\")
   file(GLOB libraries \"\${here}/libnopal*.a\" \"\${here}/libnopal.so.${PROJECT_VERSION}\")

@@ -37,7 +37,7 @@ function(nopal_add_part variable part folder)
   add_subdirectory(${folder})
 endfunction()
 
-# What is asked for by name and belongs to benchmarks that are not built is an error.
+# An option that asks for some of the benchmarks is an error where the benchmarks are not built.
 function(nopal_refuse_what_is_not_built)
   if(TARGET bench_harness)
     return()

@@ -64,6 +64,7 @@ endif()
       COMMAND ${NOPAL_VALGRIND} --error-exitcode=99 --leak-check=full --fair-sched=yes -q
         --show-leak-kinds=definite --errors-for-leak-kinds=definite # pool threads live to the end
         $<TARGET_FILE:${arg_NAME}> --gtest_filter=-*Death*:*death* --gtest_brief=1)
+    list(REMOVE_ITEM labels fast)
     set_tests_properties(valgrind.${arg_NAME} PROPERTIES
       LABELS "${labels};valgrind;long" TIMEOUT ${NOPAL_LONG_TEST_TIMEOUT})
   endif()
@@ -84,9 +85,13 @@ function(nopal_add_model name source)
   set_tests_properties(${name} PROPERTIES LABELS model TIMEOUT ${NOPAL_TEST_TIMEOUT})
 endfunction()
 
-# nopal_add_test_family(family [VALGRIND]): every *_test.cc of tests/<family>.
+# The tests with the label fast: ctest --preset fast. This target builds their programs.
+add_custom_target(fast_tests)
+
+# nopal_add_test_family(family [VALGRIND] [FAST pattern]): every *_test.cc of tests/<family>. Those
+# that the pattern matches are fast tests, unless they are long.
 function(nopal_add_test_family family)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "VALGRIND" "" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "VALGRIND" "FAST" "")
   set(valgrind "")
   if(arg_VALGRIND)
     set(valgrind VALGRIND)
@@ -94,11 +99,18 @@ function(nopal_add_test_family family)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${family}/*_test.cc)
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM stem)
+    set(labels ${family})
+    if(DEFINED arg_FAST AND stem MATCHES "${arg_FAST}" AND NOT stem MATCHES "_long_test$")
+      list(APPEND labels fast)
+    endif()
     nopal_add_test(NAME ${family}_${stem} SOURCE ${source} LIBRARY nopal
-      LABELS ${family} ${valgrind})
+      LABELS ${labels} ${valgrind})
+    if("fast" IN_LIST labels)
+      add_dependencies(fast_tests ${family}_${stem})
+    endif()
     if(TARGET ${family}_${stem})
       target_precompile_headers(${family}_${stem} REUSE_FROM nopal_test_header)
-      # What is precompiled counts no more as the system's, and GCC 12 warns of its own strings.
+      # A precompiled header no longer counts as the system's, so GCC 12 warns of its std::string.
       target_compile_options(${family}_${stem} PRIVATE
         $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>)
     endif()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fib N: the N-th Fibonacci number, with a fork at every call. Nothing else it does takes time, so
-// it shows what a fork costs.
+// fib N: the N-th Fibonacci number, with a fork at every call. All else in it takes no time, so the
+// program shows what a fork costs.
 #include "command_line.h"
 
 #include <nopal/fork.h>

@@ -5,8 +5,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$root/build/log
 export CMAKE_GENERATOR=${CMAKE_GENERATOR:-Ninja}
 
-# Who needs it (demo, test, all = script/test --all, bare, or another script), the Debian package,
-# what it is for.
+# The scripts that need it (demo, test, all = script/test --all, bare, or another), the Debian
+# package, and what it is for.
 packages=(
   "demo test all|g++|the C++ compiler"
   "demo test all|cmake|the build system"
@@ -80,7 +80,7 @@ is_installed() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-# need_packages WHO: installs what WHO needs and this machine lacks, and says what and why.
+# need_packages SCRIPT: installs what the script needs and this machine lacks; says what and why.
 need_packages() {
   local entry who name purpose missing=()
   command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What an older version measured and this one cannot: shown as the kept file has it.
+"""Shows, as the kept file has it, what an older version measured and this one cannot measure.
 
 A study whose module has left the project is shown by this module in its place. The page of any
 other study ends with these tables where the file names runtimes that have left.

@@ -2,7 +2,7 @@
 """Runs every configuration once per round, each in a fresh process, in shuffled order.
 
 The runs of one problem follow each other, so that what is compared was measured closely together.
-What only a figure shows may take part in fewer rounds than what is judged.
+A configuration that only a figure shows may take part in fewer rounds than one that a check judges.
 """
 
 import json

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The one small picture of a study: what is found, on which machine, and when it was measured."""
+"""The one small picture of a study: what it found, on which machine, and when."""
 
 import hashlib
 import re

@@ -4,22 +4,30 @@
 
 #include "nopal/config.h"
 #include "nopal/sched/body_calls.h"
-#include "nopal/sched/step.h"
 
 NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::join {
+struct fork_record;
+}
+namespace nopal::inline NOPAL_ABI::vproc {
+struct worker;
+}
+
 namespace nopal::inline NOPAL_ABI::sched {
+
+struct finished_root;
 
 // Each of the next two is the whole of a thunk, and returns on the thread that called it.
 
 // A fork of a thread that runs no strand.
-void fork_in_new_group(fork_record* fork, const body_calls& child, void* closure) noexcept;
+void fork_in_new_group(join::fork_record* fork, const body_calls& child, void* closure) noexcept;
 // An affine region, or an arena, whose strands run on at most `vprocs` vprocs (arenas.h). The child
 // is a group of its own, and the continuation of its parent is not offered.
-void run_affine(fork_record* fork, const body_calls& child, void* closure,
+void run_affine(join::fork_record* fork, const body_calls& child, void* closure,
                 unsigned vprocs = 0) noexcept;
 
 // The group that this thread waits for has finished: resumes its root scope, and does not return.
-void run(worker* self, finished_root finished) noexcept;
+void run(vproc::worker* self, finished_root finished) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
 NOPAL_HIDDEN_END

@@ -5,7 +5,6 @@
 
 #include "nopal/config.h"
 #include "nopal/vproc/mask_count.h"
-#include "nopal/vproc/vproc.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {

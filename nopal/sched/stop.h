@@ -14,11 +14,15 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/sched/step.h"
+#include "nopal/stack/stack.h"
 
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::vproc {
+struct vproc;
+}
+
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Any thread, after it has marked what is cancelled: tells all vprocs, and wakes the strands that

@@ -7,10 +7,11 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/vproc/vproc.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
+
+struct vproc;
 
 // Lends the place of the calling thread while it blocks. No effect on a thread that runs no
 // strands.

@@ -16,10 +16,12 @@
 
 #include "nopal/config.h"
 #include "nopal/config/options.h"
-#include "nopal/vproc/worker.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
+
+struct vproc;
+struct worker;
 
 // The function that a pool thread runs. When the pool ends it returns the last worker of its vproc.
 using pool_body = worker* (*)(worker* self) noexcept;

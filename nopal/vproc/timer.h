@@ -13,10 +13,11 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/vproc/vproc.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
+
+struct vproc;
 
 void open_timer(bool without_barrier, unsigned tick_ms, unsigned workers) noexcept;
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""layers.svg: the folders of nopal/ as the floors of a house, and who includes whom.
+"""layers.svg: the folders of nopal/ as the floors of a house, and which includes which.
 
 The order of the layers is read from tests/repo/CMakeLists.txt. The numbers of lines, which change
-with each commit, stand in the picture's metadata too. A committed picture is compared with what is
-drawn with its own numbers, wherever these are still near the truth: so it is out of date when a
-layer, a file or an include came or went, or when a file has grown or shrunk much.
+with each commit, stand in the picture's metadata too. A committed picture is compared with one that
+is drawn with the numbers of the committed picture, as far as these are still near the truth. So it
+is out of date when a layer, a file or an include came or went, or when a file's size changed much.
 """
 
 import collections

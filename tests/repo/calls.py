@@ -9,8 +9,8 @@ symbol that a higher layer alone defines, and defines none in another layer's na
 symbols with nopal in their names count: check builds define functions of the C library anew. A
 source without an object is a problem unless it is named as a SOURCE, one that is not compiled on
 this machine; so is an object that NM cannot read. An EXCEPTION allows one file one symbol
-(upwards.py). What a header calls is compiled into its callers, and so is theirs here; layers.py
-reads the headers.
+(upwards.py). A call in a header is compiled into the files that include it, and counts as theirs;
+layers.py reads the headers.
 """
 
 import os
@@ -73,7 +73,7 @@ def layer_of(path, rank):
 
 
 def calls(symbols, rank, allowed):
-    """A definition that is weak is an inline one: whoever can call it has it too."""
+    """A definition that is weak is an inline one: every object that can call it has it too."""
     owners = {}
     for source, kind, name in symbols:
         if kind.isupper() and kind != "U" or kind == "u":

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Checks that no files of nopal/ include each other in a circle.
 
-usage: circles.py ROOT "UNIT UNIT ..."...     the circles that there may be, without nopal/
+usage: circles.py ROOT "UNIT UNIT ..."...     the circles that are allowed; paths lack nopal/
 
 A UNIT is a header and the source of its name, which count as one: sched/park is sched/park.h and
-sched/park.cc. An argument that is no circle, or not a whole one, is a problem too: so the list can
-only shrink.
+sched/park.cc. An argument that is no circle, or not a whole one, is a problem too, so the list
+only shrinks.
 """
 
 import collections

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Checks that a file of nopal/ that names a macro of config.h includes config.h itself. For a .cc
-file its own header, of the same path and stem, may do that: the two are written together.
+"""Checks that a file of nopal/ that names a macro of config.h includes config.h itself. The header
+of a .cc file, of the same path and stem, may include it in the file's place.
 
 usage: config.py ROOT
 
 NOPAL_ABI is such a macro: a file that opened that namespace without the macro would declare other
-things than it means, and no compiler says so. The same holds for a choice in an #if.
+things than it means, and no compiler would say so. The same holds for a macro in an #if.
 """
 
 import re

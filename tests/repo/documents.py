@@ -15,9 +15,9 @@ A document is any *.md file. Each line says what is compared:
   counts    a number in front of <!-- files GLOB --> is the number of files; in front of
             <!-- lines GLOB --> or <!-- code GLOB --> no file has more lines, or lines of code
 
-Scripts give programs no variable NOPAL_NAME that these do not know: each program would warn of it.
+Scripts may give programs only variables NOPAL_NAME that these know: else each program would warn.
 
-Before it looks at the tree, the rule looks at a small one with wrong sentences: it must find each.
+Before it looks at the tree, the rule looks at a small one with wrong sentences, and must find each.
 """
 
 import fnmatch

@@ -2,10 +2,11 @@
 """Finds atomics that are written by an operator: `word = 1`, `word += 1`, `++word`. Each is an
 operation whose order is seq_cst, and does not say so.
 
-Part of seams.py. The search goes by names, for it reads text. The name alone is looked for in the
-file that declares it as an atomic, unless that file seems to declare something else by it too; the
-name after `.` or `->` in all of nopal/, unless another file does. Not seen: an atomic that is read
-by its name alone, one behind an alias of its type, and one that a function returns.
+Part of seams.py. The rule reads text, so it searches for the names of atomics: in the file that
+declares the atomic, the name alone, unless that file declares something else by the same name; in
+all of nopal/, the name after `.` or `->`, unless another file declares something else by it. Not
+seen: an atomic that is read by its name alone, one behind an alias of its type, and one that a
+function returns.
 """
 
 import functools

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shows each rule small trees that are wrong in one way: it must find that.
+"""Shows each rule small trees that are wrong in one way each, which the rule must find.
 
 usage: samples.py COMPILER RULE...
 
@@ -119,6 +119,29 @@ CIRCLES_SAMPLES = [
     (None, CIRCLE, ["sched/a sched/b sched/c"]),
 ]
 
+ROOM = {"nopal/sched/a.h": "void f();\n", "nopal/sched/b.h": "void g();\n",
+        "nopal/sched/a.cc": "void f() {\n}\n[[noreturn]] void g() {\n}\n"}
+B_CC = {"nopal/sched/b.cc": "namespace {\nvoid own() {\n}\n} // namespace\n"}
+OPEN = ["--", "stack a"]
+ENTERS = {"nopal/stack/a.h": "", "nopal/sched/c.h": include("nopal/stack/a.h")}
+ROOMS_SAMPLES = [
+    (None, ROOM, ["--"]),
+    ("a.cc: defines g, which nopal/sched/a.h does not declare but nopal/sched/b.h",
+     {**ROOM, **B_CC}, ["--"]),
+    (None, {**ROOM, **B_CC}, ["sched/a.cc sched/b.h: it may", "--"]),
+    ("nothing needs", ROOM, ["sched/a.cc sched/b.h: it may", "--"]),
+    (None, ENTERS, OPEN),
+    ("stack/b.h is no door", {**ENTERS, "nopal/fork.h": include("nopal/stack/b.h")}, OPEN),
+    ("nobody enters there", {"nopal/stack/b.h": include("nopal/stack/a.h")}, OPEN),
+]
+USES = {"nopal/sync/a.h": "", "nopal/b.h": include("nopal/sync/a.h"), "tests/c.cc": ""}
+REACH_SAMPLES = [
+    ("50.0 % of the sources", {**USES, "nopal/b.cc": include("nopal/b.h")}, ["sync", "49"]),
+    ("50.0 % of the sources", {**USES, "nopal/b.cc": '#define B "nopal/b.h"\n#include B\n'},
+     ["sync", "49"]),
+    (None, {**USES, "nopal/b.cc": include("nopal/b.h")}, ["sync", "50"]),
+]
+
 
 def of_size(expected, text, path="nopal/a.cc"):
     """At most 40 lines of the core and of process, 20 of a file, 3 of a function, 30 columns."""
@@ -170,6 +193,8 @@ SAMPLES = {
     "seams": SEAMS_SAMPLES,
     "config": CONFIG_SAMPLES,
     "circles": CIRCLES_SAMPLES,
+    "rooms": ROOMS_SAMPLES,
+    "reach": REACH_SAMPLES,
     "sizes": SIZES_SAMPLES,
     "text": TEXT_SAMPLES,
     "patience": [

@@ -4,9 +4,9 @@ orders, and that a file that changes stacks touches no atomic.
 
 usage: seams.py ROOT SWITCHER...
 
-A SWITCHER is a file that may change stacks: that may call a function nopal_arch_*. The files of
-arch/ may too, and no others. A file that may holds no memory order, no atomic, no operation of one
-and no fence: a fence is one half of a protocol, and the models check the whole.
+A SWITCHER is a file that may change stacks, that is call a function nopal_arch_*; so may the files
+of arch/, and no others. These files hold no memory order, no atomic, no operation of an atomic and
+no fence: a fence is one half of a protocol, and the models check whole protocols.
 
 Everywhere in nopal/ an operation of an atomic names its orders, a compare-and-swap both.
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The exceptions from the rules that forbid calls upwards: each allows one file one name.
 
-Written as "FILE NAME: REASON". One that nothing needs any more is a problem, and so are two for one
-name: a name that may be used below where it is defined has one owner there.
+An exception is written as "FILE NAME: REASON". One that nothing needs any more is a problem, and so
+are two exceptions for one name: a single file below may use it.
 """
 
 import re

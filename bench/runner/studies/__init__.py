@@ -12,10 +12,11 @@ NAME` finds it by that name. It defines
                 its numbers of workers on a machine with so many cores, unless -t says otherwise
     configurations(wish)
                 the (problem, runtime, workers) it wants measured, in any order, repetitions
-                allowed. What is not built is left out and said. A runtime of ours may carry a stack
-                policy, nopal:budget:0. A problem may carry a number, tree@1024: its program is then
-                run with `--n 1024`; or a size, tree@paper, in place of the study's. A problem need
-                not be one of PROBLEMS: any name that programs.json lists for the runtime will do.
+                allowed. What is not built is left out and reported. A runtime of ours may carry a
+                stack policy, nopal:budget:0. A problem may carry a number, tree@1024: its program
+                is then run with `--n 1024`; or a size, tree@paper, in place of the study's. A
+                problem need not be one of PROBLEMS: any name that programs.json lists for the
+                runtime will do.
     checks(result)
                 the rows of the JSON's `checks`, best made by runner.checks.evaluate
     tables(result), figures(result)
@@ -25,7 +26,8 @@ and, where it has use for them,
 
     judged(wish)
                 the configurations whose times its checks judge; these run in every round, the
-                others only in as many as a median for a figure needs. Without it all do.
+                others only in as many as a median for a figure needs. Without it all run in every
+                round.
     once(wish)  the configurations that run in the first round alone
     lines(result)
                 what the terminal shows, in place of the times of all runs and of what was left out

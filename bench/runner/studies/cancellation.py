@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Stopping early: what it costs where nothing is stopped, and how soon all have stopped.
 
-Section 7.4 of manticore-icfp08 measures the first by its Figure 11, the second by Figures 12 and
-13. Its machine had eight processors. Where there are more vprocs than processors, how soon all have
-stopped depends on when the kernel runs the threads that are to stop.
+Section 7.4 of manticore-icfp08 measures the cost in its Figure 11, the time until all have stopped
+in Figures 12 and 13. Its machine had eight processors. Where there are more vprocs than processors,
+that time depends on when the kernel runs the threads that are to stop.
 """
 
 import pathlib

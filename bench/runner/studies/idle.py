@@ -3,8 +3,8 @@
 
 A machine with two cores cannot show what many workers do to one another's caches and interrupts; it
 can count it. The library nopal-counted gives each thread a cache of its own and counts what moves
-(counted/directory.h); the ordinary one, beside it, tells processor time and rates. A count that a
-steal needs more of, the more workers there are, limits how many workers a program can have.
+(counted/directory.h); the ordinary one, beside it, tells processor time and rates. Where a count
+per steal grows with the number of workers, it limits how many workers a program can have.
 """
 
 import math

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The same program on several processes, beside uni-address-hpdc15, section 6.
 
-Workers are processes. More of them than processors must share these, so their times say only that
-nothing breaks. The threads of one process on the same processors are the limit of what processes
-can reach. What a steal and a task take is told by process 0.
+Workers are processes. With more of them than processors, the times say only that nothing breaks.
+The threads of one process on the same processors are the limit of what processes can reach.
+Process 0 tells what a steal and a task take.
 """
 
 from runner import checks as checking
