@@ -6,8 +6,8 @@
 //
 // Contract:  whoever sees that end_one returned true sees what all fibers of the computation did.
 // Invariant: running >= 1 as long as a strand of the computation exists; only such a strand spawns.
-// Ownership: `group`, `waiting` and `policy` are written before the first fiber begins; `first` by the
-//            fiber that was the first to fail.
+// Ownership: `group`, `waiting` and `policy` are written before the first fiber begins; `first` by
+//            the fiber that was the first to fail.
 // Orders:
 //   E  end_one: fetch_sub acq_rel. Partner: E. The last one acquires what all others released.
 //      `begin_one` is relaxed: the one that spawns has not ended.

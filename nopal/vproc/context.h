@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The context of a fiber: what all strands of the fiber have in common. It ends after them.
 //
-// Ownership: `computation`, `cancels` and `pinned` are written before the fiber begins, and are constant
-//            from then on. The rest is for the fiber's strands, which may run at the same time.
+// Ownership: `computation`, `cancels` and `pinned` are written before the fiber begins, and are
+//            constant from then on. The rest is for the fiber's strands, which may run at the same
+//            time.
 #pragma once
 
 #include "nopal/config.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whom a publisher wakes. Each step is named in README.md.
+// Which thread a publisher wakes. Each step is named in sync/README.md.
 #include "nopal/vproc/wake.h"
 
 #include "nopal/vproc/table.h"

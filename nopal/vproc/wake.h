@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Waking threads that sleep. Protocol: README.md; how a thread falls asleep: sched/idle.cc.
+// Waking threads that sleep. Protocol: sync/README.md; how a thread falls asleep: sched/idle.cc.
 #pragma once
 
 #include "nopal/config.h"
