@@ -86,7 +86,7 @@ PHASES = [
         [Step(VICTIM, ASSEMBLY, "nopal_arch_leave",
               "leaves worker 1's stack, which belongs to the frame of fib(n) now",
               stack=SCHEDULER)],
-        [Step(VICTIM, FORKS, "child_ended", "does the next four steps")],
+        [Step(VICTIM, SCHEDULE, "child_ended", "does the next four steps")],
         [Step(VICTIM, STACK_MAP, "adopt", "the deque offers nothing any more", lock=True,
               between="stack: none")],
         [Step(VICTIM, "stack/pages.cc", "retire",

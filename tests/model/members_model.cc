@@ -2,8 +2,8 @@
 // Models of the fibers of a cancelable, and of who cancels it and waits until they have ended.
 //
 // The calls and their order are those of cancel/cancel_tree.cc (cancel, take_in, the destructor)
-// and fibers/fibers.cc (begin_fiber). A node ends as soon as somebody was told that it has no member:
-// who touches it after that fails the run.
+// and fibers/fibers.cc (begin_fiber). A node ends as soon as a fiber was told that it has no member:
+// a later access to the node fails the run.
 #include "mortal.h"
 
 #include "nopal/join/cancelable.h"

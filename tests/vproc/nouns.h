@@ -56,18 +56,18 @@ public:
 // policy if it is pinned.
 struct fiber_of_group : nopal::vproc::fiber {
   explicit fiber_of_group(nopal::vproc::group& its_group) {
-    of = &its_group;
-    context_.in = &computation_;
+    group = &its_group;
+    context_.computation = &computation_;
   }
 
   fiber_of_group& pinned_on(nopal::vproc::vproc* target) {
     context_.pinned = target;
-    with = &context_;
+    context = &context_;
     return *this;
   }
   fiber_of_group& ruled_by(nopal::vproc::policy* policy) {
-    computation_.chosen = policy;
-    with = &context_;
+    computation_.policy = policy;
+    context = &context_;
     return *this;
   }
 

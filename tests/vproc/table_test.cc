@@ -40,11 +40,11 @@ TEST(table, a_worker_is_used_again_and_belongs_to_nobody_meanwhile) {
   nopal::vproc::group group;
   worker* const returned = take_worker(giver.get());
   int error = 5;
-  returned->of = &group;
+  returned->group = &group;
   returned->set_error_at(&error);
   nopal::vproc::return_worker(returned);
   EXPECT_EQ(returned->host, nullptr);
-  EXPECT_EQ(returned->of, nullptr);
+  EXPECT_EQ(returned->group, nullptr);
   EXPECT_EQ(*returned->error_at(), 0) << "a thief that comes late reads no errno of the strand";
   worker* const again = take_worker(taker.get());
   EXPECT_EQ(again, returned);
@@ -85,12 +85,12 @@ TEST(table, another_worker_takes_the_place_of_the_one_that_is_left) {
   const own_vproc own;
   nopal::vproc::group group;
   worker* const left = own.worker();
-  left->of = &group;
+  left->group = &group;
   worker* const next = nopal::vproc::replace_worker(left);
   EXPECT_NE(next, left);
   EXPECT_EQ(next->slot, left->slot);
   EXPECT_EQ(worker_in(left->slot), next);
-  EXPECT_EQ(next->of, &group);
+  EXPECT_EQ(next->group, &group);
   EXPECT_EQ(next->host, own.get());
   EXPECT_EQ(left->host, nullptr) << "no vproc runs it";
   EXPECT_EQ(nopal::vproc::current(), next);

@@ -29,7 +29,7 @@ struct timer : testing::Test {
     for (int i = 0; i < 2; ++i) {
       heed_preemption(clock.get());
       nopal::vproc::want_ticks();
-      wait_until([&] { return clock->signals.told(preempt_requested); });
+      wait_until([&] { return clock->signals.raised(preempt_requested); });
     }
     clock->runs.set(false);
     heed_preemption(clock.get());
@@ -44,11 +44,11 @@ struct timer : testing::Test {
 TEST_F(timer, tells_a_vproc_that_runs_while_a_fiber_is_ready) {
   vproc->runs.set(true);
   make_ready();
-  wait_until([&] { return vproc->signals.told(preempt_requested); });
+  wait_until([&] { return vproc->signals.raised(preempt_requested); });
   vproc->runs.set(false);
   wait_for_a_tick();
   heed_preemption(vproc.get());
-  EXPECT_FALSE(vproc->signals.told(preempt_requested));
+  EXPECT_FALSE(vproc->signals.raised(preempt_requested));
 }
 
 TEST_F(timer, tells_no_vproc_that_does_not_run_or_blocks) {
@@ -57,8 +57,8 @@ TEST_F(timer, tells_no_vproc_that_does_not_run_or_blocks) {
   blocked->blocked.enter();
   make_ready();
   wait_for_a_tick();
-  EXPECT_FALSE(vproc->signals.told(preempt_requested)) << "it runs no strand";
-  EXPECT_FALSE(blocked->signals.told(preempt_requested)) << "a spare has its place";
+  EXPECT_FALSE(vproc->signals.raised(preempt_requested)) << "it runs no strand";
+  EXPECT_FALSE(blocked->signals.raised(preempt_requested)) << "a spare has its place";
   blocked->blocked.leave();
   blocked->runs.set(false);
 }
@@ -68,7 +68,7 @@ TEST_F(timer, alternatives_compete_without_a_ready_fiber) {
   vproc->runs.set(true);
   nopal::vproc::begin_alternatives();
   nopal::vproc::begin_alternatives();
-  wait_until([&] { return vproc->signals.told(preempt_requested); });
+  wait_until([&] { return vproc->signals.raised(preempt_requested); });
   nopal::vproc::end_alternatives();
   EXPECT_TRUE(nopal::vproc::any_alternatives());
   nopal::vproc::end_alternatives();
