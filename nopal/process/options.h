@@ -6,6 +6,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/config/options.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -57,7 +58,7 @@ struct resolved_options {
 
 // The options, or the sentence that says which value is wrong and what is accepted.
 std::variant<resolved_options, std::string>
-resolve(const options& asked, const char* (*lookup)(const char* name), std::uint64_t clock_seed);
+resolve(const options& asked, const config::variable_lookup& lookup, std::uint64_t clock_seed);
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

@@ -15,9 +15,7 @@ namespace {
 
 resolved_options options_or_die(const options& wanted) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  auto outcome = resolve(
-      wanted, [](const char* name) -> const char* { return std::getenv(name); },
-      static_cast<std::uint64_t>(now));
+  auto outcome = resolve(wanted, std::getenv, static_cast<std::uint64_t>(now));
   if (const auto* const complaint = std::get_if<std::string>(&outcome))
     base::die("%s", complaint->c_str());
   return std::get<resolved_options>(outcome);
