@@ -39,7 +39,7 @@
 #include "nopal/process/remote_error.h"
 
 #if defined(NOPAL_SERIAL) || defined(NOPAL_PROCESS_ON_THREADS)
-#include "nopal/process_on_threads.h"
+#include "nopal/process/on_threads.h"
 #else
 #include "nopal/process/session.h"
 #endif

@@ -9,9 +9,9 @@
 #include "bench/harness.h"
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
-#include "nopal/process/layout.h"
-#include "nopal/process/statistics.h"
-#include "nopal/process/worker.h"
+#include "nopal/process/run/statistics.h"
+#include "nopal/process/run/worker.h"
+#include "nopal/process/transport/layout.h"
 
 #include <algorithm>
 #include <chrono>

@@ -8,8 +8,8 @@
 #include "bench/harness.h"
 #include "bench/unit.h"
 #include "nopal/base/os.h"
-#include "nopal/process/launch.h"
-#include "nopal/process/layout.h"
+#include "nopal/process/launch/launch.h"
+#include "nopal/process/transport/layout.h"
 
 #include <algorithm>
 #include <chrono>
@@ -36,7 +36,7 @@ public:
       : times_{in.n.value_or(in.chosen == size::test ? 100 : 10'000)} {
     const auto options = process::resolve(
         {.processes = workers, .region_size = as_.region_size, .heap_size = as_.heap_size},
-        [](const char* name) -> const char* { return std::getenv(name); }, 0);
+        std::getenv, 0);
     if (const auto* const complaint = std::get_if<std::string>(&options))
       throw std::invalid_argument(*complaint);
     with_ = process::begin_launch(std::get<process::resolved_options>(options), argv);

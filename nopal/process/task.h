@@ -15,8 +15,8 @@
 #include "nopal/arch/uni_address.h"
 #include "nopal/config.h"
 #include "nopal/process/isolated.h"
-#include "nopal/process/isolation.h"
-#include "nopal/process/runtime.h"
+#include "nopal/process/run/isolation.h"
+#include "nopal/process/run/runtime.h"
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 // ends.cc puts; what is only begun it does at once, or as late as its contract lets it.
 #include "harness.h"
 
-#include "nopal/process/ends.cc"
+#include "nopal/process/run/ends.cc"
 
 namespace nopal::base {
 

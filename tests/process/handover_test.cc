@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A steal that a thread of the victim's own process does for a thief elsewhere.
-#include "nopal/process/handover.h"
+#include "nopal/process/transport/handover.h"
 
-#include "nopal/process/worker.h"
+#include "nopal/process/run/worker.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,9 @@ A layer's names lie in the namespace that is called as it is. A file names no na
 layer, as a declaration of what is defined there does; and no file declares or defines anything in
 the namespace of a lower one, but for a struct that it names without including it. What has no
 namespace is the matter of calls.py, which reads the compiled objects. An EXCEPTION allows one file
-one namespace (upwards.py).
+one namespace (upwards.py); "public" in the place of a namespace allows it to include the public API.
+
+What is said of a layer holds for its subfolders too: these belong to it.
 """
 
 import re
@@ -43,15 +45,19 @@ def check(root, layers, *exceptions):
             problems.append(f"{path}: nopal/{mine}/ is not one of the layers {' '.join(order)}")
             continue
         text = tree.read(root, path)
-        found = includes(tree.code_only(text, keep_strings=True), mine, public, rank)
+        found = includes(path, tree.code_only(text, keep_strings=True), mine, public, rank, allowed)
         found += names(path, tree.code_only(text), mine, public, rank, allowed)
         problems += [f"{path}:{tree.line_of(text, at)}: {problem}" for at, problem in found]
     return problems + allowed.leftover()
 
 
-def includes(text, mine, public, rank):
+def includes(path, text, mine, public, rank, allowed):
     found = [(m.start(), judge(m[1], m[2], mine, public, rank)) for m in _INCLUDE.finditer(text)]
-    return [(at, problem) for at, problem in found if problem]
+    return [
+        (at, problem)
+        for at, problem in found
+        if problem and not ("public API" in problem and allowed.allow(path, "public"))
+    ]
 
 
 def judge(quote, target, mine, public, rank):

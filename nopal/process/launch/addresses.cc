@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// Addresses of the program and its libraries, made and found to be the same.
+#include "nopal/process/launch/addresses.h"
+
+#include "nopal/base/die.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <link.h>
+#include <string>
+#include <sys/personality.h>
+#include <unistd.h>
+#include <vector>
+
+namespace nopal::inline NOPAL_ABI::process {
+namespace {
+
+constexpr const char* the_program = "the program";
+constexpr const char* tried = "NOPAL_ADDRESSES_FIXED"; // set for the program that is begun anew
+
+struct loaded {
+  std::uintptr_t at;
+  std::uint64_t build; // of the file: a hash of its notes and sizes
+  char name[112];
+};
+
+std::uint64_t hashed(std::uint64_t hash, const void* bytes, std::size_t size) noexcept {
+  const auto* const at = static_cast<const unsigned char*>(bytes);
+  for (std::size_t i = 0; i < size; ++i)
+    hash = (hash ^ at[i]) * 0x100000001b3u; // FNV-1a
+  return hash;
+}
+
+int note_one(dl_phdr_info* info, std::size_t, void* to) {
+  loaded one{info->dlpi_addr, 0xcbf29ce484222325u, {}};
+  const bool program = info->dlpi_name == nullptr || *info->dlpi_name == '\0';
+  const char* const slash = program ? nullptr : std::strrchr(info->dlpi_name, '/');
+  const char* const name = program ? the_program : slash != nullptr ? slash + 1 : info->dlpi_name;
+  std::strncpy(one.name, name, sizeof one.name - 1);
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& part = info->dlpi_phdr[i];
+    if (part.p_type == PT_LOAD)
+      one.build = hashed(one.build, &part.p_memsz, sizeof part.p_memsz);
+    else if (part.p_type == PT_NOTE) // the build's identity is among the notes
+      one.build = hashed(one.build, reinterpret_cast<const void*>(info->dlpi_addr + part.p_vaddr),
+                         part.p_memsz);
+  }
+  if (std::strncmp(one.name, "linux-vdso", 10) != 0) // the kernel's, which calls nothing back
+    static_cast<std::vector<loaded>*>(to)->push_back(one);
+  return 0;
+}
+
+// Libraries may be loaded in another order.
+std::vector<loaded> all_loaded() {
+  std::vector<loaded> all;
+  dl_iterate_phdr(note_one, &all);
+  std::ranges::sort(all, {}, [](const loaded& one) { return std::string(one.name); });
+  return all;
+}
+
+bool asked_system = false; // to place the program at fixed addresses
+
+// Ends the program unless a library is meant: frames of one lie above a spawn only if it has called
+// back.
+void judge(const loaded& one, unsigned first, unsigned second, bool other_file) {
+  if (other_file)
+    base::die("processes %u and %u were built differently (%s): begin the same program with the "
+              "same libraries everywhere",
+              first, second, one.name);
+  if (std::strcmp(one.name, the_program) == 0)
+    base::die("the program lies at different addresses in processes %u and %u, because %s: link it "
+              "with -no-pie, or begin it with setarch -R where that is allowed",
+              first, second,
+              asked_system ? "the system does not let it switch off the randomisation of addresses "
+                             "(personality)"
+                           : "it had initialised MPI before, or gave the session no argv, and so "
+                             "could not be begun anew at fixed ones");
+}
+
+std::vector<loaded> noted;
+
+} // namespace
+
+void note_libraries() { noted = all_loaded(); }
+
+void begin_anew_with_fixed_addresses(char** argv) noexcept {
+  asked_system = true;
+  const int now = personality(0xffffffff);
+  if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0 || std::getenv(tried) != nullptr)
+    return;
+  if (personality(static_cast<unsigned long>(now | ADDR_NO_RANDOMIZE)) == -1)
+    return;
+  setenv(tried, "1", 1);
+  execv("/proc/self/exe", argv);
+  personality(static_cast<unsigned long>(now)); // it could not be begun anew
+}
+
+void compare_addresses(launch& with) {
+  const std::vector<loaded> own = noted.empty() ? all_loaded() : noted;
+  const std::size_t number = own.size();
+  std::vector<std::size_t> numbers(with.size());
+  with.all_gather(&number, numbers.data(), sizeof number);
+  const std::size_t fewest = *std::ranges::min_element(numbers);
+  std::string elsewhere;
+  for (std::size_t i = 0; i < fewest; ++i) {
+    std::vector<loaded> all(with.size());
+    with.all_gather(&own[i], all.data(), sizeof(loaded));
+    for (unsigned process = 1; process < all.size(); ++process) {
+      const bool other =
+          std::strcmp(all[process].name, all[0].name) != 0 || all[process].build != all[0].build;
+      if (other || all[process].at != all[0].at) {
+        judge(all[0], 0, process, other);
+        elsewhere += (elsewhere.empty() ? "" : ", ") + std::string(all[0].name);
+        break;
+      }
+    }
+  }
+  if (with.rank() == 0 && !elsewhere.empty())
+    base::say("not at the same addresses in all processes: %s; no function that these call may "
+              "spawn or join",
+              elsewhere.c_str());
+}
+
+} // namespace nopal::inline NOPAL_ABI::process

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// How the processes of a program come to know each other: begun by a launcher of MPI, or forked
+// from one.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/process/options.h"
+#include "nopal/process/transport/layout.h"
+#include "nopal/process/transport/transport.h"
+
+#include <cstddef>
+#include <memory>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::process {
+
+class launch {
+public:
+  virtual ~launch() = default;
+  launch() = default;
+  launch(const launch&) = delete;
+  launch& operator=(const launch&) = delete;
+
+  virtual unsigned rank() const noexcept = 0;
+  virtual unsigned size() const noexcept = 0;
+
+  // Collective: `all` gets what each process gives, in the order of ranks.
+  virtual void all_gather(const void* own, void* all, std::size_t bytes) = 0;
+
+  // Collective: makes the block, zeroed, at its address in each process, and the way to the others.
+  virtual std::unique_ptr<transport> connect(const layout& as) = 0;
+
+  // The process has come to its end as it should; returns what it exits with if others have not.
+  virtual int finish() noexcept = 0;
+};
+
+// Of this program, as options and the environment say; argv is main's.
+std::unique_ptr<launch> begin_launch(const resolved_options& options, char** argv);
+// Processes forked from the caller, which has no other threads (local.cc).
+std::unique_ptr<launch> fork_processes(const resolved_options& options);
+
+} // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// Processes that a launcher of MPI has begun. MPI tells them their numbers and carries what they
+// have to know of each other; after that an engine carries the data (engines.h).
+//
+// MPI may wait for ever for a process that has died. So the processes watch each other, at first
+// by their launcher's children (beginning.h), then by connections (ring.h) until it has ended.
+//
+// Without a launcher, the process forks the others (local.cc).
+#include "nopal/base/die.h"
+#include "nopal/config.h"
+#include "nopal/process/launch/addresses.h"
+#include "nopal/process/launch/beginning.h"
+#include "nopal/process/launch/launch.h"
+#include "nopal/process/launch/ring.h"
+#include "nopal/process/launch/watch.h"
+#include "nopal/process/transport/engines.h"
+#include "nopal/process/transport/mpi_messages.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <mpi.h>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+namespace nopal::inline NOPAL_ABI::process {
+namespace {
+
+// An MPI, and the variables that its launcher sets for a process.
+struct known_mpi {
+  const char* name; // as its library says it
+  const char* launcher;
+  const char* size;      // how many processes there are
+  const char* number;    // of this one, also if another launcher of its kind has begun it
+  const char* size_here; // how many there are on this machine
+};
+constexpr known_mpi known[] = {
+    {"Open MPI", "mpirun of Open MPI (mpirun.openmpi)", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK",
+     "OMPI_COMM_WORLD_LOCAL_SIZE"},
+    {"MPICH", "mpirun of MPICH (mpirun.mpich)", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"},
+};
+
+const known_mpi& own_mpi() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int size = 0;
+  MPI_Get_library_version(text, &size);
+  return std::strstr(text, known[0].name) != nullptr ? known[0] : known[1];
+}
+
+bool is_begun_by(const known_mpi& one) noexcept {
+  return std::getenv(one.size) != nullptr || std::getenv(one.number) != nullptr;
+}
+
+// The launcher of the other MPI gives each process a world of its own.
+void refuse_wrong_launcher(const known_mpi& own) {
+  for (const known_mpi& other : known) {
+    const char* const size = std::getenv(other.size);
+    if (&other != &own && size != nullptr && std::atoi(size) > 1)
+      base::die("this process was begun by %s, and the program is linked with %s: begin it with %s",
+                other.launcher, own.name, own.launcher);
+  }
+}
+
+bool needs_launcher(engine one) noexcept { return one != engine::best && one != engine::local; }
+
+constexpr unsigned end_limit_s = 10; // all have met before
+
+// For a watch: MPI ends, and if it takes longer than the limit, the process does too.
+watch::watched limit_of_end() {
+  const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
+  itimerspec once{};
+  once.it_value.tv_sec = end_limit_s;
+  timerfd_settime(timer, 0, &once, nullptr);
+  return {timer, "MPI", []() -> watch::sign {
+            base::die("MPI_Finalize has not returned within %u seconds after all processes had "
+                      "come to it",
+                      end_limit_s);
+          }};
+}
+
+class mpi_launch final : public launch {
+public:
+  mpi_launch(const resolved_options& options, engine by) : by_{by} {
+    const known_mpi& own = own_mpi();
+    if (is_begun_by(own))
+      begin_watched(own);
+    initialise();
+    MPI_Comm_dup(MPI_COMM_WORLD, &all_);
+    MPI_Comm_rank(all_, &rank_);
+    MPI_Comm_size(all_, &size_);
+    if (options.processes > 1 && static_cast<int>(options.processes) != size_)
+      base::die("NOPAL_PROCESSES or process::options::processes asks for %u processes, and the "
+                "launcher of MPI has begun %d; leave the number to one of the two",
+                options.processes, size_);
+    if (static_cast<unsigned>(size_) > most_processes)
+      base::die("%d processes were begun; at most %u are possible", size_, most_processes);
+    std::vector<watch::watched> others = ring_.connect(*this);
+    if (launcher_ >= 0)
+      others.push_back({launcher_, "the launcher", [] { return watch::sign::dead; }});
+    if (beginning_)
+      beginning_->end();
+    watch_.start(std::move(others));
+  }
+  ~mpi_launch() override { watch_.stop(); }
+
+  unsigned rank() const noexcept override { return static_cast<unsigned>(rank_); }
+  unsigned size() const noexcept override { return static_cast<unsigned>(size_); }
+
+  void all_gather(const void* own, void* all, std::size_t bytes) override {
+    const int count = static_cast<int>(bytes);
+    MPI_Request gathering = MPI_REQUEST_NULL;
+    {
+      const std::lock_guard held{mpi_lock()};
+      MPI_Iallgather(own, count, MPI_BYTE, all, count, MPI_BYTE, all_, &gathering);
+    }
+    wait_for([&] {
+      int done = 0;
+      MPI_Test(&gathering, &done, MPI_STATUS_IGNORE);
+      return done != 0;
+    });
+  }
+
+  std::unique_ptr<transport> connect(const layout& as) override {
+    auto made = by_ == engine::ucx ? connect_by_ucx(*this, as)
+                                   : connect_by_mpi(as, by_ == engine::mpi_messages);
+    connected_ = made.get();
+    return made;
+  }
+
+  // MPI_Finalize of MPICH 4.0 asks the others something, and answers them until it has their
+  // answers. Who answers before it asks is not answered. So nobody calls MPI between this meeting
+  // and MPI_Finalize. Others are watched until MPI has ended, since it waits for them.
+  int finish() noexcept override {
+    if (connected_ != nullptr)
+      connected_->close();
+    MPI_Comm_free(&all_);
+    ring_.meet();
+    if (initialised_here_) {
+      watch end;
+      end.start({limit_of_end()});
+      MPI_Finalize();
+    }
+    ring_.end_well();
+    watch_.stop();
+    return 0;
+  }
+
+private:
+  void begin_watched(const known_mpi& by) {
+    const pid_t launcher = process_that_set(by.number);
+    launcher_ = static_cast<int>(syscall(SYS_pidfd_open, launcher, 0));
+    const char* const processes = std::getenv(by.size_here);
+    beginning_.emplace(launcher, processes != nullptr ? std::atoi(processes) : 0);
+  }
+
+  // With UCX the thread that runs tasks is the only one that calls MPI.
+  void initialise() {
+    struct level {
+      int value;
+      const char* name;
+    };
+    constexpr level single{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"};
+    constexpr level funneled{MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"};
+    constexpr level serialized{MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"};
+    const level wanted = by_ == engine::ucx ? funneled : serialized;
+    int before = 0;
+    int got = single.value;
+    MPI_Initialized(&before);
+    initialised_here_ = before == 0;
+    // Open MPI's shared memory leaves files behind when the launcher is killed, and saves little.
+    setenv("OMPI_MCA_btl", "self,tcp", 0);
+    if (initialised_here_)
+      MPI_Init_thread(nullptr, nullptr, wanted.value, &got);
+    else
+      MPI_Query_thread(&got);
+    if (got < wanted.value)
+      base::die("MPI is needed with %s at least, and %s %s", wanted.name,
+                initialised_here_ ? "offers only" : "the program has initialised it with",
+                got == funneled.value ? funneled.name : single.name);
+  }
+
+  const engine by_;
+  int rank_ = 0;
+  int size_ = 1;
+  MPI_Comm all_ = MPI_COMM_NULL;
+  bool initialised_here_ = false;
+  int launcher_ = -1; // or its daemon on this machine, as a descriptor
+  std::optional<beginning> beginning_;
+  transport* connected_ = nullptr;
+  ring ring_;
+  watch watch_;
+};
+
+} // namespace
+
+std::unique_ptr<launch> begin_launch(const resolved_options& options, char** argv) {
+  const known_mpi& own = own_mpi();
+  int before = 0;
+  MPI_Initialized(&before);
+  const bool launched = is_begun_by(own) || before != 0;
+  if (!launched)
+    refuse_wrong_launcher(own);
+  if (!launched && !needs_launcher(options.transport))
+    return fork_processes(options);
+  if (!launched && options.processes > 1)
+    base::die("%u processes with the transport that is asked for are begun by %s",
+              options.processes, own.launcher);
+  if (options.transport == engine::local)
+    base::die("the transport local is for processes that NOPAL_PROCESSES or "
+              "process::options::processes begins, and this one was begun by a launcher of MPI; "
+              "accepted are ucx, mpi and mpi_messages");
+  if (before == 0 && argv != nullptr)
+    begin_anew_with_fixed_addresses(argv);
+  if (before == 0)
+    note_libraries();
+  const engine best = has_ucx() ? engine::ucx : engine::mpi;
+  return std::make_unique<mpi_launch>(options,
+                                      options.transport == engine::best ? best : options.transport);
+}
+
+} // namespace nopal::inline NOPAL_ABI::process

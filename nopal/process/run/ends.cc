@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// Ends of runs, meetings, idleness, and exceptions as text.
+#include "nopal/process/run/ends.h"
+
+#include "nopal/base/os.h"
+#include "nopal/process/remote_error.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace nopal::inline NOPAL_ABI::process {
+
+void ends::open(transport& by, unsigned rank, unsigned size, ends_block& own) noexcept {
+  by_ = &by;
+  own_ = &own;
+  rank_ = rank;
+  size_ = size;
+}
+
+void ends::begin() {
+  ++run_;
+  passed_on_ = false;
+}
+
+void ends::meet() {
+  ++meetings_;
+  by_->flush();
+  for (unsigned round = 0; (1u << round) < size_; ++round) {
+    word& come = own_->barriers[round];
+    by_->post_add((rank_ + (1u << round)) % size_, come, 1);
+    for (unsigned tries = 1;
+         static_cast<std::int32_t>(come.load(base::acquire) - meetings_) < 0; // B
+         ++tries) {
+      by_->progress();
+      idle_for_a_while(tries);
+    }
+  }
+}
+
+void ends::end_here(bool failed, const void* bytes, std::size_t size) noexcept {
+  outcome& own = own_->result;
+  own.from = rank_;
+  own.failed = failed ? 1 : 0;
+  own.size = static_cast<std::uint32_t>(size);
+  std::memcpy(own.bytes, bytes, size);
+  own.run.store(run_, base::relaxed);
+}
+
+bool ends::has_ended() {
+  if (own_->result.run.load(base::acquire) != run_) // E
+    return false;
+  if (!passed_on_)
+    pass_on();
+  return true;
+}
+
+void ends::pass_on() {
+  passed_on_ = true;
+  outcome& own = own_->result;
+  const unsigned place = (rank_ + size_ - own.from) % size_;
+  for (unsigned next = 2 * place + 1; next <= 2 * place + 2 && next < size_; ++next) {
+    const unsigned peer = (own.from + next) % size_;
+    const auto* const first = reinterpret_cast<const unsigned char*>(&own.from);
+    by_->put(peer, &own.from, first, static_cast<std::size_t>(own.bytes + own.size - first));
+    by_->post_store(peer, own.run, run_); // E
+  }
+}
+
+bool ends::take_result(void* to, std::size_t size, std::string& error) const {
+  const outcome& own = own_->result;
+  if (own.failed != 0)
+    error.assign(reinterpret_cast<const char*>(own.bytes), own.size);
+  else
+    std::memcpy(to, own.bytes, size);
+  return own.failed == 0;
+}
+
+void idle_for_a_while(unsigned tries) noexcept {
+  constexpr unsigned spins = 64;
+  if (tries < spins)
+    return base::wait_briefly(tries);
+  base::sleep_us(std::min(10u * (tries - spins + 1), 1000u));
+}
+
+std::string text_of_current_exception() noexcept {
+  const remote_error current = remote_error_of_current();
+  std::string text = current.type() + '\0' + current.text();
+  if (text.size() > most_result)
+    text.resize(most_result);
+  return text;
+}
+
+void throw_remote_error(const std::string& text) {
+  const std::size_t middle = text.find('\0');
+  throw remote_error(text.substr(0, middle),
+                     middle < text.size() ? text.substr(middle + 1) : std::string());
+}
+
+} // namespace nopal::inline NOPAL_ABI::process

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The guard below the region, and the handler of faults there.
+#include "nopal/process/run/guard.h"
+
+#include "nopal/base/die.h"
+#include "nopal/base/faults.h"
+#include "nopal/base/os.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+namespace nopal::inline NOPAL_ABI::process {
+namespace {
+
+layout guarded;
+char sentence[256]; // made before, since a handler formats nothing
+base::fault_handler handler;
+std::optional<base::signal_stack> own_stack;
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
+  if (base::fault_handler::is_fault(info) && at >= guarded.guard_at() && at < guarded.region_at())
+    base::die_in_signal_handler(sentence);
+  handler.pass_on(signal, info, context);
+}
+
+} // namespace
+
+void guard_region(const layout& as) {
+  guarded = as;
+  std::snprintf(sentence, sizeof sentence,
+                "the tasks of a process need more than the uni-address region of %zu bytes for "
+                "their stacks; set NOPAL_REGION_SIZE or process::options::region_size to a larger "
+                "power of two, up to 1G",
+                as.region_size);
+  if (!base::forbid(reinterpret_cast<void*>(as.guard_at()), as.guard_size()))
+    base::die("the guard below the uni-address region could not be made: %s", std::strerror(errno));
+  own_stack.emplace();
+  if (!handler.install(on_fault))
+    base::die("the handler that reports overflows of the region cannot be installed: %s",
+              std::strerror(errno));
+}
+
+void unguard_region() noexcept {
+  handler.uninstall();
+  own_stack.reset();
+}
+
+} // namespace nopal::inline NOPAL_ABI::process

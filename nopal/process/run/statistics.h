@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// The lines of counters that a program on several processes ends with (NOPAL_STATS=1), and those
+// of a long run (NOPAL_PROGRESS).
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/process/launch/launch.h"
+#include "nopal/process/run/worker.h"
+#include "nopal/process/transport/own_thread.h"
+
+#include <condition_variable>
+#include <mutex>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::process {
+
+// Collective. Process 0 prints one line for each process, and their sum.
+void print_statistics(launch& with, const transport& by, const layout& as);
+
+// A thread that says every so many seconds what this process has done so far, as long as this
+// exists; 0: never. What it reads of the counts is at most a little old.
+class progress_lines {
+public:
+  progress_lines(unsigned seconds, unsigned processes);
+  ~progress_lines();
+  progress_lines(const progress_lines&) = delete;
+  progress_lines& operator=(const progress_lines&) = delete;
+
+private:
+  void print_each(unsigned seconds, unsigned processes);
+
+  std::mutex mutex_;
+  std::condition_variable ended_;
+  bool end_ = false;
+  own_thread thread_;
+};
+
+// How much of the region has been used, in bytes from its upper end.
+std::size_t used_region(const layout& as) noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// A steal by message: where each operation on a victim's memory is a message that a thread of the
+// victim's process answers, that thread does the whole steal for the thief, and answers once.
+//
+// It is a thief like others (queue.h), by its processor's own instructions: it takes the oldest
+// entry, copies the frames into the message, and acknowledges. The message is lost only if the
+// thief dies, and that ends the computation anyway.
+//
+// Orders: T, F, C and K of queue.h. Its model has such a thief too (head and tail apart).
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/process/transport/segment.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::process {
+
+// The oldest entry of this process's queue and its frames, to be sent; empty: nothing was open. By
+// any thread, but not amid an operation on the queue.
+std::vector<std::uint64_t> give_oldest();
+
+// Of what has arrived, in a process without a task: puts the frames at their addresses.
+std::optional<segment> accept_given(const void* message, std::size_t bytes) noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// The messages, and the thread that polls.
+#include "nopal/process/transport/mpi_messages.h"
+
+#include "nopal/base/die.h"
+#include "nopal/base/os.h"
+#include "nopal/process/transport/direct.h"
+#include "nopal/process/transport/handover.h"
+#include "nopal/process/transport/own_thread.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <list>
+#include <mpi.h>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace nopal::inline NOPAL_ABI::process {
+namespace {
+
+enum tag : int { asked, answered };
+
+using lock = std::lock_guard<std::mutex>;
+using words = std::vector<std::uint64_t>;
+
+void require(int code) {
+  if (code == MPI_SUCCESS)
+    return;
+  char why[MPI_MAX_ERROR_STRING];
+  int size = 0;
+  MPI_Error_string(code, why, &size);
+  std::replace(why, why + size, '\n', ' ');
+  base::die("another process cannot be reached any more (%s), so this process ends too", why);
+}
+
+bool is_done(MPI_Request& one, MPI_Status* how = MPI_STATUS_IGNORE) {
+  int done = 0;
+  require(MPI_Test(&one, &done, how));
+  return done != 0;
+}
+
+int bytes_of(const MPI_Status& of) {
+  int bytes = 0;
+  require(MPI_Get_count(&of, MPI_BYTE, &bytes));
+  return bytes;
+}
+
+constexpr std::size_t in_words(std::size_t bytes) noexcept {
+  return (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
+}
+
+enum operation : std::uint64_t { gets, puts, compares, adds, steals, stores, posted_adds };
+
+// What a process asks of another one; for a put the bytes follow.
+struct request {
+  operation what;
+  const void* at;
+  std::uint64_t first = 0;  // a size, an operand, or the expected value
+  std::uint64_t second = 0; // the desired value
+};
+
+class mpi_messages final : public transport {
+public:
+  explicit mpi_messages(std::size_t most_frames) : given_(1 + in_words(most_frames)) {
+    int size = 0;
+    require(MPI_Comm_dup(MPI_COMM_WORLD, &all_));
+    require(MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN));
+    require(MPI_Comm_size(all_, &size));
+    posted_to_.resize(static_cast<std::size_t>(size));
+    thread_ = own_thread{[this] { poll(); }};
+  }
+
+  const char* name() const noexcept override { return "mpi"; }
+
+  void get(unsigned peer, void* to, const void* from, std::size_t bytes) override {
+    exchange(peer, {gets, from, bytes}, to, bytes);
+  }
+  void put(unsigned peer, void* to, const void* from, std::size_t bytes) override {
+    exchange(peer, {puts, to, bytes}, nullptr, 0, from);
+  }
+  std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
+                             std::uint32_t desired) override {
+    std::uint32_t before = 0;
+    exchange(peer, {compares, &at, expected, desired}, &before, sizeof before);
+    return before;
+  }
+  std::uint32_t add(unsigned peer, word& at, std::uint32_t by) override {
+    std::uint32_t before = 0;
+    exchange(peer, {adds, &at, by}, &before, sizeof before);
+    return before;
+  }
+  bool gives(unsigned) const noexcept override { return true; }
+  std::optional<segment> ask(unsigned peer) override {
+    const std::size_t most = given_.size() * sizeof given_[0];
+    return accept_given(given_.data(), exchange(peer, {steals, nullptr}, given_.data(), most));
+  }
+  void post_store(unsigned peer, word& at, std::uint32_t value) override {
+    post(peer, {stores, &at, value});
+  }
+  void post_add(unsigned peer, word& at, std::uint32_t by) override {
+    post(peer, {posted_adds, &at, by});
+  }
+  void progress() noexcept override {
+    const lock held{mpi_lock()};
+    turn();
+  }
+  void flush() override;
+  void close() noexcept override;
+
+private:
+  struct on_its_way {
+    MPI_Request sending;
+    words message; // stays until it has been sent
+  };
+
+  void post(unsigned peer, const request& what) {
+    const lock held{mpi_lock()};
+    ask_for(peer, what);
+    posted_to_[peer] = true;
+  }
+  // Sends a request and waits; returns how many bytes the answer has.
+  std::size_t exchange(unsigned peer, const request& what, void* answer, std::size_t most,
+                       const void* bytes = nullptr);
+  void poll();
+
+  // These are called under the lock.
+  void ask_for(unsigned peer, const request& what, const void* bytes = nullptr);
+  void send(unsigned peer, int tag, words message, std::size_t bytes);
+  bool turn();
+  void answer();
+
+  MPI_Comm all_ = MPI_COMM_NULL;
+  MPI_Request arriving_ = MPI_REQUEST_NULL;
+  words arrived_;
+  unsigned from_ = 0; // whom
+  std::list<on_its_way> sent_;
+  words given_;
+  std::vector<bool> posted_to_; // since the last flush, by process
+  word over_{0};
+  own_thread thread_;
+};
+
+// What is asked now is answered after what was begun before.
+void mpi_messages::flush() {
+  for (unsigned peer = 0; peer < posted_to_.size(); ++peer) {
+    if (!posted_to_[peer])
+      continue;
+    std::uint32_t any = 0;
+    get(peer, &any, &control().queue.acknowledged, sizeof any);
+    posted_to_[peer] = false;
+  }
+}
+
+// The others are answered until all have come here with nothing left to ask.
+void mpi_messages::close() noexcept {
+  flush();
+  MPI_Request all_here = MPI_REQUEST_NULL;
+  {
+    const lock held{mpi_lock()};
+    require(MPI_Ibarrier(all_, &all_here));
+  }
+  wait_for([&] { return is_done(all_here); });
+  over_.store(1, base::relaxed);
+  thread_.join();
+  while (!sent_.empty())
+    turn();
+  MPI_Comm_free(&all_);
+}
+
+std::size_t mpi_messages::exchange(unsigned peer, const request& what, void* answer,
+                                   std::size_t most, const void* bytes) {
+  MPI_Request answering = MPI_REQUEST_NULL;
+  MPI_Status how{};
+  {
+    const lock held{mpi_lock()};
+    require(MPI_Irecv(answer, static_cast<int>(most), MPI_BYTE, static_cast<int>(peer), answered,
+                      all_, &answering));
+    ask_for(peer, what, bytes);
+  }
+  wait_for([&] {
+    if (is_done(answering, &how))
+      return true;
+    turn(); // the other may wait for an answer of this process
+    return false;
+  });
+  return static_cast<std::size_t>(bytes_of(how));
+}
+
+void mpi_messages::ask_for(unsigned peer, const request& what, const void* bytes) {
+  const std::size_t more = what.what == puts ? what.first : 0;
+  words message(in_words(sizeof what) + in_words(more));
+  std::memcpy(message.data(), &what, sizeof what);
+  if (more != 0)
+    std::memcpy(&message[in_words(sizeof what)], bytes, more);
+  const std::size_t size = message.size() * sizeof message[0];
+  send(peer, asked, std::move(message), size);
+}
+
+void mpi_messages::send(unsigned peer, int tag, words message, std::size_t bytes) {
+  on_its_way& one = sent_.emplace_back(MPI_REQUEST_NULL, std::move(message));
+  require(MPI_Isend(one.message.data(), static_cast<int>(bytes), MPI_BYTE, static_cast<int>(peer),
+                    tag, all_, &one.sending));
+}
+
+// Answers one request that has arrived; whether it has.
+bool mpi_messages::turn() {
+  sent_.remove_if([](on_its_way& each) { return is_done(each.sending); });
+  if (arriving_ == MPI_REQUEST_NULL) {
+    int is_there = 0;
+    MPI_Message one = MPI_MESSAGE_NULL;
+    MPI_Status which{};
+    require(MPI_Improbe(MPI_ANY_SOURCE, asked, all_, &is_there, &one, &which));
+    if (is_there == 0)
+      return false;
+    const int bytes = bytes_of(which);
+    arrived_.resize(in_words(static_cast<std::size_t>(bytes)));
+    from_ = static_cast<unsigned>(which.MPI_SOURCE);
+    require(MPI_Imrecv(arrived_.data(), bytes, MPI_BYTE, &one, &arriving_));
+  }
+  if (!is_done(arriving_))
+    return false;
+  answer();
+  return true;
+}
+
+void mpi_messages::answer() {
+  request what{};
+  std::memcpy(static_cast<void*>(&what), arrived_.data(), sizeof what);
+  const direct_block own{block_at};
+  void* const at = const_cast<void*>(what.at); // of this process's block
+  word* const one = static_cast<word*>(at);
+  const auto first = static_cast<std::uint32_t>(what.first);
+  const auto second = static_cast<std::uint32_t>(what.second);
+  words message(1);
+  std::size_t bytes = sizeof first;
+  switch (what.what) {
+  case stores:
+    return own.set(*one, first);
+  case posted_adds:
+    own.add(*one, first);
+    return;
+  case adds:
+    message[0] = own.add(*one, first);
+    break;
+  case compares:
+    message[0] = own.compare_swap(*one, first, second);
+    break;
+  case gets:
+    bytes = what.first;
+    message.resize(in_words(bytes));
+    own.get(message.data(), at, bytes);
+    break;
+  case puts:
+    own.put(at, &arrived_[in_words(sizeof what)], what.first);
+    bytes = 0;
+    break;
+  case steals:
+    message = give_oldest();
+    bytes = message.size() * sizeof message[0];
+    break;
+  }
+  send(from_, answered, std::move(message), bytes);
+}
+
+void mpi_messages::poll() {
+  ask_for_short_turns();
+  constexpr unsigned least_us = 50;
+  constexpr unsigned most_us = 1000;
+  for (unsigned pause_us = least_us; over_.load(base::relaxed) == 0;
+       pause_us = std::min(2 * pause_us, most_us)) {
+    {
+      // If another thread calls MPI, that one takes the turns.
+      const std::unique_lock held{mpi_lock(), std::try_to_lock};
+      // A first call in vain may have read from the network what a second one finds.
+      for (unsigned vain = 0; held && vain < 2; ++vain)
+        while (turn())
+          pause_us = least_us;
+    }
+    base::sleep_us(pause_us);
+  }
+}
+
+} // namespace
+
+std::mutex& mpi_lock() noexcept {
+  static std::mutex one;
+  return one;
+}
+
+void wait_for(const std::function<bool()>& is_done) {
+  for (unsigned tries = 1;; ++tries) {
+    {
+      const lock held{mpi_lock()};
+      if (is_done())
+        return;
+    }
+    base::wait_briefly(tries);
+  }
+}
+
+std::unique_ptr<transport> connect_by_mpi_messages(std::size_t most_frames) {
+  return std::make_unique<mpi_messages>(most_frames);
+}
+
+} // namespace nopal::inline NOPAL_ABI::process

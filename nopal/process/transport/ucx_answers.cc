@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// The thread that answers, its turns, and how it ends when UCX does.
+#include "nopal/process/transport/ucx_answers.h"
+
+#include "nopal/base/die.h"
+#include "nopal/process/transport/handover.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <vector>
+
+namespace nopal::inline NOPAL_ABI::process {
+namespace {
+
+// UCX may abort in a call when a process that it answers has died. This thread calls nothing else.
+thread_local bool answers = false;
+struct sigaction before_abort;
+
+void abort_with_sentence(int signal) {
+  if (answers)
+    base::die_in_signal_handler("UCX cannot answer another process any more, which has probably "
+                                "died, so this process ends too");
+  sigaction(signal, &before_abort, nullptr);
+  raise(signal); // taken when this handler has returned
+}
+
+using words = std::vector<std::uint64_t>;
+
+void when_sent(void* request, ucs_status_t, void* message) {
+  delete static_cast<words*>(message); // who does not get it any more has died, which others notice
+  ucp_request_free(request);
+}
+
+ucs_status_t when_asked(void*, const void*, std::size_t, void*, std::size_t,
+                        const ucp_am_recv_param_t* from) {
+  auto* const message = new words(give_oldest());
+  ucp_request_param_t how{};
+  how.op_attr_mask =
+      UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  how.flags = UCP_AM_SEND_FLAG_EAGER; // the thief's handler gets all of it
+  how.cb.send = when_sent;
+  how.user_data = message;
+  if (!UCS_PTR_IS_PTR(ucp_am_send_nbx(from->reply_ep, ucx_gives, nullptr, 0, message->data(),
+                                      message->size() * sizeof(std::uint64_t), &how)))
+    delete message;
+  return UCS_OK;
+}
+
+} // namespace
+
+void call_when_arrives(ucp_worker_h at, ucx_message what, ucp_am_recv_callback_t call, void* with) {
+  ucp_am_handler_param_t handler{};
+  handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                       UCP_AM_HANDLER_PARAM_FIELD_ARG;
+  handler.id = what;
+  handler.cb = call;
+  handler.arg = with;
+  require(ucp_worker_set_am_recv_handler(at, &handler), "take messages");
+}
+
+void require(ucs_status_t status, const char* what) {
+  if (status != UCS_OK)
+    base::die("UCX cannot %s: %s", what, ucs_status_string(status));
+}
+
+ucx_answers::ucx_answers(ucp_worker_h incoming) : incoming_{incoming} {
+  call_when_arrives(incoming_, ucx_asks, when_asked, nullptr);
+  require(ucp_worker_get_efd(incoming_, &arrival_), "say when something arrives");
+  stop_ = eventfd(0, EFD_CLOEXEC);
+  if (stop_ < 0)
+    base::die("no event descriptor can be had: %s", std::strerror(errno));
+  struct sigaction action{};
+  action.sa_handler = abort_with_sentence;
+  sigaction(SIGABRT, &action, &before_abort);
+  thread_ = own_thread{[this] { answer(); }};
+}
+
+ucx_answers::~ucx_answers() {
+  eventfd_write(stop_, 1);
+  thread_.join();
+  close(stop_);
+  sigaction(SIGABRT, &before_abort, nullptr);
+}
+
+void ucx_answers::answer() noexcept {
+  answers = true;
+  ask_for_short_turns();
+  pollfd wanted[2] = {{arrival_, POLLIN, 0}, {stop_, POLLIN, 0}};
+  while (wanted[1].revents == 0) {
+    while (ucp_worker_progress(incoming_) != 0)
+      ;
+    const ucs_status_t armed = ucp_worker_arm(incoming_);
+    if (armed == UCS_ERR_BUSY)
+      continue; // something has arrived since
+    require(armed, "wait for other processes");
+    if (poll(wanted, 2, -1) < 0 && errno != EINTR)
+      base::die("other processes cannot be answered any more: %s", std::strerror(errno));
+  }
+}
+
+} // namespace nopal::inline NOPAL_ABI::process
