@@ -8,7 +8,8 @@
 # The libraries with MPI use UCX where it is found. The first is process_local in this build.
 include(${PROJECT_SOURCE_DIR}/cmake/nopal-mpi.cmake)
 set(process_core launch/addresses.cc launch/local.cc launch/watch.cc options.cc run/ends.cc
-  run/guard.cc run/heap.cc run/isolation.cc run/runtime.cc run/statistics.cc session.cc)
+  run/guard.cc run/heap.cc run/isolation.cc run/runtime.cc run/statistics.cc session.cc
+  transport/shared_memory.cc)
 
 # nopal_add_process_library(name source...): the library with these sources of process/ besides.
 # Where nothing installs it, it is built only if something links it.
@@ -27,8 +28,8 @@ function(nopal_add_process_library name)
   set_property(GLOBAL PROPERTY nopal_${name}_sources ${sources})
 endfunction()
 
-# handover.cc is there for its test.
-nopal_add_process_library(process_local launch/local_only.cc transport/handover.cc)
+# steal_service.cc is there for its test.
+nopal_add_process_library(process_local launch/local_only.cc transport/steal_service.cc)
 set_target_properties(nopal_process_local PROPERTIES EXPORT_NAME process)
 add_library(nopal::process ALIAS nopal_process_local)
 
@@ -49,8 +50,7 @@ foreach(mpi openmpi mpich)
     continue()
   endif()
   nopal_add_process_library(process_${mpi} launch/beginning.cc launch/mpi_launch.cc
-    launch/ring.cc transport/handover.cc transport/mpi.cc transport/mpi_messages.cc
-    ${process_engine})
+    launch/ring.cc transport/mpi_messages.cc transport/steal_service.cc ${process_engine})
   target_link_libraries(nopal_process_${mpi} PRIVATE nopal::${mpi})
   if(TARGET nopal::ucx)
     target_link_libraries(nopal_process_${mpi} PRIVATE nopal::ucx)

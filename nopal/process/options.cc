@@ -16,10 +16,11 @@ using config::rule;
 using config::unless_zero;
 
 // In the order of `engine`, whose first value, `best`, has no name.
-constexpr std::string_view engine_names[] = {"ucx", "mpi", "mpi_messages", "local"};
+constexpr const char* engine_names[] = {"ucx", "ucx_messages", "mpi", "mpi_messages", "local"};
 
 std::optional<number> parse_engine(std::string_view text) noexcept {
-  const auto* const found = std::ranges::find(engine_names, text);
+  const auto* const found = std::ranges::find(
+      engine_names, text, [](const char* name) { return std::string_view(name); });
   return found == std::end(engine_names) ? std::nullopt
                                          : std::optional<number>(found - engine_names + 1);
 }
@@ -33,7 +34,8 @@ constexpr rule region_size{"NOPAL_REGION_SIZE", "region_size",
 constexpr rule heap_size{"NOPAL_HEAP_SIZE", "heap_size",
     "a power of two from 1M to 16G", config::in_bytes,
     number{1} << 20, number{16} << 30, config::parse_bytes, config::show_bytes, std::has_single_bit};
-constexpr rule transport{"NOPAL_TRANSPORT", "transport", "ucx, mpi, mpi_messages or local", "",
+constexpr rule transport{"NOPAL_TRANSPORT", "transport", 
+    "ucx, ucx_messages, mpi, mpi_messages or local", "",
     1, std::size(engine_names), parse_engine, config::show_number};
 constexpr rule latency{"NOPAL_LATENCY_US", "latency_us",
     "a whole number of microseconds from 0 to 1000000", "",
@@ -43,6 +45,10 @@ constexpr rule progress{"NOPAL_PROGRESS", "progress", "a whole number of seconds
 // clang-format on
 
 } // namespace
+
+const char* name_of(engine carrier) noexcept {
+  return engine_names[static_cast<unsigned>(carrier) - 1];
+}
 
 std::variant<resolved_options, std::string>
 resolve(const options& asked, const config::variable_lookup& lookup, std::uint64_t clock_seed) {

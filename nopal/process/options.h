@@ -17,7 +17,10 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-enum class engine : unsigned char { best, ucx, mpi, mpi_messages, local };
+// What carries data between processes (transport below).
+enum class engine : unsigned char { best, ucx, ucx_messages, mpi, mpi_messages, local };
+// As the variable NOPAL_TRANSPORT has it; for all but `best`.
+const char* name_of(engine carrier) noexcept;
 
 // What a program asks for. Zero or empty means "not given".
 struct NOPAL_TYPE options {
@@ -30,8 +33,9 @@ struct NOPAL_TYPE options {
   // NOPAL_HEAP_SIZE, bytes, a power of two from 1M to 16G; default 16M. For the results of tasks
   // that have not been joined, and the stacks of those that wait.
   std::size_t heap_size = 0;
-  // NOPAL_TRANSPORT, ucx, mpi, mpi_messages or local; default the first of these that there is.
-  // mpi_messages is mpi as between machines, also on one.
+  // NOPAL_TRANSPORT, ucx, mpi or local; default the first of these that there is: what carries data
+  // between machines. On one machine the processes share memory, whatever it is; but ucx_messages
+  // and mpi_messages are ucx and mpi as between machines, also on one.
   engine transport = engine::best;
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
   std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0

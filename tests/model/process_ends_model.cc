@@ -24,8 +24,6 @@ class engine final : public process::transport {
 public:
   engine(ends_block* blocks, unsigned self) noexcept : blocks_{blocks}, self_{self} {}
 
-  const char* name() const noexcept override { return "model"; }
-
   void put(unsigned peer, void* to, const void* from, std::size_t bytes) override {
     flush();
     const process::outcome& own = blocks_[self_].result;

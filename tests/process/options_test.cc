@@ -78,6 +78,7 @@ TEST(process_options, come_from_the_environment) {
 
 TEST(process_options, name_each_transport) {
   for (const auto& [name, wanted] : {std::pair{"ucx", engine::ucx},
+                                     {"ucx_messages", engine::ucx_messages},
                                      {"mpi", engine::mpi},
                                      {"mpi_messages", engine::mpi_messages},
                                      {"local", engine::local}})
@@ -137,8 +138,8 @@ TEST(process_options, refuse_with_a_sentence) {
       {"NOPAL_HEAP_SIZE", "512K", heap + in_bytes},
       {"NOPAL_HEAP_SIZE", "3M", heap + in_bytes},
       {"NOPAL_HEAP_SIZE", "32G", heap + in_bytes},
-      {"NOPAL_TRANSPORT", "tcp", "ucx, mpi, mpi_messages or local"},
-      {"NOPAL_TRANSPORT", "", "ucx, mpi, mpi_messages or local"},
+      {"NOPAL_TRANSPORT", "tcp", "ucx, ucx_messages, mpi, mpi_messages or local"},
+      {"NOPAL_TRANSPORT", "", "ucx, ucx_messages, mpi, mpi_messages or local"},
       {"NOPAL_STATS", "2", "0 or 1"},
       {"NOPAL_STATS", "yes", "0 or 1"},
       {"NOPAL_VERBOSE", "01", "0 or 1"},
@@ -188,6 +189,7 @@ TEST(process_options, end_a_program_that_gets_wrong_ones) {
 
 TEST(process_options, name_what_the_program_was_linked_without) {
   for (const auto& [wanted, name] : {std::pair{engine::ucx, "ucx"},
+                                     {engine::ucx_messages, "ucx_messages"},
                                      {engine::mpi, "mpi"},
                                      {engine::mpi_messages, "mpi_messages"}}) {
     const ended got = computed_by({.transport = wanted}, seven);

@@ -5,27 +5,19 @@
 
 #include "nopal/config.h"
 #include "nopal/process/options.h"
+#include "nopal/process/transport/group.h"
 #include "nopal/process/transport/layout.h"
 #include "nopal/process/transport/transport.h"
 
-#include <cstddef>
 #include <memory>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-class launch {
+class launch : public group {
 public:
-  virtual ~launch() = default;
-  launch() = default;
-  launch(const launch&) = delete;
-  launch& operator=(const launch&) = delete;
-
-  virtual unsigned rank() const noexcept = 0;
-  virtual unsigned size() const noexcept = 0;
-
-  // Collective: `all` gets what each process gives, in the order of ranks.
-  virtual void all_gather(const void* own, void* all, std::size_t bytes) = 0;
+  // Of what carries data, as the option `transport` calls it.
+  virtual const char* engine_name() const noexcept = 0;
 
   // Collective: makes the block, zeroed, at its address in each process, and the way to the others.
   virtual std::unique_ptr<transport> connect(const layout& as) = 0;

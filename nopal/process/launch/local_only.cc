@@ -25,9 +25,7 @@ std::unique_ptr<launch> begin_launch(const resolved_options& options, char**) {
   if (options.transport != engine::best && options.transport != engine::local)
     base::die("NOPAL_TRANSPORT or process::options::transport asks for %s, and this program was "
               "linked with a Nopal without it; accepted is local",
-              options.transport == engine::ucx   ? "ucx"
-              : options.transport == engine::mpi ? "mpi"
-                                                 : "mpi_messages");
+              name_of(options.transport));
   refuse_launcher("OMPI_COMM_WORLD_SIZE", "Open MPI", "process_openmpi");
   refuse_launcher("PMI_SIZE", "MPICH", "process_mpich");
   return fork_processes(options);

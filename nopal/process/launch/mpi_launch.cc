@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Processes that a launcher of MPI has begun. MPI tells them their numbers and carries what they
-// have to know of each other; after that an engine carries the data (engines.h).
+// have to know of each other. After that shared memory carries the data, and between machines UCX or
+// messages of MPI.
 //
 // MPI may wait for ever for a process that has died. So the processes watch each other, at first
 // by their launcher's children (beginning.h), then by connections (ring.h) until it has ended.
@@ -13,8 +14,8 @@
 #include "nopal/process/launch/launch.h"
 #include "nopal/process/launch/ring.h"
 #include "nopal/process/launch/watch.h"
-#include "nopal/process/transport/engines.h"
 #include "nopal/process/transport/mpi_messages.h"
+#include "nopal/process/transport/ucx.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -64,7 +65,12 @@ void refuse_wrong_launcher(const known_mpi& own) {
   }
 }
 
-bool needs_launcher(engine one) noexcept { return one != engine::best && one != engine::local; }
+bool uses_ucx(engine carrier) noexcept {
+  return carrier == engine::ucx || carrier == engine::ucx_messages;
+}
+bool needs_launcher(engine carrier) noexcept {
+  return carrier != engine::best && carrier != engine::local;
+}
 
 constexpr unsigned end_limit_s = 10; // all have met before
 
@@ -109,6 +115,8 @@ public:
   unsigned rank() const noexcept override { return static_cast<unsigned>(rank_); }
   unsigned size() const noexcept override { return static_cast<unsigned>(size_); }
 
+  const char* engine_name() const noexcept override { return name_of(by_); }
+
   void all_gather(const void* own, void* all, std::size_t bytes) override {
     const int count = static_cast<int>(bytes);
     MPI_Request gathering = MPI_REQUEST_NULL;
@@ -124,8 +132,10 @@ public:
   }
 
   std::unique_ptr<transport> connect(const layout& as) override {
-    auto made = by_ == engine::ucx ? connect_by_ucx(*this, as)
-                                   : connect_by_mpi(as, by_ == engine::mpi_messages);
+    const bool apart = by_ == engine::ucx_messages || by_ == engine::mpi_messages;
+    auto made = connect_by_shared_memory(*this, as, {.apart = apart}, [&](const near_blocks& near) {
+      return uses_ucx(by_) ? connect_by_ucx(*this, as, near) : connect_by_mpi_messages(as);
+    });
     connected_ = made.get();
     return made;
   }
@@ -165,7 +175,7 @@ private:
     constexpr level single{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"};
     constexpr level funneled{MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"};
     constexpr level serialized{MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"};
-    const level wanted = by_ == engine::ucx ? funneled : serialized;
+    const level wanted = uses_ucx(by_) ? funneled : serialized;
     int before = 0;
     int got = single.value;
     MPI_Initialized(&before);
@@ -211,7 +221,11 @@ std::unique_ptr<launch> begin_launch(const resolved_options& options, char** arg
   if (options.transport == engine::local)
     base::die("the transport local is for processes that NOPAL_PROCESSES or "
               "process::options::processes begins, and this one was begun by a launcher of MPI; "
-              "accepted are ucx, mpi and mpi_messages");
+              "accepted are ucx, ucx_messages, mpi and mpi_messages");
+  if (uses_ucx(options.transport) && !has_ucx())
+    base::die("NOPAL_TRANSPORT or process::options::transport asks for %s, and this program was "
+              "linked with a Nopal that was built without UCX; accepted are mpi and mpi_messages",
+              name_of(options.transport));
   if (before == 0 && argv != nullptr)
     begin_anew_with_fixed_addresses(argv);
   if (before == 0)

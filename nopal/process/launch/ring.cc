@@ -3,7 +3,8 @@
 #include "nopal/process/launch/ring.h"
 
 #include "nopal/base/die.h"
-#include "nopal/process/run/ends.h"
+#include "nopal/process/transport/shared_memory.h"
+#include "nopal/process/transport/waiting.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -11,13 +12,11 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 namespace nopal::inline NOPAL_ABI::process {
@@ -32,7 +31,7 @@ constexpr int patience_ms = 10'000;
 // Where a process can be reached.
 struct place {
   std::uint64_t secret = 0; // so that it knows its neighbour from a stranger
-  std::uint64_t host = 0;
+  machine_name machine;
   std::uint16_t port = 0; // as the network has it, like the addresses
   std::uint16_t addresses = 0;
   std::array<std::uint32_t, 15> address{};
@@ -45,22 +44,6 @@ struct place {
 
 [[noreturn]] void die_of(const char* what) {
   base::die("the processes cannot watch each other: %s: %s", what, std::strerror(errno));
-}
-
-// The machine since it was started, and the network that this process sees of it.
-std::uint64_t own_host() {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  char id[40] = {};
-  const int file = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-  if (file >= 0) {
-    if (read(file, id, sizeof id - 1) < 0)
-      id[0] = '\0';
-    close(file);
-  }
-  for (const char* at = id; *at != '\0'; ++at)
-    hash = (hash ^ static_cast<unsigned char>(*at)) * 0x100000001b3u; // FNV-1a
-  struct stat network{};
-  return stat("/proc/self/ns/net", &network) == 0 ? hash ^ network.st_ino : hash;
 }
 
 void note_addresses(place& of) {
@@ -119,10 +102,10 @@ int connect_to(std::uint32_t address, std::uint16_t port) noexcept {
 // An address that this machine has too leads to itself, unless both are one.
 int reach(const place& other, const place& own, unsigned rank) {
   int to = -1;
-  if (other.host == own.host)
+  if (other.machine == own.machine)
     to = connect_to(htonl(INADDR_LOOPBACK), other.port);
   for (unsigned i = 0; to < 0 && i < other.addresses; ++i)
-    if (other.host == own.host || !own.has(other.address[i]))
+    if (other.machine == own.machine || !own.has(other.address[i]))
       to = connect_to(other.address[i], other.port);
   if (to < 0 || send(to, &other.secret, sizeof other.secret, MSG_NOSIGNAL) !=
                     static_cast<ssize_t>(sizeof other.secret))
@@ -165,7 +148,7 @@ std::vector<watch::watched> ring::connect(launch& with) {
   place own;
   if (getrandom(&own.secret, sizeof own.secret, 0) != sizeof own.secret)
     die_of("no random number can be had");
-  own.host = own_host();
+  own.machine = this_machine();
   note_addresses(own);
   const int listening = listen_somewhere(own);
   std::vector<place> all(with.size());

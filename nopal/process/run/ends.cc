@@ -2,10 +2,9 @@
 // Ends of runs, meetings, idleness, and exceptions as text.
 #include "nopal/process/run/ends.h"
 
-#include "nopal/base/os.h"
 #include "nopal/process/remote_error.h"
+#include "nopal/process/transport/waiting.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace nopal::inline NOPAL_ABI::process {
@@ -73,13 +72,6 @@ bool ends::take_result(void* to, std::size_t size, std::string& error) const {
   else
     std::memcpy(to, own.bytes, size);
   return own.failed == 0;
-}
-
-void idle_for_a_while(unsigned tries) noexcept {
-  constexpr unsigned spins = 64;
-  if (tries < spins)
-    return base::wait_briefly(tries);
-  base::sleep_us(std::min(10u * (tries - spins + 1), 1000u));
 }
 
 std::string text_of_current_exception() noexcept {

@@ -56,10 +56,6 @@ private:
   bool passed_on_ = false;
 };
 
-// A thread that has found nothing to do, for the n-th time in a row: it waits, the longer the more
-// often, but never more than about a millisecond.
-void idle_for_a_while(unsigned tries) noexcept;
-
 // In a handler of all: "type\0text" of the current exception, at most most_result bytes. And what
 // throws it anew.
 std::string text_of_current_exception() noexcept;

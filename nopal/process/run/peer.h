@@ -48,10 +48,10 @@ public:
   void acknowledge() { by_.post_add(victim_, queue().acknowledged, 1); }
 
   // All of it by one message, which counts as `take`, or as `look` if nothing was open.
-  std::optional<segment> ask() {
+  std::optional<segment> request() {
     ++here.done.tries;
     timed all{step::look};
-    const std::optional<segment> got = by_.ask(victim_);
+    const std::optional<segment> got = by_.request_steal(victim_);
     all.end(got ? step::take : step::look);
     if (got)
       count(*got);

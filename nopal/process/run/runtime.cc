@@ -24,6 +24,7 @@
 #include "nopal/process/run/isolation.h"
 #include "nopal/process/run/peer.h"
 #include "nopal/process/run/statistics.h"
+#include "nopal/process/transport/waiting.h"
 
 #include <algorithm>
 #include <chrono>
@@ -49,7 +50,7 @@ struct waiting {
   join::exception_state exceptions;
 };
 
-// A message takes time of the processor on which another process computes (transport::gives). So
+// A message takes time of the processor on which another process computes (transport::handles_steals). So
 // who has asked in vain asks again only after a while, which is doubled each time. Looks at
 // processes of this machine go on meanwhile.
 class pause_of_messages {
@@ -86,7 +87,9 @@ struct state {
   std::uint64_t canary = 0; // of all processes, for frames that may move
   std::optional<progress_lines> progress;
 };
-std::optional<state> now;
+// Made by `begin`, gone after `end`. Not destroyed at exit: a task may call exit, and runs on memory
+// that the transport has mapped.
+state* now = nullptr;
 
 void* address_of(std::uint32_t distance) noexcept {
   return reinterpret_cast<void*>(here.region + distance);
@@ -155,7 +158,7 @@ void take_from(cell_reference of, void* to, std::size_t size) {
 
 void resume_if_ready(bool may_ask) {
   for (auto one = now->all_waiting.begin(); one != now->all_waiting.end(); ++one)
-    if ((may_ask || !now->by->gives(process_of(one->until))) &&
+    if ((may_ask || !now->by->handles_steals(process_of(one->until))) &&
         state_of(one->until) != cell_pending)
       resume_waiting(one);
 }
@@ -166,15 +169,16 @@ void steal_and_resume(bool may_ask) {
     return;
   unsigned victim = now->random.below(others);
   victim += victim >= now->with->rank() ? 1 : 0;
-  const bool gives = now->by->gives(victim);
-  if (gives && !may_ask)
+  const bool handles_steals = now->by->handles_steals(victim);
+  if (handles_steals && !may_ask)
     return;
   peer<queue_type> from{*now->by, victim};
-  if (const std::optional<segment> one = gives ? from.ask() : steal(from, from.steps())) {
+  if (const std::optional<segment> one =
+          handles_steals ? from.request() : steal(from, from.steps())) {
     NOPAL_IF_CHECKED(check_isolation(now->as, *one));
     resume(*one);
   }
-  if (gives)
+  if (handles_steals)
     now->pause.begin_longer();
 }
 
@@ -313,13 +317,13 @@ void say_what_is_in_force() {
   if (now->options.verbose)
     base::say("%u processes by %s, each with a region of %zu bytes and a heap of %zu bytes; seed "
               "%llu",
-              size(), now->by->name(), now->as.region_size, now->as.heap_size,
+              size(), now->with->engine_name(), now->as.region_size, now->as.heap_size,
               static_cast<unsigned long long>(now->options.seed));
 }
 } // namespace
 
 void begin(std::unique_ptr<launch> with, const resolved_options& options) {
-  now.emplace();
+  now = new state;
   now->options = options;
   now->with = std::move(with);
   now->as = {options.heap_size, options.region_size, layout::regions_of(now->with->size())};
@@ -351,15 +355,15 @@ int end() noexcept {
   now->progress.reset();
   now->run.meet();
   if (now->options.stats)
-    print_statistics(*now->with, *now->by, now->as);
+    print_statistics(*now->with, now->as);
   unguard_region();
   now->by->flush();
   const int status = now->with->finish();
-  now.reset();
+  delete std::exchange(now, nullptr);
   return status;
 }
 
-unsigned rank() noexcept { return now ? now->with->rank() : 0; }
-unsigned size() noexcept { return now ? now->with->size() : 1; }
+unsigned rank() noexcept { return now != nullptr ? now->with->rank() : 0; }
+unsigned size() noexcept { return now != nullptr ? now->with->size() : 1; }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -97,7 +97,7 @@ std::size_t used_region(const layout& as) noexcept {
   return used;
 }
 
-void print_statistics(launch& with, const transport& by, const layout& as) {
+void print_statistics(launch& with, const layout& as) {
   here.done.most_region = used_region(as);
   rusage own{};
   getrusage(RUSAGE_SELF, &own);
@@ -108,7 +108,7 @@ void print_statistics(launch& with, const transport& by, const layout& as) {
     return;
   for (unsigned i = 0; i < all.size(); ++i)
     print(("process " + std::to_string(i) + " of " + std::to_string(all.size())).c_str(), all[i]);
-  print((std::string("all, by ") + by.name()).c_str(), sum_of(all));
+  print((std::string("all, by ") + with.engine_name()).c_str(), sum_of(all));
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

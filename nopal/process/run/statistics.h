@@ -15,7 +15,7 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 // Collective. Process 0 prints one line for each process, and their sum.
-void print_statistics(launch& with, const transport& by, const layout& as);
+void print_statistics(launch& all, const layout& as);
 
 // A thread that says every so many seconds what this process has done so far, as long as this
 // exists; 0: never. What it reads of the counts is at most a little old.

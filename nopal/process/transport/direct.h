@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The block of another process of this machine, mapped here too: what the seam asks for is done by
-// this processor's own instructions.
+// The block of another process of this machine, which this process maps too: this processor's own
+// instructions do what the seam asks for.
 //
 // Orders:
 //   D  get, compare_swap, add, set: those that transport.h promises, with their partners in
 //      queue.h, heap.h and ends.h.
-//   P  put: a full fence, so that it has been done when a later get reads. Partner: the fence of a
-//      process that writes what that get reads, and then reads what was put.
+//   P  put: a full fence, so that the put has been done when a later get reads. Partner: the fence
+//      of a process that writes what that get reads, and then reads what was put.
 #pragma once
 
 #include "nopal/config.h"
@@ -25,6 +25,7 @@ public:
   direct_block() = default; // none
   explicit direct_block(std::uintptr_t at) noexcept : at_{at} {}
   explicit operator bool() const noexcept { return at_ != 0; }
+  std::uintptr_t at() const noexcept { return at_; }
 
   void get(void* to, const void* from, std::size_t bytes) const noexcept {
     const void* const there = here_of(from);

@@ -5,8 +5,8 @@
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/process/transport/direct.h"
-#include "nopal/process/transport/handover.h"
 #include "nopal/process/transport/own_thread.h"
+#include "nopal/process/transport/steal_service.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -63,7 +63,8 @@ struct request {
 
 class mpi_messages final : public transport {
 public:
-  explicit mpi_messages(std::size_t most_frames) : given_(1 + in_words(most_frames)) {
+  explicit mpi_messages(const layout& as)
+      : region_{as.region_at()}, stolen_(1 + in_words(as.region_size)) {
     int size = 0;
     require(MPI_Comm_dup(MPI_COMM_WORLD, &all_));
     require(MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN));
@@ -71,8 +72,6 @@ public:
     posted_to_.resize(static_cast<std::size_t>(size));
     thread_ = own_thread{[this] { poll(); }};
   }
-
-  const char* name() const noexcept override { return "mpi"; }
 
   void get(unsigned peer, void* to, const void* from, std::size_t bytes) override {
     exchange(peer, {gets, from, bytes}, to, bytes);
@@ -91,10 +90,11 @@ public:
     exchange(peer, {adds, &at, by}, &before, sizeof before);
     return before;
   }
-  bool gives(unsigned) const noexcept override { return true; }
-  std::optional<segment> ask(unsigned peer) override {
-    const std::size_t most = given_.size() * sizeof given_[0];
-    return accept_given(given_.data(), exchange(peer, {steals, nullptr}, given_.data(), most));
+  bool handles_steals(unsigned) const noexcept override { return true; }
+  std::optional<segment> request_steal(unsigned peer) override {
+    const std::size_t most = stolen_.size() * sizeof stolen_[0];
+    const std::size_t bytes = exchange(peer, {steals, nullptr}, stolen_.data(), most);
+    return place_stolen(region_, stolen_.data(), bytes);
   }
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
     post(peer, {stores, &at, value});
@@ -131,12 +131,13 @@ private:
   bool turn();
   void answer();
 
+  const std::uintptr_t region_; // where tasks run
   MPI_Comm all_ = MPI_COMM_NULL;
   MPI_Request arriving_ = MPI_REQUEST_NULL;
   words arrived_;
-  unsigned from_ = 0; // whom
+  unsigned from_ = 0; // the process whose request arrives
   std::list<on_its_way> sent_;
-  words given_;
+  words stolen_; // the answer to a request for a steal: at most an entry and a whole region
   std::vector<bool> posted_to_; // since the last flush, by process
   word over_{0};
   own_thread thread_;
@@ -257,7 +258,7 @@ void mpi_messages::answer() {
     bytes = 0;
     break;
   case steals:
-    message = give_oldest();
+    message = serve_steal(region_);
     bytes = message.size() * sizeof message[0];
     break;
   }
@@ -300,8 +301,8 @@ void wait_for(const std::function<bool()>& is_done) {
   }
 }
 
-std::unique_ptr<transport> connect_by_mpi_messages(std::size_t most_frames) {
-  return std::make_unique<mpi_messages>(most_frames);
+std::unique_ptr<transport> connect_by_mpi_messages(const layout& as) {
+  return std::make_unique<mpi_messages>(as);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -32,7 +32,7 @@
 //
 // Why (1) must be one read: a thief that read the tail first, and then the head after another
 // steal, would take an entry for open which its owner has popped without a compare-and-swap. A
-// thief in the owner's process (handover.h) reads the head, has a full fence, and reads the tail.
+// thief in the owner's process (steal_service.h) reads the head, has a full fence, and reads the tail.
 //
 // Processor and engine: the owner uses its processor's instructions on words that thieves change by
 // the engine's operations. That is sound since these are the processor's own too: on shared memory,

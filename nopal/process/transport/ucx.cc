@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: MIT
-// UCX carries the data. Blocks of processes on this machine are shared memory that UCX maps here
-// too, and are used directly; those elsewhere by UCX's one-sided operations.
+// UCX carries the data between machines, by its one-sided operations. On one machine the processes
+// share memory, and UCX is not asked (shared_memory.h).
 //
 // Roles:     outgoing   a worker of UCX for what this process asks of others. The thread that runs
 //                       tasks is its only user.
 //            incoming   a worker of UCX for what others ask of this process. A thread of its own
-//                       answers: it sleeps until something arrives, so a process that computes
-//                       answers as soon as the system runs that thread, and none costs anything.
+//                       answers (ucx_answers.h).
 //
 // Atomics: UCX is told to use processors for them (ATOMIC_MODE), not adapters. So those of this
 // machine and of others, and the owner's own instructions, are atomic to each other (queue.h).
 //
-// A get of 8 bytes from elsewhere is a fetch-and-add of zero, and so one read.
+// A get of 8 bytes is a fetch-and-add of zero, and so one read.
+#include "nopal/process/transport/ucx.h"
+
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
-#include "nopal/config.h"
-#include "nopal/process/transport/engines.h"
-#include "nopal/process/transport/handover.h"
-#include "nopal/process/transport/near_or_far.h"
+#include "nopal/process/transport/steal_service.h"
 #include "nopal/process/transport/ucx_answers.h"
 
 #include <algorithm>
@@ -44,9 +42,10 @@ ucp_context_h make_context() {
   // UCX's variables; those with NOPAL_ before are for this context alone, not for MPI's.
   require(ucp_config_read("NOPAL", nullptr, &config), "read its configuration");
   require(ucp_config_modify(config, "ATOMIC_MODE", "cpu"), "use processors for atomics");
-  // Its files in /dev/shm have names for some milliseconds; who is killed then leaves them behind.
+  // Shared memory is for processes of one machine, which need no UCX; and its files in /dev/shm have
+  // names for some milliseconds, so that a process that is killed then leaves them behind.
   if (std::getenv("NOPAL_UCX_TLS") == nullptr)
-    require(ucp_config_modify(config, "TLS", "^posix"), "do without files");
+    require(ucp_config_modify(config, "TLS", "^shm"), "do without shared memory");
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
   wanted.features =
@@ -58,24 +57,23 @@ ucp_context_h make_context() {
   return context;
 }
 
-ucp_worker_h make_worker(ucp_context_h of) {
+ucp_worker_h make_worker(ucp_context_h context) {
   ucp_worker_params_t wanted{};
   wanted.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   wanted.thread_mode = UCS_THREAD_MODE_SERIALIZED;
   ucp_worker_h worker = nullptr;
-  require(ucp_worker_create(of, &wanted, &worker), "make a worker");
+  require(ucp_worker_create(context, &wanted, &worker), "make a worker");
   return worker;
 }
 
-ucp_mem_h map_block(ucp_context_h of, const layout& as) {
+// The block is mapped already; UCX makes it known to the adapters.
+ucp_mem_h register_block(ucp_context_h context, const layout& as) {
   ucp_mem_map_params_t wanted{};
-  wanted.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
-                      UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+  wanted.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
   wanted.address = reinterpret_cast<void*>(block_at);
   wanted.length = as.size();
-  wanted.flags = UCP_MEM_MAP_ALLOCATE | UCP_MEM_MAP_FIXED;
   ucp_mem_h block = nullptr;
-  require(ucp_mem_map(of, &wanted, &block), "map the memory that other processes reach");
+  require(ucp_mem_map(context, &wanted, &block), "register the memory that other processes reach");
   return block;
 }
 
@@ -87,12 +85,12 @@ struct way_to_peer {
 
 class ucx_transport final : public transport {
 public:
-  ucx_transport(launch& with, const layout& as)
-      : context_{make_context()}, block_{map_block(context_, as)}, incoming_{make_worker(context_)},
-        outgoing_{make_worker(context_)}, ways_(with.size()), near_(with.size()) {
-    call_when_arrives(outgoing_, ucx_gives, when_given, this);
-    connect_with(with);
-    answers_ = std::make_unique<ucx_answers>(incoming_);
+  ucx_transport(group& all, const layout& as, const near_blocks& near)
+      : region_{as.region_at()}, context_{make_context()}, block_{register_block(context_, as)},
+        incoming_{make_worker(context_)}, outgoing_{make_worker(context_)}, ways_(all.size()) {
+    call_when_arrives(outgoing_, ucx_stolen, when_stolen, this);
+    connect(all, near);
+    answers_ = std::make_unique<ucx_answers>(incoming_, region_);
     reach_all();
   }
   ~ucx_transport() override {
@@ -103,7 +101,7 @@ public:
       ucp_rkey_destroy(each.key);
       ucp_request_param_t now{};
       now.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
-      now.flags = UCP_EP_CLOSE_FLAG_FORCE; // all has met, nothing is on its way
+      now.flags = UCP_EP_CLOSE_FLAG_FORCE; // all processes have met: nothing is on its way
       const ucs_status_ptr_t request = ucp_ep_close_nbx(each.endpoint, &now);
       while (UCS_PTR_IS_PTR(request) && ucp_request_check_status(request) == UCS_INPROGRESS)
         ucp_worker_progress(outgoing_);
@@ -115,8 +113,6 @@ public:
     ucp_mem_unmap(context_, block_);
     ucp_cleanup(context_);
   }
-
-  const char* name() const noexcept override { return "ucx"; }
 
   void get(unsigned peer, void* to, const void* from, std::size_t bytes) override {
     wait_for(begin_get(ways_[peer], to, from, bytes), peer);
@@ -139,17 +135,17 @@ public:
     return before;
   }
 
-  bool gives(unsigned) const noexcept override { return true; }
-  std::optional<segment> ask(unsigned peer) override {
+  bool handles_steals(unsigned) const noexcept override { return true; }
+  std::optional<segment> request_steal(unsigned peer) override {
     ucp_request_param_t how{};
     how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
     how.flags = UCP_AM_SEND_FLAG_REPLY;
     answered_ = false;
-    wait_for(ucp_am_send_nbx(ways_[peer].endpoint, ucx_asks, nullptr, 0, nullptr, 0, &how), peer);
+    wait_for(ucp_am_send_nbx(ways_[peer].endpoint, ucx_steal, nullptr, 0, nullptr, 0, &how), peer);
     for (unsigned tries = 1; !answered_; ++tries)
       if (ucp_worker_progress(outgoing_) == 0)
         base::wait_briefly(tries);
-    return given_;
+    return stolen_;
   }
 
   // Both wait until it has left.
@@ -165,20 +161,17 @@ public:
     wait_for(ucp_worker_flush_nbx(outgoing_, &plain), no_peer);
   }
 
-  // Of each process that shares memory with this one.
-  const std::vector<direct_block>& near() const noexcept { return near_; }
-
 private:
   static constexpr unsigned no_peer = ~0u;
 
-  static ucs_status_t when_given(void* to, const void*, std::size_t, void* message,
-                                 std::size_t bytes, const ucp_am_recv_param_t*) {
+  static ucs_status_t when_stolen(void* to, const void*, std::size_t, void* message,
+                                  std::size_t bytes, const ucp_am_recv_param_t*) {
     auto* const self = static_cast<ucx_transport*>(to);
-    self->given_ = accept_given(message, bytes);
+    self->stolen_ = place_stolen(self->region_, message, bytes);
     self->answered_ = true;
     return UCS_OK;
   }
-  void connect_with(launch& with);
+  void connect(group& all, const near_blocks& near);
   void connect_to(unsigned peer, const char* address, const char* key);
   void reach_all();
 
@@ -228,43 +221,43 @@ private:
       die_of_lost(peer, status);
   }
 
+  const std::uintptr_t region_; // where tasks run, at the same address in all processes
   const ucp_context_h context_;
   const ucp_mem_h block_;
   const ucp_worker_h incoming_;
   const ucp_worker_h outgoing_;
   std::vector<way_to_peer> ways_;
-  std::vector<direct_block> near_;
-  bool answered_ = false; // with what was given, if anything
-  std::optional<segment> given_;
+  bool answered_ = false; // the last request for a steal
+  std::optional<segment> stolen_;
   std::unique_ptr<ucx_answers> answers_;
 };
 
 // What every process gives, each as long as the longest.
-std::vector<char> gathered(launch& with, const void* own, std::size_t size, std::size_t& longest) {
-  std::vector<std::size_t> sizes(with.size());
-  with.all_gather(&size, sizes.data(), sizeof size);
+std::vector<char> gathered(group& all, const void* own, std::size_t size, std::size_t& longest) {
+  std::vector<std::size_t> sizes(all.size());
+  all.all_gather(&size, sizes.data(), sizeof size);
   longest = *std::ranges::max_element(sizes);
   std::vector<char> padded(longest);
   std::memcpy(padded.data(), own, size);
-  std::vector<char> all(longest * with.size());
-  with.all_gather(padded.data(), all.data(), longest);
-  return all;
+  std::vector<char> found(longest * all.size());
+  all.all_gather(padded.data(), found.data(), longest);
+  return found;
 }
 
-void ucx_transport::connect_with(launch& with) {
+void ucx_transport::connect(group& all, const near_blocks& near) {
   ucp_address_t* address = nullptr;
   void* key = nullptr;
   std::size_t size = 0;
   std::size_t longest_address = 0;
   std::size_t longest_key = 0;
   require(ucp_worker_get_address(incoming_, &address, &size), "say how this process is reached");
-  const std::vector<char> addresses = gathered(with, address, size, longest_address);
+  const std::vector<char> addresses = gathered(all, address, size, longest_address);
   ucp_worker_release_address(incoming_, address);
   require(ucp_rkey_pack(context_, block_, &key, &size), "give a key of this process's memory");
-  const std::vector<char> keys = gathered(with, key, size, longest_key);
+  const std::vector<char> keys = gathered(all, key, size, longest_key);
   ucp_rkey_buffer_release(key);
-  for (unsigned peer = 0; peer < with.size(); ++peer)
-    if (peer != with.rank())
+  for (unsigned peer = 0; peer < all.size(); ++peer)
+    if (peer != all.rank() && !near[peer])
       connect_to(peer, &addresses[peer * longest_address], &keys[peer * longest_key]);
 }
 
@@ -280,11 +273,10 @@ void ucx_transport::connect_to(unsigned peer, const char* address, const char* k
   wanted.err_handler.cb = [](void* lost, ucp_ep_h, ucs_status_t why) {
     die_of_lost(static_cast<const way_to_peer*>(lost)->peer, why);
   };
-  require(ucp_ep_create(outgoing_, &wanted, &way.endpoint), "connect with another process");
+  // A process that has died in the meantime refuses the connection at once.
+  if (const ucs_status_t made = ucp_ep_create(outgoing_, &wanted, &way.endpoint); made != UCS_OK)
+    die_of_lost(peer, made);
   require(ucp_ep_rkey_unpack(way.endpoint, key, &way.key), "use the key of another's memory");
-  void* direct = nullptr;
-  if (ucp_rkey_ptr(way.key, block_at, &direct) == UCS_OK)
-    near_[peer] = direct_block{reinterpret_cast<std::uintptr_t>(direct)};
 }
 
 // UCX makes a connection when it is used first. A thief should not wait for that.
@@ -292,7 +284,7 @@ void ucx_transport::reach_all() {
   std::vector<ucs_status_ptr_t> requests(ways_.size());
   std::vector<std::uint64_t> read(ways_.size());
   for (std::size_t i = 0; i < ways_.size(); ++i)
-    if (ways_[i].endpoint != nullptr && !near_[i])
+    if (ways_[i].endpoint != nullptr)
       requests[i] = begin_get(ways_[i], &read[i], &control(), sizeof read[i]);
   for (std::size_t i = 0; i < ways_.size(); ++i)
     wait_for(requests[i], static_cast<unsigned>(i));
@@ -302,10 +294,8 @@ void ucx_transport::reach_all() {
 
 bool has_ucx() noexcept { return true; }
 
-std::unique_ptr<transport> connect_by_ucx(launch& with, const layout& as) {
-  auto far = std::make_unique<ucx_transport>(with, as);
-  auto near = far->near();
-  return std::make_unique<near_or_far>("ucx", std::move(near), std::move(far));
+std::unique_ptr<transport> connect_by_ucx(group& all, const layout& as, const near_blocks& near) {
+  return std::make_unique<ucx_transport>(all, as, near);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

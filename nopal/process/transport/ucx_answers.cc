@@ -3,10 +3,10 @@
 #include "nopal/process/transport/ucx_answers.h"
 
 #include "nopal/base/die.h"
-#include "nopal/process/transport/handover.h"
+#include "nopal/process/transport/steal_service.h"
 
 #include <cerrno>
-#include <cstdint>
+#include <csignal>
 #include <cstring>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -31,20 +31,20 @@ void abort_with_sentence(int signal) {
 using words = std::vector<std::uint64_t>;
 
 void when_sent(void* request, ucs_status_t, void* message) {
-  delete static_cast<words*>(message); // who does not get it any more has died, which others notice
+  delete static_cast<words*>(message); // a thief that did not get it has died, which is noticed
   ucp_request_free(request);
 }
 
-ucs_status_t when_asked(void*, const void*, std::size_t, void*, std::size_t,
+ucs_status_t when_asked(void* region, const void*, std::size_t, void*, std::size_t,
                         const ucp_am_recv_param_t* from) {
-  auto* const message = new words(give_oldest());
+  auto* const message = new words(serve_steal(*static_cast<const std::uintptr_t*>(region)));
   ucp_request_param_t how{};
   how.op_attr_mask =
       UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   how.flags = UCP_AM_SEND_FLAG_EAGER; // the thief's handler gets all of it
   how.cb.send = when_sent;
   how.user_data = message;
-  if (!UCS_PTR_IS_PTR(ucp_am_send_nbx(from->reply_ep, ucx_gives, nullptr, 0, message->data(),
+  if (!UCS_PTR_IS_PTR(ucp_am_send_nbx(from->reply_ep, ucx_stolen, nullptr, 0, message->data(),
                                       message->size() * sizeof(std::uint64_t), &how)))
     delete message;
   return UCS_OK;
@@ -52,14 +52,15 @@ ucs_status_t when_asked(void*, const void*, std::size_t, void*, std::size_t,
 
 } // namespace
 
-void call_when_arrives(ucp_worker_h at, ucx_message what, ucp_am_recv_callback_t call, void* with) {
+void call_when_arrives(ucp_worker_h worker, ucx_message what, ucp_am_recv_callback_t call,
+                       void* argument) {
   ucp_am_handler_param_t handler{};
   handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
                        UCP_AM_HANDLER_PARAM_FIELD_ARG;
   handler.id = what;
   handler.cb = call;
-  handler.arg = with;
-  require(ucp_worker_set_am_recv_handler(at, &handler), "take messages");
+  handler.arg = argument;
+  require(ucp_worker_set_am_recv_handler(worker, &handler), "take messages");
 }
 
 void require(ucs_status_t status, const char* what) {
@@ -67,8 +68,9 @@ void require(ucs_status_t status, const char* what) {
     base::die("UCX cannot %s: %s", what, ucs_status_string(status));
 }
 
-ucx_answers::ucx_answers(ucp_worker_h incoming) : incoming_{incoming} {
-  call_when_arrives(incoming_, ucx_asks, when_asked, nullptr);
+ucx_answers::ucx_answers(ucp_worker_h incoming, std::uintptr_t region)
+    : incoming_{incoming}, region_{region} {
+  call_when_arrives(incoming_, ucx_steal, when_asked, const_cast<std::uintptr_t*>(&region_));
   require(ucp_worker_get_efd(incoming_, &arrival_), "say when something arrives");
   stop_ = eventfd(0, EFD_CLOEXEC);
   if (stop_ < 0)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A thread that answers what other processes ask of this one by UCX. It sleeps until something
-// arrives, so a process that computes answers as soon as the system runs this thread, and a thread
-// that has nothing to do costs nothing. A thief's message is answered with a continuation
-// (handover.h), all else by UCX itself.
+// arrives. So a process that computes answers as soon as the system runs this thread, and costs
+// nothing while nothing arrives. The thread answers a thief's message with a continuation
+// (steal_service.h); UCX itself answers all else.
 #pragma once
 
 #include "nopal/config.h"
 #include "nopal/process/transport/own_thread.h"
 
-#include <csignal>
+#include <cstdint>
 #include <ucp/api/ucp.h>
 
 NOPAL_HIDDEN_BEGIN
@@ -17,13 +17,15 @@ namespace nopal::inline NOPAL_ABI::process {
 // Ends the program with a sentence unless the status is UCS_OK; `what` follows "UCX cannot".
 void require(ucs_status_t status, const char* what);
 
-// What active messages are for; a thief asks with one that has no content.
-enum ucx_message : unsigned { ucx_asks, ucx_gives };
-void call_when_arrives(ucp_worker_h at, ucx_message what, ucp_am_recv_callback_t call, void* with);
+// The active messages: a thief's request, which has no content, and the answer.
+enum ucx_message : unsigned { ucx_steal, ucx_stolen };
+// call(argument, ...) is called where such a message arrives.
+void call_when_arrives(ucp_worker_h worker, ucx_message what, ucp_am_recv_callback_t call,
+                       void* argument);
 
 class ucx_answers {
 public:
-  explicit ucx_answers(ucp_worker_h incoming);
+  ucx_answers(ucp_worker_h incoming, std::uintptr_t region);
   ~ucx_answers();
   ucx_answers(const ucx_answers&) = delete;
   ucx_answers& operator=(const ucx_answers&) = delete;
@@ -32,6 +34,7 @@ private:
   void answer() noexcept;
 
   const ucp_worker_h incoming_;
+  const std::uintptr_t region_; // where tasks run
   int arrival_ = -1;
   int stop_ = -1;
   own_thread thread_;

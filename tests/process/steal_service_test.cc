@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A steal that a thread of the victim's own process does for a thief elsewhere.
-#include "nopal/process/transport/handover.h"
+#include "nopal/process/transport/steal_service.h"
 
-#include "nopal/process/run/worker.h"
+#include "nopal/process/transport/layout.h"
 
 #include <gtest/gtest.h>
 
@@ -19,30 +19,30 @@ namespace {
 namespace process = nopal::process;
 namespace base = nopal::base;
 
-class handover : public testing::Test {
+class steal_service : public testing::Test {
 protected:
-  handover() {
+  steal_service() {
     void* const at = reinterpret_cast<void*>(process::block_at);
     mapped_ = mmap(at, as_.size(), PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
     if (mapped_ != at)
       throw std::runtime_error("the block could not be mapped");
-    process::here.region = as_.region_at();
   }
-  ~handover() override { munmap(mapped_, as_.size()); }
+  ~steal_service() override { munmap(mapped_, as_.size()); }
 
   std::uint64_t* frames(process::segment one) const {
     return reinterpret_cast<std::uint64_t*>(as_.region_at() + one.lower);
   }
-  static std::optional<process::segment> accept(const std::vector<std::uint64_t>& message) {
-    return process::accept_given(message.data(), message.size() * sizeof(std::uint64_t));
+  std::optional<process::segment> accept(const std::vector<std::uint64_t>& message) const {
+    return process::place_stolen(as_.region_at(), message.data(),
+                                 message.size() * sizeof(std::uint64_t));
   }
 
   const process::layout as_{std::size_t{1} << 20, std::size_t{64} << 10};
   void* mapped_ = nullptr;
 };
 
-TEST_F(handover, gives_the_oldest_first_and_each_once) {
+TEST_F(steal_service, gives_the_oldest_first_and_each_once) {
   process::queue_owner<process::own_queue> owner;
   const process::segment all[] = {{32768, 65536}, {16384, 32768}};
   for (const process::segment one : all) {
@@ -50,7 +50,7 @@ TEST_F(handover, gives_the_oldest_first_and_each_once) {
     ASSERT_TRUE(owner.push(one));
   }
   for (const process::segment one : all) {
-    const std::vector<std::uint64_t> message = process::give_oldest();
+    const std::vector<std::uint64_t> message = process::serve_steal(as_.region_at());
     ASSERT_EQ(message.size(), 1 + one.size() / 8);
     EXPECT_TRUE(owner.is_settled()); // its thread has acknowledged
     std::fill_n(frames(one), one.size() / 8, 0);
@@ -60,14 +60,14 @@ TEST_F(handover, gives_the_oldest_first_and_each_once) {
     EXPECT_EQ(std::count(frames(one), frames(one) + one.size() / 8, one.packed() + 1),
               one.size() / 8);
   }
-  EXPECT_TRUE(process::give_oldest().empty());
+  EXPECT_TRUE(process::serve_steal(as_.region_at()).empty());
   EXPECT_FALSE(accept({}));
   EXPECT_FALSE(owner.pop());
 }
 
 // The owner writes frames when it has the entry and nothing is being copied, as tasks do. Every
 // second entry it leaves to the thread that answers.
-TEST_F(handover, what_is_given_is_whole_while_the_owner_goes_on) {
+TEST_F(steal_service, what_is_given_is_whole_while_the_owner_goes_on) {
   constexpr std::uint64_t rounds = 2'000;
   const process::segment one{1024, 2048};
   process::queue_owner<process::own_queue> owner;
@@ -76,7 +76,7 @@ TEST_F(handover, what_is_given_is_whole_while_the_owner_goes_on) {
   std::uint64_t torn = 0;
   std::thread answers{[&] {
     while (over.load(base::acquire) == 0) {
-      const std::vector<std::uint64_t> message = process::give_oldest();
+      const std::vector<std::uint64_t> message = process::serve_steal(as_.region_at());
       if (message.empty())
         continue;
       ++given;

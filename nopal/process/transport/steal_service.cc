@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // What a message with a continuation holds: the entry, then the frames.
-#include "nopal/process/transport/handover.h"
+#include "nopal/process/transport/steal_service.h"
 
 #include "nopal/base/sanitizer.h"
-#include "nopal/process/run/worker.h"
+#include "nopal/process/transport/layout.h"
 
 #include <cstring>
 #include <utility>
@@ -19,10 +19,13 @@ NOPAL_READS_FRAMES void copy_frames(std::uint64_t* to, std::uintptr_t from,
     to[i] = words[i];
 }
 
-// This process's own queue. Its words are read one by one: the head first (queue.h).
-struct own_oldest {
+// This process's own queue, as `steal` needs a victim (queue.h).
+struct own_queue_as_victim {
+  const std::uintptr_t region;
   std::vector<std::uint64_t> message = {};
 
+  // Two reads, not one as by a thief elsewhere: the head first, so that no old tail is paired with
+  // a new head.
   std::uint64_t read_ends() const noexcept {
     const std::uint32_t head = queue().head.load(base::acquire);
     base::full_fence();                                                  // F
@@ -36,10 +39,10 @@ struct own_oldest {
     entry = queue().entry(head).load(base::relaxed);
     return true;
   }
-  void copy(segment one) {
-    message.resize(1 + one.size() / sizeof(std::uint64_t));
-    message[0] = one.packed();
-    copy_frames(&message[1], here.region + one.lower, one.size());
+  void copy(segment stolen) {
+    message.resize(1 + stolen.size() / sizeof(std::uint64_t));
+    message[0] = stolen.packed();
+    copy_frames(&message[1], region + stolen.lower, stolen.size());
   }
   void acknowledge() const noexcept { queue().acknowledged.fetch_add(1, base::release); } // K
 
@@ -49,21 +52,22 @@ private:
 
 } // namespace
 
-std::vector<std::uint64_t> give_oldest() {
-  own_oldest own;
-  steal(own);
-  return std::move(own.message);
+std::vector<std::uint64_t> serve_steal(std::uintptr_t region) {
+  own_queue_as_victim victim{region};
+  steal(victim);
+  return std::move(victim.message);
 }
 
-std::optional<segment> accept_given(const void* message, std::size_t bytes) noexcept {
+std::optional<segment> place_stolen(std::uintptr_t region, const void* message,
+                                    std::size_t bytes) noexcept {
   if (bytes == 0)
     return std::nullopt;
   std::uint64_t entry = 0;
   std::memcpy(&entry, message, sizeof entry);
-  const segment one = segment::unpacked(entry);
-  std::memcpy(reinterpret_cast<void*>(here.region + one.lower),
-              static_cast<const char*>(message) + sizeof entry, one.size());
-  return one;
+  const segment stolen = segment::unpacked(entry);
+  std::memcpy(reinterpret_cast<void*>(region + stolen.lower),
+              static_cast<const char*>(message) + sizeof entry, stolen.size());
+  return stolen;
 }
 
 } // namespace nopal::inline NOPAL_ABI::process
