@@ -5,6 +5,7 @@
 
 #include "nopal/base/die.h"
 #include "nopal/config.h"
+#include "nopal/process/launch/launch.h"
 
 #include <chrono>
 #include <cstdlib>

@@ -16,14 +16,11 @@ namespace {
 
 layout guarded;
 char sentence[256]; // made before, since a handler formats nothing
-base::fault_handler handler;
 std::optional<base::signal_stack> own_stack;
 
-void on_fault(int signal, siginfo_t* info, void* context) {
-  const auto at = reinterpret_cast<std::uintptr_t>(info->si_addr);
-  if (base::fault_handler::is_fault(info) && at >= guarded.guard_at() && at < guarded.region_at())
+void look_at_fault(std::uintptr_t at, const void*) {
+  if (at >= guarded.guard_at() && at < guarded.region_at())
     base::die_in_signal_handler(sentence);
-  handler.pass_on(signal, info, context);
 }
 
 } // namespace
@@ -38,13 +35,13 @@ void guard_region(const layout& as) {
   if (!base::forbid(reinterpret_cast<void*>(as.guard_at()), as.guard_size()))
     base::die("the guard below the uni-address region could not be made: %s", std::strerror(errno));
   own_stack.emplace();
-  if (!handler.install(on_fault))
+  if (!base::add_fault_look(look_at_fault))
     base::die("the handler that reports overflows of the region cannot be installed: %s",
               std::strerror(errno));
 }
 
 void unguard_region() noexcept {
-  handler.uninstall();
+  base::remove_fault_look(look_at_fault);
   own_stack.reset();
 }
 

@@ -14,7 +14,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
-#include "nopal/process/transport/transport.h"
+#include "nopal/process/transport/layout.h"
 
 #include <cstddef>
 #include <cstdint>

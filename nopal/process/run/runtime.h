@@ -3,15 +3,17 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/process/launch/launch.h"
+#include "nopal/process/options.h"
 #include "nopal/process/run/worker.h"
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <memory>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
+
+class launch;
 
 // Puts a result into its cell, wherever that is.
 void finish(cell_reference of, cell_state how, const void* bytes, std::size_t size) noexcept;

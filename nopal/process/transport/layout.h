@@ -32,6 +32,9 @@ inline constexpr std::size_t most_result = 1024; // bytes of a run's result, or 
 inline constexpr unsigned most_processes = 4096;
 inline constexpr unsigned barrier_rounds = 12; // log2 of that
 
+// What a process reads and writes in another one's block, one by one and at once.
+using word = base::atomic<std::uint32_t>;
+
 using queue_type = queue_memory<8192>;
 
 // What a computation has come to: written by the process on which it ended, and passed on from

@@ -3,7 +3,7 @@
 // other process that runs tasks takes no part.
 //
 // Addresses are those of the block (layout.h), which every process has at the same place; `peer` is
-// never the caller. Words are 4 bytes, aligned. The thread that runs tasks is the only caller.
+// never the caller. The thread that runs tasks is the only caller.
 //
 // Contract:  an operation has been done at the peer when its call returns; one that is only begun
 //            (`post`) is done some time later, not before operations that returned earlier. A `get`
@@ -12,8 +12,8 @@
 // Errors:    a peer that is lost ends the program with a sentence that names it.
 #pragma once
 
-#include "nopal/base/atomic.h"
 #include "nopal/config.h"
+#include "nopal/process/transport/layout.h"
 #include "nopal/process/transport/segment.h"
 
 #include <cstddef>
@@ -22,8 +22,6 @@
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
-
-using word = base::atomic<std::uint32_t>;
 
 class transport {
 public:
