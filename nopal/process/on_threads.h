@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// spawn and join on the threads of one process, and in the serial elision: the same programs, which
-// are compiled with NOPAL_PROCESS_ON_THREADS or NOPAL_SERIAL.
+// spawn and join on the threads of one process, and in the serial elision: for the same programs,
+// compiled with NOPAL_PROCESS_ON_THREADS or NOPAL_SERIAL.
 //
-// A task is a scope with one child, so it is a local variable of the function that spawns it, and
-// tasks of one function are joined in the reverse order.
+// A task is a scope with one child. So it is a local variable of the function that spawns it, and
+// the tasks of a function are joined in the reverse order of their spawns.
 #pragma once
 
 #include "nopal/config.h"
@@ -61,7 +61,7 @@ template <class F, class... Args>
                                              std::decay_t<Args>(std::forward<Args>(args))...};
 }
 
-template <class T> [[gnu::always_inline]] inline T join(task<T>& one) { return one.join(); }
+template <class T> [[gnu::always_inline]] inline T join(task<T>& spawned) { return spawned.join(); }
 
 class NOPAL_TYPE session {
 public:

@@ -22,16 +22,16 @@ resolved_options options_or_die(const options& wanted) {
   return std::get<resolved_options>(outcome);
 }
 
-bool there_is_one = false;
+bool a_session_exists = false;
 
 } // namespace
 
 session::session(int argc, char** argv, const options& wanted)
     : exceptions_{std::uncaught_exceptions()} {
   static_cast<void>(argc);
-  if (there_is_one)
+  if (a_session_exists)
     base::die("a second process::session was made while there is one; a program has one at a time");
-  there_is_one = true;
+  a_session_exists = true;
   const resolved_options options = options_or_die(wanted);
   begin(begin_launch(options, argv), options);
 }
@@ -42,7 +42,7 @@ session::~session() {
               "it",
               rank());
   const int status = end();
-  there_is_one = false;
+  a_session_exists = false;
   if (status != 0)
     base::die("another process of the program has exited with status %d", status);
 }

@@ -3,6 +3,7 @@
 #include "nopal/process/launch/beginning.h"
 
 #include "nopal/base/die.h"
+#include "nopal/config/environment.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -10,8 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <sys/time.h>
 #include <unistd.h>
@@ -20,19 +19,21 @@ namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
 constexpr int looks_a_second = 10;
-constexpr int begun_s = 2;   // a launcher has begun all its processes on a machine by then
-constexpr int limit_s = 300; // for those of other machines, where nobody looks
+constexpr int begun_s = 2; // a launcher has begun all its processes on a machine by then
+constexpr int limit_s =
+    300; // for a death on another machine, whose children this process cannot see
 
+// Written before the handler is installed, then by the handler alone.
 struct {
-  char children[64]; // the file that lists them
-  int looks;
-  int known;
-  int most; // children that there were at a time
+  char children[64]; // the file that lists the launcher's
+  int looks;         // so far
+  int known;         // how many children there will be, or 0
+  int most;          // children that there were at a time
 } watched;
 
-// What follows is called by a handler: no locks, no memory.
+// A handler calls these functions, so they take no locks and allocate no memory.
 
-// A file's beginning as a string; false: it cannot be read.
+// Reads the beginning of a file as a string. False: it cannot be read.
 bool read_file(const char* path, char* text, std::size_t most) noexcept {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0)
@@ -54,7 +55,7 @@ bool has_died(long process) noexcept {
   return name_end != nullptr && (name_end[2] == 'Z' || name_end[2] == 'X');
 }
 
-// Living ones. -1: the kernel does not say.
+// The living ones. -1: the kernel does not say.
 int count_children() noexcept {
   char text[1 << 14]; // a number has at most 7 digits, so at least 2,000 children
   if (!read_file(watched.children, text, sizeof text))
@@ -69,8 +70,10 @@ int count_children() noexcept {
   }
 }
 
+// A child is missing if there are fewer than there were, or, when all should have begun, than there
+// should be.
 void look(int) {
-  const int error = errno;
+  const int error = errno; // of the code that the signal has interrupted
   const int children = count_children();
   watched.most = std::max(watched.most, children);
   ++watched.looks;
@@ -92,11 +95,6 @@ void look_so_often(int times_a_second) noexcept {
   setitimer(ITIMER_REAL, &each, nullptr);
 }
 
-std::string all_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
 } // namespace
 
 pid_t process_that_set(const char* variable) {
@@ -104,8 +102,9 @@ pid_t process_that_set(const char* variable) {
   pid_t at = getppid();
   for (;;) {
     const std::string folder = "/proc/" + std::to_string(at);
-    const std::string environment = '\0' + all_of(folder + "/environ");
-    const std::string stat = all_of(folder + "/stat"); // number (name) state parent ...
+    const std::string environment = '\0' + config::read_file(folder + "/environ").text;
+    const std::string stat =
+        config::read_file(folder + "/stat").text; // number (name) state parent ...
     const std::size_t name_end = stat.rfind(')');
     if (environment.find(wanted) == std::string::npos || name_end == std::string::npos)
       return at;

@@ -15,13 +15,13 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-// The nearest process above this one whose environment has no such variable: the launcher that has
-// set it, or its daemon on this machine.
+// The nearest process above this one whose environment lacks the variable. That is the launcher that
+// has set it, or the launcher's daemon on this machine.
 pid_t process_that_set(const char* variable);
 
 class beginning {
 public:
-  // The launcher begins so many processes on this machine; 0 if that is not known.
+  // `processes`: how many the launcher begins on this machine; 0 if that is not known.
   beginning(pid_t launcher, int processes);
   ~beginning() { end(); }
   beginning(const beginning&) = delete;

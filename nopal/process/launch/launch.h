@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How the processes of a program come to know each other: begun by a launcher of MPI, or forked
-// from one.
+// The seam to what begins the processes of a program: a launcher of MPI, or the program itself, which
+// forks them.
 #pragma once
 
 #include "nopal/config.h"
 #include "nopal/process/options.h"
-#include "nopal/process/transport/group.h"
 #include "nopal/process/transport/layout.h"
 #include "nopal/process/transport/transport.h"
 
@@ -20,15 +19,17 @@ public:
   virtual const char* engine_name() const noexcept = 0;
 
   // Collective: makes the block, zeroed, at its address in each process, and the way to the others.
-  virtual std::unique_ptr<transport> connect(const layout& as) = 0;
+  virtual std::unique_ptr<transport> connect(const layout& memory) = 0;
 
-  // The process has come to its end as it should; returns what it exits with if others have not.
+  // Called when the session of this process has ended as it should. Returns what the process exits
+  // with if others have not; else 0.
   virtual int finish() noexcept = 0;
 };
 
-// Of this program, as options and the environment say; argv is main's.
+// Begins the launch that options and the environment ask for; argv is main's. A program is linked
+// with one of its two forms: mpi_launch.cc or local_only.cc.
 std::unique_ptr<launch> begin_launch(const resolved_options& options, char** argv);
-// Processes forked from the caller, which has no other threads (local.cc).
+// Forks the processes from the caller, which has no other threads (local.cc).
 std::unique_ptr<launch> fork_processes(const resolved_options& options);
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Processes that are forked from one, and reach each other by shared memory: for tests, and for a
-// program that no launcher has begun.
+// Processes that the program forks itself, where no launcher has begun it.
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
@@ -22,7 +21,10 @@ namespace {
 constexpr unsigned most_local = 64;
 constexpr std::size_t most_gathered = 1024;
 
-// What the processes share from the beginning.
+// What the processes share from the beginning, before their blocks are connected.
+//
+// Invariant: arrived / size is how many meetings are over. A process writes its own parts alone, and
+//            `given` only between a meeting that all have read before and the next one.
 struct common {
   word arrived{0};
   word gone[most_local]{}; // each sets its own when it ends as it should
@@ -41,7 +43,7 @@ public:
                 sizeof(common), std::strerror(errno));
     shared_ = std::construct_at(static_cast<common*>(memory));
     shared_->pids[0] = getpid();
-    std::fflush(nullptr); // or each would write what the streams hold
+    std::fflush(nullptr); // or each process would write what the streams hold
     for (unsigned rank = 1; rank < size_; ++rank) {
       const pid_t child = fork();
       if (child < 0)
@@ -72,18 +74,19 @@ public:
     }
   }
 
-  std::unique_ptr<transport> connect(const layout& as) override {
+  std::unique_ptr<transport> connect(const layout& memory) override {
     meet(); // all numbers of processes are known
     watch_others();
     return connect_by_shared_memory(
-        *this, as, {latency_us_}, [](const near_blocks&) -> std::unique_ptr<transport> {
+        *this, memory, {latency_us_}, [](const near_blocks&) -> std::unique_ptr<far_transport> {
           base::die("the processes cannot open each other's memory by /proc/<process>/fd, as they "
                     "have to with the transport local");
         });
   }
 
   int finish() noexcept override {
-    shared_->gone[rank_].store(1, base::release);
+    shared_->gone[rank_].store(1,
+                               base::release); // before the others can see that this process ends
     watch_.stop();
     int worst = 0;
     for (unsigned i = 1; rank_ == 0 && i < size_; ++i) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Processes that a launcher of MPI has begun. MPI tells them their numbers and carries what they
-// have to know of each other. After that shared memory carries the data, and between machines UCX or
-// messages of MPI.
+// Processes that a launcher of MPI has begun. MPI gives them their numbers, and carries what they have
+// to know of each other before they are connected. Then shared memory carries the data, and between
+// machines UCX or messages of MPI.
 //
-// MPI may wait for ever for a process that has died. So the processes watch each other, at first
-// by their launcher's children (beginning.h), then by connections (ring.h) until it has ended.
+// MPI may wait for ever for a process that has died. So the processes watch each other: at first
+// by their launcher's children (beginning.h), then by connections (ring.h), until MPI has ended.
 //
-// Without a launcher, the process forks the others (local.cc).
+// Where no launcher has begun the process, it forks the others (local.cc).
 #include "nopal/base/die.h"
 #include "nopal/config.h"
 #include "nopal/process/launch/addresses.h"
 #include "nopal/process/launch/beginning.h"
+#include "nopal/process/launch/known_mpis.h"
 #include "nopal/process/launch/launch.h"
 #include "nopal/process/launch/ring.h"
 #include "nopal/process/launch/watch.h"
@@ -30,34 +31,21 @@
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
-// An MPI, and the variables that its launcher sets for a process.
-struct known_mpi {
-  const char* name; // as its library says it
-  const char* launcher;
-  const char* size;      // how many processes there are
-  const char* number;    // of this one, also if another launcher of its kind has begun it
-  const char* size_here; // how many there are on this machine
-};
-constexpr known_mpi known[] = {
-    {"Open MPI", "mpirun of Open MPI (mpirun.openmpi)", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK",
-     "OMPI_COMM_WORLD_LOCAL_SIZE"},
-    {"MPICH", "mpirun of MPICH (mpirun.mpich)", "PMI_SIZE", "PMI_RANK", "MPI_LOCALNRANKS"},
-};
-
 const known_mpi& own_mpi() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING];
   int size = 0;
   MPI_Get_library_version(text, &size);
-  return std::strstr(text, known[0].name) != nullptr ? known[0] : known[1];
+  return std::strstr(text, known_mpis[0].name) != nullptr ? known_mpis[0] : known_mpis[1];
 }
 
-bool is_begun_by(const known_mpi& one) noexcept {
-  return std::getenv(one.size) != nullptr || std::getenv(one.number) != nullptr;
+bool is_begun_by(const known_mpi& mpi) noexcept {
+  return std::getenv(mpi.size) != nullptr || std::getenv(mpi.number) != nullptr;
 }
 
-// The launcher of the other MPI gives each process a world of its own.
+// Under the launcher of the other MPI each process would have a world of its own, and compute all by
+// itself.
 void refuse_wrong_launcher(const known_mpi& own) {
-  for (const known_mpi& other : known) {
+  for (const known_mpi& other : known_mpis) {
     const char* const size = std::getenv(other.size);
     if (&other != &own && size != nullptr && std::atoi(size) > 1)
       base::die("this process was begun by %s, and the program is linked with %s: begin it with %s",
@@ -72,9 +60,9 @@ bool needs_launcher(engine carrier) noexcept {
   return carrier != engine::best && carrier != engine::local;
 }
 
-constexpr unsigned end_limit_s = 10; // all have met before
+constexpr unsigned end_limit_s = 10; // ample, since all processes have met before
 
-// For a watch: MPI ends, and if it takes longer than the limit, the process does too.
+// For a watch: ends the process if MPI_Finalize takes longer than the limit.
 watch::watched limit_of_end() {
   const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
   itimerspec once{};
@@ -89,7 +77,7 @@ watch::watched limit_of_end() {
 
 class mpi_launch final : public launch {
 public:
-  mpi_launch(const resolved_options& options, engine by) : by_{by} {
+  mpi_launch(const resolved_options& options, engine carrier) : carrier_{carrier} {
     const known_mpi& own = own_mpi();
     if (is_begun_by(own))
       begin_watched(own);
@@ -115,7 +103,7 @@ public:
   unsigned rank() const noexcept override { return static_cast<unsigned>(rank_); }
   unsigned size() const noexcept override { return static_cast<unsigned>(size_); }
 
-  const char* engine_name() const noexcept override { return name_of(by_); }
+  const char* engine_name() const noexcept override { return name_of(carrier_); }
 
   void all_gather(const void* own, void* all, std::size_t bytes) override {
     const int count = static_cast<int>(bytes);
@@ -131,24 +119,27 @@ public:
     });
   }
 
-  std::unique_ptr<transport> connect(const layout& as) override {
-    const bool apart = by_ == engine::ucx_messages || by_ == engine::mpi_messages;
-    auto made = connect_by_shared_memory(*this, as, {.apart = apart}, [&](const near_blocks& near) {
-      return uses_ucx(by_) ? connect_by_ucx(*this, as, near) : connect_by_mpi_messages(as);
-    });
+  std::unique_ptr<transport> connect(const layout& memory) override {
+    const bool apart = carrier_ == engine::ucx_messages || carrier_ == engine::mpi_messages;
+    auto made =
+        connect_by_shared_memory(*this, memory, {.apart = apart}, [&](const near_blocks& near) {
+          return uses_ucx(carrier_) ? connect_by_ucx(*this, memory, near)
+                                    : connect_by_mpi_messages(memory);
+        });
     connected_ = made.get();
     return made;
   }
 
-  // MPI_Finalize of MPICH 4.0 asks the others something, and answers them until it has their
-  // answers. Who answers before it asks is not answered. So nobody calls MPI between this meeting
-  // and MPI_Finalize. Others are watched until MPI has ended, since it waits for them.
+  // MPI_Finalize of MPICH 4.0 asks the other processes something, and answers them until it has their
+  // answers. A process that still answers by another call of MPI may never be answered itself. So
+  // none calls MPI between the ring's meeting and MPI_Finalize. The others are watched until MPI has
+  // ended, since MPI waits for them.
   int finish() noexcept override {
     if (connected_ != nullptr)
       connected_->close();
     MPI_Comm_free(&all_);
     ring_.meet();
-    if (initialised_here_) {
+    if (initialised_mpi_) {
       watch end;
       end.start({limit_of_end()});
       MPI_Finalize();
@@ -159,14 +150,15 @@ public:
   }
 
 private:
-  void begin_watched(const known_mpi& by) {
-    const pid_t launcher = process_that_set(by.number);
+  // Until the ring is connected.
+  void begin_watched(const known_mpi& mpi) {
+    const pid_t launcher = process_that_set(mpi.number);
     launcher_ = static_cast<int>(syscall(SYS_pidfd_open, launcher, 0));
-    const char* const processes = std::getenv(by.size_here);
+    const char* const processes = std::getenv(mpi.size_here);
     beginning_.emplace(launcher, processes != nullptr ? std::atoi(processes) : 0);
   }
 
-  // With UCX the thread that runs tasks is the only one that calls MPI.
+  // With UCX the thread that runs tasks is the only one that calls MPI; else one more does (mpi_messages.h).
   void initialise() {
     struct level {
       int value;
@@ -175,29 +167,29 @@ private:
     constexpr level single{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"};
     constexpr level funneled{MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"};
     constexpr level serialized{MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"};
-    const level wanted = uses_ucx(by_) ? funneled : serialized;
+    const level wanted = uses_ucx(carrier_) ? funneled : serialized;
     int before = 0;
     int got = single.value;
     MPI_Initialized(&before);
-    initialised_here_ = before == 0;
+    initialised_mpi_ = before == 0;
     // Open MPI's shared memory leaves files behind when the launcher is killed, and saves little.
     setenv("OMPI_MCA_btl", "self,tcp", 0);
-    if (initialised_here_)
+    if (initialised_mpi_)
       MPI_Init_thread(nullptr, nullptr, wanted.value, &got);
     else
       MPI_Query_thread(&got);
     if (got < wanted.value)
       base::die("MPI is needed with %s at least, and %s %s", wanted.name,
-                initialised_here_ ? "offers only" : "the program has initialised it with",
+                initialised_mpi_ ? "offers only" : "the program has initialised it with",
                 got == funneled.value ? funneled.name : single.name);
   }
 
-  const engine by_;
+  const engine carrier_;
   int rank_ = 0;
   int size_ = 1;
   MPI_Comm all_ = MPI_COMM_NULL;
-  bool initialised_here_ = false;
-  int launcher_ = -1; // or its daemon on this machine, as a descriptor
+  bool initialised_mpi_ = false;
+  int launcher_ = -1; // a descriptor of the launcher, or of its daemon on this machine; -1: none
   std::optional<beginning> beginning_;
   transport* connected_ = nullptr;
   ring ring_;

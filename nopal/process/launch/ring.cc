@@ -4,7 +4,6 @@
 
 #include "nopal/base/die.h"
 #include "nopal/process/transport/shared_memory.h"
-#include "nopal/process/transport/waiting.h"
 
 #include <algorithm>
 #include <arpa/inet.h>
@@ -22,7 +21,7 @@
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
-// What a process says, if not the number of a dead one.
+// What a process says, if it is not the number of a dead process.
 constexpr std::uint32_t ended = 0xffffffff;
 constexpr std::uint32_t has_come = 0xfffffffe;
 constexpr std::uint32_t has_met = 0xfffffffd;
@@ -30,15 +29,14 @@ constexpr int patience_ms = 10'000;
 
 // Where a process can be reached.
 struct place {
-  std::uint64_t secret = 0; // so that it knows its neighbour from a stranger
+  std::uint64_t secret = 0; // by which it knows its neighbour from a stranger
   machine_name machine;
   std::uint16_t port = 0; // as the network has it, like the addresses
   std::uint16_t addresses = 0;
   std::array<std::uint32_t, 15> address{};
 
-  bool has(std::uint32_t one) const noexcept {
-    return std::find(address.begin(), address.begin() + addresses, one) !=
-           address.begin() + addresses;
+  bool has(std::uint32_t wanted) const noexcept {
+    return std::ranges::count(address, wanted) != 0; // an address is never 0, as unused places are
   }
 };
 
@@ -46,22 +44,22 @@ struct place {
   base::die("the processes cannot watch each other: %s: %s", what, std::strerror(errno));
 }
 
-void note_addresses(place& of) {
+void note_addresses(place& own) {
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0)
     die_of("the addresses of this machine cannot be read");
   for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
     if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET)
       continue;
-    sockaddr_in one;
-    std::memcpy(&one, each->ifa_addr, sizeof one);
-    if (ntohl(one.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET && of.addresses < of.address.size())
-      of.address[of.addresses++] = one.sin_addr.s_addr;
+    sockaddr_in found;
+    std::memcpy(&found, each->ifa_addr, sizeof found);
+    if (ntohl(found.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET && own.addresses < own.address.size())
+      own.address[own.addresses++] = found.sin_addr.s_addr;
   }
   freeifaddrs(all);
 }
 
-int listen_somewhere(place& as) {
+int listen_somewhere(place& self) {
   const int to = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   sockaddr_in own{};
   own.sin_family = AF_INET;
@@ -69,14 +67,14 @@ int listen_somewhere(place& as) {
   if (to < 0 || bind(to, reinterpret_cast<const sockaddr*>(&own), size) != 0 ||
       listen(to, 16) != 0 || getsockname(to, reinterpret_cast<sockaddr*>(&own), &size) != 0)
     die_of("no TCP port can be had");
-  as.port = own.sin_port;
+  self.port = own.sin_port;
   return to;
 }
 
 bool is_ready(int descriptor, short for_what) noexcept {
-  pollfd one{descriptor, for_what, 0};
+  pollfd wanted{descriptor, for_what, 0};
   int got = 0;
-  while ((got = poll(&one, 1, patience_ms)) < 0 && errno == EINTR)
+  while ((got = poll(&wanted, 1, patience_ms)) < 0 && errno == EINTR)
     ;
   return got == 1;
 }
@@ -99,7 +97,8 @@ int connect_to(std::uint32_t address, std::uint16_t port) noexcept {
   return -1;
 }
 
-// An address that this machine has too leads to itself, unless both are one.
+// Connects with a neighbour, and says its secret to it. An address that this machine has too leads
+// to this machine itself, so it is tried only if the neighbour is on it.
 int reach(const place& other, const place& own, unsigned rank) {
   int to = -1;
   if (other.machine == own.machine)
@@ -113,6 +112,7 @@ int reach(const place& other, const place& own, unsigned rank) {
   return to;
 }
 
+// Waits for the neighbour's connection. Others that come are strangers, and are turned away.
 int welcome(int listening, const place& own, unsigned rank) {
   while (is_ready(listening, POLLIN)) {
     const int from = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -140,21 +140,22 @@ void probe(int neighbour) noexcept {
 
 } // namespace
 
-std::vector<watch::watched> ring::connect(launch& with) {
-  if (with.size() == 1)
+std::vector<watch::watched> ring::connect(group& processes) {
+  rank_ = processes.rank();
+  size_ = processes.size();
+  if (size_ == 1)
     return {};
-  rank_ = with.rank();
-  size_ = with.size();
   place own;
   if (getrandom(&own.secret, sizeof own.secret, 0) != sizeof own.secret)
     die_of("no random number can be had");
   own.machine = this_machine();
   note_addresses(own);
   const int listening = listen_somewhere(own);
-  std::vector<place> all(with.size());
-  with.all_gather(&own, all.data(), sizeof own);
-  const unsigned next = (with.rank() + 1) % with.size();
-  const unsigned before = (with.rank() + with.size() - 1) % with.size();
+  std::vector<place> all(size_);
+  processes.all_gather(&own, all.data(), sizeof own);
+  const unsigned next = (rank_ + 1) % size_;
+  const unsigned before = (rank_ + size_ - 1) % size_;
+  // All listen by now, and a connection waits to be welcomed, so no process waits for another here.
   neighbours_ = {reach(all[next], own, next), -1};
   neighbours_[1] = welcome(listening, own, before);
   close(listening);
@@ -179,6 +180,8 @@ void ring::meet() noexcept {
     idle_for_a_while(tries);
 }
 
+// Called twice: when this process comes to the meeting, and when it hears that all before it have. The
+// second call passes the word on.
 void ring::come() noexcept {
   if (missing_.fetch_sub(1, base::acq_rel) == 1) // M
     tell_next(has_come);
@@ -195,11 +198,11 @@ void ring::end_well() noexcept {
   tell(ended);
 }
 
-// By the watch's thread.
+// Called by the watch's thread.
 watch::sign ring::heard(int from, unsigned whose) noexcept {
   std::uint32_t what = 0;
   if (recv(from, &what, sizeof what, 0) != sizeof what)
-    what = whose;
+    what = whose; // the connection is closed: the neighbour itself has died
   if (what == ended || over_.load(base::acquire) != 0) // V
     return watch::sign::ended_well;
   if (what == has_met || (what == has_come && rank_ == 0)) {

@@ -8,22 +8,23 @@
 //
 //      ... --- rank-1 --- rank --- rank+1 --- ...
 //
-// They also meet by it. That all have come is known when the word "come" has gone round, which rank
-// 0 begins, and each other one passes on when it has come itself. Then "met" goes round.
+// The processes also meet by the ring. Rank 0 begins the word "come", and each other process passes
+// it on when it has come itself. When the word has gone round, all have come; then "met" goes round.
 //
-// Who ends as it should says so first. A machine that is cut off answers no probes (keepalive), and
-// counts as dead after some seconds.
+// A process that ends as it should says so first. A machine that is cut off answers no probes
+// (keepalive), and counts as dead after some seconds.
 //
 // Orders:
-//   V  over: store release before the neighbours are told, since one that closes its end with that
-//      unread makes the system reset the connection. Partner: the acquire of the watch's thread.
-//   M  missing, met: acquire and release, as what happened before a process came happens before
-//      another one has met.
+//   V  over: store release before the neighbours hear of it. A neighbour that closes its end without
+//      having read that makes the system reset the connection, which is no death then. Partner: the
+//      acquire of the watch's thread.
+//   M  missing, met: acquire and release, so that what a process did before it came happens before
+//      what another one does after it has met.
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/process/launch/launch.h"
 #include "nopal/process/launch/watch.h"
+#include "nopal/process/transport/transport.h"
 
 #include <cstdint>
 #include <vector>
@@ -33,9 +34,9 @@ namespace nopal::inline NOPAL_ABI::process {
 
 class ring {
 public:
-  // Collective. The connections, for a watch, which closes them. Ends the program with a sentence
-  // if a neighbour cannot be reached.
-  std::vector<watch::watched> connect(launch& with);
+  // Collective. Returns the connections, for a watch, which closes them. Ends the program with a
+  // sentence if a neighbour cannot be reached.
+  std::vector<watch::watched> connect(group& processes);
   // Collective, once: returns when all have come here.
   void meet() noexcept;
   // This process ends as it should.
@@ -51,7 +52,7 @@ private:
   std::vector<int> neighbours_; // the next one, the one before
   unsigned rank_ = 0;
   unsigned size_ = 1;
-  word missing_{2}; // before "come" is passed on: this process, and those before
+  word missing_{2}; // what is missing to pass "come" on: this process, and the word from before
   word met_{0};
   word over_{0};
 };

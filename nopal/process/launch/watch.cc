@@ -43,11 +43,11 @@ void watch::look() noexcept {
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (wanted[i].revents == 0)
         continue;
-      const sign of = all_[i].read();
-      if (of == sign::dead)
+      const sign seen = all_[i].read();
+      if (seen == sign::dead)
         base::die("%s has died before the computation has ended, so this process ends too",
                   all_[i].whose.c_str());
-      if (of == sign::ended_well)
+      if (seen == sign::ended_well)
         wanted[i].fd = -1; // poll takes no notice of it
       wanted[i].revents = 0;
     }

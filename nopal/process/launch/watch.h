@@ -2,12 +2,12 @@
 // A thread that notices when another process of the program dies, and then ends this one with a
 // sentence. It sleeps in poll, so it costs nothing.
 //
-// What it watches are descriptors that become readable, or hang up, when a process has died: of the
-// kernel (pidfd), or a connection to it. Who is about to end as it should says so first.
+// It watches descriptors that become readable, or hang up, when a process has died: the kernel's
+// (pidfd), or a connection to the process. A process that is about to end as it should says so first.
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/process/transport/own_thread.h"
+#include "nopal/process/transport/threads.h"
 
 #include <functional>
 #include <string>
@@ -22,7 +22,7 @@ public:
   struct watched {
     int descriptor;    // closed by the watch
     std::string whose; // "process 3"
-    // Called by the thread when the descriptor is readable: what that is a sign of.
+    // Called by the thread when the descriptor is readable. Returns what that is a sign of.
     std::function<sign()> read;
   };
 
@@ -37,8 +37,8 @@ public:
 private:
   void look() noexcept;
 
-  std::vector<watched> all_;
-  int stop_[2] = {-1, -1};
+  std::vector<watched> all_; // the thread's own, from start until it has been joined
+  int stop_[2] = {-1, -1};   // a pipe: the thread ends when the second end is closed
   own_thread thread_;
 };
 

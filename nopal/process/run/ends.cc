@@ -3,14 +3,13 @@
 #include "nopal/process/run/ends.h"
 
 #include "nopal/process/remote_error.h"
-#include "nopal/process/transport/waiting.h"
 
 #include <cstring>
 
 namespace nopal::inline NOPAL_ABI::process {
 
-void ends::open(transport& by, unsigned rank, unsigned size, ends_block& own) noexcept {
-  by_ = &by;
+void ends::open(far_transport& engine, unsigned rank, unsigned size, ends_block& own) noexcept {
+  engine_ = &engine;
   own_ = &own;
   rank_ = rank;
   size_ = size;
@@ -21,16 +20,18 @@ void ends::begin() {
   passed_on_ = false;
 }
 
+// After round r, what this process knows of has come: the 2^(r+1) processes up to itself. A count
+// only rises, so a process that is a meeting ahead does not disturb: it is awaited by difference.
 void ends::meet() {
   ++meetings_;
-  by_->flush();
+  engine_->flush();
   for (unsigned round = 0; (1u << round) < size_; ++round) {
-    word& come = own_->barriers[round];
-    by_->post_add((rank_ + (1u << round)) % size_, come, 1);
+    word& arrivals = own_->barriers[round];
+    engine_->post_add((rank_ + (1u << round)) % size_, arrivals, 1);
     for (unsigned tries = 1;
-         static_cast<std::int32_t>(come.load(base::acquire) - meetings_) < 0; // B
+         static_cast<std::int32_t>(arrivals.load(base::acquire) - meetings_) < 0; // B
          ++tries) {
-      by_->progress();
+      engine_->progress();
       idle_for_a_while(tries);
     }
   }
@@ -42,7 +43,7 @@ void ends::end_here(bool failed, const void* bytes, std::size_t size) noexcept {
   own.failed = failed ? 1 : 0;
   own.size = static_cast<std::uint32_t>(size);
   std::memcpy(own.bytes, bytes, size);
-  own.run.store(run_, base::relaxed);
+  own.run.store(run_, base::relaxed); // no other thread reads it here; others get a put (E)
 }
 
 bool ends::has_ended() {
@@ -53,15 +54,17 @@ bool ends::has_ended() {
   return true;
 }
 
+// The children of place p in the tree are 2p + 1 and 2p + 2, so each process gets the outcome once.
 void ends::pass_on() {
   passed_on_ = true;
   outcome& own = own_->result;
   const unsigned place = (rank_ + size_ - own.from) % size_;
   for (unsigned next = 2 * place + 1; next <= 2 * place + 2 && next < size_; ++next) {
     const unsigned peer = (own.from + next) % size_;
+    // All but the number, in one piece; the number when that is done.
     const auto* const first = reinterpret_cast<const unsigned char*>(&own.from);
-    by_->put(peer, &own.from, first, static_cast<std::size_t>(own.bytes + own.size - first));
-    by_->post_store(peer, own.run, run_); // E
+    engine_->put(peer, &own.from, first, static_cast<std::size_t>(own.bytes + own.size - first));
+    engine_->post_store(peer, own.run, run_); // E
   }
 }
 

@@ -25,14 +25,14 @@ void look_at_fault(std::uintptr_t at, const void*) {
 
 } // namespace
 
-void guard_region(const layout& as) {
-  guarded = as;
+void guard_region(const layout& memory) {
+  guarded = memory;
   std::snprintf(sentence, sizeof sentence,
                 "the tasks of a process need more than the uni-address region of %zu bytes for "
                 "their stacks; set NOPAL_REGION_SIZE or process::options::region_size to a larger "
                 "power of two, up to 1G",
-                as.region_size);
-  if (!base::forbid(reinterpret_cast<void*>(as.guard_at()), as.guard_size()))
+                memory.region_size);
+  if (!base::forbid(reinterpret_cast<void*>(memory.guard_at()), memory.guard_size()))
     base::die("the guard below the uni-address region could not be made: %s", std::strerror(errno));
   own_stack.emplace();
   if (!base::add_fault_look(look_at_fault))

@@ -8,10 +8,9 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-// The calling thread is the one that runs tasks. The guard below the region has no access from now
-// on; who touches it ends the program with a sentence that names the size and the option. Other
-// faults go where they went before.
-void guard_region(const layout& as);
+// Called by the thread that runs tasks. Nothing may touch the guard below the region from now on: a
+// task that does ends the program with a sentence that names the size and the option.
+void guard_region(const layout& memory);
 void unguard_region() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::process

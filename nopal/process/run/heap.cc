@@ -23,22 +23,25 @@ cell* heap::allocate_slow(std::uint32_t size_class) noexcept {
   return allocate(size_class);
 }
 
-// True: at least a quarter of the cells of this size were free.
+// Looks at all cells of this size for those that other processes have freed. True: at least a
+// quarter of them were. With fewer, looking again soon would cost more than it finds, so the heap
+// grows.
 bool heap::collect(std::uint32_t size_class) noexcept {
   std::size_t all = 0;
   std::size_t found = 0;
   for (const slab& each : slabs_[size_class])
     for (std::size_t i = 0; i < each.cells; ++i, ++all) {
-      auto* const one = reinterpret_cast<cell*>(each.from + i * cell_size(size_class));
-      if (one->state.load(base::acquire) != cell_freed) // S
+      auto* const own = reinterpret_cast<cell*>(each.from + i * cell_size(size_class));
+      if (own->state.load(base::acquire) != cell_freed) // S
         continue;
-      one->state.store(cell_pending, base::relaxed);
-      free(one, size_class);
+      own->state.store(cell_pending, base::relaxed); // or the next look would find it again
+      free(own, size_class);
       ++found;
     }
   return found > 0 && found >= all / 4;
 }
 
+// False: no cell of this size is free, and there is no room for one.
 bool heap::grow(std::uint32_t size_class) noexcept {
   constexpr std::size_t slab_size = std::size_t{16} << 10;
   const std::size_t size = cell_size(size_class);
@@ -48,9 +51,9 @@ bool heap::grow(std::uint32_t size_class) noexcept {
     return free_[size_class] != nullptr;
   slabs_[size_class].push_back({next_, cells});
   for (std::size_t i = cells; i-- > 0;) {
-    auto* const one = std::construct_at(reinterpret_cast<cell*>(next_ + i * size));
-    one->size_class = size_class;
-    free(one, size_class);
+    auto* const own = std::construct_at(reinterpret_cast<cell*>(next_ + i * size));
+    own->size_class = size_class;
+    free(own, size_class);
   }
   next_ += cells * size;
   return true;

@@ -2,13 +2,15 @@
 // Memory that other processes reach: cells of results, and stacks that were swapped out.
 //
 // A cell belongs to the process that spawned its task. The child puts the result there, then the
-// state; who joins reads both, wherever it is, and frees the cell. A process allocates and frees
-// its own cells; another one that frees a cell only sets its state, and the owner collects such
+// state. The joiner, in whichever process, reads both and frees the cell. A process allocates and
+// frees its own cells. Another one that frees a cell only sets its state; the owner collects such
 // cells when it has no others of their size.
 //
+// Invariant: a cell is in one place: a list of free cells, or a task's reference, or freed by
+//            another process and not yet collected.
 // Orders:
-//   S  state: store release by who has put the result, or has read it for the last time. Partner:
-//      the acquire of who reads the state first.
+//   S  state: store release after the result was put, or was read for the last time. Partner: the
+//      acquire load of the state, before the result is read or the cell is used anew.
 // Paper: uni-address-hpdc15, section 5.4.
 #pragma once
 
@@ -34,14 +36,14 @@ struct alignas(16) cell {
   const void* payload() const noexcept { return this + 1; }
 };
 
-inline cell_state state_of_own(const cell& one) noexcept {
-  return static_cast<cell_state>(one.state.load(base::acquire)); // S
+inline cell_state state_of_own(const cell& own) noexcept {
+  return static_cast<cell_state>(own.state.load(base::acquire)); // S
 }
-inline void set_state(cell& one, cell_state how) noexcept {
-  one.state.store(how, base::release); // S
+inline void set_state(cell& own, cell_state how) noexcept {
+  own.state.store(how, base::release); // S
 }
 
-// Sizes of cells with their heads: 64 bytes, doubled so often.
+// The size of a cell with its head is 64 bytes, doubled `size_class` times.
 inline constexpr std::uint32_t size_classes = 25;
 constexpr std::size_t cell_size(std::uint32_t size_class) noexcept {
   return std::size_t{64} << size_class;
@@ -55,10 +57,10 @@ constexpr std::uint32_t class_of(std::size_t payload) noexcept {
 
 class heap {
 public:
-  // Empty; all cells before are gone.
+  // Makes the heap empty: all cells that there were are gone.
   void open(std::uintptr_t at, std::size_t bytes);
 
-  // Pending. Ends the program with a sentence if there is no room.
+  // The cell's state is pending. Ends the program with a sentence if there is no room.
   [[gnu::always_inline]] cell* allocate(std::uint32_t size_class) noexcept {
     cell* const first = free_[size_class];
     if (first == nullptr) [[unlikely]]
@@ -67,12 +69,12 @@ public:
     first->state.store(cell_pending, base::relaxed);
     return first;
   }
-  // One of this process.
-  [[gnu::always_inline]] void free(cell* one, std::uint32_t size_class) noexcept {
-    one->next = free_[size_class];
-    free_[size_class] = one;
+  // A cell of this process.
+  [[gnu::always_inline]] void free(cell* own, std::uint32_t size_class) noexcept {
+    own->next = free_[size_class];
+    free_[size_class] = own;
   }
-  void free(cell* one) noexcept { free(one, one->size_class); }
+  void free(cell* own) noexcept { free(own, own->size_class); }
 
   std::size_t used() const noexcept { return next_ - from_; }
 

@@ -71,12 +71,12 @@ std::vector<range> own_memory() {
   return own;
 }
 
-const char* what_is_at(std::uintptr_t value, const layout& as, const range& arrived,
+const char* what_is_at(std::uintptr_t value, const layout& memory, const range& arrived,
                        const std::vector<range>& own) noexcept {
   // Below are frames that have ended, which dead words name; the upper end is the parent's context.
-  if (value >= as.region_at() && value < as.region_end())
+  if (value >= memory.region_at() && value < memory.region_end())
     return value > arrived.to ? "the stack of another task" : nullptr;
-  if (value >= block_at && value < as.region_at()) // cells, which a task's references name
+  if (value >= block_at && value < memory.region_at()) // cells, which a task's references name
     return nullptr;
   for (const range& each : own)
     if (each.holds(value))
@@ -97,17 +97,18 @@ const char* function_at(const std::uintptr_t* word, const std::uintptr_t* end) n
 
 } // namespace
 
-void check_isolation(const layout& as, segment arrived) {
+void check_isolation(const layout& memory, segment arrived) {
   if (base::a_tool_watches()) // AddressSanitizer keeps addresses of its own in frames
     return;
   static std::set<std::pair<std::uint32_t, const char*>> said;
-  const range frames{as.region_at() + arrived.lower, as.region_at() + arrived.upper, nullptr};
+  const range frames{memory.region_at() + arrived.lower, memory.region_at() + arrived.upper,
+                     nullptr};
   const std::vector<range> own = own_memory();
   const auto* const end = reinterpret_cast<const std::uintptr_t*>(frames.to);
   const auto* const context = reinterpret_cast<const std::uintptr_t*>(frames.from);
   const auto* at = context + 1; // after `upper`
   for (; at < end; ++at) {
-    const char* const what = what_is_at(*at, as, frames, own);
+    const char* const what = what_is_at(*at, memory, frames, own);
     if (what == nullptr || at == context + saved_rbp ||
         !said.insert({static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at)), what})
              .second)

@@ -14,7 +14,7 @@ namespace nopal::inline NOPAL_ABI::process {
 // function. The frames lie on this process's region, and addresses are judged by what this
 // process has mapped, since the processes of a program are alike. A word that is dead, which the
 // task has left from before, looks like one that is not: so the program goes on.
-void check_isolation(const layout& as, segment arrived);
+void check_isolation(const layout& memory, segment arrived);
 
 // Before a task begins: what other tasks have left where its frames will be, for 4 KiB, is gone. So
 // dead words of its frames are its own.

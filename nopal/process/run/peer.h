@@ -20,7 +20,7 @@ public:
   void end() noexcept { end(what_); }
   void end(step what) noexcept {
     const std::uint64_t now = base::cycles();
-    here.done.cycles[static_cast<unsigned>(what)] += now - since_;
+    this_worker.done.cycles[static_cast<unsigned>(what)] += now - since_;
     since_ = now;
   }
 
@@ -29,62 +29,63 @@ private:
   std::uint64_t since_ = base::cycles();
 };
 
-// For steal, of whichever queue. Names of Memory's parts that its steal does not use are not
-// instantiated.
+// What `steal` needs of a victim (queue.h), for whichever queue: functions that a queue's steal does
+// not call are not instantiated.
 template <class Memory> class peer {
 public:
-  peer(transport& by, unsigned victim) noexcept : by_{by}, victim_{victim} {}
+  peer(transport& engine, unsigned victim) noexcept : engine_{engine}, victim_{victim} {}
 
   std::uint64_t read_ends() { return read(&queue().head); }
   bool take(std::uint32_t head, std::uint64_t& entry) {
-    return by_.compare_swap_and_get(victim_, queue().head, head, head + 1, &entry,
-                                    &queue().entry(head), sizeof entry) == head;
+    return engine_.compare_swap_and_get(victim_, queue().head, head, head + 1, &entry,
+                                        &queue().entry(head), sizeof entry) == head;
   }
-  void copy(segment one) {
-    void* const at = reinterpret_cast<void*>(here.region + one.lower);
-    by_.get(victim_, at, at, one.size());
-    count(one);
+  void copy(segment stolen) {
+    void* const at = reinterpret_cast<void*>(this_worker.region + stolen.lower);
+    engine_.get(victim_, at, at, stolen.size()); // to the same address
+    count(stolen);
   }
-  void acknowledge() { by_.post_add(victim_, queue().acknowledged, 1); }
+  void acknowledge() { engine_.post_add(victim_, queue().acknowledged, 1); }
 
-  // All of it by one message, which counts as `take`, or as `look` if nothing was open.
+  // The whole steal by one message, which counts as `take`, or as `look` if nothing was open.
   std::optional<segment> request() {
-    ++here.done.tries;
+    ++this_worker.done.tries;
     timed all{step::look};
-    const std::optional<segment> got = by_.request_steal(victim_);
-    all.end(got ? step::take : step::look);
-    if (got)
-      count(*got);
-    return got;
+    const std::optional<segment> stolen = engine_.request_steal(victim_);
+    all.end(stolen ? step::take : step::look);
+    if (stolen)
+      count(*stolen);
+    return stolen;
   }
 
   // Of a queue with a lock.
-  bool try_lock() { return by_.add(victim_, queue().lock, 1) == 0; }
+  bool try_lock() { return engine_.add(victim_, queue().lock, 1) == 0; }
   void unlock() { put(queue().lock, 0); }
   void put_head(std::uint32_t head) { put(queue().head, head); }
   std::uint64_t read_entry(std::uint32_t number) { return read(&queue().entry(number)); }
 
+  // What steal calls after each of its steps.
   auto steps() noexcept {
-    ++here.done.tries;
+    ++this_worker.done.tries;
     return [clock = timed{step::look}](int number) mutable {
       clock.end(static_cast<step>(number - 1));
     };
   }
 
 private:
-  static void count(segment one) noexcept {
-    ++here.done.steals;
-    here.done.stolen_bytes += one.size();
+  static void count(segment stolen) noexcept {
+    ++this_worker.done.steals;
+    this_worker.done.stolen_bytes += stolen.size();
   }
   static Memory& queue() noexcept { return control().queue; }
   std::uint64_t read(const void* from) {
     std::uint64_t value = 0;
-    by_.get(victim_, &value, from, sizeof value);
+    engine_.get(victim_, &value, from, sizeof value);
     return value;
   }
-  void put(word& at, std::uint32_t value) { by_.put(victim_, &at, &value, sizeof value); }
+  void put(word& at, std::uint32_t value) { engine_.put(victim_, &at, &value, sizeof value); }
 
-  transport& by_;
+  transport& engine_;
   const unsigned victim_;
 };
 

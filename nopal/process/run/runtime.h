@@ -15,12 +15,13 @@ namespace nopal::inline NOPAL_ABI::process {
 
 class launch;
 
-// Puts a result into its cell, wherever that is.
-void finish(cell_reference of, cell_state how, const void* bytes, std::size_t size) noexcept;
-// The same for a child whose parent was stolen: then the process looks for other work.
-[[noreturn]] void finish_detached(cell_reference of, cell_state how, const void* bytes,
+// Puts a result into its cell, in whichever process that is, and then the state.
+void finish(cell_reference ref, cell_state how, const void* bytes, std::size_t size) noexcept;
+// The same for a child whose parent was stolen. Then the process looks for other work.
+[[noreturn]] void finish_detached(cell_reference ref, cell_state how, const void* bytes,
                                   std::size_t size) noexcept;
-// In a handler of all. A child has thrown: what its cell gets instead of a result.
+// A child has thrown: its cell holds this instead of a result. keep_error is called in a handler of
+// all exceptions, and copies the text of the current one into a cell of its own.
 struct error_text {
   cell_reference at;
   std::uint64_t size;
@@ -28,20 +29,21 @@ struct error_text {
 error_text keep_error() noexcept;
 
 // Waits until the task has ended, copies its result, and frees its cell. Throws remote_error.
-void join_slow(cell_reference of, void* result, std::size_t size);
+void join_slow(cell_reference ref, void* result, std::size_t size);
 
-// On the region, which it leaves: the computation has come to its result, or has failed.
+// Called by the first task, on the region, which it leaves: the computation has its result, or has
+// failed. fail_run is called in a handler of all exceptions.
 [[noreturn]] void finish_run(bool failed, const void* bytes, std::size_t size) noexcept;
-// In a handler of all: the same with the exception.
 [[noreturn]] void fail_run() noexcept;
 
-// Collective. Process 0 calls root(copy of the closure) on the region; it ends in finish_run. All
-// processes get the result, of so many bytes, or throw remote_error.
+// Collective. Process 0 calls root(copy of the closure) on the region, which ends in finish_run. All
+// processes get the result, of `size` bytes, or throw remote_error.
 void run(void (*root)(void*), const void* closure, std::size_t closure_size, void* result,
          std::size_t size);
 
-// Collective: the beginning and the end of what a program does with several processes.
-void begin(std::unique_ptr<launch> with, const resolved_options& options);
+// Collective: the beginning and the end of a session. `end` returns what the process is to exit with
+// if it is not 0.
+void begin(std::unique_ptr<launch> processes, const resolved_options& options);
 int end() noexcept;
 
 unsigned rank() noexcept;

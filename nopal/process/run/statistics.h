@@ -4,9 +4,9 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/process/launch/launch.h"
 #include "nopal/process/run/worker.h"
-#include "nopal/process/transport/own_thread.h"
+#include "nopal/process/transport/threads.h"
+#include "nopal/process/transport/transport.h"
 
 #include <condition_variable>
 #include <mutex>
@@ -14,11 +14,12 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-// Collective. Process 0 prints one line for each process, and their sum.
-void print_statistics(launch& all, const layout& as);
+// Collective. Process 0 prints one line for each process, and their sum. `engine` is the name of
+// what carries data.
+void print_statistics(group& all, const char* engine, const layout& memory);
 
-// A thread that says every so many seconds what this process has done so far, as long as this
-// exists; 0: never. What it reads of the counts is at most a little old.
+// As long as this exists, a thread says every so many seconds what this process has done so far; 0:
+// never. What the thread reads of the counts may be a little old.
 class progress_lines {
 public:
   progress_lines(unsigned seconds, unsigned processes);
@@ -36,7 +37,7 @@ private:
 };
 
 // How much of the region has been used, in bytes from its upper end.
-std::size_t used_region(const layout& as) noexcept;
+std::size_t used_region(const layout& memory) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a process keeps for itself: its half of the queue, its heap, the task that it runs.
 //
-// A task is named by where its result will be: the process that spawned it, and the address of the
-// cell there. Both fit a word, which goes with the frames of who will join it.
+// A task is named by the place of its result: the process that spawned it, and the address of the
+// cell there. Both fit a word, which moves with the frames of the task that will join it.
 #pragma once
 
 #include "nopal/arch/uni_address.h"
@@ -17,7 +17,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-// {process, address} of a cell.
+// {process, address} of a cell. Every process reads it alike.
 using cell_reference = std::uint64_t;
 inline constexpr unsigned address_bits = 48;
 constexpr unsigned process_of(cell_reference ref) noexcept {
@@ -27,34 +27,37 @@ inline cell* cell_of(cell_reference ref) noexcept {
   return reinterpret_cast<cell*>(ref & ((std::uint64_t{1} << address_bits) - 1));
 }
 
-// The steps of a steal, in the order of the paper's Table 3. `look` counts each try.
-// Of a steal by message (peer.h) `take` is all.
+// The steps of a steal, in the order of the paper's Table 3. `look` counts each try. A steal by
+// message (peer.h) counts as a whole: as `take`.
 enum class step : unsigned { look, take, copy, suspend, resume };
 inline constexpr unsigned steps = 5;
 
 // What a process has counted; `cycles` of the processor's clock.
 struct counts {
-  std::uint64_t tasks = 0; // not those whose continuation was not offered
+  std::uint64_t tasks = 0; // whose continuation was offered
   std::uint64_t tries = 0;
   std::uint64_t steals = 0;
   std::uint64_t stolen_bytes = 0;
   std::uint64_t suspended = 0;
   std::uint64_t suspended_bytes = 0;
-  std::uint64_t most_region = 0; // bytes of the region that one task's stack, or several, have used
-  std::uint64_t page_faults = 0; // of the whole process that needed no disk
+  std::uint64_t most_region = 0; // bytes of the region that were ever used at once
+  std::uint64_t page_faults = 0; // of the whole process, without those that needed the disk
   std::uint64_t cycles[steps] = {};
 };
 
+// The thread that runs tasks is its only user, but for `done`, which the thread of the progress lines
+// reads too.
 struct worker {
   queue_owner<own_queue> queue;
-  std::uintptr_t upper = 0;  // of the frames of the task that runs
+  std::uintptr_t upper = 0;  // the upper end of the running task's segment
   std::uintptr_t region = 0; // where the region begins
   std::uint64_t home = 0;    // this process in the upper bits, as in a reference
   const join::exception_state* exceptions = nullptr; // of the thread that runs tasks
   heap cells;
   counts done;
 
-  // Where the frames of a child end whose parent's context is this.
+  // The upper end of a child's segment, where its parent's context is this. With regions apart the
+  // child of a task from elsewhere begins at the upper end of this process's own.
   std::uintptr_t upper_of_child(const void* context) const noexcept {
     const auto at = reinterpret_cast<std::uintptr_t>(context);
     if constexpr (NOPAL_PROCESS_REGIONS != 0)
@@ -62,22 +65,23 @@ struct worker {
         return arch::nopal_own_region[1];
     return at;
   }
+  // The running task's segment, when it has pushed this context.
   segment open_segment(const void* context) const noexcept {
     const auto lower =
         static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(context) - region);
     return {lower, static_cast<std::uint32_t>(upper - region)};
   }
-  cell_reference reference_to(const cell* one) const noexcept {
-    return home | reinterpret_cast<std::uintptr_t>(one);
+  cell_reference reference_to(const cell* own) const noexcept {
+    return home | reinterpret_cast<std::uintptr_t>(own);
   }
-  // The cell, if it is here; else null.
-  cell* if_here(cell_reference ref) const noexcept {
+  // The cell, if it is one of this process; else null.
+  cell* if_own(cell_reference ref) const noexcept {
     const std::uint64_t at = ref ^ home;
     return at >> address_bits == 0 ? reinterpret_cast<cell*>(at) : nullptr;
   }
 };
 
-extern worker here;
+extern worker this_worker;
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

@@ -37,10 +37,10 @@ using word = base::atomic<std::uint32_t>;
 
 using queue_type = queue_memory<8192>;
 
-// What a computation has come to: written by the process on which it ended, and passed on from
-// process to process. The state is written last.
+// What a run has come to: written by the process on which it ended, and passed on from process to
+// process. The run's number is written last.
 struct outcome {
-  base::atomic<std::uint32_t> run{0};         // the number of the run that this is of
+  base::atomic<std::uint32_t> run{0};         // the number of the run that ended so
   base::handed_over<std::uint32_t> from{0};   // the process on which it ended
   base::handed_over<std::uint32_t> failed{0}; // the bytes are a remote_error's text
   base::handed_over<std::uint32_t> size{0};
@@ -67,7 +67,7 @@ struct own_queue {
 struct layout {
   std::size_t heap_size;
   std::size_t region_size;
-  unsigned regions = 1; // of so many processes, one after the other
+  unsigned regions = 1; // one after the other; the baseline of iso-address has one for each process
 
   static unsigned regions_of(unsigned processes) noexcept {
     return NOPAL_PROCESS_REGIONS != 0 ? processes : 1;
@@ -77,14 +77,14 @@ struct layout {
     return (bytes + base::page_size() - 1) / base::page_size() * base::page_size();
   }
   std::uintptr_t heap_at() const noexcept { return block_at + pages(sizeof(control_block)); }
-  // No frame that fits a region of up to 16 MiB leaps over it.
+  // No frame that fits a region of up to 16 MiB is larger, so none leaps over the guard.
   std::size_t guard_size() const noexcept {
     return std::clamp(region_size, least_guard, largest_guard);
   }
   std::uintptr_t guard_at() const noexcept { return heap_at() + heap_size; }
   std::uintptr_t region_at() const noexcept { return guard_at() + guard_size(); }
   std::uintptr_t region_end() const noexcept { return region_at() + regions * region_size; }
-  // The upper end of that of a process.
+  // The upper end of the region of a process.
   std::uintptr_t region_end_of(unsigned process) const noexcept {
     return region_at() + (process % regions + 1) * region_size;
   }

@@ -5,8 +5,8 @@
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/process/transport/direct.h"
-#include "nopal/process/transport/own_thread.h"
 #include "nopal/process/transport/steal_service.h"
+#include "nopal/process/transport/threads.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -51,20 +51,19 @@ constexpr std::size_t in_words(std::size_t bytes) noexcept {
   return (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
 }
 
-enum operation : std::uint64_t { gets, puts, compares, adds, steals, stores, posted_adds };
+enum operation : std::uint64_t { gets, puts, steals, stores, adds };
 
 // What a process asks of another one; for a put the bytes follow.
 struct request {
   operation what;
   const void* at;
-  std::uint64_t first = 0;  // a size, an operand, or the expected value
-  std::uint64_t second = 0; // the desired value
+  std::uint64_t operand = 0; // a value, or how many bytes
 };
 
-class mpi_messages final : public transport {
+class mpi_messages final : public far_transport {
 public:
-  explicit mpi_messages(const layout& as)
-      : region_{as.region_at()}, stolen_(1 + in_words(as.region_size)) {
+  explicit mpi_messages(const layout& memory)
+      : region_{memory.region_at()}, stolen_(1 + in_words(memory.region_size)) {
     int size = 0;
     require(MPI_Comm_dup(MPI_COMM_WORLD, &all_));
     require(MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN));
@@ -79,18 +78,6 @@ public:
   void put(unsigned peer, void* to, const void* from, std::size_t bytes) override {
     exchange(peer, {puts, to, bytes}, nullptr, 0, from);
   }
-  std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
-                             std::uint32_t desired) override {
-    std::uint32_t before = 0;
-    exchange(peer, {compares, &at, expected, desired}, &before, sizeof before);
-    return before;
-  }
-  std::uint32_t add(unsigned peer, word& at, std::uint32_t by) override {
-    std::uint32_t before = 0;
-    exchange(peer, {adds, &at, by}, &before, sizeof before);
-    return before;
-  }
-  bool handles_steals(unsigned) const noexcept override { return true; }
   std::optional<segment> request_steal(unsigned peer) override {
     const std::size_t most = stolen_.size() * sizeof stolen_[0];
     const std::size_t bytes = exchange(peer, {steals, nullptr}, stolen_.data(), most);
@@ -99,9 +86,7 @@ public:
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
     post(peer, {stores, &at, value});
   }
-  void post_add(unsigned peer, word& at, std::uint32_t by) override {
-    post(peer, {posted_adds, &at, by});
-  }
+  void post_add(unsigned peer, word& at, std::uint32_t by) override { post(peer, {adds, &at, by}); }
   void progress() noexcept override {
     const lock held{mpi_lock()};
     turn();
@@ -190,7 +175,7 @@ std::size_t mpi_messages::exchange(unsigned peer, const request& what, void* ans
 }
 
 void mpi_messages::ask_for(unsigned peer, const request& what, const void* bytes) {
-  const std::size_t more = what.what == puts ? what.first : 0;
+  const std::size_t more = what.what == puts ? what.operand : 0;
   words message(in_words(sizeof what) + in_words(more));
   std::memcpy(message.data(), &what, sizeof what);
   if (more != 0)
@@ -226,36 +211,28 @@ bool mpi_messages::turn() {
   return true;
 }
 
+// A store or an addition, which nobody waits for, has no answer.
 void mpi_messages::answer() {
   request what{};
   std::memcpy(static_cast<void*>(&what), arrived_.data(), sizeof what);
   const direct_block own{block_at};
-  void* const at = const_cast<void*>(what.at); // of this process's block
-  word* const one = static_cast<word*>(at);
-  const auto first = static_cast<std::uint32_t>(what.first);
-  const auto second = static_cast<std::uint32_t>(what.second);
-  words message(1);
-  std::size_t bytes = sizeof first;
+  void* const at = const_cast<void*>(what.at); // in this process's block
+  const auto value = static_cast<std::uint32_t>(what.operand);
+  words message;
+  std::size_t bytes = 0;
   switch (what.what) {
   case stores:
-    return own.set(*one, first);
-  case posted_adds:
-    own.add(*one, first);
-    return;
+    return own.set(*static_cast<word*>(at), value);
   case adds:
-    message[0] = own.add(*one, first);
-    break;
-  case compares:
-    message[0] = own.compare_swap(*one, first, second);
-    break;
+    own.add(*static_cast<word*>(at), value);
+    return;
   case gets:
-    bytes = what.first;
+    bytes = what.operand;
     message.resize(in_words(bytes));
     own.get(message.data(), at, bytes);
     break;
   case puts:
-    own.put(at, &arrived_[in_words(sizeof what)], what.first);
-    bytes = 0;
+    own.put(at, &arrived_[in_words(sizeof what)], what.operand);
     break;
   case steals:
     message = serve_steal(region_);
@@ -301,8 +278,8 @@ void wait_for(const std::function<bool()>& is_done) {
   }
 }
 
-std::unique_ptr<transport> connect_by_mpi_messages(const layout& as) {
-  return std::make_unique<mpi_messages>(as);
+std::unique_ptr<far_transport> connect_by_mpi_messages(const layout& memory) {
+  return std::make_unique<mpi_messages>(memory);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

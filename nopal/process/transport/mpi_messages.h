@@ -31,7 +31,7 @@ std::mutex& mpi_lock() noexcept;
 void wait_for(const std::function<bool()>& is_done);
 
 // Collective. The block is mapped.
-std::unique_ptr<transport> connect_by_mpi_messages(const layout& as);
+std::unique_ptr<far_transport> connect_by_mpi_messages(const layout& memory);
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

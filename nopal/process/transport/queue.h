@@ -19,11 +19,11 @@
 //            the thief has acknowledged: push leaves its slot alone, and nothing is put on the
 //            owner's region unless  acknowledged == stolen  (is_settled). If the thief dies, that
 //            never comes, and the owner ends with the computation.
-// Ownership: tail -> owner; head -> whoever compares and swaps; acknowledged -> thieves; entries ->
-//            owner.
+// Ownership: tail, entries -> owner; head -> any, by compare-and-swap; acknowledged -> thieves.
 // Orders:
 //   T  push, pop: store release of the tail. Partner: the thief's read of the word (1), which
-//      acquires: who sees an entry open, also by a lowered tail, sees the entry and its frames.
+//      acquires: a thief that sees an entry open, also by a lowered tail, sees the entry and its
+//      frames.
 //   F  pop: store of the tail, full fence, load of the head. Thief: the read (1), then the
 //      compare-and-swap (2), seq_cst. If the thief read the tail before the owner lowered it,
 //      either the owner sees that the head has risen, or both compare-and-swap the head.
@@ -73,23 +73,27 @@ template <std::uint32_t Capacity> struct queue_memory {
   }
 };
 
-// Place() is the memory, which is as it was made; its head and tail are `first`.
+// Place() is the memory, which is as it was made; head and tail are `first`.
+//
+// Invariant: full_at_ is a tail that push may not reach without looking: an entry there would lie in
+//            the slot of one that a thief may not have acknowledged.  tail <= full_at_.
+//            taken_ is first + the entries that pop took last (C), so  stolen = head - taken_.
 template <class Place> class queue_owner {
 public:
   constexpr explicit queue_owner(Place in = {}, std::uint32_t first = 0) noexcept
       : in_{in}, full_at_{first + capacity}, taken_{first} {}
 
-  // False: there is no room, and the caller's continuation stays with it.
-  [[gnu::always_inline]] bool push(segment one) noexcept {
+  // False: there is no room, and the continuation is not offered.
+  [[gnu::always_inline]] bool push(segment task) noexcept {
     const std::uint32_t tail = in_().tail.load(base::relaxed);
     if (tail == full_at_ && !make_room(tail)) [[unlikely]]
       return false;
-    in_().entry(tail).store(one.packed(), base::relaxed);
+    in_().entry(tail).store(task.packed(), base::relaxed);
     in_().tail.store(tail + 1, base::release); // T
     return true;
   }
 
-  // The newest entry. `stolen`: a thief has it, and with it all others.
+  // Takes the newest entry back. False: a thief has it, and with it all older ones.
   [[gnu::always_inline]] bool pop() noexcept {
     const std::uint32_t tail = in_().tail.load(base::relaxed) - 1;
     in_().tail.store(tail, base::release); // T
@@ -100,14 +104,14 @@ public:
     return pop_last(tail, head);
   }
 
-  // The newest entry, if there is one.
+  // Takes the newest entry, if there is one, and returns it.
   std::optional<segment> pop_newest() noexcept {
     const std::uint32_t tail = in_().tail.load(base::relaxed);
     const std::uint64_t newest = in_().entry(tail - 1).load(base::relaxed);
     return pop() ? std::optional(segment::unpacked(newest)) : std::nullopt;
   }
 
-  // Nothing is open here, and what was stolen has been copied.
+  // True: no entry is open, and what was stolen has been copied.
   bool is_settled() const noexcept {
     const std::uint32_t acknowledged = in_().acknowledged.load(base::acquire); // K
     return acknowledged == in_().head.load(base::relaxed) - taken_;
@@ -116,6 +120,8 @@ public:
   std::uint32_t stolen() const noexcept { return in_().head.load(base::relaxed) - taken_; }
 
 private:
+  // The entry at `tail` was the last one, or thieves have taken it. If the owner takes it, it raises the
+  // head over it, as a thief would, and so head and tail meet at the next number.
   [[gnu::noinline]] bool pop_last(std::uint32_t tail, std::uint32_t head) noexcept {
     std::uint32_t expected = tail;
     const bool own = head == tail && in_().head.compare_exchange_strong(
@@ -125,8 +131,9 @@ private:
     return own;
   }
 
-  // Slots of entries that were stolen and not acknowledged are left alone. Which these are is known
-  // only where there are none: below the head that was compared. The head may have risen since.
+  // Leaves alone the slots of entries that were stolen and not acknowledged. Thieves acknowledge in any
+  // order, so which slots these are is known only when there are none: when the count has come up to
+  // the head that is read after it. If the head rises later, its slots are above `done`.
   [[gnu::noinline]] bool make_room(std::uint32_t tail) noexcept {
     const std::uint32_t done = in_().acknowledged.load(base::acquire) + taken_; // K
     if (done == in_().head.load(base::relaxed))
@@ -139,7 +146,7 @@ private:
 
   [[no_unique_address]] Place in_;
   std::uint32_t full_at_;
-  std::uint32_t taken_; // by `pop`, of the last entry
+  std::uint32_t taken_;
 };
 
 // What a thief does with the queue of a peer. A Peer has
@@ -163,11 +170,11 @@ std::optional<segment> steal(Peer& victim, Step step = {}) {
   step(2);
   if (!taken)
     return std::nullopt;
-  const segment one = segment::unpacked(entry);
-  victim.copy(one);
+  const segment stolen = segment::unpacked(entry);
+  victim.copy(stolen);
   step(3);
   victim.acknowledge(); // K
-  return one;
+  return stolen;
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -128,28 +128,23 @@ public:
       return block.put(to, from, bytes);
     far_->put(peer, to, from, bytes);
   }
+  bool handles_steals(unsigned peer) const noexcept override { return !near(peer); }
+  std::optional<segment> request_steal(unsigned peer) override { return far_->request_steal(peer); }
   std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
                              std::uint32_t desired) override {
     delay();
-    if (const direct_block& block = near(peer))
-      return block.compare_swap(at, expected, desired);
-    return far_->compare_swap(peer, at, expected, desired);
+    return near(peer).compare_swap(at, expected, desired);
   }
   std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
                                      std::uint32_t desired, void* to, const void* from,
                                      std::size_t bytes) override {
-    const direct_block& block = near(peer);
-    if (!block)
-      return far_->compare_swap_and_get(peer, at, expected, desired, to, from, bytes);
     const std::uint32_t before = compare_swap(peer, at, expected, desired);
-    block.get(to, from, bytes); // at the same time, so it takes no latency of its own
+    near(peer).get(to, from, bytes); // at the same time, so it takes no latency of its own
     return before;
   }
   std::uint32_t add(unsigned peer, word& at, std::uint32_t by) override {
     delay();
-    if (const direct_block& block = near(peer))
-      return block.add(at, by);
-    return far_->add(peer, at, by);
+    return near(peer).add(at, by);
   }
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
     if (const direct_block& block = near(peer))
@@ -163,10 +158,6 @@ public:
       far_->post_add(peer, at, by);
   }
 
-  bool handles_steals(unsigned peer) const noexcept override {
-    return !near(peer) && far_->handles_steals(peer);
-  }
-  std::optional<segment> request_steal(unsigned peer) override { return far_->request_steal(peer); }
   void progress() noexcept override {
     if (far_ != nullptr)
       far_->progress();
@@ -192,7 +183,7 @@ private:
 
   const mapped_blocks blocks_; // outlives the second engine, which names the memory to its adapters
   const unsigned latency_us_;
-  const std::unique_ptr<transport> far_; // null where all share memory
+  const std::unique_ptr<far_transport> far_; // null where all share memory
 };
 
 } // namespace
@@ -207,10 +198,10 @@ machine_name this_machine() {
   return found;
 }
 
-std::unique_ptr<transport> connect_by_shared_memory(group& all, const layout& as,
+std::unique_ptr<transport> connect_by_shared_memory(group& all, const layout& memory,
                                                     const sharing& how,
                                                     const far_engine& connect_far) {
-  return std::make_unique<shared_memory>(all, as.size(), how, connect_far);
+  return std::make_unique<shared_memory>(all, memory.size(), how, connect_far);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -13,7 +13,6 @@
 
 #include "nopal/config.h"
 #include "nopal/process/transport/direct.h"
-#include "nopal/process/transport/group.h"
 #include "nopal/process/transport/layout.h"
 #include "nopal/process/transport/transport.h"
 
@@ -38,7 +37,7 @@ machine_name this_machine();
 // The blocks that are mapped, by process. The caller's own, and those on other machines, are not.
 using near_blocks = std::vector<direct_block>;
 // Collective: makes the second engine. Every process calls it, even one that does not need it.
-using far_engine = std::function<std::unique_ptr<transport>(const near_blocks& near)>;
+using far_engine = std::function<std::unique_ptr<far_transport>(const near_blocks& near)>;
 
 struct sharing {
   unsigned latency_us = 0; // that each operation takes longer, as over a network
@@ -47,7 +46,7 @@ struct sharing {
 
 // Collective: makes the block of this process, zeroed, at the block's address, and the way to all
 // others. Calls `connect_far` if some two processes share no memory.
-std::unique_ptr<transport> connect_by_shared_memory(group& all, const layout& as,
+std::unique_ptr<transport> connect_by_shared_memory(group& all, const layout& memory,
                                                     const sharing& how,
                                                     const far_engine& connect_far);
 

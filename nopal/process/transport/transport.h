@@ -12,10 +12,12 @@
 // Errors:    a peer that is lost ends the program with a sentence that names it.
 #pragma once
 
+#include "nopal/base/os.h"
 #include "nopal/config.h"
 #include "nopal/process/transport/layout.h"
 #include "nopal/process/transport/segment.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -23,34 +25,33 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-class transport {
+// The processes of a program, as far as an engine has to know them before it connects them.
+class group {
 public:
-  virtual ~transport() = default;
-  transport() = default;
-  transport(const transport&) = delete;
-  transport& operator=(const transport&) = delete;
+  virtual ~group() = default;
+  group() = default;
+  group(const group&) = delete;
+  group& operator=(const group&) = delete;
+
+  virtual unsigned rank() const noexcept = 0;
+  virtual unsigned size() const noexcept = 0;
+  // Collective: `all` receives the `bytes` bytes of each process, in the order of ranks.
+  virtual void all_gather(const void* own, void* all, std::size_t bytes) = 0;
+};
+
+// What also reaches a process on another machine.
+class far_transport {
+public:
+  virtual ~far_transport() = default;
+  far_transport() = default;
+  far_transport(const far_transport&) = delete;
+  far_transport& operator=(const far_transport&) = delete;
 
   virtual void get(unsigned peer, void* to, const void* from, std::size_t bytes) = 0;
   virtual void put(unsigned peer, void* to, const void* from, std::size_t bytes) = 0;
-  // Both return what the word was before.
-  virtual std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
-                                     std::uint32_t desired) = 0;
-  virtual std::uint32_t add(unsigned peer, word& at, std::uint32_t by) = 0;
-  // compare_swap and then get, as one operation where that is possible.
-  virtual std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
-                                             std::uint32_t desired, void* to, const void* from,
-                                             std::size_t bytes) {
-    const std::uint32_t before = compare_swap(peer, at, expected, desired);
-    get(peer, to, from, bytes);
-    return before;
-  }
-
-  // Whether operations at this peer are messages, which a thread of the peer answers. That thread
-  // does a whole steal for its thief (steal_service.h): one message instead of three operations.
-  virtual bool handles_steals(unsigned) const noexcept { return false; }
-  // Steals the oldest continuation of such a peer, if one is open, and puts its frames at their
-  // addresses.
-  virtual std::optional<segment> request_steal(unsigned) { return std::nullopt; }
+  // Steals the oldest continuation of the peer, if one is open, and puts its frames at their
+  // addresses. One message, for which a thread of the peer does the steal (steal_service.h).
+  virtual std::optional<segment> request_steal(unsigned peer) = 0;
 
   virtual void post_store(unsigned peer, word& at, std::uint32_t value) = 0;
   virtual void post_add(unsigned peer, word& at, std::uint32_t by) = 0;
@@ -61,6 +62,30 @@ public:
   // Collective: no process asks anything of another one after it.
   virtual void close() noexcept {}
 };
+
+// What a process has. A peer that handles steals is on another machine: the thief asks for one by
+// request_steal. From the other peers a thief steals by itself, by what is only for these.
+class transport : public far_transport {
+public:
+  virtual bool handles_steals(unsigned peer) const noexcept = 0;
+
+  // All return what the word was before. The second is a compare_swap and then a get.
+  virtual std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
+                                     std::uint32_t desired) = 0;
+  virtual std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
+                                             std::uint32_t desired, void* to, const void* from,
+                                             std::size_t bytes) = 0;
+  virtual std::uint32_t add(unsigned peer, word& at, std::uint32_t by) = 0;
+};
+
+// Called by a thread that has looked in vain `tries` times in a row. It waits, the longer the more
+// often it has looked, but never more than about a millisecond.
+inline void idle_for_a_while(unsigned tries) noexcept {
+  constexpr unsigned spins = 64;
+  if (tries < spins)
+    return base::wait_briefly(tries);
+  base::sleep_us(std::min(10u * (tries - spins + 1), 1000u));
+}
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

@@ -67,11 +67,11 @@ ucp_worker_h make_worker(ucp_context_h context) {
 }
 
 // The block is mapped already; UCX makes it known to the adapters.
-ucp_mem_h register_block(ucp_context_h context, const layout& as) {
+ucp_mem_h register_block(ucp_context_h context, const layout& memory) {
   ucp_mem_map_params_t wanted{};
   wanted.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
   wanted.address = reinterpret_cast<void*>(block_at);
-  wanted.length = as.size();
+  wanted.length = memory.size();
   ucp_mem_h block = nullptr;
   require(ucp_mem_map(context, &wanted, &block), "register the memory that other processes reach");
   return block;
@@ -83,11 +83,12 @@ struct way_to_peer {
   unsigned peer = 0;
 };
 
-class ucx_transport final : public transport {
+class ucx_transport final : public far_transport {
 public:
-  ucx_transport(group& all, const layout& as, const near_blocks& near)
-      : region_{as.region_at()}, context_{make_context()}, block_{register_block(context_, as)},
-        incoming_{make_worker(context_)}, outgoing_{make_worker(context_)}, ways_(all.size()) {
+  ucx_transport(group& all, const layout& memory, const near_blocks& near)
+      : region_{memory.region_at()}, context_{make_context()},
+        block_{register_block(context_, memory)}, incoming_{make_worker(context_)},
+        outgoing_{make_worker(context_)}, ways_(all.size()) {
     call_when_arrives(outgoing_, ucx_stolen, when_stolen, this);
     connect(all, near);
     answers_ = std::make_unique<ucx_answers>(incoming_, region_);
@@ -123,19 +124,6 @@ public:
     const ucp_request_param_t plain{};
     wait_for(ucp_ep_flush_nbx(way.endpoint, &plain), peer);
   }
-  std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
-                             std::uint32_t desired) override {
-    // What the word was comes where `desired` was.
-    wait_for(begin_atomic(ways_[peer], UCP_ATOMIC_OP_CSWAP, &at, &expected, &desired), peer);
-    return desired;
-  }
-  std::uint32_t add(unsigned peer, word& at, std::uint32_t by) override {
-    std::uint32_t before = 0;
-    wait_for(begin_atomic(ways_[peer], UCP_ATOMIC_OP_ADD, &at, &by, &before), peer);
-    return before;
-  }
-
-  bool handles_steals(unsigned) const noexcept override { return true; }
   std::optional<segment> request_steal(unsigned peer) override {
     ucp_request_param_t how{};
     how.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
@@ -294,8 +282,9 @@ void ucx_transport::reach_all() {
 
 bool has_ucx() noexcept { return true; }
 
-std::unique_ptr<transport> connect_by_ucx(group& all, const layout& as, const near_blocks& near) {
-  return std::make_unique<ucx_transport>(all, as, near);
+std::unique_ptr<far_transport> connect_by_ucx(group& all, const layout& memory,
+                                              const near_blocks& near) {
+  return std::make_unique<ucx_transport>(all, memory, near);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

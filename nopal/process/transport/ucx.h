@@ -15,7 +15,8 @@ namespace nopal::inline NOPAL_ABI::process {
 bool has_ucx() noexcept;
 
 // Collective. The block is mapped. Processes that share memory with this one are not connected.
-std::unique_ptr<transport> connect_by_ucx(group& all, const layout& as, const near_blocks& near);
+std::unique_ptr<far_transport> connect_by_ucx(group& all, const layout& memory,
+                                              const near_blocks& near);
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

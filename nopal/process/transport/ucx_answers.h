@@ -6,7 +6,7 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/process/transport/own_thread.h"
+#include "nopal/process/transport/threads.h"
 
 #include <cstdint>
 #include <ucp/api/ucp.h>

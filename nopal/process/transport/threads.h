@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a thread begins that the program has not asked for, and how it gets its turns.
+// Threads that the program has not asked for: how they begin, and get their turns.
 #pragma once
 
 #include "nopal/base/die.h"
