@@ -2,8 +2,8 @@
 # Installs the headers that a public one reaches. Run at installation, with SOURCE_DIR and
 # HEADERS_DESTINATION set.
 #
-# The public headers are those directly in nopal/. What they include is read from the text: an #include,
-# or a macro of config.h that names a header. Both branches of an #if count.
+# The public headers are those directly in nopal/. What they include is read from the text: an
+# #include, or a macro of config.h that names a header. Both branches of an #if count.
 cmake_policy(VERSION 3.25)
 file(GLOB todo RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/nopal/*.h)
 set(reached ${todo})

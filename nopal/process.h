@@ -28,8 +28,8 @@
 // joined, because an exception has passed by, runs to its end before `run` returns.
 //
 // Compiled with NOPAL_PROCESS_ON_THREADS the same program runs on the threads of one process, and
-// with NOPAL_SERIAL one task after the other. Then tasks are not copied, and the tasks of a function
-// are joined in the reverse order of their spawns.
+// with NOPAL_SERIAL one task after the other. Then tasks are not copied, and the tasks of a
+// function are joined in the reverse order of their spawns.
 //
 // Thread rules: the thread that made the session calls everything here.
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The queue of uni-address threads' paper, in the place of nopal/process/transport/queue.h: THE, whose lock a
-// thief takes by a remote fetch-and-add.
+// The queue of uni-address threads' paper, in the place of nopal/process/transport/queue.h: THE,
+// whose lock a thief takes by a remote fetch-and-add.
 //
 // Roles:     owner, thief   as there
 //

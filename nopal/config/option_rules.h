@@ -6,7 +6,7 @@
 
 #include "nopal/config.h"
 #include "nopal/config/environment.h"
-#include "nopal/config/options.h"
+#include "nopal/config/setting.h"
 
 #include <cstdint>
 #include <optional>

@@ -8,7 +8,7 @@
 # The libraries with MPI use UCX where it is found. The first is process_local in this build.
 include(${PROJECT_SOURCE_DIR}/cmake/nopal-mpi.cmake)
 set(process_core launch/addresses.cc launch/local.cc launch/watch.cc options.cc run/ends.cc
-  run/guard.cc run/heap.cc run/isolation.cc run/runtime.cc run/statistics.cc run/worker.cc session.cc
+  run/guard.cc run/heap.cc run/runtime.cc run/statistics.cc run/worker.cc session.cc
   transport/shared_memory.cc)
 
 # nopal_add_process_library(name source...): the library with these sources of process/ besides.
@@ -25,7 +25,11 @@ function(nopal_add_process_library name)
   endif()
   set_property(GLOBAL APPEND PROPERTY nopal_process_libraries nopal_${name})
   set_property(GLOBAL APPEND PROPERTY nopal_process_sources ${sources})
-  set_property(GLOBAL PROPERTY nopal_${name}_sources ${sources})
+  if(NOPAL_CHECKS)
+    target_sources(nopal_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tools/isolation.cc)
+  endif()
+  get_target_property(all nopal_${name} SOURCES)
+  set_property(GLOBAL PROPERTY nopal_${name}_sources ${all})
 endfunction()
 
 # steal_service.cc is there for its test.
@@ -62,7 +66,8 @@ endforeach()
 set_property(GLOBAL PROPERTY nopal_process_mpis ${process_mpis})
 
 # The sources that none of these libraries has here.
-file(GLOB_RECURSE process_left_out RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS process/*.cc)
+file(GLOB_RECURSE process_left_out CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
+  process/*.cc)
 get_property(process_sources GLOBAL PROPERTY nopal_process_sources)
 list(REMOVE_ITEM process_left_out ${process_sources})
 list(TRANSFORM process_left_out PREPEND nopal/)

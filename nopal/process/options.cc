@@ -11,9 +11,7 @@
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
-using config::number;
-using config::rule;
-using config::unless_zero;
+using namespace config; // the rules below
 
 // In the order of `engine`, whose first value, `best`, has no name.
 constexpr const char* engine_names[] = {"ucx", "ucx_messages", "mpi", "mpi_messages", "local"};
@@ -27,21 +25,22 @@ std::optional<number> parse_engine(std::string_view text) noexcept {
 
 // clang-format off
 constexpr rule processes{"NOPAL_PROCESSES", "processes", "a whole number from 1 to 64", "",
-    1, 64, config::parse_decimal, config::show_number};
+    1, 64, parse_decimal, show_number};
 constexpr rule region_size{"NOPAL_REGION_SIZE", "region_size",
     "a power of two from 64K to 1G", config::in_bytes,
-    number{64} << 10, number{1} << 30, config::parse_bytes, config::show_bytes, std::has_single_bit};
+    number{64} << 10, number{1} << 30, parse_bytes, show_bytes, std::has_single_bit};
 constexpr rule heap_size{"NOPAL_HEAP_SIZE", "heap_size",
     "a power of two from 1M to 16G", config::in_bytes,
-    number{1} << 20, number{16} << 30, config::parse_bytes, config::show_bytes, std::has_single_bit};
-constexpr rule transport{"NOPAL_TRANSPORT", "transport", 
+    number{1} << 20, number{16} << 30, parse_bytes, show_bytes, std::has_single_bit};
+constexpr rule transport{"NOPAL_TRANSPORT", "transport",
     "ucx, ucx_messages, mpi, mpi_messages or local", "",
-    1, std::size(engine_names), parse_engine, config::show_number};
+    1, std::size(engine_names), parse_engine, show_number};
 constexpr rule latency{"NOPAL_LATENCY_US", "latency_us",
     "a whole number of microseconds from 0 to 1000000", "",
-    0, 1'000'000, config::parse_decimal, config::show_number};
-constexpr rule progress{"NOPAL_PROGRESS", "progress", "a whole number of seconds from 0 to 3600", "",
-    0, 3600, config::parse_decimal, config::show_number};
+    0, 1'000'000, parse_decimal, show_number};
+constexpr rule progress{"NOPAL_PROGRESS", "progress",
+    "a whole number of seconds from 0 to 3600", "",
+    0, 3600, parse_decimal, show_number};
 // clang-format on
 
 } // namespace

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/config/options.h"
+#include "nopal/config/setting.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -27,11 +27,11 @@ struct NOPAL_TYPE options {
   // NOPAL_PROCESSES, 1 to 64; default 1. How many processes the program becomes where no launcher
   // of MPI has begun it.
   unsigned processes = 0;
-  // NOPAL_REGION_SIZE, bytes, a power of two from 64K to 1G; default 256K. Room for the stacks of all
-  // tasks that are open in one process at a time.
+  // NOPAL_REGION_SIZE, bytes, a power of two from 64K to 1G; default 256K. Room for the stacks of
+  // all tasks that are open in one process at a time.
   std::size_t region_size = 0;
-  // NOPAL_HEAP_SIZE, bytes, a power of two from 1M to 16G; default 16M. Room for the results of tasks
-  // that have not been joined, and for the stacks of tasks that wait.
+  // NOPAL_HEAP_SIZE, bytes, a power of two from 1M to 16G; default 16M. Room for the results of
+  // tasks that have not been joined, and for the stacks of tasks that wait.
   std::size_t heap_size = 0;
   // NOPAL_TRANSPORT, ucx, mpi or local; default the first of these that there is: what carries data
   // between machines. On one machine the processes share memory, whatever it is; but ucx_messages

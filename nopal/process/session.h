@@ -13,14 +13,14 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-// The processes of a program, which begin and end together. A program has one session at a time, and
-// makes it before it begins threads. The destructor waits for all processes. It ends the program
-// with a sentence where an exception destroys the session, unless `run` threw it: `run` throws in
-// every process, and so none waits in vain.
+// The processes of a program, which begin and end together. A program has one session at a time,
+// and makes it before it begins threads. The destructor waits for all processes. It ends the
+// program with a sentence where an exception destroys the session, unless `run` threw it: `run`
+// throws in every process, and so none waits in vain.
 class NOPAL_TYPE session {
 public:
-  // `argv` is main's. A process that a launcher has begun at addresses that the system has chosen at
-  // random begins anew with it. Options that are not accepted end the program with a sentence.
+  // `argv` is main's. A process that a launcher has begun at addresses that the system has chosen
+  // at random begins anew with it. Options that are not accepted end the program with a sentence.
   session(int argc, char** argv, const options& wanted = {});
   ~session();
   session(const session&) = delete;

@@ -36,8 +36,8 @@ function(install_moved)
   file(RENAME ${SCRATCH_DIR}/first ${prefix})
 endfunction()
 
-# The headers that are there are those that users can reach: each is public, directly in nopal/, or is
-# named by another one; and what one includes is there.
+# The headers that are there are those that users can reach: each is public, directly in nopal/, or
+# is named by another one; and what one includes is there.
 function(check_headers)
   file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/nopal/*.h)
   set(named "")
@@ -57,7 +57,8 @@ function(check_headers)
   if(headers OR count EQUAL 0)
     message(FATAL_ERROR "of ${count} headers below nopal/ no installed one includes: ${headers}")
   endif()
-  file(GLOB internal ${prefix}/include/nopal/process/launch/*.h ${prefix}/include/nopal/base/thread.h)
+  set(nopal ${prefix}/include/nopal)
+  file(GLOB internal ${nopal}/process/launch/*.h ${nopal}/base/thread.h)
   if(internal)
     message(FATAL_ERROR "users reach none of these, and they are installed: ${internal}")
   endif()

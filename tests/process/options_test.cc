@@ -3,6 +3,8 @@
 // not.
 #include "nopal/process/options.h"
 
+#include "nopal/config/options.h"
+
 #include "tests/process/processes.h"
 
 #include <cstdlib>

@@ -71,6 +71,7 @@ MUTEX = "nopal/mutex.cc"
 TOPOLOGY_TEST = "tests/config/topology_test.cc"
 STRAND = "tests/model/strand.h"
 GDB = "nopal/arch/gdb.h"
+RING = "nopal/process/launch/ring.h"
 END = re.compile(r"\Z")
 
 IN_RANDOM = "namespace nopal::base {"
@@ -83,6 +84,8 @@ LAYERS = [
     Edit("higher layer sched", STACK, "nopal/stack/retirement.h", "nopal/sched/forks.h"),
     Edit("higher layer vproc", RANDOM, "<cstdint>", "<nopal/vproc/worker.h>"),
     Before("higher layer base", "nopal/config.h", "#if", '#include "nopal/base/os.h"\n'),
+    Edit("of a later folder", RING, "nopal/process/launch/watch.h", "nopal/process/run/ends.h"),
+    Edit(None, RING, "nopal/process/launch/watch.h", "nopal/process/remote_error.h"),
     Edit("public API", STACK, "nopal/stack/retirement.h", "nopal/fork.h"),
     Edit("repository's root", STACK, "nopal/stack/retirement.h", "retirement.h"),
     Edit(None, FORK, "nopal/sched/forks.h", "nopal/loop.h"),

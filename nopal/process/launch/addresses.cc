@@ -62,8 +62,8 @@ std::vector<loaded> all_loaded() {
 
 bool asked_system = false; // to place the program at fixed addresses
 
-// Ends the program, unless it is only a library that lies elsewhere: frames of a library are above a
-// spawn only if it has called the program back.
+// Ends the program, unless it is only a library that lies elsewhere: frames of a library are above
+// a spawn only if it has called the program back.
 void judge(const loaded& first, const loaded& other, unsigned process) {
   if (std::strcmp(other.name, first.name) != 0 || other.build != first.build)
     base::die("processes 0 and %u were built differently (%s): begin the same program with the "

@@ -12,8 +12,8 @@ namespace nopal::inline NOPAL_ABI::process {
 // Where the system forbids that, returns: compare_addresses finds out whether it matters.
 void begin_anew_with_fixed_addresses(char** argv) noexcept;
 
-// Only libraries that are loaded now are compared later. Those that MPI loads when it begins call no
-// function of the program back, and lie elsewhere in each process.
+// Only libraries that are loaded now are compared later. Those that MPI loads when it begins call
+// no function of the program back, and lie elsewhere in each process.
 void note_libraries();
 
 // Collective. Ends the program with a sentence if the program or one of its libraries lies at

@@ -15,8 +15,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-// The nearest process above this one whose environment lacks the variable. That is the launcher that
-// has set it, or the launcher's daemon on this machine.
+// The nearest process above this one whose environment lacks the variable. That is the launcher
+// that has set it, or the launcher's daemon on this machine.
 pid_t process_that_set(const char* variable);
 
 class beginning {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The seam to what begins the processes of a program: a launcher of MPI, or the program itself, which
-// forks them.
+// The seam to what begins the processes of a program: a launcher of MPI, or the program itself,
+// which forks them.
 #pragma once
 
 #include "nopal/config.h"

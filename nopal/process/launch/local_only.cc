@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The library without MPI: the program forks its processes (local.cc).
 #include "nopal/base/die.h"
+#include "nopal/config.h"
 #include "nopal/process/launch/known_mpis.h"
 #include "nopal/process/launch/launch.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Processes that a launcher of MPI has begun. MPI gives them their numbers, and carries what they have
-// to know of each other before they are connected. Then shared memory carries the data, and between
-// machines UCX or messages of MPI.
+// Processes that a launcher of MPI has begun. MPI gives them their numbers, and carries what they
+// have to know of each other before they are connected. Then shared memory carries the data, and
+// between machines UCX or messages of MPI.
 //
 // MPI may wait for ever for a process that has died. So the processes watch each other: at first
 // by their launcher's children (beginning.h), then by connections (ring.h), until MPI has ended.
@@ -42,8 +42,8 @@ bool is_begun_by(const known_mpi& mpi) noexcept {
   return std::getenv(mpi.size) != nullptr || std::getenv(mpi.number) != nullptr;
 }
 
-// Under the launcher of the other MPI each process would have a world of its own, and compute all by
-// itself.
+// Under the launcher of the other MPI each process would have a world of its own, and compute all
+// by itself.
 void refuse_wrong_launcher(const known_mpi& own) {
   for (const known_mpi& other : known_mpis) {
     const char* const size = std::getenv(other.size);
@@ -130,10 +130,10 @@ public:
     return made;
   }
 
-  // MPI_Finalize of MPICH 4.0 asks the other processes something, and answers them until it has their
-  // answers. A process that still answers by another call of MPI may never be answered itself. So
-  // none calls MPI between the ring's meeting and MPI_Finalize. The others are watched until MPI has
-  // ended, since MPI waits for them.
+  // MPI_Finalize of MPICH 4.0 asks the other processes something, and answers them until it has
+  // their answers. A process that still answers by another call of MPI may never be answered
+  // itself. So none calls MPI between the ring's meeting and MPI_Finalize. The others are watched
+  // until MPI has ended, since MPI waits for them.
   int finish() noexcept override {
     if (connected_ != nullptr)
       connected_->close();
@@ -158,7 +158,8 @@ private:
     beginning_.emplace(launcher, processes != nullptr ? std::atoi(processes) : 0);
   }
 
-  // With UCX the thread that runs tasks is the only one that calls MPI; else one more does (mpi_messages.h).
+  // With UCX the thread that runs tasks is the only one that calls MPI; else one more does
+  // (mpi_messages.h).
   void initialise() {
     struct level {
       int value;

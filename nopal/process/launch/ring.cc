@@ -180,8 +180,8 @@ void ring::meet() noexcept {
     idle_for_a_while(tries);
 }
 
-// Called twice: when this process comes to the meeting, and when it hears that all before it have. The
-// second call passes the word on.
+// Called twice: when this process comes to the meeting, and when it hears that all before it have.
+// The second call passes the word on.
 void ring::come() noexcept {
   if (missing_.fetch_sub(1, base::acq_rel) == 1) // M
     tell_next(has_come);

@@ -9,15 +9,16 @@
 //      ... --- rank-1 --- rank --- rank+1 --- ...
 //
 // The processes also meet by the ring. Rank 0 begins the word "come", and each other process passes
-// it on when it has come itself. When the word has gone round, all have come; then "met" goes round.
+// it on when it has come itself. When the word has gone round, all have come; then "met" goes
+// round.
 //
 // A process that ends as it should says so first. A machine that is cut off answers no probes
 // (keepalive), and counts as dead after some seconds.
 //
 // Orders:
-//   V  over: store release before the neighbours hear of it. A neighbour that closes its end without
-//      having read that makes the system reset the connection, which is no death then. Partner: the
-//      acquire of the watch's thread.
+//   V  over: store release before the neighbours hear of it. A neighbour that closes its end
+//      without having read that makes the system reset the connection, which is no death then.
+//      Partner: the acquire of the watch's thread.
 //   M  missing, met: acquire and release, so that what a process did before it came happens before
 //      what another one does after it has met.
 #pragma once

@@ -16,7 +16,7 @@ void watch::start(std::vector<watched> all) {
   all_ = std::move(all);
   if (pipe(stop_) != 0)
     base::die("no pipe could be made to watch the other processes: %s", std::strerror(errno));
-  thread_ = own_thread{[this] { look(); }};
+  thread_ = base::thread{"watches other processes", [this] { look(); }};
 }
 
 void watch::stop() noexcept {

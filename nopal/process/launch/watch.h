@@ -3,11 +3,12 @@
 // sentence. It sleeps in poll, so it costs nothing.
 //
 // It watches descriptors that become readable, or hang up, when a process has died: the kernel's
-// (pidfd), or a connection to the process. A process that is about to end as it should says so first.
+// (pidfd), or a connection to the process. A process that is about to end as it should says so
+// first.
 #pragma once
 
+#include "nopal/base/thread.h"
 #include "nopal/config.h"
-#include "nopal/process/transport/threads.h"
 
 #include <functional>
 #include <string>
@@ -39,7 +40,7 @@ private:
 
   std::vector<watched> all_; // the thread's own, from start until it has been joined
   int stop_[2] = {-1, -1};   // a pipe: the thread ends when the second end is closed
-  own_thread thread_;
+  base::thread thread_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::process

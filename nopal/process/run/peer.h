@@ -29,8 +29,8 @@ private:
   std::uint64_t since_ = base::cycles();
 };
 
-// What `steal` needs of a victim (queue.h), for whichever queue: functions that a queue's steal does
-// not call are not instantiated.
+// What `steal` needs of a victim (queue.h), for whichever queue: functions that a queue's steal
+// does not call are not instantiated.
 template <class Memory> class peer {
 public:
   peer(transport& engine, unsigned victim) noexcept : engine_{engine}, victim_{victim} {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a process runs next: tasks on its region, and between them the loop of `look_for_work`.
 //
-// The loop runs on the stack of the thread that called `run`, the tasks on the region. A task that is
-// left begins the loop anew (leave_task): nothing in the loop has to be kept.
+// The loop runs on the stack of the thread that called `run`, the tasks on the region. A task that
+// is left begins the loop anew (leave_task): nothing in the loop has to be kept.
 //
 //      task  --- finish_detached, join_slow --->  look_for_work  --- resume --->  task
 //                                                      |
@@ -224,7 +224,8 @@ void steal_and_resume(bool may_send) {
   base::forget_frames(this_worker.region, this_worker.upper);
   cell* const frames = this_worker.cells.allocate(class_of(task.size()));
   std::memcpy(frames->payload(), context, task.size());
-  // `until` points into the task's frames, which are overwritten as soon as another task is resumed.
+  // `until` points into the task's frames, which are overwritten as soon as another task is
+  // resumed.
   now->all_suspended.push_back(
       {task, frames, *static_cast<const cell_reference*>(until), join::take_exception_state()});
   ++this_worker.done.suspended;

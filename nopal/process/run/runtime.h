@@ -36,13 +36,13 @@ void join_slow(cell_reference ref, void* result, std::size_t size);
 [[noreturn]] void finish_run(bool failed, const void* bytes, std::size_t size) noexcept;
 [[noreturn]] void fail_run() noexcept;
 
-// Collective. Process 0 calls root(copy of the closure) on the region, which ends in finish_run. All
-// processes get the result, of `size` bytes, or throw remote_error.
+// Collective. Process 0 calls root(copy of the closure) on the region, which ends in finish_run.
+// All processes get the result, of `size` bytes, or throw remote_error.
 void run(void (*root)(void*), const void* closure, std::size_t closure_size, void* result,
          std::size_t size);
 
-// Collective: the beginning and the end of a session. `end` returns what the process is to exit with
-// if it is not 0.
+// Collective: the beginning and the end of a session. `end` returns what the process is to exit
+// with if it is not 0.
 void begin(std::unique_ptr<launch> processes, const resolved_options& options);
 int end() noexcept;
 

@@ -13,7 +13,8 @@
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
-// A step's cycles are divided by how often it was taken: each try looks, each steal takes and copies.
+// A step's cycles are divided by how often it was taken: each try looks, each steal takes and
+// copies.
 std::uint64_t mean(const counts& all, step which) noexcept {
   const std::uint64_t times = which == step::look                               ? all.tries
                               : which == step::suspend || which == step::resume ? all.suspended
@@ -48,8 +49,8 @@ counts sum_of(const std::vector<counts>& all) {
   return sum;
 }
 
-// Reads a count that the thread that runs tasks writes: an old value does no harm, a torn one would,
-// and there is none of a whole word.
+// Reads a count that the thread that runs tasks writes: an old value does no harm, a torn one
+// would, and there is none of a whole word.
 NOPAL_READS_FRAMES std::uint64_t count_now(const std::uint64_t& count) noexcept {
   return *const_cast<const volatile std::uint64_t*>(&count);
 }
@@ -59,7 +60,7 @@ NOPAL_READS_FRAMES std::uint64_t count_now(const std::uint64_t& count) noexcept 
 progress_lines::progress_lines(unsigned seconds, unsigned processes) {
   if (seconds == 0)
     return;
-  thread_ = own_thread{[=, this] { print_each(seconds, processes); }};
+  thread_ = base::thread{"says what was done", [=, this] { print_each(seconds, processes); }};
 }
 
 progress_lines::~progress_lines() {

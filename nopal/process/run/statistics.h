@@ -3,9 +3,9 @@
 // of a long run (NOPAL_PROGRESS).
 #pragma once
 
+#include "nopal/base/thread.h"
 #include "nopal/config.h"
 #include "nopal/process/run/worker.h"
-#include "nopal/process/transport/threads.h"
 #include "nopal/process/transport/transport.h"
 
 #include <condition_variable>
@@ -33,7 +33,7 @@ private:
   std::mutex mutex_;
   std::condition_variable ended_;
   bool end_ = false;
-  own_thread thread_;
+  base::thread thread_;
 };
 
 // How much of the region has been used, in bytes from its upper end.

@@ -45,8 +45,8 @@ struct counts {
   std::uint64_t cycles[steps] = {};
 };
 
-// The thread that runs tasks is its only user, but for `done`, which the thread of the progress lines
-// reads too.
+// The thread that runs tasks is its only user, but for `done`, which the thread of the progress
+// lines reads too.
 struct worker {
   queue_owner<own_queue> queue;
   std::uintptr_t upper = 0;  // the upper end of the running task's segment

@@ -4,9 +4,9 @@
 
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
+#include "nopal/base/thread.h"
 #include "nopal/process/transport/direct.h"
 #include "nopal/process/transport/steal_service.h"
-#include "nopal/process/transport/threads.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -35,15 +35,15 @@ void require(int code) {
   base::die("another process cannot be reached any more (%s), so this process ends too", why);
 }
 
-bool is_done(MPI_Request& one, MPI_Status* how = MPI_STATUS_IGNORE) {
+bool is_done(MPI_Request& begun, MPI_Status* how = MPI_STATUS_IGNORE) {
   int done = 0;
-  require(MPI_Test(&one, &done, how));
+  require(MPI_Test(&begun, &done, how));
   return done != 0;
 }
 
-int bytes_of(const MPI_Status& of) {
+int bytes_of(const MPI_Status& received) {
   int bytes = 0;
-  require(MPI_Get_count(&of, MPI_BYTE, &bytes));
+  require(MPI_Get_count(&received, MPI_BYTE, &bytes));
   return bytes;
 }
 
@@ -55,8 +55,8 @@ enum operation : std::uint64_t { gets, puts, steals, stores, adds };
 
 // What a process asks of another one; for a put the bytes follow.
 struct request {
-  operation what;
-  const void* at;
+  operation kind;
+  const void* at;            // in the block, which has the same address there
   std::uint64_t operand = 0; // a value, or how many bytes
 };
 
@@ -65,11 +65,11 @@ public:
   explicit mpi_messages(const layout& memory)
       : region_{memory.region_at()}, stolen_(1 + in_words(memory.region_size)) {
     int size = 0;
-    require(MPI_Comm_dup(MPI_COMM_WORLD, &all_));
+    require(MPI_Comm_dup(MPI_COMM_WORLD, &all_)); // apart from the program's own messages
     require(MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN));
     require(MPI_Comm_size(all_, &size));
     posted_to_.resize(static_cast<std::size_t>(size));
-    thread_ = own_thread{[this] { poll(); }};
+    thread_ = base::thread{"answers other processes", [this] { poll(); }, room_of_libraries};
   }
 
   void get(unsigned peer, void* to, const void* from, std::size_t bytes) override {
@@ -95,14 +95,14 @@ public:
   void close() noexcept override;
 
 private:
-  struct on_its_way {
+  struct outgoing {
     MPI_Request sending;
-    words message; // stays until it has been sent
+    words message; // MPI reads it until it has been sent
   };
 
   void post(unsigned peer, const request& what) {
     const lock held{mpi_lock()};
-    ask_for(peer, what);
+    send_request(peer, what);
     posted_to_[peer] = true;
   }
   // Sends a request and waits; returns how many bytes the answer has.
@@ -111,24 +111,25 @@ private:
   void poll();
 
   // These are called under the lock.
-  void ask_for(unsigned peer, const request& what, const void* bytes = nullptr);
+  void send_request(unsigned peer, const request& what, const void* bytes = nullptr);
   void send(unsigned peer, int tag, words message, std::size_t bytes);
   bool turn();
   void answer();
 
   const std::uintptr_t region_; // where tasks run
   MPI_Comm all_ = MPI_COMM_NULL;
-  MPI_Request arriving_ = MPI_REQUEST_NULL;
+  MPI_Request arriving_ = MPI_REQUEST_NULL; // of the request that fills `arrived_`
   words arrived_;
-  unsigned from_ = 0; // the process whose request arrives
-  std::list<on_its_way> sent_;
+  unsigned from_ = 0;        // the process whose request arrives
+  std::list<outgoing> sent_; // what MPI has perhaps not sent yet
   words stolen_; // the answer to a request for a steal: at most an entry and a whole region
   std::vector<bool> posted_to_; // since the last flush, by process
   word over_{0};
-  own_thread thread_;
+  base::thread thread_;
 };
 
-// What is asked now is answered after what was begun before.
+// A peer answers in the order of requests. So its answer to a get says that it has done what was
+// posted to it before.
 void mpi_messages::flush() {
   for (unsigned peer = 0; peer < posted_to_.size(); ++peer) {
     if (!posted_to_[peer])
@@ -139,18 +140,18 @@ void mpi_messages::flush() {
   }
 }
 
-// The others are answered until all have come here with nothing left to ask.
+// The thread goes on answering until all processes have come here, with nothing left to ask.
 void mpi_messages::close() noexcept {
   flush();
-  MPI_Request all_here = MPI_REQUEST_NULL;
+  MPI_Request all_closing = MPI_REQUEST_NULL;
   {
     const lock held{mpi_lock()};
-    require(MPI_Ibarrier(all_, &all_here));
+    require(MPI_Ibarrier(all_, &all_closing));
   }
-  wait_for([&] { return is_done(all_here); });
+  wait_for([&] { return is_done(all_closing); });
   over_.store(1, base::relaxed);
   thread_.join();
-  while (!sent_.empty())
+  while (!sent_.empty()) // the last answers, which this process gave
     turn();
   MPI_Comm_free(&all_);
 }
@@ -163,19 +164,19 @@ std::size_t mpi_messages::exchange(unsigned peer, const request& what, void* ans
     const lock held{mpi_lock()};
     require(MPI_Irecv(answer, static_cast<int>(most), MPI_BYTE, static_cast<int>(peer), answered,
                       all_, &answering));
-    ask_for(peer, what, bytes);
+    send_request(peer, what, bytes);
   }
   wait_for([&] {
     if (is_done(answering, &how))
       return true;
-    turn(); // the other may wait for an answer of this process
+    turn(); // or two processes that ask each other would both wait
     return false;
   });
   return static_cast<std::size_t>(bytes_of(how));
 }
 
-void mpi_messages::ask_for(unsigned peer, const request& what, const void* bytes) {
-  const std::size_t more = what.what == puts ? what.operand : 0;
+void mpi_messages::send_request(unsigned peer, const request& what, const void* bytes) {
+  const std::size_t more = what.kind == puts ? what.operand : 0;
   words message(in_words(sizeof what) + in_words(more));
   std::memcpy(message.data(), &what, sizeof what);
   if (more != 0)
@@ -185,25 +186,25 @@ void mpi_messages::ask_for(unsigned peer, const request& what, const void* bytes
 }
 
 void mpi_messages::send(unsigned peer, int tag, words message, std::size_t bytes) {
-  on_its_way& one = sent_.emplace_back(MPI_REQUEST_NULL, std::move(message));
-  require(MPI_Isend(one.message.data(), static_cast<int>(bytes), MPI_BYTE, static_cast<int>(peer),
-                    tag, all_, &one.sending));
+  outgoing& added = sent_.emplace_back(MPI_REQUEST_NULL, std::move(message));
+  require(MPI_Isend(added.message.data(), static_cast<int>(bytes), MPI_BYTE, static_cast<int>(peer),
+                    tag, all_, &added.sending));
 }
 
-// Answers one request that has arrived; whether it has.
+// Receives and answers at most one request. False: none has arrived, or not all of it.
 bool mpi_messages::turn() {
-  sent_.remove_if([](on_its_way& each) { return is_done(each.sending); });
+  sent_.remove_if([](outgoing& each) { return is_done(each.sending); });
   if (arriving_ == MPI_REQUEST_NULL) {
     int is_there = 0;
-    MPI_Message one = MPI_MESSAGE_NULL;
+    MPI_Message found = MPI_MESSAGE_NULL;
     MPI_Status which{};
-    require(MPI_Improbe(MPI_ANY_SOURCE, asked, all_, &is_there, &one, &which));
+    require(MPI_Improbe(MPI_ANY_SOURCE, asked, all_, &is_there, &found, &which));
     if (is_there == 0)
       return false;
     const int bytes = bytes_of(which);
     arrived_.resize(in_words(static_cast<std::size_t>(bytes)));
     from_ = static_cast<unsigned>(which.MPI_SOURCE);
-    require(MPI_Imrecv(arrived_.data(), bytes, MPI_BYTE, &one, &arriving_));
+    require(MPI_Imrecv(arrived_.data(), bytes, MPI_BYTE, &found, &arriving_));
   }
   if (!is_done(arriving_))
     return false;
@@ -220,7 +221,7 @@ void mpi_messages::answer() {
   const auto value = static_cast<std::uint32_t>(what.operand);
   words message;
   std::size_t bytes = 0;
-  switch (what.what) {
+  switch (what.kind) {
   case stores:
     return own.set(*static_cast<word*>(at), value);
   case adds:
@@ -242,8 +243,10 @@ void mpi_messages::answer() {
   send(from_, answered, std::move(message), bytes);
 }
 
+// The pause begins anew after a message, since others often follow, and doubles after each look in
+// vain.
 void mpi_messages::poll() {
-  ask_for_short_turns();
+  base::ask_for_short_turns();
   constexpr unsigned least_us = 50;
   constexpr unsigned most_us = 1000;
   for (unsigned pause_us = least_us; over_.load(base::relaxed) == 0;
@@ -263,8 +266,8 @@ void mpi_messages::poll() {
 } // namespace
 
 std::mutex& mpi_lock() noexcept {
-  static std::mutex one;
-  return one;
+  static std::mutex lock_of_mpi;
+  return lock_of_mpi;
 }
 
 void wait_for(const std::function<bool()>& is_done) {

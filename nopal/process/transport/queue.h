@@ -32,7 +32,8 @@
 //
 // Why (1) must be one read: a thief that read the tail first, and then the head after another
 // steal, would take an entry for open which its owner has popped without a compare-and-swap. A
-// thief in the owner's process (steal_service.h) reads the head, has a full fence, and reads the tail.
+// thief in the owner's process (steal_service.h) reads the head, has a full fence, and reads the
+// tail.
 //
 // Processor and engine: the owner uses its processor's instructions on words that thieves change by
 // the engine's operations. That is sound since these are the processor's own too: on shared memory,
@@ -75,8 +76,8 @@ template <std::uint32_t Capacity> struct queue_memory {
 
 // Place() is the memory, which is as it was made; head and tail are `first`.
 //
-// Invariant: full_at_ is a tail that push may not reach without looking: an entry there would lie in
-//            the slot of one that a thief may not have acknowledged.  tail <= full_at_.
+// Invariant: full_at_ is a tail that push may not reach without looking: an entry there would lie
+//            in the slot of one that a thief may not have acknowledged.  tail <= full_at_.
 //            taken_ is first + the entries that pop took last (C), so  stolen = head - taken_.
 template <class Place> class queue_owner {
 public:
@@ -120,8 +121,8 @@ public:
   std::uint32_t stolen() const noexcept { return in_().head.load(base::relaxed) - taken_; }
 
 private:
-  // The entry at `tail` was the last one, or thieves have taken it. If the owner takes it, it raises the
-  // head over it, as a thief would, and so head and tail meet at the next number.
+  // The entry at `tail` was the last one, or thieves have taken it. If the owner takes it, it
+  // raises the head over it, as a thief would, and so head and tail meet at the next number.
   [[gnu::noinline]] bool pop_last(std::uint32_t tail, std::uint32_t head) noexcept {
     std::uint32_t expected = tail;
     const bool own = head == tail && in_().head.compare_exchange_strong(
@@ -131,9 +132,9 @@ private:
     return own;
   }
 
-  // Leaves alone the slots of entries that were stolen and not acknowledged. Thieves acknowledge in any
-  // order, so which slots these are is known only when there are none: when the count has come up to
-  // the head that is read after it. If the head rises later, its slots are above `done`.
+  // Leaves alone the slots of entries that were stolen and not acknowledged. Thieves acknowledge in
+  // any order, so which slots these are is known only when there are none: when the count has come
+  // up to the head that is read after it. If the head rises later, its slots are above `done`.
   [[gnu::noinline]] bool make_room(std::uint32_t tail) noexcept {
     const std::uint32_t done = in_().acknowledged.load(base::acquire) + taken_; // K
     if (done == in_().head.load(base::relaxed))

@@ -7,8 +7,8 @@
 // other processes open the file by /proc/<process>/fd. So nothing is left behind, however the
 // processes end, and no limit on /dev/shm counts.
 //
-// Two processes share memory if they see the same kernel, the same network and each other's files in
-// /proc. Where they do not, as in containers apart, they count as being on two machines.
+// Two processes share memory if they see the same kernel, the same network and each other's files
+// in /proc. Where they do not, as in containers apart, they count as being on two machines.
 #pragma once
 
 #include "nopal/config.h"

@@ -39,6 +39,9 @@ public:
   virtual void all_gather(const void* own, void* all, std::size_t bytes) = 0;
 };
 
+// For the stack of a thread on which MPI or UCX runs.
+inline constexpr std::size_t room_of_libraries = std::size_t{8} << 20;
+
 // What also reaches a process on another machine.
 class far_transport {
 public:

@@ -42,8 +42,8 @@ ucp_context_h make_context() {
   // UCX's variables; those with NOPAL_ before are for this context alone, not for MPI's.
   require(ucp_config_read("NOPAL", nullptr, &config), "read its configuration");
   require(ucp_config_modify(config, "ATOMIC_MODE", "cpu"), "use processors for atomics");
-  // Shared memory is for processes of one machine, which need no UCX; and its files in /dev/shm have
-  // names for some milliseconds, so that a process that is killed then leaves them behind.
+  // Shared memory is for processes of one machine, which need no UCX; and its files in /dev/shm
+  // have names for some milliseconds, so that a process that is killed then leaves them behind.
   if (std::getenv("NOPAL_UCX_TLS") == nullptr)
     require(ucp_config_modify(config, "TLS", "^shm"), "do without shared memory");
   ucp_params_t wanted{};
@@ -95,7 +95,7 @@ public:
     reach_all();
   }
   ~ucx_transport() override {
-    answers_.reset();
+    answers_.reset(); // its thread, before what it uses
     for (const way_to_peer& each : ways_) {
       if (each.endpoint == nullptr)
         continue;
@@ -136,7 +136,7 @@ public:
     return stolen_;
   }
 
-  // Both wait until it has left.
+  // These two wait until the operation has left, since its operand is theirs.
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
     wait_for(begin_put(ways_[peer], &at, &value, sizeof value), peer);
   }
@@ -193,6 +193,7 @@ private:
                              way.key, &how);
   }
 
+  // A request is null if the operation is done already, and else an error or a handle.
   void wait_for(ucs_status_ptr_t request, unsigned peer) noexcept {
     if (request == nullptr)
       return;
@@ -220,7 +221,7 @@ private:
   std::unique_ptr<ucx_answers> answers_;
 };
 
-// What every process gives, each as long as the longest.
+// Gathers what every process has of this kind. Each gets as much room as the longest takes.
 std::vector<char> gathered(group& all, const void* own, std::size_t size, std::size_t& longest) {
   std::vector<std::size_t> sizes(all.size());
   all.all_gather(&size, sizes.data(), sizeof size);
@@ -267,7 +268,8 @@ void ucx_transport::connect_to(unsigned peer, const char* address, const char* k
   require(ucp_ep_rkey_unpack(way.endpoint, key, &way.key), "use the key of another's memory");
 }
 
-// UCX makes a connection when it is used first. A thief should not wait for that.
+// UCX makes a connection when it is used first. A thief should not wait for that, so each process
+// reads something of each other one now.
 void ucx_transport::reach_all() {
   std::vector<ucs_status_ptr_t> requests(ways_.size());
   std::vector<std::uint64_t> read(ways_.size());

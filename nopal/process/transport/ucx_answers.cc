@@ -3,6 +3,7 @@
 #include "nopal/process/transport/ucx_answers.h"
 
 #include "nopal/base/die.h"
+#include "nopal/base/os.h"
 #include "nopal/process/transport/steal_service.h"
 
 #include <cerrno>
@@ -35,6 +36,7 @@ void when_sent(void* request, ucs_status_t, void* message) {
   ucp_request_free(request);
 }
 
+// The message belongs to UCX until when_sent is called, unless it has left at once.
 ucs_status_t when_asked(void* region, const void*, std::size_t, void*, std::size_t,
                         const ucp_am_recv_param_t* from) {
   auto* const message = new words(serve_steal(*static_cast<const std::uintptr_t*>(region)));
@@ -78,7 +80,7 @@ ucx_answers::ucx_answers(ucp_worker_h incoming, std::uintptr_t region)
   struct sigaction action{};
   action.sa_handler = abort_with_sentence;
   sigaction(SIGABRT, &action, &before_abort);
-  thread_ = own_thread{[this] { answer(); }};
+  thread_ = base::thread{"answers other processes", [this] { answer(); }, room_of_libraries};
 }
 
 ucx_answers::~ucx_answers() {
@@ -88,9 +90,11 @@ ucx_answers::~ucx_answers() {
   sigaction(SIGABRT, &before_abort, nullptr);
 }
 
+// UCX's descriptor becomes readable only for what arrives after a successful arm, and arming fails
+// while something is left to do. So nothing that arrives is slept over.
 void ucx_answers::answer() noexcept {
   answers = true;
-  ask_for_short_turns();
+  base::ask_for_short_turns();
   pollfd wanted[2] = {{arrival_, POLLIN, 0}, {stop_, POLLIN, 0}};
   while (wanted[1].revents == 0) {
     while (ucp_worker_progress(incoming_) != 0)

@@ -5,8 +5,9 @@
 // (steal_service.h); UCX itself answers all else.
 #pragma once
 
+#include "nopal/base/thread.h"
 #include "nopal/config.h"
-#include "nopal/process/transport/threads.h"
+#include "nopal/process/transport/transport.h"
 
 #include <cstdint>
 #include <ucp/api/ucp.h>
@@ -37,7 +38,7 @@ private:
   const std::uintptr_t region_; // where tasks run
   int arrival_ = -1;
   int stop_ = -1;
-  own_thread thread_;
+  base::thread thread_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::process

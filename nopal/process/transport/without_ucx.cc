@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // In the place of ucx.cc, for a library that is built where UCX is not installed. The launch asks
 // has_ucx first.
+#include "nopal/config.h"
 #include "nopal/process/transport/ucx.h"
 
 namespace nopal::inline NOPAL_ABI::process {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a word of a stolen frame points to.
+// A diagnosis that check builds link in (nopal/process/run/isolation.h): what a word of a stolen
+// frame points to.
 #include "nopal/process/run/isolation.h"
 
 #include "nopal/base/die.h"
