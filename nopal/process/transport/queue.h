@@ -35,11 +35,10 @@
 // thief in the owner's process (steal_service.h) reads the head, has a full fence, and reads the
 // tail.
 //
-// Processor and engine: the owner uses its processor's instructions on words that thieves change by
-// the engine's operations. That is sound since these are the processor's own too: on shared memory,
-// which is all that the transports `local` and `mpi` use, and over a network, where UCX is told to
-// let the target's processor execute them (ucx.cc). Those of a network adapter would not be atomic
-// to the processor's; with them the engine would have to do the owner's compare-and-swap as well.
+// Why the owner may use its processor's instructions on words that thieves change: a thief of the
+// same machine uses the same instructions on the same memory (direct.h), and for a thief elsewhere
+// a thread of the owner's process steals. The operations of a network adapter would not be atomic
+// to the processor's; with them the owner would have to go by the adapter too.
 //
 // The head's number wraps after 2^32 steals and last pops. A thief that is stopped between (1) and
 // (2) for exactly so many would be deceived.

@@ -7,8 +7,8 @@
 //            incoming   a worker of UCX for what others ask of this process. A thread of its own
 //                       answers (ucx_answers.h).
 //
-// Atomics: UCX is told to use processors for them (ATOMIC_MODE), not adapters. So those of this
-// machine and of others, and the owner's own instructions, are atomic to each other (queue.h).
+// Atomics: UCX is told to use processors for them (ATOMIC_MODE), not adapters. So what this machine
+// and others add to a word, and the owner's own instructions, are atomic to each other (ends.h).
 //
 // A get of 8 bytes is a fetch-and-add of zero, and so one read.
 #include "nopal/process/transport/ucx.h"
