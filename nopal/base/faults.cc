@@ -24,7 +24,7 @@ std::size_t signal_stack_bytes() noexcept {
 atomic<fault_look> looks[most_fault_looks]{}; // null: none
 // Of the handler, which a thread may enter as soon as it is installed; the rest is written before.
 bool installed = false;
-struct sigaction own{};
+struct sigaction ours{};
 struct sigaction previous{};
 atomic<bool> spent{false}; // the previous handler was to be called once (SA_RESETHAND)
 
@@ -66,19 +66,19 @@ bool install() noexcept {
   spent.store(false, relaxed);
   if (sigaction(SIGSEGV, nullptr, &previous) != 0)
     return false;
-  own = previous;
-  own.sa_sigaction = on_fault;
-  own.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous.sa_flags & (SA_NODEFER | SA_RESTART));
+  ours = previous;
+  ours.sa_sigaction = on_fault;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous.sa_flags & (SA_NODEFER | SA_RESTART));
   if (is_first_fault_handler() && !is_default())
-    own.sa_flags |= SA_RESTART; // what is ignored interrupts no call
-  installed = sigaction(SIGSEGV, &own, nullptr) == 0;
+    ours.sa_flags |= SA_RESTART; // what is ignored interrupts no call
+  installed = sigaction(SIGSEGV, &ours, nullptr) == 0;
   return installed;
 }
 
 void uninstall() noexcept {
   struct sigaction now{};
   sigaction(SIGSEGV, nullptr, &now);
-  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == own.sa_sigaction)
+  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == ours.sa_sigaction)
     installed = sigaction(SIGSEGV, &previous, nullptr) != 0;
 }
 
