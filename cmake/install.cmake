@@ -71,8 +71,15 @@ function(nopal_install component libdir docdir)
       DESTINATION ${libdir}/pkgconfig COMPONENT ${component} ${options})
   endforeach()
 
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/nopal DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    COMPONENT ${component} ${options} FILES_MATCHING PATTERN *.h)
+  # Only those that a public header reaches.
+  set(headers_to ${CMAKE_INSTALL_INCLUDEDIR})
+  if(NOT IS_ABSOLUTE ${headers_to})
+    set(headers_to "\${CMAKE_INSTALL_PREFIX}/${headers_to}")
+  endif()
+  install(CODE "set(SOURCE_DIR \"${PROJECT_SOURCE_DIR}\")
+    set(HEADERS_DESTINATION \"${headers_to}\")" COMPONENT ${component} ${options})
+  install(SCRIPT ${PROJECT_SOURCE_DIR}/cmake/public_headers.cmake
+    COMPONENT ${component} ${options})
   install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${docdir}
     COMPONENT ${component} ${options})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${docdir}

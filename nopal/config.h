@@ -27,7 +27,7 @@
 #define NOPAL_PROCESS_REGIONS 0
 #endif
 #if !defined(NOPAL_PROCESS_QUEUE_HEADER)
-#define NOPAL_PROCESS_QUEUE_HEADER "nopal/process/queue.h"
+#define NOPAL_PROCESS_QUEUE_HEADER "nopal/process/transport/queue.h"
 #endif
 
 // Ends an overload that is chosen where no other one is. Compilers show the line, with the reason.

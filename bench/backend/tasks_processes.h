@@ -9,9 +9,9 @@
 #include "bench/harness.h"
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
-#include "nopal/process/layout.h"
-#include "nopal/process/statistics.h"
-#include "nopal/process/worker.h"
+#include "nopal/process/run/statistics.h"
+#include "nopal/process/run/worker.h"
+#include "nopal/process/transport/layout.h"
 
 #include <algorithm>
 #include <chrono>
@@ -65,7 +65,7 @@ public:
 
   template <class F> auto run(F f) {
     using clock = std::chrono::steady_clock;
-    before_ = nopal::process::here.done;
+    before_ = nopal::process::this_worker.done;
     if (faults_before_ == 0)
       faults_before_ = page_faults();
     const std::uint64_t cycles = nopal::base::cycles();
@@ -78,7 +78,7 @@ public:
   }
 
   counters read_counters() const {
-    const nopal::process::counts& now = nopal::process::here.done;
+    const nopal::process::counts& now = nopal::process::this_worker.done;
     counters all;
     all.steals = now.steals;
     all.suspensions = now.suspended;
@@ -87,7 +87,7 @@ public:
 
   std::map<std::string, double> told() const {
     using nopal::process::counts;
-    const counts& now = nopal::process::here.done;
+    const counts& now = nopal::process::this_worker.done;
     const auto since = [&](std::uint64_t counts::* field) {
       return static_cast<double>(now.*field - before_.*field);
     };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The queue of uni-address threads' paper, in the place of nopal/process/queue.h: THE, whose lock a
-// thief takes by a remote fetch-and-add.
+// The queue of uni-address threads' paper, in the place of nopal/process/transport/queue.h: THE,
+// whose lock a thief takes by a remote fetch-and-add.
 //
 // Roles:     owner, thief   as there
 //
@@ -29,7 +29,7 @@
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
-#include "nopal/process/segment.h"
+#include "nopal/process/transport/segment.h"
 
 #include <cstddef>
 #include <cstdint>

@@ -84,11 +84,11 @@ foreach(mpi IN ITEMS openmpi mpich)
     bench_missing(process-${mpi} "mpirun.${mpi} was not found (${launcher_of_${mpi}})")
   else()
     set(more "")
-    set(over_tcp -genv NOPAL_UCX_TLS tcp,self)
+    set(over_tcp -genv NOPAL_TRANSPORT ucx_messages -genv NOPAL_UCX_TLS tcp,self)
     set(by_messages -genv NOPAL_TRANSPORT mpi_messages -genv UCX_TLS tcp,self)
     if(mpi STREQUAL openmpi)
       set(more --oversubscribe --bind-to none)
-      set(over_tcp -x NOPAL_UCX_TLS=tcp,self)
+      set(over_tcp -x NOPAL_TRANSPORT=ucx_messages -x NOPAL_UCX_TLS=tcp,self)
       set(by_messages -x NOPAL_TRANSPORT=mpi_messages) # Nopal makes it use TCP
     endif()
     bench_tasks(process-${mpi} BACKEND tasks_processes PROBLEMS ${task_problems} steal latency

@@ -36,7 +36,7 @@ static_assert(sizeof(task_context) == 64 && offsetof(task_context, resume_at) ==
 // changed no preserved register. No exception leaves the thunk.
 //
 // In check builds the thunk finds zeroes in those registers, so that nothing of its caller comes
-// into the frames of the child (process/isolation.h).
+// into the frames of the child (process/run/isolation.h).
 #if defined(NOPAL_CHECKS)
 #define NOPAL_EMPTY_REGISTERS                                                                      \
   "xorl %%ebp, %%ebp\n\txorl %%ebx, %%ebx\n\txorl %%r12d, %%r12d\n\txorl %%r13d, %%r13d\n\t"       \

@@ -2,8 +2,10 @@
 // What the kernel would do with a signal, done by hand where one handler stands before another.
 #include "nopal/base/faults.h"
 
+#include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
 
+#include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
@@ -19,48 +21,30 @@ std::size_t signal_stack_bytes() noexcept {
   return (all + page_size() - 1) / page_size() * page_size();
 }
 
-} // namespace
+atomic<fault_look> looks[most_fault_looks]{}; // null: none
+// Of the handler, which a thread may enter as soon as it is installed; the rest is written before.
+bool installed = false;
+struct sigaction ours{};
+struct sigaction previous{};
+atomic<bool> spent{false}; // the previous handler was to be called once (SA_RESETHAND)
 
-bool fault_handler::install(function own) noexcept {
-  if (installed_)
-    return true; // another handler stands before it, and may call it
-  spent_.store(false, relaxed);
-  if (sigaction(SIGSEGV, nullptr, &previous_) != 0)
-    return false;
-  own_ = previous_;
-  own_.sa_sigaction = own;
-  own_.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous_.sa_flags & (SA_NODEFER | SA_RESTART));
-  if (is_first() && !is_default())
-    own_.sa_flags |= SA_RESTART; // what is ignored interrupts no call
-  installed_ = sigaction(SIGSEGV, &own_, nullptr) == 0;
-  return installed_;
+bool is_default() noexcept {
+  return spent.load(relaxed) ||
+         ((previous.sa_flags & SA_SIGINFO) == 0 && previous.sa_handler == SIG_DFL);
 }
 
-void fault_handler::uninstall() noexcept {
-  struct sigaction now{};
-  sigaction(SIGSEGV, nullptr, &now);
-  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == own_.sa_sigaction)
-    installed_ = sigaction(SIGSEGV, &previous_, nullptr) != 0;
-}
+bool is_fault(const siginfo_t* info) noexcept { return info->si_code > 0; } // else it was sent
 
-bool fault_handler::is_default() const noexcept {
-  return spent_.load(relaxed) ||
-         ((previous_.sa_flags & SA_SIGINFO) == 0 && previous_.sa_handler == SIG_DFL);
-}
-bool fault_handler::is_first() const noexcept {
-  return is_default() ||
-         ((previous_.sa_flags & SA_SIGINFO) == 0 && previous_.sa_handler == SIG_IGN);
-}
-
-void fault_handler::pass_on(int signal, siginfo_t* info, void* context) noexcept {
-  if (!is_fault(info) && is_first() && !is_default())
+// Does what would have been done without Nopal's handler, which calls it last.
+void pass_on(int signal, siginfo_t* info, void* context) noexcept {
+  if (!is_fault(info) && is_first_fault_handler() && !is_default())
     return; // ignored; a fault cannot be
-  if (!is_first()) {
-    const bool once = (previous_.sa_flags & static_cast<int>(SA_RESETHAND)) != 0;
-    if (!once || !spent_.exchange(true, relaxed)) {
-      if ((previous_.sa_flags & SA_SIGINFO) != 0)
-        return previous_.sa_sigaction(signal, info, context);
-      return previous_.sa_handler(signal);
+  if (!is_first_fault_handler()) {
+    const bool once = (previous.sa_flags & static_cast<int>(SA_RESETHAND)) != 0;
+    if (!once || !spent.exchange(true, relaxed)) {
+      if ((previous.sa_flags & SA_SIGINFO) != 0)
+        return previous.sa_sigaction(signal, info, context);
+      return previous.sa_handler(signal);
     }
   }
   struct sigaction by_default{};
@@ -68,6 +52,67 @@ void fault_handler::pass_on(int signal, siginfo_t* info, void* context) noexcept
   sigaction(signal, &by_default, nullptr);
   if (!is_fault(info)) // a fault comes again
     raise(signal);
+}
+
+void on_fault(int signal, siginfo_t* info, void* context) {
+  if (is_fault(info))
+    for (const atomic<fault_look>& each : looks)
+      if (const fault_look look = each.load(relaxed))
+        look(reinterpret_cast<std::uintptr_t>(info->si_addr), context);
+  pass_on(signal, info, context);
+}
+
+bool install() noexcept {
+  spent.store(false, relaxed);
+  if (sigaction(SIGSEGV, nullptr, &previous) != 0)
+    return false;
+  ours = previous;
+  ours.sa_sigaction = on_fault;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous.sa_flags & (SA_NODEFER | SA_RESTART));
+  if (is_first_fault_handler() && !is_default())
+    ours.sa_flags |= SA_RESTART; // what is ignored interrupts no call
+  installed = sigaction(SIGSEGV, &ours, nullptr) == 0;
+  return installed;
+}
+
+void uninstall() noexcept {
+  struct sigaction now{};
+  sigaction(SIGSEGV, nullptr, &now);
+  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == ours.sa_sigaction)
+    installed = sigaction(SIGSEGV, &previous, nullptr) != 0;
+}
+
+} // namespace
+
+bool add_fault_look(fault_look look) noexcept {
+  atomic<fault_look>* free = nullptr;
+  for (atomic<fault_look>& each : looks) {
+    const fault_look there = each.load(relaxed);
+    if (there == look)
+      return true;
+    if (there == nullptr && free == nullptr)
+      free = &each;
+  }
+  if (free == nullptr)
+    return false;
+  // Before the handler is installed, so that no fault between the two goes unseen.
+  free->store(look, relaxed);
+  return installed || install();
+}
+
+void remove_fault_look(fault_look look) noexcept {
+  bool none_is_left = true;
+  for (atomic<fault_look>& each : looks) {
+    if (each.load(relaxed) == look)
+      each.store(nullptr, relaxed);
+    none_is_left &= each.load(relaxed) == nullptr;
+  }
+  if (none_is_left)
+    uninstall();
+}
+
+bool is_first_fault_handler() noexcept {
+  return is_default() || ((previous.sa_flags & SA_SIGINFO) == 0 && previous.sa_handler == SIG_IGN);
 }
 
 signal_stack::signal_stack() noexcept {

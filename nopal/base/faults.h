@@ -5,43 +5,29 @@
 
 #include "nopal/config.h"
 
-#include "nopal/base/atomic.h"
-
-#include <signal.h>
-
 #include <cstddef>
+#include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
-// One handler, and what was there before. An object for each handler, which lives for good.
-class fault_handler {
-public:
-  using function = void (*)(int, siginfo_t*, void*);
+// Called at each fault of a thread, on its signal stack: ends the program, or returns. `context` is
+// the ucontext_t.
+using fault_look = void (*)(std::uintptr_t address, const void* context);
 
-  // Both by one thread at a time.
-  // On the thread's signal stack. False: the system refuses. It inherits from the handler before
-  // what that has asked for: its mask, whether it may interrupt itself, whether calls go on.
-  bool install(function own) noexcept;
-  // If nobody has installed another one since.
-  void uninstall() noexcept;
-
-  // Whether this is a fault of the calling thread; else it was sent (kill, raise, sigqueue), and
-  // has no address.
-  static bool is_fault(const siginfo_t* info) noexcept { return info->si_code > 0; }
-  // Whether nobody handled the signal before.
-  bool is_first() const noexcept;
-  // To be called last, by the handler: does what would have been done without it.
-  void pass_on(int signal, siginfo_t* info, void* context) noexcept;
-
-private:
-  bool is_default() const noexcept;
-
-  bool installed_ = false;
-  struct sigaction own_{};
-  struct sigaction previous_{};
-  atomic<bool> spent_{false}; // the previous one was to be called once (SA_RESETHAND)
-};
+// Nopal has one handler. It calls each look, and then does what would have been done without it: it
+// inherits from the handler that was there before what that one has asked for (its mask, whether it
+// may interrupt itself, whether calls go on), and calls it. A signal that was sent (kill, raise,
+// sigqueue) has no address, and no look hears of it.
+//
+// By one thread at a time. At most `most_fault_looks` at once; a look that is there is not added
+// again. False: the system refuses.
+inline constexpr unsigned most_fault_looks = 4;
+bool add_fault_look(fault_look look) noexcept;
+// The last one to go takes the handler away, if nobody has installed another one since.
+void remove_fault_look(fault_look look) noexcept;
+// Whether nobody handled the signal before Nopal. Called by a look.
+bool is_first_fault_handler() noexcept;
 
 // While it lives, the calling thread has a signal stack, with a guard below; unless it had one, or
 // there is no memory. That is not thread-local: a shared library that holds Nopal could not be

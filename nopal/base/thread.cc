@@ -4,6 +4,7 @@
 #include "nopal/base/thread.h"
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/die.h"
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 // Weak, so that a statically linked program does not take the dynamic linker along.
 extern "C" [[gnu::weak]] decltype(dlsym) dlsym;
@@ -92,6 +94,21 @@ int start_thread(pthread_t& begun, void* (*body)(void*), void* argument, std::si
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
   pthread_attr_destroy(&attributes);
   return error;
+}
+
+thread::thread(const char* purpose, std::function<void()> body, std::size_t room)
+    : body_{std::make_unique<std::function<void()>>(std::move(body))} {
+  const auto call = [](void* function) -> void* {
+    (*static_cast<const std::function<void()>*>(function))();
+    return nullptr;
+  };
+  if (const int error = start_thread(thread_, call, body_.get(), room); error != 0)
+    die("cannot start a thread that %s with %s", purpose, thread_refused{error, room}.text);
+}
+
+void thread::join() {
+  pthread_join(thread_, nullptr);
+  body_.reset();
 }
 
 thread_refused::thread_refused(int error, std::size_t room, std::size_t guard) noexcept {

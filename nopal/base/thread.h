@@ -7,6 +7,8 @@
 #include <pthread.h>
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
@@ -23,6 +25,22 @@ inline constexpr std::size_t usual_guard = std::size_t{512} << 10;
 // blocked but those of its own faults. Returns the error of pthread_create.
 int start_thread(pthread_t& begun, void* (*body)(void*), void* argument,
                  std::size_t room = usual_room, std::size_t guard = usual_guard) noexcept;
+
+// A thread that calls a function: by start_thread, which ends the program with a sentence if it
+// cannot.
+class thread {
+public:
+  thread() = default;
+  // `purpose` completes "cannot start a thread that ...".
+  thread(const char* purpose, std::function<void()> body, std::size_t room = usual_room);
+
+  bool joinable() const noexcept { return body_ != nullptr; }
+  void join();
+
+private:
+  std::unique_ptr<std::function<void()>> body_; // null: there is no thread
+  pthread_t thread_{};
+};
 
 // Completes a message "cannot start ...": what the thread's stack takes, and why it was refused.
 struct thread_refused {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// One rule per option, one function that applies a rule.
+// The rules of the core's options.
 #include "nopal/config/options.h"
 
 #include "nopal/base/die.h"
 #include "nopal/config/environment.h"
+#include "nopal/config/option_rules.h"
 
 #include <algorithm>
 #include <bit>
@@ -14,47 +15,13 @@
 namespace nopal::config {
 namespace {
 
-// Each value is handled as a number: a flag and a choice of two as 0 or 1.
-using number = std::uint64_t;
-
-// How one option is called, read, checked and shown.
-struct rule {
-  const char* variable;
-  const char* member;
-  const char* accepted;
-  const char* spelling; // what the text of the variable may be beyond that
-  number least;
-  number most;
-  std::optional<number> (*parse)(std::string_view text) noexcept;
-  std::string (*show)(number value);
-  bool (*also)(number value) noexcept = nullptr; // what must hold besides
-
-  bool valid(number value) const {
-    return value >= least && value <= most && (also == nullptr || also(value));
-  }
-};
-
 bool is_budget(number bytes) noexcept { return bytes <= number{1} << 40 || bytes == unlimited; }
 std::optional<number> parse_budget(std::string_view text) noexcept {
   const auto bytes = parse_bytes(text);
   return text == "unlimited" ? unlimited : bytes == unlimited ? std::nullopt : bytes;
 }
-// Of one digit, so 01 is none; the rule says which digits.
-std::optional<number> parse_flag(std::string_view text) noexcept {
-  return text.size() == 1 ? parse_decimal(text) : std::nullopt;
-}
 std::optional<number> parse_bind(std::string_view text) noexcept {
   return parse_flag(text == "none" ? "0" : text == "cores" ? "1" : "");
-}
-
-std::string show_number(number value) { return std::to_string(value); }
-
-std::string show_bytes(number bytes) {
-  constexpr std::pair<unsigned, const char*> units[] = {{30, "G"}, {20, "M"}, {10, "K"}};
-  for (const auto& [shift, suffix] : units)
-    if (bytes != 0 && bytes % (number{1} << shift) == 0)
-      return std::to_string(bytes >> shift) + suffix;
-  return std::to_string(bytes);
 }
 
 std::string show_budget(number bytes) {
@@ -64,8 +31,6 @@ std::string show_budget(number bytes) {
 std::string show_bind(number value) {
   return value == 0 ? "none" : value == 1 ? "cores" : show_number(value);
 }
-
-constexpr const char* in_bytes = ", in bytes or with a suffix K, M or G";
 
 enum option {
   num_workers,
@@ -104,49 +69,9 @@ constexpr rule rules[] = {
      0, 1000, parse_decimal, show_number},
     {"NOPAL_VIRTUAL_WORKERS", "virtual_workers",
      "a whole number from 0 to 64, where 0 means real ones", "", 0, 64, parse_decimal, show_number},
-    {"NOPAL_STATS", "stats", "0 or 1", "",
-     0, 1, parse_flag, show_number},
-    {"NOPAL_VERBOSE", "verbose", "0 or 1", "",
-     0, 1, parse_flag, show_number},
-    {"NOPAL_SEED", "seed", "an unsigned number of 64 bits", ", decimal or hexadecimal after 0x",
-     0, ~number{0}, parse_decimal_or_hex, show_number},
+    stats_rule, verbose_rule, seed_rule,
 };
 // clang-format on
-
-// Applies rules and keeps the first complaint.
-struct resolver {
-  const variable_lookup& lookup;
-  std::string complaint = {};
-
-  template <class T>
-  setting<T> decide(option which, std::optional<T> asked, T fallback,
-                    const char* from = "default") {
-    const rule& r = rules[which];
-    const char* const text = lookup(r.variable);
-    std::optional<number> found;
-    if (text != nullptr) {
-      found = r.parse(text);
-      if (!found || !r.valid(*found))
-        complain(std::string(r.variable) + " is " + in_quotes(text), r, r.spelling);
-    }
-    if (asked && !r.valid(static_cast<number>(*asked)))
-      complain("options::" + std::string(r.member) + " is " + r.show(static_cast<number>(*asked)),
-               r, "");
-    return asked   ? setting<T>{*asked, "set by the program"}
-           : found ? setting<T>{static_cast<T>(*found), r.variable}
-                   : setting<T>{fallback, from};
-  }
-
-private:
-  void complain(const std::string& what, const rule& r, const char* spelling) {
-    if (complaint.empty())
-      complaint = what + ", but it must be " + r.accepted + spelling;
-  }
-};
-
-template <class T> std::optional<T> unless_zero(T value) {
-  return value == 0 ? std::nullopt : std::optional(value);
-}
 
 template <class T> std::string explain_one(const char* what, option which, const setting<T>& s) {
   return std::string(what) + " " + rules[which].show(static_cast<number>(s.value)) + " (" + s.from +
@@ -165,10 +90,6 @@ std::string explain_workers(const resolved_options& resolved) {
   return line + resolved.cpus.why + ")";
 }
 
-} // namespace
-
-namespace {
-
 resolved_options on_one_thread(resolved_options all) {
   all.num_workers = {1, all.virtual_workers.from};
   all.tick = {0, all.virtual_workers.from};
@@ -181,26 +102,27 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
                                                     const variable_lookup& lookup,
                                                     const cpu_count& cpus,
                                                     std::uint64_t clock_seed) {
-  resolver r{lookup};
+  resolver by{lookup, "options::"};
   // Braces: evaluated in this order, so the first complaint is that of the first option.
   const resolved_options resolved{
-      r.decide(num_workers, unless_zero(asked.num_workers),
-               std::min(cpus.count, static_cast<unsigned>(rules[num_workers].most)), ""),
-      r.decide(stack_size, unless_zero(asked.stack_size), std::size_t{1} << 20),
-      r.decide(fiber_stack_size, unless_zero(asked.fiber_stack_size), std::size_t{256} << 10),
-      r.decide(fiber_guards, asked.fiber_guards, true),
-      r.decide(stack_budget, asked.stack_budget, usual.stack_budget),
-      r.decide(max_stacks, asked.max_stacks, usual.max_stacks),
-      r.decide(binding, asked.binding, bind::none),
-      r.decide(tick, asked.tick, 10u),
-      r.decide(virtual_workers, asked.virtual_workers, 0u),
-      r.decide(stats, asked.stats, false),
-      r.decide(verbose, asked.verbose, false),
-      r.decide(seed, asked.seed, clock_seed, "from the clock"),
+      by.decide(rules[num_workers], unless_zero(asked.num_workers),
+                std::min(cpus.count, static_cast<unsigned>(rules[num_workers].most)), ""),
+      by.decide(rules[stack_size], unless_zero(asked.stack_size), std::size_t{1} << 20),
+      by.decide(rules[fiber_stack_size], unless_zero(asked.fiber_stack_size),
+                std::size_t{256} << 10),
+      by.decide(rules[fiber_guards], asked.fiber_guards, true),
+      by.decide(rules[stack_budget], asked.stack_budget, usual.stack_budget),
+      by.decide(rules[max_stacks], asked.max_stacks, usual.max_stacks),
+      by.decide(rules[binding], asked.binding, bind::none),
+      by.decide(rules[tick], asked.tick, 10u),
+      by.decide(rules[virtual_workers], asked.virtual_workers, 0u),
+      by.decide(rules[stats], asked.stats, false),
+      by.decide(rules[verbose], asked.verbose, false),
+      by.decide(rules[seed], asked.seed, clock_seed, "from the clock"),
       cpus,
   };
-  if (!r.complaint.empty())
-    return r.complaint;
+  if (!by.complaint().empty())
+    return by.complaint();
   return resolved.virtual_workers.value == 0 ? resolved : on_one_thread(resolved);
 }
 

@@ -8,6 +8,7 @@
 
 #include "nopal/config.h"
 #include "nopal/config/cpus.h"
+#include "nopal/config/setting.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -70,13 +71,6 @@ struct NOPAL_TYPE options {
   std::function<void()> on_worker_end = {};
 };
 
-// A value and who decided it: "set by the program", a variable's name, "default" or "from the
-// clock"; empty for as many workers as the machine suggests.
-template <class T> struct setting {
-  T value;
-  std::string from;
-};
-
 // Options in force.
 struct resolved_options {
   setting<unsigned> num_workers;
@@ -93,9 +87,6 @@ struct resolved_options {
   setting<std::uint64_t> seed;
   cpu_count cpus;
 };
-
-// Gives the value of a variable, or null when it is not set: std::getenv, or what a test brings.
-using variable_lookup = std::function<const char*(const char* name)>;
 
 // The options, or the sentence that says which value is wrong and what is accepted. Depends on its
 // arguments only; `usual` holds the defaults of the parts that were compiled in (config.h).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a task is given and gives: copies of bytes, which mean the same in every process.
+// What a task receives and returns: copies of bytes, which mean the same in every process.
 #pragma once
 
 #include "nopal/config.h"

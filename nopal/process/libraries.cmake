@@ -7,8 +7,9 @@
 #
 # The libraries with MPI use UCX where it is found. The first is process_local in this build.
 include(${PROJECT_SOURCE_DIR}/cmake/nopal-mpi.cmake)
-set(process_core addresses.cc ends.cc guard.cc heap.cc isolation.cc local.cc options.cc runtime.cc
-  session.cc statistics.cc watch.cc)
+set(process_core launch/addresses.cc launch/local.cc launch/watch.cc options.cc run/ends.cc
+  run/guard.cc run/heap.cc run/runtime.cc run/statistics.cc run/worker.cc session.cc
+  transport/shared_memory.cc)
 
 # nopal_add_process_library(name source...): the library with these sources of process/ besides.
 # Where nothing installs it, it is built only if something links it.
@@ -24,19 +25,24 @@ function(nopal_add_process_library name)
   endif()
   set_property(GLOBAL APPEND PROPERTY nopal_process_libraries nopal_${name})
   set_property(GLOBAL APPEND PROPERTY nopal_process_sources ${sources})
+  if(NOPAL_CHECKS)
+    target_sources(nopal_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tools/isolation.cc)
+  endif()
+  get_target_property(all nopal_${name} SOURCES)
+  set_property(GLOBAL PROPERTY nopal_${name}_sources ${all})
 endfunction()
 
-# handover.cc is there for its test.
-nopal_add_process_library(process_local handover.cc local_only.cc)
+# steal_service.cc is there for its test.
+nopal_add_process_library(process_local launch/local_only.cc transport/steal_service.cc)
 set_target_properties(nopal_process_local PROPERTIES EXPORT_NAME process)
 add_library(nopal::process ALIAS nopal_process_local)
 
 nopal_find_ucx()
 if(TARGET nopal::ucx)
-  set(process_engine ucx.cc ucx_answers.cc)
+  set(process_engine transport/ucx.cc transport/ucx_answers.cc)
   nopal_summary(ucx "${NOPAL_UCX_ucp}")
 else()
-  set(process_engine without_ucx.cc)
+  set(process_engine transport/without_ucx.cc)
   nopal_summary(ucx "${nopal_ucx_MISSING}; processes of MPI reach each other by MPI alone")
 endif()
 
@@ -47,8 +53,8 @@ foreach(mpi openmpi mpich)
     nopal_summary(${mpi} "${nopal_${mpi}_MISSING}; nopal::process_${mpi} is left out")
     continue()
   endif()
-  nopal_add_process_library(process_${mpi} beginning.cc handover.cc mpi.cc
-    mpi_launch.cc mpi_messages.cc ring.cc ${process_engine})
+  nopal_add_process_library(process_${mpi} launch/beginning.cc launch/mpi_launch.cc
+    launch/ring.cc transport/mpi_messages.cc transport/steal_service.cc ${process_engine})
   target_link_libraries(nopal_process_${mpi} PRIVATE nopal::${mpi})
   if(TARGET nopal::ucx)
     target_link_libraries(nopal_process_${mpi} PRIVATE nopal::ucx)
@@ -60,7 +66,8 @@ endforeach()
 set_property(GLOBAL PROPERTY nopal_process_mpis ${process_mpis})
 
 # The sources that none of these libraries has here.
-file(GLOB process_left_out RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} CONFIGURE_DEPENDS process/*.cc)
+file(GLOB_RECURSE process_left_out CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
+  process/*.cc)
 get_property(process_sources GLOBAL PROPERTY nopal_process_sources)
 list(REMOVE_ITEM process_left_out ${process_sources})
 list(TRANSFORM process_left_out PREPEND nopal/)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One rule per option.
+// The rules of these options, which the resolver of all options applies (config/option_rules.h).
 #include "nopal/process/options.h"
 
-#include "nopal/config/environment.h"
+#include "nopal/config/option_rules.h"
 
 #include <algorithm>
 #include <bit>
@@ -11,110 +11,62 @@
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
-using number = std::uint64_t;
+using namespace config; // the rules below
 
-struct rule {
-  const char* variable;
-  const char* member;
-  const char* accepted;
-  number least;
-  number most;
-  std::optional<number> (*parse)(std::string_view text) noexcept;
-  bool power_of_two = false;
+// In the order of `engine`, whose first value, `best`, has no name.
+constexpr const char* engine_names[] = {"ucx", "ucx_messages", "mpi", "mpi_messages", "local"};
 
-  bool valid(number value) const {
-    return value >= least && value <= most && (!power_of_two || std::has_single_bit(value));
-  }
-};
-
-std::optional<number> parse_flag(std::string_view text) noexcept {
-  return text.size() == 1 ? config::parse_decimal(text) : std::nullopt;
-}
 std::optional<number> parse_engine(std::string_view text) noexcept {
-  constexpr std::string_view names[] = {"ucx", "mpi", "mpi_messages", "local"}; // from engine::ucx
-  const auto* const found = std::ranges::find(names, text);
-  return found == std::end(names) ? std::nullopt : std::optional<number>(found - names + 1);
+  const auto* const found = std::ranges::find(
+      engine_names, text, [](const char* name) { return std::string_view(name); });
+  return found == std::end(engine_names) ? std::nullopt
+                                         : std::optional<number>(found - engine_names + 1);
 }
 
-constexpr rule processes{"NOPAL_PROCESSES",    "processes", "a whole number from 1 to 64", 1, 64,
-                         config::parse_decimal};
-constexpr rule region_size{"NOPAL_REGION_SIZE",
-                           "region_size",
-                           "a power of two from 64K to 1G, in bytes or with a suffix K, M or G",
-                           number{64} << 10,
-                           number{1} << 30,
-                           config::parse_bytes,
-                           true};
-constexpr rule heap_size{"NOPAL_HEAP_SIZE",
-                         "heap_size",
-                         "a power of two from 1M to 16G, in bytes or with a suffix K, M or G",
-                         number{1} << 20,
-                         number{16} << 30,
-                         config::parse_bytes,
-                         true};
-constexpr rule transport{"NOPAL_TRANSPORT", "transport", "ucx, mpi, mpi_messages or local", 1, 4,
-                         parse_engine};
-constexpr rule stats{"NOPAL_STATS", "stats", "0 or 1", 0, 1, parse_flag};
-constexpr rule verbose{"NOPAL_VERBOSE", "verbose", "0 or 1", 0, 1, parse_flag};
-constexpr rule seed{"NOPAL_SEED",
-                    "seed",
-                    "an unsigned number of 64 bits, decimal or hexadecimal after 0x",
-                    0,
-                    ~number{0},
-                    config::parse_decimal_or_hex};
-constexpr rule latency{
-    "NOPAL_LATENCY_US", "latency_us",         "a whole number of microseconds from 0 to 1000000", 0,
-    1'000'000,          config::parse_decimal};
-constexpr rule progress{
-    "NOPAL_PROGRESS",     "progress", "a whole number of seconds from 0 to 3600", 0, 3600,
-    config::parse_decimal};
-
-struct resolver {
-  const char* (*lookup)(const char*);
-  std::string complaint = {};
-
-  number decide(const rule& by, std::optional<number> asked, number fallback) {
-    const char* const text = lookup(by.variable);
-    std::optional<number> found;
-    if (text != nullptr) {
-      found = by.parse(text);
-      if (!found || !by.valid(*found))
-        complain(std::string(by.variable) + " is " + config::in_quotes(text), by);
-    }
-    if (asked && !by.valid(*asked))
-      complain("process::options::" + std::string(by.member) + " is " + std::to_string(*asked), by);
-    return asked.value_or(found.value_or(fallback));
-  }
-
-private:
-  void complain(const std::string& what, const rule& by) {
-    if (complaint.empty())
-      complaint = what + ", but it must be " + by.accepted;
-  }
-};
-
-std::optional<number> unless_zero(number value) {
-  return value == 0 ? std::nullopt : std::optional(value);
-}
+// clang-format off
+constexpr rule processes{"NOPAL_PROCESSES", "processes", "a whole number from 1 to 64", "",
+    1, 64, parse_decimal, show_number};
+constexpr rule region_size{"NOPAL_REGION_SIZE", "region_size",
+    "a power of two from 64K to 1G", config::in_bytes,
+    number{64} << 10, number{1} << 30, parse_bytes, show_bytes, std::has_single_bit};
+constexpr rule heap_size{"NOPAL_HEAP_SIZE", "heap_size",
+    "a power of two from 1M to 16G", config::in_bytes,
+    number{1} << 20, number{16} << 30, parse_bytes, show_bytes, std::has_single_bit};
+constexpr rule transport{"NOPAL_TRANSPORT", "transport",
+    "ucx, ucx_messages, mpi, mpi_messages or local", "",
+    1, std::size(engine_names), parse_engine, show_number};
+constexpr rule latency{"NOPAL_LATENCY_US", "latency_us",
+    "a whole number of microseconds from 0 to 1000000", "",
+    0, 1'000'000, parse_decimal, show_number};
+constexpr rule progress{"NOPAL_PROGRESS", "progress",
+    "a whole number of seconds from 0 to 3600", "",
+    0, 3600, parse_decimal, show_number};
+// clang-format on
 
 } // namespace
 
+const char* name_of(engine carrier) noexcept {
+  return engine_names[static_cast<unsigned>(carrier) - 1];
+}
+
 std::variant<resolved_options, std::string>
-resolve(const options& asked, const char* (*lookup)(const char*), std::uint64_t clock_seed) {
-  resolver r{lookup};
+resolve(const options& asked, const config::variable_lookup& lookup, std::uint64_t clock_seed) {
+  config::resolver by{lookup, "process::options::"};
+  // Braces: evaluated in this order, so the first complaint is that of the first option.
   const resolved_options all{
-      static_cast<unsigned>(r.decide(processes, unless_zero(asked.processes), 1)),
-      r.decide(region_size, unless_zero(asked.region_size), number{256} << 10),
-      r.decide(heap_size, unless_zero(asked.heap_size), number{16} << 20),
-      static_cast<engine>(r.decide(transport, unless_zero(number(asked.transport)), 0)),
-      r.decide(stats, asked.stats, 0) != 0,
-      r.decide(verbose, asked.verbose, 0) != 0,
-      r.decide(seed, asked.seed, clock_seed),
-      static_cast<unsigned>(r.decide(latency, asked.latency_us, 0)),
-      static_cast<unsigned>(r.decide(progress, asked.progress, 0)),
+      by.decide(processes, unless_zero(asked.processes), 1u).value,
+      by.decide(region_size, unless_zero(asked.region_size), std::size_t{256} << 10).value,
+      by.decide(heap_size, unless_zero(asked.heap_size), std::size_t{16} << 20).value,
+      static_cast<engine>(
+          by.decide(transport, unless_zero(number(asked.transport)), number{0}).value),
+      by.decide(config::stats_rule, asked.stats, false).value,
+      by.decide(config::verbose_rule, asked.verbose, false).value,
+      by.decide(config::seed_rule, asked.seed, clock_seed).value,
+      by.decide(latency, asked.latency_us, 0u).value,
+      by.decide(progress, asked.progress, 0u).value,
   };
-  if (!r.complaint.empty())
-    return r.complaint;
+  if (!by.complaint().empty())
+    return by.complaint();
   return all;
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/config/setting.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -16,21 +17,25 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-enum class engine : unsigned char { best, ucx, mpi, mpi_messages, local };
+// What carries data between processes (transport below).
+enum class engine : unsigned char { best, ucx, ucx_messages, mpi, mpi_messages, local };
+// As the variable NOPAL_TRANSPORT has it; for all but `best`.
+const char* name_of(engine carrier) noexcept;
 
 // What a program asks for. Zero or empty means "not given".
 struct NOPAL_TYPE options {
   // NOPAL_PROCESSES, 1 to 64; default 1. How many processes the program becomes where no launcher
   // of MPI has begun it.
   unsigned processes = 0;
-  // NOPAL_REGION_SIZE, bytes, a power of two from 64K to 1G; default 256K. All stacks of the tasks
-  // that are open in one process at a time have this room.
+  // NOPAL_REGION_SIZE, bytes, a power of two from 64K to 1G; default 256K. Room for the stacks of
+  // all tasks that are open in one process at a time.
   std::size_t region_size = 0;
-  // NOPAL_HEAP_SIZE, bytes, a power of two from 1M to 16G; default 16M. For the results of tasks
-  // that have not been joined, and the stacks of those that wait.
+  // NOPAL_HEAP_SIZE, bytes, a power of two from 1M to 16G; default 16M. Room for the results of
+  // tasks that have not been joined, and for the stacks of tasks that wait.
   std::size_t heap_size = 0;
-  // NOPAL_TRANSPORT, ucx, mpi, mpi_messages or local; default the first of these that there is.
-  // mpi_messages is mpi as between machines, also on one.
+  // NOPAL_TRANSPORT, ucx, mpi or local; default the first of these that there is: what carries data
+  // between machines. On one machine the processes share memory, whatever it is; but ucx_messages
+  // and mpi_messages are ucx and mpi as between machines, also on one.
   engine transport = engine::best;
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
   std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0
@@ -38,8 +43,8 @@ struct NOPAL_TYPE options {
   // NOPAL_LATENCY_US, 0 to 1000000; default 0. Each operation of the transport `local` takes so
   // many microseconds longer, as over a network.
   std::optional<unsigned> latency_us = {};
-  // NOPAL_PROGRESS, seconds, 0 to 3600; default 0: never. Each so many, process 0 prints a line of
-  // what it has done so far.
+  // NOPAL_PROGRESS, seconds, 0 to 3600; default 0: never. After each such time process 0 prints a
+  // line of what it has done so far.
   std::optional<unsigned> progress = {};
 };
 
@@ -57,7 +62,7 @@ struct resolved_options {
 
 // The options, or the sentence that says which value is wrong and what is accepted.
 std::variant<resolved_options, std::string>
-resolve(const options& asked, const char* (*lookup)(const char* name), std::uint64_t clock_seed);
+resolve(const options& asked, const config::variable_lookup& lookup, std::uint64_t clock_seed);
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a join throws whose task has thrown, on whichever process.
+// What a join throws if its task has thrown, in whichever process.
 #pragma once
 
 #include "nopal/config.h"
@@ -30,7 +30,7 @@ private:
   std::string text_;
 };
 
-// In a handler of all: what a join throws for the current exception.
+// Called in a handler of all exceptions: what a join throws for the current one.
 inline remote_error remote_error_of_current() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   const char* const mangled = type != nullptr ? type->name() : "an exception of another language";

@@ -5,6 +5,7 @@
 
 #include "nopal/base/die.h"
 #include "nopal/config.h"
+#include "nopal/process/launch/launch.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -15,24 +16,22 @@ namespace {
 
 resolved_options options_or_die(const options& wanted) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  auto outcome = resolve(
-      wanted, [](const char* name) -> const char* { return std::getenv(name); },
-      static_cast<std::uint64_t>(now));
+  auto outcome = resolve(wanted, std::getenv, static_cast<std::uint64_t>(now));
   if (const auto* const complaint = std::get_if<std::string>(&outcome))
     base::die("%s", complaint->c_str());
   return std::get<resolved_options>(outcome);
 }
 
-bool there_is_one = false;
+bool a_session_exists = false;
 
 } // namespace
 
 session::session(int argc, char** argv, const options& wanted)
     : exceptions_{std::uncaught_exceptions()} {
   static_cast<void>(argc);
-  if (there_is_one)
+  if (a_session_exists)
     base::die("a second process::session was made while there is one; a program has one at a time");
-  there_is_one = true;
+  a_session_exists = true;
   const resolved_options options = options_or_die(wanted);
   begin(begin_launch(options, argv), options);
 }
@@ -43,7 +42,7 @@ session::~session() {
               "it",
               rank());
   const int status = end();
-  there_is_one = false;
+  a_session_exists = false;
   if (status != 0)
     base::die("another process of the program has exited with status %d", status);
 }

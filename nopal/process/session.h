@@ -13,14 +13,14 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-// The processes of a program: they begin and end together. One at a time, and before the program
-// has begun threads. Its destructor waits for all processes; where an exception ends it that `run`
-// has not thrown, in every process, it ends the program with a sentence.
+// The processes of a program, which begin and end together. A program has one session at a time,
+// and makes it before it begins threads. The destructor waits for all processes. It ends the
+// program with a sentence where an exception destroys the session, unless `run` threw it: `run`
+// throws in every process, and so none waits in vain.
 class NOPAL_TYPE session {
 public:
-  // `argv` is main's: a process that a launcher has begun, and whose addresses the system has
-  // chosen at random, begins anew with it. Options that are not accepted end the program with a
-  // sentence.
+  // `argv` is main's. A process that a launcher has begun at addresses that the system has chosen
+  // at random begins anew with it. Options that are not accepted end the program with a sentence.
   session(int argc, char** argv, const options& wanted = {});
   ~session();
   session(const session&) = delete;
@@ -29,8 +29,8 @@ public:
   unsigned rank() const noexcept { return process::rank(); }
   unsigned size() const noexcept { return process::size(); }
 
-  // Collective: every process calls it with the same. f(args...) runs as the first task; all get
-  // its result, or throw remote_error.
+  // Collective: every process calls it with the same arguments. f(args...) runs as the first task.
+  // All processes return its result, or throw remote_error.
   template <class F, class... Args> auto run(F f, Args... args) {
     detail::check_isolated<F, Args...>();
     auto body = detail::isolated_closure(f, args...);
@@ -45,7 +45,7 @@ public:
   }
 
 private:
-  const int exceptions_; // that were under way when this began
+  const int exceptions_; // how many were under way when the session began
   bool thrown_together_ = false;
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // task, spawn and join (nopal/process.h), and the thunks that run children.
 //
-// A spawn is a call of a stub, which pushes what its caller needs to go on, and calls the thunk. A
-// closure of at most four words travels in registers; a larger one by address, and the thunk copies
-// it before it offers the continuation, since a thief's acknowledgement lets nobody wait for it.
+// A spawn calls a stub, which pushes what the caller needs to go on, and calls the thunk. A closure
+// of at most four words travels in registers. A larger one goes by address, and the thunk copies it
+// before it offers the continuation: after that a thief may have taken the frame that holds it.
 //
-// The thunk's frame belongs to the child. When the child ends, whichever process that is, the thunk
-// finds its parent's continuation in the queue, and returns to it; or it does not, and puts the
-// result into the cell.
+// The thunk's frame belongs to the child. When the child ends, in whichever process, the thunk pops
+// its parent's continuation from the queue and returns to it. If the parent was stolen, the thunk
+// puts the result into the cell and leaves the region.
 //
 // Paper: uni-address-hpdc15, section 5.2, Figure 4.
 #pragma once
@@ -15,8 +15,8 @@
 #include "nopal/arch/uni_address.h"
 #include "nopal/config.h"
 #include "nopal/process/isolated.h"
-#include "nopal/process/isolation.h"
-#include "nopal/process/runtime.h"
+#include "nopal/process/run/isolation.h"
+#include "nopal/process/run/runtime.h"
 
 #include <algorithm>
 #include <array>
@@ -38,60 +38,62 @@ namespace detail {
 template <class T>
 inline constexpr std::uint32_t class_of_result = class_of(std::max(sizeof(T), sizeof(error_text)));
 
-// The continuation stays with its caller, which is amid exceptions, or has no room in the queue. By
-// the time that the child ends both may be on another process than the cell.
+// Runs the child without offering the continuation: the caller is amid exceptions, or the queue has
+// no room. When the child ends, both may be in another process than the cell.
 template <class Body>
-[[gnu::noinline, gnu::cold]] void run_closed(cell_reference of, Body body) noexcept {
+[[gnu::noinline, gnu::cold]] void run_closed(cell_reference ref, Body body) noexcept {
   try {
     const result_of_body<Body> result = call(body);
-    finish(of, cell_value, &result, sizeof result);
+    finish(ref, cell_value, &result, sizeof result);
   } catch (...) {
     const error_text text = keep_error();
-    finish(of, cell_error, &text, sizeof text);
+    finish(ref, cell_error, &text, sizeof text);
   }
 }
 
 template <class T>
-[[gnu::always_inline]] inline void end_child(arch::task_context* at, cell_reference of,
+[[gnu::always_inline]] inline void end_child(arch::task_context* context, cell_reference ref,
                                              cell_state how, const T& result) noexcept {
-  if (!here.queue.pop()) [[unlikely]]
-    finish_detached(of, how, &result, sizeof result);
-  cell* const own = cell_of(of); // it was spawned here, since its parent is still here
+  if (!this_worker.queue.pop()) [[unlikely]]
+    finish_detached(ref, how, &result, sizeof result);
+  cell* const own = cell_of(ref); // of this process, since the parent is still here
   std::memcpy(own->payload(), &result, sizeof result);
-  own->state.store(how, base::relaxed);
-  here.upper = at->upper;
+  own->state.store(how, base::relaxed); // read by this thread, or by one that steals the parent (T)
+  this_worker.upper = context->upper;
 }
 
 template <class Body>
-[[gnu::always_inline]] inline void run_child(arch::task_context* at, cell_reference of,
+[[gnu::always_inline]] inline void run_child(arch::task_context* context, cell_reference ref,
                                              Body& body) noexcept {
   error_text text;
-  at->upper = here.upper;
-  if (here.exceptions->alive() || !here.queue.push(here.open_segment(at))) [[unlikely]]
-    return run_closed(of, body);
-  here.upper = here.upper_of_child(at);
-  ++here.done.tasks;
+  context->upper = this_worker.upper; // moves with the frames
+  if (this_worker.exceptions->alive() || !this_worker.queue.push(this_worker.open_segment(context)))
+      [[unlikely]]
+    return run_closed(ref, body);
+  this_worker.upper = this_worker.upper_of_child(context);
+  ++this_worker.done.tasks;
   try {
-    return end_child(at, of, cell_value, call(body));
+    return end_child(context, ref, cell_value, call(body));
   } catch (...) {
     text = keep_error();
-    goto failed; // out of the handler
+    goto failed; // end_child may not return, and a handler that is left so would stay open
   }
 failed:
-  end_child(at, of, cell_error, text);
+  end_child(context, ref, cell_error, text);
 }
 
 template <class Body> inline constexpr std::size_t words_of = (sizeof(Body) + 7) / 8;
 
 template <class Body, class... Words>
 [[gnu::noinline, gnu::visibility("hidden")]] void
-words_thunk(arch::task_context* at, cell_reference of, Words... words) noexcept {
+words_thunk(arch::task_context* context, cell_reference ref, Words... words) noexcept {
   const std::uint64_t all[] = {words..., 0};
   alignas(Body) unsigned char bytes[sizeof(Body)];
   std::memcpy(bytes, all, sizeof(Body));
-  run_child(at, of, *reinterpret_cast<Body*>(bytes));
+  run_child(context, ref, *reinterpret_cast<Body*>(bytes));
 }
-// What a call passes in registers, of which two are the context's and the cell's.
+// How many registers an argument takes. A call has six, of which two are the context's and the
+// cell's; 5 means that the argument does not travel in registers.
 template <class T>
 inline constexpr std::size_t registers_of =
     sizeof(T) <= 16 && alignof(T) <= 8 && !std::is_empty_v<T> ? (sizeof(T) + 7) / 8 : 5;
@@ -101,16 +103,16 @@ template <class... T> inline constexpr bool travel_in_registers = (registers_of<
 // that are made of several parts would wait for the stores.
 template <class F, class... Args>
 [[gnu::noinline, gnu::visibility("hidden")]] void
-parts_thunk(arch::task_context* at, cell_reference of, F f, Args... args) noexcept {
+parts_thunk(arch::task_context* context, cell_reference ref, F f, Args... args) noexcept {
   auto body = isolated_closure(f, args...);
-  run_child(at, of, body);
+  run_child(context, ref, body);
 }
 
 template <class Body>
 [[gnu::noinline, gnu::visibility("hidden")]] void
-copy_thunk(arch::task_context* at, cell_reference of, const Body* given) noexcept {
-  Body own = *given; // a thief may write to where it was
-  run_child(at, of, own);
+copy_thunk(arch::task_context* context, cell_reference ref, const Body* given) noexcept {
+  Body own = *given; // a thief of the continuation may change the original
+  run_child(context, ref, own);
 }
 
 template <auto Thunk, class... Args>
@@ -118,18 +120,18 @@ NOPAL_FORK_STUB void stub(NOPAL_STUB_PARAMETERS(arch::task_context*, cell_refere
   NOPAL_PUSH_CALLER_AND_CALL(Thunk);
 }
 template <auto Thunk, class... Args>
-[[gnu::always_inline]] inline void through_stub(cell_reference of, Args... args) {
+[[gnu::always_inline]] inline void through_stub(cell_reference ref, Args... args) {
   reinterpret_cast<void (*)(arch::task_context*, cell_reference, Args...)>(&stub<Thunk, Args...>)(
-      nullptr, of, args...);
+      nullptr, ref, args...);
 }
 
 template <std::size_t> using closure_word = std::uint64_t;
 template <class Body, std::size_t... I>
-[[gnu::always_inline]] inline void send(cell_reference of, const Body& body,
-                                        std::index_sequence<I...>) {
+[[gnu::always_inline]] inline void send_in_words(cell_reference ref, const Body& body,
+                                                 std::index_sequence<I...>) {
   std::uint64_t words[sizeof...(I) + 1] = {};
   std::memcpy(words, &body, sizeof(Body));
-  through_stub<words_thunk<Body, closure_word<I>...>>(of, words[I]...);
+  through_stub<words_thunk<Body, closure_word<I>...>>(ref, words[I]...);
 }
 
 template <class Body> void root_thunk(void* given) noexcept {
@@ -151,25 +153,25 @@ template <class T> class NOPAL_TYPE task {
 public:
   template <class F, class... Args>
   [[gnu::always_inline]] inline explicit task(std::in_place_t, F f, Args... args) {
-    cell* const cell_here = here.cells.allocate(detail::class_of_result<kept>);
-    at_ = here.reference_to(cell_here);
+    cell* const cell_here = this_worker.cells.allocate(detail::class_of_result<kept>);
+    at_ = this_worker.reference_to(cell_here);
     NOPAL_IF_CHECKED(clear_stack_below());
     const auto body = detail::isolated_closure(f, args...);
     using body_type = std::remove_const_t<decltype(body)>;
     if constexpr (detail::travel_in_registers<F, Args...>)
       detail::through_stub<detail::parts_thunk<F, Args...>>(at_, f, args...);
     else if constexpr (detail::words_of<body_type> <= 4)
-      detail::send(at_, body, std::make_index_sequence<detail::words_of<body_type>>{});
+      detail::send_in_words(at_, body, std::make_index_sequence<detail::words_of<body_type>>{});
     else
       detail::through_stub<detail::copy_thunk<body_type>>(at_, &body);
   }
 
   [[gnu::always_inline]] inline T join() {
     std::array<unsigned char, sizeof(kept)> result; // a T need not have a default
-    cell* const own = here.if_here(at_);
+    cell* const own = this_worker.if_own(at_);
     if (own != nullptr && own->state.load(base::acquire) == cell_value) [[likely]] {
       std::memcpy(&result, own->payload(), sizeof result);
-      here.cells.free(own, detail::class_of_result<kept>);
+      this_worker.cells.free(own, detail::class_of_result<kept>);
     } else {
       join_slow(at_, &result, sizeof result);
     }
@@ -191,7 +193,7 @@ template <class F, class... Args>
 }
 
 // Waits for the task; returns its result, or throws remote_error. Once for each task.
-template <class T> [[gnu::always_inline]] inline T join(task<T>& one) { return one.join(); }
+template <class T> [[gnu::always_inline]] inline T join(task<T>& spawned) { return spawned.join(); }
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The handler of SIGSEGV, on a signal stack of its own, finds out whether a stack has overflowed.
+// A stack overflow ends in a sentence: the handler of SIGSEGV (base/faults.h) calls look_at_fault.
 //
 // A strand runs on a stack of ours, or, in the outermost function of a thread that Nopal did not
 // start, on that thread's own stack.
@@ -18,8 +18,6 @@
 namespace nopal::inline NOPAL_ABI::vproc {
 namespace {
 
-base::fault_handler handler;
-// Written before the handler is installed, which must not format.
 char sentence[256];
 char sentence_of_fibers[256];
 // The lowest address of this thread's own stack, plus 1 on a thread of the pool; 0: not known.
@@ -42,11 +40,11 @@ bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
   return low != 0 && at_the_end(address) && at_the_end(at);
 }
 
-void look_at_fault(std::uintptr_t address, const void* context) noexcept {
+void look_at_fault(std::uintptr_t address, const void* context) {
   if (stack::in_guard(address))
     base::die_in_signal_handler(stack::small::holds(address) ? sentence_of_fibers : sentence);
   const bool of_pool = (own_low & kOfPool) != 0;
-  if ((!of_pool && !handler.is_first()) || !left_own_stack(address, context))
+  if ((!of_pool && !base::is_first_fault_handler()) || !left_own_stack(address, context))
     return;
   base::die_in_signal_handler(
       of_pool
@@ -55,12 +53,6 @@ void look_at_fault(std::uintptr_t address, const void* context) noexcept {
           : "stack overflow: the recursion needs more than the calling thread's own stack, where "
             "its outermost function runs; raise the limit on it (ulimit -s), or the size that the "
             "thread was created with");
-}
-
-void on_fault(int signal, siginfo_t* info, void* context) {
-  if (base::fault_handler::is_fault(info))
-    look_at_fault(reinterpret_cast<std::uintptr_t>(info->si_addr), context);
-  handler.pass_on(signal, info, context);
 }
 
 } // namespace
@@ -75,7 +67,7 @@ void report_stack_overflows(std::uintptr_t (*ask_others)() noexcept) {
                 "stack overflow: a spawned fiber needs more than the %zu KiB of its stack; raise "
                 "NOPAL_FIBER_STACK_SIZE (now %zuK)",
                 stack::small::size() >> 10, stack::small::size() >> 10);
-  NOPAL_ASSERT(handler.install(on_fault),
+  NOPAL_ASSERT(base::add_fault_look(look_at_fault),
                "the handler that reports stack overflows cannot be installed");
 }
 

@@ -3,7 +3,7 @@
 // is taken once, as it was pushed, and what a thief copies is not written meanwhile.
 //
 // A level stands for the frames of one open spawn, as in process_queue_model. A put has been done
-// when it returns (process/transport.h); a put that has not is a known bug.
+// when it returns (process/transport/transport.h); a put that has not is a known bug.
 #include "tests/model/harness.h"
 
 #include "bench/baseline/remote_the.h"

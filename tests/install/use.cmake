@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Takes the library into use by one WAY (cmake, components, pkgconfig, subdirectory, package) and
 # runs a consumer. Called by ctest; every step that fails ends the script.
+cmake_policy(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(expected "fib\\(20\\) = 6765 with [1-9][0-9]* workers")
 set(prefix ${SCRATCH_DIR}/prefix)
@@ -35,6 +36,35 @@ function(install_moved)
   file(RENAME ${SCRATCH_DIR}/first ${prefix})
 endfunction()
 
+# The headers that are there are those that users can reach: each is public, directly in nopal/, or
+# is named by another one; and what one includes is there.
+function(check_headers)
+  file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/nopal/*.h)
+  set(named "")
+  foreach(header IN LISTS headers)
+    file(STRINGS ${prefix}/include/${header} lines REGEX "^#.*\"nopal/[^\"]+\\.h\"")
+    foreach(line IN LISTS lines)
+      string(REGEX MATCH "nopal/[^\"]+" other "${line}")
+      if(NOT other IN_LIST headers)
+        message(FATAL_ERROR "${header} includes ${other}, which is not installed")
+      endif()
+      list(APPEND named ${other})
+    endforeach()
+  endforeach()
+  list(FILTER headers EXCLUDE REGEX "^nopal/[^/]+$")
+  list(LENGTH headers count)
+  list(REMOVE_ITEM headers ${named})
+  if(headers OR count EQUAL 0)
+    message(FATAL_ERROR "of ${count} headers below nopal/ no installed one includes: ${headers}")
+  endif()
+  set(nopal ${prefix}/include/nopal)
+  file(GLOB internal ${nopal}/process/launch/*.h ${nopal}/base/thread.h)
+  if(internal)
+    message(FATAL_ERROR "users reach none of these, and they are installed: ${internal}")
+  endif()
+  message(STATUS "${count} headers below nopal/ are installed")
+endfunction()
+
 function(configure source)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "FAILS" "OPTIONS")
   file(REMOVE_RECURSE ${build})
@@ -44,6 +74,7 @@ endfunction()
 
 function(use_cmake)
   install_moved()
+  check_headers()
   configure(${CMAKE_CURRENT_LIST_DIR}/found
     OPTIONS -D CMAKE_PREFIX_PATH=${prefix} -D CMAKE_BUILD_TYPE=Release)
   run(COMMAND ${CMAKE_COMMAND} --build ${build})

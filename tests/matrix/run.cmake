@@ -30,7 +30,7 @@ file(MAKE_DIRECTORY ${OUT})
 
 if(ONLY_LIBRARY)
   file(GLOB_RECURSE sources RELATIVE ${ROOT} ${ROOT}/nopal/*.cc ${ROOT}/nopal/*.S)
-  list(FILTER sources EXCLUDE REGEX "process/(mpi|ucx)[a-z_]*\\.cc$") # others' headers
+  list(FILTER sources EXCLUDE REGEX "process/[a-z]+/(mpi|ucx)[a-z_]*\\.cc$") # others' headers
   set(objects "")
   foreach(source IN LISTS sources)
     string(REPLACE "/" "_" object ${source}.o)

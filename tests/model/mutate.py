@@ -50,10 +50,10 @@ HEADERS = (
     "nopal/sync/signal_word.h",
     "nopal/sync/suspended.h",
     "nopal/sync/wait_word.h",
-    "nopal/process/ends.cc",
-    "nopal/process/heap.cc",
-    "nopal/process/heap.h",
-    "nopal/process/queue.h",
+    "nopal/process/run/ends.cc",
+    "nopal/process/run/heap.cc",
+    "nopal/process/run/heap.h",
+    "nopal/process/transport/queue.h",
     "tests/model/fake_stack.h",  # order M, transcribed
 )
 MODELS = ("tests/model", "tests/baseline")

@@ -6,7 +6,7 @@
 // ends.cc puts; what is only begun it does at once, or as late as its contract lets it.
 #include "harness.h"
 
-#include "nopal/process/ends.cc"
+#include "nopal/process/run/ends.cc"
 
 namespace nopal::base {
 
@@ -20,11 +20,9 @@ namespace {
 using process::ends_block;
 using process::word;
 
-class engine final : public process::transport {
+class engine final : public process::far_transport {
 public:
   engine(ends_block* blocks, unsigned self) noexcept : blocks_{blocks}, self_{self} {}
-
-  const char* name() const noexcept override { return "model"; }
 
   void put(unsigned peer, void* to, const void* from, std::size_t bytes) override {
     flush();
@@ -49,14 +47,9 @@ public:
     count_ = 0;
   }
 
-  // Nobody calls these here.
+  // The ends of runs call neither.
   void get(unsigned, void*, const void*, std::size_t) override {}
-  std::uint32_t compare_swap(unsigned, word&, std::uint32_t, std::uint32_t) override { return 0; }
-  std::uint32_t add(unsigned, word&, std::uint32_t) override { return 0; }
-  std::uint32_t compare_swap_and_get(unsigned, word&, std::uint32_t, std::uint32_t, void*,
-                                     const void*, std::size_t) override {
-    return 0;
-  }
+  std::optional<process::segment> request_steal(unsigned) override { return std::nullopt; }
 
 private:
   struct posted {

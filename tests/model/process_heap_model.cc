@@ -7,7 +7,7 @@
 #include "harness.h"
 #include "mortal.h"
 
-#include "nopal/process/heap.cc"
+#include "nopal/process/run/heap.cc"
 
 #include <memory>
 

@@ -12,7 +12,7 @@
 // weak stores. What the first finds too much, the second does not need.
 #include "harness.h"
 
-#include "nopal/process/queue.h"
+#include "nopal/process/transport/queue.h"
 
 namespace nopal::model {
 namespace {

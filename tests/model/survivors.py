@@ -12,7 +12,7 @@ _CHASE_LEV = "bench/baseline/chase_lev.h"
 _PARKING = "nopal/sync/parking.h"
 _LIMIT = "nopal/deque/limit.h"
 _LOCALS = "nopal/sync/fiber_locals.h"
-_PROCESS_QUEUE = "nopal/process/queue.h"
+_PROCESS_QUEUE = "nopal/process/transport/queue.h"
 
 _CANCEL = "if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire))"
 _WAKE = "if (!state_.compare_exchange_strong(expected, notified, base::acq_rel, base::relaxed))"

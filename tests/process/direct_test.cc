@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The promise of transport.h, an operation has been done when its call returns, for memory that is
 // used directly.
-#include "nopal/process/direct.h"
+#include "nopal/process/transport/direct.h"
 
 #include "nopal/base/os.h"
 

@@ -190,7 +190,7 @@ int slow(std::uint32_t before, int round) {
 int joins_in_a_handler(int rounds) {
   int good = 0;
   for (int round = 0; round < rounds; ++round) {
-    process::task<int> one = process::spawn(slow, process::here.queue.stolen(), round);
+    process::task<int> one = process::spawn(slow, process::this_worker.queue.stolen(), round);
     try {
       throw round;
     } catch (const int& same) {
@@ -208,7 +208,7 @@ TEST(frames, wait_amid_a_handler) {
     const ended got = apart([&] {
       process::session here{0, nullptr, {.processes = processes}};
       const int good = here.run(joins_in_a_handler, 30);
-      board->suspended += static_cast<int>(process::here.done.suspended);
+      board->suspended += static_cast<int>(process::this_worker.done.suspended);
       if (here.rank() == 0)
         std::printf("%d", good);
       std::fflush(stdout);

@@ -8,7 +8,7 @@ namespace {
 // The oldest is stolen first. A child that was spawned on the first process ends when so many of
 // those around it have been stolen.
 int until_stolen(std::uint32_t times) {
-  while (process::here.queue.stolen() < times)
+  while (process::this_worker.queue.stolen() < times)
     nopal::base::give_way();
   return 1;
 }

@@ -109,13 +109,13 @@ private:
 // As a task: ends when another process has taken the rest of its caller, which gave what this
 // process's queue had lost before the spawn.
 inline void until_stolen(std::uint32_t before) {
-  for (unsigned tries = 1; process::here.queue.stolen() == before; ++tries)
+  for (unsigned tries = 1; process::this_worker.queue.stolen() == before; ++tries)
     nopal::base::wait_briefly(tries);
 }
 
 // What the caller has on its stack, and the caller, go on in another process.
 inline void move_on() {
-  process::task<void> one = process::spawn(until_stolen, process::here.queue.stolen());
+  process::task<void> one = process::spawn(until_stolen, process::this_worker.queue.stolen());
   process::join(one);
 }
 

@@ -29,7 +29,7 @@ _CASES = [
         {"NOPAL_TRANSPORT": "local"},
         (),
         r"nopal: the transport local is for processes that NOPAL_PROCESSES .*begun by a launcher "
-        r"of MPI; accepted are ucx, mpi and mpi_messages",
+        r"of MPI; accepted are ucx, ucx_messages, mpi and mpi_messages",
     ),
     (
         {"NOPAL_TRANSPORT": "ucx"},

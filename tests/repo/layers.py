@@ -10,7 +10,11 @@ A layer's names lie in the namespace that is called as it is. A file names no na
 layer, as a declaration of what is defined there does; and no file declares or defines anything in
 the namespace of a lower one, but for a struct that it names without including it. What has no
 namespace is the matter of calls.py, which reads the compiled objects. An EXCEPTION allows one file
-one namespace (upwards.py).
+one namespace (upwards.py); "public" in the place of a namespace allows it to include the public
+API.
+
+What is said of a layer holds for its folders too: these belong to it. An argument "folders of
+LAYER: FOLDER ..." has their order, lowest first: a file of one includes none of a later one.
 """
 
 import re
@@ -34,7 +38,8 @@ def layer_of(path):
 def check(root, layers, *exceptions):
     order = layers.split()
     rank = {name: place for place, name in enumerate(order)}
-    allowed = upwards.Exceptions(exceptions)
+    folders = dict(filter(None, map(order_of_folders, exceptions)))
+    allowed = upwards.Exceptions(one for one in exceptions if not order_of_folders(one))
     problems = []
     for path in tree.cpp_files(root, "nopal"):
         mine = layer_of(path)
@@ -43,15 +48,39 @@ def check(root, layers, *exceptions):
             problems.append(f"{path}: nopal/{mine}/ is not one of the layers {' '.join(order)}")
             continue
         text = tree.read(root, path)
-        found = includes(tree.code_only(text, keep_strings=True), mine, public, rank)
+        found = includes(path, tree.code_only(text, keep_strings=True), mine, public, rank, allowed)
+        found += between_folders(path, text, mine, folders.get(mine, []))
         found += names(path, tree.code_only(text), mine, public, rank, allowed)
         problems += [f"{path}:{tree.line_of(text, at)}: {problem}" for at, problem in found]
     return problems + allowed.leftover()
 
 
-def includes(text, mine, public, rank):
+def includes(path, text, mine, public, rank, allowed):
     found = [(m.start(), judge(m[1], m[2], mine, public, rank)) for m in _INCLUDE.finditer(text)]
-    return [(at, problem) for at, problem in found if problem]
+    return [
+        (at, problem)
+        for at, problem in found
+        if problem and not ("public API" in problem and allowed.allow(path, "public"))
+    ]
+
+
+def order_of_folders(argument):
+    """The layer and its folders, if the argument says them; else None."""
+    match = re.fullmatch(r"folders of (\w+): (.+)", argument)
+    return (match[1], match[2].split()) if match else None
+
+
+def between_folders(path, text, mine, order):
+    """Includes of a folder of the layer that comes after the file's own."""
+    place = {f"nopal/{mine}/{folder}": number for number, folder in enumerate(order)}
+    own = place.get(path.rpartition("/")[0])
+    if own is None:
+        return []
+    return [
+        (match.start(), f"{match[2]} is of a later folder")
+        for match in _INCLUDE.finditer(tree.code_only(text, keep_strings=True))
+        if place.get(match[2].rpartition("/")[0], own) > own
+    ]
 
 
 def judge(quote, target, mine, public, rank):

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// The seam to what begins the processes of a program: a launcher of MPI, or the program itself,
+// which forks them.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/process/options.h"
+#include "nopal/process/transport/layout.h"
+#include "nopal/process/transport/transport.h"
+
+#include <memory>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::process {
+
+class launch : public group {
+public:
+  // Of what carries data, as the option `transport` calls it.
+  virtual const char* engine_name() const noexcept = 0;
+
+  // Collective: makes the block, zeroed, at its address in each process, and the way to the others.
+  virtual std::unique_ptr<transport> connect(const layout& memory) = 0;
+
+  // Called when the session of this process has ended as it should. Returns what the process exits
+  // with if others have not; else 0.
+  virtual int finish() noexcept = 0;
+};
+
+// Begins the launch that options and the environment ask for; argv is main's. A program is linked
+// with one of its two forms: mpi_launch.cc or local_only.cc.
+std::unique_ptr<launch> begin_launch(const resolved_options& options, char** argv);
+// Forks the processes from the caller, which has no other threads (local.cc).
+std::unique_ptr<launch> fork_processes(const resolved_options& options);
+
+} // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+// How neighbours find each other, and what they say.
+#include "nopal/process/launch/ring.h"
+
+#include "nopal/base/die.h"
+#include "nopal/process/transport/shared_memory.h"
+
+#include <algorithm>
+#include <arpa/inet.h>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <ifaddrs.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace nopal::inline NOPAL_ABI::process {
+namespace {
+
+// What a process says, if it is not the number of a dead process.
+constexpr std::uint32_t ended = 0xffffffff;
+constexpr std::uint32_t has_come = 0xfffffffe;
+constexpr std::uint32_t has_met = 0xfffffffd;
+constexpr int patience_ms = 10'000;
+
+// Where a process can be reached.
+struct place {
+  std::uint64_t secret = 0; // by which it knows its neighbour from a stranger
+  machine_name machine;
+  std::uint16_t port = 0; // as the network has it, like the addresses
+  std::uint16_t addresses = 0;
+  std::array<std::uint32_t, 15> address{};
+
+  bool has(std::uint32_t wanted) const noexcept {
+    return std::ranges::count(address, wanted) != 0; // an address is never 0, as unused places are
+  }
+};
+
+[[noreturn]] void die_of(const char* what) {
+  base::die("the processes cannot watch each other: %s: %s", what, std::strerror(errno));
+}
+
+void note_addresses(place& own) {
+  ifaddrs* all = nullptr;
+  if (getifaddrs(&all) != 0)
+    die_of("the addresses of this machine cannot be read");
+  for (const ifaddrs* each = all; each != nullptr; each = each->ifa_next) {
+    if (each->ifa_addr == nullptr || each->ifa_addr->sa_family != AF_INET)
+      continue;
+    sockaddr_in found;
+    std::memcpy(&found, each->ifa_addr, sizeof found);
+    if (ntohl(found.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET && own.addresses < own.address.size())
+      own.address[own.addresses++] = found.sin_addr.s_addr;
+  }
+  freeifaddrs(all);
+}
+
+int listen_somewhere(place& self) {
+  const int to = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_in own{};
+  own.sin_family = AF_INET;
+  socklen_t size = sizeof own;
+  if (to < 0 || bind(to, reinterpret_cast<const sockaddr*>(&own), size) != 0 ||
+      listen(to, 16) != 0 || getsockname(to, reinterpret_cast<sockaddr*>(&own), &size) != 0)
+    die_of("no TCP port can be had");
+  self.port = own.sin_port;
+  return to;
+}
+
+bool is_ready(int descriptor, short for_what) noexcept {
+  pollfd wanted{descriptor, for_what, 0};
+  int got = 0;
+  while ((got = poll(&wanted, 1, patience_ms)) < 0 && errno == EINTR)
+    ;
+  return got == 1;
+}
+
+// The connection, or -1.
+int connect_to(std::uint32_t address, std::uint16_t port) noexcept {
+  const int to = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  sockaddr_in other{};
+  other.sin_family = AF_INET;
+  other.sin_port = port;
+  other.sin_addr.s_addr = address;
+  if (connect(to, reinterpret_cast<const sockaddr*>(&other), sizeof other) == 0)
+    return to;
+  int error = 0;
+  socklen_t size = sizeof error;
+  if (errno == EINPROGRESS && is_ready(to, POLLOUT) &&
+      getsockopt(to, SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0)
+    return to;
+  close(to);
+  return -1;
+}
+
+// Connects with a neighbour, and says its secret to it. An address that this machine has too leads
+// to this machine itself, so it is tried only if the neighbour is on it.
+int reach(const place& other, const place& own, unsigned rank) {
+  int to = -1;
+  if (other.machine == own.machine)
+    to = connect_to(htonl(INADDR_LOOPBACK), other.port);
+  for (unsigned i = 0; to < 0 && i < other.addresses; ++i)
+    if (other.machine == own.machine || !own.has(other.address[i]))
+      to = connect_to(other.address[i], other.port);
+  if (to < 0 || send(to, &other.secret, sizeof other.secret, MSG_NOSIGNAL) !=
+                    static_cast<ssize_t>(sizeof other.secret))
+    base::die("process %u cannot be reached by TCP at any address of its machine", rank);
+  return to;
+}
+
+// Waits for the neighbour's connection. Others that come are strangers, and are turned away.
+int welcome(int listening, const place& own, unsigned rank) {
+  while (is_ready(listening, POLLIN)) {
+    const int from = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (from < 0)
+      continue;
+    std::uint64_t secret = 0;
+    if (is_ready(from, POLLIN) && recv(from, &secret, sizeof secret, 0) == sizeof secret &&
+        secret == own.secret)
+      return from;
+    close(from);
+  }
+  base::die("process %u has not connected to this one within %d seconds", rank, patience_ms / 1000);
+}
+
+// A neighbour that does not answer for so many seconds is dead.
+void probe(int neighbour) noexcept {
+  constexpr int on = 1;
+  constexpr int second = 1;
+  constexpr int times = 3;
+  setsockopt(neighbour, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+  setsockopt(neighbour, IPPROTO_TCP, TCP_KEEPIDLE, &second, sizeof second);
+  setsockopt(neighbour, IPPROTO_TCP, TCP_KEEPINTVL, &second, sizeof second);
+  setsockopt(neighbour, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+}
+
+} // namespace
+
+std::vector<watch::watched> ring::connect(group& processes) {
+  rank_ = processes.rank();
+  size_ = processes.size();
+  if (size_ == 1)
+    return {};
+  place own;
+  if (getrandom(&own.secret, sizeof own.secret, 0) != sizeof own.secret)
+    die_of("no random number can be had");
+  own.machine = this_machine();
+  note_addresses(own);
+  const int listening = listen_somewhere(own);
+  std::vector<place> all(size_);
+  processes.all_gather(&own, all.data(), sizeof own);
+  const unsigned next = (rank_ + 1) % size_;
+  const unsigned before = (rank_ + size_ - 1) % size_;
+  // All listen by now, and a connection waits to be welcomed, so no process waits for another here.
+  neighbours_ = {reach(all[next], own, next), -1};
+  neighbours_[1] = welcome(listening, own, before);
+  close(listening);
+  std::vector<watch::watched> watched;
+  for (const unsigned whose : {next, before}) {
+    const int from = neighbours_[watched.size()];
+    probe(from);
+    watched.push_back({from, "process " + std::to_string(whose),
+                       [this, from, whose] { return heard(from, whose); }});
+  }
+  return watched;
+}
+
+void ring::meet() noexcept {
+  if (size_ == 1)
+    return;
+  if (rank_ == 0)
+    tell_next(has_come);
+  else
+    come();
+  for (unsigned tries = 1; met_.load(base::acquire) == 0; ++tries) // M
+    idle_for_a_while(tries);
+}
+
+// Called twice: when this process comes to the meeting, and when it hears that all before it have.
+// The second call passes the word on.
+void ring::come() noexcept {
+  if (missing_.fetch_sub(1, base::acq_rel) == 1) // M
+    tell_next(has_come);
+}
+
+void ring::have_met() noexcept {
+  met_.store(1, base::release); // M
+  if (rank_ + 1 != size_)
+    tell_next(has_met);
+}
+
+void ring::end_well() noexcept {
+  over_.store(1, base::release); // V
+  tell(ended);
+}
+
+// Called by the watch's thread.
+watch::sign ring::heard(int from, unsigned whose) noexcept {
+  std::uint32_t what = 0;
+  if (recv(from, &what, sizeof what, 0) != sizeof what)
+    what = whose; // the connection is closed: the neighbour itself has died
+  if (what == ended || over_.load(base::acquire) != 0) // V
+    return watch::sign::ended_well;
+  if (what == has_met || (what == has_come && rank_ == 0)) {
+    have_met();
+    return watch::sign::alive;
+  }
+  if (what == has_come) {
+    come();
+    return watch::sign::alive;
+  }
+  tell(what);
+  base::die("process %u has died before the computation has ended, so this process ends too", what);
+}
+
+void ring::tell(std::uint32_t what) noexcept {
+  for (const int neighbour : neighbours_)
+    send(neighbour, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void ring::tell_next(std::uint32_t what) noexcept {
+  send(neighbours_[0], &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+} // namespace nopal::inline NOPAL_ABI::process

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The thread that watches other processes.
+#include "nopal/process/launch/watch.h"
+
+#include "nopal/base/die.h"
+
+#include <cerrno>
+#include <cstring>
+#include <poll.h>
+#include <unistd.h>
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI::process {
+
+void watch::start(std::vector<watched> all) {
+  all_ = std::move(all);
+  if (pipe(stop_) != 0)
+    base::die("no pipe could be made to watch the other processes: %s", std::strerror(errno));
+  thread_ = base::thread{"watches other processes", [this] { look(); }};
+}
+
+void watch::stop() noexcept {
+  if (!thread_.joinable())
+    return;
+  close(stop_[1]);
+  thread_.join();
+  close(stop_[0]);
+  for (const watched& each : all_)
+    close(each.descriptor);
+  all_.clear();
+}
+
+void watch::look() noexcept {
+  std::vector<pollfd> wanted;
+  for (const watched& each : all_)
+    wanted.push_back({each.descriptor, POLLIN, 0});
+  wanted.push_back({stop_[0], POLLIN, 0});
+  for (;;) {
+    if (poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR)
+      base::die("the other processes cannot be watched any more: %s", std::strerror(errno));
+    if (wanted.back().revents != 0)
+      return;
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      if (wanted[i].revents == 0)
+        continue;
+      const sign seen = all_[i].read();
+      if (seen == sign::dead)
+        base::die("%s has died before the computation has ended, so this process ends too",
+                  all_[i].whose.c_str());
+      if (seen == sign::ended_well)
+        wanted[i].fd = -1; // poll takes no notice of it
+      wanted[i].revents = 0;
+    }
+  }
+}
+
+} // namespace nopal::inline NOPAL_ABI::process

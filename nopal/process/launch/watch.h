@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// A thread that notices when another process of the program dies, and then ends this one with a
+// sentence. It sleeps in poll, so it costs nothing.
+//
+// It watches descriptors that become readable, or hang up, when a process has died: the kernel's
+// (pidfd), or a connection to the process. A process that is about to end as it should says so
+// first.
+#pragma once
+
+#include "nopal/base/thread.h"
+#include "nopal/config.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::process {
+
+class watch {
+public:
+  enum class sign : unsigned char { alive, ended_well, dead };
+  struct watched {
+    int descriptor;    // closed by the watch
+    std::string whose; // "process 3"
+    // Called by the thread when the descriptor is readable. Returns what that is a sign of.
+    std::function<sign()> read;
+  };
+
+  watch() = default;
+  ~watch() { stop(); }
+  watch(const watch&) = delete;
+  watch& operator=(const watch&) = delete;
+
+  void start(std::vector<watched> all);
+  void stop() noexcept;
+
+private:
+  void look() noexcept;
+
+  std::vector<watched> all_; // the thread's own, from start until it has been joined
+  int stop_[2] = {-1, -1};   // a pipe: the thread ends when the second end is closed
+  base::thread thread_;
+};
+
+} // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

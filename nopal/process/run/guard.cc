@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// The guard below the region, and the handler of faults there.
+#include "nopal/process/run/guard.h"
+
+#include "nopal/base/die.h"
+#include "nopal/base/faults.h"
+#include "nopal/base/os.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+
+namespace nopal::inline NOPAL_ABI::process {
+namespace {
+
+layout guarded;
+char sentence[256]; // made before, since a handler formats nothing
+std::optional<base::signal_stack> own_stack;
+
+void look_at_fault(std::uintptr_t at, const void*) {
+  if (at >= guarded.guard_at() && at < guarded.region_at())
+    base::die_in_signal_handler(sentence);
+}
+
+} // namespace
+
+void guard_region(const layout& memory) {
+  guarded = memory;
+  std::snprintf(sentence, sizeof sentence,
+                "the tasks of a process need more than the uni-address region of %zu bytes for "
+                "their stacks; set NOPAL_REGION_SIZE or process::options::region_size to a larger "
+                "power of two, up to 1G",
+                memory.region_size);
+  if (!base::forbid(reinterpret_cast<void*>(memory.guard_at()), memory.guard_size()))
+    base::die("the guard below the uni-address region could not be made: %s", std::strerror(errno));
+  own_stack.emplace();
+  if (!base::add_fault_look(look_at_fault))
+    base::die("the handler that reports overflows of the region cannot be installed: %s",
+              std::strerror(errno));
+}
+
+void unguard_region() noexcept {
+  base::remove_fault_look(look_at_fault);
+  own_stack.reset();
+}
+
+} // namespace nopal::inline NOPAL_ABI::process

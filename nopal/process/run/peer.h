@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// A victim's queue and region, as a thief reaches them, and the time that each step takes.
+#pragma once
+
+#include "nopal/base/os.h"
+#include "nopal/config.h"
+#include "nopal/process/run/worker.h"
+#include "nopal/process/transport/transport.h"
+
+#include <cstdint>
+#include <optional>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::process {
+
+// Adds the cycles since it was made, or since the step before, to a step.
+class timed {
+public:
+  explicit timed(step what) noexcept : what_{what} {}
+  void end() noexcept { end(what_); }
+  void end(step what) noexcept {
+    const std::uint64_t now = base::cycles();
+    this_worker.done.cycles[static_cast<unsigned>(what)] += now - since_;
+    since_ = now;
+  }
+
+private:
+  step what_;
+  std::uint64_t since_ = base::cycles();
+};
+
+// What `steal` needs of a victim (queue.h), for whichever queue: functions that a queue's steal
+// does not call are not instantiated.
+template <class Memory> class peer {
+public:
+  peer(transport& engine, unsigned victim) noexcept : engine_{engine}, victim_{victim} {}
+
+  std::uint64_t read_ends() { return read(&queue().head); }
+  bool take(std::uint32_t head, std::uint64_t& entry) {
+    return engine_.compare_swap_and_get(victim_, queue().head, head, head + 1, &entry,
+                                        &queue().entry(head), sizeof entry) == head;
+  }
+  void copy(segment stolen) {
+    void* const at = reinterpret_cast<void*>(this_worker.region + stolen.lower);
+    engine_.get(victim_, at, at, stolen.size()); // to the same address
+    count(stolen);
+  }
+  void acknowledge() { engine_.post_add(victim_, queue().acknowledged, 1); }
+
+  // The whole steal by one message, which counts as `take`, or as `look` if nothing was open.
+  std::optional<segment> request() {
+    ++this_worker.done.tries;
+    timed all{step::look};
+    const std::optional<segment> stolen = engine_.request_steal(victim_);
+    all.end(stolen ? step::take : step::look);
+    if (stolen)
+      count(*stolen);
+    return stolen;
+  }
+
+  // Of a queue with a lock.
+  bool try_lock() { return engine_.add(victim_, queue().lock, 1) == 0; }
+  void unlock() { put(queue().lock, 0); }
+  void put_head(std::uint32_t head) { put(queue().head, head); }
+  std::uint64_t read_entry(std::uint32_t number) { return read(&queue().entry(number)); }
+
+  // What steal calls after each of its steps.
+  auto steps() noexcept {
+    ++this_worker.done.tries;
+    return [clock = timed{step::look}](int number) mutable {
+      clock.end(static_cast<step>(number - 1));
+    };
+  }
+
+private:
+  static void count(segment stolen) noexcept {
+    ++this_worker.done.steals;
+    this_worker.done.stolen_bytes += stolen.size();
+  }
+  static Memory& queue() noexcept { return control().queue; }
+  std::uint64_t read(const void* from) {
+    std::uint64_t value = 0;
+    engine_.get(victim_, &value, from, sizeof value);
+    return value;
+  }
+  void put(word& at, std::uint32_t value) { engine_.put(victim_, &at, &value, sizeof value); }
+
+  transport& engine_;
+  const unsigned victim_;
+};
+
+} // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// What a process keeps for itself: its half of the queue, its heap, the task that it runs.
+//
+// A task is named by the place of its result: the process that spawned it, and the address of the
+// cell there. Both fit a word, which moves with the frames of the task that will join it.
+#pragma once
+
+#include "nopal/arch/uni_address.h"
+#include "nopal/config.h"
+#include "nopal/join/failure.h"
+#include "nopal/process/run/heap.h"
+#include "nopal/process/transport/layout.h"
+
+#include <cstddef>
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::process {
+
+// {process, address} of a cell. Every process reads it alike.
+using cell_reference = std::uint64_t;
+inline constexpr unsigned address_bits = 48;
+constexpr unsigned process_of(cell_reference ref) noexcept {
+  return static_cast<unsigned>(ref >> address_bits);
+}
+inline cell* cell_of(cell_reference ref) noexcept {
+  return reinterpret_cast<cell*>(ref & ((std::uint64_t{1} << address_bits) - 1));
+}
+
+// The steps of a steal, in the order of the paper's Table 3. `look` counts each try. A steal by
+// message (peer.h) counts as a whole: as `take`.
+enum class step : unsigned { look, take, copy, suspend, resume };
+inline constexpr unsigned steps = 5;
+
+// What a process has counted; `cycles` of the processor's clock.
+struct counts {
+  std::uint64_t tasks = 0; // whose continuation was offered
+  std::uint64_t tries = 0;
+  std::uint64_t steals = 0;
+  std::uint64_t stolen_bytes = 0;
+  std::uint64_t suspended = 0;
+  std::uint64_t suspended_bytes = 0;
+  std::uint64_t most_region = 0; // bytes of the region that were ever used at once
+  std::uint64_t page_faults = 0; // of the whole process, without those that needed the disk
+  std::uint64_t cycles[steps] = {};
+};
+
+// The thread that runs tasks is its only user, but for `done`, which the thread of the progress
+// lines reads too.
+struct worker {
+  queue_owner<own_queue> queue;
+  std::uintptr_t upper = 0;  // the upper end of the running task's segment
+  std::uintptr_t region = 0; // where the region begins
+  std::uint64_t home = 0;    // this process in the upper bits, as in a reference
+  const join::exception_state* exceptions = nullptr; // of the thread that runs tasks
+  heap cells;
+  counts done;
+
+  // The upper end of a child's segment, where its parent's context is this. With regions apart the
+  // child of a task from elsewhere begins at the upper end of this process's own.
+  std::uintptr_t upper_of_child(const void* context) const noexcept {
+    const auto at = reinterpret_cast<std::uintptr_t>(context);
+    if constexpr (NOPAL_PROCESS_REGIONS != 0)
+      if (at < arch::nopal_own_region[0] || at > arch::nopal_own_region[1])
+        return arch::nopal_own_region[1];
+    return at;
+  }
+  // The running task's segment, when it has pushed this context.
+  segment open_segment(const void* context) const noexcept {
+    const auto lower =
+        static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(context) - region);
+    return {lower, static_cast<std::uint32_t>(upper - region)};
+  }
+  cell_reference reference_to(const cell* own) const noexcept {
+    return home | reinterpret_cast<std::uintptr_t>(own);
+  }
+  // The cell, if it is one of this process; else null.
+  cell* if_own(cell_reference ref) const noexcept {
+    const std::uint64_t at = ref ^ home;
+    return at >> address_bits == 0 ? reinterpret_cast<cell*>(at) : nullptr;
+  }
+};
+
+extern worker this_worker;
+
+} // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

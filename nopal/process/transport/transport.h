@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// The seam to what carries data between processes. Operations are one-sided: the thread of the
+// other process that runs tasks takes no part.
+//
+// Addresses are those of the block (layout.h), which every process has at the same place; `peer` is
+// never the caller. The thread that runs tasks is the only caller.
+//
+// Contract:  an operation has been done at the peer when its call returns; one that is only begun
+//            (`post`) is done some time later, not before operations that returned earlier. A `get`
+//            of 8 aligned bytes is one read. If a process stores a word (release), another one that
+//            reads the word by `get` then reads, by another `get`, all that was written before.
+// Errors:    a peer that is lost ends the program with a sentence that names it.
+#pragma once
+
+#include "nopal/base/os.h"
+#include "nopal/config.h"
+#include "nopal/process/transport/layout.h"
+#include "nopal/process/transport/segment.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::process {
+
+// The processes of a program, as far as an engine has to know them before it connects them.
+class group {
+public:
+  virtual ~group() = default;
+  group() = default;
+  group(const group&) = delete;
+  group& operator=(const group&) = delete;
+
+  virtual unsigned rank() const noexcept = 0;
+  virtual unsigned size() const noexcept = 0;
+  // Collective: `all` receives the `bytes` bytes of each process, in the order of ranks.
+  virtual void all_gather(const void* own, void* all, std::size_t bytes) = 0;
+};
+
+// For the stack of a thread on which MPI or UCX runs.
+inline constexpr std::size_t room_of_libraries = std::size_t{8} << 20;
+
+// What also reaches a process on another machine.
+class far_transport {
+public:
+  virtual ~far_transport() = default;
+  far_transport() = default;
+  far_transport(const far_transport&) = delete;
+  far_transport& operator=(const far_transport&) = delete;
+
+  virtual void get(unsigned peer, void* to, const void* from, std::size_t bytes) = 0;
+  virtual void put(unsigned peer, void* to, const void* from, std::size_t bytes) = 0;
+  // Steals the oldest continuation of the peer, if one is open, and puts its frames at their
+  // addresses. One message, for which a thread of the peer does the steal (steal_service.h).
+  virtual std::optional<segment> request_steal(unsigned peer) = 0;
+
+  virtual void post_store(unsigned peer, word& at, std::uint32_t value) = 0;
+  virtual void post_add(unsigned peer, word& at, std::uint32_t by) = 0;
+  // Lets operations that were begun go on, where they need that. Called while a process is idle.
+  virtual void progress() noexcept {}
+  // Returns when all that was begun is done.
+  virtual void flush() {}
+  // Collective: no process asks anything of another one after it.
+  virtual void close() noexcept {}
+};
+
+// What a process has. A peer that handles steals is on another machine: the thief asks for one by
+// request_steal. From the other peers a thief steals by itself, by what is only for these.
+class transport : public far_transport {
+public:
+  virtual bool handles_steals(unsigned peer) const noexcept = 0;
+
+  // All return what the word was before. The second is a compare_swap and then a get.
+  virtual std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
+                                     std::uint32_t desired) = 0;
+  virtual std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
+                                             std::uint32_t desired, void* to, const void* from,
+                                             std::size_t bytes) = 0;
+  virtual std::uint32_t add(unsigned peer, word& at, std::uint32_t by) = 0;
+};
+
+// Called by a thread that has looked in vain `tries` times in a row. It waits, the longer the more
+// often it has looked, but never more than about a millisecond.
+inline void idle_for_a_while(unsigned tries) noexcept {
+  constexpr unsigned spins = 64;
+  if (tries < spins)
+    return base::wait_briefly(tries);
+  base::sleep_us(std::min(10u * (tries - spins + 1), 1000u));
+}
+
+} // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

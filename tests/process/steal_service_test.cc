@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// A steal that a thread of the victim's own process does for a thief elsewhere.
+#include "nopal/process/transport/steal_service.h"
+
+#include "nopal/process/transport/layout.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <sys/mman.h>
+#include <thread>
+#include <vector>
+
+namespace {
+
+namespace process = nopal::process;
+namespace base = nopal::base;
+
+class steal_service : public testing::Test {
+protected:
+  steal_service() {
+    void* const at = reinterpret_cast<void*>(process::block_at);
+    mapped_ = mmap(at, as_.size(), PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    if (mapped_ != at)
+      throw std::runtime_error("the block could not be mapped");
+  }
+  ~steal_service() override { munmap(mapped_, as_.size()); }
+
+  std::uint64_t* frames(process::segment one) const {
+    return reinterpret_cast<std::uint64_t*>(as_.region_at() + one.lower);
+  }
+  std::optional<process::segment> accept(const std::vector<std::uint64_t>& message) const {
+    return process::place_stolen(as_.region_at(), message.data(),
+                                 message.size() * sizeof(std::uint64_t));
+  }
+
+  const process::layout as_{std::size_t{1} << 20, std::size_t{64} << 10};
+  void* mapped_ = nullptr;
+};
+
+TEST_F(steal_service, gives_the_oldest_first_and_each_once) {
+  process::queue_owner<process::own_queue> owner;
+  const process::segment all[] = {{32768, 65536}, {16384, 32768}};
+  for (const process::segment one : all) {
+    std::fill_n(frames(one), one.size() / 8, one.packed() + 1);
+    ASSERT_TRUE(owner.push(one));
+  }
+  for (const process::segment one : all) {
+    const std::vector<std::uint64_t> message = process::serve_steal(as_.region_at());
+    ASSERT_EQ(message.size(), 1 + one.size() / 8);
+    EXPECT_TRUE(owner.is_settled()); // its thread has acknowledged
+    std::fill_n(frames(one), one.size() / 8, 0);
+    const std::optional<process::segment> got = accept(message);
+    ASSERT_TRUE(got);
+    EXPECT_EQ(got->packed(), one.packed());
+    EXPECT_EQ(std::count(frames(one), frames(one) + one.size() / 8, one.packed() + 1),
+              one.size() / 8);
+  }
+  EXPECT_TRUE(process::serve_steal(as_.region_at()).empty());
+  EXPECT_FALSE(accept({}));
+  EXPECT_FALSE(owner.pop());
+}
+
+// The owner writes frames when it has the entry and nothing is being copied, as tasks do. Every
+// second entry it leaves to the thread that answers.
+TEST_F(steal_service, what_is_given_is_whole_while_the_owner_goes_on) {
+  constexpr std::uint64_t rounds = 2'000;
+  const process::segment one{1024, 2048};
+  process::queue_owner<process::own_queue> owner;
+  base::atomic<std::uint32_t> over{0};
+  std::uint64_t given = 0;
+  std::uint64_t torn = 0;
+  std::thread answers{[&] {
+    while (over.load(base::acquire) == 0) {
+      const std::vector<std::uint64_t> message = process::serve_steal(as_.region_at());
+      if (message.empty())
+        continue;
+      ++given;
+      torn += std::count(message.begin() + 1, message.end(), message[1]) != one.size() / 8;
+    }
+  }};
+  std::uint64_t kept = 0;
+  for (std::uint64_t round = 1; round <= rounds; ++round) {
+    std::fill_n(frames(one), one.size() / 8, round);
+    const std::uint32_t before = owner.stolen();
+    EXPECT_TRUE(owner.push(one));
+    for (unsigned tries = 1; round % 2 == 0 && owner.stolen() == before; ++tries)
+      base::wait_briefly(tries);
+    if (owner.pop())
+      ++kept;
+    else
+      for (unsigned tries = 1; !owner.is_settled(); ++tries)
+        base::wait_briefly(tries);
+  }
+  over.store(1, base::release);
+  answers.join();
+  EXPECT_EQ(kept + given, rounds);
+  EXPECT_GE(given, rounds / 2);
+  EXPECT_EQ(torn, 0u);
+}
+
+} // namespace

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// A diagnosis that check builds link in (nopal/process/run/isolation.h): what a word of a stolen
+// frame points to.
+#include "nopal/process/run/isolation.h"
+
+#include "nopal/base/die.h"
+#include "nopal/base/sanitizer.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <dlfcn.h>
+#include <link.h>
+#include <set>
+#include <vector>
+
+namespace nopal::inline NOPAL_ABI::process {
+namespace {
+
+struct range {
+  std::uintptr_t from;
+  std::uintptr_t to;
+  const char* what;
+
+  bool holds(std::uintptr_t at) const noexcept { return at >= from && at < to; }
+};
+
+// A function that does not use rbp leaves in it what its caller had.
+constexpr std::ptrdiff_t saved_rbp = 6;
+
+constexpr const char* allocated = "memory that one process has allocated";
+
+int add_loaded(dl_phdr_info* info, std::size_t, void* to) {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& part = info->dlpi_phdr[i];
+    const std::uintptr_t at = info->dlpi_addr + part.p_vaddr;
+    if (part.p_type == PT_LOAD)
+      static_cast<std::vector<range>*>(to)->push_back({at, at + part.p_memsz, nullptr});
+  }
+  return 0;
+}
+
+// What each process has for itself: what it may write, and no file is behind. Programs and
+// libraries lie alike in all, with their variables.
+std::vector<range> own_memory() {
+  std::vector<range> loaded;
+  dl_iterate_phdr(add_loaded, &loaded);
+  std::vector<range> own;
+  std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+  if (maps == nullptr)
+    return own;
+  const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  char line[512];
+  while (std::fgets(line, sizeof line, maps) != nullptr) {
+    range one{};
+    char rights[8];
+    char name[256] = "";
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %*s %255s", &one.from, &one.to,
+                    rights, name) < 3 ||
+        rights[1] != 'w' || rights[3] != 'p')
+      continue;
+    one.what = one.holds(thread)                      ? "a thread's variables (thread_local)"
+               : std::strncmp(name, "[stack", 6) == 0 ? "the stack of a thread"
+                                                      : allocated;
+    const bool of_library = std::ranges::any_of(
+        loaded, [&](const range& each) { return each.from < one.to && one.from < each.to; });
+    if (name[0] != '/' && !of_library)
+      own.push_back(one);
+  }
+  std::fclose(maps);
+  return own;
+}
+
+const char* what_is_at(std::uintptr_t value, const layout& memory, const range& arrived,
+                       const std::vector<range>& own) noexcept {
+  // Below are frames that have ended, which dead words name; the upper end is the parent's context.
+  if (value >= memory.region_at() && value < memory.region_end())
+    return value > arrived.to ? "the stack of another task" : nullptr;
+  if (value >= block_at && value < memory.region_at()) // cells, which a task's references name
+    return nullptr;
+  for (const range& each : own)
+    if (each.holds(value))
+      return each.what;
+  return nullptr;
+}
+
+// The function in whose frame the word lies: that of the next return address above.
+const char* function_at(const std::uintptr_t* word, const std::uintptr_t* end) noexcept {
+  for (; word < end; ++word) {
+    Dl_info place{};
+    if (*word > base::page_size() && dladdr(reinterpret_cast<void*>(*word), &place) != 0 &&
+        place.dli_sname != nullptr)
+      return place.dli_sname;
+  }
+  return "a function that is not exported";
+}
+
+} // namespace
+
+void check_isolation(const layout& memory, segment arrived) {
+  if (base::a_tool_watches()) // AddressSanitizer keeps addresses of its own in frames
+    return;
+  static std::set<std::pair<std::uint32_t, const char*>> said;
+  const range frames{memory.region_at() + arrived.lower, memory.region_at() + arrived.upper,
+                     nullptr};
+  const std::vector<range> own = own_memory();
+  const auto* const end = reinterpret_cast<const std::uintptr_t*>(frames.to);
+  const auto* const context = reinterpret_cast<const std::uintptr_t*>(frames.from);
+  const auto* at = context + 1; // after `upper`
+  for (; at < end; ++at) {
+    const char* const what = what_is_at(*at, memory, frames, own);
+    if (what == nullptr || at == context + saved_rbp ||
+        !said.insert({static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at)), what})
+             .second)
+      continue;
+    base::say("a task that came from another process has a pointer to %s in its frames: %#tx, %td "
+              "bytes below the upper end, above %s; tasks use only what they were given",
+              what, *at, frames.to - reinterpret_cast<std::uintptr_t>(at), function_at(at, end));
+  }
+}
+
+[[gnu::noinline]] void clear_stack_below() noexcept {
+  volatile std::uint64_t below[512];
+  for (volatile std::uint64_t& each : below)
+    each = 0;
+}
+
+} // namespace nopal::inline NOPAL_ABI::process
