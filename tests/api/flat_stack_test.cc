@@ -4,6 +4,7 @@
 // and Halide #9377: they end, and no stack is deeper than its own strand needs.
 #include "nopal/affine.h"
 #include "nopal/loop.h"
+#include "nopal/stack/stack.h"
 #include "tests/api/support.h"
 
 #include <pthread.h>
