@@ -141,7 +141,7 @@ TEST_F(ready_queues, a_thief_takes_what_its_owner_does_not_turn_to) {
 TEST_F(ready_queues, a_look_that_finds_nothing_is_forgotten) {
   fiber_of_group fiber{group};
   taker->ready.add(&fiber);
-  nopal::vproc::ready_seen seen{.there = false, .turns = taker->ready.turns()};
+  nopal::vproc::ready_seen seen{.any = false, .turns = taker->ready.turns()};
   EXPECT_EQ(steal(seen), nullptr) << "although the number of turns is the same";
   EXPECT_EQ(steal(seen), &fiber);
 }
