@@ -9,11 +9,10 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/fork.h"
 #include "nopal/sched/forks.h"
+#include "nopal/scope.h"
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -107,7 +106,7 @@ template <class... F>
   requires(sizeof...(F) > 0) && (detail::gives_copy<F> && ...)
 auto invoke(F&&... f) {
   return detail::invoke_all(std::index_sequence_for<F...>{},
-                            [&f]() -> decltype(auto) { return std::invoke(f); }...);
+                            [&f]() -> decltype(auto) { return base::call(f); }...);
 }
 
 } // namespace nopal::inline NOPAL_ABI

@@ -6,7 +6,6 @@
 #include "nopal/config.h"
 #include "nopal/refused_forks.h"
 
-#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -46,7 +45,11 @@ private:
                   std::is_nothrow_destructible_v<F>)
       return base::closure_of(std::forward<F>(f), std::forward<Args>(args)...);
     else
-      return base::closure_of(std::ref(f), std::forward<Args>(args)...);
+      return base::closure_of(
+          [&f](auto&&... parts) -> decltype(auto) {
+            return base::call(f, std::forward<decltype(parts)>(parts)...);
+          },
+          std::forward<Args>(args)...);
   }
 };
 

@@ -9,7 +9,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 struct worker;
-}
+struct worker_deque;
+} // namespace nopal::inline NOPAL_ABI::vproc
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -25,7 +26,7 @@ bool fork_slow(fork_record* of, const body_calls& child, void* closure) noexcept
 
 // Check builds, at each fork: ends the program if the strand's control words are not its group's
 // and no guard has changed them (nopal/floating_point.h).
-void check_control(const worker* self) noexcept;
+void check_control(const vproc::worker_deque* self) noexcept;
 
 // The pop found the fork public, or could not tell. Returns if the continuation is still ours; if
 // not, the child is finished and the call does not return.
