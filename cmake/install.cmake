@@ -26,6 +26,25 @@ function(nopal_install_libraries component libdir set)
     DESTINATION ${libdir}/cmake/nopal COMPONENT ${component} ${arg_OPTIONS})
 endfunction()
 
+# nopal_reached_headers(variable): the public headers, and what these include, with all choices.
+function(nopal_reached_headers variable)
+  file(GLOB left CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/nopal/*.h)
+  set(reached "")
+  while(left)
+    list(POP_FRONT left header)
+    list(APPEND reached ${header})
+    file(STRINGS ${PROJECT_SOURCE_DIR}/${header} lines REGEX "^ *# *(include|define) .*\"nopal/")
+    foreach(line IN LISTS lines)
+      string(REGEX MATCH "nopal/[^\"]*" included "${line}")
+      if(NOT included IN_LIST reached AND NOT included IN_LIST left)
+        list(APPEND left ${included})
+      endif()
+    endforeach()
+  endwhile()
+  set(${variable} ${reached} PARENT_SCOPE)
+endfunction()
+nopal_reached_headers(reached_headers)
+
 # nopal_install(component libdir docdir [EXCLUDE_FROM_ALL]): everything, as a component of
 # the installation. What is written into files differs with the place of the libraries.
 function(nopal_install component libdir docdir)
@@ -71,8 +90,11 @@ function(nopal_install component libdir docdir)
       DESTINATION ${libdir}/pkgconfig COMPONENT ${component} ${options})
   endforeach()
 
-  install(DIRECTORY ${PROJECT_SOURCE_DIR}/nopal DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-    COMPONENT ${component} ${options} FILES_MATCHING PATTERN *.h)
+  foreach(header IN LISTS reached_headers)
+    cmake_path(GET header PARENT_PATH folder)
+    install(FILES ${PROJECT_SOURCE_DIR}/${header}
+      DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/${folder} COMPONENT ${component} ${options})
+  endforeach()
   install(FILES ${PROJECT_SOURCE_DIR}/README.md DESTINATION ${docdir}
     COMPONENT ${component} ${options})
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${docdir}
