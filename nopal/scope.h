@@ -2,6 +2,7 @@
 // The class `scope`: it forks and joins. Part of fork.h, which has the contract.
 #pragma once
 
+#include "nopal/concepts.h"
 #include "nopal/config.h"
 
 #if defined(NOPAL_SERIAL)
@@ -22,11 +23,10 @@ namespace nopal::inline NOPAL_ABI {
 namespace detail {
 template <class Body> void call_affine(Body& body);                    // affine.h
 template <class Body> void call_in_arena(Body& body, unsigned vprocs); // arena.h
-} // namespace detail
 
 // What `scope` is; invoke.h and cancel.h have scopes of other kinds.
 template <join::fork_kind Kind, class Frame = join::scope_frame>
-class NOPAL_TYPE any_scope : public detail::refused_forks {
+class NOPAL_TYPE any_scope : public refused_forks {
 public:
   [[gnu::always_inline]] inline any_scope() noexcept {
     NOPAL_PIN_FRAME
@@ -47,20 +47,20 @@ public:
   any_scope(const any_scope&) = delete;
   any_scope& operator=(const any_scope&) = delete;
 
-  using detail::refused_forks::fork;
-  // Runs `f(args...)` as a child. Function and arguments are moved or copied to the child before
-  // the continuation can run.
+  using refused_forks::fork;
+  /// Runs `f(args...)` as a child. Function and arguments are moved or copied to the child before
+  /// the continuation can run.
   template <class F, class... Args>
-    requires base::forks<F, Args...>
+    requires forkable<F, Args...>
   [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
     if (may_fork())
       sched::call_stub<Kind>(&frame_, std::forward<F>(f), std::forward<Args>(args)...);
   }
 
-  // Runs `result = f(args...)` as a child, function and arguments moved or copied likewise. The
-  // result is there after the join; check builds keep it away until then (join/kept_results.h).
+  /// Runs `result = f(args...)` as a child, function and arguments moved or copied likewise. The
+  /// result is there after the join; check builds keep it away until then (join/kept_results.h).
   template <class R, class F, class... Args>
-    requires base::forks_into<R, F, Args...>
+    requires forkable_into<R, F, Args...>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     if (!may_fork())
       return;
@@ -79,9 +79,9 @@ public:
           std::forward<F>(f), std::forward<Args>(args)...);
   }
 
-  // Waits until every child forked so far is finished; rethrows their serially first exception; or
-  // throws `cancelled`, if children were not run because this strand is cancelled. The scope can be
-  // used again.
+  /// Waits until every child forked so far is finished; rethrows their serially first exception; or
+  /// throws `cancelled`, if children were not run because this strand is cancelled. The scope can
+  /// be used again.
   [[gnu::always_inline]] inline void join() {
     if (frame_.needs_join()) [[unlikely]] {
       wait();
@@ -94,8 +94,8 @@ public:
   }
 
 protected:
-  template <class Body> friend void detail::call_affine(Body& body);
-  template <class Body> friend void detail::call_in_arena(Body& body, unsigned vprocs);
+  template <class Body> friend void call_affine(Body& body);
+  template <class Body> friend void call_in_arena(Body& body, unsigned vprocs);
 
   [[gnu::always_inline]] static inline std::uintptr_t this_frame() noexcept {
     return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -125,8 +125,27 @@ protected:
   })
 };
 
-// Waits for its children before it dies.
-using scope = any_scope<join::fork_kind::plain>;
+} // namespace detail
+
+/// Forks children, and waits for them before it dies.
+/// @pre It is a local variable, and only the function that declares it forks and joins it. Scopes
+/// of one function fork and join like nested blocks.
+/// @throws from `join` the serially first exception of the children; `cancelled`, if children were
+/// not run because the strand is cancelled. The destructor does the same, unless an exception is
+/// uncaught.
+/// @par Threads
+/// Any thread. After a fork or a join the function may be on another thread.
+/// @par Cost
+/// A fork that no thief takes allocates nothing and waits for nothing.
+/// @par Paper
+/// fibril-spaa16, section 4.1.
+class NOPAL_TYPE scope : public detail::any_scope<join::fork_kind::plain> {
+public:
+  [[gnu::always_inline]] inline scope() noexcept {}
+  /// Joins, and rethrows as `join` does, unless an exception is uncaught: then the exceptions of
+  /// children are only counted (suppressed_exceptions in runtime.h).
+  [[gnu::always_inline]] inline ~scope() noexcept(false) {}
+};
 
 } // namespace nopal::inline NOPAL_ABI
 NOPAL_HIDDEN_END
