@@ -113,13 +113,13 @@ public:
           region.cancel();
       });
     });
-    region.try_join();
+    static_cast<void>(region.try_join());
   }
 
   void find(const tree& t) {
     nopal::cancel_scope region;
     region.fork([&] { look(t, 0, 0, region); });
-    region.try_join();
+    static_cast<void>(region.try_join());
   }
 
   template <class F, class G> static void both(const F& f, const G& g) { nopal::invoke(f, g); }

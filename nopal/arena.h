@@ -16,6 +16,7 @@
 #pragma once
 
 #include "nopal/affine.h"
+#include "nopal/concepts.h"
 #include "nopal/config.h"
 #include "nopal/fork.h"
 
@@ -52,9 +53,12 @@ template <class Body> [[gnu::noinline]] void call_in_arena(Body& body, unsigned 
 } // namespace detail
 #endif
 
+/// How many vprocs a computation may have. It holds no vproc itself.
+/// @par Threads
+/// Any thread, any strand.
 class NOPAL_TYPE arena {
 public:
-  // At least one vproc: the calling thread's.
+  /// At least one vproc: the calling thread's.
   explicit arena(unsigned vprocs) : vprocs_{vprocs} {
 #if !defined(NOPAL_SERIAL)
     NOPAL_ASSERT(vprocs >= 1, "a nopal::arena has %u vprocs, but it must have at least one",
@@ -62,9 +66,11 @@ public:
 #endif
   }
 
+  /// Calls f, and returns what f does, on the calling thread, with so many vprocs at most.
+  /// @throws what f throws.
   template <class F>
-    requires base::comes_back<F>
-  std::invoke_result_t<F> run(F&& f) {
+    requires callable<F>
+  typename detail::result_of_call<F>::type run(F&& f) {
 #if defined(NOPAL_SERIAL)
     static_cast<void>(vprocs_); // or Clang would call it unused
     return std::invoke(std::forward<F>(f));

@@ -25,6 +25,12 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
+/// Calls f, which may wait, and returns what f does; another thread runs strands meanwhile.
+/// @throws what f throws; `cancelled` if the strand was cancelled meanwhile.
+/// @par Threads
+/// Any thread, any strand.
+/// @par Cost
+/// A microsecond or two if a spare thread rests already; else the start of a thread.
 template <class F>
   requires std::is_invocable_v<F>
 std::invoke_result_t<F> blocking(F&& f) {

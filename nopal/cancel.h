@@ -24,6 +24,7 @@
 // Paper: manticore-icfp08, section 6.
 #pragma once
 
+#include "nopal/concepts.h"
 #include "nopal/config.h"
 #include "nopal/deadline.h"
 #include "nopal/fork.h"
@@ -52,16 +53,18 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 #if defined(NOPAL_SERIAL)
-inline bool is_cancelled() noexcept { return false; }
+[[nodiscard]] inline bool is_cancelled() noexcept { return false; }
 
 template <class F>
-  requires base::comes_back<F>
-std::invoke_result_t<F> shielded(F&& f) {
+  requires callable<F>
+typename detail::result_of_call<F>::type shielded(F&& f) {
   return std::invoke(std::forward<F>(f));
 }
 #else
-// Whether the calling strand is to stop. Thread rules: any thread, any strand.
-inline bool is_cancelled() noexcept { return sched::stops_here(); }
+/// Whether the calling strand is to stop.
+/// @par Threads
+/// Any thread, any strand.
+[[nodiscard]] inline bool is_cancelled() noexcept { return sched::stops_here(); }
 
 namespace detail {
 
@@ -88,12 +91,13 @@ template <class Body> [[gnu::noinline]] void call_shielded(Body& body) {
 
 } // namespace detail
 
-// Calls f, and returns or throws what f does. What f does is not cancelled, with all that it forks,
-// but for what it cancels itself. Thread rules: any thread, any strand; f may return on another
-// thread, as a fork may.
+/// Calls f, and returns or throws what f does. What f does is not cancelled, with all that it
+/// forks, but for what it cancels itself.
+/// @par Threads
+/// Any thread, any strand; f may return on another thread, as a fork may.
 template <class F>
-  requires base::comes_back<F>
-std::invoke_result_t<F> shielded(F&& f) {
+  requires callable<F>
+typename detail::result_of_call<F>::type shielded(F&& f) {
   return detail::call_through([](auto& body) { detail::call_shielded(body); }, std::forward<F>(f));
 }
 #endif
@@ -129,9 +133,9 @@ public:
       scope::fork(std::forward<Parts>(parts)...);
   }
   void cancel() noexcept { out_.request_stop(); }
-  bool cancelled() const noexcept { return out_.stop_requested(); }
-  std::stop_token token() { return out_.get_token(); }
-  bool try_join() noexcept { return !std::exchange(skipped_, false); }
+  [[nodiscard]] bool cancelled() const noexcept { return out_.stop_requested(); }
+  [[nodiscard]] std::stop_token token() { return out_.get_token(); }
+  [[nodiscard]] bool try_join() noexcept { return !std::exchange(skipped_, false); }
   void join() {
     if (!try_join())
       throw ::nopal::cancelled{};
@@ -176,13 +180,15 @@ struct cancel_causes {
 
 } // namespace detail
 
-// A scope whose children stop when it is cancelled: by `cancel`, at its deadline, or when a stop is
-// requested of the token that it is given. It is cancelled for ever: what it would fork after that
-// is skipped. The rules of scope hold (fork.h); the strand that owns it is not cancelled with it.
-//
-// Thread rules: `cancel`, `cancelled` any thread, as long as the scope lives; the rest the function
-// that declares it.
-class NOPAL_TYPE cancel_scope : public any_scope<join::fork_kind::region, join::region_frame> {
+/// A scope whose children stop when it is cancelled: by `cancel`, at its deadline, or when a stop
+/// is requested of the token that it is given. It is cancelled for ever: what it would fork after
+/// that is skipped. The rules of scope hold (fork.h); the strand that owns it is not cancelled with
+/// it.
+/// @par Threads
+/// `cancel`, `cancelled` any thread, as long as the scope lives; the rest the function that
+/// declares it.
+class NOPAL_TYPE cancel_scope
+    : public detail::any_scope<join::fork_kind::region, join::region_frame> {
 public:
   using clock = std::chrono::steady_clock;
 
@@ -220,11 +226,11 @@ public:
   // The children that run are told to stop, and others are not begun. Does not wait for them.
   void cancel() noexcept { cancel::cancel(node_); }
   // Whether it was cancelled itself.
-  bool cancelled() const noexcept { return node_.marked(); }
+  [[nodiscard]] bool cancelled() const noexcept { return node_.marked(); }
   // A stop is requested of it when this scope is cancelled, or a cancel_scope or `either` that it
   // lies in, up to the nearest `shielded`. Not when its strand is to stop for another reason: an
   // exception, or a `cancelable`.
-  std::stop_token token() {
+  [[nodiscard]] std::stop_token token() {
     if (!causes().seen_by) {
       std::vector<const join::cancelable*> regions = cancel::enclosing_regions();
       regions.push_back(&node_);
@@ -236,7 +242,7 @@ public:
   // Waits for all children. True: all were completed. False: the scope was cancelled before that.
   // Rethrows the serially first exception of the children before the first that was cancelled;
   // later ones count as suppressed. Throws `cancelled` if the calling strand is.
-  [[gnu::always_inline]] inline bool try_join() {
+  [[nodiscard, gnu::always_inline]] inline bool try_join() {
     if (!frame_.needs_join()) [[likely]]
       return true;
     wait();

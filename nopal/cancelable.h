@@ -30,17 +30,22 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
+/// Fibers that are cancelled together, with all fibers that they spawn.
+/// @pre It outlives its fibers, and its parent outlives it.
+/// @par Threads
+/// Any thread, any strand.
 class NOPAL_TYPE cancelable {
 public:
   cancelable() noexcept : node_{nullptr} {}
   explicit cancelable(cancelable& parent) noexcept : node_{&parent.node_} {}
 
-  // Tells all fibers to stop and waits until they have; from inside, by one of these fibers or what
-  // it has forked, it does not wait. For ever, and as often as one likes. Thread rules: any thread,
-  // any strand.
+  /// Tells all fibers to stop and waits until they have; from inside, by one of these fibers or
+  /// what it has forked, it does not wait. For ever, and as often as one likes.
+  /// @par Threads
+  /// Any thread, any strand.
   void cancel() { node_.cancel(); }
-  // Whether this one, or one above it, was cancelled. Any thread.
-  bool cancelled() const noexcept { return node_.cancelled(); }
+  /// Whether this one, or one above it, was cancelled. Any thread.
+  [[nodiscard]] bool cancelled() const noexcept { return node_.cancelled(); }
 
 private:
   friend fiber cancel_wrapper(cancelable& of, fiber one);
@@ -48,17 +53,17 @@ private:
   cancel::tree_node node_;
 };
 
-// The fiber, which `of` cancels from now on. It has not begun, or belongs to `of` already, or to a
-// cancelable below that.
-inline fiber cancel_wrapper(cancelable& of, fiber one) {
-  vproc::fiber* const wrapped = one.release();
+/// The fiber, which `of` cancels from now on. It has not begun, or belongs to `of` already, or to a
+/// cancelable below that.
+[[nodiscard]] inline fiber cancel_wrapper(cancelable& of, fiber one) {
+  vproc::fiber* const wrapped = detail::fiber_access::take(one);
   of.node_.take_in(*wrapped);
-  return fiber{wrapped};
+  return detail::fiber_access::make(wrapped);
 }
 
-// As spawn(f), with a cancelable.
+/// As spawn(f), with a cancelable.
 template <class F>
-  requires detail::spawns<F>
+  requires spawnable<F>
 void spawn(cancelable& of, F&& f) {
   cancel_wrapper(of, make_fiber(std::forward<F>(f))).start();
 }

@@ -86,9 +86,26 @@ template <class... Cases> std::size_t select_one(std::tuple<Cases&...> cases, bo
 
 template <class Case> inline constexpr bool is_otherwise = false;
 template <class F> inline constexpr bool is_otherwise<otherwise_case<F>> = true;
+template <class Case> inline constexpr bool meets_another = false;
+template <class T, class F> inline constexpr bool meets_another<receiving_case<T, F>> = true;
+template <class T, class F> inline constexpr bool meets_another<sending_case<T, F>> = true;
+
+// Each but the last one waits for another strand.
+template <class First> consteval bool in_order() { return meets_another<First>; }
+template <class First, class Second, class... Rest> consteval bool in_order() {
+  if constexpr (sizeof...(Rest) == 0)
+    return meets_another<First> && (meets_another<Second> || is_otherwise<Second>);
+  else
+    return meets_another<First> && in_order<Second, Rest...>();
+}
 
 } // namespace detail
 
+/// Where a send and a receive meet. It keeps no values.
+/// @pre To move a T does not throw. Nobody waits at a channel that is destroyed.
+/// @throws cancelled where a strand is cancelled while it waits.
+/// @par Threads
+/// Any thread, any strand.
 template <class T> class NOPAL_TYPE channel {
   static_assert(std::is_nothrow_move_constructible_v<T>,
                 "a value changes hands while its strand waits, so to move it must not throw");
@@ -99,8 +116,8 @@ public:
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
 
-  // Returns when a receiver has the value.
-  // Both throw `cancelled` if the strand is cancelled while it waits (cancel.h).
+  /// Returns when a receiver has the value.
+  /// Both throw `cancelled` if the strand is cancelled while it waits (cancel.h).
   void send(T value) {
     fibers::alternative only = detail::to_send(*this, value);
     fibers::do_one(&only, 1, true);
@@ -131,28 +148,38 @@ fibers::alternative to_receive(channel<T>& from, std::optional<T>& place) noexce
 
 } // namespace detail
 
-// The cases of a select. `then` is called with the value that was received, after a value was sent,
-// or where nothing else is possible at once.
-template <class T, class F> auto recv(channel<T>& from, F then) {
+/// A case of a select: what nopal::recv, nopal::send and nopal::otherwise return.
+template <class Case>
+concept select_case = detail::meets_another<Case> || detail::is_otherwise<Case>;
+
+/// The cases of one select: at least one of a channel, and `otherwise` stands last, if at all.
+template <class... Cases>
+concept selectable = (select_case<Cases> && ...) && sizeof...(Cases) > 0 &&
+                     detail::in_order<Cases...>();
+
+/// The case of a select that receives a value, and calls `then` with it.
+template <class T, class F> [[nodiscard]] auto recv(channel<T>& from, F then) {
   return detail::receiving_case<T, F>{from, std::move(then)};
 }
+/// The case that sends this value, then calls `then`.
 template <class T, class F = detail::nothing>
-auto send(channel<T>& to, std::type_identity_t<T> value, F then = {}) {
+[[nodiscard]] auto send(channel<T>& to, std::type_identity_t<T> value, F then = {}) {
   return detail::sending_case<T, F>{to, std::move(value), std::move(then)};
 }
-template <class F = detail::nothing> auto otherwise(F then = {}) {
+/// The case that is taken where no other one is possible at once.
+template <class F = detail::nothing> [[nodiscard]] auto otherwise(F then = {}) {
   return detail::otherwise_case<F>{std::move(then)};
 }
 
-// Does one of the cases that are possible, chosen at random, and returns its number, from 0. If
-// none is possible, it waits for the first that is; or, if the last case is an `otherwise`, does
-// that. Throws what `then` throws.
-template <class... Cases> std::size_t select(Cases... cases) {
-  static_assert(sizeof...(Cases) > 0);
+/// Does one of the cases that are possible, chosen at random, and returns its number, from 0. If
+/// none is possible, it waits for the first that is; or, if the last case is an `otherwise`, does
+/// that. Throws what `then` throws.
+template <class... Cases>
+  requires selectable<Cases...>
+std::size_t select(Cases... cases) {
   std::tuple<Cases&...> all{cases...};
   constexpr std::size_t last = sizeof...(Cases) - 1;
   if constexpr (detail::is_otherwise<std::tuple_element_t<last, std::tuple<Cases...>>>) {
-    static_assert(last > 0, "a select whose only case is `otherwise` selects nothing");
     const auto but_last = [&]<std::size_t... I>(std::index_sequence<I...>) {
       return detail::select_one(std::tie(std::get<I>(all)...), false);
     };

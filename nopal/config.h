@@ -10,13 +10,20 @@
 //                            (bench/baseline/README.md) in the place of the parts below
 #pragma once
 
+// The version of these headers. A test compares it with that of the project in CMakeLists.txt.
+#define NOPAL_VERSION_MAJOR 0
+#define NOPAL_VERSION_MINOR 1
+#define NOPAL_VERSION_PATCH 0
+// For comparisons: 10203 is version 1.2.3.
+#define NOPAL_VERSION                                                                              \
+  (NOPAL_VERSION_MAJOR * 10000 + NOPAL_VERSION_MINOR * 100 + NOPAL_VERSION_PATCH)
+
 #define NOPAL_JOINED_NAME(a, b) a##b
 #define NOPAL_JOIN_NAMES(a, b) NOPAL_JOINED_NAME(a, b)
 
 #if defined(NOPAL_BASELINE)
 #include NOPAL_BASELINE
 #else
-#define NOPAL_PARTS nopal
 #define NOPAL_SCOPE_FRAME_HEADER "nopal/join/scope_frame.h"
 #define NOPAL_DEQUE_HEADER "nopal/deque/stack_map.h"
 #define NOPAL_DEQUE stack_map
@@ -33,10 +40,12 @@
 // Ends an overload that is chosen where no other one is. Compilers show the line, with the reason.
 #define NOPAL_REFUSED(reason) = delete
 
-// The inline namespace of all that depends on these choices. Code that is compiled in two ways has
-// two names, so a file does not link with a library of the other kind; a program may contain both.
+// The inline namespace of all that depends on the version and on these choices: v0_1, v0_1_checked.
+// Code of two versions, or that is compiled in two ways, has two names. So a file does not link
+// with a library of another version or kind, and a program may contain both. Before 1.0 every minor
+// version may change what the library and its headers agree on.
 #if defined(NOPAL_CHECKS)
-#define NOPAL_ABI_CHECKS checked_
+#define NOPAL_ABI_CHECKS _checked
 #define NOPAL_IF_CHECKED(statement) statement
 #define NOPAL_CHECKED_PART(...) __VA_ARGS__
 #else
@@ -45,10 +54,16 @@
 #define NOPAL_CHECKED_PART(...)
 #endif
 #if defined(NOPAL_SERIAL)
-#define NOPAL_ABI serial
+#define NOPAL_ABI_KIND _serial
+#elif defined(NOPAL_PARTS)
+#define NOPAL_ABI_KIND NOPAL_JOIN_NAMES(NOPAL_ABI_CHECKS, NOPAL_JOIN_NAMES(_, NOPAL_PARTS))
 #else
-#define NOPAL_ABI NOPAL_JOIN_NAMES(parts_, NOPAL_JOIN_NAMES(NOPAL_ABI_CHECKS, NOPAL_PARTS))
+#define NOPAL_ABI_KIND NOPAL_ABI_CHECKS
 #endif
+#define NOPAL_ABI_VERSION                                                                          \
+  NOPAL_JOIN_NAMES(NOPAL_JOIN_NAMES(v, NOPAL_VERSION_MAJOR),                                       \
+                   NOPAL_JOIN_NAMES(_, NOPAL_VERSION_MINOR))
+#define NOPAL_ABI NOPAL_JOIN_NAMES(NOPAL_ABI_VERSION, NOPAL_ABI_KIND)
 
 // Around all that Nopal's headers declare. A program and the shared libraries that it loads may
 // each contain Nopal (sched/copies.h); none is to use what another one has compiled. A program that

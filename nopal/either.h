@@ -68,9 +68,8 @@ concept answers =
     (std::is_void_v<std::invoke_result_t<F&>> ||
      std::is_constructible_v<std::optional<alternative_value<F>>, std::invoke_result_t<F&>>);
 template <class... F>
-concept alternatives = sizeof...(F) > 0 && (std::is_invocable_v<F&> && ...) && requires {
-  typename answer_of<F...>;
-} && (answers<F, answer_of<F...>> && ...);
+concept give_answers =
+    requires { typename answer_of<F...>; } && (answers<F, answer_of<F...>> && ...);
 
 template <class F> std::optional<alternative_value<F>> ask(F& alternative) {
   if constexpr (std::is_void_v<std::invoke_result_t<F&>>) {
@@ -231,18 +230,23 @@ template <class Answer, std::size_t Count> struct shared_cell : alternatives_cel
 
 } // namespace detail
 
+/// What either takes: each function can be called without arguments, and the values that they
+/// return have a common type, to which each can be converted.
 template <class... F>
-  requires detail::alternatives<F...>
-[[gnu::always_inline]] inline auto either(F&&... f) -> detail::answer_of<F...> {
+concept alternatives = sizeof...(F) > 0 &&
+                       (std::is_invocable_v<F&> && ...) && detail::give_answers<F...>;
+
+template <class... F>
+  requires alternatives<F...>
+[[gnu::always_inline]] inline auto either(F&&... f) {
   return detail::first_answer(f...);
 }
 
-// Returns at once. Only the function that declares `losers` calls this, since it forks there.
+/// Returns at once. Only the function that declares `losers` calls this, since it forks there.
 template <class... F>
-  requires detail::alternatives<std::decay_t<F>...> && base::copied<F...> &&
+  requires alternatives<std::decay_t<F>...> && base::copied<F...> &&
            (std::is_move_constructible_v<std::decay_t<F>> && ...)
-[[gnu::always_inline]] inline auto either(cancel_scope& losers, F&&... f)
-    -> detail::answer_of<std::decay_t<F>...> {
+[[gnu::always_inline]] inline auto either(cancel_scope& losers, F&&... f) {
 #if defined(NOPAL_SERIAL)
   const auto of_copies = [](std::decay_t<F>... own) { return detail::first_answer(own...); };
   auto answer = of_copies(std::forward<F>(f)...);

@@ -30,6 +30,7 @@
 #endif
 
 #include "nopal/affine.h"
+#include "nopal/concepts.h"
 #include "nopal/fibers/fibers.h"
 #include "nopal/sched/ancestry.h"
 #include "nopal/vproc/computation.h"
@@ -47,10 +48,11 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
+class fiber;
+
 namespace detail {
 
-template <class F>
-concept spawns = base::copied<F> && std::is_invocable_v<std::decay_t<F>>;
+struct fiber_access;
 
 template <class F> struct spawned_function : fibers::spawned {
   template <class From>
@@ -121,29 +123,29 @@ private:
 
 } // namespace detail
 
-// Calls f, and returns what f does when all fibers have ended that were spawned in f. What the
-// fibers use has to live until then, so channels are declared before. If f throws, its exception
-// leaves `run` then; else the exception of the fiber that failed first.
-//
-// f is called as a fiber of its own: with the caller's errno and floating-point control, but in no
-// handler of the caller's. On a thread that runs no strands, `run` returns on that thread, as an
-// affine region does; in a strand perhaps on another one, as a fork does. Thread rules: any thread,
-// any strand.
+/// Calls f, and returns what f does when all fibers have ended that were spawned in f. What the
+/// fibers use has to live until then, so channels are declared before. If f throws, its exception
+/// leaves `run` then; else the exception of the fiber that failed first.
+///
+/// f is called as a fiber of its own: with the caller's errno and floating-point control, but in no
+/// handler of the caller's. On a thread that runs no strands, `run` returns on that thread, as an
+/// affine region does; in a strand perhaps on another one, as a fork does.
+/// @par Threads
+/// Any thread, any strand.
 template <class F>
-  requires base::comes_back<F>
-std::invoke_result_t<F> run(F&& f) {
+  requires callable<F>
+typename detail::result_of_call<F>::type run(F&& f) {
   detail::body<F> here{std::forward<F>(f)};
   here.run();
   return here.take();
 }
 
-// A fiber that does not run: one that has not begun, or one that a scheduler was told of. It must
-// be run, by `start` or by a scheduler; to forget it ends the program with a sentence, since others
-// wait for it.
+/// A fiber that does not run: one that has not begun, or one that a scheduler was told of. It must
+/// be run, by `start` or by a scheduler; to forget it ends the program with a sentence, since
+/// others wait for it.
 class NOPAL_TYPE fiber {
 public:
   fiber() noexcept = default; // none
-  explicit fiber(vproc::fiber* one) noexcept : one_{one} {}
   fiber(fiber&& other) noexcept : one_{std::exchange(other.one_, nullptr)} {}
   fiber& operator=(fiber&& other) noexcept {
     std::swap(one_, other.one_);
@@ -155,48 +157,62 @@ public:
   }
 
   explicit operator bool() const noexcept { return one_ != nullptr; }
-  // It may go on because it yielded or was preempted. No: it is new, or has waited.
-  bool gave_way() const noexcept { return one_ != nullptr && one_->stack_in_use; }
+  /// It may go on because it yielded or was preempted. No: it is new, or has waited.
+  [[nodiscard]] bool gave_way() const noexcept { return one_ != nullptr && one_->stack_in_use; }
 
-  // It may run, where its computation's scheduler decides. Any thread.
-  void start() && noexcept { vproc::make_ready(release()); }
-
-  // For schedulers. Ends the program with a sentence if there is none.
-  vproc::fiber* release() noexcept {
-    if (one_ == nullptr)
-      fibers::fiber_was_used();
-    return std::exchange(one_, nullptr);
-  }
-  // Null if there is none.
-  vproc::fiber* release_any() noexcept { return std::exchange(one_, nullptr); }
-  vproc::fiber_context& context() const noexcept {
-    if (one_ == nullptr)
-      fibers::fiber_was_used();
-    if (one_->context == nullptr)
-      fibers::no_fiber_here(); // a strand outside nopal::run, which an action was told of
-    return *one_->context;
-  }
+  /// It may run, where its computation's scheduler decides. Any thread.
+  void start() && noexcept;
 
 private:
+  friend detail::fiber_access;
+  explicit fiber(vproc::fiber* one) noexcept : one_{one} {}
+
   vproc::fiber* one_ = nullptr;
 };
 
-// A fiber of the computation that the caller is in, which does not run yet. As for spawn.
+namespace detail {
+
+// What the other headers of the interface do with a fiber.
+struct fiber_access {
+  static fiber make(vproc::fiber* one) noexcept { return fiber{one}; }
+  // Ends the program with a sentence if there is none.
+  static vproc::fiber* take(fiber& from) noexcept {
+    if (from.one_ == nullptr)
+      fibers::fiber_was_used();
+    return take_any(from);
+  }
+  // Null if there is none.
+  static vproc::fiber* take_any(fiber& from) noexcept { return std::exchange(from.one_, nullptr); }
+  static vproc::fiber_context& context(const fiber& of) noexcept {
+    if (of.one_ == nullptr)
+      fibers::fiber_was_used();
+    if (of.one_->context == nullptr)
+      fibers::no_fiber_here(); // a strand outside nopal::run, which an action was told of
+    return *of.one_->context;
+  }
+};
+
+} // namespace detail
+
+/// It may run, where its computation's scheduler decides.
+inline void fiber::start() && noexcept { vproc::make_ready(detail::fiber_access::take(*this)); }
+
+/// A fiber of the computation that the caller is in, which does not run yet. As for spawn.
 template <class F>
-  requires detail::spawns<F>
-fiber make_fiber(F&& f) {
+  requires spawnable<F>
+[[nodiscard]] fiber make_fiber(F&& f) {
   auto* const made = new detail::spawned_function<std::decay_t<F>>(std::forward<F>(f));
   fibers::join_computation(made);
-  return fiber{made};
+  return detail::fiber_access::make(made);
 }
 
-// A value of each fiber's own, which all its strands share: `initial` until it is set.
-//
-//     nopal::fiber_local<int> depth{0};                // a static object, or one that outlives
-//     depth.here() += 1;                               // the fibers that use it
-//
-// Thread rules: `here` in a strand of nopal::run; `of` by who holds the fiber. Strands of one fiber
-// that run at the same time share the value as they share other variables.
+/// A value of each fiber's own, which all its strands share: `initial` until it is set.
+///
+///     nopal::fiber_local<int> depth{0};                // a static object, or one that outlives
+///     depth.here() += 1;                               // the fibers that use it
+/// @par Threads
+/// `here` in a strand of nopal::run; `of` by who holds the fiber. Strands of one
+/// fiber that run at the same time share the value as they share other variables.
 template <class T> class NOPAL_TYPE fiber_local {
 public:
   explicit fiber_local(T initial = {}) : initial_(std::move(initial)) {}
@@ -209,7 +225,7 @@ public:
       fibers::no_fiber_here();
     return in(*context);
   }
-  T& of(const fiber& one) { return in(one.context()); }
+  T& of(const fiber& one) { return in(detail::fiber_access::context(one)); }
 
 private:
   using locals = sync::fiber_locals;
@@ -232,16 +248,17 @@ private:
   const T initial_;
 };
 
-// Begins a fiber that calls a copy of f, in the innermost region of `run` that the caller is in. It
-// computes with the floating-point control of that region. Thread rules: any strand of a region;
-// elsewhere it ends the program with a sentence.
+/// Begins a fiber that calls a copy of f, in the innermost region of `run` that the caller is in.
+/// It computes with the floating-point control of that region.
+/// @par Threads
+/// Any strand of a region; elsewhere it ends the program with a sentence.
 template <class F>
-  requires detail::spawns<F>
+  requires spawnable<F>
 void spawn(F&& f) {
   make_fiber(std::forward<F>(f)).start();
 }
 
-// Lets those run that are ready, and goes on after them. Returns at once if none is.
+/// Lets those run that are ready, and goes on after them. Returns at once if none is.
 using fibers::yield;
 
 } // namespace nopal::inline NOPAL_ABI

@@ -85,7 +85,7 @@ consteval bool map_stands_first() {
 
 } // namespace detail
 
-// The reduction of all iterations before the first for which `map` gives nothing, as by reduce.
+/// The reduction of all iterations before the first for which `map` gives nothing, as by reduce.
 template <class First, class Last, class T, class Combine, class Map>
   requires detail::can_reduce_while<First, Last, T, Combine, Map>
 T reduce_while(First first, Last last, T init, const Combine& combine, const Map& map,
@@ -123,10 +123,10 @@ template <class... Given>
   requires(detail::map_stands_first<Given...>())
 void reduce_while(Given&&...) NOPAL_REFUSED("combine stands before map");
 
-// f(i) for every i in [first, last) up to the first for which f returns false, which is returned;
-// or `last`, or `first` where the range is empty.
+/// f(i) for every i in [first, last) up to the first for which f returns false, which is returned;
+/// or `last`, or `first` where the range is empty.
 template <class First, class Last, class F>
-  requires detail::bounds<First, Last> && std::predicate<const F&, detail::index_of<First, Last>>
+  requires index_range<First, Last> && std::predicate<const F&, detail::index_of<First, Last>>
 auto for_index_while(First first, Last last, const F& f, std::size_t grain = 0) {
   const detail::indices all{first, last};
   using index = typename decltype(all)::type;
@@ -145,7 +145,7 @@ auto for_index_while(First first, Last last, const F& f, std::size_t grain = 0) 
   return stopped.value_or(all.last);
 }
 
-// The same for every element of a random-access range; returns where it stopped, or the end.
+/// The same for every element of a random-access range; returns where it stopped, or the end.
 template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class F>
   requires std::predicate<const F&, std::iter_reference_t<It>>
 It for_each_while(It first, End last, const F& f, std::size_t grain = 0) {
@@ -156,16 +156,15 @@ It for_each_while(It first, End last, const F& f, std::size_t grain = 0) {
   const std::size_t count = detail::count_of(last - first);
   return first + static_cast<step>(for_index_while(std::size_t{0}, count, one, grain));
 }
-template <std::ranges::random_access_range Range, class F>
-  requires std::ranges::sized_range<Range> &&
-           std::predicate<const F&, std::ranges::range_reference_t<Range>>
+template <parallel_range Range, class F>
+  requires std::predicate<const F&, std::ranges::range_reference_t<Range>>
 std::ranges::borrowed_iterator_t<Range> for_each_while(Range&& range, const F& f,
                                                        std::size_t grain = 0) {
   const auto first = std::ranges::begin(range);
   return for_each_while(first, first + std::ranges::distance(range), f, grain);
 }
 
-// The first element for which `wanted` is true, or the end.
+/// The first element for which `wanted` is true, or the end.
 template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class Wanted>
   requires std::predicate<const Wanted&, std::iter_reference_t<It>>
 It find_if(It first, End last, const Wanted& wanted, std::size_t grain = 0) {
@@ -174,9 +173,8 @@ It find_if(It first, End last, const Wanted& wanted, std::size_t grain = 0) {
       first, last,
       [&](one&& here) -> bool { return !detail::call(wanted, std::forward<one>(here)); }, grain);
 }
-template <std::ranges::random_access_range Range, class Wanted>
-  requires std::ranges::sized_range<Range> &&
-           std::predicate<const Wanted&, std::ranges::range_reference_t<Range>>
+template <parallel_range Range, class Wanted>
+  requires std::predicate<const Wanted&, std::ranges::range_reference_t<Range>>
 std::ranges::borrowed_iterator_t<Range> find_if(Range&& range, const Wanted& wanted,
                                                 std::size_t grain = 0) {
   const auto first = std::ranges::begin(range);

@@ -13,6 +13,8 @@
 // Paper: manticore-icfp08, section 4.3 (one-touch futures) and Figure 5 (ivars).
 #pragma once
 
+#include "nopal/base/atomic.h"
+#include "nopal/base/check.h"
 #include "nopal/config.h"
 #include "nopal/fiber.h"
 #include "nopal/sched/park.h"
@@ -20,6 +22,7 @@
 #include "nopal/vproc/action.h"
 #include "nopal/vproc/ready.h"
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -69,36 +72,44 @@ private:
 
 } // namespace detail
 
-// A variable that is set once; who asks before waits. It lives until `set` and all `get` have
-// returned, but the one that `get` returned to first may destroy it.
+/// A variable that is set once; who asks before waits. It lives until `set` and all `get` have
+/// returned, but the one that `get` returned to first may destroy it.
 template <class T> class NOPAL_TYPE ivar {
 public:
-  // To be called once.
+  /// To be called once.
   template <class... From> void set(From&&... from) {
-    value_.emplace(std::forward<From>(from)...);
+    NOPAL_ASSERT(begun_.exchange(1, base::relaxed) == 0,
+                 "a nopal::ivar was set a second time, but it has one value for ever; set it once");
+    try {
+      value_.emplace(std::forward<From>(from)...);
+    } catch (...) {
+      begun_.store(0, base::relaxed); // it has no value yet
+      throw;
+    }
     event_.happen();
   }
-  bool is_set() const noexcept { return event_.happened(); }
+  [[nodiscard]] bool is_set() const noexcept { return event_.happened(); }
   T& get() {
     event_.wait();
     return *value_;
   }
 
 private:
+  base::atomic<std::uint32_t> begun_{0}; // a call of `set` has
   std::optional<T> value_;
   detail::event event_;
 };
 
-// A computation that is begun by a fiber of its own, or by who touches it, whoever comes first. It
-// is touched at most once. An exception of f is thrown by `touch`;
-// where nobody touches it, it is lost.
+/// A computation that is begun by a fiber of its own, or by who touches it, whoever comes first. It
+/// is touched at most once. An exception of f is thrown by `touch`;
+/// where nobody touches it, it is lost.
 template <class T>
   requires std::is_void_v<T> || std::is_lvalue_reference_v<T> || std::is_move_constructible_v<T>
 class NOPAL_TYPE future1 {
 public:
-  // f's result converts to T, and refers to no temporary.
+  /// f's result converts to T, and refers to no temporary.
   template <class F>
-    requires detail::spawns<F> && std::is_invocable_r_v<T, std::decay_t<F>> &&
+    requires spawnable<F> && std::is_invocable_r_v<T, std::decay_t<F>> &&
              (!std::is_reference_v<T> ||
               std::is_lvalue_reference_v<std::invoke_result_t<std::decay_t<F>>>)
   explicit future1(F&& f) : of_{std::make_shared<body<std::decay_t<F>>>(std::forward<F>(f))} {

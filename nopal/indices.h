@@ -15,6 +15,7 @@
 #include <cstdlib>
 #include <iterator>
 #include <limits>
+#include <ranges>
 #include <type_traits>
 
 NOPAL_HIDDEN_BEGIN
@@ -107,4 +108,16 @@ template <class Difference> constexpr std::size_t count_of(Difference count) {
 }
 
 } // namespace nopal::inline NOPAL_ABI::detail
+
+namespace nopal::inline NOPAL_ABI {
+
+/// Two ends of a loop: integers of at most 64 bits, but not bool, or what `+x` makes one of.
+template <class First, class Last>
+concept index_range = detail::bounds<First, Last>;
+
+/// The elements of a loop: a range with random access and a size.
+template <class Range>
+concept parallel_range = std::ranges::random_access_range<Range> && std::ranges::sized_range<Range>;
+
+} // namespace nopal::inline NOPAL_ABI
 NOPAL_HIDDEN_END

@@ -9,11 +9,10 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/fork.h"
 #include "nopal/sched/forks.h"
+#include "nopal/scope.h"
 
 #include <cstddef>
-#include <functional>
 #include <optional>
 #include <tuple>
 #include <type_traits>
@@ -23,20 +22,21 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
+/// What invoke takes: F can be called without arguments, as an lvalue, and what it returns, if
+/// anything, can be copied or moved into a tuple.
+template <class F>
+concept parallel_callable =
+    std::is_invocable_v<F&> &&
+    (std::is_void_v<std::invoke_result_t<F&>> ||
+     (std::is_constructible_v<std::decay_t<std::invoke_result_t<F&>>, std::invoke_result_t<F&>> &&
+      std::is_move_constructible_v<std::decay_t<std::invoke_result_t<F&>>>));
+
 namespace detail {
 
 template <class F> using returned_by = std::invoke_result_t<const F&>;
 template <class F>
 using result_of = std::conditional_t<std::is_void_v<returned_by<F>>, std::monostate,
                                      std::decay_t<returned_by<F>>>;
-
-// A copy of what the function returns comes back in the tuple.
-template <class F>
-concept gives_copy =
-    std::is_invocable_v<F&> &&
-    (std::is_void_v<std::invoke_result_t<F&>> ||
-     (std::is_constructible_v<std::decay_t<std::invoke_result_t<F&>>, std::invoke_result_t<F&>> &&
-      std::is_move_constructible_v<std::decay_t<std::invoke_result_t<F&>>>));
 
 template <class F> void call_into(std::optional<result_of<F>>& result, const F& f) {
   if constexpr (std::is_void_v<returned_by<F>>) {
@@ -103,11 +103,17 @@ template <class... F, std::size_t... I>
 
 } // namespace detail
 
+/// Calls the functions in parallel and returns copies of their results, as a tuple.
+/// @throws what the first function in the list throws that throws.
+/// @par Threads
+/// Any thread, any strand.
+/// @par Cost
+/// A fork for each function but the last.
 template <class... F>
-  requires(sizeof...(F) > 0) && (detail::gives_copy<F> && ...)
+  requires(sizeof...(F) > 0) && (parallel_callable<F> && ...)
 auto invoke(F&&... f) {
   return detail::invoke_all(std::index_sequence_for<F...>{},
-                            [&f]() -> decltype(auto) { return std::invoke(f); }...);
+                            [&f]() -> decltype(auto) { return base::call(f); }...);
 }
 
 } // namespace nopal::inline NOPAL_ABI

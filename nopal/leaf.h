@@ -31,7 +31,7 @@ namespace detail {
 template <class F> [[gnu::noinline]] decltype(auto) call_leaf(F f) { return std::as_const(f)(); }
 } // namespace detail
 
-// Returns what f returns, and throws what f throws.
+/// Returns what f returns, and throws what f throws.
 template <class F>
   requires std::invocable<const F&>
 [[gnu::always_inline]] inline decltype(auto) leaf(const F& f) {

@@ -37,7 +37,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-// The first value of each piece of a reduction: combine(identity, x) is x.
+/// The first value of each piece of a reduction: combine(identity, x) is x.
 template <class T> struct NOPAL_TYPE identity {
   T value;
 };
@@ -206,10 +206,10 @@ template <class T, class Combine> auto combining(const Combine& combine) {
 
 } // namespace detail
 
-// combine(... combine(combine(init, map(first)), map(first + 1)) ...), in this order but bracketed
-// by pieces, the same on every machine: combine must be associative, not commutative. `init` stands
-// in front, once; a piece begins with its first element. The order of the parameters is that of
-// std::transform_reduce.
+/// combine(... combine(combine(init, map(first)), map(first + 1)) ...), in this order but bracketed
+/// by pieces, the same on every machine: combine must be associative, not commutative. `init`
+/// stands in front, once; a piece begins with its first element. The order of the parameters is
+/// that of std::transform_reduce.
 template <class First, class Last, class T, class Combine, class Map>
   requires detail::counted_once<T> && detail::can_reduce<First, Last, T, Combine, Map>
 T reduce(First first, Last last, T init, const Combine& combine, const Map& map,
@@ -230,8 +230,8 @@ T reduce(First first, Last last, T init, const Combine& combine, const Map& map,
       detail::over_pieces(all.first, all.count, grain, piece, detail::combining<T>(combine)));
 }
 
-// The same, where each piece begins with a copy of an identity: for results of map that are no T,
-// which combine(T, result) adds to a T.
+/// The same, where each piece begins with a copy of an identity: for results of map that are no T,
+/// which combine(T, result) adds to a T.
 template <class First, class Last, class T, class Combine, class Map>
   requires std::is_copy_constructible_v<T> && detail::can_fold<First, Last, T, Combine, Map> &&
            detail::combines_with<Combine, T, T>
@@ -258,9 +258,9 @@ template <class... Given>
   requires(detail::why_not_reduce<Given...>() == detail::reduction::of_two_types)
 void reduce(Given&&...) NOPAL_REFUSED("map gives no T, or combine(T, T) none: nopal::identity?");
 
-// f(i) for every i in [first, last), in any order and possibly at the same time.
+/// f(i) for every i in [first, last), in any order and possibly at the same time.
 template <class First, class Last, class F>
-  requires detail::bounds<First, Last> && std::invocable<const F&, detail::index_of<First, Last>>
+  requires index_range<First, Last> && std::invocable<const F&, detail::index_of<First, Last>>
 void for_index(First first, Last last, const F& f, std::size_t grain = 0) {
   const detail::indices all{first, last};
   const auto piece = [&f](typename decltype(all)::type from, std::size_t length) {
@@ -272,7 +272,7 @@ void for_index(First first, Last last, const F& f, std::size_t grain = 0) {
   detail::over_pieces(all.first, all.count, detail::grain_of(all.count, grain), piece, nothing);
 }
 
-// f(*it) for every element of a random-access range.
+/// f(*it) for every element of a random-access range.
 template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class F>
   requires std::invocable<const F&, std::iter_reference_t<It>>
 void for_each(It first, End last, const F& f, std::size_t grain = 0) {
@@ -282,9 +282,8 @@ void for_each(It first, End last, const F& f, std::size_t grain = 0) {
   for_index(std::size_t{0}, detail::count_of(last - first), one, grain);
 }
 
-template <std::ranges::random_access_range Range, class F>
-  requires std::ranges::sized_range<Range> &&
-           std::invocable<const F&, std::ranges::range_reference_t<Range>>
+template <parallel_range Range, class F>
+  requires std::invocable<const F&, std::ranges::range_reference_t<Range>>
 void for_each(Range&& range, const F& f, std::size_t grain = 0) {
   const auto first = std::ranges::begin(range);
   for_each(first, first + std::ranges::distance(range), f, grain);

@@ -32,6 +32,11 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 #if defined(NOPAL_SERIAL)
+/// A mutex of strands: as std::mutex, but held by a strand, across forks and joins.
+/// @pre No strand waits for a mutex that is destroyed.
+/// @throws cancelled from `lock`, without the mutex, if the strand is cancelled while it waits.
+/// @par Threads
+/// Any thread, any strand.
 class NOPAL_TYPE mutex {
 public:
   void lock() noexcept {}
@@ -39,6 +44,11 @@ public:
   void unlock() noexcept {}
 };
 
+/// A condition variable of strands: as std::condition_variable, without timed waits.
+/// @pre No strand waits for one that is destroyed.
+/// @throws cancelled from `wait`, with the mutex, if the strand is cancelled while it waits.
+/// @par Threads
+/// Any thread, any strand.
 class NOPAL_TYPE condition_variable {
 public:
   void notify_one() noexcept {}
@@ -59,7 +69,7 @@ struct fiber;
 
 class NOPAL_TYPE mutex {
 public:
-  // Throws `cancelled`, without the mutex, if the strand is cancelled while it waits (cancel.h).
+  /// Throws `cancelled`, without the mutex, if the strand is cancelled while it waits (cancel.h).
   void lock() {
     if (!try_lock())
       wait();
@@ -84,8 +94,8 @@ class NOPAL_TYPE condition_variable {
 public:
   NOPAL_OWN void notify_one() noexcept;
   NOPAL_OWN void notify_all() noexcept;
-  // The strand holds the mutex before and after. There are no spurious wake-ups, but the condition
-  // may have changed again. Throws `cancelled`, with the mutex, if the strand is cancelled.
+  /// The strand holds the mutex before and after. There are no spurious wake-ups, but the condition
+  /// may have changed again. Throws `cancelled`, with the mutex, if the strand is cancelled.
   NOPAL_OWN void wait(std::unique_lock<mutex>& lock);
   template <class Condition> void wait(std::unique_lock<mutex>& lock, Condition holds) {
     while (!holds())

@@ -30,7 +30,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-// In the order in which they became ready. A fiber whose turn has ended comes last (section 3.3.1).
+/// In the order in which they became ready. A fiber whose turn has ended comes last (section
+/// 3.3.1).
 class NOPAL_TYPE round_robin : public scheduler {
 public:
   using scheduler::scheduler;
@@ -49,16 +50,16 @@ private:
   std::deque<fiber> ready_;
 };
 
-// A gang (section 4): one queue for all, and a vproc for each of so many instances, which the
-// computation is given by `provision`. For data parallelism by one-touch futures (future.h).
+/// A gang (section 4): one queue for all, and a vproc for each of so many instances, which the
+/// computation is given by `provision`. For data parallelism by one-touch futures (future.h).
 class NOPAL_TYPE gang : public round_robin {
 public:
   explicit gang(unsigned most_vprocs = any_number)
       : round_robin{most_vprocs, placement::provisioned} {}
 };
 
-// The one that became ready last: depth first, so that few have begun at a time. One that gave way
-// or was preempted comes last.
+/// The one that became ready last: depth first, so that few have begun at a time. One that gave way
+/// or was preempted comes last.
 class NOPAL_TYPE newest_first : public scheduler {
 public:
   using scheduler::scheduler;
@@ -82,10 +83,10 @@ private:
   std::deque<fiber> ready_;
 };
 
-// Work stealing (section 5): each vproc keeps those that became ready on it, and takes the newest;
-// one that has none yields to the scheduler outside, then takes the oldest that another one keeps.
-// One that gave way or was preempted counts as the oldest, so that others take it meanwhile
-// ("mugging"). For fibers that wait for ivars (future.h); forks are stolen below all schedulers.
+/// Work stealing (section 5): each vproc keeps those that became ready on it, and takes the newest;
+/// one that has none yields to the scheduler outside, then takes the oldest that another one keeps.
+/// One that gave way or was preempted counts as the oldest, so that others take it meanwhile
+/// ("mugging"). For fibers that wait for ivars (future.h); forks are stolen below all schedulers.
 class NOPAL_TYPE work_stealing : public concurrent_scheduler {
 public:
   using concurrent_scheduler::concurrent_scheduler;
@@ -144,20 +145,20 @@ private:
   std::vector<own> all_;
 };
 
-// Processor time in proportion to the fibers' shares (section 3.3.2): the fiber that has used least
-// for its share goes first, for a tick at most. So two computations that each are a fiber here, and
-// have a scheduler of their own, share the machine:
-//
-//     nopal::proportional_share by_shares;
-//     nopal::run(by_shares, [&] {
-//       nopal::spawn([&] { by_shares.set_share(3); nopal::run(first, f); });
-//       nopal::spawn([&] { by_shares.set_share(1); nopal::run(second, g); });
-//     });
+/// Processor time in proportion to the fibers' shares (section 3.3.2): the fiber that has used
+/// least for its share goes first, for a tick at most. So two computations that each are a fiber
+/// here, and have a scheduler of their own, share the machine:
+///
+///     nopal::proportional_share by_shares;
+///     nopal::run(by_shares, [&] {
+///       nopal::spawn([&] { by_shares.set_share(3); nopal::run(first, f); });
+///       nopal::spawn([&] { by_shares.set_share(1); nopal::run(second, g); });
+///     });
 class NOPAL_TYPE proportional_share : public scheduler {
 public:
   using scheduler::scheduler;
 
-  // Of the calling fiber, from now on: a positive number; 1 until it is set.
+  /// Of the calling fiber, from now on: a positive number; 1 until it is set.
   void set_share(double share) {
     // By its bits, since -ffast-math takes every number for finite; a sign makes them largest.
     constexpr std::uint64_t infinite = std::uint64_t{0x7ff} << 52;
@@ -166,7 +167,7 @@ public:
                  share);
     share_.here() = share;
   }
-  // Seconds of the calling fiber's turns that have ended.
+  /// Seconds of the calling fiber's turns that have ended.
   double used() { return opened(used_.here())->seconds; }
 
 protected:

@@ -40,13 +40,14 @@ constexpr bool stops_at_poll() noexcept { return false; }
 } // namespace detail
 
 struct NOPAL_TYPE no_preemption {
-  no_preemption() noexcept {}
+  [[nodiscard]] no_preemption() noexcept {}
   ~no_preemption() {}
 };
 #else
-// Gives way if the thread was told to, and throws nopal::cancelled if the strand is (cancel.h);
-// else it compares one word. No effect on a thread that runs no strands. Thread rules: any thread,
-// any strand.
+/// Gives way if the thread was told to, and throws nopal::cancelled if the strand is (cancel.h);
+/// else it compares one word. No effect on a thread that runs no strands.
+/// @par Threads
+/// Any thread, any strand.
 [[gnu::always_inline]] inline void poll() {
   if (!vproc::current()->deque.allows_here()) [[unlikely]]
     sched::poll_slow();
@@ -59,11 +60,11 @@ namespace detail {
 }
 } // namespace detail
 
-// As long as one exists, no strand of the fiber that made it is preempted; outside nopal::run, no
-// strand of the outermost fork or affine region. They may wait, yield, and be stolen all the same.
+/// As long as one exists, no strand of the fiber that made it is preempted; outside nopal::run, no
+/// strand of the outermost fork or affine region. They may wait, yield, and be stolen all the same.
 class NOPAL_TYPE no_preemption {
 public:
-  no_preemption() noexcept : masks_{sched::current_masks()} { masks_->mask(); }
+  [[nodiscard]] no_preemption() noexcept : masks_{sched::current_masks()} { masks_->mask(); }
   ~no_preemption() {
     masks_->unmask();
     sched::unmasked();

@@ -19,39 +19,46 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-// config/options.h has each field, its unit and its environment variable. Precedence: program,
-// environment, then the machine (cgroup quota, affinity mask, CPUs online).
+/// config/options.h has each field, its unit and its environment variable. Precedence: program,
+/// environment, then the machine (cgroup quota, affinity mask, CPUs online).
 using options = config::options;
-using config::bind;
-using config::unlimited; // a stack_budget
+/// Whether workers are bound to cores: the field options::binding.
+using binding = config::bind;
+/// A stack budget without a bound.
+using config::unlimited;
 
-// Takes effect at the first fork. Ends the program with a sentence if the first fork has been, or a
-// call of num_workers; that call or fork does so if a value is not accepted. Thread rules: any
-// thread, before the first fork.
+/// Takes effect at the first fork. Ends the program with a sentence if the first fork has been, or
+/// a call of num_workers; that call or fork does so if a value is not accepted.
+/// @par Threads
+/// Any thread, before the first fork.
 void configure(const options& asked);
 
-// The threads that run strands when one external thread, such as `main`, has forked: this thread
-// and the pool's. Each further external thread that forks at the same time adds itself. Resolves
-// the options unless they are resolved.
+/// The threads that run strands when one external thread, such as `main`, has forked: this thread
+/// and the pool's. Each further external thread that forks at the same time adds itself. Resolves
+/// the options unless they are resolved.
 unsigned num_workers();
 
-// Ends the pool's threads, and returns when they have ended: on each, options::on_worker_end was
-// called, and then the thread-local objects were destroyed. The next fork starts others, which
-// inherit from the forking thread what threads inherit. (The threads of the timer and of deadlines
-// stay.) Ends the program with a sentence if a computation runs. Thread rules: any thread that runs
-// no strand.
+/// Ends the pool's threads, and returns when they have ended: on each, options::on_worker_end was
+/// called, and then the thread-local objects were destroyed. The next fork starts others, which
+/// inherit from the forking thread what threads inherit. (The threads of the timer and of deadlines
+/// stay.) Ends the program with a sentence if a computation runs.
+/// @par Threads
+/// Any thread that runs no strand.
 void stop_workers();
 
-// What all workers did since the program began; see vproc/statistics.h for each field.
+/// What all workers did since the program began; see vproc/statistics.h for each field.
 using vproc::statistics;
-statistics stats();
+/// The statistics until now.
+/// @par Threads
+/// Any thread.
+[[nodiscard]] statistics stats();
 
-// In a handler of an exception that a join or invoke has thrown: how many other exceptions of the
-// same join were suppressed. Valid until the strand forks, joins or waits.
-std::uint64_t suppressed_exceptions() noexcept;
+/// In a handler of an exception that a join or invoke has thrown: how many other exceptions of the
+/// same join were suppressed. Valid until the strand forks, joins or waits.
+[[nodiscard]] std::uint64_t suppressed_exceptions() noexcept;
 
 #if defined(NOPAL_SERIAL)
-// The serial elision has no runtime: one worker, no options to heed, nothing to count.
+/// The serial elision has no runtime: one worker, no options to heed, nothing to count.
 inline void configure(const options&) {}
 inline unsigned num_workers() { return 1; }
 inline void stop_workers() {}

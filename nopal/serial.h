@@ -3,16 +3,18 @@
 #pragma once
 
 #include "nopal/base/closure.h"
+#include "nopal/concepts.h"
 #include "nopal/config.h"
 #include "nopal/refused_forks.h"
 
-#include <functional>
 #include <type_traits>
 #include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
+/// The serial elision of scope.h: a fork is a call, and a join does nothing.
+/// @throws from `fork` what the child throws.
 class NOPAL_TYPE scope : public detail::refused_forks {
 public:
   scope() = default;
@@ -21,14 +23,14 @@ public:
 
   using detail::refused_forks::fork;
   template <class F, class... Args>
-    requires base::forks<F, Args...>
+    requires forkable<F, Args...>
   [[gnu::always_inline]] inline void fork(F&& f, Args&&... args) {
     auto child = copy(std::forward<F>(f), std::forward<Args>(args)...);
     static_cast<void>(child());
   }
 
   template <class R, class F, class... Args>
-    requires base::forks_into<R, F, Args...>
+    requires forkable_into<R, F, Args...>
   [[gnu::always_inline]] inline void fork(R& result, F&& f, Args&&... args) {
     auto child = copy(std::forward<F>(f), std::forward<Args>(args)...);
     result = child(); // while the copies live, since the result may refer to them
@@ -46,7 +48,11 @@ private:
                   std::is_nothrow_destructible_v<F>)
       return base::closure_of(std::forward<F>(f), std::forward<Args>(args)...);
     else
-      return base::closure_of(std::ref(f), std::forward<Args>(args)...);
+      return base::closure_of(
+          [&f](auto&&... parts) -> decltype(auto) {
+            return base::call(f, std::forward<decltype(parts)>(parts)...);
+          },
+          std::forward<Args>(args)...);
   }
 };
 

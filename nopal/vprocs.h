@@ -27,60 +27,85 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
+namespace detail {
+struct place_access;
+}
+
+/// A vproc, or none.
+/// @pre It is used within the outermost `run` or affine region in which it was asked for.
 class NOPAL_TYPE place {
 public:
   place() noexcept = default; // none
-  explicit place(vproc::vproc* at) noexcept : at_{at} {}
 
   explicit operator bool() const noexcept { return at_ != nullptr; }
   bool operator==(const place&) const noexcept = default;
 
-  vproc::vproc* get() const noexcept { return at_; } // for the functions below
-
 private:
+  friend detail::place_access;
+  explicit place(vproc::vproc* at) noexcept : at_{at} {}
+
   vproc::vproc* at_ = nullptr;
 };
 
-// The vproc that the caller runs on now; after the next fork, join or wait it may run on another.
-inline place host() noexcept { return place{fibers::host()}; }
+namespace detail {
 
-// All vprocs that may run the caller's fibers: the pool's, and the one whose thread waits for them.
-inline std::vector<place> places() {
+// For the functions below.
+struct place_access {
+  static place make(vproc::vproc* at) noexcept { return place{at}; }
+  static vproc::vproc* vproc_at(place here) noexcept { return here.at_; }
+};
+
+} // namespace detail
+
+/// The vproc that the caller runs on now; after the next fork, join or wait it may run on another.
+[[nodiscard]] inline place host() noexcept { return detail::place_access::make(fibers::host()); }
+
+/// All vprocs that may run the caller's fibers: the pool's, and the one whose thread waits for
+/// them.
+[[nodiscard]] inline std::vector<place> places() {
   std::vector<place> all;
   for (std::uint32_t i = 0; i < fibers::places(); ++i)
-    all.emplace_back(fibers::place_at(i));
+    all.push_back(detail::place_access::make(fibers::place_at(i)));
   return all;
 }
 
-// The fiber may run, at this place only, before what that vproc keeps ready.
+/// The fiber may run, at this place only, before what that vproc keeps ready.
 inline void enqueue_on(place at, fiber ready) noexcept {
-  vproc::enqueue_on(at.get(), ready.release());
+  vproc::enqueue_on(detail::place_access::vproc_at(at), detail::fiber_access::take(ready));
 }
 
-// The caller goes on at this place. It may leave it again as usual.
-inline void migrate_to(place at) noexcept { fibers::migrate_to(at.get()); }
+/// The caller goes on at this place. It may leave it again as usual.
+inline void migrate_to(place at) noexcept {
+  fibers::migrate_to(detail::place_access::vproc_at(at));
+}
 
-// A fiber that begins at this place, and goes on there whenever it has waited or given way. What it
-// forks may be stolen by others; an affine region within it stays.
+/// A fiber that begins at this place, and goes on there whenever it has waited or given way. What
+/// it forks may be stolen by others; an affine region within it stays.
 template <class F>
-  requires detail::spawns<F>
-fiber make_pinned(place at, F&& f) {
+  requires spawnable<F>
+[[nodiscard]] fiber make_pinned(place at, F&& f) {
   auto* const made = new detail::spawned_function<std::decay_t<F>>(std::forward<F>(f));
   fibers::join_computation(made);
-  fibers::pin(made, at.get());
-  return fiber{made};
+  fibers::pin(made, detail::place_access::vproc_at(at));
+  return detail::fiber_access::make(made);
 }
+/// Begins such a fiber.
 template <class F>
-  requires detail::spawns<F>
+  requires spawnable<F>
 void spawn_pinned(place at, F&& f) {
   make_pinned(at, std::forward<F>(f)).start();
 }
 
-// A place that the caller's computation has not been given yet, and of these the one that the
-// fewest computations have been given; an empty one: it has been given all. It says where to run
-// what, and keeps nobody away. Given back by `release`, or when the computation ends.
-inline place provision() noexcept { return place{fibers::provision()}; }
-inline void release(place given) noexcept { fibers::release(given.get()); }
+/// A place that the caller's computation has not been given yet, and of these the one that the
+/// fewest computations have been given; an empty one: it has been given all. It says where to run
+/// what, and keeps nobody away. Given back by `release`, or when the computation ends.
+[[nodiscard]] inline place provision() noexcept {
+  return detail::place_access::make(fibers::provision());
+}
+/// Gives back a place that `provision` has returned.
+inline void release(place given) noexcept {
+  fibers::release(detail::place_access::vproc_at(given));
+}
 
 } // namespace nopal::inline NOPAL_ABI
 NOPAL_HIDDEN_END

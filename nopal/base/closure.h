@@ -5,12 +5,21 @@
 
 #include "nopal/config.h"
 
-#include <functional>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
+
+// std::invoke. The header that has it takes longer to compile than all others of a fork together.
+template <class F, class... Args>
+[[gnu::always_inline]] inline decltype(auto) call(F&& f, Args&&... args) {
+  if constexpr (std::is_member_pointer_v<std::remove_cvref_t<F>>)
+    return std::apply(std::forward<F>(f), std::forward_as_tuple(std::forward<Args>(args)...));
+  else
+    return std::forward<F>(f)(std::forward<Args>(args)...);
+}
 
 // A child or a fiber can have a copy of each, or what is moved to it.
 template <class... Parts>
@@ -36,7 +45,7 @@ template <class F, class... Args>
 [[gnu::always_inline]] inline auto closure_of(F&& f, Args&&... args) {
   return [own = std::decay_t<F>(std::forward<F>(f)),
           ... copies = std::decay_t<Args>(std::forward<Args>(args))]() mutable -> decltype(auto) {
-    return std::invoke(own, std::move(copies)...);
+    return base::call(own, std::move(copies)...);
   };
 }
 

@@ -7,7 +7,6 @@
 #include "nopal/config.h"
 
 #include <cstdint>
-#include <mutex>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
@@ -28,7 +27,17 @@ private:
   lock_word word_{0};
 };
 
-using locked = std::lock_guard<spin_lock>;
+// Holds a lock while it lives: std::lock_guard, less what <mutex> takes in.
+class locked {
+public:
+  explicit locked(spin_lock& lock) noexcept : lock_{lock} { lock_.lock(); }
+  ~locked() { lock_.unlock(); }
+  locked(const locked&) = delete;
+  locked& operator=(const locked&) = delete;
+
+private:
+  spin_lock& lock_;
+};
 
 } // namespace nopal::base
 NOPAL_HIDDEN_END

@@ -21,7 +21,7 @@
 #include "nopal/arch/arch.h"
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
-#include "nopal/stack/stack.h"
+#include "nopal/stack/bounds.h"
 
 #include <cstdint>
 

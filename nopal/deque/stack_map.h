@@ -44,10 +44,8 @@
 #include "nopal/config.h"
 #include "nopal/deque/limit.h"
 #include "nopal/deque/public_ring.h"
+#include "nopal/stack/bounds.h"
 #include "nopal/stack/marks.h"
-#include "nopal/stack/stack.h"
-
-#include <algorithm>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
@@ -191,7 +189,7 @@ public:
       if (oldest == nullptr || !Marks::claim(address(oldest)))
         return false;
       claiming_ = true;
-      wanted_ = std::min(2 * wanted_, RingCapacity);
+      wanted_ = 2 * wanted_ < RingCapacity ? 2 * wanted_ : RingCapacity;
       lowest = claim_more_below(address(oldest));
     }
     base::heavy_barrier(); // C
@@ -259,7 +257,8 @@ private:
   std::uintptr_t claim_more_below(std::uintptr_t claimed) noexcept {
     constexpr std::uintptr_t near = 4096;
     for (std::uint32_t count = 1; count < wanted_; ++count) {
-      const std::uintptr_t from = claimed - std::min(claimed - bottom(), near);
+      const std::uintptr_t above = claimed - bottom();
+      const std::uintptr_t from = claimed - (above < near ? above : near);
       Record* next = oldest_between(from, claimed);
       if (next == nullptr || !Marks::claim(address(next)))
         break;

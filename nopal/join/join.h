@@ -4,10 +4,11 @@
 
 #include "nopal/config.h"
 #include NOPAL_SCOPE_FRAME_HEADER
-#include "nopal/join/cancelable.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
+
+class cancelable;
 
 // Of a scope whose children can be cancelled; or, without a region, of one whose children are
 // shielded from what cancels the strand that forks them. It lives as long as they run.

@@ -3,6 +3,7 @@
 #include "nopal/join/scope_frame.h"
 
 #include "nopal/base/check.h"
+#include "nopal/stack/stack.h"
 
 namespace nopal::inline NOPAL_ABI::join {
 namespace {

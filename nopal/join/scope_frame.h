@@ -17,7 +17,6 @@
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
 #include "nopal/join/scope_state.h"
-#include "nopal/stack/stack.h"
 
 #include <cstddef>
 #include <cstdint>

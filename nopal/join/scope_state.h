@@ -15,12 +15,11 @@
 #include "nopal/join/wait_free.h"
 
 #include <cstdint>
-#include <limits>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 
-inline constexpr std::int64_t no_failure = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t no_failure = INT64_MAX;
 
 struct alignas(64) scope_state {
   base::atomic<std::uint32_t> next_free; // first: base/free_list.h

@@ -106,7 +106,8 @@ NOPAL_SWITCHES void fork_with_own_state(fork_record* fork, const body_calls& chi
 
 } // namespace
 
-void check_control(const worker* self) noexcept {
+void check_control(const vproc::worker_deque* deque) noexcept {
+  const auto* const self = static_cast<const worker*>(deque);
   NOPAL_ASSERT(
       !vproc::is_worker(self) || self->own_control() ||
           arch::control_words::now() == self->group->control,

@@ -9,7 +9,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 struct worker;
-}
+struct worker_deque;
+} // namespace nopal::inline NOPAL_ABI::vproc
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -24,7 +25,7 @@ bool fork_slow(fork_record* fork, const body_calls& child, void* closure) noexce
 
 // Precondition, checked in check builds at each fork: the strand's control words are its group's,
 // or a guard has changed them (nopal/floating_point.h).
-void check_control(const worker* self) noexcept;
+void check_control(const vproc::worker_deque* self) noexcept;
 
 // Called if `pop` failed: the fork may have been stolen. Returns if the continuation is still ours;
 // if not, the child is finished and the call does not return.

@@ -15,18 +15,15 @@
 #include "nopal/join/join.h"
 #include "nopal/join/kept_results.h"
 #include "nopal/sched/forks.h"
-#include "nopal/vproc/worker.h"
+#include "nopal/vproc/worker_deque.h"
 
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
-#include <functional>
-#include <memory>
 #include <tuple>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
@@ -110,14 +107,14 @@ failed:
 // Given is Body if the body travels in registers, else Body&.
 template <class Body, class Given>
 [[gnu::noinline, gnu::cold]] NOPAL_THUNK void run_child_slow(fork_record& record, Given body) {
-  if (!fork_slow(&record, calls_of<Body>, std::addressof(body)))
+  if (!fork_slow(&record, calls_of<Body>, __builtin_addressof(body)))
     run_opened(record, body);
 }
 
 template <fork_kind Kind, class Body>
 [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
   fork_record record{scope, Kind};
-  vproc::worker* const self = vproc::current();
+  vproc::worker_deque* const self = vproc::current_deque();
   NOPAL_IF_CHECKED(check_control(self));
   if (!self->exceptions->alive() && self->deque.push(&record)) [[likely]]
     return run_opened(record, body);
@@ -137,7 +134,7 @@ template <fork_kind Kind, class Body>
 
 template <fork_kind Kind, class F, class... Args>
 NOPAL_THUNK_FUNCTION void call_thunk(scope_frame* scope, F f, Args... args) {
-  auto child = [=]() mutable -> decltype(auto) { return std::invoke(f, std::move(args)...); };
+  auto child = [=]() mutable -> decltype(auto) { return base::call(f, std::move(args)...); };
   run_child<Kind>(scope, child);
 }
 
@@ -155,7 +152,7 @@ template <class R, class F> struct into {
   [[no_unique_address]] F f;
   NOPAL_CHECKED_PART(join::kept_results* kept;)
   template <class... Args> void operator()(Args&&... args) {
-    *result = std::invoke(f, std::forward<Args>(args)...);
+    *result = base::call(f, std::forward<Args>(args)...);
     NOPAL_CHECKED_PART(if constexpr (may_be_kept<R, F, Args...>) if (kept != nullptr)
                            kept->keep(result, sizeof *result);)
   }
@@ -197,15 +194,15 @@ template <class Closure> struct run_and_destroy {
     struct end {
       Closure* at;
       ~end() noexcept(std::is_nothrow_destructible_v<Closure>) { at->~Closure(); }
-    } const at_end{std::addressof(closure)};
+    } const at_end{__builtin_addressof(closure)};
     return closure();
   }
   void drop() { closure.~Closure(); }
 };
 
-// Has always two elements or more: Clang 17 cannot construct a tuple of one element of GCC 14's
-// library in C++23.
-template <class F, class... Args> using given_parts = std::tuple<std::monostate, F, Args...>;
+// Never one element alone: Clang 17 constructs no such tuple of GCC 14's library in C++23.
+struct before_parts {};
+template <class F, class... Args> using given_parts = std::tuple<before_parts, F, Args...>;
 
 // Moves or copies function and arguments from where the fork's caller has them, so that no
 // temporary is destroyed in between.
@@ -213,7 +210,7 @@ template <fork_kind Kind, class F, class... Args>
 NOPAL_THUNK_FUNCTION void given_thunk(scope_frame* scope, given_parts<F, Args...>* given) {
   const auto make = [given] {
     return std::apply(
-        []<class... Parts>(std::monostate, Parts&&... parts) {
+        []<class... Parts>(before_parts, Parts&&... parts) {
           return base::closure_of(std::forward<Parts>(parts)...);
         },
         std::move(*given));
@@ -246,7 +243,7 @@ NOPAL_THUNK_FUNCTION void parts_thunk(scope_frame* scope, const std::tuple<F, Ar
   auto child = std::apply(
       [](const F& f, const Args&... args) {
         return [own = loaded_alone(f), ... copies = loaded_alone(args)]() mutable {
-          std::invoke(own, std::move(copies)...);
+          base::call(own, std::move(copies)...);
         };
       },
       *parts);
@@ -281,13 +278,14 @@ template <fork_kind Kind, class F, class... Args>
   } else if constexpr (sizeof...(Args) > 0 && copied_as_bytes<function> &&
                        (copied_as_bytes<std::decay_t<Args>> && ...)) {
     const std::tuple<function, std::decay_t<Args>...> parts{f, args...};
-    through_stub<parts_thunk<Kind, function, std::decay_t<Args>...>>(scope, std::addressof(parts));
+    through_stub<parts_thunk<Kind, function, std::decay_t<Args>...>>(scope,
+                                                                     __builtin_addressof(parts));
   } else if constexpr (sizeof...(Args) == 0 && travels_in_words<function>) {
     send_words<Kind, function>(scope, f, std::make_index_sequence<words_of<function>>{});
   } else {
-    given_parts<F&&, Args&&...> given{std::monostate{}, std::forward<F>(f),
+    given_parts<F&&, Args&&...> given{before_parts{}, std::forward<F>(f),
                                       std::forward<Args>(args)...};
-    through_stub<given_thunk<Kind, F&&, Args&&...>>(scope, std::addressof(given));
+    through_stub<given_thunk<Kind, F&&, Args&&...>>(scope, __builtin_addressof(given));
   }
 }
 

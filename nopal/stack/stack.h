@@ -22,6 +22,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/stack/bounds.h"
 #include "nopal/stack/retirement.h"
 #include "nopal/stack/small.h"
 
@@ -30,10 +31,6 @@
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
-
-// A stack is named by its slot's lowest address; 0 is no stack.
-using stack_id = std::uintptr_t;
-inline constexpr stack_id no_stack = 0;
 
 // Reserves the range. Ends the program with a sentence when the address space has no room. `budget`
 // and `max_stacks` are those of config/options.h.
@@ -84,9 +81,6 @@ inline stack_id stack_of(std::uintptr_t address) noexcept {
 // On the same stack of ours, or both on none.
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept;
 inline std::uintptr_t top(stack_id stack) noexcept { return stack + slots_of(stack).each; }
-std::uintptr_t bottom(stack_id stack) noexcept; // the lowest address that may be used
-// Below this address a fork must not go deeper: what is left is for the leaf's calls.
-std::uintptr_t lowest_fork(stack_id stack) noexcept;
 
 // Room for the caller, near the top of a stack that is in use (arch/gdb.h has the word above). The
 // first frame begins this much below the top.
@@ -96,12 +90,6 @@ inline constexpr std::uintptr_t owners_bytes = 48;
 inline void* owners_room(stack_id stack) noexcept {
   return reinterpret_cast<void*>(top(stack) - sizeof(void*) - owners_bytes);
 }
-
-// The bounds a deque needs, as a type, so that a model can put others in their place.
-struct bounds {
-  static std::uintptr_t bottom(stack_id stack) noexcept { return stack::bottom(stack); }
-  static std::uintptr_t lowest_fork(stack_id stack) noexcept { return stack::lowest_fork(stack); }
-};
 
 // Leaving a stack and running on it again. The budget bounds the dead pages (retirement.h); for a
 // small stack both do nothing.

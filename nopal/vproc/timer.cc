@@ -8,6 +8,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
+#include "nopal/join/cancelable.h"
 #include "nopal/vproc/ready_queues.h"
 #include "nopal/vproc/spares.h"
 #include "nopal/vproc/table.h"

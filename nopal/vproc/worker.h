@@ -8,6 +8,8 @@
 // for a worker. Its exceptions count as alive and its limit is lowered for good, so a fork or a
 // poll there takes the slow path, and the fast path needs no test for it.
 //
+// The deque, which every fork touches, is in a base of its own (worker_deque.h).
+//
 // Ownership: only the vproc that runs a worker writes it; others touch its deque alone, and read
 //            `error_place`. While it is suspended, the list owns `next`; the rest is constant.
 #pragma once
@@ -18,8 +20,7 @@
 #include "nopal/stack/stack.h"
 #include "nopal/vproc/group.h"
 #include "nopal/vproc/vproc.h"
-
-#include NOPAL_DEQUE_HEADER
+#include "nopal/vproc/worker_deque.h"
 
 #include <cstdint>
 #include <utility>
@@ -27,18 +28,11 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-using deque_type = deque::NOPAL_DEQUE<join::fork_record>;
 template <class Deque> inline constexpr bool may_adopt_late = requires { Deque::may_adopt_late; };
 // The forks that are open on a stack are found there.
 template <class Deque> inline constexpr bool finds_forks = may_adopt_late<Deque>;
 
-struct worker : arch::runner {
-  // The exception state of its vproc's thread. Every fork tests it, and takes the slow path if it
-  // is alive; so for a strand with control words of its own another one stands here.
-  const join::exception_state* exceptions = &join::no_exceptions;
-
-  deque_type deque;
-
+struct worker : worker_deque {
   vproc* host = nullptr;                   // the vproc that runs it; null: suspended or unused
   stack::stack_id stack = stack::no_stack; // its strand's, or an empty one for the next steal
   struct group* group = nullptr;           // the group whose strand it runs
@@ -107,11 +101,6 @@ struct worker : arch::runner {
 // The calling thread's worker.
 [[gnu::always_inline]] inline worker* current() noexcept {
   return static_cast<worker*>(arch::current());
-}
-
-// Pops from the current worker's deque.
-[[gnu::always_inline]] inline bool pop(join::fork_record* of) noexcept {
-  return deque_type::pop(of, []() -> deque_type& { return current()->deque; });
 }
 
 // All threads that run no strands share one. Their forks take the slow path before they are marked,

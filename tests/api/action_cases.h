@@ -21,12 +21,12 @@ public:
   std::deque<nopal::fiber> ready;
 
 private:
-  nopal::decision receive(nopal::signal now) override {
+  nopal::decision receive(nopal::action_signal now) override {
     told += now.is_stop() ? 's' : 'p';
     if (!now.is_stop())
       ready.push_back(std::move(now.preempted));
     if (ready.empty())
-      return forward(nopal::signal::stop());
+      return forward(nopal::action_signal::stop());
     nopal::fiber next = std::move(ready.front());
     ready.pop_front();
     return run(std::move(next));
@@ -129,12 +129,12 @@ public:
   std::string told;
 
 private:
-  nopal::decision receive(nopal::signal now) override {
+  nopal::decision receive(nopal::action_signal now) override {
     told += now.is_stop() ? 's' : 'p';
     if (inner_)
       return run(std::move(inner_));
     if (now.is_stop())
-      return forward(nopal::signal::stop());
+      return forward(nopal::action_signal::stop());
     return forward(std::move(now));
   }
   nopal::fiber inner_;
@@ -167,11 +167,11 @@ public:
   int turns = 0;
 
 private:
-  nopal::decision receive(nopal::signal) override {
+  nopal::decision receive(nopal::action_signal) override {
     if (++turns % 2 == 1)
       return yield();
     if (ready.empty())
-      return forward(nopal::signal::stop());
+      return forward(nopal::action_signal::stop());
     nopal::fiber next = std::move(ready.front());
     ready.pop_front();
     return run(std::move(next));
@@ -219,7 +219,7 @@ public:
   std::deque<nopal::fiber> ready;
 
 private:
-  nopal::decision receive(nopal::signal) override {
+  nopal::decision receive(nopal::action_signal) override {
     if (does == throws)
       throw 1;
     if (does == decides_twice) {
@@ -227,7 +227,7 @@ private:
       return run(std::move(ready.back()));
     }
     fib(5);
-    return forward(nopal::signal::stop());
+    return forward(nopal::action_signal::stop());
   }
 };
 
@@ -267,7 +267,9 @@ public:
   void decide(nopal::fiber next) { (void)run(std::move(next)); }
 
 private:
-  nopal::decision receive(nopal::signal) override { return forward(nopal::signal::stop()); }
+  nopal::decision receive(nopal::action_signal) override {
+    return forward(nopal::action_signal::stop());
+  }
 };
 
 TEST_F(action_death, an_action_decides_when_it_is_asked) {

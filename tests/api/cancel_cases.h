@@ -333,7 +333,7 @@ TEST(is_cancelled, tells_the_strand) {
     EXPECT_TRUE(nopal::is_cancelled());
   });
   EXPECT_FALSE(nopal::is_cancelled());
-  s.try_join();
+  static_cast<void>(s.try_join());
   EXPECT_FALSE(nopal::is_cancelled());
 }
 

@@ -188,7 +188,8 @@ TEST(cancelable_misuse, ends_in_words) {
   EXPECT_DEATH(nopal::run([] {
                  nopal::cancelable a;
                  nopal::cancelable b;
-                 nopal::cancel_wrapper(b, nopal::cancel_wrapper(a, nopal::make_fiber([] {})));
+                 static_cast<void>(
+                     nopal::cancel_wrapper(b, nopal::cancel_wrapper(a, nopal::make_fiber([] {}))));
                }),
                "second cancelable");
 }

@@ -127,7 +127,7 @@ TEST(cancelled_wait, for_a_channel_leaves_the_values_to_others) {
       });
       running.wait();
       s.cancel();
-      s.try_join();
+      static_cast<void>(s.try_join());
     }
     while (sum < 10)
       sum += numbers.recv();

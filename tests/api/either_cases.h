@@ -111,7 +111,7 @@ TEST(either, returns_at_once_where_a_scope_owns_the_others) {
       EXPECT_EQ(stopped, 0);
       EXPECT_TRUE(losers.cancelled());
       returned.open();
-      losers.try_join();
+      static_cast<void>(losers.try_join());
     }
     EXPECT_EQ(stopped, 1);
   }

@@ -121,7 +121,7 @@ TYPED_TEST(policies, forks_in_threads_and_futures_in_forks) {
 inline std::set<const void*> vprocs_of_fibers(std::size_t fibers) {
   std::vector<nopal::ivar<const void*>> begun(fibers);
   for (auto& each : begun)
-    nopal::spawn([&each] { each.set(nopal::host().get()); });
+    nopal::spawn([&each] { each.set(nopal::detail::place_access::vproc_at(nopal::host())); });
   std::set<const void*> seen;
   for (auto& each : begun)
     seen.insert(each.get());
@@ -221,6 +221,33 @@ TEST(future1, is_computed_once) {
     }
   });
   EXPECT_EQ(computed, 50);
+}
+
+using ivar_death = death;
+
+TEST_F(ivar_death, a_second_value_is_refused) {
+  EXPECT_EXIT(
+      {
+        nopal::ivar<int> answer;
+        answer.set(1);
+        answer.set(2);
+      },
+      testing::ExitedWithCode(70), "^nopal: a nopal::ivar was set a second time");
+}
+
+struct thrown_at_first {
+  explicit thrown_at_first(bool throws) {
+    if (throws)
+      throw 1;
+  }
+};
+
+TEST(ivar, is_set_after_a_value_that_threw) {
+  nopal::ivar<thrown_at_first> answer;
+  EXPECT_THROW(answer.set(true), int);
+  EXPECT_FALSE(answer.is_set());
+  answer.set(false);
+  EXPECT_TRUE(answer.is_set());
 }
 
 using policies_death = death;

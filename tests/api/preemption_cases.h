@@ -146,13 +146,13 @@ public:
   std::deque<nopal::fiber> ready;
 
 private:
-  nopal::decision receive(nopal::signal now) override {
+  nopal::decision receive(nopal::action_signal now) override {
     if (!now.is_stop()) {
       preempted += 1;
       ready.push_back(std::move(now.preempted));
     }
     if (ready.empty())
-      return forward(nopal::signal::stop());
+      return forward(nopal::action_signal::stop());
     nopal::fiber next = std::move(ready.front());
     ready.pop_front();
     return run(std::move(next));

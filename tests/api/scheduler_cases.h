@@ -214,7 +214,8 @@ TEST_F(scheduler_death, a_fiber_is_entered_once) {
 }
 
 TEST_F(scheduler_death, a_fiber_is_not_forgotten) {
-  EXPECT_DEATH(nopal::run([] { nopal::make_fiber([] {}); }), "a nopal::fiber was destroyed");
+  EXPECT_DEATH(nopal::run([] { static_cast<void>(nopal::make_fiber([] {})); }),
+               "a nopal::fiber was destroyed");
 }
 
 // A strand that spawns calls `put`; the other case is that of the scheduler.

@@ -59,7 +59,7 @@ TEST(stop_token, tells_of_the_scope_around) {
     });
     running.wait();
     outer.cancel();
-    outer.try_join();
+    static_cast<void>(outer.try_join());
   }
 }
 
@@ -79,7 +79,7 @@ TEST(stop_token, tells_of_a_scope_two_levels_up) {
     });
     running.wait();
     outer.cancel();
-    outer.try_join();
+    static_cast<void>(outer.try_join());
   }
 }
 
@@ -115,7 +115,7 @@ TEST(stop_token, does_not_tell_of_what_is_outside_a_shield) {
     running.wait();
     outer.cancel();
     cancelled.open();
-    outer.try_join();
+    static_cast<void>(outer.try_join());
     EXPECT_FALSE(told);
   }
 }

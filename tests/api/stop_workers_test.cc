@@ -263,7 +263,7 @@ TEST_F(stop_workers, spares_of_bound_threads_are_not_bound) {
     GTEST_SKIP() << "there is one CPU";
   const int wanted = CPU_COUNT(&all);
   EXPECT_EQ(apart([] {
-              nopal::configure({.num_workers = 2, .binding = nopal::bind::cores});
+              nopal::configure({.num_workers = 2, .binding = nopal::binding::cores});
               static std::atomic<int> most{0};
               gate running;
               nopal::scope s;

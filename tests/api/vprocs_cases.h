@@ -111,8 +111,8 @@ public:
   explicit notes_its_place(nopal::fiber only) : inner_(std::move(only)) {}
 
 private:
-  nopal::decision receive(nopal::signal) override {
-    return inner_ ? run(std::move(inner_)) : forward(nopal::signal::stop());
+  nopal::decision receive(nopal::action_signal) override {
+    return inner_ ? run(std::move(inner_)) : forward(nopal::action_signal::stop());
   }
   nopal::fiber inner_;
 };
@@ -162,7 +162,8 @@ TEST(provision, balances_computations_over_vprocs) {
 using places_death = death;
 
 TEST_F(places_death, no_provision_outside_run) {
-  EXPECT_DEATH(nopal::provision(), "a vproc was provisioned or released outside nopal::run");
+  EXPECT_DEATH(static_cast<void>(nopal::provision()),
+               "a vproc was provisioned or released outside nopal::run");
 }
 
 TEST_F(places_death, what_was_not_given_is_not_released) {

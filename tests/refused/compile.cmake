@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
-# Compiles one case of a FILE here, which must fail with its message. Called by ctest.
+# Compiles one case of a FILE here, which must fail with its message; or, where a file says
+# "MESSAGE | NAME", with a first line that matches MESSAGE, and NAME after it. Called by ctest.
 set(file ${CMAKE_CURRENT_LIST_DIR}/${FILE})
 file(STRINGS ${file} line REGEX "^// ${CASE}: ")
 string(REGEX REPLACE "^// ${CASE}: " "" message "${line}")
 string(TOUPPER ${CASE} macro)
+set(ENV{LC_ALL} C) # plain quotation marks
 execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${ROOT} -D${macro}=1 ${file}
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(CASE STREQUAL "accepted")
@@ -14,6 +16,15 @@ elseif(result EQUAL 0)
   message(FATAL_ERROR "${CASE} compiles")
 elseif(message STREQUAL "")
   message(FATAL_ERROR "${file} does not say what the compiler must say of ${CASE}")
+elseif(message MATCHES "^(.*) [|] (.*)$")
+  set(line "${CMAKE_MATCH_1}")
+  set(name "${CMAKE_MATCH_2}")
+  string(REGEX MATCH "[^\n]*error: [^\n]*" first "${output}")
+  if(NOT first MATCHES "${line}")
+    message(FATAL_ERROR "the first line of ${CASE} is not '${line}':\n${output}")
+  elseif(NOT output MATCHES "[^a-z_]${name}[^a-z_]")
+    message(FATAL_ERROR "the compiler does not name ${name}:\n${output}")
+  endif()
 else()
   string(FIND "${output}" "${message}" at)
   if(at EQUAL -1)

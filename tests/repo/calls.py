@@ -22,7 +22,7 @@ import tree
 import upwards
 
 _SOURCE = re.compile(r"/CMakeFiles/[^/]+\.dir/(.+)\.(?:o|obj)$")
-_PARTS = r"parts_\w+"  # NOPAL_ABI in config.h
+_PARTS = r"v\d+_\w+"  # NOPAL_ABI in config.h
 _SYMBOL = re.compile(r"^(.*\.(?:o|obj)):\s*(?:[0-9a-fA-F]+)?\s+([A-Za-z]) (.*)$")
 
 

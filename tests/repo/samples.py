@@ -187,6 +187,19 @@ TEXT_SAMPLES = [
 
 STEPS_OF = "of docs/pictures/steal.svg is not true any more: nopal/"
 FLOORS = {"tests/repo/CMakeLists.txt": f'set(layers "{LAYERS}")\n'}
+def offered(expected, text):
+    """A public header."""
+    return (expected, {"nopal/a.h": f"namespace nopal::inline NOPAL_ABI {{\n{text}}}\n"}, [])
+
+
+DOCUMENTED_SAMPLES = [
+    offered("f has no comment", "// What it does.\nvoid f();\n"),
+    offered("g has no comment", "template <class T>\n  requires is<T>\nT g(T one) {\n}\n"),
+    offered("callable has no comment", "template <class F>\nconcept callable = is<F>;\n"),
+    offered("another order", "/// Calls.\n/// @throws a\n/// @pre b\nvoid f();\n"),
+    offered(None, "/// Calls.\n/// @pre b\n/// @throws a\nvoid f();\nvoid f(int);\n"),
+    offered(None, "/// Its.\nclass a {\n  void f();\n};\nnamespace detail {\nvoid g();\n}\n"),
+]
 SAMPLES = {
     "layers": LAYERS_SAMPLES,
     "calls": CALLS_SAMPLES,
@@ -196,6 +209,7 @@ SAMPLES = {
     "rooms": ROOMS_SAMPLES,
     "reach": REACH_SAMPLES,
     "sizes": SIZES_SAMPLES,
+    "documented": DOCUMENTED_SAMPLES,
     "text": TEXT_SAMPLES,
     "patience": [
         ("a limit of its own", {"tests/a/b.py": "run(timeout=60)\n"}, []),

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// What a deque needs of stacks: their names and their bounds (stack.h).
+#pragma once
+
+#include "nopal/config.h"
+
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::stack {
+
+// A stack is named by its slot's lowest address; 0 is no stack.
+using stack_id = std::uintptr_t;
+inline constexpr stack_id no_stack = 0;
+
+std::uintptr_t bottom(stack_id stack) noexcept; // the lowest address that may be used
+// Below this address a fork must not go deeper: what is left is for the leaf's calls.
+std::uintptr_t lowest_fork(stack_id stack) noexcept;
+
+// The bounds as a type, so that a model can put others in their place.
+struct bounds {
+  static std::uintptr_t bottom(stack_id stack) noexcept { return stack::bottom(stack); }
+  static std::uintptr_t lowest_fork(stack_id stack) noexcept { return stack::lowest_fork(stack); }
+};
+
+} // namespace nopal::stack
+NOPAL_HIDDEN_END

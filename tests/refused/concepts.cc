@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// What does not fit the concepts of the interface. Each case is a macro; the first line of the
+// message, and the concept that the compiler names after it:
+//
+// forkable: the function cannot be called with these arguments
+// forkable_into: the result cannot be assigned to the first argument
+// spawnable: no matching function for call to .spawn | spawnable
+// callable: no matching function for call to .affine | callable
+// run_under: no matching function for call to .run | any_scheduler
+// parallel_callable: no matching function for call to .invoke | parallel_callable
+// alternatives: no matching function for call to .either | alternatives
+// index_range: no matching function for call to .for_index | index_range
+// parallel_range: no matching function for call to .for_each | parallel_range
+// select_case: no matching function for call to .select | select_case
+// otherwise_first: no matching function for call to .select | selectable
+// otherwise_alone: no matching function for call to .select | selectable
+// nothing_selected: no matching function for call to .select | selectable
+#include "nopal/channel.h"
+#include "nopal/either.h"
+#include "nopal/fiber.h"
+#include "nopal/find.h"
+#include "nopal/loop.h"
+#include "nopal/policies.h"
+
+#include <list>
+
+int main() {
+  [[maybe_unused]] int x = 1;
+  [[maybe_unused]] std::list<int> items;
+  [[maybe_unused]] nopal::channel<int> numbers;
+  nopal::scope s;
+#if FORKABLE
+  s.fork(1);
+#elif FORKABLE_INTO
+  s.fork(items, [](int i) { return i; }, 1);
+#elif SPAWNABLE
+  nopal::spawn([](int) {});
+#elif CALLABLE
+  nopal::affine(1);
+#elif RUN_UNDER
+  nopal::run(x, [] {});
+#elif PARALLEL_CALLABLE
+  nopal::invoke([] {}, 1);
+#elif ALTERNATIVES
+  nopal::either([] { return 1; }, 1);
+#elif INDEX_RANGE
+  nopal::for_index(0, items, [](int) {});
+#elif PARALLEL_RANGE
+  nopal::for_each(items, [](int) {});
+#elif SELECT_CASE
+  nopal::select(1);
+#elif OTHERWISE_FIRST
+  nopal::select(nopal::otherwise(), nopal::send(numbers, 1));
+#elif OTHERWISE_ALONE
+  nopal::select(nopal::otherwise());
+#elif NOTHING_SELECTED
+  nopal::select();
+#else
+  s.fork(x, [](int i) { return i; }, 1);
+  nopal::run([&] {
+    nopal::spawn([] {});
+    nopal::select(nopal::send(numbers, 1), nopal::otherwise());
+  });
+#endif
+  s.join();
+}
