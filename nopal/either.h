@@ -34,11 +34,11 @@
 #include <variant>
 
 #if !defined(NOPAL_SERIAL)
+#include "nopal/base/flag.h"
 #include "nopal/cancel/cancel.h"
 #include "nopal/future.h"
 #include "nopal/sched/forks.h"
 #include "nopal/sched/stop.h"
-#include "nopal/vproc/claim.h"
 #include "nopal/vproc/timer.h"
 #endif
 
@@ -110,7 +110,7 @@ template <class... F> answer_of<F...> first_answer(F&... f) {
 #else
 // Where alternatives leave what they found. The first with a value claims the answer.
 template <class Answer, std::size_t Count> struct alternatives_cell {
-  vproc::claim claimed;
+  base::flag claimed;
   Answer answer;
   std::array<std::exception_ptr, Count> thrown{};
 

@@ -13,6 +13,7 @@
 // Paper: manticore-icfp08, section 4.3 (one-touch futures) and Figure 5 (ivars).
 #pragma once
 
+#include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/fiber.h"
 #include "nopal/sched/park.h"
@@ -103,14 +104,14 @@ public:
               std::is_lvalue_reference_v<std::invoke_result_t<std::decay_t<F>>>)
   explicit future1(F&& f) : of_{std::make_shared<body<std::decay_t<F>>>(std::forward<F>(f))} {
     spawn([of = of_] {
-      if (of->claim())
+      if (of->begun.take())
         of->compute();
     });
   }
 
   T touch() {
     const std::shared_ptr<state> of = std::move(of_);
-    if (of->claim())
+    if (of->begun.take())
       of->compute();
     else
       of->done.wait();
@@ -130,7 +131,6 @@ private:
   struct state {
     virtual ~state() = default;
     virtual T call() = 0;
-    bool claim() noexcept { return claimed.exchange(1, base::acq_rel) == 0; }
     void compute() noexcept {
       try {
         if constexpr (std::is_void_v<T>) {
@@ -147,7 +147,7 @@ private:
       done.happen();
     }
 
-    base::atomic<std::uint32_t> claimed{0};
+    base::flag begun;
     std::optional<place> value;
     std::exception_ptr thrown;
     detail::event done;

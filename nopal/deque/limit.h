@@ -14,7 +14,7 @@
 // Ownership: the owner restores it, any thread lowers it; `asked` and `nothing_found` replace each
 // other under the deque's lock. A thief's request carries no data, so its orders are relaxed; that
 // a request and a fork do not miss each other is each deque's L. `interrupt` and `attend` are
-// seq_cst: they are halves of the order S of vproc/signal_word.h.
+// seq_cst: they are halves of the order S of sync/signal_word.h.
 // Paper: after the heap-limit requests of manticore-icfp08.
 #pragma once
 

@@ -161,7 +161,7 @@ public:
 
   // Thief. Has the owner publish at its next push.
   void ask() noexcept { limit_.ask(); }
-  // Any thread: the owner's next push, or look at allows_here, is told (vproc/signal_word.h).
+  // Any thread: the owner's next push, or look at allows_here, is told (sync/signal_word.h).
   void interrupt() noexcept { limit_.interrupt(); }
   // Owner, or the stand-in of a thread that runs no strands. Nobody wants its attention.
   [[gnu::always_inline]] bool allows_here() const noexcept { return limit_.allows_here(); }

@@ -2,6 +2,7 @@
 // The walk through the forks that a strand stands in.
 #include "nopal/sched/ancestry.h"
 
+#include "nopal/base/count.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/stack/marks.h"
 #include "nopal/vproc/cancel_node.h"
@@ -26,7 +27,7 @@ origin& origin_of(stack::stack_id of) noexcept { return owners_of(of).from; }
 void set(stack::stack_id of, const origin& from) noexcept {
   origin& here = origin_of(of);
   here.what = from.what;
-  here.stopped.set(false);
+  here.stopped.reset();
   here.context = from.context;
   if (from.what == origin::kind::first_child)
     here.fork = from.fork;
@@ -69,7 +70,7 @@ bool stops(const fork_record* fork, worker* holder) noexcept {
   return false;
 }
 
-join::tally shields;
+base::count shields;
 
 // The open forks of a stack from this address upwards.
 struct seen {
@@ -166,8 +167,8 @@ bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
   if (!stack::is_ours(from))
     return false;
   origin& own = origin_of(stack::stack_of(from));
-  const bool from_memory = shields.count() == 0; // what was found before holds for all below it
-  if (from_memory && own.stopped.get())
+  const bool from_memory = !shields.any(); // what was found before holds for all below it
+  if (from_memory && own.stopped.taken())
     return true;
   if (from_memory && own.stops_at > from && stack::marks::is_open(own.stops_at) &&
       stops(reinterpret_cast<const fork_record*>(own.stops_at), holder))
@@ -186,9 +187,10 @@ bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
     if (here.shielded)
       return false;
     next =
-        there.stopped.get() || here.stopping != nullptr ? step{true} : above(there, here.highest);
+        there.stopped.taken() || here.stopping != nullptr ? step{true} : above(there, here.highest);
   }
-  own.stopped.set(next.stops);
+  if (next.stops)
+    own.stopped.take();
   return next.stops;
 }
 
@@ -229,7 +231,7 @@ std::vector<const join::cancelable*> regions_above(std::uintptr_t from) {
   return all;
 }
 
-void note_shield_begins() noexcept { shields.add(1); }
-void note_shield_ends() noexcept { shields.subtract(1); }
+void note_shield_begins() noexcept { shields.add(); }
+void note_shield_ends() noexcept { shields.subtract(); }
 
 } // namespace nopal::inline NOPAL_ABI::sched

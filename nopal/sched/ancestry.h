@@ -16,6 +16,7 @@
 // Paper: manticore-icfp08, section 6.1, where each fiber has a pointer to its cancelable.
 #pragma once
 
+#include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/sched/step.h"
@@ -34,7 +35,7 @@ struct origin {
   enum class kind : std::uint8_t { steal, first_child, fiber };
   kind what;
   // All strands of the stack are to stop. Set by them: others read it, too.
-  join::verdict stopped;
+  base::flag stopped;
   fiber_context* context; // what the strands share with their fiber; null: nothing
   union {
     scope_frame* stolen = nullptr; // whose main path it is

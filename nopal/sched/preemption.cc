@@ -12,7 +12,7 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-vproc::mask_count of_no_strand;
+base::count of_no_strand;
 // Strands of virtual workers, less the one that runs. One thread alone writes it.
 unsigned set_aside = 0;
 
@@ -28,7 +28,7 @@ bool must_give_way(vproc::vproc* here) noexcept {
 
 void give_way_if_told() noexcept {
   vproc::vproc* const here = vproc::current()->host;
-  if (!must_give_way(here) || current_masks()->masked())
+  if (!must_give_way(here) || current_masks()->any())
     return;
   vproc::heed_preemption(here);
   here->count.preemptions.add(1);
@@ -53,7 +53,7 @@ void poll_slow() {
     join::throw_cancelled();
 }
 
-vproc::mask_count* current_masks() noexcept {
+base::count* current_masks() noexcept {
   if (fiber_context* const context = current_context())
     return &context->masks;
   const vproc::worker* const self = vproc::current();

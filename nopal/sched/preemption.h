@@ -3,8 +3,8 @@
 // limit lowered, and at a poll (nopal/preemption.h).
 #pragma once
 
+#include "nopal/base/count.h"
 #include "nopal/config.h"
-#include "nopal/vproc/mask_count.h"
 #include "nopal/vproc/vproc.h"
 
 NOPAL_HIDDEN_BEGIN
@@ -19,7 +19,7 @@ void poll_slow();
 bool stops_at_poll_slow();
 
 // The guards of the calling strand; on a thread that runs none, guards that nobody asks.
-vproc::mask_count* current_masks() noexcept;
+base::count* current_masks() noexcept;
 // One of them has been left: if a signal stands, the next fork or poll sees it.
 void unmasked() noexcept;
 

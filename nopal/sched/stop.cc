@@ -2,7 +2,7 @@
 // Telling all vprocs, waking those that wait, and the calling strand's look at itself.
 #include "nopal/sched/stop.h"
 
-#include "nopal/join/cancelable.h"
+#include "nopal/base/count.h"
 #include "nopal/join/cancelled.h"
 #include "nopal/join/failure.h"
 #include "nopal/sched/ancestry.h"
@@ -25,7 +25,7 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 // Nodes that are cancelled, and failed children, for which strands are to stop.
-join::tally stops;
+base::count stops;
 
 #if defined(NOPAL_CHECKS)
 bool is_of_the_language(const Dl_info& place) noexcept {
@@ -75,7 +75,7 @@ const bool says_what_is_swallowed = (join::after_handler = say_if_swallowed, tru
 #endif
 
 void announce_stop() noexcept {
-  stops.add(1);
+  stops.add();
   const std::uint32_t count = vproc::vprocs_ever();
   for (std::uint32_t i = 0; i < count; ++i)
     vproc::vproc_at(i)->signals.tell(sync::stop_requested);
@@ -99,7 +99,7 @@ void stop_ended(std::uint32_t times) noexcept {
     stops.subtract(times);
 }
 
-bool anything_stops() noexcept { return stops.count() != 0; }
+bool anything_stops() noexcept { return stops.any(); }
 
 void look_at_next_fork(vproc::vproc* here) noexcept {
   if (anything_stops())

@@ -29,7 +29,7 @@ unsigned most_stand_ins = 0;
 base::atomic<unsigned> stand_ins{0};
 unsigned ignored[most_vprocs]; // of each vproc: ticks in a row whose signal it has not taken
 
-join::tally alternatives;
+base::count alternatives;
 
 bool competes(const vproc* one) noexcept {
   return one->runs.get() && !one->blocked.any() &&
@@ -129,10 +129,10 @@ void heed_preemption(vproc* host) noexcept {
 }
 
 void begin_alternatives() noexcept {
-  alternatives.add(1);
+  alternatives.add();
   want_ticks();
 }
-void end_alternatives() noexcept { alternatives.subtract(1); }
-bool any_alternatives() noexcept { return alternatives.count() != 0; }
+void end_alternatives() noexcept { alternatives.subtract(); }
+bool any_alternatives() noexcept { return alternatives.any(); }
 
 } // namespace nopal::inline NOPAL_ABI::vproc

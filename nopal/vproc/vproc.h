@@ -10,6 +10,7 @@
 #pragma once
 
 #include "nopal/arch/arch.h"
+#include "nopal/base/count.h"
 #include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
@@ -43,17 +44,6 @@ private:
 
 struct counter : shown<std::uint64_t> {
   void add(std::uint64_t number) noexcept { set(get() + number); }
-};
-
-// How many threads are at something.
-class tally {
-public:
-  void enter() noexcept { number_.fetch_add(1, base::relaxed); }
-  void leave() noexcept { number_.fetch_sub(1, base::relaxed); }
-  bool any() const noexcept { return number_.load(base::relaxed) != 0; }
-
-private:
-  base::atomic<std::uint32_t> number_{0};
 };
 
 struct counters {
@@ -115,7 +105,7 @@ struct vproc {
   shown<bool> runs;                 // a strand, or an action: it does not look for work
   shown<bool> searches;             // for what it can steal, or sleeps until it is woken for that:
   shown<const group*> searches_for; // of this group; null: any that takes it
-  tally blocked; // its thread is in `blocking`, and a spare has its place already
+  base::count blocked; // its thread is in `blocking`, and a spare has its place already
   base::atomic<bool> stood_in{false}; // a spare has its place, since it did not take its signals
 
   alignas(64) sync::parking_place parking; // where its thread sleeps while it is not bound

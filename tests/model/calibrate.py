@@ -21,7 +21,7 @@ _MEETINGS = "tests/model/rendezvous_model.cc"
 _CANCELLING = "tests/model/cancel_model.cc"
 _CANCELLED_WAITS = "tests/model/cancelled_wait_model.cc"
 _FENCE = "base::full_fence(); // C "
-_LOCK = "const locked guard{lock_}; // else a thief that will step back could hide the fork "
+_LOCK = "const base::locked guard{lock_}; // else a thief that will step back could hide the fork "
 
 # Name, file, text (up to white space), what it becomes, model.
 BUGS = (
@@ -147,7 +147,7 @@ BUGS = (
     (
         "a strand waits without a last look at the other side",
         _MEETINGS,
-        "possible = possible || one->at->awaited(vproc::opposite(one->wants));",
+        "possible = possible || one->at->awaited(sync::opposite(one->wants));",
         ";",
         _MEETINGS,
     ),

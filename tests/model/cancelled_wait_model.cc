@@ -3,11 +3,12 @@
 // would wakes them, and nobody touches the frame of a strand that goes on.
 //
 // The calls and their order are those of sched/park.cc (enqueue_findable, park_or_stop,
-// wake_if_cancelled, wake_cancelled), sched/cancel.cc (cancel), mutex.cc and future.h. A thread is
+// wake_if_cancelled, wake_cancelled), cancel/cancel.cc (cancel), mutex.cc and future.h. A thread is
 // a vproc; a strand may go on in another thread than the one in which it began to wait. A strand
 // that nobody wakes shows as a deadlock.
 #include "mortal.h"
 
+#include "nopal/base/count.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/sync/choice.h"
 #include "nopal/sync/once_event.h"
@@ -40,7 +41,7 @@ template <unsigned Stacks> struct strands_that_wait {
   sync::wait_counts waits[vprocs];
   sync::wait_word words[Stacks];
   mortal<fiber> frames[Stacks];
-  join::tally stops;
+  base::count stops;
   join::cancelable region;
   join::cancelable other;
 
@@ -57,7 +58,7 @@ template <unsigned Stacks> struct strands_that_wait {
   void cancel(join::cancelable& node) noexcept {
     if (!node.mark())
       return;
-    stops.add(1);
+    stops.add();
     if (!sync::any_waits(vprocs, [&](std::uint32_t i) -> const auto& { return waits[i]; }))
       return;
     for (unsigned on = 0; on < Stacks; ++on)
@@ -77,7 +78,7 @@ template <unsigned Stacks> struct strands_that_wait {
       return;
     }
     words[on].publish(strand);
-    if (stops.count() != 0)
+    if (stops.any())
       wake_if_cancelled(on);
   }
   // The strand goes on. True: it was woken; false: it is to stop.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models of the fibers of a computation, and of the caller of `run` that waits for them.
 //
-// The calls and their order are those of sched/fibers.cc (run_body, join_computation, begin_fiber,
+// The calls and their order are those of fibers/fibers.cc (run_body, join_computation, begin_fiber,
 // end_one). Thread 0 runs the caller, whose body is the first fiber; each other fiber has a thread.
 #include "mortal.h"
 #include "waiter.h"

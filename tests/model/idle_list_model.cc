@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models of a scheduler's idle instances: no fiber is kept while all of them are idle.
 //
-// The calls are those of sched/actions.cc, for a nopal::concurrent_scheduler.
+// The calls are those of fibers/actions.cc, for a nopal::concurrent_scheduler.
 #include "harness.h"
 
 #include "nopal/sync/idle_list.h"

@@ -2,7 +2,7 @@
 // Scenarios of one deque, the same for each variant: the owner nests forks while thieves take what
 // they can get. Each strand goes on exactly once, and whoever resumes it sees all of it.
 //
-// The calls and their order are those of nopal/sched/thunk.h and sched/forks.cc (owner), sched/steal.cc
+// The calls and their order are those of sched/thunk.h and sched/forks.cc (owner), sched/steal.cc
 // (thieves) and sched/groups.cc (a group's root fork).
 #pragma once
 

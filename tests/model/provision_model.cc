@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models of provision: computations that are given vprocs, and give them back, at the same time.
 //
-// The calls are those of sched/places.cc.
+// The calls are those of fibers/places.cc.
 #include "harness.h"
 
 #include "nopal/sync/provision.h"

@@ -2,12 +2,12 @@
 // Models of strands that meet to hand over a value, at one place or at one of two, and may be
 // cancelled while they wait.
 //
-// The calls and their order are those of sched/channels.cc and sched/park.cc. A strand that waits
+// The calls and their order are those of fibers/channels.cc and sched/park.cc. A strand that waits
 // goes on in the thread that took its offer, perhaps while the thread that published the offers has
 // not unlocked all places. Its frame ends when it goes on: who touches it then fails the run.
 #include "mortal.h"
 
-#include "nopal/join/cancelable.h"
+#include "nopal/base/count.h"
 #include "nopal/sync/rendezvous.h"
 #include "nopal/sync/wait_word.h"
 
@@ -150,7 +150,7 @@ bool publish_all(alternative* first, strand* of) noexcept {
 // A thread that runs strands.
 class vproc_of_strands {
 public:
-  vproc_of_strands(mortal<meeting_place>* at, notes& to, join::tally& stops) noexcept
+  vproc_of_strands(mortal<meeting_place>* at, notes& to, base::count& stops) noexcept
       : places_{at}, notes_{to}, stops_{stops} {}
 
   void run(strand& one) noexcept {
@@ -217,7 +217,7 @@ private:
       one.word.retract();
     }
     one.word.publish(&here);
-    if (stops_.count() != 0)
+    if (stops_.any())
       wake_if_cancelled(one);
     return none_possible;
   }
@@ -267,7 +267,7 @@ private:
 
   mortal<meeting_place>* const places_;
   notes& notes_;
-  join::tally& stops_;
+  base::count& stops_;
   strand* ready_[max_threads]{};
   unsigned count_ = 0;
 };
@@ -280,7 +280,7 @@ struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
   mortal<meeting_place> at[places];
   strand strands[count];
   notes handed_over;
-  join::tally stops;
+  base::count stops;
 
   void before() {
     for (mortal<meeting_place>& each : at)
@@ -293,7 +293,7 @@ struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
   void thread(unsigned self) {
     vproc_of_strands here{at, handed_over, stops};
     if (Courses[self].cancels) {
-      stops.add(1);
+      stops.add();
       base::full_fence();
       for (strand& each : strands)
         here.wake_if_cancelled(each);

@@ -2,7 +2,7 @@
 // Models of a vproc's signals: a bit that a teller sets is seen by the owner's next forks, whatever
 // thieves do to the limit meanwhile, and also if the owner changes workers.
 //
-// The calls are those of sched/timer.cc (tick), sched/forks.cc (push_slow) and vproc/worker.h
+// The calls are those of vproc/timer.cc (tick), sched/forks.cc (push_slow) and vproc/worker.h
 // (run_on); a fork is the comparison with the limit. More of these signals: cancel_model.cc.
 #include "fake_stack.h"
 

@@ -3,7 +3,7 @@
 // the suspended, and perhaps comes back, while another worker falls asleep.
 //
 // The calls and their order are those of sched/park.cc (leave_with_forks, take_over),
-// sched/table.cc (put) and sched/idle.cc (sleep, ask_and_look, announce_work). A fork that nobody
+// vproc/table.cc (put) and sched/idle.cc (sleep, ask_and_look, announce_work). A fork that nobody
 // takes while a worker sleeps shows as a deadlock.
 #include "harness.h"
 

@@ -3,7 +3,7 @@
 // table that come into use.
 //
 // The calls and their order are those of sched/park.cc (make_ready), sched/steal.cc (find_work),
-// sched/idle.cc (begin_search to end_search, announce_work) and sched/table.cc (take_worker). A
+// sched/idle.cc (begin_search to end_search, announce_work) and vproc/table.cc (take_worker). A
 // strand that is left behind shows as a deadlock.
 #include "waiter.h"
 
