@@ -23,7 +23,8 @@
 #include <cstdio>
 #include <cstdlib>
 #else
-#include "nopal/sync/queues.h"
+#include "nopal/sync/mutex_queue.h"
+#include "nopal/sync/shared_queue.h"
 #endif
 
 #include <mutex>

@@ -18,6 +18,7 @@
 #include "nopal/sync/forced_waits.h"
 #include "nopal/sync/local_queue.h"
 #include "nopal/sync/parking.h"
+#include "nopal/sync/shared_queue.h"
 #include "nopal/sync/signal_word.h"
 #include "nopal/sync/vain_steals.h"
 #include "nopal/sync/wait_word.h"

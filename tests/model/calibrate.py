@@ -183,13 +183,13 @@ BUGS = (
     (
         "a member ends at one node after the other",
         "nopal/sync/members.h",
-        "for (members* at = this; at != nullptr; at = at->above_) { at->lock_.lock(); "
-        "at->number_ = at->number_ - 1; "
-        "while (at->number_ == 0 && !at->queue_.empty()) told.append(at->queue_.take()); } "
+        "for (members* at = this; at != nullptr; at = at->above_) { at->waiting_.lock().lock(); "
+        "at->number_ = at->number_ - 1; while (at->number_ == 0 && !at->waiting_.queue().empty()) "
+        "ready.append(at->waiting_.queue().take()); } "
         "for (members* at = this; at != nullptr;) {",
-        "for (members* at = this; at != nullptr;) { at->lock_.lock();"
-        "at->number_ = at->number_ - 1;"
-        "while (at->number_ == 0 && !at->queue_.empty()) told.append(at->queue_.take());",
+        "for (members* at = this; at != nullptr;) { at->waiting_.lock().lock();"
+        "at->number_ = at->number_ - 1; while (at->number_ == 0 && !at->waiting_.queue().empty()) "
+        "ready.append(at->waiting_.queue().take());",
         "tests/model/members_model.cc",
     ),
     # Our own: who took the answer may fail to write it down.

@@ -11,8 +11,10 @@
 #include "nopal/base/count.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/sync/choice.h"
+#include "nopal/sync/mutex_queue.h"
 #include "nopal/sync/once_event.h"
-#include "nopal/sync/queues.h"
+#include "nopal/sync/shared_queue.h"
+#include "nopal/sync/thread_waker.h"
 #include "nopal/sync/wait_word.h"
 
 namespace nopal::model {

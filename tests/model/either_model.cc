@@ -11,6 +11,7 @@
 #include "nopal/join/cancelable.h"
 #include "nopal/sync/choice.h"
 #include "nopal/sync/once_event.h"
+#include "nopal/sync/thread_waker.h"
 
 namespace nopal::model {
 namespace {

@@ -8,6 +8,7 @@
 
 #include "nopal/join/cancelable.h"
 #include "nopal/sync/members.h"
+#include "nopal/sync/thread_waker.h"
 
 namespace nopal::model {
 namespace {

@@ -43,12 +43,14 @@ HEADERS = (
     "nopal/sync/once_event.h",
     "nopal/sync/parking.h",
     "nopal/sync/provision.h",
-    "nopal/sync/queues.h",
+    "nopal/sync/shared_queue.h",
+    "nopal/sync/wait_list.h",
+    "nopal/sync/mutex_queue.h",
+    "nopal/sync/thread_waker.h",
     "nopal/sync/local_queue.h",
     "nopal/sync/members.h",
     "nopal/sync/rendezvous.h",
     "nopal/sync/signal_word.h",
-    "nopal/sync/suspended.h",
     "nopal/sync/wait_word.h",
     "nopal/process/ends.cc",
     "nopal/process/heap.cc",
@@ -63,9 +65,10 @@ _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # What these do under their locks the models can see; elsewhere only that a lock is a lock.
 LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/sync/idle_list.h",
-         "nopal/sync/members.h", "nopal/sync/once_event.h", "nopal/sync/provision.h",
-         "nopal/sync/queues.h", "nopal/sync/rendezvous.h", "nopal/sync/suspended.h")
-_LOCK = re.compile(r"const base::locked guard\{(?:\w+(?:\.|->))?lock_?(?:\(\))?\};")
+         "nopal/sync/members.h", "nopal/sync/mutex_queue.h", "nopal/sync/once_event.h",
+         "nopal/sync/provision.h", "nopal/sync/rendezvous.h", "nopal/sync/shared_queue.h",
+         "nopal/sync/wait_list.h")
+_LOCK = re.compile(r"const base::locked guard\{(?:\w+(?:\.|->))*lock_?(?:\(\))?\};")
 # Others' barriers may then fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")
 # Without the tag a position that was taken back and offered anew, or a number that came back, looks
