@@ -36,7 +36,7 @@
 #if !defined(NOPAL_SERIAL)
 #include "nopal/base/flag.h"
 #include "nopal/cancel/cancel.h"
-#include "nopal/future.h"
+#include "nopal/fibers/waits.h"
 #include "nopal/sched/forks.h"
 #include "nopal/sched/stop.h"
 #include "nopal/vproc/timer.h"
@@ -204,7 +204,7 @@ template <class... F> [[gnu::always_inline]] inline answer_of<F...> first_answer
 
 // The same, shared by the caller and the alternatives, which live longer.
 template <class Answer, std::size_t Count> struct shared_cell : alternatives_cell<Answer, Count> {
-  event settled; // there is an answer, or none can come any more
+  fibers::event settled; // there is an answer, or none can come any more
   base::atomic<std::size_t> left{Count};
   const announced_alternatives until_all_have_ended;
 

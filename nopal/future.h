@@ -16,10 +16,7 @@
 #include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/fiber.h"
-#include "nopal/sched/park.h"
-#include "nopal/sync/once_event.h"
-#include "nopal/vproc/action.h"
-#include "nopal/vproc/ready.h"
+#include "nopal/fibers/waits.h"
 
 #include <exception>
 #include <functional>
@@ -31,44 +28,6 @@
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
-
-namespace detail {
-
-// Set by one, awaited by many.
-class NOPAL_TYPE event {
-public:
-  event() = default;
-  event(const event&) = delete;
-  event& operator=(const event&) = delete;
-  ~event() {
-    if (event_.happened())
-      event_.settle();
-  }
-
-  bool happened() const noexcept { return event_.happened(); }
-  // Throws `cancelled` if the strand is cancelled while it waits (cancel.h).
-  void wait() {
-    if (event_.happened())
-      return;
-    const auto join = [this](vproc::fiber* strand) {
-      return event_.join(strand) ? vproc::signal::stop() : vproc::signal::enter(strand);
-    };
-    if (!sched::park_or_stop(join, [this](vproc::fiber* strand) { event_.leave(strand); }))
-      join::throw_cancelled();
-  }
-  void happen() noexcept {
-    for (vproc::fiber* one = event_.happen(); one != nullptr;) {
-      vproc::fiber* const next = one->next_waiting;
-      vproc::make_ready(one);
-      one = next;
-    }
-  }
-
-private:
-  sync::once_event<vproc::fiber> event_;
-};
-
-} // namespace detail
 
 // A variable that is set once; who asks before waits. It lives until `set` and all `get` have
 // returned, but the one that `get` returned to first may destroy it.
@@ -87,7 +46,7 @@ public:
 
 private:
   std::optional<T> value_;
-  detail::event event_;
+  fibers::event event_;
 };
 
 // A computation that is begun by a fiber of its own, or by who touches it, whoever comes first. It
@@ -150,7 +109,7 @@ private:
     base::flag begun;
     std::optional<place> value;
     std::exception_ptr thrown;
-    detail::event done;
+    fibers::event done;
   };
   template <class F> struct body : state {
     template <class From> explicit body(From&& from) : f(std::forward<From>(from)) {}

@@ -7,7 +7,7 @@
 //
 // Invariant: if a fiber is kept, no instance is idle, or one that is active will ask for it: under
 // the lock; or, where the scheduler is concurrent and there is none, by the protocol of
-// vproc/idle_list.h. An active instance counts as a fiber of the computation, so that the
+// sync/idle_list.h. An active instance counts as a fiber of the computation, so that the
 // computation ends after it. Who keeps a fiber counts, too, as one of the computation or for the
 // time of the call, since the fiber may be taken and end at once.
 #pragma once

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How a strand hands a value to another one, or waits until it can (vproc/rendezvous.h).
+// How a strand hands a value to another one, or waits until it can (sync/rendezvous.h).
 #pragma once
 
 #include "nopal/config.h"

@@ -125,13 +125,7 @@ void end_fiber(computation* in) noexcept {
     vproc::make_ready(waiting);
 }
 
-void end_member(vproc::cancel_node* node) noexcept {
-  for (fiber* waiting = node->end_member(); waiting != nullptr;) {
-    fiber* const next = waiting->next_waiting;
-    vproc::make_ready(waiting);
-    waiting = next;
-  }
-}
+void end_member(vproc::cancel_node* node) noexcept { vproc::make_all_ready(node->end_member()); }
 
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended) {
   release_all(ended);

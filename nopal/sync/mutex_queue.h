@@ -37,9 +37,10 @@ public:
   bool join(Fiber* fiber) noexcept {
     return waiting_.join(fiber, [this] {
       std::uint32_t seen = state_.load(base::relaxed);
-      while (!state_.compare_exchange_weak(seen, seen == kFree ? kHeld : kWanted, base::acquire,
-                                           base::relaxed)) // A
-        continue;
+      std::uint32_t next = kFree;
+      do
+        next = seen == kFree ? kHeld : kWanted;
+      while (!state_.compare_exchange_weak(seen, next, base::acquire, base::relaxed)); // A
       return seen == kFree;
     });
   }

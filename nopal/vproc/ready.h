@@ -10,6 +10,8 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 // Any thread, once for each time that the fiber was parked.
 void make_ready(fiber* strand) noexcept;
+// The same for all of a list that is linked by `next_waiting`; null: there is none.
+void make_all_ready(fiber* first) noexcept;
 // The same, and the fiber runs on this vproc alone. Ends the program with a sentence if it can never
 // run there.
 void enqueue_on(vproc* target, fiber* strand) noexcept;

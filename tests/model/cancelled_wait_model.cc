@@ -3,7 +3,7 @@
 // would wakes them, and nobody touches the frame of a strand that goes on.
 //
 // The calls and their order are those of sched/park.cc (enqueue_findable, park_or_stop,
-// wake_if_cancelled, wake_cancelled), cancel/cancel.cc (cancel), mutex.cc and future.h. A thread is
+// wake_if_cancelled, wake_cancelled), cancel/cancel.cc (cancel), fibers/waits.cc. A thread is
 // a vproc; a strand may go on in another thread than the one in which it began to wait. A strand
 // that nobody wakes shows as a deadlock.
 #include "mortal.h"
