@@ -60,12 +60,10 @@ void wake_cancelled() noexcept {
   };
   if (!sync::any_waits(vproc::vprocs_ever(), counts_of))
     return;
-  for (std::uint32_t i = 0; i < stack::created_stacks(); ++i)
-    if (stack::is_usable(i))
-      wake_if_cancelled(stack::stack_number(i));
-  for (std::uint32_t i = 0; i < stack::small::created(); ++i)
-    if (stack::small::is_usable(i))
-      wake_if_cancelled(stack::small::in_use.start(i));
+  for (const stack::slot_range* range : {&stack::large_ones, &stack::small::in_use})
+    for (std::uint32_t i = 0; i < range->created(); ++i)
+      if (range->is_usable(i))
+        wake_if_cancelled(range->start(i));
 }
 
 } // namespace

@@ -116,14 +116,14 @@ void retire(std::uintptr_t from) noexcept {
   const charge with = budgeted() ? charge_for(dead) : charge{};
   tell(event::left, stack, dead.high);
   if (budgeted())
-    retirements[number_of(stack)].retire(dead.high, with);
+    retirements[large_ones.number_of(stack)].retire(dead.high, with);
 }
 
 bool reuse(stack_id stack, handoff to_do) noexcept {
   if (small::holds(stack))
     return true;
   charge with;
-  if (budgeted() && !retirements[number_of(stack)].reuse(to_do, with))
+  if (budgeted() && !retirements[large_ones.number_of(stack)].reuse(to_do, with))
     return false;
   tell(event::reused, stack, top(stack));
   account.discharge(with.pages);
@@ -137,12 +137,12 @@ bool above_watermark() noexcept { return budgeted() && account.charged() > budge
 // Stacks that were counted are visited again only if none is left that was not: a bound may be all
 // that has to go.
 bool reclaim(handoff& to_do) noexcept {
-  const std::uint32_t stacks = created_stacks();
+  const std::uint32_t stacks = large_ones.created();
   unsigned claims = 0;
   for (std::uint32_t visited = 0; visited < 2 * stacks && claims < kBatch && above_watermark();
        ++visited) {
-    const stack_id stack = stack_number(clock_hand.fetch_add(1, base::relaxed) % stacks);
-    retirement& of = retirements[number_of(stack)];
+    const stack_id stack = large_ones.start(clock_hand.fetch_add(1, base::relaxed) % stacks);
+    retirement& of = retirements[large_ones.number_of(stack)];
     charge before;
     if (!of.claim(before, visited >= stacks))
       continue;
@@ -160,10 +160,10 @@ bool reclaim(handoff& to_do) noexcept {
 }
 
 usage measure() noexcept {
-  const std::uint32_t stacks = created_stacks();
+  const std::uint32_t stacks = large_ones.created();
   std::size_t resident = 0;
   for (std::uint32_t number = 0; number < stacks; ++number) {
-    const stack_id stack = stack_number(number);
+    const stack_id stack = large_ones.start(number);
     resident += part{bottom(stack), top(stack)}.resident();
   }
   return {.created = stacks,

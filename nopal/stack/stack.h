@@ -23,6 +23,7 @@
 
 #include "nopal/config.h"
 #include "nopal/stack/retirement.h"
+#include "nopal/stack/slots.h"
 #include "nopal/stack/small.h"
 
 #include <cstddef>
@@ -30,10 +31,6 @@
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
-
-// A stack is named by its slot's lowest address; 0 is no stack.
-using stack_id = std::uintptr_t;
-inline constexpr stack_id no_stack = 0;
 
 // Reserves the range. Ends the program with a sentence when the address space has no room. `budget`
 // and `max_stacks` are those of config/options.h.
@@ -52,28 +49,23 @@ bool may_run_out() noexcept;
 void release(stack_id stack) noexcept;
 
 inline constexpr std::size_t most_stacks = 16384; // 1 TiB of addresses
-// How many there can be at most: fewer where addresses or mappings are few.
-std::size_t capacity() noexcept;
-std::uint32_t created_stacks() noexcept;
-// Whether the stack with this number, of those that were created, has its memory by now.
-bool is_usable(std::uint32_t number) noexcept;
 // Each, but no small one, has a number below `most_stacks`, in the order in which they were
 // created.
-std::uint32_t number_of(stack_id stack) noexcept;
-stack_id stack_number(std::size_t number) noexcept;
+extern slot_range large_ones;
+// How many there can be at most: fewer where addresses or mappings are few.
+inline std::size_t capacity() noexcept { return large_ones.capacity; }
+inline std::uintptr_t slot_bytes() noexcept { return large_ones.each; }
 
-extern slots large_ones;
 inline bool is_ours(std::uintptr_t address) noexcept {
   return large_ones.hold(address) || small::holds(address);
 }
 // True when the address lies below a stack in its slot: an overflow.
 bool in_guard(std::uintptr_t address) noexcept;
 
-std::size_t size() noexcept; // of a large one
+inline std::size_t size() noexcept { return large_ones.stack_bytes; } // of a large one
 // No function that forks has a larger frame: a thief leaves as much room on its own stack.
 inline std::size_t largest_frame() noexcept { return size() / 2; }
-std::uintptr_t slot_bytes() noexcept;                           // of the large ones
-inline const slots& slots_of(std::uintptr_t address) noexcept { // the address must be ours
+inline const slot_range& range_of(std::uintptr_t address) noexcept { // the address must be ours
   return small::holds(address) ? small::in_use : large_ones;
 }
 inline stack_id stack_of(std::uintptr_t address) noexcept {
@@ -83,8 +75,9 @@ inline stack_id stack_of(std::uintptr_t address) noexcept {
 }
 // On the same stack of ours, or both on none.
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept;
-inline std::uintptr_t top(stack_id stack) noexcept { return stack + slots_of(stack).each; }
-std::uintptr_t bottom(stack_id stack) noexcept; // the lowest address that may be used
+inline std::uintptr_t top(stack_id stack) noexcept { return range_of(stack).top(stack); }
+// The lowest address that may be used.
+inline std::uintptr_t bottom(stack_id stack) noexcept { return range_of(stack).bottom(stack); }
 // Below this address a fork must not go deeper: what is left is for the leaf's calls.
 std::uintptr_t lowest_fork(stack_id stack) noexcept;
 
