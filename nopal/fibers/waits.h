@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // How a strand waits for a mutex, a condition or an event, and which strands are made ready then
-// (nopal/mutex.h, nopal/future.h). The waits throw `cancelled` if the strand is cancelled meanwhile.
+// (nopal/mutex.h, nopal/future.h). A wait throws `cancelled` if its strand is cancelled meanwhile.
 #pragma once
 
 #include "nopal/config.h"

@@ -30,9 +30,9 @@ namespace nopal::stack {
 using stack_id = std::uintptr_t;
 inline constexpr stack_id no_stack = 0;
 
-// Where the slots lie. The slot of an address is found without a division: a slot has `units` units,
-// which are a power of two of bytes, and a multiplication by 2^40 / units, rounded up, divides
-// exactly where there are at most 2^20 slots of 2^10 units.
+// Where the slots lie. The slot of an address is found without a division: a slot has `units`
+// units, which are a power of two of bytes, and a multiplication by 2^40 / units, rounded up,
+// divides exactly where there are at most 2^20 slots of 2^10 units.
 struct slots {
   std::uintptr_t base = 0;
   std::uintptr_t bytes = 0;

@@ -32,22 +32,40 @@ struct by_next_waiting {
   template <class Member> static auto& link(Member* from) noexcept { return from->next_waiting; }
 };
 
-template <class Member, class Link = by_next> class linked_queue {
+struct uncounted {
+  void change(int) noexcept {}
+};
+class counted {
+public:
+  std::uint32_t count() const noexcept { return count_.load(base::relaxed); }
+  void change(int by) noexcept {
+    count_.store(count() + static_cast<std::uint32_t>(by), base::relaxed);
+  }
+
+private:
+  base::atomic<std::uint32_t> count_{0};
+};
+
+template <class Member, class Link = by_next, class Count = uncounted>
+class linked_queue : public Count {
 public:
   bool empty() const noexcept { return first_ == nullptr; }
   Member* first() const noexcept { return first_; }
+  Member* last() const noexcept { return last_; }
 
   void append(Member* last) noexcept {
     Link::link(last) = nullptr;
     Member* const before = last_;
     (before == nullptr ? first_ : Link::link(before)) = last;
     last_ = last;
+    Count::change(1);
   }
   void prepend(Member* first) noexcept {
     Link::link(first) = static_cast<Member*>(first_);
     first_ = first;
     if (last_ == nullptr)
       last_ = first;
+    Count::change(1);
   }
 
   // The first member that `wanted` is true for; null: there is none.
@@ -60,6 +78,7 @@ public:
       (before == nullptr ? first_ : Link::link(before)) = after;
       if (after == nullptr)
         last_ = before;
+      Count::change(-1);
       return at;
     }
     return nullptr;
@@ -67,15 +86,19 @@ public:
 
   // Takes all that `wanted` is true for. Returns the first of them; each names the next.
   template <class Wanted = any_member> Member* take_all(Wanted wanted = {}) noexcept {
-    linked_queue taken;
-    linked_queue left;
+    linked_queue<Member, Link> taken;
+    linked_queue<Member, Link> left;
+    int number = 0;
     for (Member* at = first_; at != nullptr;) {
       Member* const next = Link::link(at);
-      (wanted(at) ? taken : left).append(at);
+      const bool taken_too = wanted(at);
+      (taken_too ? taken : left).append(at);
+      number += taken_too ? 1 : 0;
       at = next;
     }
     first_ = left.first();
-    last_ = static_cast<Member*>(left.last_);
+    last_ = left.last();
+    Count::change(-number);
     return taken.first();
   }
 
@@ -91,48 +114,8 @@ private:
   base::handed_over<Member*> last_{nullptr};
 };
 
-template <class Member, class Link = by_next> class counted_queue : linked_queue<Member, Link> {
-  using queue = linked_queue<Member, Link>;
-
-public:
-  using queue::first;
-  using queue::holds;
-
-  std::uint32_t count() const noexcept { return count_.load(base::relaxed); }
-  bool empty() const noexcept { return count() == 0; }
-
-  void append(Member* last) noexcept {
-    queue::append(last);
-    add(1);
-  }
-  void prepend(Member* member) noexcept {
-    queue::prepend(member);
-    add(1);
-  }
-  template <class Wanted = any_member> Member* take(Wanted wanted = {}) noexcept {
-    Member* const taken = queue::take(wanted);
-    if (taken != nullptr)
-      add(-1);
-    return taken;
-  }
-  template <class Wanted = any_member> Member* take_all(Wanted wanted = {}) noexcept {
-    int taken = 0;
-    Member* const all = queue::take_all([&](Member* at) {
-      const bool taken_too = wanted(at);
-      taken += taken_too ? 1 : 0;
-      return taken_too;
-    });
-    add(-taken);
-    return all;
-  }
-
-private:
-  void add(int number) noexcept {
-    count_.store(count() + static_cast<std::uint32_t>(number), base::relaxed);
-  }
-
-  base::atomic<std::uint32_t> count_{0};
-};
+template <class Member, class Link = by_next>
+using counted_queue = linked_queue<Member, Link, counted>;
 
 } // namespace nopal::inline NOPAL_ABI::sync
 NOPAL_HIDDEN_END

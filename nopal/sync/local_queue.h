@@ -33,7 +33,7 @@ public:
   void open(bool fenced) noexcept { fenced_ = fenced; }
 
   std::uint32_t count() const noexcept { return queue_.count(); }
-  bool empty() const noexcept { return queue_.empty(); }
+  bool empty() const noexcept { return count() == 0; }
   // How often the owner has turned to ready fibers.
   std::uint32_t turns() const noexcept { return turns_.load(base::relaxed); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The state of a mutex: free, held, or held and wanted by the fibers in a queue, which get it in the
-// order in which they came.
+// The state of a mutex: free, held, or held and wanted by the fibers in a queue, which get it in
+// the order in which they came.
 //
 // Contract:  a strand that holds a mutex sees what those that held it before have written.
 // Invariant: (lock free)  state_ == kWanted  exactly if the mutex is held and a fiber is in the

@@ -27,7 +27,7 @@ class shared_queue : public wait_list<Member, counted_queue<Member, Link>> {
 
 public:
   std::uint32_t count() const noexcept { return queue_.count(); }
-  bool empty() const noexcept { return queue_.empty(); }
+  bool empty() const noexcept { return count() == 0; }
 
   void add(Member* last) noexcept {
     list::join(last, [] { return false; });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A queue and its lock, under which what the members wait for changes, too: the fibers that wait for
-// a mutex, a condition, an event, or the end of a cancelable's members.
+// A queue and its lock, under which what the members wait for changes, too: the fibers that wait
+// for a mutex, a condition, an event, or the end of a cancelable's members.
 //
 // Contract: a member that has joined is found by whoever holds the lock after that; a member that
 //           has not joined has found under the lock that it need not wait.
@@ -24,8 +24,8 @@ public:
     queue_.append(last);
     return true;
   }
-  // If it is there. Takes the lock in any case: a thread that has just taken this member out is done
-  // with the list then.
+  // If it is there. Takes the lock in any case: a thread that has just taken this member out is
+  // done with the list then.
   void remove(const Member* member) noexcept {
     const base::locked guard{lock_};
     queue_.take([member](const Member* at) { return at == member; });
