@@ -53,6 +53,8 @@ class chase_lev {
   static_assert(FirstSize > 0 && (FirstSize & (FirstSize - 1)) == 0);
 
 public:
+  static constexpr bool adopts_late = false; // a push opens the fork before it looks at the limit
+
   static constexpr bool steals_under_lock = false;
 
   constexpr chase_lev() noexcept = default;
@@ -132,6 +134,7 @@ public:
     return true;
   }
   static void publish_for_absent_owner() noexcept {}
+  template <class See> static bool look_at(const Record*, See see) noexcept { return see(false); }
 
   outcome steal(void* group, entry<Record>& taken) noexcept {
     std::int64_t top = top_.load(base::acquire); // C

@@ -73,6 +73,7 @@ struct scope_frame : arch::context {
   static std::int64_t first_failure() noexcept { return no_failure; }
   static bool note_failure(std::int64_t) noexcept { return false; }
   static bool overtaken() noexcept { return false; }
+  static bool is_structured() noexcept { return false; }
 
   std::int64_t steals() const noexcept { return state_.join.steals(); }
   // The thief that has just stolen the main path. With `locked` it has counted already.
@@ -105,6 +106,8 @@ struct fork_record {
     base::note_fork(this, forking);
   }
 
+  // Nothing is cancelled: the study does not ask the baselines to.
+  static fork_kind kind() noexcept { return fork_kind::plain; }
   scope_frame* scope() const noexcept { return of; }
   scope_frame* frame() const noexcept { return of; }
   static void complete(std::uintptr_t) noexcept {}

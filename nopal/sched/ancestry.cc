@@ -59,15 +59,12 @@ bool shields_children(const fork_record* fork) noexcept {
 }
 
 bool stops(const fork_record* fork, worker* holder) noexcept {
-  if constexpr (vproc::finds_forks<vproc::deque_type>) {
-    if (const join::region_frame* const frame = region_of(fork))
-      return frame->region->marked();
-    if (holder == nullptr)
-      return is_overtaken(fork, false);
-    return holder->deque.look_at(
-        fork, [fork](bool is_private) { return is_overtaken(fork, is_private); });
-  }
-  return false;
+  if (const join::region_frame* const frame = region_of(fork))
+    return frame->region->marked();
+  if (holder == nullptr)
+    return is_overtaken(fork, false);
+  return holder->deque.look_at(fork,
+                               [fork](bool is_private) { return is_overtaken(fork, is_private); });
 }
 
 base::count shields;
@@ -195,11 +192,8 @@ bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
 }
 
 bool in_cancelled_region(const fork_record* fork) noexcept {
-  if constexpr (vproc::finds_forks<vproc::deque_type>) {
-    const join::region_frame* const frame = region_of(fork);
-    return frame != nullptr && frame->region != nullptr && frame->region->cancelled();
-  }
-  return false;
+  const join::region_frame* const frame = region_of(fork);
+  return frame != nullptr && frame->region != nullptr && frame->region->cancelled();
 }
 
 namespace {

@@ -28,9 +28,6 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
 using deque_type = deque::NOPAL_DEQUE<join::fork_record>;
-template <class Deque> inline constexpr bool may_adopt_late = requires { Deque::may_adopt_late; };
-// The forks that are open on a stack are found there.
-template <class Deque> inline constexpr bool finds_forks = may_adopt_late<Deque>;
 
 struct worker : arch::runner {
   // The exception state of its vproc's thread. Every fork tests it, and takes the slow path if it
@@ -57,7 +54,7 @@ struct worker : arch::runner {
   // A strand goes on, or begins, that has no open forks. Many never fork before they wait again:
   // for these the deque, and its lock, are left alone.
   void adopt_at_first_fork(std::uintptr_t split) noexcept {
-    if constexpr (may_adopt_late<deque_type>)
+    if constexpr (deque_type::adopts_late)
       late_split = split;
     else
       adopt(stack, split, of);
