@@ -103,7 +103,7 @@ struct wait {
 std::size_t do_one(alternative* of, std::size_t count, bool may_wait) {
   sync::choice any;
   for (std::size_t i = 0; i < count; ++i) {
-    of[i].own.of = &any;
+    of[i].own.shared = &any;
     of[i].own.number = static_cast<std::uint32_t>(i);
   }
   alternative* const first = may_wait ? in_order_of_places(of, count) : nullptr;

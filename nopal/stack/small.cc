@@ -10,9 +10,9 @@
 //             No slot becomes usable whole once `each_alone` is set.
 // Orders: `kept` counts the free stacks that have their pages, one too few or too many for a
 //         moment: relaxed. What a released stack keeps is written before it is put into the pool,
-//         and read by who takes it from there.
+//         and read by the thread that takes it from there.
 //         A  `ready` grows, and `each_alone` is set, under the lock `making` (acquire, release);
-//            who reads `ready` without it (acquire) sees that the slots are usable.
+//            a thread that reads `ready` without it (acquire) sees that the slots are usable.
 #include "nopal/stack/small.h"
 
 #include "nopal/base/atomic.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The range and the pool of stack.h.
 //
-// Orders: `coming_back` falls (release) after the put: who reads that it is 0 (acquire) sees the
-// stack in the pool.
+// Orders: `coming_back` falls (release) after the put: a thread that reads that it is 0
+// (acquire) sees the stack in the pool.
 #include "nopal/stack/stack.h"
 
 #include "nopal/arch/gdb.h"

@@ -38,7 +38,7 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks = 0) 
 
 // A stack nobody uses, from the pool or new. Ends the program with a sentence when there is none.
 stack_id acquire() noexcept;
-// The same for a thief, who gets none while there are as many as there may be: it must wait. That
+// The same for a thief, which gets none while there are as many as there may be: it must wait. That
 // is so where `max_stacks` bounds them. It is so, too, where addresses are so scarce that stacks
 // may run out; there a thief makes none of the last quarter, but takes any pooled one. (A thread
 // that begins a group need not wait: a strand of ours may be waiting for that thread.)

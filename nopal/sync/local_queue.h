@@ -4,9 +4,9 @@
 // one: it pays for both, with the heavy barrier.
 //
 //   inside_   the owner is at work on the queue
-//   wanted_   a thief is, or waits until the owner is not
+//   wanted_   a thief is at work on it, or waits until the owner is not
 //
-// Invariant: the owner and a thief are not at work at the same time; of thieves, one.
+// Invariant: the owner and a thief are not at work at the same time, nor are two thieves.
 // Ownership: queue_ belongs to the thread that is at work; turns_ is the owner's.
 // Orders:
 //   K  owner: inside_ = 1, light barrier, load wanted_. Thief: wanted_ = 1, heavy barrier, load

@@ -25,7 +25,7 @@ public:
   }
 
   // Once. Returns the first of those that wait, to be made ready; each names the next. The event
-  // may be gone before this returns, where somebody who saw it happen may destroy it.
+  // may be gone before this returns, where a strand that saw it happen may destroy it.
   Fiber* happen() noexcept {
     const base::locked guard{waiting_.lock()};
     Fiber* const first = waiting_.queue().take_all(claimable{});

@@ -13,8 +13,8 @@
 //      limit::attend, then the load in `told`, both seq_cst. If the exchange comes after the store,
 //      the load sees the bits; if before, the limit stays lowered. A thief that asks meanwhile may
 //      overwrite the store with its own, so acquire and release would not do.
-//   T  take: fetch_and acquire. Partner: the fetch_or of tell, which releases. Who takes a bit sees
-//      what was written before it was told.
+//   T  take: fetch_and acquire. Partner: the fetch_or of tell, which releases. A thread that takes
+//      a bit sees what was written before it was told.
 //   V  owner: store of running_, then the load in `told`. tell: fetch_or, then the load of
 //      running_. All seq_cst: the owner sees the bits, or the teller sees the new worker.
 // Paper: manticore-icfp08, section 4.1 (signals of a vproc), where the heap limit is lowered.
@@ -46,17 +46,17 @@ public:
   bool told(std::uint32_t bits) const noexcept {
     return (word_.load(base::seq_cst) & bits) != 0; // S, V
   }
-  // The same, for who may be late.
+  // The same, for a caller that may be late.
   bool seems_told(std::uint32_t bits) const noexcept {
     return (word_.load(base::relaxed) & bits) != 0;
   }
 
   // Owner.
   void take(std::uint32_t bits) noexcept { word_.fetch_and(~bits, base::acquire); } // T
-  void run_with(Worker* one) noexcept {
-    running_.store(one, base::seq_cst); // V
-    if (one != nullptr && told(~0u))
-      one->interrupt();
+  void run_with(Worker* worker) noexcept {
+    running_.store(worker, base::seq_cst); // V
+    if (worker != nullptr && told(~0u))
+      worker->interrupt();
   }
 
 private:

@@ -2,8 +2,8 @@
 // A queue and its lock, under which what the members wait for changes, too: the fibers that wait
 // for a mutex, a condition, an event, or the end of a cancelable's members.
 //
-// Contract: a member that has joined is found by whoever holds the lock after that; a member that
-//           has not joined has found under the lock that it need not wait.
+// Contract: a member that has joined is found by each thread that holds the lock after that; a
+//           member that has not joined has found under the lock that it need not wait.
 // Orders:   the lock's.
 #pragma once
 
@@ -31,7 +31,7 @@ public:
     queue_.take([member](const Member* at) { return at == member; });
   }
 
-  // For those who change more than the queue.
+  // For a caller that changes more than the queue.
   base::spin_lock& lock() noexcept { return lock_; }
   Queue& queue() noexcept { return queue_; } // lock held
 

@@ -55,7 +55,7 @@ struct alternative {
     at = nullptr;
     value = 0;
     own.value = nullptr;
-    own.of = nullptr;
+    own.shared = nullptr;
     own.number = 0;
     own.strand = nullptr;
     own.next = nullptr;
@@ -188,7 +188,7 @@ private:
       if (each.wants == side::sending)
         each.value = one.first_value + static_cast<int>(one.calls * most_alternatives + i);
       each.own.value = &each.value;
-      each.own.of = &here.any;
+      each.own.shared = &here.any;
       each.own.number = i;
     }
   }

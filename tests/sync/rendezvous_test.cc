@@ -41,9 +41,9 @@ TEST_F(meeting, the_oldest_offer_of_the_side_is_taken) {
 }
 
 TEST_F(meeting, offers_of_a_choice_are_stale_once_one_of_them_was_taken) {
-  a.of = &wanted;
+  a.shared = &wanted;
   a.number = 0;
-  b.of = &wanted;
+  b.shared = &wanted;
   b.number = 1;
   publish(receiving, a);
   publish(receiving, b);
@@ -55,7 +55,7 @@ TEST_F(meeting, offers_of_a_choice_are_stale_once_one_of_them_was_taken) {
 }
 
 TEST_F(meeting, nobody_is_awaited_where_all_offers_are_stale) {
-  a.of = &wanted;
+  a.shared = &wanted;
   publish(sending, a);
   wanted.claim(choice::cancelled);
   EXPECT_FALSE(awaited(sending));
