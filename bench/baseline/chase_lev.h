@@ -44,6 +44,7 @@
 #include "nopal/deque/public_ring.h"
 #include "nopal/stack/stack.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
 
 // FirstSize: entries of the first array, a power of two.
@@ -234,3 +235,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::deque
+NOPAL_HIDDEN_END

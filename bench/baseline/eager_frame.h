@@ -19,6 +19,7 @@
 #undef NOPAL_RECORD_RETURN
 #define NOPAL_RECORD_RETURN "movq (%%rsp), %%rax\n\tmovq %%rax, 0(%%rdi)\n\t"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 
 // A join in which a thief counts its steal while the thief holds the deque's lock.
@@ -119,3 +120,4 @@ struct fork_record {
 };
 
 } // namespace nopal::inline NOPAL_ABI::join
+NOPAL_HIDDEN_END

@@ -39,6 +39,7 @@
 #include "nopal/deque/public_ring.h"
 #include "nopal/stack/stack.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
 
 struct room : stack::bounds {
@@ -203,3 +204,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::deque
+NOPAL_HIDDEN_END
