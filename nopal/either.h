@@ -34,11 +34,11 @@
 #include <variant>
 
 #if !defined(NOPAL_SERIAL)
+#include "nopal/base/flag.h"
 #include "nopal/cancel/cancel.h"
-#include "nopal/future.h"
+#include "nopal/fibers/waits.h"
 #include "nopal/sched/forks.h"
 #include "nopal/sched/stop.h"
-#include "nopal/vproc/claim.h"
 #include "nopal/vproc/timer.h"
 #endif
 
@@ -109,7 +109,7 @@ template <class... F> answer_of<F...> first_answer(F&... f) {
 #else
 // Where alternatives leave what they found. The first with a value claims the answer.
 template <class Answer, std::size_t Count> struct alternatives_cell {
-  vproc::claim claimed;
+  base::flag claimed;
   Answer answer;
   std::array<std::exception_ptr, Count> thrown{};
 
@@ -203,7 +203,7 @@ template <class... F> [[gnu::always_inline]] inline answer_of<F...> first_answer
 
 // The same, shared by the caller and the alternatives, which live longer.
 template <class Answer, std::size_t Count> struct shared_cell : alternatives_cell<Answer, Count> {
-  event settled; // there is an answer, or none can come any more
+  fibers::event settled; // there is an answer, or none can come any more
   base::atomic<std::size_t> left{Count};
   const announced_alternatives until_all_have_ended;
 

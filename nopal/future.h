@@ -15,12 +15,10 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/check.h"
+#include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/fiber.h"
-#include "nopal/sched/park.h"
-#include "nopal/sync/once_event.h"
-#include "nopal/vproc/action.h"
-#include "nopal/vproc/ready.h"
+#include "nopal/fibers/waits.h"
 
 #include <cstdint>
 #include <exception>
@@ -33,44 +31,6 @@
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
-
-namespace detail {
-
-// Set by one, awaited by many.
-class NOPAL_TYPE event {
-public:
-  event() = default;
-  event(const event&) = delete;
-  event& operator=(const event&) = delete;
-  ~event() {
-    if (event_.happened())
-      event_.settle();
-  }
-
-  bool happened() const noexcept { return event_.happened(); }
-  // Throws `cancelled` if the strand is cancelled while it waits (cancel.h).
-  void wait() {
-    if (event_.happened())
-      return;
-    const auto join = [this](vproc::fiber* strand) {
-      return event_.join(strand) ? vproc::signal::stop() : vproc::signal::enter(strand);
-    };
-    if (!sched::park_or_stop(join, [this](vproc::fiber* strand) { event_.leave(strand); }))
-      join::throw_cancelled();
-  }
-  void happen() noexcept {
-    for (vproc::fiber* one = event_.happen(); one != nullptr;) {
-      vproc::fiber* const next = one->next_waiting;
-      vproc::make_ready(one);
-      one = next;
-    }
-  }
-
-private:
-  sync::once_event<vproc::fiber> event_;
-};
-
-} // namespace detail
 
 /// A variable that is set once; who asks before waits. It lives until `set` and all `get` have
 /// returned, but the one that `get` returned to first may destroy it.
@@ -97,7 +57,7 @@ public:
 private:
   base::atomic<std::uint32_t> begun_{0}; // a call of `set` has
   std::optional<T> value_;
-  detail::event event_;
+  fibers::event event_;
 };
 
 /// A computation that is begun by a fiber of its own, or by who touches it, whoever comes first. It
@@ -114,14 +74,14 @@ public:
               std::is_lvalue_reference_v<std::invoke_result_t<std::decay_t<F>>>)
   explicit future1(F&& f) : of_{std::make_shared<body<std::decay_t<F>>>(std::forward<F>(f))} {
     spawn([of = of_] {
-      if (of->claim())
+      if (of->begun.take())
         of->compute();
     });
   }
 
   T touch() {
     const std::shared_ptr<state> of = std::move(of_);
-    if (of->claim())
+    if (of->begun.take())
       of->compute();
     else
       of->done.wait();
@@ -141,7 +101,6 @@ private:
   struct state {
     virtual ~state() = default;
     virtual T call() = 0;
-    bool claim() noexcept { return claimed.exchange(1, base::acq_rel) == 0; }
     void compute() noexcept {
       try {
         if constexpr (std::is_void_v<T>) {
@@ -158,10 +117,10 @@ private:
       done.happen();
     }
 
-    base::atomic<std::uint32_t> claimed{0};
+    base::flag begun;
     std::optional<place> value;
     std::exception_ptr thrown;
-    detail::event done;
+    fibers::event done;
   };
   template <class F> struct body : state {
     template <class From> explicit body(From&& from) : f(std::forward<From>(from)) {}

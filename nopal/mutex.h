@@ -23,7 +23,7 @@
 #include <cstdio>
 #include <cstdlib>
 #else
-#include "nopal/sync/queues.h"
+#include "nopal/fibers/waits.h"
 #endif
 
 #include <mutex>
@@ -63,47 +63,39 @@ public:
   }
 };
 #else
-namespace vproc {
-struct fiber;
-}
-
 class NOPAL_TYPE mutex {
 public:
   /// Throws `cancelled`, without the mutex, if the strand is cancelled while it waits (cancel.h).
   void lock() {
     if (!try_lock())
-      wait();
+      fibers::wait_for(state_);
   }
-  bool try_lock() noexcept { return queue_.try_hold(); }
+  bool try_lock() noexcept { return state_.try_hold(); }
   void unlock() noexcept {
-    if (!queue_.try_free())
-      hand_over();
+    if (!state_.try_free())
+      fibers::hand_over(state_);
   }
 
 private:
   friend class condition_variable;
 
-  NOPAL_OWN void wait();
-  NOPAL_OWN void lock_anyway() noexcept; // also if the strand is cancelled
-  NOPAL_OWN void hand_over() noexcept;
-
-  sync::mutex_queue<vproc::fiber> queue_; // it cannot be copied, and so no mutex can
+  fibers::mutex_state state_; // it cannot be copied, and so no mutex can
 };
 
 class NOPAL_TYPE condition_variable {
 public:
-  NOPAL_OWN void notify_one() noexcept;
-  NOPAL_OWN void notify_all() noexcept;
+  void notify_one() noexcept { fibers::notify_one(state_); }
+  void notify_all() noexcept { fibers::notify_all(state_); }
   /// The strand holds the mutex before and after. There are no spurious wake-ups, but the condition
   /// may have changed again. Throws `cancelled`, with the mutex, if the strand is cancelled.
-  NOPAL_OWN void wait(std::unique_lock<mutex>& lock);
+  void wait(std::unique_lock<mutex>& lock) { fibers::wait_for(state_, lock.mutex()->state_); }
   template <class Condition> void wait(std::unique_lock<mutex>& lock, Condition holds) {
     while (!holds())
       wait(lock);
   }
 
 private:
-  sync::shared_queue<vproc::fiber, sync::by_next_waiting> queue_;
+  fibers::condition_state state_;
 };
 #endif
 

@@ -25,8 +25,8 @@
 #include "nopal/config.h"
 
 #if !defined(NOPAL_SERIAL)
+#include "nopal/base/count.h"
 #include "nopal/sched/preemption.h"
-#include "nopal/vproc/mask_count.h"
 #include "nopal/vproc/worker.h"
 #endif
 
@@ -64,16 +64,16 @@ namespace detail {
 /// strand of the outermost fork or affine region. They may wait, yield, and be stolen all the same.
 class NOPAL_TYPE no_preemption {
 public:
-  [[nodiscard]] no_preemption() noexcept : masks_{sched::current_masks()} { masks_->mask(); }
+  [[nodiscard]] no_preemption() noexcept : masks_{sched::current_masks()} { masks_->add(); }
   ~no_preemption() {
-    masks_->unmask();
+    masks_->subtract();
     sched::unmasked();
   }
   no_preemption(const no_preemption&) = delete;
   no_preemption& operator=(const no_preemption&) = delete;
 
 private:
-  vproc::mask_count* const masks_;
+  base::count* const masks_;
 };
 #endif
 

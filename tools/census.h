@@ -55,7 +55,7 @@ inline std::uint64_t pages_with_memory(std::uintptr_t low, std::uintptr_t high) 
 inline void see(nopal::stack::event what, nopal::stack::stack_id of,
                 std::uintptr_t frames) noexcept {
   namespace stack = nopal::stack;
-  counted& here = counted_of[stack::number_of(of)];
+  counted& here = counted_of[stack::large_ones.number_of(of)];
   switch (what) {
   case stack::event::left: {
     here = {pages_with_memory(frames, stack::top(of)),

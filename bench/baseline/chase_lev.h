@@ -44,6 +44,7 @@
 #include "nopal/deque/public_ring.h"
 #include "nopal/stack/stack.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
 
 // FirstSize: entries of the first array, a power of two.
@@ -53,6 +54,8 @@ class chase_lev {
   static_assert(FirstSize > 0 && (FirstSize & (FirstSize - 1)) == 0);
 
 public:
+  static constexpr bool adopts_late = false; // a push opens the fork before it looks at the limit
+
   static constexpr bool steals_under_lock = false;
 
   constexpr chase_lev() noexcept = default;
@@ -132,6 +135,7 @@ public:
     return true;
   }
   static void publish_for_absent_owner() noexcept {}
+  template <class See> static bool look_at(const Record*, See see) noexcept { return see(false); }
 
   outcome steal(void* group, entry<Record>& taken) noexcept {
     std::int64_t top = top_.load(base::acquire); // C
@@ -231,3 +235,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::deque
+NOPAL_HIDDEN_END

@@ -19,6 +19,7 @@
 #undef NOPAL_RECORD_RETURN
 #define NOPAL_RECORD_RETURN "movq (%%rsp), %%rax\n\tmovq %%rax, 0(%%rdi)\n\t"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 
 // A join in which a thief counts its steal while the thief holds the deque's lock.
@@ -73,6 +74,7 @@ struct scope_frame : arch::context {
   static std::int64_t first_failure() noexcept { return no_failure; }
   static bool note_failure(std::int64_t) noexcept { return false; }
   static bool overtaken() noexcept { return false; }
+  static bool is_structured() noexcept { return false; }
 
   std::int64_t steals() const noexcept { return state_.join.steals(); }
   // The thief that has just stolen the main path. With `locked` it has counted already.
@@ -105,6 +107,8 @@ struct fork_record {
     base::note_fork(this, forking);
   }
 
+  // Nothing is cancelled: the study does not ask the baselines to.
+  static fork_kind kind() noexcept { return fork_kind::plain; }
   scope_frame* scope() const noexcept { return of; }
   scope_frame* frame() const noexcept { return of; }
   static void complete(std::uintptr_t) noexcept {}
@@ -116,3 +120,4 @@ struct fork_record {
 };
 
 } // namespace nopal::inline NOPAL_ABI::join
+NOPAL_HIDDEN_END

@@ -39,6 +39,7 @@
 #include "nopal/deque/public_ring.h"
 #include "nopal/stack/stack.h"
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
 
 struct room : stack::bounds {
@@ -51,6 +52,8 @@ template <class Record, class Stacks = room> class the {
   using frame = typename Record::frame_type;
 
 public:
+  static constexpr bool adopts_late = false; // a push opens the fork before it looks at the limit
+
   // Record::taken is called for each steal under the lock, before another thief, or a pop that
   // finds its fork taken, can get the lock.
   static constexpr bool steals_under_lock = true;
@@ -137,6 +140,7 @@ public:
     return true;
   }
   static void publish_for_absent_owner() noexcept {}
+  template <class See> static bool look_at(const Record*, See see) noexcept { return see(false); }
 
   outcome steal(void* group, entry<Record>& taken) noexcept {
     if (!anything_public())
@@ -200,3 +204,4 @@ private:
 };
 
 } // namespace nopal::inline NOPAL_ABI::deque
+NOPAL_HIDDEN_END

@@ -3,8 +3,8 @@
 // reserved at once, and made usable from the lowest one upwards, a piece at a time.
 //
 // Invariant: what lies below `usable_` is usable.
-// Orders: G  a thread that has made memory usable says so (release); who reads it (acquire) may use
-//            it. Two threads may make the same piece usable, which does no harm.
+// Orders: G  a thread that has made memory usable says so (release); a thread that reads it
+//            (acquire) may use it. Two threads may make the same piece usable, which does no harm.
 #pragma once
 
 #include "nopal/config.h"

@@ -81,7 +81,7 @@ stack_bounds enter_stack(std::uintptr_t low, std::uintptr_t high, void* fiber) n
 // No live frame lies in [low, high) any more: AddressSanitizer forgets what was poisoned there.
 void forget_frames(std::uintptr_t low, std::uintptr_t high) noexcept;
 
-// AddressSanitizer reports who reads or writes the object from now on; and: it does not any more.
+// AddressSanitizer reports each access to the object from now on; `reveal_object` ends that.
 // False: there is no such tool, or other objects share the last eight bytes.
 bool hide_object(void* at, std::size_t bytes) noexcept;
 void reveal_object(void* at, std::size_t bytes) noexcept;
@@ -116,7 +116,8 @@ void end_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 void happens_before(const void* key) noexcept;
 void happens_after(const void* key) noexcept;
 
-// Before the child: here begin the edges to who finds the fork's record, and to the continuation.
+// Before the child: the edges begin that lead to the finder of the fork's record, and to the
+// continuation.
 [[gnu::always_inline]] inline void note_fork([[maybe_unused]] const void* fork_record,
                                              [[maybe_unused]] const void* scope) noexcept {
 #if defined(NOPAL_TSAN)

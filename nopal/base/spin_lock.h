@@ -16,12 +16,13 @@ public:
   void lock() noexcept {
     for (unsigned tries = 1;; ++tries) {
       std::uint32_t expected = 0;
-      if (word_.load(relaxed) == 0 && word_.compare_exchange_strong(expected, 1, acquire, relaxed))
+      if (word_.load(base::relaxed) == 0 &&
+          word_.compare_exchange_strong(expected, 1, base::acquire, base::relaxed))
         return;
       wait_briefly(tries);
     }
   }
-  void unlock() noexcept { word_.store(0, release); }
+  void unlock() noexcept { word_.store(0, base::release); }
 
 private:
   lock_word word_{0};

@@ -32,9 +32,11 @@ template <class Record> struct entry {
 };
 
 // Whether a thief that wants what belongs to this group (null: to any) may take what belongs to
-// that one. A group whose address is odd is closed: who wants any does not get it (vproc/group.h).
-inline bool may_take(const void* wanted, const void* of) noexcept {
-  return wanted == of || (wanted == nullptr && (reinterpret_cast<std::uintptr_t>(of) & 1) == 0);
+// that one. A group whose address is odd is closed: a thief that wants any does not get it
+// (vproc/group.h).
+inline bool may_take(const void* wanted, const void* owner) noexcept {
+  return wanted == owner ||
+         (wanted == nullptr && (reinterpret_cast<std::uintptr_t>(owner) & 1) == 0);
 }
 
 enum class outcome : std::uint8_t {

@@ -58,7 +58,7 @@ class stack_map {
 
 public:
   // While it has no stack each push returns false. So `adopt` may come after the first push.
-  static constexpr bool may_adopt_late = true;
+  static constexpr bool adopts_late = true;
 
   // Before use. The limit begins as asked: the first push returns false, as all do where no strands
   // run. Fenced: no heavy barrier on this kernel, so every push and pop takes the slow path.
@@ -202,8 +202,8 @@ public:
     return !ring_.empty();
   }
 
-  // Who looks at an open fork of the stack that this deque uses: `see` is told, under the lock,
-  // whether the fork is private.
+  // For a thread that looks at an open fork of the stack that this deque uses: `see` is given,
+  // under the lock, whether the fork is private.
   template <class See> bool look_at(const Record* fork, See see) noexcept {
     const base::locked guard{lock_};
     return see(address(fork) < split_);

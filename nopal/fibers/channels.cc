@@ -95,7 +95,7 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
 std::size_t do_one(alternative* choices, std::size_t count, bool may_wait) {
   sync::choice any;
   for (std::size_t i = 0; i < count; ++i) {
-    choices[i].own.of = &any;
+    choices[i].own.shared = &any;
     choices[i].own.number = static_cast<std::uint32_t>(i);
   }
   alternative* const first = may_wait ? in_order_of_places(choices, count) : nullptr;

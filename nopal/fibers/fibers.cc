@@ -128,13 +128,7 @@ void end_fiber(computation* ended_in) noexcept {
     vproc::make_ready(waiting);
 }
 
-void end_member(vproc::cancel_node* node) noexcept {
-  for (fiber* waiting = node->end_member(); waiting != nullptr;) {
-    fiber* const next = waiting->next_waiting; // read first: the fiber may end once it is ready
-    vproc::make_ready(waiting);
-    waiting = next;
-  }
-}
+void end_member(vproc::cancel_node* node) noexcept { vproc::make_all_ready(node->end_member()); }
 
 // The exception that is thrown is not counted as suppressed; all others are.
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended) {

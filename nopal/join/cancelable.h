@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: MIT
 // What can be cancelled: a node of the cancellation tree (nopal/cancel.h).
 //
-// Contract:  a node is cancelled from its `mark` on, or from that of a node above it; for ever. Who
-//            finds it so, by a `mark` that comes too late, too, sees what was done before it was.
+// Contract:  a node is cancelled from its `mark` on, or from that of a node above it; for ever. A
+//            thread that finds it so, by a `mark` that comes too late, too, sees what was done
+//            before the node was marked.
 // Ownership: any thread marks.
-// Orders:
-//   K  mark: exchange acq_rel. Partner: itself, and the acquire of `marked`. That strands are told
-//      in time is the order S of signal_word.h.
-//   M  verdict: store release. Partner: the acquire of its load, as with K.
-//   B  tally: fetch_add, then a load of how many vprocs there are (vproc/table.cc). A vproc that is
-//      made: the store of that, then the load of the number. All seq_cst: one of the two sees the
-//      other.
+// Orders:    those of base/flag.h. That strands are told in time is the order S of signal_word.h.
 // Paper: manticore-icfp08, section 6.1.
 #pragma once
 
-#include "nopal/base/atomic.h"
+#include "nopal/base/flag.h"
 #include "nopal/config.h"
-
-#include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
@@ -29,8 +22,8 @@ public:
   cancelable& operator=(const cancelable&) = delete;
 
   // True: it was not marked before.
-  bool mark() noexcept { return marked_.exchange(1, base::acq_rel) == 0; }  // K
-  bool marked() const noexcept { return marked_.load(base::acquire) != 0; } // K
+  bool mark() noexcept { return marked_.take(); }
+  bool marked() const noexcept { return marked_.taken(); }
   bool cancelled() const noexcept {
     const cancelable* at = this;
     while (at != nullptr && !at->marked())
@@ -40,28 +33,7 @@ public:
 
 private:
   const cancelable* const above_;
-  base::atomic<std::uint32_t> marked_{0};
-};
-
-// What a strand has found out, for others that stop because it does.
-class verdict {
-public:
-  void set(bool stops) noexcept { stops_.store(stops, base::release); } // M
-  bool get() const noexcept { return stops_.load(base::acquire); }      // M
-
-private:
-  base::atomic<bool> stops_{false};
-};
-
-// A number of things that there are now.
-class tally {
-public:
-  void add(std::uint32_t times) noexcept { number_.fetch_add(times, base::seq_cst); } // B
-  void subtract(std::uint32_t times) noexcept { number_.fetch_sub(times, base::relaxed); }
-  std::uint32_t count() const noexcept { return number_.load(base::seq_cst); } // B
-
-private:
-  base::atomic<std::uint32_t> number_{0};
+  base::flag marked_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::join

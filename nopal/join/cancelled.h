@@ -16,8 +16,9 @@ extern void (*after_handler)() noexcept;
 } // namespace join
 #endif
 
-// Thrown by joins, polls, waits and loops of a computation that is cancelled. Who catches it throws
-// it again when the handler has done its work; else the next join or poll throws another one.
+// Thrown by joins, polls, waits and loops of a computation that is cancelled. A handler that
+// catches it throws it again when the handler has done its work; else the next join or poll throws
+// another one.
 class cancelled final : public std::exception {
 public:
   const char* what() const noexcept override {

@@ -2,9 +2,9 @@
 // What a scope needs once a fork of it is completed, a child fails, or exceptions are set aside.
 // Most scopes never do, so it does not lie in their frames, but comes from a list of free states.
 //
-// A state belongs to a scope from its activation to the end of its join (scope_frame.h); who may
-// touch which part is said there. Memory: a state of 128 bytes for each active scope, at most as
-// many as there were at a time. It is not given back.
+// A state belongs to a scope from its activation to the end of its join (scope_frame.h),
+// which says which thread may touch which part. Memory: a state of 128 bytes for each active scope,
+// at most as many as there were at a time. It is not given back.
 #pragma once
 
 #include "nopal/arch/arch.h"

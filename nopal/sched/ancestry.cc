@@ -2,6 +2,7 @@
 // The walk through the forks that a strand stands in.
 #include "nopal/sched/ancestry.h"
 
+#include "nopal/base/count.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/stack/marks.h"
 #include "nopal/vproc/cancel_node.h"
@@ -27,7 +28,7 @@ origin& origin_of(stack::stack_id stack) noexcept { return owners_of(stack).from
 origin& begin_origin(stack::stack_id stack, origin::kind tag, fiber_context* context) noexcept {
   origin& own = origin_of(stack);
   own.tag = tag;
-  own.stopped.set(false); // nothing is known of the strands that will run here
+  own.stopped.reset(); // nothing is known of the strands that will run here
   own.context = context;
   own.holder = nullptr;
   own.stops_at = 0;
@@ -56,18 +57,15 @@ bool shields_children(const fork_record* fork) noexcept {
 }
 
 bool stops(const fork_record* fork, worker* holder) noexcept {
-  if constexpr (vproc::finds_forks<vproc::deque_type>) {
-    if (const join::region_frame* const frame = region_of(fork))
-      return frame->region->marked();
-    if (holder == nullptr)
-      return is_overtaken(fork, false);
-    return holder->deque.look_at(
-        fork, [fork](bool is_private) { return is_overtaken(fork, is_private); });
-  }
-  return false;
+  if (const join::region_frame* const frame = region_of(fork))
+    return frame->region->marked();
+  if (holder == nullptr)
+    return is_overtaken(fork, false);
+  return holder->deque.look_at(fork,
+                               [fork](bool is_private) { return is_overtaken(fork, is_private); });
 }
 
-join::tally shields;
+base::count shields;
 
 // The open forks of a stack from this address upwards.
 struct seen {
@@ -162,8 +160,8 @@ bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
     return false;
   origin& own = origin_of(stack::stack_of(from));
   // Without shields, what an earlier walk has found holds for all strands below it.
-  const bool from_memory = shields.count() == 0;
-  if (from_memory && own.stopped.get())
+  const bool from_memory = !shields.any();
+  if (from_memory && own.stopped.taken())
     return true;
   if (from_memory && own.stops_at > from && stack::marks::is_open(own.stops_at) &&
       stops(reinterpret_cast<const fork_record*>(own.stops_at), holder))
@@ -182,18 +180,16 @@ bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
     if (forks.shielded)
       return false;
     next =
-        outer.stopped.get() || forks.stopping != nullptr ? step{true} : above(outer, forks.highest);
+        outer.stopped.taken() || forks.stopping != nullptr ? step{true} : above(outer, forks.highest);
   }
-  own.stopped.set(next.stops); // found above this stack, so true for all its strands
+  if (next.stops)
+    own.stopped.take(); // found above this stack, so true for all its strands
   return next.stops;
 }
 
 bool in_cancelled_region(const fork_record* fork) noexcept {
-  if constexpr (vproc::finds_forks<vproc::deque_type>) {
-    const join::region_frame* const frame = region_of(fork);
-    return frame != nullptr && frame->region != nullptr && frame->region->cancelled();
-  }
-  return false;
+  const join::region_frame* const frame = region_of(fork);
+  return frame != nullptr && frame->region != nullptr && frame->region->cancelled();
 }
 
 std::vector<const join::cancelable*> regions_above(std::uintptr_t from) {
@@ -220,7 +216,7 @@ std::vector<const join::cancelable*> regions_above(std::uintptr_t from) {
   return all;
 }
 
-void note_shield_begins() noexcept { shields.add(1); }
-void note_shield_ends() noexcept { shields.subtract(1); }
+void note_shield_begins() noexcept { shields.add(); }
+void note_shield_ends() noexcept { shields.subtract(); }
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -18,6 +18,7 @@
 // Paper: manticore-icfp08, section 6.1, where each fiber has a pointer to its cancelable.
 #pragma once
 
+#include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/sched/step.h"
@@ -36,7 +37,7 @@ struct origin {
   enum class kind : std::uint8_t { steal, first_child, fiber };
   kind tag;
   // All strands of the stack are to stop. One of them sets it; any thread reads it.
-  join::verdict stopped;
+  base::flag stopped;
   fiber_context* context; // what the strands share with their fiber; null: nothing
   union {
     scope_frame* stolen = nullptr; // a steal: the scope whose main path runs on the stack

@@ -50,7 +50,7 @@ void open_all() {
                "with -fno-%s",
                option, option);
   stack::open(use.stack_size.value, use.stack_budget.value, use.max_stacks.value);
-  stack::small::open(use.fiber_stack_size.value, use.fiber_guards.value);
+  stack::small::open(use.fiber_stack_size.value, use.fiber_guards.value, stack::largest_frame());
   join::open_states();
   if (use.verbose.value && stack::may_run_out())
     base::say("%zu stacks in slots of %zu MiB; thieves wait where they run out", stack::capacity(),

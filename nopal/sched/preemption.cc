@@ -12,7 +12,7 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-vproc::mask_count of_no_strand;
+base::count of_no_strand;
 // Strands of virtual workers, less the one that runs. Only one thread runs virtual workers.
 unsigned set_aside = 0;
 
@@ -28,7 +28,7 @@ bool must_give_way(vproc::vproc* host) noexcept {
 
 void give_way_if_told() noexcept {
   vproc::vproc* const host = vproc::current()->host;
-  if (!must_give_way(host) || current_masks()->masked())
+  if (!must_give_way(host) || current_masks()->any())
     return;
   vproc::heed_preemption(host); // before the turn ends: the next strand's turn begins unasked
   host->count.preemptions.add(1);
@@ -53,7 +53,7 @@ void poll_slow() {
     join::throw_cancelled();
 }
 
-vproc::mask_count* current_masks() noexcept {
+base::count* current_masks() noexcept {
   if (fiber_context* const context = current_context())
     return &context->masks;
   const vproc::worker* const self = vproc::current();

@@ -3,8 +3,9 @@
 // lowered, or at a poll (nopal/preemption.h).
 #pragma once
 
+#include "nopal/base/count.h"
 #include "nopal/config.h"
-#include "nopal/vproc/mask_count.h"
+#include "nopal/base/count.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {
@@ -18,7 +19,7 @@ void poll_slow();
 bool stops_at_poll_slow();
 
 // The guards of the calling strand; on a thread that runs none, guards that nobody reads.
-vproc::mask_count* current_masks() noexcept;
+base::count* current_masks() noexcept;
 // Called when a guard is left: if the vproc is to preempt, the next fork or poll sees it.
 void unmasked() noexcept;
 

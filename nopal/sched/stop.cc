@@ -2,7 +2,7 @@
 // Tells all vprocs, wakes strands that wait, and lets the calling strand look at itself.
 #include "nopal/sched/stop.h"
 
-#include "nopal/join/cancelable.h"
+#include "nopal/base/count.h"
 #include "nopal/join/cancelled.h"
 #include "nopal/join/failure.h"
 #include "nopal/sched/ancestry.h"
@@ -25,7 +25,7 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 // Nodes that are cancelled, and failed children, for which strands are to stop.
-join::tally stops;
+base::count stops;
 
 #if defined(NOPAL_CHECKS)
 bool is_of_the_language(const Dl_info& place) noexcept {
@@ -61,12 +61,10 @@ void wake_cancelled() noexcept {
   };
   if (!sync::any_waits(vproc::vprocs_ever(), counts_of)) // K5 of sync/README.md
     return;
-  for (std::uint32_t i = 0; i < stack::created_stacks(); ++i)
-    if (stack::is_usable(i))
-      wake_if_cancelled(stack::stack_number(i)); // K6
-  for (std::uint32_t i = 0; i < stack::small::created(); ++i)
-    if (stack::small::is_usable(i))
-      wake_if_cancelled(stack::small::in_use.start(i));
+  for (const stack::slot_range* range : {&stack::large_ones, &stack::small::in_use})
+    for (std::uint32_t i = 0; i < range->created(); ++i)
+      if (range->is_usable(i))
+        wake_if_cancelled(range->start(i)); // K6
 }
 
 } // namespace
@@ -76,7 +74,7 @@ const bool says_what_is_swallowed = (join::after_handler = say_if_swallowed, tru
 #endif
 
 void announce_stop() noexcept {
-  stops.add(1); // K2 of sync/README.md: before any vproc is told
+  stops.add(); // K2 of sync/README.md: before any vproc is told
   const std::uint32_t count = vproc::vprocs_ever();
   for (std::uint32_t i = 0; i < count; ++i)
     vproc::vproc_at(i)->signals.tell(sync::stop_requested); // K3
@@ -101,7 +99,7 @@ void stop_ended(std::uint32_t times) noexcept {
     stops.subtract(times);
 }
 
-bool anything_stops() noexcept { return stops.count() != 0; }
+bool anything_stops() noexcept { return stops.any(); }
 
 void look_at_next_fork() noexcept {
   const worker* const self = vproc::current();

@@ -10,7 +10,7 @@
 //         before vprocs are told; a vproc that has taken its bit sees the count (T there). A group
 //         looks at the count when it has its vproc: either an earlier canceller has found that
 //         vproc in the table, or the group sees the count (both seq_cst: vprocs_ever in
-//         vproc/table.cc, and the tally in join/cancelable.h).
+//         vproc/table.cc, and base/count.h).
 #pragma once
 
 #include "nopal/config.h"

@@ -52,8 +52,8 @@ base::atomic<std::uint64_t> counts{0};
 base::atomic<std::uint32_t> clock_hand{0};
 
 void tell(event what, stack_id stack, std::uintptr_t frames) noexcept {
-  if (auto* const told = observer.load(base::relaxed))
-    told(what, stack, frames);
+  if (auto* const observe = observer.load(base::relaxed))
+    observe(what, stack, frames);
 }
 
 // At most so many of its pages have memory. An old kernel keeps those that are locked: they stay,
@@ -113,20 +113,20 @@ void retire(std::uintptr_t from) noexcept {
     return;
   const std::uintptr_t low = bottom(stack);
   const part dead{low, std::max(low, from & ~(base::page_size() - 1))};
-  const charge with = budgeted() ? charge_for(dead) : charge{};
+  const charge charged = budgeted() ? charge_for(dead) : charge{};
   tell(event::left, stack, dead.high);
   if (budgeted())
-    retirements[number_of(stack)].retire(dead.high, with);
+    retirements[large_ones.number_of(stack)].retire(dead.high, charged);
 }
 
 bool reuse(stack_id stack, handoff to_do) noexcept {
   if (small::holds(stack))
     return true;
-  charge with;
-  if (budgeted() && !retirements[number_of(stack)].reuse(to_do, with))
+  charge charged;
+  if (budgeted() && !retirements[large_ones.number_of(stack)].reuse(to_do, charged))
     return false;
   tell(event::reused, stack, top(stack));
-  account.discharge(with.pages);
+  account.discharge(charged.pages);
   return true;
 }
 
@@ -137,20 +137,20 @@ bool above_watermark() noexcept { return budgeted() && account.charged() > budge
 // Stacks that were counted are visited again only if none is left that was not: a bound may be all
 // that has to go.
 bool reclaim(handoff& to_do) noexcept {
-  const std::uint32_t stacks = created_stacks();
+  const std::uint32_t stacks = large_ones.created();
   unsigned claims = 0;
   for (std::uint32_t visited = 0; visited < 2 * stacks && claims < kBatch && above_watermark();
        ++visited) {
-    const stack_id stack = stack_number(clock_hand.fetch_add(1, base::relaxed) % stacks);
-    retirement& of = retirements[number_of(stack)];
+    const stack_id stack = large_ones.start(clock_hand.fetch_add(1, base::relaxed) % stacks);
+    retirement& found = retirements[large_ones.number_of(stack)];
     charge before;
-    if (!of.claim(before, visited >= stacks))
+    if (!found.claim(before, visited >= stacks))
       continue;
     ++claims;
-    tell(event::claimed, stack, of.frames());
-    const charge left = discard_dead(stack, {bottom(stack), of.frames()}, before);
+    tell(event::claimed, stack, found.frames());
+    const charge left = discard_dead(stack, {bottom(stack), found.frames()}, before);
     account.discharge(before.pages - left.pages);
-    if (!of.give_back(before, left, to_do))
+    if (!found.give_back(before, left, to_do))
       continue;
     if (to_do.frame != nullptr)
       return true;
@@ -160,10 +160,10 @@ bool reclaim(handoff& to_do) noexcept {
 }
 
 usage measure() noexcept {
-  const std::uint32_t stacks = created_stacks();
+  const std::uint32_t stacks = large_ones.created();
   std::size_t resident = 0;
   for (std::uint32_t number = 0; number < stacks; ++number) {
-    const stack_id stack = stack_number(number);
+    const stack_id stack = large_ones.start(number);
     resident += part{bottom(stack), top(stack)}.resident();
   }
   return {.created = stacks,

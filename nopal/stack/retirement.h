@@ -77,14 +77,14 @@ struct charge {
 class retirement {
 public:
   // Owner. What lies below `frames` is dead, and charged.
-  void retire(std::uintptr_t frames, charge with) noexcept {
+  void retire(std::uintptr_t frames, charge charged) noexcept {
     frames_ = frames;
-    state_.store(word(kRetired, with), base::release); // R
+    state_.store(word(kRetired, charged), base::release); // R
   }
 
   // Owner. True: the stack is in use again, and the caller discharges what it was charged with,
   // nothing if it was in use already. False: a reclaimer has it, and will take the handoff.
-  bool reuse(handoff to_do, charge& with) noexcept {
+  bool reuse(handoff to_do, charge& charged) noexcept {
     std::uint32_t found = state_.load(base::relaxed);
     for (;;) {
       if (kind(found) == kClaimed) {
@@ -93,7 +93,7 @@ public:
         if (state_.compare_exchange_strong(found, kWanted, base::release, base::relaxed)) // W
           return false;
       } else if (state_.compare_exchange_strong(found, kInUse, base::acquire, base::relaxed)) { // R
-        with = charge_in(found);
+        charged = charge_in(found);
         return true;
       }
     }
@@ -101,11 +101,11 @@ public:
 
   // Anybody. True: the caller may give back what lies below frames(), and must call give_back. A
   // stack whose charge was counted is claimed only if `counted_too`.
-  bool claim(charge& with, bool counted_too) noexcept {
+  bool claim(charge& charged, bool counted_too) noexcept {
     std::uint32_t found = state_.load(base::relaxed);
-    with = charge_in(found);
-    return kind(found) == kRetired && with.pages != 0 && (counted_too || !with.counted) &&
-           state_.compare_exchange_strong(found, word(kClaimed, with), base::acquire, // R
+    charged = charge_in(found);
+    return kind(found) == kRetired && charged.pages != 0 && (counted_too || !charged.counted) &&
+           state_.compare_exchange_strong(found, word(kClaimed, charged), base::acquire, // R
                                           base::relaxed);
   }
 
@@ -131,8 +131,8 @@ private:
   static constexpr unsigned kPagesShift = 3;
 
   static std::uint32_t kind(std::uint32_t word) noexcept { return word & kKind; }
-  static std::uint32_t word(std::uint32_t kind, charge with) noexcept {
-    return kind | (with.counted ? kCounted : 0) | with.pages << kPagesShift;
+  static std::uint32_t word(std::uint32_t kind, charge charged) noexcept {
+    return kind | (charged.counted ? kCounted : 0) | charged.pages << kPagesShift;
   }
   static charge charge_in(std::uint32_t word) noexcept {
     return {word >> kPagesShift, (word & kCounted) != 0};

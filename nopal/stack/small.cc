@@ -10,28 +10,24 @@
 //             No slot becomes usable whole once `each_alone` is set.
 // Orders: `kept` counts the free stacks that have their pages, one too few or too many for a
 //         moment: relaxed. What a released stack keeps is written before it is put into the pool,
-//         and read by who takes it from there.
+//         and read by the thread that takes it from there.
 //         A  `ready` grows, and `each_alone` is set, under the lock `making` (acquire, release);
-//            who reads `ready` without it (acquire) sees that the slots are usable.
+//            a thread that reads `ready` without it (acquire) sees that the slots are usable.
 #include "nopal/stack/small.h"
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/check.h"
-#include "nopal/base/free_list.h"
 #include "nopal/base/growing.h"
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
-#include "nopal/base/sanitizer.h"
 #include "nopal/base/thread.h"
-#include "nopal/stack/stack.h"
-#include "nopal/stack/usable.h"
 
 #include <algorithm>
 #include <bit>
 
 namespace nopal::stack::small {
 
-slots in_use;
+slot_range in_use;
 
 namespace {
 
@@ -48,18 +44,14 @@ struct range {
   std::size_t stacks = 0;
   std::size_t stack_bytes = 0;
   std::size_t guard_bytes = 0;
-  guard with = guard::none;
-  void** fibers = nullptr;
+  guard guarded = guard::none;
 
   std::size_t slot_bytes() const noexcept { return guard_bytes + stack_bytes; }
   std::size_t bytes() const noexcept { return stacks * slot_bytes(); }
 };
 range the_range;
 
-base::free_list pool;
-base::growing links;
 base::growing keeps_pages; // of each free stack, a byte: whether it does
-usable_stacks usable;
 alignas(64) base::atomic<std::uint32_t> kept{0};
 
 alignas(64) base::atomic<std::uint32_t> ready{0};
@@ -67,18 +59,13 @@ base::atomic<std::uint32_t> making{0};
 bool each_alone = false;       // under the lock `making`
 std::uint32_t guard_pages = 0; // stacks that take two mappings; under the lock, too
 
-stack_id number(std::uint32_t n) noexcept { return in_use.start(n); }
-std::uint32_t number_of(stack_id stack) noexcept {
-  return static_cast<std::uint32_t>(in_use.number_of(stack));
-}
-std::uintptr_t top(stack_id stack) noexcept { return stack + in_use.each; }
 void* place(std::uintptr_t address) noexcept { return reinterpret_cast<void*>(address); }
 unsigned char& keeps(std::uint32_t n) noexcept {
   return static_cast<unsigned char*>(keeps_pages.start())[n];
 }
 
 [[noreturn]] void all_are_in_use(std::size_t stacks) noexcept {
-  if (the_range.with == guard::page || stacks < the_range.stacks)
+  if (the_range.guarded == guard::page || stacks < the_range.stacks)
     base::die(
         "all %zu stacks of fibers are in use: with a guard each takes two of the mappings that "
         "vm.max_map_count allows where the kernel makes no guard regions (before Linux 6.13, and "
@@ -110,7 +97,7 @@ void count_guard_page() noexcept {
 bool make_ready(std::uint32_t n) noexcept {
   if (n < ready.load(base::acquire)) // A
     return true;
-  if (the_range.with == guard::page)
+  if (the_range.guarded == guard::page)
     return false;
   for (unsigned tries = 1; making.exchange(1, base::acquire) != 0; ++tries) // A
     base::wait_briefly(tries);
@@ -118,13 +105,13 @@ bool make_ready(std::uint32_t n) noexcept {
   const auto to = static_cast<std::uint32_t>(
       std::min<std::size_t>(the_range.stacks, std::size_t{n} + kTogether));
   if (n >= from && !each_alone) {
-    void* const at = place(number(from));
-    each_alone = base::is_locked(at) || !base::commit(at, number(to) - number(from));
+    void* const at = place(in_use.start(from));
+    each_alone = base::is_locked(at) || !base::commit(at, in_use.start(to) - in_use.start(from));
     if (!each_alone)
       ready.store(to, base::release); // A
   }
   const bool whole = n < ready.load(base::relaxed);
-  if (!whole && the_range.with == guard::region)
+  if (!whole && the_range.guarded == guard::region)
     count_guard_page();
   making.store(0, base::release); // A
   return whole;
@@ -138,17 +125,16 @@ bool guard_region(stack_id stack) noexcept {
 
 // Neighbours that may be used whole are one mapping.
 void make(stack_id stack) noexcept {
-  const std::uint32_t n = number_of(stack);
-  const bool done = make_ready(n) ? the_range.with == guard::none || guard_region(stack)
-                                  : base::commit(place(bottom(stack)), the_range.stack_bytes);
+  const std::uint32_t n = in_use.number_of(stack);
+  const bool done = make_ready(n)
+                        ? the_range.guarded == guard::none || guard_region(stack)
+                        : base::commit(place(in_use.bottom(stack)), the_range.stack_bytes);
   NOPAL_ASSERT(done, "the kernel refused memory for the stack of fiber number %u, of %zu KiB: %s",
                n + 1, size() >> 10, base::why_refused(the_range.stack_bytes).text);
-  const bool known = links.reach((n + 1) * sizeof(base::free_list::link)) &&
-                     keeps_pages.reach(n + 1) && usable.reach(n);
-  NOPAL_ASSERT(known, "the kernel refused memory for the tables of %u stacks of fibers: %s", n + 1,
+  NOPAL_ASSERT(in_use.reach(n) && keeps_pages.reach(n + 1),
+               "the kernel refused memory for the tables of %u stacks of fibers: %s", n + 1,
                base::why_refused(base::growing::piece).text);
-  base::announce_stack(bottom(stack), top(stack));
-  usable.set(n);
+  in_use.set_usable(n);
 }
 
 // As many as a limit allowed in an eighth of what it leaves if there were no guards, unless they
@@ -158,23 +144,23 @@ std::size_t stacks_for(const range& next) noexcept {
   const std::size_t by_room = std::min(std::bit_floor(left / 8 / next.stack_bytes),
                                        std::bit_floor(left / 2 / next.slot_bytes()));
   return std::min(
-      {most_stacks, by_room, next.with == guard::page ? stacks_by_mappings() : most_stacks});
+      {most_stacks, by_room, next.guarded == guard::page ? stacks_by_mappings() : most_stacks});
 }
 
 // Frames that do not fork may be larger than what forks: with addresses to spare, small stacks have
 // no smaller guards for that.
-std::size_t guard_size() noexcept {
-  return base::what_limits_addresses() != nullptr ? largest_frame()
-                                                  : std::max(largest_frame(), base::usual_guard);
+std::size_t guard_size(std::size_t largest_frame) noexcept {
+  return base::what_limits_addresses() != nullptr ? largest_frame
+                                                  : std::max(largest_frame, base::usual_guard);
 }
 
 } // namespace
 
-void open(std::size_t stack_bytes, bool guarded) noexcept {
-  range next{.stack_bytes = stack_bytes, .guard_bytes = guarded ? guard_size() : 0};
-  next.with = !guarded                                                           ? guard::none
-              : base::has_guard_regions() && !base::writable_memory_is_limited() ? guard::region
-                                                                                 : guard::page;
+void open(std::size_t stack_bytes, bool guarded, std::size_t largest_frame) noexcept {
+  range next{.stack_bytes = stack_bytes, .guard_bytes = guarded ? guard_size(largest_frame) : 0};
+  next.guarded = !guarded                                                           ? guard::none
+                 : base::has_guard_regions() && !base::writable_memory_is_limited() ? guard::region
+                                                                                    : guard::page;
   next.stacks = stacks_for(next);
   if (next.stacks == 0)
     return;
@@ -186,57 +172,38 @@ void open(std::size_t stack_bytes, bool guarded) noexcept {
   }
   if (at == nullptr)
     return;
-  if (!links.open(next.stacks * sizeof(base::free_list::link)) || !keeps_pages.open(next.stacks) ||
-      !usable.open(next.stacks))
-    return;
-  if (base::this_fiber() != nullptr)
-    next.fibers = static_cast<void**>(base::map_zeroed(next.stacks * sizeof(void*)));
-  pool.open(links.start(), sizeof(base::free_list::link));
-  the_range = next;
-  in_use = {reinterpret_cast<std::uintptr_t>(at) + kBelow, next.stacks, next.slot_bytes()};
+  const slots where{reinterpret_cast<std::uintptr_t>(at) + kBelow, next.stacks, next.slot_bytes()};
+  if (keeps_pages.open(next.stacks) && in_use.open(where, next.stacks, stack_bytes))
+    the_range = next;
 }
 
 stack_id acquire() noexcept {
   if (the_range.stacks == 0)
-    return 0;
-  std::uint32_t n = pool.take();
+    return no_stack;
+  std::uint32_t n = in_use.pool.take();
   if (n != base::free_list::none) {
     if (keeps(n) != 0)
       kept.fetch_sub(1, base::relaxed);
-    return number(n);
+    return in_use.start(n);
   }
-  n = pool.create(the_range.stacks);
+  n = in_use.pool.create(the_range.stacks);
   if (n == base::free_list::none)
     all_are_in_use(the_range.stacks);
-  make(number(n));
-  return number(n);
+  make(in_use.start(n));
+  return in_use.start(n);
 }
 
 void release(stack_id stack) noexcept {
-  const std::uint32_t n = number_of(stack);
+  const std::uint32_t n = in_use.number_of(stack);
   const bool keep = kept.fetch_add(1, base::relaxed) < kept_stacks;
   if (!keep) {
     kept.fetch_sub(1, base::relaxed);
-    base::discard(place(bottom(stack)), the_range.stack_bytes);
+    base::discard(place(in_use.bottom(stack)), the_range.stack_bytes);
   }
   keeps(n) = keep;
-  pool.put(n);
+  in_use.pool.put(n);
 }
 
-std::uintptr_t bottom(stack_id stack) noexcept { return top(stack) - the_range.stack_bytes; }
-std::size_t size() noexcept { return the_range.stack_bytes; }
-std::size_t capacity() noexcept { return the_range.stacks; }
-guard guarded_by() noexcept { return the_range.with; }
-std::uint32_t created() noexcept { return pool.created(); }
-bool is_usable(std::uint32_t n) noexcept { return usable.has(n); }
-
-void* fiber_of(stack_id stack) noexcept {
-  if (the_range.fibers == nullptr)
-    return nullptr;
-  void*& fiber = the_range.fibers[number_of(stack)];
-  if (fiber == nullptr)
-    fiber = base::new_fiber();
-  return fiber;
-}
+guard guarded_by() noexcept { return the_range.guarded; }
 
 } // namespace nopal::stack::small

@@ -22,45 +22,15 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/stack/slots.h"
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::stack {
+namespace nopal::stack::small {
 
-using stack_id = std::uintptr_t; // stack.h
-
-// A range of slots, constant after it was opened. The slot of an address is found without a
-// division: a slot has `units` units, which are a power of two of bytes, and a multiplication by
-// 2^40 / units, rounded up, divides exactly where there are at most 2^20 slots of 2^10 units.
-struct slots {
-  std::uintptr_t base = 0;
-  std::uintptr_t bytes = 0;
-  std::uintptr_t each = 0; // bytes of one
-  int unit_shift = 0;
-  std::uint64_t inverse = 0;
-
-  static constexpr int inverse_shift = 40;
-
-  slots() = default;
-  slots(std::uintptr_t at, std::size_t count, std::uintptr_t slot_bytes) noexcept
-      : base{at}, bytes{count * slot_bytes}, each{slot_bytes},
-        unit_shift{std::countr_zero(slot_bytes)},
-        inverse{((std::uint64_t{1} << inverse_shift) + (each >> unit_shift) - 1) /
-                (each >> unit_shift)} {}
-
-  bool hold(std::uintptr_t address) const noexcept { return address - base < bytes; }
-  std::size_t number_of(std::uintptr_t address) const noexcept {
-    return ((address - base) >> unit_shift) * inverse >> inverse_shift;
-  }
-  std::uintptr_t start(std::size_t number) const noexcept { return base + number * each; }
-};
-
-namespace small {
-
-extern slots in_use;
+extern slot_range in_use;
 
 inline constexpr std::size_t most_stacks = std::size_t{1} << 20;
 inline constexpr std::uint32_t kept_stacks = 256;
@@ -68,8 +38,9 @@ inline constexpr std::uint32_t kept_stacks = 256;
 enum class guard : unsigned char { none, region, page };
 
 // Reserves the range, after the large one: as many slots for stacks of so many bytes, a power of
-// two, as a limit on addresses leaves room for; perhaps none.
-void open(std::size_t stack_bytes, bool guarded) noexcept;
+// two, as a limit on addresses leaves room for; perhaps none. No function that forks has a frame
+// larger than `largest_frame`.
+void open(std::size_t stack_bytes, bool guarded, std::size_t largest_frame) noexcept;
 
 // A stack nobody uses; no_stack: there is no range. Ends the program with a sentence when all are
 // in use.
@@ -79,16 +50,10 @@ void release(stack_id stack) noexcept;
 
 // An address in the range, or a stack.
 inline bool holds(std::uintptr_t address) noexcept { return in_use.hold(address); }
-std::uintptr_t bottom(stack_id stack) noexcept; // of a small one
-std::size_t size() noexcept;                    // of each
-std::size_t capacity() noexcept;
+inline std::size_t size() noexcept { return in_use.stack_bytes; }
+inline std::size_t capacity() noexcept { return in_use.capacity; }
+inline std::uint32_t created() noexcept { return in_use.created(); }
 guard guarded_by() noexcept;
-std::uint32_t created() noexcept;
-// Whether the n-th that was created has its memory by now.
-bool is_usable(std::uint32_t n) noexcept;
-// ThreadSanitizer's state of a stack (stack.h).
-void* fiber_of(stack_id stack) noexcept;
 
-} // namespace small
-} // namespace nopal::stack
+} // namespace nopal::stack::small
 NOPAL_HIDDEN_END

@@ -24,6 +24,7 @@
 #include "nopal/config.h"
 #include "nopal/stack/bounds.h"
 #include "nopal/stack/retirement.h"
+#include "nopal/stack/slots.h"
 #include "nopal/stack/small.h"
 
 #include <cstddef>
@@ -38,7 +39,7 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks = 0) 
 
 // A stack nobody uses, from the pool or new. Ends the program with a sentence when there is none.
 stack_id acquire() noexcept;
-// The same for a thief, who gets none while there are as many as there may be: it must wait. That
+// The same for a thief, which gets none while there are as many as there may be: it must wait. That
 // is so where `max_stacks` bounds them. It is so, too, where addresses are so scarce that stacks
 // may run out; there a thief makes none of the last quarter, but takes any pooled one. (A thread
 // that begins a group need not wait: a strand of ours may be waiting for that thread.)
@@ -49,28 +50,23 @@ bool may_run_out() noexcept;
 void release(stack_id stack) noexcept;
 
 inline constexpr std::size_t most_stacks = 16384; // 1 TiB of addresses
-// How many there can be at most: fewer where addresses or mappings are few.
-std::size_t capacity() noexcept;
-std::uint32_t created_stacks() noexcept;
-// Whether the stack with this number, of those that were created, has its memory by now.
-bool is_usable(std::uint32_t number) noexcept;
 // Each, but no small one, has a number below `most_stacks`, in the order in which they were
 // created.
-std::uint32_t number_of(stack_id stack) noexcept;
-stack_id stack_number(std::size_t number) noexcept;
+extern slot_range large_ones;
+// How many there can be at most: fewer where addresses or mappings are few.
+inline std::size_t capacity() noexcept { return large_ones.capacity; }
+inline std::uintptr_t slot_bytes() noexcept { return large_ones.each; }
 
-extern slots large_ones;
 inline bool is_ours(std::uintptr_t address) noexcept {
   return large_ones.hold(address) || small::holds(address);
 }
 // True when the address lies below a stack in its slot: an overflow.
 bool in_guard(std::uintptr_t address) noexcept;
 
-std::size_t size() noexcept; // of a large one
+inline std::size_t size() noexcept { return large_ones.stack_bytes; } // of a large one
 // No function that forks has a larger frame: a thief leaves as much room on its own stack.
 inline std::size_t largest_frame() noexcept { return size() / 2; }
-std::uintptr_t slot_bytes() noexcept;                           // of the large ones
-inline const slots& slots_of(std::uintptr_t address) noexcept { // the address must be ours
+inline const slot_range& range_of(std::uintptr_t address) noexcept { // the address must be ours
   return small::holds(address) ? small::in_use : large_ones;
 }
 inline stack_id stack_of(std::uintptr_t address) noexcept {
@@ -80,7 +76,7 @@ inline stack_id stack_of(std::uintptr_t address) noexcept {
 }
 // On the same stack of ours, or both on none.
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept;
-inline std::uintptr_t top(stack_id stack) noexcept { return stack + slots_of(stack).each; }
+inline std::uintptr_t top(stack_id stack) noexcept { return range_of(stack).top(stack); }
 
 // Room for the caller, near the top of a stack that is in use (arch/gdb.h has the word above). The
 // first frame begins this much below the top.

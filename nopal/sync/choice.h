@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What several may do for a strand that waits, and one does: another strand that hands it something
-// or wakes it, at one of several places perhaps; or who cancels it.
+// Decides which of several wakers wakes a strand that waits: strands that hand it something or wake
+// it, at one of several places perhaps; or a canceller.
 //
-// Contract:  exactly one claim returns true, and who made it makes the strand ready. Others leave
+// Contract:  exactly one claim returns true, and its caller makes the strand ready. Others leave
 //            the strand alone.
 // Orders:
-//   C  claim: CAS relaxed. What a waker guards was published under a lock that it holds; who
-//      cancels holds the strand (wait_word.h); what the strand reads after its wake-up rests on
+//   C  claim: CAS relaxed. What a waker guards was published under a lock that it holds; a
+//      canceller holds the strand (wait_word.h); what the strand reads after its wake-up rests on
 //      what wakes it.
 //   `taken` is read by the strand after its wake-up, and by others under a lock: relaxed.
 #pragma once

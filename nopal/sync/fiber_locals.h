@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The values that a fiber has of its own: a list, of which each key finds its value.
 //
-// Contract:  who finds a value sees it as its maker left it. A key has one value in a list.
+// Contract:  a strand that finds a value sees it as its maker left it. A key has one value in a
+//            list.
 // Orders:
 //   I  find_or_add: CAS release. Partner: the acquire loads of the list's head. Values are never
 //      removed while the fiber exists, so a walk from any head is safe.
@@ -36,7 +37,7 @@ public:
     return find_until(first_.load(base::acquire), nullptr, key); // I
   }
 
-  // The one that another strand has added meanwhile, or else `added`.
+  // The value that another strand has added meanwhile, or else `added`.
   value* find_or_add(value* added) noexcept {
     value* searched = nullptr;
     value* head = first_.load(base::acquire); // I

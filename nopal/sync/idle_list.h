@@ -1,66 +1,51 @@
 // SPDX-License-Identifier: MIT
 // The instances of a scheduler that have nothing to run (fibers/actions.h), where fibers are kept
 // without a lock that all share. A Member has a member `handed_over<Member*> next_idle`, which
-// belongs to the list.
+// belongs to the list. The last one that was added is taken first.
 //
 // Roles:     keeper  keeps a fiber, then calls take_after_put
 //            idler   finds no fiber, calls add, then looks once more; it calls `take` if it finds
 //                    one, for itself or another member
 // Contract:  a fiber that was kept was seen by an idler's last look, or the keeper sees that
 //            member idle.
-// Invariant: (lock_ free)  count_ is the number of members in the list.
 // Orders:
-//   W  take_after_put: full fence between the put and the look at count_. Partner: F.
-//   F  add: full fence between the change of count_ and the idler's last look. Partner: W. The two
-//      looks cannot both miss. count_ itself is relaxed.
+//   W  take_after_put: full fence between the put and the look at the count. Partner: F.
+//   F  add: full fence between the change of the count and the idler's last look. Partner: W. The
+//      two looks cannot both miss.
 #pragma once
 
 #include "nopal/base/atomic.h"
-#include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
-
-#include <cstdint>
+#include "nopal/sync/shared_queue.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sync {
 
+struct by_next_idle {
+  template <class Member> static auto& link(Member* from) noexcept { return from->next_idle; }
+};
+
 template <class Member> class idle_list {
 public:
-  void add(Member* one) noexcept {
+  void add(Member* idle) noexcept {
     {
-      const base::locked guard{lock_};
-      one->next_idle = static_cast<Member*>(first_);
-      first_ = one;
-      count_.store(count_.load(base::relaxed) + 1, base::relaxed);
+      const base::locked guard{idle_.lock()};
+      idle_.queue().prepend(idle);
     }
     base::full_fence(); // F
   }
 
   // Null: none is idle.
-  Member* take() noexcept {
-    const base::locked guard{lock_};
-    Member* const one = first_;
-    if (one == nullptr)
-      return nullptr;
-    first_ = static_cast<Member*>(one->next_idle);
-    count_.store(count_.load(base::relaxed) - 1, base::relaxed);
-    return one;
-  }
+  Member* take() noexcept { return idle_.take(); }
   Member* take_after_put() noexcept {
     base::full_fence(); // W
-    return count_.load(base::relaxed) == 0 ? nullptr : take();
+    return idle_.take();
   }
 
-  // No other thread uses the list.
-  void clear() noexcept {
-    first_ = nullptr;
-    count_.store(0, base::relaxed);
-  }
+  void clear() noexcept { idle_.take_all(); }
 
 private:
-  base::spin_lock lock_;
-  base::handed_over<Member*> first_{nullptr};
-  base::atomic<std::uint32_t> count_{0};
+  shared_queue<Member, by_next_idle> idle_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::sync

@@ -4,23 +4,23 @@
 // one: it pays for both, with the heavy barrier.
 //
 //   inside_   the owner is at work on the queue
-//   wanted_   a thief is, or waits until the owner is not
+//   wanted_   a thief is at work on it, or waits until the owner is not
 //
-// Invariant: the owner and a thief are not at work at the same time; of thieves, one.
-// Ownership: queue_ belongs to who is at work; count_ and turns_ are written by that one.
+// Invariant: the owner and a thief are not at work at the same time, nor are two thieves.
+// Ownership: queue_ belongs to the thread that is at work; turns_ is the owner's.
 // Orders:
 //   K  owner: inside_ = 1, light barrier, load wanted_. Thief: wanted_ = 1, heavy barrier, load
 //      inside_. Either the owner sees the thief, or the thief sees the owner and waits.
 //   L  owner: inside_ store release. Partner: the thief's acquire load, which sees zero.
 //   T  thief: wanted_ store release. Partner: the owner's acquire load, which sees zero.
-//   count_ is relaxed. `add` comes before the owner's look for sleepers, with a light barrier in
+//   The count is relaxed. `add` comes before the owner's look for sleepers, with a light barrier in
 //   between; a sleeper's last look comes after its heavy barrier (README.md). So both cannot miss.
 #pragma once
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
-#include "nopal/sync/queues.h"
+#include "nopal/sync/linked_queue.h"
 
 #include <cstdint>
 
@@ -32,7 +32,7 @@ public:
   // Before use. Fenced: this kernel has no heavy barrier.
   void open(bool fenced) noexcept { fenced_ = fenced; }
 
-  std::uint32_t count() const noexcept { return count_.load(base::relaxed); }
+  std::uint32_t count() const noexcept { return queue_.count(); }
   bool empty() const noexcept { return count() == 0; }
   // How often the owner has turned to ready fibers.
   std::uint32_t turns() const noexcept { return turns_.load(base::relaxed); }
@@ -40,10 +40,9 @@ public:
   // Owner.
   void begin_turn() noexcept { turns_.store(turns() + 1, base::relaxed); }
   // The owner may look for sleepers next, without a fence.
-  void add(Member* one) noexcept {
+  void add(Member* member) noexcept {
     enter();
-    queue_.append(one);
-    count_.store(count() + 1, base::relaxed);
+    queue_.append(member);
     leave();
     barrier();
   }
@@ -51,11 +50,11 @@ public:
     if (empty())
       return nullptr;
     enter();
-    Member* const first = take_out(anyone{});
+    Member* const first = queue_.take();
     leave();
     return first;
   }
-  // Owner, who leaves the strand of `left` for the fiber that is returned, if `may` allows that for
+  // The owner leaves the strand of `left` for the fiber that is returned, if `may` allows that for
   // the first one; null: nothing was done. No thief finds `left` before the owner has settled, on
   // the other stack.
   template <class May> Member* leave_for_next(Member* left, May may) noexcept {
@@ -68,8 +67,8 @@ public:
       leave();
       return nullptr;
     }
+    queue_.append(left); // first, so that others do not find the queue empty meanwhile
     queue_.take();
-    queue_.append(left);
     return first;
   }
   void settle() noexcept {
@@ -85,7 +84,7 @@ public:
     base::heavy_barrier();                                              // K
     for (unsigned tries = 1; inside_.load(base::acquire) != 0; ++tries) // L
       base::wait_briefly(tries);
-    Member* const first = take_out(wanted);
+    Member* const first = queue_.take(wanted);
     wanted_.store(0, base::release); // T
     return first;
   }
@@ -111,19 +110,11 @@ private:
   }
   void leave() noexcept { inside_.store(0, base::release); } // L
 
-  template <class Wanted> Member* take_out(Wanted wanted) noexcept {
-    Member* const first = queue_.take(wanted);
-    if (first != nullptr)
-      count_.store(count() - 1, base::relaxed);
-    return first;
-  }
-
   base::atomic<std::uint32_t> inside_{0};
   base::atomic<std::uint32_t> wanted_{0};
-  base::atomic<std::uint32_t> count_{0};
   base::atomic<std::uint32_t> turns_{0};
   bool fenced_ = false;
-  linked_queue<Member> queue_;
+  counted_queue<Member> queue_;
   base::spin_lock thieves_;
 };
 

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The fibers that a cancelable has (nopal/cancelable.h), and who waits until it has none. A fiber
-// counts at one node, and at all nodes above that.
+// The fibers that a cancelable has (nopal/cancelable.h), and those that wait until it has none. A
+// fiber counts at one node, and at all nodes above that one.
 //
-// Contract:  who was told that there is no member, by `join` or by being made ready, sees what all
-//            members did. A member that begins after that sees that the node is marked, if it was
-//            before the `join`. Who was told may destroy the node, and those above that have no
-//            other members.
+// Contract:  a fiber that was told that there is no member, by `join` or by being made ready, sees
+//            what all members did. A member that begins after that sees that the node is marked, if
+//            it was before the `join`. The fiber that was told may destroy the node, and those
+//            above that have no other members.
 // Orders:    the locks'. `end_one` takes those of a node and of all above it, lowest first, before
 //            it unlocks the lowest: so nobody is told at one node as long as the member counts at
 //            another. It leaves each object alone when it unlocks it.
 // Paper: manticore-icfp08, section 6.1 (an inactive cancelable).
 #pragma once
 
-#include "nopal/base/spin_lock.h"
+#include "nopal/base/atomic.h"
 #include "nopal/config.h"
-#include "nopal/sync/queues.h"
+#include "nopal/sync/wait_list.h"
 
 #include <cstddef>
 
@@ -27,44 +27,39 @@ public:
 
   void begin_one() noexcept {
     for (members* at = this; at != nullptr; at = at->above_) {
-      const base::locked guard{at->lock_};
+      const base::locked guard{at->waiting_.lock()};
       at->number_ = at->number_ + 1;
     }
   }
   // Returns the first of those that wait where this was the last member; each names the next.
   Fiber* end_one() noexcept {
-    linked_queue<Fiber, by_next_waiting> told;
+    linked_queue<Fiber, by_next_waiting> ready;
     for (members* at = this; at != nullptr; at = at->above_) {
-      at->lock_.lock();
+      at->waiting_.lock().lock();
       at->number_ = at->number_ - 1;
-      while (at->number_ == 0 && !at->queue_.empty())
-        told.append(at->queue_.take());
+      while (at->number_ == 0 && !at->waiting_.queue().empty())
+        ready.append(at->waiting_.queue().take());
     }
     for (members* at = this; at != nullptr;) {
       members* const above = at->above_; // `at` may be gone when it is unlocked
-      at->lock_.unlock();
+      at->waiting_.lock().unlock();
       at = above;
     }
-    return told.first();
+    return ready.first();
   }
   // False: there is no member, and the fiber need not wait.
-  bool join(Fiber* one) noexcept {
-    const base::locked guard{lock_};
-    if (number_ == 0)
-      return false;
-    queue_.append(one);
-    return true;
+  bool join(Fiber* fiber) noexcept {
+    return waiting_.join(fiber, [this] { return number_ == 0; });
   }
   bool any() noexcept {
-    const base::locked guard{lock_};
+    const base::locked guard{waiting_.lock()};
     return number_ != 0;
   }
 
 private:
   members* const above_;
-  base::spin_lock lock_;
-  base::handed_over<std::size_t> number_{0};
-  linked_queue<Fiber, by_next_waiting> queue_;
+  base::handed_over<std::size_t> number_{0}; // waiting_'s lock guards it
+  wait_list<Fiber> waiting_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::sync

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Where a thread without work sleeps, and how it is found and woken. The protocol with those who
-// publish work is in README.md.
+// Where a thread without work sleeps, and how it is found and woken. The protocol with the
+// publishers of work is in README.md.
 //
 // Roles:     sleeper   the thread itself: announce, then cancel or wait
-//            waker     anybody: wake
+//            waker     any thread: wake
 // States:    awake --announce--> parked --wake--> notified --wait/cancel--> awake
 //                                parked --cancel--> awake
 // Contract:  what a waker wrote before the `wake` that ended a sleep is seen after that sleep's
@@ -40,7 +40,7 @@ struct alignas(64) idle_count {
   // Whether a publisher must wake a sleeper, after it made work visible. It need not if a thread is
   // searching: that one looks once more after it has said that it stops.
   bool wants_wake() noexcept { return anybody_asleep() && searching.load(base::relaxed) == 0; }
-  // The same without a fence, for who has another reason not to miss a sleeper.
+  // The same without a fence, for a caller that has another reason not to miss a sleeper.
   bool may_want_wake() const noexcept {
     return asleep.load(base::relaxed) != 0 && searching.load(base::relaxed) == 0;
   }

@@ -5,8 +5,8 @@
 // it.
 //
 // Invariant (lock free): for each vproc, `computations` is the number of sets that have its place.
-// Ownership: `computations` of all vprocs, and all sets, belong to who holds the lock, which all
-//            sets share.
+// Ownership: `computations` of all vprocs, and all sets, belong to the holder of the lock, which
+//            all sets share.
 // Paper: manticore-icfp08, section 3.1: `provision` gives no vproc twice to one computation, and
 //        balances computations over vprocs.
 #pragma once
@@ -28,8 +28,8 @@ public:
 
   // The number of a vproc that this set has not got and that the fewest sets have; none: it has all
   // of them. at(i) is the i-th of `count`.
-  template <class At> std::size_t take(base::spin_lock& lock_, std::size_t count, At at) noexcept {
-    const base::locked guard{lock_};
+  template <class At> std::size_t take(base::spin_lock& lock, std::size_t count, At at) noexcept {
+    const base::locked guard{lock};
     std::size_t best = none;
     for (std::size_t i = 0; i < count; ++i)
       if (!has(i) && (best == none || at(i)->computations < at(best)->computations))
@@ -42,16 +42,16 @@ public:
   }
 
   // False: the set has not got it.
-  bool give_back(base::spin_lock& lock_, std::size_t number, Vproc* of) noexcept {
-    const base::locked guard{lock_};
+  bool give_back(base::spin_lock& lock, std::size_t number, Vproc* given) noexcept {
+    const base::locked guard{lock};
     if (!has(number))
       return false;
     flip(number);
-    of->computations = of->computations - 1;
+    given->computations = given->computations - 1;
     return true;
   }
 
-  // Owner of the set, who takes and gives back no more.
+  // The owner of the set, when it takes and gives back no more.
   bool any() const noexcept {
     for (const std::uint64_t each : taken_)
       if (each != 0)

@@ -4,16 +4,16 @@
 // comes second takes the offer that has waited longest in the other queue.
 //
 // A strand may wait at several places and want one of them (a choice). Its offers are published
-// under the locks of all places, taken in the order of their addresses; whoever finds one of them
-// first claims the choice. The others are stale then: others pass over them and remove them, and
-// the strand withdraws what is left before its frame ends.
+// under the locks of all places, taken in the order of their addresses; the first strand
+// that finds one of them claims the choice. The others are stale then: others pass over them and
+// remove them, and the strand withdraws what is left before its frame ends.
 //
-// Contract:  an offer is taken once, and a choice by one of its offers. Who took an offer has its
-//            strand's value, and makes the strand ready; the offer is not touched after that.
+// Contract:  an offer is taken once, and a choice by one of its offers. The taker of an offer has
+//            its strand's value, and makes the strand ready; the offer is not touched after that.
 // Invariant: (lock free)  an offer in a queue is stale, or nobody has taken it, and the other queue
 //            holds stale offers only, or offers of the same strand.
 // Ownership: an offer belongs to its strand before it is published; then to the holder of the lock
-//            while it is in the queue; then to who took it.
+//            while it is in the queue; then to its taker.
 // Orders:    the locks', and C of choice.h.
 #pragma once
 
@@ -29,21 +29,21 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sync {
 
 template <class Fiber> struct offer {
-  base::handed_over<void*> value{nullptr}; // a sender's, or a receiver's place for it
-  base::handed_over<choice*> of{nullptr};  // null: the strand's only offer
+  base::handed_over<void*> value{nullptr};    // a sender's, or a receiver's place for it
+  base::handed_over<choice*> shared{nullptr}; // by the strand's offers; null: it has no other
   base::handed_over<std::uint32_t> number{0};
   base::handed_over<Fiber*> strand{nullptr};
   base::handed_over<offer*> next{nullptr};
   base::handed_over<offer*> before{nullptr};
   base::handed_over<bool> queued{false};
 
-  bool stale() const noexcept { return of != nullptr && of->claimed(); }
-  bool claim() noexcept { return of == nullptr || of->claim(number); }
+  bool stale() const noexcept { return shared != nullptr && shared->claimed(); }
+  bool claim() noexcept { return shared == nullptr || shared->claim(number); }
 };
 
 enum class side : std::uint8_t { sending, receiving };
-constexpr side opposite(side of) noexcept {
-  return of == side::sending ? side::receiving : side::sending;
+constexpr side opposite(side to) noexcept {
+  return to == side::sending ? side::receiving : side::sending;
 }
 
 template <class Fiber> class rendezvous {
@@ -55,9 +55,9 @@ public:
     if (empty(from))
       return nullptr;
     const base::locked guard{lock_};
-    queue& of = queue_of(from);
-    while (offer_type* const first = of.first) {
-      remove(of, first);
+    queue& offers = queue_of(from);
+    while (offer_type* const first = offers.first) {
+      remove(offers, first);
       if (first->claim())
         return first;
     }
@@ -69,33 +69,35 @@ public:
 
   // Lock held. Whether somebody waits on this side.
   bool awaited(side on) noexcept {
-    queue& of = queue_of(on);
-    while (of.first != nullptr && of.first->stale())
-      remove(of, of.first);
-    return of.first != nullptr;
+    queue& offers = queue_of(on);
+    while (offers.first != nullptr && offers.first->stale())
+      remove(offers, offers.first);
+    return offers.first != nullptr;
   }
   // Lock held, and nobody waits on the other side.
-  void publish(side on, offer_type* one) noexcept {
+  void publish(side on, offer_type* given) noexcept {
     queue& to = queue_of(on);
     offer_type* const last = to.last;
-    one->before = last;
-    one->next = nullptr;
-    one->queued = true;
-    (last == nullptr ? to.first : last->next) = one;
-    to.last = one;
+    given->before = last;
+    given->next = nullptr;
+    given->queued = true;
+    (last == nullptr ? to.first : last->next) = given;
+    to.last = given;
     to.count.store(to.count.load(base::relaxed) + 1, base::relaxed);
   }
 
   // The strand, after another of its offers was taken.
-  void withdraw(side from, offer_type* one) noexcept {
+  void withdraw(side from, offer_type* given) noexcept {
     const base::locked guard{lock_};
-    if (one->queued)
-      remove(queue_of(from), one);
+    if (given->queued)
+      remove(queue_of(from), given);
   }
 
   // The answer may be out of date at once. `take` may miss an offer that is being published; its
   // publisher looks at the other side under the lock, where the caller publishes next.
-  bool empty(side of) const noexcept { return queues_[index(of)].count.load(base::relaxed) == 0; }
+  bool empty(side asked) const noexcept {
+    return queues_[index(asked)].count.load(base::relaxed) == 0;
+  }
 
 private:
   struct queue {
@@ -104,16 +106,16 @@ private:
     base::atomic<std::uint32_t> count{0};
   };
 
-  static unsigned index(side of) noexcept { return of == side::sending ? 0 : 1; }
-  queue& queue_of(side of) noexcept { return queues_[index(of)]; }
+  static unsigned index(side which) noexcept { return which == side::sending ? 0 : 1; }
+  queue& queue_of(side which) noexcept { return queues_[index(which)]; }
 
   // Lock held.
-  static void remove(queue& from, offer_type* one) noexcept {
-    offer_type* const before = one->before;
-    offer_type* const next = one->next;
+  static void remove(queue& from, offer_type* given) noexcept {
+    offer_type* const before = given->before;
+    offer_type* const next = given->next;
     (before == nullptr ? from.first : before->next) = next;
     (next == nullptr ? from.last : next->before) = before;
-    one->queued = false;
+    given->queued = false;
     from.count.store(from.count.load(base::relaxed) - 1, base::relaxed);
   }
 

@@ -2,8 +2,8 @@
 // The list of suspended workers: those that a waiting strand has left with open forks in their
 // deques. Thieves look here when the vprocs' workers have nothing.
 //
-// A Worker has `next` (queues.h), a group `of`, and a deque. As no vproc runs it, a thief publishes
-// in its name without a barrier, under the lock of the list, which `remove` takes too.
+// A Worker has `next` (linked_queue.h), a group `of`, and a deque. As no vproc runs it, a thief
+// publishes in its name without a barrier, under the lock of the list, which `remove` takes too.
 //
 // Contract: a worker is in the list from `add` to `remove`, unless a thief has seen before that
 //           nothing is open any more.
@@ -14,58 +14,50 @@
 
 #include "nopal/config.h"
 #include "nopal/deque/public_ring.h"
-#include "nopal/sync/queues.h"
+#include "nopal/sync/shared_queue.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sync {
 
 // What deques call a group (group.h); in models, where no group is closed, itself.
-template <class Group> Group* name_of(Group* one) noexcept { return one; }
+template <class Group> Group* name_of(Group* group) noexcept { return group; }
 
-template <class Worker> class suspended_workers : shared_queue<Worker> {
-  using queue = shared_queue<Worker>;
-  using queue::lock_;
-
+template <class Worker> class suspended_workers {
 public:
-  using queue::add; // no vproc runs it from now on
-  using queue::empty;
+  bool empty() const noexcept { return workers_.empty(); }
 
-  // A vproc is about to run it. Takes the lock even if the list is empty: a thief that has just
-  // taken this worker out is done with it then.
-  void remove(Worker* one) noexcept {
-    const base::locked guard{lock_};
-    queue::take_out([one](const Worker* at) { return at == one; });
-  }
+  // No vproc runs the worker from now on.
+  void add(Worker* left) noexcept { workers_.add(left); }
+  // A vproc is about to run the worker: no thief is at work with it then.
+  void remove(Worker* wanted) noexcept { workers_.remove(wanted); }
 
   // Takes the oldest fork of the first worker that has one, of this group if it is not null, and
   // calls `see` with that worker, which no vproc runs before `see` returns. Workers in which
   // nothing is open any more leave the list.
   template <class Group, class Entry, class See>
   bool steal(Group* wanted, Entry& taken, See see) noexcept {
-    if (empty())
-      return false;
-    const base::locked guard{lock_};
     bool got = false;
-    const auto steal_or_leave = [&](Worker* one) { // true: nothing is open there any more
-      if (got || (wanted != nullptr && one->group != wanted))
+    workers_.take_all([&](Worker* victim) { // those in which nothing is open any more
+      if (got || (wanted != nullptr && victim->group != wanted))
         return false;
-      one->deque.publish_for_absent_owner();
-      got = one->deque.steal(name_of(wanted), taken) == deque::outcome::got;
+      victim->deque.publish_for_absent_owner();
+      got = victim->deque.steal(name_of(wanted), taken) == deque::outcome::got;
       if (got)
-        see(one);
-      return !got && !one->deque.has_work(nullptr); // another thief may have been faster
-    };
-    while (queue::take_out(steal_or_leave) != nullptr)
-      continue;
+        see(victim);
+      return !got && !victim->deque.has_work(nullptr); // another thief may have been faster
+    });
     return got;
   }
 
   // A sleeper's last look.
   template <class Group> bool has_work(Group* wanted) noexcept {
-    return queue::holds([wanted](Worker* one) {
-      return (wanted == nullptr || one->group == wanted) && one->deque.has_work(name_of(wanted));
+    return workers_.holds([wanted](Worker* left) {
+      return (wanted == nullptr || left->group == wanted) && left->deque.has_work(name_of(wanted));
     });
   }
+
+private:
+  shared_queue<Worker> workers_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::sync

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: MIT
-// Where a strand that waits can be found by who cancels (sched/park.h): a word of its stack.
+// Where a canceller finds a strand that waits (sched/park.h): a word of the strand's stack.
 //
 //   0                    no strand of this stack waits so that it can be cancelled
-//   strand               one does; who exchanges this for held may look at it
-//   strand, held         somebody has it so, and it does not go on
-//   strand, held, again  and somebody else has come since, for whom the holder looks once more
+//   strand               this one does; a thread that exchanges this for held may look at it
+//   strand, held         a thread holds it, and it does not go on
+//   strand, held, again  and another canceller has come since, for which the holder looks once more
 //
-// Contract:  a strand that waits when `any_waits` begins is held by who asked, or by another one
-//            that looks at it after that; or the strand's vproc sees after `publish` what was
-//            written before `any_waits`. A held strand does not leave `end`.
+// Contract:  a strand that waits when a canceller begins `any_waits` is held by that canceller, or
+//            by another thread that looks at it after that; or the strand's vproc sees after
+//            `publish` what was written before `any_waits`. A held strand does not leave `end`.
 // Orders:
-//   P  publish: store release. Partner: the CAS acquire of hold: who holds it sees its frame.
-//   G  the vproc: begin, publish, full fence, then it looks whether anything is cancelled. Who
-//      cancels: writes that down, full fence in any_waits, then its loads of begun and of the word.
-//      One of the two sees the other.
-//   A  who cancels: the fence G, then the CAS of hold, of a word that another one holds. Partner:
-//      the fetch_and acquire of let_go: the holder's next look sees what was cancelled.
+//   P  publish: store release. Partner: the CAS acquire of hold: the holder sees the strand's
+//      frame.
+//   G  the vproc: begin, publish, full fence, then it looks whether anything is cancelled. The
+//      canceller: writes that down, full fence in any_waits, then its loads of begun and of the
+//      word. One of the two sees the other.
+//   A  the canceller: the fence G, then the CAS of hold, of a word that another thread holds.
+//      Partner: the fetch_and acquire of let_go: the holder's next look sees what was cancelled.
 //   E  let_go: CAS release; end: CAS acquire. The strand sees what its holder has done.
 //   N  ended: store release, acquire in any_waits, which reads it before it reads begun. Begun was
 //      raised before others could wake the strand, so the sum never lacks a strand that waits.
@@ -45,8 +46,8 @@ private:
   base::atomic<std::uint64_t> ended_{0};
 };
 
-// Who cancels, after it has written that down: whether some strand may be waiting. `counts_of(i)`
-// are those of the vproc with that number.
+// For a canceller, after it has written that down: whether some strand may be waiting.
+// `counts_of(i)` are the counts of the vproc with that number.
 template <class Counts> bool any_waits(std::uint32_t vprocs, Counts counts_of) noexcept {
   base::full_fence(); // G
   std::uint64_t ended = 0;
@@ -62,8 +63,8 @@ class wait_word {
 public:
   // The strand's vproc, before others can wake the strand: it is held.
   void begin(const void* strand) noexcept { word_.store(number_of(strand) | kHeld, base::relaxed); }
-  // After that: it can be found. The strand may have been woken, and is not touched. Who has come
-  // meanwhile is forgotten: the caller looks whether anything is cancelled.
+  // After that: it can be found. The strand may have been woken, and is not touched. A canceller
+  // that has come meanwhile is forgotten: the caller looks whether anything is cancelled.
   void publish(const void* strand) noexcept {
     word_.store(number_of(strand), base::release); // P
     base::full_fence();                            // G
@@ -71,8 +72,8 @@ public:
   // Instead: it need not wait.
   void retract() noexcept { word_.store(0, base::relaxed); }
 
-  // Who cancels: the strand, which is held now; null: none waits, or another one holds it, and will
-  // look for the caller.
+  // The canceller: the strand, which is held now; null: none waits, or another thread holds it, and
+  // will look for the caller.
   void* hold() noexcept {
     std::uintptr_t seen = word_.load(base::relaxed);
     while (seen != 0) {
@@ -83,7 +84,7 @@ public:
     }
     return nullptr;
   }
-  // False: it is held still, since another one has come; the caller looks at it once more.
+  // False: it is held still, since another canceller has come; the caller looks at it once more.
   bool let_go(const void* strand) noexcept {
     std::uintptr_t expected = number_of(strand) | kHeld;
     if (word_.compare_exchange_strong(expected, number_of(strand), base::release,

@@ -5,9 +5,9 @@
 //            constant. The rest is for the fiber's strands, which may run at the same time.
 #pragma once
 
+#include "nopal/base/count.h"
 #include "nopal/config.h"
 #include "nopal/sync/fiber_locals.h"
-#include "nopal/vproc/mask_count.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
@@ -20,7 +20,7 @@ struct fiber_context {
   class computation* computation = nullptr; // the computation that waits for the fiber
   cancel_node* cancels = nullptr;           // the node that has the fiber as a member; or null
   sync::fiber_locals locals;
-  mask_count masks;
+  base::count masks;       // guards that keep the strands from being preempted
   vproc* pinned = nullptr; // null: the fiber may run on any vproc
 };
 

@@ -20,7 +20,7 @@
 #include "nopal/config.h"
 #include "nopal/join/strand_state.h"
 #include "nopal/sync/choice.h"
-#include "nopal/sync/queues.h"
+#include "nopal/sync/thread_waker.h"
 #include "nopal/vproc/action.h"
 #include "nopal/vproc/context.h"
 #include "nopal/vproc/group.h"

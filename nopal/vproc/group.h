@@ -18,10 +18,10 @@
 //      the work of the fences F and W (parking.h): W lies in the wake that follows.
 #pragma once
 
+#include "nopal/base/count.h"
 #include "nopal/config.h"
 #include "nopal/join/join.h"
 #include "nopal/sync/parking.h"
-#include "nopal/vproc/mask_count.h"
 #include "nopal/vproc/vproc.h"
 
 NOPAL_HIDDEN_BEGIN
@@ -52,7 +52,7 @@ struct group {
   unsigned places = 0;  // free ones, for vprocs that join
   unsigned members = 0; // vprocs that have joined
 
-  mask_count masks; // of its strands that are in no computation
+  base::count masks; // guards against preemption, of its strands that are in no computation
 
   alignas(64) sync::parking_place parking; // where the waiting thread sleeps
 

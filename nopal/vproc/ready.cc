@@ -56,6 +56,13 @@ void make_ready(fiber* strand) noexcept {
   want_ticks();
 }
 
+void make_all_ready(fiber* first) noexcept {
+  while (first != nullptr) {
+    fiber* const next = first->next_waiting; // its frame may end once it is ready
+    make_ready(std::exchange(first, next));
+  }
+}
+
 void enqueue_on(vproc* target, fiber* strand) noexcept {
   NOPAL_ASSERT(target != nullptr && !target->spare.get() &&
                    (target == strand->group->host || (target->in_pool && !strand->group->closed)),

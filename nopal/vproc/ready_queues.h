@@ -9,7 +9,7 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/sync/queues.h"
+#include "nopal/sync/shared_queue.h"
 #include "nopal/vproc/fiber.h"
 
 #include <cstdint>

@@ -54,14 +54,14 @@ lending::lending()
     : lent_{is_worker(current()) && virtual_workers() == 0 ? current()->host : nullptr} {
   if (lent_ == nullptr)
     return;
-  lent_->blocked.enter();
+  lent_->blocked.add();
   lend_spare();
 }
 
 lending::~lending() {
   if (lent_ == nullptr)
     return;
-  lent_->blocked.leave();
+  lent_->blocked.subtract();
   take_spare_back();
 }
 

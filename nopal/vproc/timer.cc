@@ -31,7 +31,7 @@ base::atomic<unsigned> stand_ins{0};
 unsigned ignored[most_vprocs]; // of each vproc: ticks in a row whose signal it has not taken. Only
                                // the timer's thread uses this.
 
-join::tally alternatives;
+base::count alternatives;
 
 // Whether the vproc's strand keeps something else from running. A wrong answer costs a tick.
 bool competes(const vproc* host) noexcept {
@@ -133,10 +133,10 @@ void heed_preemption(vproc* host) noexcept {
 }
 
 void begin_alternatives() noexcept {
-  alternatives.add(1);
+  alternatives.add();
   want_ticks();
 }
-void end_alternatives() noexcept { alternatives.subtract(1); }
-bool any_alternatives() noexcept { return alternatives.count() != 0; }
+void end_alternatives() noexcept { alternatives.subtract(); }
+bool any_alternatives() noexcept { return alternatives.any(); }
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "nopal/arch/arch.h"
+#include "nopal/base/count.h"
 #include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
@@ -16,6 +17,7 @@
 #include "nopal/sync/forced_waits.h"
 #include "nopal/sync/local_queue.h"
 #include "nopal/sync/parking.h"
+#include "nopal/sync/shared_queue.h"
 #include "nopal/sync/signal_word.h"
 #include "nopal/sync/vain_steals.h"
 #include "nopal/sync/wait_word.h"
@@ -43,17 +45,6 @@ private:
 
 struct counter : shown<std::uint64_t> {
   void add(std::uint64_t number) noexcept { set(get() + number); }
-};
-
-// How many threads are at something.
-class tally {
-public:
-  void enter() noexcept { number_.fetch_add(1, base::relaxed); }
-  void leave() noexcept { number_.fetch_sub(1, base::relaxed); }
-  bool any() const noexcept { return number_.load(base::relaxed) != 0; }
-
-private:
-  base::atomic<std::uint32_t> number_{0};
 };
 
 struct counters {
@@ -134,7 +125,7 @@ struct vproc {
   shown<bool> runs;
   shown<bool> searches;             // it looks for work, or sleeps until work wakes it
   shown<const group*> searches_for; // the group whose work it looks for; null: any open one
-  tally blocked; // its thread is in `blocking`, and a spare has its place already
+  base::count blocked; // its thread is in `blocking`, and a spare has its place already
   base::atomic<bool> stood_in{false}; // a spare has its place, since it did not take its signals
 
   alignas(64) sync::parking_place parking; // where its thread sleeps while it is not bound

@@ -28,9 +28,6 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-template <class Deque> inline constexpr bool may_adopt_late = requires { Deque::may_adopt_late; };
-// The forks that are open on a stack are found there.
-template <class Deque> inline constexpr bool finds_forks = may_adopt_late<Deque>;
 
 struct worker : worker_deque {
   vproc* host = nullptr;                   // the vproc that runs it; null: suspended or unused
@@ -51,7 +48,7 @@ struct worker : worker_deque {
   // A strand without open forks begins or goes on. Many never fork before they wait again: for
   // these the deque, and its lock, are left alone.
   void adopt_at_first_fork(std::uintptr_t split) noexcept {
-    if constexpr (may_adopt_late<deque_type>)
+    if constexpr (deque_type::adopts_late)
       late_split = split;
     else
       adopt(stack, split, group);

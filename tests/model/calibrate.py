@@ -21,7 +21,7 @@ _MEETINGS = "tests/model/rendezvous_model.cc"
 _CANCELLING = "tests/model/cancel_model.cc"
 _CANCELLED_WAITS = "tests/model/cancelled_wait_model.cc"
 _FENCE = "base::full_fence(); // C "
-_LOCK = "const locked guard{lock_}; // else a thief that will step back could hide the fork "
+_LOCK = "const base::locked guard{lock_}; // else a thief that will step back could hide the fork "
 
 # Name, file, text (up to white space), what it becomes, model.
 BUGS = (
@@ -147,7 +147,7 @@ BUGS = (
     (
         "a strand waits without a last look at the other side",
         _MEETINGS,
-        "possible = possible || one->at->awaited(vproc::opposite(one->wants));",
+        "possible = possible || one->at->awaited(sync::opposite(one->wants));",
         ";",
         _MEETINGS,
     ),
@@ -183,13 +183,13 @@ BUGS = (
     (
         "a member ends at one node after the other",
         "nopal/sync/members.h",
-        "for (members* at = this; at != nullptr; at = at->above_) { at->lock_.lock(); "
-        "at->number_ = at->number_ - 1; "
-        "while (at->number_ == 0 && !at->queue_.empty()) told.append(at->queue_.take()); } "
+        "for (members* at = this; at != nullptr; at = at->above_) { at->waiting_.lock().lock(); "
+        "at->number_ = at->number_ - 1; while (at->number_ == 0 && !at->waiting_.queue().empty()) "
+        "ready.append(at->waiting_.queue().take()); } "
         "for (members* at = this; at != nullptr;) {",
-        "for (members* at = this; at != nullptr;) { at->lock_.lock();"
-        "at->number_ = at->number_ - 1;"
-        "while (at->number_ == 0 && !at->queue_.empty()) told.append(at->queue_.take());",
+        "for (members* at = this; at != nullptr;) { at->waiting_.lock().lock();"
+        "at->number_ = at->number_ - 1; while (at->number_ == 0 && !at->waiting_.queue().empty()) "
+        "ready.append(at->waiting_.queue().take());",
         "tests/model/members_model.cc",
     ),
     # Our own: who took the answer may fail to write it down.

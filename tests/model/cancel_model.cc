@@ -9,6 +9,8 @@
 // comparison with the limit.
 #include "fake_stack.h"
 
+#include "nopal/base/count.h"
+#include "nopal/base/flag.h"
 #include "nopal/deque/limit.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/sync/signal_word.h"
@@ -41,7 +43,7 @@ struct vproc_of_strands {
 struct cancelling {
   vproc_of_strands vprocs[most_vprocs];
   base::atomic<std::uint32_t> vprocs_made{0};
-  join::tally stops;
+  base::count stops;
   join::cancelable outer;
   join::cancelable inner{&outer};
   join::cancelable other;
@@ -53,7 +55,7 @@ struct cancelling {
     vprocs_made.store(number + 1, base::seq_cst);
   }
   void announce_stop() noexcept {
-    stops.add(1);
+    stops.add();
     const std::uint32_t count = vprocs_made.load(base::seq_cst);
     for (std::uint32_t i = 0; i < count; ++i)
       vprocs[i].signals.tell(sync::stop_requested);
@@ -68,7 +70,7 @@ struct cancelling {
   }
 
   void look_at_next_fork(unsigned here) noexcept {
-    if (stops.count() != 0)
+    if (stops.any())
       vprocs[here].signals.tell(sync::stop_requested);
   }
   // Whether the strand is to stop.
@@ -157,7 +159,7 @@ struct one_ends : scenario<one_ends, 2>, cancelling {
     if (self == 1)
       return cancel_outer();
     fork_in(0, nullptr);
-    stops.subtract(1);
+    stops.subtract();
     look_at_next_fork(0);
     fork_in_cancelled(0);
   }
@@ -166,15 +168,16 @@ struct one_ends : scenario<one_ends, 2>, cancelling {
 
 // A strand stops because another one does, on whose stack it was forked.
 struct stops_with_another : scenario<stops_with_another, 3>, cancelling {
-  join::verdict stopped; // of that stack
+  base::flag stopped; // of that stack
 
   void before() { make_vproc(); }
   void thread(unsigned self) {
     if (self == 1)
       return cancel_outer();
-    if (self == 0)
-      stopped.set(fork_in(0, &inner));
-    else if (stopped.get())
+    if (self == 0) {
+      if (fork_in(0, &inner))
+        stopped.take();
+    } else if (stopped.taken())
       check(reason == 1, "a strand stops with another one, and does not see what was done before");
   }
   void after() { check_told(0); }

@@ -8,10 +8,13 @@
 // that nobody wakes shows as a deadlock.
 #include "mortal.h"
 
+#include "nopal/base/count.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/sync/choice.h"
+#include "nopal/sync/mutex_queue.h"
 #include "nopal/sync/once_event.h"
-#include "nopal/sync/queues.h"
+#include "nopal/sync/shared_queue.h"
+#include "nopal/sync/thread_waker.h"
 #include "nopal/sync/wait_word.h"
 
 namespace nopal::model {
@@ -40,7 +43,7 @@ template <unsigned Stacks> struct strands_that_wait {
   sync::wait_counts waits[vprocs];
   sync::wait_word words[Stacks];
   mortal<fiber> frames[Stacks];
-  join::tally stops;
+  base::count stops;
   join::cancelable region;
   join::cancelable other;
 
@@ -57,7 +60,7 @@ template <unsigned Stacks> struct strands_that_wait {
   void cancel(join::cancelable& node) noexcept {
     if (!node.mark())
       return;
-    stops.add(1);
+    stops.add();
     if (!sync::any_waits(vprocs, [&](std::uint32_t i) -> const auto& { return waits[i]; }))
       return;
     for (unsigned on = 0; on < Stacks; ++on)
@@ -77,7 +80,7 @@ template <unsigned Stacks> struct strands_that_wait {
       return;
     }
     words[on].publish(strand);
-    if (stops.count() != 0)
+    if (stops.any())
       wake_if_cancelled(on);
   }
   // The strand goes on. True: it was woken; false: it is to stop.

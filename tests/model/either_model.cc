@@ -7,10 +7,11 @@
 // touches it after that fails the run.
 #include "mortal.h"
 
+#include "nopal/base/flag.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/sync/choice.h"
 #include "nopal/sync/once_event.h"
-#include "nopal/vproc/claim.h"
+#include "nopal/sync/thread_waker.h"
 
 namespace nopal::model {
 namespace {
@@ -27,7 +28,7 @@ struct fiber {
 enum class does { finds, fails, moves_badly };
 
 template <int Count> struct cell {
-  vproc::claim claimed;
+  base::flag claimed;
   base::handed_over<int> answer{0};
   base::handed_over<int> thrown[Count];
   base::handed_over<int> prepared[Count]; // by each, before it takes the answer
@@ -157,7 +158,7 @@ struct shared : scenario<shared<Does, Caller>,
 
 // Anybody may look whether it was taken.
 struct looks : scenario<looks, 2> {
-  vproc::claim claimed;
+  base::flag claimed;
   base::handed_over<int> prepared{0};
 
   void thread(unsigned self) {

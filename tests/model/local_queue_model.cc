@@ -33,7 +33,7 @@ template <int Fibers> struct queue_state {
     return one != nullptr;
   }
   bool steal() noexcept {
-    member* const one = ready.steal(sync::anyone{});
+    member* const one = ready.steal(sync::any_member{});
     if (one != nullptr)
       one->work.resume();
     return one != nullptr;

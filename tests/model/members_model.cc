@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Models of the fibers of a cancelable, and of who cancels it and waits until they have ended.
+// Models of the fibers of a cancelable, and of a strand that cancels it and waits for their end.
 //
 // The calls and their order are those of cancel/cancel_tree.cc (cancel, take_in, the destructor)
-// and fibers/fibers.cc (begin_fiber). A node ends as soon as a fiber was told that it has no member:
-// a later access to the node fails the run.
+// and fibers/fibers.cc (begin_fiber). A node ends as soon as a strand was told that it has no
+// member: a thread that touches it after that fails the run.
 #include "mortal.h"
 
 #include "nopal/join/cancelable.h"
 #include "nopal/sync/members.h"
+#include "nopal/sync/thread_waker.h"
 
 namespace nopal::model {
 namespace {

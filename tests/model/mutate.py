@@ -25,6 +25,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from patience import SECONDS  # pylint: disable=wrong-import-position
 
 HEADERS = (
+    "nopal/base/count.h",
+    "nopal/base/flag.h",
     "nopal/base/free_list.h",
     "nopal/deque/limit.h",
     "nopal/deque/public_ring.h",
@@ -35,20 +37,20 @@ HEADERS = (
     "nopal/join/wait_free.h",
     "bench/baseline/locked.h",
     "nopal/stack/retirement.h",
-    "nopal/vproc/claim.h",
     "nopal/vproc/computation.h",
     "nopal/sync/fiber_locals.h",
     "nopal/sync/idle_list.h",
     "nopal/sync/once_event.h",
     "nopal/sync/parking.h",
     "nopal/sync/provision.h",
-    "nopal/sync/queues.h",
+    "nopal/sync/shared_queue.h",
+    "nopal/sync/wait_list.h",
+    "nopal/sync/mutex_queue.h",
+    "nopal/sync/thread_waker.h",
     "nopal/sync/local_queue.h",
     "nopal/sync/members.h",
     "nopal/sync/rendezvous.h",
-    "nopal/join/cancelable.h",
     "nopal/sync/signal_word.h",
-    "nopal/sync/suspended.h",
     "nopal/sync/wait_word.h",
     "nopal/process/run/ends.cc",
     "nopal/process/run/heap.cc",
@@ -63,9 +65,10 @@ _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # What these do under their locks the models can see; elsewhere only that a lock is a lock.
 LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/sync/idle_list.h",
-         "nopal/sync/members.h", "nopal/sync/once_event.h", "nopal/sync/provision.h",
-         "nopal/sync/queues.h", "nopal/sync/rendezvous.h", "nopal/sync/suspended.h")
-_LOCK = re.compile(r"const (?:deque::)?locked guard\{(?:at->)?lock_\};")
+         "nopal/sync/members.h", "nopal/sync/mutex_queue.h", "nopal/sync/once_event.h",
+         "nopal/sync/provision.h", "nopal/sync/rendezvous.h", "nopal/sync/shared_queue.h",
+         "nopal/sync/wait_list.h")
+_LOCK = re.compile(r"const base::locked guard\{(?:\w+(?:\.|->))*lock_?(?:\(\))?\};")
 # Others' barriers may then fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")
 # Without the tag a position that was taken back and offered anew, or a number that came back, looks
@@ -90,6 +93,9 @@ class Mutant:
         self.key = (header, code, self.column, replacement.replace("base::", ""))
         label = _LABEL.search(line)
         self.label = label[1] if label else ""
+
+    def removes_lock(self):
+        return bool(_LOCK.fullmatch(self.before))
 
     def describe(self):
         to = self.replacement or "removed"
@@ -224,10 +230,14 @@ def main():
     options = parser.parse_args()
 
     checker = Checker(options.root, options.compiler, options.includes)
+    of_headers = {header: mutants_of(options.root, header) for header in HEADERS}
+    for header, all_of_it in of_headers.items():
+        if not all_of_it or header in LOCKS and not any(map(Mutant.removes_lock, all_of_it)):
+            sys.exit(f"no order, or no lock, to weaken was found in {header}")
     mutants = [
         mutant
-        for header in HEADERS
-        for mutant in mutants_of(options.root, header)
+        for all_of_it in of_headers.values()
+        for mutant in all_of_it
         if options.only in mutant.describe()
     ]
     if not mutants:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Models of strands that wait for a mutex or a condition. The calls and their order are those of
-// mutex.cc. A strand that is left behind shows as a deadlock.
+// fibers/waits.cc. A strand that is left behind shows as a deadlock.
 #include "waiter.h"
 
 namespace nopal::model {

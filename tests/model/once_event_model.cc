@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Models of an event that happens once: whoever waits goes on, once, and sees what was set.
 //
-// The calls are those of nopal/future.h.
+// The calls are those of fibers/waits.cc.
 #include "harness.h"
 #include "mortal.h"
 

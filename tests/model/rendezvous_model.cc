@@ -7,7 +7,7 @@
 // not unlocked all places. Its frame ends when it goes on: who touches it then fails the run.
 #include "mortal.h"
 
-#include "nopal/join/cancelable.h"
+#include "nopal/base/count.h"
 #include "nopal/sync/rendezvous.h"
 #include "nopal/sync/wait_word.h"
 
@@ -55,7 +55,7 @@ struct alternative {
     at = nullptr;
     value = 0;
     own.value = nullptr;
-    own.of = nullptr;
+    own.shared = nullptr;
     own.number = 0;
     own.strand = nullptr;
     own.next = nullptr;
@@ -150,7 +150,7 @@ bool publish_all(alternative* first, strand* of) noexcept {
 // A thread that runs strands.
 class vproc_of_strands {
 public:
-  vproc_of_strands(mortal<meeting_place>* at, notes& to, join::tally& stops) noexcept
+  vproc_of_strands(mortal<meeting_place>* at, notes& to, base::count& stops) noexcept
       : places_{at}, notes_{to}, stops_{stops} {}
 
   void run(strand& one) noexcept {
@@ -188,7 +188,7 @@ private:
       if (each.wants == side::sending)
         each.value = one.first_value + static_cast<int>(one.calls * most_alternatives + i);
       each.own.value = &each.value;
-      each.own.of = &here.any;
+      each.own.shared = &here.any;
       each.own.number = i;
     }
   }
@@ -217,7 +217,7 @@ private:
       one.word.retract();
     }
     one.word.publish(&here);
-    if (stops_.count() != 0)
+    if (stops_.any())
       wake_if_cancelled(one);
     return none_possible;
   }
@@ -267,7 +267,7 @@ private:
 
   mortal<meeting_place>* const places_;
   notes& notes_;
-  join::tally& stops_;
+  base::count& stops_;
   strand* ready_[max_threads]{};
   unsigned count_ = 0;
 };
@@ -280,7 +280,7 @@ struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
   mortal<meeting_place> at[places];
   strand strands[count];
   notes handed_over;
-  join::tally stops;
+  base::count stops;
 
   void before() {
     for (mortal<meeting_place>& each : at)
@@ -293,7 +293,7 @@ struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
   void thread(unsigned self) {
     vproc_of_strands here{at, handed_over, stops};
     if (Courses[self].cancels) {
-      stops.add(1);
+      stops.add();
       base::full_fence();
       for (strand& each : strands)
         here.wake_if_cancelled(each);

@@ -70,7 +70,7 @@ REASONS = {
     (_THE, "tail_.store(at, base::release);", 0, "relaxed"): _PUSH_BARRIER,
     (_THE, "return head_.load(base::acquire) <= at;", 0, "relaxed"): _DROPPED,
     (_THE, "head_.store(at, base::release);", 0, "relaxed"): _DROPPED,
-    (_THE, "const locked guard{lock_}; #4", 0, ""): _NOT_MODELLED,
+    (_THE, "const base::locked guard{lock_}; #4", 0, ""): _NOT_MODELLED,
     (_CHASE_LEV, _AFTER_TAKE_BACK, 0, "relaxed"): _DECIDED,
     (_CHASE_LEV, _STEAL_TOP, 0, "relaxed"): _KEEPS_LOADS,
     (_CHASE_LEV, _PUT_TOP, 0, "relaxed"): _NO_LOAD_BUFFERING,

@@ -5,7 +5,9 @@
 #include "strand.h"
 
 #include "nopal/sync/choice.h"
-#include "nopal/sync/queues.h"
+#include "nopal/sync/mutex_queue.h"
+#include "nopal/sync/shared_queue.h"
+#include "nopal/sync/thread_waker.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::model {

@@ -38,7 +38,7 @@ bool is_guarded(stack_id of) {
 template <class Meanwhile>
 std::size_t unguarded(std::size_t large, std::size_t small, Meanwhile meanwhile) {
   stack::open(large, 64 * kMiB);
-  stack::small::open(small, true);
+  stack::small::open(small, true, stack::largest_frame());
   const std::size_t count = large > kMiB ? 3 : 20;
   std::vector<stack_id> all;
   for (const bool late : {false, true}) {
@@ -111,7 +111,7 @@ TEST(largest_frame, is_caught_where_memory_was_locked_for_a_while) {
 TEST(largest_frame, no_guards_take_no_addresses) {
   EXPECT_EQ(apart([] {
               stack::open(kMiB, 64 * kMiB);
-              stack::small::open(256 * kKiB, false);
+              stack::small::open(256 * kKiB, false, stack::largest_frame());
               const stack_id one = stack::small::acquire();
               return stack::top(one) - one == 256 * kKiB && stack::bottom(one) == one ? 1 : 0;
             }),

@@ -22,7 +22,7 @@ constexpr std::size_t kStack = std::size_t{64} << 10;
 void open_once() {
   static const bool done = [] {
     stack::open(std::size_t{1} << 20, std::size_t{64} << 20);
-    small::open(kStack, true);
+    small::open(kStack, true, stack::largest_frame());
     return true;
   }();
   (void)done;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// A flag that is taken once: a node is cancelled, an alternative has the answer, a future is begun.
+//
+// Contract:  exactly one `take` returns true. A thread that sees the flag taken, by `taken` or by a
+//            `take` that comes too late, sees what was done before that `take`.
+// Orders:
+//   A  take: exchange acq_rel. Partner: itself, and the acquire of taken. What the first taker
+//      writes afterwards is ordered by other means: a join, an event.
+// Paper: manticore-icfp08, section 6.4 (markFull).
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/config.h"
+
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::base {
+
+class flag {
+public:
+  // True: this call is the first.
+  bool take() noexcept { return word_.exchange(1, base::acq_rel) == 0; } // A
+  bool taken() const noexcept { return word_.load(base::acquire) != 0; } // A
+  // No other thread uses the flag. It is untaken, as at first.
+  void reset() noexcept { word_.store(0, base::relaxed); }
+
+private:
+  atomic<std::uint32_t> word_{0};
+};
+
+} // namespace nopal::base
+NOPAL_HIDDEN_END

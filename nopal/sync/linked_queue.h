@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// A queue whose links lie in its members, first in, first out. A Member, a fiber or a suspended
+// worker, has a member `handed_over<Member*> next`, which belongs to the queue that it is in. A
+// fiber that waits for something, and may be made ready before it has left that queue, is linked
+// there by `next_waiting`.
+//
+//   linked_queue   for a caller that holds the lock that guards the queue
+//   counted_queue  the same, and all may ask, without the lock, how many members there are. The
+//                  count is relaxed, and may be wrong for a moment; each user says why that will do
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/config.h"
+
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::sync {
+
+struct any_member {
+  bool operator()(const void*) const noexcept { return true; }
+};
+// Of the fibers that wait, not one that was cancelled (choice.h): that fiber removes itself.
+struct claimable {
+  template <class Fiber> bool operator()(Fiber* fiber) const noexcept { return fiber->claim(); }
+};
+
+struct by_next {
+  template <class Member> static auto& link(Member* from) noexcept { return from->next; }
+};
+struct by_next_waiting {
+  template <class Member> static auto& link(Member* from) noexcept { return from->next_waiting; }
+};
+
+struct uncounted {
+  void change(int) noexcept {}
+};
+class counted {
+public:
+  std::uint32_t count() const noexcept { return count_.load(base::relaxed); }
+  void change(int by) noexcept {
+    count_.store(count() + static_cast<std::uint32_t>(by), base::relaxed);
+  }
+
+private:
+  base::atomic<std::uint32_t> count_{0};
+};
+
+template <class Member, class Link = by_next, class Count = uncounted>
+class linked_queue : public Count {
+public:
+  bool empty() const noexcept { return first_ == nullptr; }
+  Member* first() const noexcept { return first_; }
+  Member* last() const noexcept { return last_; }
+
+  void append(Member* last) noexcept {
+    Link::link(last) = nullptr;
+    Member* const before = last_;
+    (before == nullptr ? first_ : Link::link(before)) = last;
+    last_ = last;
+    Count::change(1);
+  }
+  void prepend(Member* first) noexcept {
+    Link::link(first) = static_cast<Member*>(first_);
+    first_ = first;
+    if (last_ == nullptr)
+      last_ = first;
+    Count::change(1);
+  }
+
+  // The first member that `wanted` is true for; null: there is none.
+  template <class Wanted = any_member> Member* take(Wanted wanted = {}) noexcept {
+    Member* before = nullptr;
+    for (Member* at = first_; at != nullptr; before = at, at = Link::link(at)) {
+      if (!wanted(at))
+        continue;
+      Member* const after = Link::link(at);
+      (before == nullptr ? first_ : Link::link(before)) = after;
+      if (after == nullptr)
+        last_ = before;
+      Count::change(-1);
+      return at;
+    }
+    return nullptr;
+  }
+
+  // Takes all that `wanted` is true for. Returns the first of them; each names the next.
+  template <class Wanted = any_member> Member* take_all(Wanted wanted = {}) noexcept {
+    linked_queue<Member, Link> taken;
+    linked_queue<Member, Link> left;
+    int number = 0;
+    for (Member* at = first_; at != nullptr;) {
+      Member* const next = Link::link(at);
+      const bool taken_too = wanted(at);
+      (taken_too ? taken : left).append(at);
+      number += taken_too ? 1 : 0;
+      at = next;
+    }
+    first_ = left.first();
+    last_ = left.last();
+    Count::change(-number);
+    return taken.first();
+  }
+
+  template <class Wanted> bool holds(Wanted wanted) const noexcept {
+    Member* at = first_;
+    while (at != nullptr && !wanted(at))
+      at = Link::link(at);
+    return at != nullptr;
+  }
+
+private:
+  base::handed_over<Member*> first_{nullptr};
+  base::handed_over<Member*> last_{nullptr};
+};
+
+template <class Member, class Link = by_next>
+using counted_queue = linked_queue<Member, Link, counted>;
+
+} // namespace nopal::inline NOPAL_ABI::sync
+NOPAL_HIDDEN_END
