@@ -148,7 +148,7 @@ private:
   }
 
   const clock::time_point deadline_ = detail::never;
-  const std::stop_token by_;
+  const std::stop_token by_{}; // Clang 14 makes no const one without the braces
   std::stop_source out_;
   bool skipped_ = false;
 };
