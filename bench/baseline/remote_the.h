@@ -36,6 +36,7 @@
 #include <optional>
 #include <type_traits>
 
+NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
 template <std::uint32_t Capacity> struct queue_memory {
@@ -136,3 +137,4 @@ std::optional<segment> steal(Peer& victim, Step step = {}) {
 }
 
 } // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END
