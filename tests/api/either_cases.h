@@ -102,7 +102,7 @@ TEST(either, returns_at_once_where_a_scope_owns_the_others) {
           [&] {
             const counted_end end{stopped};
             while (!nopal::is_cancelled())
-              nopal::fibers::yield();
+              nopal::yield();
             returned.wait(); // it has not stopped when `either` returns
             return 1;
           },
