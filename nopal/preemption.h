@@ -27,7 +27,7 @@
 #if !defined(NOPAL_SERIAL)
 #include "nopal/base/count.h"
 #include "nopal/sched/preemption.h"
-#include "nopal/vproc/worker.h"
+#include "nopal/vproc/worker_deque.h"
 #endif
 
 NOPAL_HIDDEN_BEGIN
@@ -49,14 +49,14 @@ struct NOPAL_TYPE no_preemption {
 /// @par Threads
 /// Any thread, any strand.
 [[gnu::always_inline]] inline void poll() {
-  if (!vproc::current()->deque.allows_here()) [[unlikely]]
+  if (!vproc::current_deque()->deque.allows_here()) [[unlikely]]
     sched::poll_slow();
 }
 
 namespace detail {
 // The same, but whether the strand is cancelled is the result: to throw takes microseconds.
 [[gnu::always_inline]] inline bool stops_at_poll() {
-  return !vproc::current()->deque.allows_here() && sched::stops_at_poll_slow();
+  return !vproc::current_deque()->deque.allows_here() && sched::stops_at_poll_slow();
 }
 } // namespace detail
 

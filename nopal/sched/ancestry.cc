@@ -179,8 +179,8 @@ bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
     forks = look(next.from, next.holder);
     if (forks.shielded)
       return false;
-    next =
-        outer.stopped.taken() || forks.stopping != nullptr ? step{true} : above(outer, forks.highest);
+    next = outer.stopped.taken() || forks.stopping != nullptr ? step{true}
+                                                              : above(outer, forks.highest);
   }
   if (next.stops)
     own.stopped.take(); // found above this stack, so true for all its strands

@@ -5,7 +5,6 @@
 
 #include "nopal/base/count.h"
 #include "nopal/config.h"
-#include "nopal/base/count.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sched {

@@ -28,7 +28,6 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-
 struct worker : worker_deque {
   vproc* host = nullptr;                   // the vproc that runs it; null: suspended or unused
   stack::stack_id stack = stack::no_stack; // its strand's, or an empty one for the next steal
