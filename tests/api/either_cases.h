@@ -3,7 +3,7 @@
 #pragma once
 
 #include "nopal/either.h"
-#include "nopal/fibers/fibers.h"
+#include "nopal/fiber.h"
 #include "nopal/preemption.h"
 #include "tests/api/endless.h"
 #include "tests/api/numbered.h"
