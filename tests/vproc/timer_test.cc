@@ -54,12 +54,12 @@ TEST_F(timer, tells_a_vproc_that_runs_while_a_fiber_is_ready) {
 TEST_F(timer, tells_no_vproc_that_does_not_run_or_blocks) {
   const idle_vproc blocked;
   blocked->runs.set(true);
-  blocked->blocked.enter();
+  blocked->blocked.add();
   make_ready();
   wait_for_a_tick();
   EXPECT_FALSE(vproc->signals.raised(preempt_requested)) << "it runs no strand";
   EXPECT_FALSE(blocked->signals.raised(preempt_requested)) << "a spare has its place";
-  blocked->blocked.leave();
+  blocked->blocked.subtract();
   blocked->runs.set(false);
 }
 
