@@ -280,7 +280,8 @@ TEST_F(action_death, an_action_decides_when_it_is_asked) {
 
 TEST_F(action_death, an_action_belongs_into_a_computation) {
   one_by_one order;
-  EXPECT_DEATH(order.starter(), "a scheduler action was started outside nopal::run");
+  EXPECT_DEATH(static_cast<void>(order.starter()),
+               "a scheduler action was started outside nopal::run");
 }
 
 } // namespace nopal_test

@@ -29,6 +29,12 @@ template <class T> std::vector<T> random_vector(std::size_t count, std::uint32_t
   return all;
 }
 
+// The number, which compilers do not know: else they make a copy of the elision for it alone.
+int given(int number) {
+  const volatile int unknown = number;
+  return unknown;
+}
+
 // An integer product: compilers unroll it if they know that n is small.
 void add_product(const int* a, const int* b, int* c, int n, int stride) {
   for (int i = 0; i < n; ++i)
@@ -56,7 +62,7 @@ void multiply(const int* a, const int* b, int* c, int n, int stride) {
 }
 
 std::uint64_t product(int times) {
-  constexpr int n = 128;
+  const int n = given(128);
   const auto a = random_vector<int>(n * n, 100);
   const auto b = random_vector<int>(n * n, 100);
   std::vector<int> c(n * n);
