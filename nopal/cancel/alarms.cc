@@ -31,12 +31,16 @@ struct alarm_thread {
     constexpr std::chrono::hours longest{24}; // a clock's time plus this does not overflow
     for (;;) {
       const auto now = alarm::clock::now();
-      if (set.empty())
+      const auto next = set.begin();
+      if (next == set.end()) {
         changed.wait(guard);
-      else if (const auto next = set.begin(); next->first > now)
-        changed.wait_until(guard, std::min(next->first, now + longest));
-      else
+      } else if (next->first > now) {
+        // A copy: the alarm may be destroyed, and its entry with it, while this thread waits.
+        const alarm::clock::time_point until = std::min(next->first, now + longest);
+        changed.wait_until(guard, until);
+      } else {
         ring(guard, set.extract(next).mapped());
+      }
     }
   }
 
