@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Decides the options, and opens everything at the first fork. Nothing is closed: it all ends with
-// the process, at any time.
+// Opens everything at the first fork, and starts and ends the threads of the pool. What is opened
+// stays open as long as the process lives.
 #include "nopal/sched/pool.h"
 
 #include "nopal/base/check.h"
