@@ -5,6 +5,7 @@
 
 #include "nopal/config.h"
 #include "nopal/join/cancelable.h"
+#include "nopal/join/join.h"
 
 #include <vector>
 
@@ -16,6 +17,9 @@ void cancel(join::cancelable& node) noexcept;
 
 // The regions that the calling strand stands in, up to the nearest shield; the innermost first.
 std::vector<const join::cancelable*> enclosing_regions();
+
+// The node of a region that the calling strand is about to fork in, as the walk down finds it.
+join::ancestor* placed_region(const join::region_frame* frame) noexcept;
 
 // Called around the life of a scope that shields its children.
 void begin_shield() noexcept;

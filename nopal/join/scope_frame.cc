@@ -30,6 +30,7 @@ void fork_record::complete(std::uintptr_t taken_above) noexcept {
   scope_frame* const scope = this->scope();
   scope->activate(); // while resume_at tells where the return address lies
   scope->state().structured = kind() == fork_kind::structured;
+  scope->state().of_region = kind() == fork_kind::region;
   NOPAL_ASSERT(lies_in_its_frame(scope),
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");

@@ -82,6 +82,11 @@ struct NOPAL_TYPE scope_frame : arch::context {
   // Main path. What it would fork from now on comes after a child that has failed.
   bool overtaken() const noexcept { return active() && first_failure() != no_failure; }
 
+  // While the scope is active: the node of what comes after its first steal, and whether its
+  // children are of a region.
+  ancestor& below() noexcept { return state_->below; }
+  bool is_of_region() const noexcept { return state_->of_region; }
+
   bool is_structured() const noexcept { return active() && state_->structured; }
 
   // How often the main path was stolen since the last join.

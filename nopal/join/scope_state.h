@@ -3,13 +3,14 @@
 // Most scopes never do, so it does not lie in their frames, but comes from a list of free states.
 //
 // A state belongs to a scope from its activation to the end of its join (scope_frame.h),
-// which says which thread may touch which part. Memory: a state of 128 bytes for each active scope,
+// which says which thread may touch which part. Memory: a state of 192 bytes for each active scope,
 // at most as many as there were at a time. It is not given back.
 #pragma once
 
 #include "nopal/arch/arch.h"
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
+#include "nopal/join/descent.h"
 #include "nopal/join/failure.h"
 #include "nopal/join/strand_state.h"
 #include "nopal/join/wait_free.h"
@@ -33,6 +34,8 @@ struct alignas(64) scope_state {
   base::atomic<std::int64_t> first_failure;
   std::uint32_t stops; // how often strands behind a failed child were told; failures' lock
   bool structured;     // set when a fork is completed (fork_kind)
+  bool of_region;      // likewise
+  ancestor below;      // the stacks of the thieves that had the main path, and what is below them
   // Of the main path while it is suspended. Its exceptions are there also when they are set aside,
   // and its control words when it forks with words of its own.
   strand_state strand;

@@ -16,17 +16,19 @@ namespace {
 struct owners {
   origin from;
   sync::wait_word waits;
+  join::descendant below;
 };
 static_assert(sizeof(owners) <= stack::owners_bytes);
 
 owners& owners_of(stack::stack_id stack) noexcept {
   return *static_cast<owners*>(stack::owners_room(stack));
 }
-origin& origin_of(stack::stack_id stack) noexcept { return owners_of(stack).from; }
+origin& own_origin(stack::stack_id stack) noexcept { return owners_of(stack).from; }
 
 // Begins the origin of a stack; the caller sets the scope or the fork.
 origin& begin_origin(stack::stack_id stack, origin::kind tag, fiber_context* context) noexcept {
-  origin& own = origin_of(stack);
+  origin& own = own_origin(stack);
+  owners_of(stack).below.remove(); // it was in no list, or nothing is above it
   own.tag = tag;
   own.stopped.reset(); // nothing is known of the strands that will run here
   own.context = context;
@@ -143,7 +145,14 @@ void set_origin(stack::stack_id stack, fiber_context* begins) noexcept {
   begin_origin(stack, origin::kind::fiber, begins).stolen = nullptr;
 }
 
-void forget_context(stack::stack_id stack) noexcept { origin_of(stack).context = nullptr; }
+void forget_context(stack::stack_id stack) noexcept { own_origin(stack).context = nullptr; }
+
+const origin& origin_of(stack::stack_id stack) noexcept { return own_origin(stack); }
+
+join::descendant& descendant_of(stack::stack_id stack) noexcept { return owners_of(stack).below; }
+stack::stack_id stack_of(const join::descendant* below) noexcept {
+  return stack::stack_of(reinterpret_cast<std::uintptr_t>(below));
+}
 
 fiber_context* context_of(stack::stack_id stack) noexcept { return origin_of(stack).context; }
 
@@ -158,7 +167,7 @@ fiber_context* current_context() noexcept {
 bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
   if (!stack::is_ours(from))
     return false;
-  origin& own = origin_of(stack::stack_of(from));
+  origin& own = own_origin(stack::stack_of(from));
   // Without shields, what an earlier walk has found holds for all strands below it.
   const bool from_memory = !shields.any();
   if (from_memory && own.stopped.taken())
@@ -175,7 +184,7 @@ bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
   }
   step next = above(own, forks.highest);
   while (!next.stops && stack::is_ours(next.from)) {
-    const origin& outer = origin_of(stack::stack_of(next.from));
+    const origin& outer = own_origin(stack::stack_of(next.from));
     forks = look(next.from, next.holder);
     if (forks.shielded)
       return false;
@@ -208,7 +217,7 @@ std::vector<const join::cancelable*> regions_above(std::uintptr_t from) {
     for (std::uintptr_t at = from; (at = stack::marks::lowest(at, top)) != 0; at += sizeof at)
       if (!add(highest = reinterpret_cast<const fork_record*>(at)))
         return all;
-    const origin& source = origin_of(on);
+    const origin& source = own_origin(on);
     if (source.tag == origin::kind::first_child && !add(source.fork))
       return all;
     from = above(source, highest).from;

@@ -25,6 +25,7 @@
 #include "nopal/sched/ancestry.h"
 #include "nopal/sched/arenas.h"
 #include "nopal/sched/copies.h"
+#include "nopal/sched/descent.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/steal.h"
 #include "nopal/sched/stop.h"
@@ -105,7 +106,7 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   worker* const self = vproc::current(); // perhaps not the one that began the child
   const bool ours = !child->offered || self->deque.take_back_root(fork);
   if (failed && join::attach_failure(fork, !ours))
-    announce_stop();
+    announce_stop(fork->scope()->below());
   // The thread that waits returns to the frame of run_on_new_stack; any other one must not.
   if (ours && self->host->bound == child->begun && !self->host->member)
     return;
@@ -193,6 +194,7 @@ NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexce
   arch::tell_gdb(stack::top(self->stack), begin);
   arch::nopal_arch_call_on(run_first_child, &child, begin);
   worker* const now = vproc::current();
+  displace_stack(now->stack);
   base::end_use(stack::bottom(now->stack), stack::frames_top(now->stack));
   return now;
 }

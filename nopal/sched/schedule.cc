@@ -10,6 +10,7 @@
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/ancestry.h"
+#include "nopal/sched/descent.h"
 #include "nopal/sched/groups.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/pool.h"
@@ -244,6 +245,7 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
       stack::retire(scope->stack_pointer);
     self->stack = stack::no_stack;
   } else {
+    displace_stack(self->stack);
     base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   }
   base::happens_before(&scope->state());

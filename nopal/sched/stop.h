@@ -14,6 +14,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/join/descent.h"
 #include "nopal/stack/stack.h"
 
 #include <cstdint>
@@ -26,8 +27,11 @@ struct vproc;
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Any thread, after it has marked what is cancelled: tells all vprocs, and wakes the strands that
-// wait and are to stop.
-void announce_stop() noexcept;
+// wait below that node and are to stop, and those on the stack of the address `also_on`. Calls `see`
+// with each observer below the node, which may not place or remove anything.
+void announce_stop(join::ancestor& node, std::uintptr_t also_on = 0,
+                   void (*see)(join::descendant*, void*) = nullptr,
+                   void* argument = nullptr) noexcept;
 // Called when what was cancelled has ended: once for each announcement.
 void stop_ended(std::uint32_t times = 1) noexcept;
 

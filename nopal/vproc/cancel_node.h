@@ -30,6 +30,8 @@ public:
     return node != nullptr;
   }
 
+  cancel_node* parent() const noexcept { return parent_; }
+
   void begin_member() noexcept { members_.begin_one(); }
   // If this was the last member, returns the list of the fibers that wait for that (next_waiting).
   // The caller makes them ready; the node may be gone once it has.

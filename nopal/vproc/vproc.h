@@ -20,7 +20,6 @@
 #include "nopal/sync/shared_queue.h"
 #include "nopal/sync/signal_word.h"
 #include "nopal/sync/vain_steals.h"
-#include "nopal/sync/wait_word.h"
 
 #include <cstdint>
 
@@ -117,8 +116,6 @@ struct vproc {
     return actions.get() == nullptr && remote.empty() && !spare.get() && !watched &&
            !signals.maybe_raised(~0u);
   }
-
-  alignas(64) sync::wait_counts waits; // of its strands that a canceller may wake
 
   // Other threads request something of it with these, and read them (sched/stop.h, timer.h).
   alignas(64) sync::signal_word<worker> signals;
