@@ -78,12 +78,15 @@ private:
   base::handed_over<descendant*> first_{nullptr};
 };
 
-// Its address stands for the node above what has none.
-inline ancestor nothing_above;
+// Stands for the node above what has none. There is nothing at this address.
+inline ancestor* nothing_above() noexcept {
+  static char place;
+  return reinterpret_cast<ancestor*>(&place);
+}
 
 void descendant::place(ancestor* above) noexcept {
   if (above == nullptr)
-    return above_.store(&nothing_above, base::release); // A
+    return above_.store(nothing_above(), base::release); // A
   const base::locked guard{above->lock_};
   if (above_.load(base::relaxed) != nullptr) // another strand was faster
     return;
@@ -97,7 +100,7 @@ void descendant::place(ancestor* above) noexcept {
 
 void descendant::remove() noexcept {
   ancestor* const above = above_.load(base::relaxed);
-  if (above != nullptr && above != &nothing_above) {
+  if (above != nullptr && above != nothing_above()) {
     const base::locked guard{above->lock_};
     (before_ == nullptr ? above->first_ : before_->next_) = static_cast<descendant*>(next_);
     if (next_ != nullptr)

@@ -55,10 +55,10 @@ ancestor* placed_above_computation(vproc::computation* in) noexcept {
   ancestor* known = in->below.load(base::acquire);
   if (known == nullptr) {
     ancestor* const above = placed_above(in->waiting->stack_pointer);
-    known = above != nullptr ? above : &join::nothing_above;
+    known = above != nullptr ? above : join::nothing_above();
     in->below.store(known, base::release);
   }
-  return known != &join::nothing_above ? known : nullptr;
+  return known != join::nothing_above() ? known : nullptr;
 }
 
 ancestor* placed_above_fiber(const fiber_context* context) noexcept {

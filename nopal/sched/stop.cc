@@ -65,8 +65,9 @@ const bool says_what_is_swallowed = (join::after_handler = say_if_swallowed, tru
 void announce_stop(join::ancestor& node, std::uintptr_t also_on,
                    void (*see)(join::descendant*, void*), void* argument) noexcept {
   stops.add(); // K2 of sync/README.md: before any vproc is told
-  vproc::for_each_live_vproc([](vproc::vproc* each) { each->signals.tell(sync::stop_requested); }); // K3
-  base::full_fence(); // K4
+  vproc::for_each_live_vproc(
+      [](vproc::vproc* each) { each->signals.tell(sync::stop_requested); }); // K3
+  base::full_fence();                                                        // K4
   if (stack::is_ours(also_on))
     wake_if_cancelled(stack::stack_of(also_on));
   std::vector<stack::stack_id> stacks;

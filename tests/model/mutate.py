@@ -31,6 +31,7 @@ HEADERS = (
     "nopal/deque/limit.h",
     "nopal/deque/public_ring.h",
     "nopal/base/spin_lock.h",
+    "nopal/join/descent.h",
     "nopal/deque/stack_map.h",
     "bench/baseline/the.h",
     "bench/baseline/chase_lev.h",
