@@ -30,28 +30,20 @@ std::size_t number_in(const char* path, const char* line_format, std::size_t oth
   return number;
 }
 
-std::size_t kib_of(const char* line_format) noexcept {
-  return number_in("/proc/self/status", line_format, 0);
-}
-
 std::size_t limit_on(__rlimit_resource what) noexcept {
   rlimit limit{};
   const bool limited = getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   return limited ? limit.rlim_cur : SIZE_MAX;
 }
 
-std::size_t left_of(std::size_t limit, std::size_t used) noexcept {
-  return limit == SIZE_MAX ? limit : limit - std::min(limit, used);
+// `used` is the format of the line that says how much is used. Without a limit it is not read.
+std::size_t left_of(__rlimit_resource what, const char* used) noexcept {
+  constexpr char path[] = "/proc/self/status";
+  const std::size_t limit = limit_on(what);
+  return limit == SIZE_MAX ? limit : limit - std::min(limit, number_in(path, used, 0) << 10); // KiB
 }
-
-std::size_t addresses_left() noexcept {
-  const std::size_t limit = limit_on(RLIMIT_AS);
-  return limit == SIZE_MAX ? limit : left_of(limit, kib_of("VmSize: %zu") << 10);
-}
-std::size_t data_left() noexcept {
-  const std::size_t limit = limit_on(RLIMIT_DATA);
-  return limit == SIZE_MAX ? limit : left_of(limit, kib_of("VmData: %zu") << 10);
-}
+std::size_t addresses_left() noexcept { return left_of(RLIMIT_AS, "VmSize: %zu"); }
+std::size_t data_left() noexcept { return left_of(RLIMIT_DATA, "VmData: %zu"); }
 
 // Reserves addresses while it lives: whether the kernel allows that shows a limit.
 struct probe {
@@ -82,7 +74,7 @@ std::size_t lockable_left() noexcept {
     return SIZE_MAX;
   if (probe{limit + page_size()}.mapped())
     return SIZE_MAX;
-  return left_of(limit, kib_of("VmLck: %zu") << 10);
+  return left_of(RLIMIT_MEMLOCK, "VmLck: %zu");
 }
 
 bool overcommits_nothing() noexcept {

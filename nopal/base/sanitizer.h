@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What sanitizers and Valgrind must be told when a thread changes stacks. Without such a tool the
-// calls do nothing: the tools' symbols are weak. So one library serves all programs. Any thread may
-// call all of it.
+// calls do nothing: the tools' symbols are weak. So one library serves all programs.
 //
 // AddressSanitizer keeps the bounds of the running stack and poisons parts of frames; a frame that
 // is left for good leaves its poison behind. LeakSanitizer looks for pointers on the stacks that it
