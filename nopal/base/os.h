@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The system calls of the runtime, each with the one meaning it is used for. Any thread may call
-// them.
+// The system calls of the runtime, each with the one meaning it is used for. For any thread.
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -42,8 +41,7 @@ bool discard(void* at, std::size_t bytes) noexcept;
 
 // How many pages of this range have memory. Where the kernel does not say, each page counts.
 std::size_t resident_pages(void* at, std::size_t bytes) noexcept;
-// Which of at most 64 pages have memory: bit i is the i-th from `at`. All, if the kernel does not
-// say.
+// Which of at most 64 pages have memory: bit i is the i-th from `at`. If the kernel is silent, all.
 std::uint64_t which_resident(std::uintptr_t at, std::size_t pages) noexcept;
 
 // futex_wait sleeps while `word` holds `expected`, or less long; futex_wake_one wakes one sleeper.

@@ -13,8 +13,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
-// Computes how large their stacks must be, unless that is known. Takes the dynamic linker's lock, so
-// the caller holds none of Nopal's: a library that is being loaded may fork in its constructors.
+// Computes how large their stacks must be, unless that is known. Takes the dynamic linker's lock,
+// so the caller holds none of Nopal's: a library that is being loaded may fork in its constructors.
 void measure_threads() noexcept;
 
 // Bytes for the frames of a thread that runs Nopal's own code and short callbacks.
