@@ -86,8 +86,8 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
 //   never      A call that passes an argument on the stack, in a branch that is never taken. GCC
 //              finds that out only after it has decided how to address the locals, and then removes
 //              the call.
-//   r12        A clobber of a second register. A function that saves only one would end by computing
-//              the stack pointer from the frame pointer, which it has just loaded: that waits.
+//   r12        A clobber of one more register. A function that saves only one ends by computing
+//              the stack pointer from the frame pointer, which it has just loaded.
 //   asm goto   GCC knows that an alloca's address is the stack pointer, and might use one for the
 //              other after a fork. It forgets this where two paths meet.
 #if !defined(__clang__)

@@ -72,8 +72,7 @@ void heavy_barrier() noexcept;
                                      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-// A thread that spins calls this with n = 1, 2 and so on. It pauses, and at each 64th call gives up
-// its time slice.
+// For a thread that spins, with n = 1, 2 and so on: a pause, or at each 64th call its time slice.
 void wait_briefly(unsigned n) noexcept;
 
 } // namespace nopal::base

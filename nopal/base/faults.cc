@@ -12,8 +12,7 @@
 namespace nopal::base {
 namespace {
 
-// The guard below a signal stack. The program's handlers run on that stack too, and frames that
-// outgrow it must be noticed.
+// The guard below a signal stack, on which handlers of the program run too.
 constexpr std::size_t kGuardBytes = std::size_t{512} << 10;
 
 // The kernel saves the registers on a signal stack, and these may be many (AVX-512, AMX).
@@ -23,8 +22,7 @@ std::size_t signal_stack_bytes() noexcept {
 }
 
 atomic<fault_look> looks[most_fault_looks]{}; // null: none
-// A thread may enter the handler as soon as it is installed. So `previous` and `spent`, which the
-// handler reads, are written before; it does not read `installed` and `ours`.
+// The handler reads `previous` and `spent`, so both are written before it is installed.
 bool installed = false;
 struct sigaction ours{};
 struct sigaction previous{};

@@ -4,7 +4,7 @@
 //
 // Invariant: what lies below `usable_` is usable.
 // Orders: G  a thread that has made memory usable raises `usable_` (release); a thread that reads
-//            it (acquire) may use the memory. Two threads may make the same piece usable: harmless.
+//            it (acquire) may use the memory. Two threads may make the same piece usable.
 #pragma once
 
 #include "nopal/config.h"
@@ -28,9 +28,7 @@ public:
   }
   void* start() const noexcept { return at_; }
   // Any thread. Whether the first so many bytes are usable.
-  bool holds(std::size_t bytes) const noexcept {
-    return bytes <= usable_.load(acquire); // G
-  }
+  bool holds(std::size_t bytes) const noexcept { return bytes <= usable_.load(acquire); } // G
   // Any thread. Makes the first so many bytes usable. False: the kernel refuses; errno says why.
   bool reach(std::size_t bytes) noexcept {
     std::size_t from = usable_.load(acquire); // G

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Options with which a program that forks must not be compiled. The compiler refuses most of them
-// here. It cannot see split stacks, and safe stacks of another file: with these the linked program
-// ends at its first fork (sanitizer.h, refused_option).
+// here. Split stacks, and safe stacks in another file, end the linked program at its first fork.
 #pragma once
 
 #if !defined(__x86_64__) || defined(__ILP32__) || !defined(__linux__)

@@ -94,8 +94,7 @@ void forget_unwound_frames() noexcept;
 // Tells Memcheck that the thread will jump back to this stack pointer, and call from there.
 void allow_call(std::uintptr_t stack_pointer) noexcept;
 
-// While this object lives, Memcheck reports no read of this thread: it may read whatever frames
-// hold, or held.
+// While this object lives, Memcheck lets the thread read whatever frames hold, or held.
 class reading_frames {
 public:
   reading_frames() noexcept;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the online list, the affinity mask and the quota of this process's cgroup and of every
-// cgroup above it. A file that is missing or damaged is named in cpu_count::why and sets no limit.
+// Reads the online list, the affinity mask, and the quotas of the cgroups around this process.
 #include "nopal/config/cpus.h"
 
 #include "nopal/config/environment.h"
@@ -64,8 +63,7 @@ std::string unescaped(std::string_view field) {
   return text;
 }
 
-// The line is id parent major:minor root point options [optional fields] - type source
-// super-options
+// id parent major:minor root point options [optional fields] - type source super-options
 std::optional<cgroup> parse_mount(std::string_view line) {
   const std::vector<std::string_view> fields = split(line, ' ');
   const auto dash = std::ranges::find(fields, std::string_view("-"));
@@ -85,7 +83,7 @@ std::optional<std::string> below(const std::string& path, const std::string& roo
   return (rest + '/').starts_with("/../") ? std::nullopt : std::optional(rest);
 }
 
-// Collects what the files say. Used by one thread.
+// Collects what the files say.
 struct survey {
   const std::string& root;
   cpu_count quota = {0, ""}; // the tightest so far; 0: none found
@@ -192,8 +190,7 @@ struct survey {
         read_lines("/proc/self/cgroup", parse_membership, "a line such as \"0::/path\"");
     const auto mounts = read_lines("/proc/self/mountinfo", parse_mount, "a description of a mount");
     for (const cgroup& member : members) {
-      // Every kernel lists v2, used or not. Where v1 has the cpu controller, a quota cannot be in
-      // v2, so it does not matter if no mount shows that.
+      // Every kernel lists v2, used or not. Where v1 has the cpu controller, v2 can have no quota.
       bool seen = member.kind == cgroup_kind::v2 &&
                   std::ranges::count(members, cgroup_kind::v1_cpu, &cgroup::kind) != 0;
       for (const cgroup& mount : mounts) {

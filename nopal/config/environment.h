@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parses the text of variables, and reads the kernel's files. Any thread may call these functions,
-// which keep no state.
+// Parses the text of variables and reads the kernel's files, without a state: for any thread.
 #pragma once
 
 #include "nopal/config.h"

@@ -13,7 +13,6 @@ std::optional<number> parse_flag(std::string_view text) noexcept {
 std::string show_number(number value) { return std::to_string(value); }
 
 std::string show_bytes(number bytes) {
-  // The largest unit that divides the number, so that the text means exactly this number.
   constexpr std::pair<unsigned, const char*> units[] = {{30, "G"}, {20, "M"}, {10, "K"}};
   for (const auto& [shift, suffix] : units)
     if (bytes != 0 && bytes % (number{1} << shift) == 0)

@@ -43,32 +43,27 @@ std::string show_bytes(number bytes);
 inline constexpr const char* in_bytes = ", in bytes or with a suffix K, M or G";
 
 // Options of the core and of programs on several processes alike.
-inline constexpr rule stats_rule{"NOPAL_STATS", "stats",    "0 or 1", "", 0, 1,
-                                 parse_flag,    show_number};
-inline constexpr rule verbose_rule{"NOPAL_VERBOSE", "verbose",  "0 or 1", "", 0, 1,
-                                   parse_flag,      show_number};
-inline constexpr rule seed_rule{"NOPAL_SEED",
-                                "seed",
-                                "an unsigned number of 64 bits",
-                                ", decimal or hexadecimal after 0x",
-                                0,
-                                ~number{0},
-                                parse_decimal_or_hex,
-                                show_number};
+// clang-format off
+inline constexpr rule stats_rule{
+    "NOPAL_STATS", "stats", "0 or 1", "", 0, 1, parse_flag, show_number};
+inline constexpr rule verbose_rule{
+    "NOPAL_VERBOSE", "verbose", "0 or 1", "", 0, 1, parse_flag, show_number};
+inline constexpr rule seed_rule{
+    "NOPAL_SEED", "seed", "an unsigned number of 64 bits", ", decimal or hexadecimal after 0x",
+    0, ~number{0}, parse_decimal_or_hex, show_number};
+// clang-format on
 
 template <class T> std::optional<T> unless_zero(T value) {
   return value == 0 ? std::nullopt : std::optional(value);
 }
 
-// Applies rules and keeps the first complaint. A caller asks for that after the last rule: until
-// then each value may be one that is not accepted.
+// Applies rules and keeps the first complaint. If there is one, no value may be used.
 class resolver {
 public:
   // `owner` stands before the members' names in a complaint: "options::". Both must outlive this.
   resolver(const variable_lookup& lookup, const char* owner) : lookup_{lookup}, owner_{owner} {}
 
-  // The program's value, else the variable's, else `fallback`, whose source is `from`. The first
-  // two are both checked.
+  // The program's value, else the variable's (both are checked), else `fallback` from `from`.
   template <class T>
   setting<T> decide(const rule& option, std::optional<T> asked, T fallback,
                     const char* from = "default") {

@@ -15,7 +15,6 @@
 namespace nopal::config {
 namespace {
 
-// 2^40 bytes is 1024G, more than any machine's memory; above it only `unlimited` is accepted.
 bool is_budget(number bytes) noexcept { return bytes <= number{1} << 40 || bytes == unlimited; }
 std::optional<number> parse_budget(std::string_view text) noexcept {
   const auto bytes = parse_bytes(text);
@@ -98,6 +97,19 @@ resolved_options on_one_thread(resolved_options all) {
   return all;
 }
 
+// The variables of programs on several processes (process/options.cc). Every program accepts them,
+// since such a program may run threads too.
+constexpr std::string_view process_variables[] = {"NOPAL_PROCESSES",  "NOPAL_REGION_SIZE",
+                                                  "NOPAL_HEAP_SIZE",  "NOPAL_TRANSPORT",
+                                                  "NOPAL_LATENCY_US", "NOPAL_PROGRESS"};
+
+bool is_known(std::string_view name) {
+  return std::ranges::count(rules, name, &rule::variable) != 0 ||
+         std::ranges::count(process_variables, name) != 0 ||
+         name == "NOPAL_ADDRESSES_FIXED" || // a process sets it before it begins anew
+         name.starts_with("NOPAL_UCX_");    // UCX reads these
+}
+
 } // namespace
 
 std::variant<resolved_options, std::string> resolve(const options& asked, const defaults& usual,
@@ -146,23 +158,6 @@ std::vector<std::string> explain(const resolved_options& resolved) {
         explain_option("virtual workers on one thread", virtual_workers, resolved.virtual_workers));
   return lines;
 }
-
-namespace {
-
-// The variables of programs on several processes (process/options.cc). Every program accepts them,
-// since such a program may run threads too.
-constexpr std::string_view process_variables[] = {"NOPAL_PROCESSES",  "NOPAL_REGION_SIZE",
-                                                  "NOPAL_HEAP_SIZE",  "NOPAL_TRANSPORT",
-                                                  "NOPAL_LATENCY_US", "NOPAL_PROGRESS"};
-
-bool is_known(std::string_view name) {
-  return std::ranges::count(rules, name, &rule::variable) != 0 ||
-         std::ranges::count(process_variables, name) != 0 ||
-         name == "NOPAL_ADDRESSES_FIXED" || // a process sets it before it begins anew
-         name.starts_with("NOPAL_UCX_");    // UCX reads these
-}
-
-} // namespace
 
 std::vector<std::string> unknown_variables(const char* const* environment) {
   std::string known;

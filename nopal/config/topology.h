@@ -18,8 +18,7 @@ namespace nopal::config {
 // a file is missing or damaged, the order is that of the mask.
 std::vector<int> bind_order(const std::vector<int>& affinity, const std::string& root = "");
 
-// Lets a thread run on these CPUs only, of which there is at least one. Returns 0 or the error. Any
-// thread may call it for any thread that has not ended.
+// Lets a thread run on these CPUs only, at least one. Returns 0 or the error. For any thread.
 [[nodiscard]] int bind_thread(pthread_t thread, const std::vector<int>& cpus);
 
 } // namespace nopal::config

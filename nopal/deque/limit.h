@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The limit of a deque: the word that every fork compares its address with. A thief lowers the
-// limit, that is it stores an address above all forks, and so gets the owner's attention without a
-// fence on the fast path.
+// The limit of a deque: the word that every fork compares its address with. A thief lowers it
+// (stores an address above all forks) to get the owner's attention without a fence in a fork.
 //
 // Invariant: the limit is the lowest address that a fork on the owner's stack may have, or one of
 // four values above all addresses, with which no push has room:

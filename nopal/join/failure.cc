@@ -35,7 +35,6 @@ exception_state& thread_state() noexcept {
 failure was_cancelled{nullptr, 0, nullptr};
 
 #if defined(NOPAL_CHECKS)
-// Called in a handler of `cancelled`: tells the exception object that a join keeps it.
 void note_kept() noexcept {
   try {
     throw;

@@ -38,7 +38,6 @@ inline constexpr exception_state no_exceptions{nullptr, 0};
 // A state that is always alive: a fork that tests it takes the slow path.
 inline constexpr exception_state always_alive{nullptr, 1};
 
-// The calling thread's state: finds it; takes it and leaves no exceptions; replaces it.
 const exception_state* this_threads_exceptions() noexcept;
 exception_state take_exception_state() noexcept;
 void put_exception_state(exception_state state) noexcept;
@@ -57,8 +56,7 @@ bool run_catching_amid(std::exception_ptr handled, unsigned uncaught, fork_recor
 
 // Called in a catch (...): the current exception. If anything else unwinds, the program ends.
 std::exception_ptr handled_exception() noexcept;
-// Called in a catch (...): keeps the current exception with the fork. Out of memory, it ends the
-// program.
+// Called in a catch (...): keeps the exception with the fork. Out of memory, the program ends.
 void capture_failure(fork_record* record) noexcept;
 // The child was not run, because its strand is cancelled. That is a failure, too.
 void note_not_run(fork_record* record) noexcept;

@@ -11,17 +11,13 @@
 // No other word of a stack is a mark:
 // - A pointer with this value would point into the guard below the stack, where nothing lies. (With
 //   slots smaller than 64 MiB, stack.h, small.h, it could point into another stack, 32 MiB below
-//   the mark; with small stacks of the default sizes, into another's guard.) A mark without the 32
-//   MiB would be a pointer to its own word, and dead words of frames and references to empty objects
-//   often are that.
-// - A copy of a mark at another place is no mark. But a function may push any register, only to
-// align
-//   the stack, and so put a copy back at the place of the closed fork. So no register keeps a mark.
-//   Opening forgets the value, closing has none, and the functions of marks.cc, the only others that
-//   compute one, forget it before they return.
+//   the mark; with small stacks of the default sizes, into another's guard.) A word's own address
+//   would not do: dead words of frames and references to empty objects often hold that.
+// - A copy of a mark at another place is no mark. But functions push any register to align the
+//   stack, which may put a copy back at the place of the closed fork. So no register keeps a mark:
+//   opening forgets the value, closing has none, and marks.cc, which computes marks, forgets them.
 //
-// A search reads words of running frames, but only compares them. It uses the record at a mark
-// alone.
+// A search only compares the words of running frames. It uses the record that begins with a mark.
 //
 // A thief may claim an open fork, so that its owner cannot close it unnoticed. Claiming is a
 // compare-and-swap, so a word that has become something else is left alone. Closing is one

@@ -10,7 +10,7 @@
 // Orders:
 //   U  set_usable: store release, by the thread that has made the stack. Partner: the acquire of
 //      is_usable. If one thread calls set_usable and then passes a full fence, and another passes a
-//      full fence and then calls is_usable, one of the two sees what the other did before its fence.
+//      full fence and then calls is_usable, one of them sees what the other did before its fence.
 #pragma once
 
 #include "nopal/base/free_list.h"
@@ -88,8 +88,7 @@ struct slot_range : slots {
     return usable_.holds(number + 1) && is_usable_at(number).load(base::acquire) != 0; // U
   }
 
-  // ThreadSanitizer's fiber of this stack, made at the first call; null without ThreadSanitizer.
-  // For the thread that uses the stack.
+  // ThreadSanitizer's fiber of this stack, made at the first call; null without the tool. Owner.
   void* fiber_of(stack_id stack) noexcept {
     if (fibers_ == nullptr)
       return nullptr;

@@ -3,14 +3,13 @@
 //
 // Where the kernel has guard regions, slots become usable many at a time, by one system call, since
 // a guard region needs no change of the mapping. If memory is locked by then (mlockall), the kernel
-// makes no guard regions and gives all usable addresses memory at once. From then on each new stack
+// makes no guard regions and gives usable addresses memory at once. From then on each new stack
 // becomes usable by itself, and the addresses below it stay without access.
 //
 // Invariants: each slot below `ready` was made usable whole, before its stack's guard was made.
 //             No slot becomes usable whole once `each_alone` is set.
-// Orders: `kept` counts the free stacks that have their pages; for a moment it may be wrong by one:
-//         relaxed. `keeps(n)` is written before stack n is put into the pool, and read by the thread
-//         that takes the stack from there.
+// Orders: `kept` counts the free stacks that have their pages, for a moment one too many: relaxed.
+//         keeps(n) is written before stack n is put into the pool, and read after it is taken.
 //         A  `ready` grows, and `each_alone` is set, under the lock `making` (acquire, release);
 //            a thread that reads `ready` without it (acquire) sees that the slots are usable.
 #include "nopal/stack/small.h"
@@ -36,8 +35,7 @@ constexpr std::size_t kOtherMappings = 6000;
 // If the addresses are refused though no limit is on them, fewer stacks will do, but at least so
 // many.
 constexpr std::size_t kFewest = 1024;
-// Addresses left free below the first stack, so that no mark of it, read as a pointer (marks.h),
-// points to anything of the program's.
+// Left free below the stacks, so that no mark, read as a pointer (marks.h), leaves the range.
 constexpr std::size_t kBelow = std::size_t{32} << 20;
 // So many slots become usable at a time.
 constexpr std::uint32_t kTogether = 16;
