@@ -10,6 +10,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
+#include "nopal/join/strand_state.h"
 #include NOPAL_JOIN_HEADER
 
 #include <cstddef>
@@ -35,9 +36,9 @@ struct scope_state {
   std::uintptr_t taken_above; // not used by these deques
   failure* failures;
   std::uint32_t stops; // not used
-  exception_state exceptions;
-  int error;
-  arch::control_words control;
+  union {
+    strand_state strand; // in a union, so that no scope pays for its initialisation
+  };
 
   [[gnu::always_inline]] scope_state() noexcept : failures{nullptr} {}
 };
