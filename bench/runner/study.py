@@ -59,7 +59,7 @@ def require_plain_environment():
 
 
 def without_paths(measured, build):
-    """Sentences of programs may name where they lie, which is nobody's business later."""
+    """Sentences of programs may name where they lie, which concerns no later reader."""
     def clean(text):
         for folder in (build.bench, *build.folders.values()):
             text = text.replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "")
