@@ -98,7 +98,7 @@ inline int children_of(const tree& grown, const state& node, int level) {
   if (grown.kind == kind::binomial || (grown.kind == kind::hybrid && 2 * level >= grown.depth))
     return random_of(node) < grown.inner ? grown.branches : 0;
   // The number is distributed geometrically: this is the inverse of its distribution function.
-  const double stops = 1 / (1 + mean_children(of, level));
+  const double stops = 1 / (1 + mean_children(grown, level));
   return std::min(
       most, static_cast<int>(std::floor(std::log(1 - random_of(node)) / std::log(1 - stops))));
 }

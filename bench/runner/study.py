@@ -31,7 +31,7 @@ def wish_of(module, options):
 
 
 def command_of(name, wish, seed, at_most_s):
-    """What repeats this run; where it wrote to says nothing about it."""
+    """The command that repeats this run, without the files that it wrote."""
     words = ["bench/run.py", "--study", name, "-b", ",".join(wish.problems)]
     if wish.workers_asked:
         words += ["-t", ",".join(map(str, wish.workers))]
