@@ -2,15 +2,9 @@
 // What a scope needs once a fork of it is completed, a child fails, or exceptions are set aside.
 // Most scopes never do, so it does not lie in their frames, but comes from a list of free states.
 //
-<<<<<<< HEAD
-// A state belongs to a scope from its activation to the end of its join (scope_frame.h),
-// which says which thread may touch which part. Memory: a state of 192 bytes for each active scope,
-// at most as many as there were at a time. It is not given back.
-=======
 // A state belongs to a scope from its activation to the end of its join; scope_frame.h says which
-// thread may touch which part. It has 128 bytes, which are kept for later scopes: memory grows with
+// thread may touch which part. It has 192 bytes, which are kept for later scopes: memory grows with
 // the largest number of scopes that were active at a time.
->>>>>>> main
 #pragma once
 
 #include "nopal/arch/arch.h"
@@ -40,15 +34,10 @@ struct alignas(64) scope_state {
   base::atomic<std::int64_t> first_failure;
   std::uint32_t stops; // how often strands behind a failed child were told; under failures' lock
   bool structured;     // set when a fork is completed (fork_kind)
-<<<<<<< HEAD
   bool of_region;      // likewise
   ancestor below;      // the stacks of the thieves that had the main path, and what is below them
-  // Of the main path while it is suspended. Its exceptions are there also when they are set aside,
-  // and its control words when it forks with words of its own.
-=======
   // The main path's state while that is suspended. While it runs, its exceptions lie here if they
   // are set aside, and its control words if it has forked with words of its own.
->>>>>>> main
   strand_state strand;
 };
 

@@ -78,15 +78,9 @@ inline stack_id stack_of(std::uintptr_t address) noexcept {
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept;
 inline std::uintptr_t top(stack_id stack) noexcept { return range_of(stack).top(stack); }
 
-<<<<<<< HEAD
-// Room for the caller, near the top of a stack that is in use (arch/gdb.h has the word above). The
-// first frame begins this much below the top.
-inline constexpr std::uintptr_t top_margin = 96;
-=======
 // The first frame begins this much below the top. Above it the stack's user has owners_bytes for
 // itself, and the word above these is gdb's (arch/gdb.h).
-inline constexpr std::uintptr_t top_margin = 64;
->>>>>>> main
+inline constexpr std::uintptr_t top_margin = 96;
 inline std::uintptr_t frames_top(stack_id stack) noexcept { return top(stack) - top_margin; }
 inline constexpr std::uintptr_t owners_bytes = 80;
 inline void* owners_room(stack_id stack) noexcept {

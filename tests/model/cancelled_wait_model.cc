@@ -149,7 +149,6 @@ struct two_cancel : scenario<two_cancel<Before>, Before ? 2 : 3>, strands_that_w
   }
 };
 
-<<<<<<< HEAD
 // Two strands wait for the first time below the same region, which lies in what is cancelled.
 struct both_wait : scenario<both_wait, 3>, strands_that_wait<2> {
   void thread(unsigned self) {
@@ -183,12 +182,8 @@ struct region_ends : scenario<region_ends<Threads>, Threads>, strands_that_wait<
   }
 };
 
-// A strand that is not cancelled ends its wait, on another vproc than it began, while a strand is
-// looked for that is.
-=======
 // A strand that is not cancelled ends its wait, on another vproc than where it began, while a
 // canceller looks for a strand that is cancelled.
->>>>>>> main
 template <int Threads>
 struct another_ends : scenario<another_ends<Threads>, Threads>, strands_that_wait<2> {
   sync::shared_queue<fiber, sync::by_next_waiting> queue;
