@@ -23,6 +23,7 @@ namespace {
 // What lies in the frame of a strand that waits.
 struct fiber {
   base::handed_over<fiber*> next_waiting{nullptr};
+  base::handed_over<fiber*> before_waiting{nullptr};
   base::handed_over<join::cancelable*> in{nullptr};
   base::handed_over<int> times_ready{0};
   sync::choice waits;
