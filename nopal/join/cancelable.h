@@ -37,8 +37,8 @@ public:
   }
 
   ancestor below; // what is found from here when it is cancelled
-  // Of a region: the record of a fork that it has made since its last join, on its main path's own
-  // stack; or 0. The main path writes it, cancellers read it. Relaxed: they look at a stack.
+  // Of a region: an address on the stack of the first child that it has forked since its last join;
+  // or 0. The main path writes it, cancellers read it. Relaxed: they look at a stack.
   base::atomic<std::uintptr_t> forked_at{0};
 
 private:

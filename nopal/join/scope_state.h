@@ -34,7 +34,7 @@ struct alignas(64) scope_state {
   base::atomic<std::int64_t> first_failure;
   std::uint32_t stops; // how often strands behind a failed child were told; under failures' lock
   bool structured;     // set when a fork is completed (fork_kind)
-  bool of_region;      // likewise
+  bool of_region;      // set before the first steal
   ancestor below;      // the stacks of the thieves that had the main path, and what is below them
   // The main path's state while that is suspended. While it runs, its exceptions lie here if they
   // are set aside, and its control words if it has forked with words of its own.

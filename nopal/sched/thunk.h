@@ -113,17 +113,16 @@ template <class Body, class Given>
 }
 
 // A canceller looks at the stack on which a region's first child runs (descent.h).
-[[gnu::always_inline]] inline void note_region_fork(join::region_frame* frame,
-                                                    const fork_record* record) noexcept {
+[[gnu::always_inline]] inline void note_region_fork(join::region_frame* frame) noexcept {
   if (frame->region != nullptr && !frame->needs_join())
-    frame->region->forked_at.store(reinterpret_cast<std::uintptr_t>(record), base::relaxed);
+    frame->region->forked_at.store(arch::stack_pointer(), base::relaxed);
 }
 
 template <fork_kind Kind, class Body>
 [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
+  if constexpr (Kind == fork_kind::region) // before the record exists, which others may complete
+    note_region_fork(static_cast<join::region_frame*>(scope));
   fork_record record{scope, Kind};
-  if constexpr (Kind == fork_kind::region)
-    note_region_fork(static_cast<join::region_frame*>(scope), &record);
   vproc::worker_deque* const self = vproc::current_deque();
   NOPAL_IF_CHECKED(check_control(self));
   if (!self->exceptions->alive() && self->deque.push(&record)) [[likely]]
