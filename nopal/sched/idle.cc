@@ -27,10 +27,8 @@ bool ask_and_look(worker* self) noexcept {
   base::heavy_barrier(); // S5
   group* const wanted = self->host->bound;
   const auto has_work = [wanted](worker* other) { return other->deque.has_work(name_of(wanted)); };
-  const auto has_ready = [](const vproc::vproc* other) { return !other->ready.empty(); };
   return vproc::any_other_worker(self, has_work) || vproc::suspended.has_work(wanted) ||
-         may_go_on(self) || vproc::any_other_vproc(self->host, has_ready) ||
-         arena_has_work(self); // S6
+         may_go_on(self) || vproc::may_steal_ready(self->host) || arena_has_work(self); // S6
 }
 
 bool counted(const worker* self) noexcept { return self->host->bound == nullptr; }

@@ -185,7 +185,8 @@ next_step find_work(worker* self, bool forked_first) noexcept {
     if (steal_from_suspended(self, next) || steal_starved(self, next) || visit_arenas(self, next) ||
         reclaim_stacks(self, next))
       break;
-    if (round % kRounds == 0 && seen.any)
+    if (round % kRounds == 0 && seen.any &&
+        (nap_us < kLongestNap_us || vproc::may_steal_ready(self->host)))
       base::sleep_us(nap_us = std::min(2 * nap_us, kLongestNap_us)); // until its keeper runs it
     else if (round % kRounds == 0 && !(self->host->bound == nullptr && stack::above_watermark()))
       sleep(self);

@@ -42,7 +42,7 @@ struct fiber : arch::context {
   base::handed_over<fiber*> next{nullptr};         // in a ready queue
   base::handed_over<fiber*> next_waiting{nullptr}; // in the queue of a mutex, condition or event
   base::handed_over<fiber*> before_waiting{nullptr};
-  struct group* group = nullptr;                   // null: a thread that runs no strands waits
+  struct group* group = nullptr;        // null: a thread that runs no strands waits
   worker* left = nullptr;               // the worker that holds its open forks; null: it has none
   stack::stack_id on = stack::no_stack; // its stack, if that is in use
   std::uintptr_t split = 0;             // of the deque, when it gave up the strand's stack

@@ -42,6 +42,20 @@ std::uint32_t seem_ready(const vproc* taker) noexcept {
   return taker->ready.count() + taker->remote.count() + shared_ready.count();
 }
 
+namespace {
+// What a thief may take of the fibers that another vproc keeps.
+auto may_be_stolen_by(const vproc* thief) noexcept {
+  return [may_run = runs_when_bound_to(thief->bound)](const fiber* strand) {
+    return may_run(strand) && !strand->is_pinned();
+  };
+}
+} // namespace
+
+bool may_steal_ready(vproc* thief) noexcept {
+  return any_other_vproc(
+      thief, [&](vproc* victim) { return victim->ready.holds(may_be_stolen_by(thief)); });
+}
+
 fiber* steal_ready(vproc* thief, ready_seen& before) noexcept {
   fiber* taken = nullptr;
   ready_seen now;
@@ -52,10 +66,7 @@ fiber* steal_ready(vproc* thief, ready_seen& before) noexcept {
     now.any = true;
     // The sums agree at the last of these vprocs only, if none of them has turned to its fibers.
     if (before.any && before.turns == now.turns)
-      taken =
-          victim->ready.steal([may_run = runs_when_bound_to(thief->bound)](const fiber* strand) {
-            return may_run(strand) && !strand->is_pinned();
-          });
+      taken = victim->ready.steal(may_be_stolen_by(thief));
     return taken != nullptr;
   });
   before = now;

@@ -43,6 +43,8 @@ struct ready_seen {
   std::uint32_t turns = 0;
 };
 fiber* steal_ready(vproc* thief, ready_seen& before) noexcept;
+// Whether another vproc keeps a fiber that the thief may take. Stops each that keeps any, briefly.
+bool may_steal_ready(vproc* thief) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::vproc
 NOPAL_HIDDEN_END
