@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: MIT
 // While MPI begins, it may wait for ever for a process that has died. Until the processes are
-// connected (ring.h), each looks ten times a second at how many children its launcher has on this
-// machine; when one is missing, it ends.
-//
-// A timer's signal does that, and no thread, since a thread's memory would lie between libraries
-// that MPI loads, in each process elsewhere.
+// connected (ring.h), a thread of each looks ten times a second at how many children its launcher
+// has on this machine; when one is missing, it ends the process.
 #pragma once
 
 #include "nopal/config.h"
 
-#include <csignal>
 #include <sys/types.h>
 
 NOPAL_HIDDEN_BEGIN
@@ -19,19 +15,24 @@ namespace nopal::inline NOPAL_ABI::process {
 // that has set it, or the launcher's daemon on this machine.
 pid_t process_that_set(const char* variable);
 
+// The thread that looks is the only user.
 class beginning {
 public:
-  // `processes`: how many the launcher begins on this machine; 0 if that is not known.
-  beginning(pid_t launcher, int processes);
-  ~beginning() { end(); }
-  beginning(const beginning&) = delete;
-  beginning& operator=(const beginning&) = delete;
+  static constexpr int every_ms = 100;
 
-  void end() noexcept;
+  // `processes`: how many the launcher begins on this machine; 0 if that is not known.
+  beginning(pid_t launcher, int processes) noexcept : launcher_{launcher}, known_{processes} {}
+
+  // Called once in `every_ms`.
+  void look();
 
 private:
-  bool ended_ = false;
-  struct sigaction before_{};
+  int count_children() const;
+
+  const pid_t launcher_;
+  const int known_;
+  int most_ = 0;  // children that there were at a time
+  int looks_ = 0; // so far
 };
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -9,11 +9,11 @@
 
 namespace nopal::inline NOPAL_ABI::process {
 
-std::unique_ptr<launch> begin_launch(const resolved_options& options, char**) {
-  if (options.transport != engine::best && options.transport != engine::local)
+std::unique_ptr<launch> begin_launch(const options& settings, char**) {
+  if (settings.transport != engine::best && settings.transport != engine::local)
     base::die("NOPAL_TRANSPORT or process::options::transport asks for %s, and this program was "
               "linked with a Nopal without it; accepted is local",
-              name_of(options.transport));
+              name_of(settings.transport));
   // Else each process that the launcher has begun would compute all by itself, unnoticed.
   for (const known_mpi& mpi : known_mpis) {
     const char* const begun = std::getenv(mpi.size);
@@ -23,7 +23,7 @@ std::unique_ptr<launch> begin_launch(const resolved_options& options, char**) {
                 "without mpirun and with NOPAL_PROCESSES",
                 mpi.name, begun, mpi.size, mpi.library);
   }
-  return fork_processes(options);
+  return fork_processes(settings);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

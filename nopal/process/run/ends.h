@@ -5,8 +5,10 @@
 // to two others, which do the same when they see it: a binary tree over the numbers of processes,
 // counted from the process where the task ended. A process looks at its own block only.
 //
-// To meet, process p adds one in process p + 2^r, for r = 0, 1 ... while 2^r is less than their
-// number, and goes on to the next round when its own count of that round has risen (dissemination).
+// To meet, process p writes the meeting's number in process p + 2^r, for r = 0, 1 ... while 2^r is
+// less than their number, and goes on to the next round when its own word of that round has the
+// number or a later one (dissemination). So each word has one writer, whose numbers only rise: it
+// flushes the engine between two meetings.
 //
 // Invariant: the run's number in the block rises by one with each run, and is written after all
 //            else of the outcome. It is not written anew before all processes have read it: each
@@ -14,7 +16,7 @@
 // Orders:
 //   E  the run's number: store release by the engine, after the rest was put. Partner: the acquire
 //      in has_ended. Where the run has ended, the thread that stored the number reads it.
-//   B  barriers: the engine adds (release) after all that a process did before. Partner: the
+//   B  barriers: store release by the engine, after all that a process did before. Partner: the
 //      acquire load of the process that waits for it.
 #pragma once
 

@@ -76,8 +76,6 @@ public:
   }
   void free(cell* own) noexcept { free(own, own->size_class); }
 
-  std::size_t used() const noexcept { return next_ - from_; }
-
 private:
   [[gnu::noinline]] cell* allocate_slow(std::uint32_t size_class) noexcept;
   bool collect(std::uint32_t size_class) noexcept;

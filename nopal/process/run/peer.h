@@ -5,7 +5,7 @@
 #include "nopal/base/os.h"
 #include "nopal/config.h"
 #include "nopal/process/run/worker.h"
-#include "nopal/process/transport/transport.h"
+#include "nopal/process/transport/shared_memory.h"
 
 #include <cstdint>
 #include <optional>
@@ -37,15 +37,18 @@ public:
 
   std::uint64_t read_ends() { return read(&queue().head); }
   bool take(std::uint32_t head, std::uint64_t& entry) {
-    return engine_.compare_swap_and_get(victim_, queue().head, head, head + 1, &entry,
-                                        &queue().entry(head), sizeof entry) == head;
+    const direct_block& block = engine_.reach(victim_);
+    if (block.compare_swap(queue().head, head, head + 1) != head)
+      return false;
+    block.get(&entry, &queue().entry(head), sizeof entry);
+    return true;
   }
   void copy(segment stolen) {
     void* const at = reinterpret_cast<void*>(this_worker.region + stolen.lower);
     engine_.get(victim_, at, at, stolen.size()); // to the same address
     count(stolen);
   }
-  void acknowledge() { engine_.post_add(victim_, queue().acknowledged, 1); }
+  void acknowledge() { engine_.near(victim_).add(queue().acknowledged, 1); }
 
   // The whole steal by one message, which counts as `take`, or as `look` if nothing was open.
   std::optional<segment> request() {
@@ -59,7 +62,7 @@ public:
   }
 
   // Of a queue with a lock.
-  bool try_lock() { return engine_.add(victim_, queue().lock, 1) == 0; }
+  bool try_lock() { return engine_.reach(victim_).add(queue().lock, 1) == 0; }
   void unlock() { put(queue().lock, 0); }
   void put_head(std::uint32_t head) { put(queue().head, head); }
   std::uint64_t read_entry(std::uint32_t number) { return read(&queue().entry(number)); }

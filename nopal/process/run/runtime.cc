@@ -19,6 +19,7 @@
 #include "nopal/config/options.h"
 #include "nopal/process/launch/addresses.h"
 #include "nopal/process/launch/launch.h"
+#include "nopal/process/launch/watch.h"
 #include "nopal/process/remote_error.h"
 #include "nopal/process/run/ends.h"
 #include "nopal/process/run/guard.h"
@@ -37,6 +38,9 @@
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
+
+worker this_worker;
+
 namespace {
 
 // A suspended task: it waits for the task that `until` names.
@@ -68,7 +72,7 @@ private:
 
 // The session, and the run that is under way, as this process sees them.
 struct state {
-  resolved_options options;
+  options settings;
   std::unique_ptr<launch> processes;
   std::unique_ptr<transport> engine; // gone before `processes`
   layout memory;
@@ -84,7 +88,7 @@ struct state {
   // Of the stack protector: this process's own, and the one that all have while tasks run.
   std::uint64_t own_canary = 0;
   std::uint64_t canary = 0;
-  std::optional<progress_lines> progress;
+  watch progress; // says from time to time what process 0 has done
 };
 // Made by `begin`, gone after `end`. Not destroyed at exit: a task may call exit, and it runs on
 // memory that the transport has mapped.
@@ -160,7 +164,7 @@ void take_from(cell_reference ref, void* to, std::size_t size) {
 // `may_send`: also for tasks whose cell only a message reaches.
 void resume_if_ready(bool may_send) {
   for (auto each = now->all_suspended.begin(); each != now->all_suspended.end(); ++each)
-    if ((may_send || !now->engine->handles_steals(process_of(each->until))) &&
+    if ((may_send || now->engine->near(process_of(each->until))) &&
         state_of(each->until) != cell_pending)
       resume_suspended(each);
 }
@@ -172,7 +176,7 @@ void steal_and_resume(bool may_send) {
     return;
   unsigned victim = now->random.below(others);
   victim += victim >= rank() ? 1 : 0; // any process but this one
-  const bool by_message = now->engine->handles_steals(victim);
+  const bool by_message = !now->engine->near(victim);
   if (by_message && !may_send)
     return;
   peer<queue_type> from{*now->engine, victim};
@@ -259,11 +263,11 @@ NOPAL_SWITCHES void enter_run(void* given) {
 void say_what_is_in_force() {
   for (const std::string& warning : config::unknown_variables(environ))
     base::say("%s", warning.c_str());
-  if (now->options.verbose)
+  if (*now->settings.verbose)
     base::say("%u processes by %s, each with a region of %zu bytes and a heap of %zu bytes; seed "
               "%lu",
               size(), now->processes->engine_name(), now->memory.region_size, now->memory.heap_size,
-              now->options.seed);
+              *now->settings.seed);
 }
 
 // Frames hold the canary of the process that made them, and others check it when they return. So
@@ -340,11 +344,11 @@ void run(void (*root)(void*), const void* closure, std::size_t closure_size, voi
     throw_remote_error(error);
 }
 
-void begin(std::unique_ptr<launch> processes, const resolved_options& options) {
+void begin(std::unique_ptr<launch> processes, const options& settings) {
   now = new state;
-  now->options = options;
+  now->settings = settings;
   now->processes = std::move(processes);
-  now->memory = {options.heap_size, options.region_size, layout::regions_of(size())};
+  now->memory = {settings.heap_size, settings.region_size, layout::regions_of(size())};
   compare_addresses(*now->processes);
   now->engine = now->processes->connect(now->memory);
   std::destroy_at(&this_worker); // what an earlier session has left
@@ -357,19 +361,23 @@ void begin(std::unique_ptr<launch> processes, const resolved_options& options) {
   this_worker.exceptions = join::this_threads_exceptions();
   this_worker.cells.open(now->memory.heap_at(), now->memory.heap_size);
   now->ending.open(*now->engine, rank(), size());
-  now->random.reseed(options.seed, rank());
+  now->random.reseed(*settings.seed, rank());
   now->canary = common_canary();
   guard_region(now->memory);
   if (rank() != 0)
     return;
   say_what_is_in_force();
-  now->progress.emplace(options.progress, size());
+  if (*settings.progress != 0)
+    now->progress.start({}, static_cast<int>(1000 * *settings.progress),
+                        [each = *settings.progress, seconds = 0u]() mutable {
+                          print_progress(seconds += each, size());
+                        });
 }
 
 int end() noexcept {
-  now->progress.reset();
+  now->progress.stop();
   now->ending.meet(); // no process needs anything of another one for a task any more
-  if (now->options.stats)
+  if (*now->settings.stats)
     print_statistics(*now->processes, now->processes->engine_name(), now->memory);
   unguard_region();
   now->engine->flush();

@@ -43,7 +43,7 @@ void run(void (*root)(void*), const void* closure, std::size_t closure_size, voi
 
 // Collective: the beginning and the end of a session. `end` returns what the process is to exit
 // with if it is not 0.
-void begin(std::unique_ptr<launch> processes, const resolved_options& options);
+void begin(std::unique_ptr<launch> processes, const options& settings);
 int end() noexcept;
 
 unsigned rank() noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The memory of a process that others reach: one block, at the same address in every process.
 //
-//      block_at      control    the queue, the result, what barriers count
+//      block_at      control    the queue, the result, the words of barriers
 //                    heap       cells of results, stacks that were swapped out
 //                    guard      no access
 //      region_at     region     the uni-address region, where tasks run; it is used from its upper

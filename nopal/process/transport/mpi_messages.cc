@@ -51,7 +51,7 @@ constexpr std::size_t in_words(std::size_t bytes) noexcept {
   return (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
 }
 
-enum operation : std::uint64_t { gets, puts, steals, stores, adds };
+enum operation : std::uint64_t { gets, puts, steals, stores };
 
 // What a process asks of another one; for a put the bytes follow.
 struct request {
@@ -84,9 +84,10 @@ public:
     return place_stolen(region_, stolen_.data(), bytes);
   }
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
-    post(peer, {stores, &at, value});
+    const lock held{mpi_lock()};
+    send_request(peer, {stores, &at, value});
+    posted_to_[peer] = true;
   }
-  void post_add(unsigned peer, word& at, std::uint32_t by) override { post(peer, {adds, &at, by}); }
   void progress() noexcept override {
     const lock held{mpi_lock()};
     turn();
@@ -100,11 +101,6 @@ private:
     words message; // MPI reads it until it has been sent
   };
 
-  void post(unsigned peer, const request& what) {
-    const lock held{mpi_lock()};
-    send_request(peer, what);
-    posted_to_[peer] = true;
-  }
   // Sends a request and waits; returns how many bytes the answer has.
   std::size_t exchange(unsigned peer, const request& what, void* answer, std::size_t most,
                        const void* bytes = nullptr);
@@ -212,21 +208,17 @@ bool mpi_messages::turn() {
   return true;
 }
 
-// A store or an addition, which nobody waits for, has no answer.
+// A store, which nobody waits for, has no answer.
 void mpi_messages::answer() {
   request what{};
   std::memcpy(static_cast<void*>(&what), arrived_.data(), sizeof what);
   const direct_block own{block_at};
   void* const at = const_cast<void*>(what.at); // in this process's block
-  const auto value = static_cast<std::uint32_t>(what.operand);
   words message;
   std::size_t bytes = 0;
   switch (what.kind) {
   case stores:
-    return own.set(*static_cast<word*>(at), value);
-  case adds:
-    own.add(*static_cast<word*>(at), value);
-    return;
+    return own.set(*static_cast<word*>(at), static_cast<std::uint32_t>(what.operand));
   case gets:
     bytes = what.operand;
     message.resize(in_words(bytes));

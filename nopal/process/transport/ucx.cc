@@ -7,10 +7,8 @@
 //            incoming   a worker of UCX for what others ask of this process. A thread of its own
 //                       answers (ucx_answers.h).
 //
-// Atomics: UCX is told to use processors for them (ATOMIC_MODE), not adapters. So what this machine
-// and others add to a word, and the owner's own instructions, are atomic to each other (ends.h).
-//
-// A get of 8 bytes is a fetch-and-add of zero, and so one read.
+// A get of 8 bytes is a fetch-and-add of zero, and so one read. UCX is told to use processors for it
+// (ATOMIC_MODE), not adapters: then it and the owner's own instructions are atomic to each other.
 #include "nopal/process/transport/ucx.h"
 
 #include "nopal/base/die.h"
@@ -48,8 +46,7 @@ ucp_context_h make_context() {
     require(ucp_config_modify(config, "TLS", "^shm"), "do without shared memory");
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
-  wanted.features =
-      UCP_FEATURE_RMA | UCP_FEATURE_AMO32 | UCP_FEATURE_AMO64 | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  wanted.features = UCP_FEATURE_RMA | UCP_FEATURE_AMO64 | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
   wanted.mt_workers_shared = 1;
   ucp_context_h context = nullptr;
   require(ucp_init(&wanted, config, &context), "begin");
@@ -136,12 +133,9 @@ public:
     return stolen_;
   }
 
-  // These two wait until the operation has left, since its operand is theirs.
+  // Waits until the store has left, since its operand lies in this frame.
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
     wait_for(begin_put(ways_[peer], &at, &value, sizeof value), peer);
-  }
-  void post_add(unsigned peer, word& at, std::uint32_t by) override {
-    wait_for(begin_atomic<std::uint32_t>(ways_[peer], UCP_ATOMIC_OP_ADD, &at, &by, nullptr), peer);
   }
   void progress() noexcept override { ucp_worker_progress(outgoing_); }
   void flush() override {
@@ -165,13 +159,15 @@ private:
 
   static ucs_status_ptr_t begin_get(const way_to_peer& way, void* to, const void* from,
                                     std::size_t bytes) noexcept {
-    if (bytes == sizeof(std::uint64_t)) {
-      static constexpr std::uint64_t nothing = 0;
-      return begin_atomic(way, UCP_ATOMIC_OP_ADD, from, &nothing, static_cast<std::uint64_t*>(to));
-    }
-    const ucp_request_param_t plain{};
-    return ucp_get_nbx(way.endpoint, to, bytes, reinterpret_cast<std::uint64_t>(from), way.key,
-                       &plain);
+    ucp_request_param_t how{};
+    const auto at = reinterpret_cast<std::uint64_t>(from);
+    if (bytes != sizeof(std::uint64_t))
+      return ucp_get_nbx(way.endpoint, to, bytes, at, way.key, &how);
+    how.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FIELD_REPLY_BUFFER;
+    how.datatype = ucp_dt_make_contig(bytes);
+    how.reply_buffer = to;
+    static constexpr std::uint64_t nothing = 0;
+    return ucp_atomic_op_nbx(way.endpoint, UCP_ATOMIC_OP_ADD, &nothing, 1, at, way.key, &how);
   }
   static ucs_status_ptr_t begin_put(const way_to_peer& way, void* to, const void* from,
                                     std::size_t bytes) noexcept {
@@ -179,20 +175,6 @@ private:
     return ucp_put_nbx(way.endpoint, from, bytes, reinterpret_cast<std::uint64_t>(to), way.key,
                        &plain);
   }
-  template <class T>
-  static ucs_status_ptr_t begin_atomic(const way_to_peer& way, ucp_atomic_op_t what, const void* at,
-                                       const T* operand, T* before) noexcept {
-    ucp_request_param_t how{};
-    how.op_attr_mask = UCP_OP_ATTR_FIELD_DATATYPE;
-    how.datatype = ucp_dt_make_contig(sizeof(T));
-    if (before != nullptr) {
-      how.op_attr_mask |= UCP_OP_ATTR_FIELD_REPLY_BUFFER;
-      how.reply_buffer = before;
-    }
-    return ucp_atomic_op_nbx(way.endpoint, what, operand, 1, reinterpret_cast<std::uint64_t>(at),
-                             way.key, &how);
-  }
-
   // A request is null if the operation is done already, and else an error or a handle.
   void wait_for(ucs_status_ptr_t request, unsigned peer) noexcept {
     if (request == nullptr)
