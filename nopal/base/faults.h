@@ -12,22 +12,21 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 // Called at each fault of a thread, on its signal stack: ends the program, or returns. `context` is
-// the ucontext_t.
-using fault_look = void (*)(std::uintptr_t address, const void* context);
+// the ucontext_t; `is_first`: nobody handled the signal before Nopal.
+using fault_look = void (*)(std::uintptr_t address, const void* context, bool is_first);
 
-// Nopal has one handler. It calls each look, and then does what would have been done without it: it
+// Nopal's handler calls each look, and then does what would have been done without the handler: it
 // inherits from the handler that was there before what that one has asked for (its mask, whether it
 // may interrupt itself, whether calls go on), and calls it. A signal that was sent (kill, raise,
 // sigqueue) has no address, and no look hears of it.
 //
 // By one thread at a time. At most `most_fault_looks` at once; a look that is there is not added
-// again. False: the system refuses.
+// again. Where the program has installed a handler since the first look, Nopal installs another one
+// above it, up to three times. False: the system refuses.
 inline constexpr unsigned most_fault_looks = 4;
 bool add_fault_look(fault_look look) noexcept;
 // The last one to go takes the handler away, if nobody has installed another one since.
 void remove_fault_look(fault_look look) noexcept;
-// Whether nobody handled the signal before Nopal. Called by a look.
-bool is_first_fault_handler() noexcept;
 
 // While it lives, the calling thread has a signal stack, with a guard below; unless it had one, or
 // there is no memory. That is not thread-local: a shared library that holds Nopal could not be

@@ -39,7 +39,7 @@ add_library(nopal::process ALIAS nopal_process_local)
 
 nopal_find_ucx()
 if(TARGET nopal::ucx)
-  set(process_engine transport/ucx.cc transport/ucx_answers.cc)
+  set(process_engine transport/ucx.cc)
   nopal_summary(ucx "${NOPAL_UCX_ucp}")
 else()
   set(process_engine transport/without_ucx.cc)

@@ -34,9 +34,9 @@ struct NOPAL_TYPE options {
   /// NOPAL_HEAP_SIZE, bytes, a power of two from 1M to 16G; default 16M. Room for the results of
   /// tasks that have not been joined, and for the stacks of tasks that wait.
   std::size_t heap_size = 0;
-  /// NOPAL_TRANSPORT, ucx, mpi or local; default the first of these that there is: what carries data
-  /// between machines. On one machine the processes share memory, whatever it is; but ucx_messages
-  /// and mpi_messages are ucx and mpi as between machines, also on one.
+  /// NOPAL_TRANSPORT, ucx, mpi or local; default the first of these that there is: what carries
+  /// data between machines. On one machine the processes share memory, whatever it is; but
+  /// ucx_messages and mpi_messages are ucx and mpi as between machines, also on one.
   engine transport = engine::best;
   /// NOPAL_STATS, 0 or 1; default 0. Lines of counters when the session ends.
   std::optional<bool> stats = {};
@@ -53,8 +53,8 @@ struct NOPAL_TYPE options {
   std::optional<unsigned> progress = {};
 };
 
-/// For the session: the same options, each with its value in force, but for `transport`, which may remain `best`. Or
-/// the sentence that says which value is wrong and what is accepted.
+/// For the session: the same options, each with its value in force, but for `transport`, which may
+/// remain `best`. Or the sentence that says which value is wrong and what is accepted.
 std::variant<options, std::string>
 resolve(const options& asked, const config::variable_lookup& lookup, std::uint64_t clock_seed);
 

@@ -22,7 +22,7 @@ options options_or_die(const options& wanted) {
   return std::get<options>(outcome);
 }
 
-bool a_session_exists = false;
+bool a_session_exists = false; // the thread that makes sessions writes it
 
 } // namespace
 

@@ -21,9 +21,9 @@ namespace nopal::inline NOPAL_ABI::process {
 /// uni-address-hpdc15, sections 3 and 5.
 class NOPAL_TYPE session {
 public:
-  /// Begins the processes, or joins those that a launcher has begun. `argv` is main's: a process that
-  /// a launcher has begun at addresses that the system has chosen at random begins anew with it.
-  /// Options that are not accepted end the program with a sentence.
+  /// Begins the processes, or joins those that a launcher has begun. `argv` is main's: a process
+  /// that a launcher has begun at addresses that the system has chosen at random begins anew with
+  /// it. Options that are not accepted end the program with a sentence.
   session(int argc, char** argv, const options& wanted = {});
   /// Waits for all processes. Ends the program with a sentence where an exception destroys the
   /// session, unless `run` threw it: `run` throws in every process, and so none waits in vain.

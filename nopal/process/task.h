@@ -2,9 +2,9 @@
 // task, spawn and join (nopal/process.h), and the thunks that run children.
 //
 // A spawn calls a stub, which pushes what the caller needs to go on, and calls the thunk. The
-// function and its arguments travel in registers if they take at most four. A larger closure goes by
-// address, and the thunk copies it before it offers the continuation: after that a thief may have
-// taken the frame that holds it.
+// function and its arguments travel in registers if they take at most four. A larger closure goes
+// by address, and the thunk copies it before it offers the continuation: after that a thief may
+// have taken the frame that holds it.
 //
 // The thunk's frame belongs to the child. When the child ends, in whichever process, the thunk pops
 // its parent's continuation from the queue and returns to it. If the parent was stolen, the thunk
@@ -54,12 +54,13 @@ template <class Body>
 
 template <class T>
 [[gnu::always_inline]] inline void end_child(arch::task_context* context, cell_reference ref,
-                                             cell_state how, const T& result) noexcept {
+                                             cell_state reached, const T& result) noexcept {
   if (!this_worker.queue.pop()) [[unlikely]]
-    finish_detached(ref, how, &result, sizeof result);
+    finish_detached(ref, reached, &result, sizeof result);
   cell* const own = cell_of(ref); // of this process, since the parent is still here
   std::memcpy(own->payload(), &result, sizeof result);
-  own->state.store(how, base::relaxed); // read by this thread, or by one that steals the parent (T)
+  own->state.store(reached,
+                   base::relaxed); // read by this thread, or by one that steals the parent (T)
   this_worker.upper = context->upper;
 }
 
@@ -141,8 +142,8 @@ public:
   template <class F, class... Args>
   [[gnu::always_inline]] inline explicit task(std::in_place_t, F f, Args... args) {
     detail::check_isolated<F, Args...>();
-    cell* const cell_here = this_worker.cells.allocate(detail::class_of_result<kept>);
-    at_ = this_worker.reference_to(cell_here);
+    cell* const own = this_worker.cells.allocate(detail::class_of_result<kept>);
+    at_ = this_worker.reference_to(own);
     NOPAL_IF_CHECKED(clear_stack_below());
     if constexpr (detail::travel_in_registers<F, Args...>) {
       detail::through_stub<detail::parts_thunk<F, Args...>>(at_, f, args...);

@@ -104,7 +104,7 @@ template <int Size, int Runs, int First> struct runs : scenario<runs<Size, Runs,
       mine.begin();
       const char outcome[2] = {'a', static_cast<char>('0' + run)};
       if (static_cast<int>(self) == (First + run) % Size)
-        mine.end_here(run % 2 == 1, outcome, sizeof outcome);
+        mine.end_run(run % 2 == 1, outcome, sizeof outcome);
       while (!mine.has_ended()) {
         by.progress();
         base::spin_pause();

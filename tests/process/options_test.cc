@@ -180,7 +180,7 @@ int seven() { return 7; }
 TEST(process_options, end_a_program_that_gets_wrong_ones) {
   const ended got = apart([] {
     setenv("NOPAL_HEAP_SIZE", "1", 1);
-    process::session here{0, nullptr};
+    process::session session{0, nullptr};
   });
   EXPECT_EQ(got.said, "nopal: NOPAL_HEAP_SIZE is \"1\", but it must be a power of two from 1M to "
                       "16G, in bytes or with a suffix K, M or G\n");
@@ -204,7 +204,7 @@ TEST(process_options, name_what_the_program_was_linked_without) {
 TEST(process_options, refuse_a_launcher_that_the_program_is_not_linked_for) {
   const ended got = apart([] {
     setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
-    process::session here{0, nullptr};
+    process::session session{0, nullptr};
   });
   EXPECT_EQ(got.said, "nopal: mpirun of Open MPI has begun 4 processes (OMPI_COMM_WORLD_SIZE), and "
                       "the program is linked with nopal::process, which forks processes by itself: "
@@ -216,7 +216,7 @@ TEST(process_options, refuse_a_launcher_that_the_program_is_not_linked_for) {
 TEST(process_options, accept_a_launcher_of_one_process) {
   const ended got = apart([] {
     setenv("PMI_SIZE", "1", 1);
-    process::session here{0, nullptr};
+    process::session session{0, nullptr};
   });
   EXPECT_EQ(got.said, "");
   EXPECT_EQ(got.status, 0);
@@ -225,8 +225,8 @@ TEST(process_options, accept_a_launcher_of_one_process) {
 TEST(process_options, take_the_number_of_processes_from_the_environment) {
   const ended got = apart([] {
     setenv("NOPAL_PROCESSES", "3", 1);
-    process::session here{0, nullptr};
-    std::printf("%u", here.size());
+    process::session session{0, nullptr};
+    std::printf("%u", session.size());
     std::fflush(stdout);
   });
   EXPECT_EQ(got.said, "333");

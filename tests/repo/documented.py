@@ -5,9 +5,9 @@ documentation tool.
 usage: documented.py ROOT
 
 That is what stands in the namespaces nopal and nopal::process, and not in their detail: classes,
-functions, concepts, and what `using` brings there. The comment begins with ///. Of several declarations of one name in a
-header one has it. Its commands come in this order: @pre, @throws, @par Threads,
-@par Cost, @par Paper.
+functions, concepts, and what `using` brings there. The comment begins with ///. Of several
+declarations of one name in a header one has it. Its commands come in this order: @pre, @throws,
+@par Threads, @par Cost, @par Paper.
 """
 
 import pathlib

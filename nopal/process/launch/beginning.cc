@@ -13,7 +13,7 @@
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
-constexpr int looks_a_second = 1000 / beginning::every_ms;
+constexpr int looks_a_second = 1000 / look_every_ms;
 constexpr int begun_s = 2; // a launcher has begun all its processes on a machine by then
 // For a death on another machine, whose children this process cannot see.
 constexpr int limit_s = 300;
@@ -32,6 +32,22 @@ bool has_died(long process) {
   return found.size() < 2 || found[1] == 'Z' || found[1] == 'X';
 }
 
+// How many children of the process live. -1: the kernel does not say.
+int count_children(pid_t process) {
+  const std::string parent = std::to_string(process);
+  const auto [text, error] = config::read_file("/proc/" + parent + "/task/" + parent + "/children");
+  if (error != 0)
+    return -1;
+  int count = 0;
+  char* end = nullptr;
+  for (const char* at = text.c_str();; at = end) {
+    const long child = std::strtol(at, &end, 10);
+    if (end == at)
+      return count;
+    count += has_died(child) ? 0 : 1;
+  }
+}
+
 } // namespace
 
 pid_t process_that_set(const char* variable) {
@@ -47,37 +63,21 @@ pid_t process_that_set(const char* variable) {
   }
 }
 
-// The living ones. -1: the kernel does not say.
-int beginning::count_children() const {
-  const std::string launcher = std::to_string(launcher_);
-  const auto [text, error] =
-      config::read_file("/proc/" + launcher + "/task/" + launcher + "/children");
-  if (error != 0)
-    return -1;
-  int count = 0;
-  char* end = nullptr;
-  for (const char* at = text.c_str();; at = end) {
-    const long process = std::strtol(at, &end, 10);
-    if (end == at)
-      return count;
-    count += has_died(process) ? 0 : 1;
-  }
-}
-
 // A child is missing if there are fewer than there were, or, when all should have begun, than there
 // should be.
-void beginning::look() {
-  const int children = count_children();
-  most_ = std::max(most_, children);
-  ++looks_;
-  const bool all_begun = looks_ > begun_s * looks_a_second;
-  if (children >= 0 && (children < most_ || (all_begun && children < known_)))
-    base::die("another process of this machine has died before the computation has begun, so this "
-              "process ends too");
-  if (looks_ > limit_s * looks_a_second)
-    base::die("the processes that the launcher of MPI has begun have not come together within %d "
-              "seconds: one may have died, or cannot be reached",
-              limit_s);
+std::function<void()> look_at_children(pid_t launcher, int processes) {
+  return [launcher, processes, looks = 0, most = 0]() mutable {
+    const int children = count_children(launcher);
+    most = std::max(most, children);
+    const bool all_begun = ++looks > begun_s * looks_a_second;
+    if (children >= 0 && (children < most || (all_begun && children < processes)))
+      base::die("another process of this machine has died before the computation has begun, so "
+                "this process ends too");
+    if (looks > limit_s * looks_a_second)
+      base::die("the processes that the launcher of MPI has begun have not come together within %d "
+                "seconds: one may have died, or cannot be reached",
+                limit_s);
+  };
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

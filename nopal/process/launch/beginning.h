@@ -6,6 +6,7 @@
 
 #include "nopal/config.h"
 
+#include <functional>
 #include <sys/types.h>
 
 NOPAL_HIDDEN_BEGIN
@@ -15,25 +16,10 @@ namespace nopal::inline NOPAL_ABI::process {
 // that has set it, or the launcher's daemon on this machine.
 pid_t process_that_set(const char* variable);
 
-// The thread that looks is the only user.
-class beginning {
-public:
-  static constexpr int every_ms = 100;
-
-  // `processes`: how many the launcher begins on this machine; 0 if that is not known.
-  beginning(pid_t launcher, int processes) noexcept : launcher_{launcher}, known_{processes} {}
-
-  // Called once in `every_ms`.
-  void look();
-
-private:
-  int count_children() const;
-
-  const pid_t launcher_;
-  const int known_;
-  int most_ = 0;  // children that there were at a time
-  int looks_ = 0; // so far
-};
+// For a thread that calls it once in so many milliseconds: ends the process when a child of the
+// launcher is missing, of which it begins `processes` on this machine; 0 if that is not known.
+inline constexpr int look_every_ms = 100;
+std::function<void()> look_at_children(pid_t launcher, int processes);
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

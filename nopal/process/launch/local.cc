@@ -23,8 +23,9 @@ constexpr std::size_t most_gathered = 1024;
 
 // What the processes share from the beginning, before their blocks are connected.
 //
-// Invariant: arrived / size is how many meetings are over. A process writes its own parts alone,
-//            and `given` only between a meeting that all have read before and the next one.
+// Invariant: arrived / size is how many meetings are over. A process writes its own element of each
+//            array alone, and that of `given` only between a meeting after which all have read it
+//            and the next one.
 struct common {
   word arrived{0};
   word gone[most_local]{}; // each sets its own when it ends as it should

@@ -42,22 +42,8 @@ bool is_begun_by(const known_mpi& mpi) noexcept {
   return std::getenv(mpi.size) != nullptr || std::getenv(mpi.number) != nullptr;
 }
 
-// Under the launcher of the other MPI each process would have a world of its own, and compute all
-// by itself.
-void refuse_wrong_launcher(const known_mpi& own) {
-  for (const known_mpi& other : known_mpis) {
-    const char* const size = std::getenv(other.size);
-    if (&other != &own && size != nullptr && std::atoi(size) > 1)
-      base::die("this process was begun by %s, and the program is linked with %s: begin it with %s",
-                other.launcher, own.name, own.launcher);
-  }
-}
-
 bool uses_ucx(engine carrier) noexcept {
   return carrier == engine::ucx || carrier == engine::ucx_messages;
-}
-bool needs_launcher(engine carrier) noexcept {
-  return carrier != engine::best && carrier != engine::local;
 }
 
 const char* name_of_level(int level) noexcept {
@@ -88,11 +74,10 @@ public:
     if (mpi != nullptr) {
       const pid_t number = process_that_set(mpi->number);
       launcher = static_cast<int>(syscall(SYS_pidfd_open, number, 0));
-      const char* const processes = std::getenv(mpi->size_here);
+      const char* const processes = std::getenv(mpi->size_on_machine);
       until_connected.start(
-          {}, beginning::every_ms,
-          [children = beginning{number, processes != nullptr ? std::atoi(processes)
-                                                             : 0}]() mutable { children.look(); });
+          {}, look_every_ms,
+          look_at_children(number, processes != nullptr ? std::atoi(processes) : 0));
     }
     initialise();
     find_place(settings.processes);
@@ -195,9 +180,12 @@ std::unique_ptr<launch> begin_launch(const options& settings, char** argv) {
   MPI_Initialized(&before);
   const bool begun = is_begun_by(own);
   const bool launched = begun || before != 0;
-  if (!launched)
-    refuse_wrong_launcher(own);
-  if (!launched && !needs_launcher(settings.transport))
+  // Under the launcher of the other MPI each process would have a world of its own, and compute all
+  // by itself.
+  if (const known_mpi* const other = mpi_of_several(); !launched && other != nullptr)
+    base::die("this process was begun by %s, and the program is linked with %s: begin it with %s",
+              other->launcher, own.name, own.launcher);
+  if (!launched && (settings.transport == engine::best || settings.transport == engine::local))
     return fork_processes(settings);
   if (!launched && settings.processes > 1)
     base::die("%u processes with the transport that is asked for are begun by %s",
@@ -210,10 +198,8 @@ std::unique_ptr<launch> begin_launch(const options& settings, char** argv) {
     base::die("NOPAL_TRANSPORT or process::options::transport asks for %s, and this program was "
               "linked with a Nopal that was built without UCX; accepted are mpi and mpi_messages",
               name_of(settings.transport));
-  if (before == 0 && argv != nullptr)
-    begin_anew_with_fixed_addresses(argv);
   if (before == 0)
-    note_libraries();
+    fix_addresses(argv);
   const engine best = has_ucx() ? engine::ucx : engine::mpi;
   return std::make_unique<mpi_launch>(
       settings, settings.transport == engine::best ? best : settings.transport,

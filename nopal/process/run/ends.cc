@@ -37,7 +37,7 @@ void ends::meet() {
   }
 }
 
-void ends::end_here(bool failed, const void* bytes, std::size_t size) noexcept {
+void ends::end_run(bool failed, const void* bytes, std::size_t size) noexcept {
   outcome& own = own_->result;
   own.from = rank_;
   own.failed = failed ? 1 : 0;

@@ -13,6 +13,9 @@
 // Invariant: the run's number in the block rises by one with each run, and is written after all
 //            else of the outcome. It is not written anew before all processes have read it: each
 //            reads it before it meets the others, and they meet before the next run.
+// Ownership: result -> the process on which the run ended, else the one before it in the tree; a
+//            word of `barriers` -> the process that far before this one; the members of `ends` ->
+//            the thread that runs tasks.
 // Orders:
 //   E  the run's number: store release by the engine, after the rest was put. Partner: the acquire
 //      in has_ended. Where the run has ended, the thread that stored the number reads it.
@@ -41,7 +44,7 @@ public:
   void meet();
 
   // This process has the outcome.
-  void end_here(bool failed, const void* bytes, std::size_t size) noexcept;
+  void end_run(bool failed, const void* bytes, std::size_t size) noexcept;
   // Whether it is known; the first time, it is passed on.
   bool has_ended();
   // After that, and before the processes meet. False: the run has failed, and `error` says how.

@@ -16,16 +16,13 @@ namespace nopal::inline NOPAL_ABI::process {
 // Adds the cycles since it was made, or since the step before, to a step.
 class timed {
 public:
-  explicit timed(step what) noexcept : what_{what} {}
-  void end() noexcept { end(what_); }
-  void end(step what) noexcept {
+  void end(step ended) noexcept {
     const std::uint64_t now = base::cycles();
-    this_worker.done.cycles[static_cast<unsigned>(what)] += now - since_;
+    this_worker.done.cycles[static_cast<unsigned>(ended)] += now - since_;
     since_ = now;
   }
 
 private:
-  step what_;
   std::uint64_t since_ = base::cycles();
 };
 
@@ -53,7 +50,7 @@ public:
   // The whole steal by one message, which counts as `take`, or as `look` if nothing was open.
   std::optional<segment> request() {
     ++this_worker.done.tries;
-    timed all{step::look};
+    timed all;
     const std::optional<segment> stolen = engine_.request_steal(victim_);
     all.end(stolen ? step::take : step::look);
     if (stolen)
@@ -70,9 +67,7 @@ public:
   // What steal calls after each of its steps.
   auto steps() noexcept {
     ++this_worker.done.tries;
-    return [clock = timed{step::look}](int number) mutable {
-      clock.end(static_cast<step>(number - 1));
-    };
+    return [clock = timed{}](int number) mutable { clock.end(static_cast<step>(number - 1)); };
   }
 
 private:

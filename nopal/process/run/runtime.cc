@@ -90,8 +90,9 @@ struct state {
   std::uint64_t canary = 0;
   watch progress; // says from time to time what process 0 has done
 };
-// Made by `begin`, gone after `end`. Not destroyed at exit: a task may call exit, and it runs on
-// memory that the transport has mapped.
+// Made by `begin`, gone after `end`; the session's thread alone writes the pointer and, but for
+// what the transport's threads keep, all that it leads to. Not destroyed at exit: a task may call
+// exit, and it runs on memory that the transport has mapped.
 state* now = nullptr;
 
 void* address_of(std::uint32_t distance) noexcept {
@@ -125,19 +126,15 @@ void note_region(std::uintptr_t end_of_free) noexcept {
 
 // These two take a cell of any process.
 cell_state state_of(cell_reference ref) {
-  if (cell* const own = this_worker.if_own(ref))
-    return state_of_own(*own);
   std::uint32_t seen = 0;
   now->engine->get(process_of(ref), &seen, &cell_of(ref)->state, sizeof seen);
   return static_cast<cell_state>(seen);
 }
 
 void take_from(cell_reference ref, void* to, std::size_t size) {
-  if (cell* const own = this_worker.if_own(ref)) {
-    std::memcpy(to, own->payload(), size);
-    return this_worker.cells.free(own);
-  }
   now->engine->get(process_of(ref), to, cell_of(ref)->payload(), size);
+  if (cell* const own = this_worker.if_own(ref))
+    return this_worker.cells.free(own);
   // Only the owner touches its lists of free cells, so it collects this one (heap.h).
   now->engine->post_store(process_of(ref), cell_of(ref)->state, cell_freed);
 }
@@ -153,11 +150,11 @@ void take_from(cell_reference ref, void* to, std::size_t size) {
 [[noreturn]] void resume_suspended(std::list<suspended>::iterator which) noexcept {
   const suspended ready = *which;
   now->all_suspended.erase(which); // now, since this function does not return
-  timed clock{step::resume};
+  timed clock;
   std::memcpy(address_of(ready.where.lower), ready.frames->payload(), ready.where.size());
   this_worker.cells.free(ready.frames);
   join::put_exception_state(ready.exceptions);
-  clock.end();
+  clock.end(step::resume);
   resume(ready.where);
 }
 
@@ -223,7 +220,7 @@ void steal_and_resume(bool may_send) {
 [[noreturn]] NOPAL_SWITCHES void suspend(arch::task_context* context, void* until) noexcept {
   note_own_stack();
   arch::set_stack_canary(now->own_canary);
-  timed clock{step::suspend};
+  timed clock;
   const segment task = this_worker.open_segment(context);
   base::forget_frames(this_worker.region, this_worker.upper);
   cell* const frames = this_worker.cells.allocate(class_of(task.size()));
@@ -234,7 +231,7 @@ void steal_and_resume(bool may_send) {
       {task, frames, *static_cast<const cell_reference*>(until), join::take_exception_state()});
   ++this_worker.done.suspended;
   this_worker.done.suspended_bytes += task.size();
-  clock.end();
+  clock.end(step::suspend);
   // The newest entry is the parent. Its frames are the next ones above, and are still there.
   if (const std::optional<segment> parent = this_worker.queue.pop_newest())
     resume(*parent);
@@ -281,19 +278,15 @@ std::uint64_t common_canary() {
 
 } // namespace
 
-void finish(cell_reference ref, cell_state how, const void* bytes, std::size_t size) noexcept {
-  if (cell* const own = this_worker.if_own(ref)) {
-    std::memcpy(own->payload(), bytes, size);
-    return set_state(*own, how);
-  }
+void finish(cell_reference ref, cell_state reached, const void* bytes, std::size_t size) noexcept {
   now->engine->put(process_of(ref), cell_of(ref)->payload(), bytes, size);
   // The put is done: a joiner that sees the state finds the result (transport.h).
-  now->engine->post_store(process_of(ref), cell_of(ref)->state, how);
+  now->engine->post_store(process_of(ref), cell_of(ref)->state, reached);
 }
 
-void finish_detached(cell_reference ref, cell_state how, const void* bytes,
+void finish_detached(cell_reference ref, cell_state reached, const void* bytes,
                      std::size_t size) noexcept {
-  finish(ref, how, bytes, size);
+  finish(ref, reached, bytes, size);
   leave_task();
 }
 
@@ -305,16 +298,16 @@ error_text keep_error() noexcept {
 }
 
 void join_slow(cell_reference ref, void* result, std::size_t size) {
-  cell_state how;
-  while ((how = state_of(ref)) == cell_pending)
+  cell_state reached;
+  while ((reached = state_of(ref)) == cell_pending)
     arch::nopal_arch_suspend_task(suspend, &ref, now->stack);
-  if (how == cell_error)
+  if (reached == cell_error)
     throw_error(ref);
   take_from(ref, result, size);
 }
 
 void finish_run(bool failed, const void* bytes, std::size_t size) noexcept {
-  now->ending.end_here(failed, bytes, size);
+  now->ending.end_run(failed, bytes, size);
   leave_task();
 }
 

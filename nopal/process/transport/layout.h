@@ -32,7 +32,7 @@ inline constexpr std::size_t most_result = 1024; // bytes of a run's result, or 
 inline constexpr unsigned most_processes = 4096;
 inline constexpr unsigned barrier_rounds = 12; // log2 of that
 
-// What a process reads and writes in another one's block, one by one and at once.
+// A word that several processes access. Each access is one operation on the whole word.
 using word = base::atomic<std::uint32_t>;
 
 using queue_type = queue_memory<8192>;

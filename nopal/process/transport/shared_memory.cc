@@ -30,8 +30,8 @@ struct offer {
   ino_t number = 0;
 };
 
-std::uintptr_t map_or_die(void* at, std::size_t bytes, int how, int file) {
-  void* const got = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | how, file, 0);
+std::uintptr_t map_or_die(void* at, std::size_t bytes, int flags, int file) {
+  void* const got = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | flags, file, 0);
   if (got == MAP_FAILED || (at != nullptr && got != at))
     base::die("%zu bytes of shared memory could not be mapped for the processes: %s", bytes,
               std::strerror(errno));
@@ -72,17 +72,18 @@ direct_block map_near(const offer& from, std::size_t bytes) {
 
 } // namespace
 
-transport::transport(group& all, const layout& memory, const sharing& how,
+transport::transport(group& all, const layout& memory, const sharing& mode,
                      const far_engine& connect_far)
-    : bytes_{memory.size()}, latency_us_{how.latency_us}, near_(all.size()) {
+    : rank_{all.rank()}, bytes_{memory.size()}, latency_us_{mode.latency_us}, near_(all.size()) {
   const offer own = make_own_block(bytes_);
   std::vector<offer> offers(all.size());
   all.all_gather(&own, offers.data(), sizeof own);
   // All files exist now, since all processes have made their offers.
-  for (unsigned peer = 0; peer < all.size() && !how.apart; ++peer)
-    if (peer != all.rank() && offers[peer].machine == own.machine)
+  for (unsigned peer = 0; peer < all.size() && !mode.apart; ++peer)
+    if (peer != rank_ && offers[peer].machine == own.machine)
       near_[peer] = map_near(offers[peer], bytes_);
-  const char lacks = std::ranges::count(near_, false, &direct_block::operator bool) > 1 ? 1 : 0;
+  near_[rank_] = direct_block{block_at};
+  const char lacks = std::ranges::count(near_, false, &direct_block::operator bool) != 0 ? 1 : 0;
   std::vector<char> all_lack(all.size());
   all.all_gather(&lacks, all_lack.data(), sizeof lacks);
   ::close(own.file); // all have opened it: each has come to the meeting above
@@ -95,7 +96,6 @@ transport::~transport() {
   for (const direct_block& each : near_)
     if (each)
       munmap(reinterpret_cast<void*>(each.at()), bytes_);
-  munmap(reinterpret_cast<void*>(block_at), bytes_);
 }
 
 void transport::delay() const noexcept {

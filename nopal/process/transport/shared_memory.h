@@ -36,7 +36,7 @@ struct machine_name {
 };
 machine_name this_machine();
 
-// The blocks that are mapped, by process. The caller's own, and those on other machines, are not.
+// The blocks of this machine, which are mapped, by process; empty for a process on another machine.
 using near_blocks = std::vector<direct_block>;
 // Collective: makes the second engine. Every process calls it, even one that does not need it.
 using far_engine = std::function<std::unique_ptr<far_transport>(const near_blocks& near)>;
@@ -50,15 +50,15 @@ class transport final : public far_transport {
 public:
   // Collective: makes the block of this process, zeroed, at the block's address, and the way to all
   // others. Calls `connect_far` if some two processes share no memory.
-  transport(group& all, const layout& memory, const sharing& how, const far_engine& connect_far);
+  transport(group& all, const layout& memory, const sharing& mode, const far_engine& connect_far);
   ~transport() override;
 
-  // The block of a peer of this machine, from which a thief steals by itself. Empty for a peer
-  // elsewhere, which a thief asks for a steal.
+  // The block of a process of this machine, from which a thief steals by itself. Empty for a
+  // process elsewhere, which a thief asks for a steal.
   const direct_block& near(unsigned peer) const noexcept { return near_[peer]; }
-  // The same, after the latency of an operation.
+  // The same, after the latency of an operation on another process.
   const direct_block& reach(unsigned peer) const noexcept {
-    if (latency_us_ != 0) [[unlikely]]
+    if (latency_us_ != 0 && peer != rank_) [[unlikely]]
       delay();
     return near_[peer];
   }
@@ -95,6 +95,8 @@ public:
 private:
   void delay() const noexcept;
 
+  // The constructor sets all; then they are constant.
+  const unsigned rank_;
   const std::size_t bytes_; // of each block
   const unsigned latency_us_;
   near_blocks near_;

@@ -3,13 +3,14 @@
 // other process that runs tasks takes no part. Between machines an engine of `far_transport` does
 // them; shared_memory.h does them on one machine, and passes the rest on to such an engine.
 //
-// Addresses are those of the block (layout.h), which every process has at the same place; `peer` is
-// never the caller. The thread that runs tasks is the only caller.
+// Addresses are those of the block (layout.h), which every process has at the same place. The
+// thread that runs tasks is the only caller.
 //
 // Contract:  an operation has been done at the peer when its call returns; one that is only begun
-//            (`post`) is done some time later, not before operations that returned earlier. A `get`
-//            of 8 aligned bytes is one read. If a process stores a word (release), another one that
-//            reads the word by `get` then reads, by another `get`, all that was written before.
+//            (`post`) is done some time later, not before operations that returned earlier. If a
+//            process stores a word (release), another one that reads the word by `get` then reads,
+//            by another `get`, all that was written before. On one machine a `get` of 8 aligned
+//            bytes is one read (direct.h).
 // Errors:    a peer that is lost ends the program with a sentence that names it.
 #pragma once
 
@@ -62,7 +63,10 @@ public:
   // addresses. One message, for which a thread of the peer does the steal (steal_service.h).
   virtual std::optional<segment> request_steal(unsigned peer) = 0;
 
-  virtual void post_store(unsigned peer, word& at, std::uint32_t value) = 0;
+  // An engine that can begin a store without waiting for its end has a function of its own.
+  virtual void post_store(unsigned peer, word& at, std::uint32_t value) {
+    put(peer, &at, &value, sizeof value);
+  }
   // Lets operations that were begun go on, where they need that. Called while a process is idle.
   virtual void progress() noexcept {}
   // Returns when all that was begun is done.
