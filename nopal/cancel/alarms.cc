@@ -1,15 +1,82 @@
 // SPDX-License-Identifier: MIT
-// What an alarm does when it rings.
+// What an alarm does when it rings, and the threads that call the callbacks of tokens then.
 #include "nopal/cancel/alarms.h"
 
 #include "nopal/cancel/cancel.h"
+#include "nopal/vproc/threads.h"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <stop_token>
+#include <utility>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::cancel {
+namespace {
+
+// Callbacks may sleep, and other deadlines come meanwhile: so each thread calls those of one token
+// at a time, and another thread is there for the next token, up to a number.
+class callback_threads {
+public:
+  // Never destroyed: the threads use it as long as the process lives.
+  static callback_threads& all() {
+    static auto* const made = new callback_threads;
+    return *made;
+  }
+
+  void request_stop(const std::vector<std::stop_source>& of) {
+    std::unique_lock guard{lock_};
+    due_.insert(due_.end(), of.begin(), of.end());
+    changed_.notify_all();
+    begin_another(guard);
+  }
+
+private:
+  static constexpr unsigned kMost = 64;
+
+  // If all threads have a callback to call, and there is another one. Unlocks.
+  void begin_another(std::unique_lock<std::mutex>& guard) {
+    const bool begins = due_.size() > idle_ && number_ < kMost;
+    number_ += begins ? 1 : 0;
+    guard.unlock();
+    if (begins)
+      vproc::start_helper([](void*) noexcept -> void* { all().run(); },
+                          "calls the callbacks of stop tokens at a deadline");
+  }
+
+  [[noreturn]] void run() {
+    vproc::take_programs_signals(); // callbacks are the program's
+    std::unique_lock guard{lock_};
+    for (;;) {
+      ++idle_;
+      changed_.wait(guard, [this] { return !due_.empty(); });
+      --idle_;
+      {
+        std::stop_source next = std::move(due_.front());
+        due_.pop_front();
+        begin_another(guard);
+        next.request_stop();
+      }
+      guard.lock();
+    }
+  }
+
+  std::mutex lock_; // guards all fields
+  std::condition_variable changed_;
+  std::deque<std::stop_source> due_;
+  std::size_t idle_ = 0;
+  unsigned number_ = 0;
+};
+
+} // namespace
 
 void alarm::ring(vproc::alarm* due) noexcept {
   auto* const own = static_cast<alarm*>(due);
-  cancel(*own->node_);
-  own->rung();
+  const std::vector<std::stop_source> sources = mark_and_tell(*own->node_);
+  own->rung(); // the scope may end now
+  if (!sources.empty())
+    callback_threads::all().request_stop(sources);
 }
 
 } // namespace nopal::inline NOPAL_ABI::cancel

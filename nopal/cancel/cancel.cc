@@ -11,10 +11,10 @@
 
 namespace nopal::inline NOPAL_ABI::cancel {
 
-void cancel(join::cancelable& node) noexcept {
-  if (!node.mark()) // first, so that a strand that is told finds the mark
-    return;         // only one of several cancellers goes on, so the announcement counts once
+std::vector<std::stop_source> mark_and_tell(join::cancelable& node) noexcept {
   std::vector<std::stop_source> due;
+  if (!node.mark()) // first, so that a strand that is told finds the mark
+    return due;     // only one of several cancellers goes on, so the announcement counts once
   sched::announce_stop(
       node.below, node.forked_at.load(base::relaxed),
       [](join::descendant* seen, void* list) {
@@ -22,8 +22,12 @@ void cancel(join::cancelable& node) noexcept {
           static_cast<std::vector<std::stop_source>*>(list)->push_back(*std::move(source));
       },
       &due);
-  // Without locks: callbacks may make and destroy observers. The copies keep the state alive.
-  for (std::stop_source& source : due)
+  return due;
+}
+
+// Without locks: callbacks may make and destroy observers. The copies keep the state alive.
+void cancel(join::cancelable& node) noexcept {
+  for (std::stop_source& source : mark_and_tell(node))
     source.request_stop();
 }
 

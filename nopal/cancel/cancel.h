@@ -7,6 +7,7 @@
 #include "nopal/join/cancelable.h"
 #include "nopal/join/join.h"
 
+#include <stop_token>
 #include <vector>
 
 NOPAL_HIDDEN_BEGIN
@@ -14,6 +15,9 @@ namespace nopal::inline NOPAL_ABI::cancel {
 
 // Tells the strands of that node to stop, and does not wait for them. Any thread.
 void cancel(join::cancelable& node) noexcept;
+
+// The same, but for the callbacks of tokens, which run when a stop is requested of what it returns.
+std::vector<std::stop_source> mark_and_tell(join::cancelable& node) noexcept;
 
 // The regions that the calling strand stands in, up to the nearest shield; the innermost first.
 std::vector<const join::cancelable*> enclosing_regions();

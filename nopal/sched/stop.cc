@@ -28,6 +28,7 @@ namespace {
 
 // Nodes that are cancelled, and failed children, for which strands are to stop.
 base::count stops;
+base::atomic<std::uint64_t> looked_at{0};
 
 #if defined(NOPAL_CHECKS)
 bool is_of_the_language(const Dl_info& place) noexcept {
@@ -79,9 +80,13 @@ void announce_stop(join::ancestor& node, std::uintptr_t also_on,
   };
   node.for_each_below(collect);
   below_several().for_each_below(collect);
+  if (!stacks.empty())
+    looked_at.fetch_add(stacks.size(), base::relaxed);
   for (const stack::stack_id each : stacks) // without the locks, which strands want that go on
     wake_if_cancelled(each);                // K6
 }
+
+std::uint64_t stacks_looked_at() noexcept { return looked_at.load(base::relaxed); }
 
 void wake_if_cancelled(stack::stack_id on) noexcept {
   sync::wait_word& word = wait_word_of(on);

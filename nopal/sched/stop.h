@@ -32,6 +32,8 @@ namespace nopal::inline NOPAL_ABI::sched {
 void announce_stop(join::ancestor& node, std::uintptr_t also_on = 0,
                    void (*see)(join::descendant*, void*) = nullptr,
                    void* argument = nullptr) noexcept;
+// How many stacks, of all that have been below a node when it was cancelled, were looked at so far.
+std::uint64_t stacks_looked_at() noexcept;
 // Called when what was cancelled has ended: once for each announcement.
 void stop_ended(std::uint32_t times = 1) noexcept;
 

@@ -55,7 +55,6 @@ struct alarm_thread {
   }
 
   [[noreturn]] void run() noexcept {
-    take_programs_signals(); // callbacks of tokens are the program's
     for (;;)
       if (alarm* const due = next())
         due->ring_(due);
