@@ -204,7 +204,7 @@ public:
 
   // For a thread that looks at an open fork of the stack that this deque uses: `see` is given,
   // under the lock, whether the fork is private.
-  template <class See> bool look_at(const Record* fork, See see) noexcept {
+  template <class See> auto look_at(const Record* fork, See see) noexcept {
     const base::locked guard{lock_};
     return see(address(fork) < split_);
   }

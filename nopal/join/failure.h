@@ -60,6 +60,9 @@ void capture_failure(fork_record* record) noexcept;
 // The child was not run, because its strand is cancelled. That is a failure, too.
 void note_not_run(fork_record* record) noexcept;
 
+// The same, where there is no fork: the main path has not made it.
+void attach_not_run(scope_frame* scope) noexcept;
+
 // The child of this fork has failed, detached or not: hands the failure to the scope. True: strands
 // that stand behind it may be running, and were not told of a failure before them. The scope counts
 // how often that was so.

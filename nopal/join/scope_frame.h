@@ -41,11 +41,13 @@ struct NOPAL_TYPE scope_frame : arch::context {
   bool needs_join() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
   bool active() const noexcept { return (frame_pointer & kActive) != 0; }
   // A fork has been made, and no thief has the main path: so the last fork tells the stack pointer.
-  void activate() noexcept {
+  // Where exceptions are uncaught, the scope is activated with their number before it forks.
+  void activate(unsigned uncaught = 0) noexcept {
     if (active())
       return;
     stack_pointer = stack_pointer_of_fork();
     state_ = take_state();
+    state_->uncaught = uncaught;
     frame_pointer |= kActive;
   }
   // After a join.
@@ -55,6 +57,7 @@ struct NOPAL_TYPE scope_frame : arch::context {
   }
   // While the scope is active.
   scope_state& state() noexcept { return *state_; }
+  const scope_state& state() const noexcept { return *state_; }
 
   // The main path's exceptions are set aside while its continuation can be stolen (failure.h).
   bool exceptions_aside() const noexcept { return (frame_pointer & kExceptionsAside) != 0; }
@@ -81,6 +84,9 @@ struct NOPAL_TYPE scope_frame : arch::context {
   }
   // Main path. What it would fork from now on comes after a child that has failed.
   bool overtaken() const noexcept { return active() && first_failure() != no_failure; }
+
+  // How many exceptions are uncaught where the scope forks. `state` has it where a fork is public.
+  unsigned uncaught() const noexcept { return active() ? state_->uncaught : 0; }
 
   bool is_structured() const noexcept { return active() && state_->structured; }
 
