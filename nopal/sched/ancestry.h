@@ -12,9 +12,9 @@
 //   - a fork above it is of a region that is cancelled, or comes serially after a failed child;
 //   - its fiber is cancelled;
 //   - it is the main path of a structured scope of which a child has failed.
-// Forks above a shield do not count. Neither do those above a destructor that an exception runs: what
-// is thrown there must not leave it. A strand with as many uncaught exceptions as the scope of a fork
-// had is in no such destructor below that fork; children have as many as their parents.
+// Forks above a shield do not count. Neither do those above a destructor that an exception runs:
+// what is thrown there must not leave it. A strand is in no such destructor below a fork if it has
+// as many uncaught exceptions as the fork's scope had. Children have as many as their parents.
 //
 // All frames above a strand's own live as long as the strand, so
 // the walk reads nothing that may end.

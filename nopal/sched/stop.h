@@ -2,26 +2,23 @@
 // How strands are told to stop, and how each finds out whether it is to stop.
 //
 // The canceller first marks what it cancels (a region's mark, a scope's failure), and then tells
-// all vprocs by a bit of their signal word. A strand that finds the bit of its vproc looks at what
-// it stands in (ancestry.h). If it is to stop, or an exception unwinds it, the bit stays; else it
-// takes the bit.
+// all vprocs by a bit of their signal word. A strand that finds its vproc's bit takes it, and looks
+// at what it stands in (ancestry.h). If it is to stop, or an exception unwinds it, it sets the bit
+// again.
 //
-// Invariant: a strand that is to stop runs on a vproc whose bit stands, or will stand as soon as
-//            the canceller has told that vproc. So what stops depends on what is cancelled, and not
-//            on who looked before. For if a strand X took the bit in vain, the vproc comes from X to
-//            a strand that is to stop only by one of these ways, each of which raises the bit or
-//            looks at the mark itself:
-//   another strand    resumed, stolen or begun there: look_at_next_fork
-//   a child of X      X owns the scope of the fork. A region's forks look at its mark, and those of
-//                     a scope with a failed child at the failure (may_fork, nopal/scope.h). Any
-//                     other fork stops nothing, so the child is to stop only if X is
-//   X's parent        where X ends. What stops the parent stops X, but below a shield, whose end
-//                     looks (cancel/cancel.cc). If a failure has overtaken a main path, its later
-//                     children are overtaken, too
-//   X, with fewer     an exception unwound it, and was caught. Then X took no bit
-//     exceptions
-//   X, with more      these are uncaught in regions only that began since; they are X's own, so a
-//                     fork of theirs looks at the mark, or were marked later
+// Invariant: a strand that is to stop runs on a vproc whose bit stands, or will when the canceller
+//            has told that vproc. So what stops depends on what is cancelled, not on who looked.
+//
+// For if a strand X has taken the bit in vain, its vproc can only go on with
+//   another strand      that it resumes, steals or begins. It looks first (look_at_next_fork).
+//   a child of X        X owns the fork's scope. If that is a region, the fork looks at its mark; if
+//                       a child has failed, at the failure (may_fork in nopal/scope.h). Else the
+//                       child is to stop only if X is.
+//   X's parent          when X ends. What stops the parent stops X, too, but below a shield, whose
+//                       end looks. Where a failure stops a main path, it stops its later children.
+//   X without an exception that was uncaught. Then X had set the bit again.
+//   X with one more     A region where as many are uncaught is X's own, as above, or has begun, and
+//                       was marked, since.
 //
 // Orders: the bit is the order S of sync/signal_word.h. The count of what is cancelled is raised
 //         before vprocs are told; a vproc that has taken its bit sees the count (T there). A group

@@ -5,8 +5,8 @@
 //
 // The calls and their order are those of sched/stop.cc (cancel, stops_amid, look_at_next_fork),
 // sched/forks.cc (push_slow, fork_with_own_state), nopal/scope.h (may_fork), sched/schedule.cc
-// (run), sched/groups.cc (begin_group), vproc/table.cc (make_vproc) and fibers/fibers.cc (begin_fiber). A fork is the
-// comparison with the limit.
+// (run), sched/groups.cc (begin_group), vproc/table.cc (make_vproc) and fibers/fibers.cc
+// (begin_fiber). A fork is the comparison with the limit.
 #include "fake_stack.h"
 
 #include "nopal/base/count.h"
