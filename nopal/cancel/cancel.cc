@@ -36,7 +36,7 @@ join::ancestor* placed_region(const join::region_frame* frame) noexcept {
 }
 
 std::vector<const join::cancelable*> enclosing_regions() {
-  return sched::regions_above(arch::stack_pointer());
+  return sched::regions_above(sched::this_strand());
 }
 
 void begin_shield() noexcept { sched::note_shield_begins(); }

@@ -19,7 +19,7 @@ void cancel(join::cancelable& node) noexcept;
 // The same, but for the callbacks of tokens, which run when a stop is requested of what it returns.
 std::vector<std::stop_source> mark_and_tell(join::cancelable& node) noexcept;
 
-// The regions that the calling strand stands in, up to the nearest shield; the innermost first.
+// The regions that would stop the calling strand if they were cancelled, the innermost first.
 std::vector<const join::cancelable*> enclosing_regions();
 
 // The node of a region that the calling strand is about to fork in, as the walk down finds it.

@@ -34,6 +34,7 @@ struct alignas(64) scope_state {
   base::atomic<std::int64_t> first_failure;
   std::uint32_t stops; // how often strands behind a failed child were told; under failures' lock
   bool structured;     // set when a fork is completed (fork_kind)
+  unsigned uncaught;   // exceptions, where the scope forks; constant while it is active
   bool of_region;      // set before the first steal
   ancestor below;      // the stacks of the thieves that had the main path, and what is below them
   // The main path's state while that is suspended. While it runs, its exceptions lie here if they
