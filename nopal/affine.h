@@ -60,13 +60,13 @@ template <class Call, class F> std::invoke_result_t<F> call_through(Call call, F
     auto body = [&f] { std::invoke(std::forward<F>(f)); };
     call(body);
   } else if constexpr (std::is_reference_v<result>) {
-    std::add_pointer_t<result> at = nullptr;
-    auto body = [&f, &at] {
-      result&& refers = std::invoke(std::forward<F>(f));
-      at = std::addressof(refers);
+    std::add_pointer_t<result> referent = nullptr;
+    auto body = [&f, &referent] {
+      result&& returned = std::invoke(std::forward<F>(f));
+      referent = std::addressof(returned);
     };
     call(body);
-    return static_cast<result>(*at);
+    return static_cast<result>(*referent);
   } else {
     std::optional<result> returned;
     auto body = [&f, &returned] { returned.emplace(std::invoke(std::forward<F>(f))); };
