@@ -158,7 +158,7 @@ public:
 
   explicit operator bool() const noexcept { return one_ != nullptr; }
   /// It may go on because it yielded or was preempted. No: it is new, or has waited.
-  [[nodiscard]] bool gave_way() const noexcept { return one_ != nullptr && one_->stack_in_use; }
+  [[nodiscard]] bool gave_way() const noexcept { return one_ != nullptr && one_->gave_way(); }
 
   /// It may run, where its computation's scheduler decides. Any thread.
   void start() && noexcept;

@@ -18,11 +18,12 @@
 namespace nopal::inline NOPAL_ABI::fibers {
 namespace {
 
-void prepare(user_action* unused) noexcept {
+void prepare(user_action* unused, bool again) noexcept {
   NOPAL_ASSERT(!unused->starting && !unused->pushed,
                "a scheduler action was to be started while it ran a fiber, or was to be started "
                "already; each vproc needs an action of its own");
   unused->starting = true; // until the action is asked next (ask_guarded)
+  unused->start.again = again;
 }
 
 void check_asked(const user_action* asked) noexcept {
@@ -39,6 +40,7 @@ void check_asked(const user_action* asked) noexcept {
 signal user_action::ask_guarded(vproc::action* asked, signal told) noexcept {
   auto* const self = static_cast<user_action*>(asked);
   self->starting = false;
+  self->start.anywhere = false;
   try {
     return self->answers(self, told); // may destroy the action
   } catch (...) {
@@ -49,7 +51,7 @@ signal user_action::ask_guarded(vproc::action* asked, signal told) noexcept {
 void prepare_here(user_action* unused) noexcept {
   fiber_context* const caller = sched::current_context();
   NOPAL_ASSERT(caller != nullptr, "a scheduler action was started outside nopal::run");
-  prepare(unused);
+  prepare(unused, false);
   caller->computation->begin_one(); // the caller is a fiber of it, so it has not ended
   unused->computation = caller->computation;
   unused->start.group = caller->computation->group;
@@ -61,7 +63,7 @@ void leave_computation(user_action* left) noexcept { end_fiber(left->computation
 
 void prepare_again(user_action* asked) noexcept {
   check_asked(asked);
-  prepare(asked);
+  prepare(asked, true);
 }
 
 void push(user_action* asked) noexcept {
@@ -113,7 +115,7 @@ void instances::start(instance* idle) noexcept {
   if (idle == nullptr)
     return;
   computation_->begin_one(); // before the instance is ready: it may end at once
-  prepare(idle);
+  prepare(idle, false);
   vproc::make_ready(&idle->start);
 }
 
@@ -189,7 +191,7 @@ signal instances::instance::answer(vproc::action* asked, signal told) {
   instances& all = self->all;
   vproc::computation* const computation = all.computation_;
   const auto yield = [self] {
-    prepare(self);
+    prepare(self, true);
     return signal::preempt(&self->start);
   };
   if (told.tag == signal::kind::preempt) {
@@ -202,6 +204,8 @@ signal instances::instance::answer(vproc::action* asked, signal told) {
       vproc::make_ready(told.strand);
     return yield();
   }
+  if (std::exchange(self->host->turn_over, false)) // others outside wait longer than a tick
+    return yield();
   const bool may_steal = self->may_steal; // it has yielded, and may steal this time
   fiber* const next = all.next_for(self);
   if (next != nullptr) {

@@ -37,7 +37,8 @@ using vproc::signal;
 struct user_action : vproc::action {
   using answerer = signal (*)(vproc::action*, signal); // may throw
 
-  explicit user_action(answerer answer) noexcept : vproc::action{ask_guarded}, answers{answer} {
+  explicit user_action(answerer answer) noexcept
+      : vproc::action{ask_guarded, &start}, answers{answer} {
     start.starts = this;
   }
   user_action(const user_action&) = delete;
@@ -45,8 +46,7 @@ struct user_action : vproc::action {
 
   const answerer answers;
   fiber start;
-  fiber_context own;     // of `start`: the fiber of the strand that starts the action may end first
-  bool starting = false; // `start` is ready or held, and was not entered yet
+  fiber_context own; // of `start`: the fiber of the strand that starts the action may end first
   vproc::computation* computation = nullptr; // that counts this action as a fiber
 
 private:

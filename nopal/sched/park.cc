@@ -203,7 +203,7 @@ NOPAL_SWITCHES void give_way() noexcept {
   worker* const self = vproc::current();
   if (switch_to_next(self))
     return;
-  if (self->host->actions.get() != nullptr || vproc::any_ready(self->host))
+  if (!self->host->actions.empty() || vproc::any_ready(self->host))
     wait_ready(false);
 }
 

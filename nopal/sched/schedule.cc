@@ -118,8 +118,8 @@ NOPAL_SWITCHES void resume(worker* self, joined arrival) noexcept {
     return;
   scope->state().join.reset(); // before the main path goes on, which may fork in the scope again
   self->host->count.resumptions.add(1);
-  if (root && self->host->bound == arrival.group && !self->host->member &&
-      self->host->actions.get() == nullptr)
+  if (root && self->host->bound.get() == arrival.group && !self->host->member.get() &&
+      self->host->actions.empty())
     return run(self, finished_root{scope});
   if (root) {
     arrival.group->finish(scope); // the scope is the waiting thread's from now on
@@ -155,6 +155,7 @@ NOPAL_SWITCHES void resume(worker* self, pool_ended) noexcept {
 
 // The vproc's own scheduler: it answers below all actions.
 NOPAL_SWITCHES signal work(worker* self, signal received) noexcept {
+  self->host->turn_over = false;
   const bool preempted = received.tag == signal::kind::preempt;
   if (preempted)
     vproc::make_ready(received.strand);
@@ -188,11 +189,8 @@ NOPAL_SWITCHES signal answer(worker* self, signal received) noexcept {
   case signal::kind::preempt:
     break;
   }
-  vproc::action* const top = self->host->actions.get();
-  if (top == nullptr)
-    return work(self, received);
-  self->host->actions.set(top->below); // popped before it is asked, so that it may push itself
-  return ask(self, top, received);
+  vproc::action* const top = self->host->actions.pop(); // before it is asked: it may push itself
+  return top == nullptr ? work(self, received) : ask(self, top, received);
 }
 
 // Called on the scheduler's stack.
@@ -217,8 +215,10 @@ NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
 NOPAL_SWITCHES void schedule(worker* self, signal received) noexcept {
   vproc::check_mutexes(self->host);
   // The next strand begins its turn, so a request to preempt the one before it is void.
-  if (self->host->signals.maybe_raised(sync::preempt_requested))
+  if (self->host->signals.maybe_raised(sync::preempt_requested)) {
     vproc::heed_preemption(self->host);
+    self->host->turn_over = true;
+  }
   for (;;)
     received = answer(self, received);
 }
@@ -229,8 +229,7 @@ void push_action(vproc::vproc* host, vproc::action* pushed) noexcept {
                "a fiber on this vproc or another; each vproc needs an action of "
                "its own");
   pushed->pushed = true;
-  pushed->below = host->actions.get();
-  host->actions.set(pushed);
+  host->actions.push(pushed);
 }
 
 NOPAL_SWITCHES void child_ended(void* argument) noexcept {

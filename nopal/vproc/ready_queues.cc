@@ -7,14 +7,13 @@
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
-alignas(64) sync::shared_queue<fiber> shared_ready;
+shared_fibers shared_ready;
 
 // Each queue comes first now and then, since the one before it might never be empty.
 fiber* take_ready(vproc* taker) noexcept {
-  const auto wanted = runs_when_bound_to(taker->bound);
+  const auto wanted = runs_when_bound_to(taker->bound.get());
   const auto remote = [&] { return taker->remote.take(wanted); };
   const auto own = [&] { return taker->ready.take(); };
-  const auto shared = [&] { return shared_ready.take(wanted); };
   const auto first_of = [](auto... from) {
     fiber* first = nullptr;
     static_cast<void>(((first = from()) || ...));
@@ -22,6 +21,7 @@ fiber* take_ready(vproc* taker) noexcept {
   };
   const bool shared_first =
       virtual_workers() > 1 ? taker->random.below(2) == 0 : taker->looks_further();
+  const auto shared = [&] { return shared_ready.take(wanted, shared_first); };
   const bool own_first = taker->ready.turns() % 64 == 31;
   taker->ready.begin_turn(); // thieves see that the vproc turns to its fibers (ready_seen)
   return shared_first ? first_of(shared, remote, own)
@@ -30,7 +30,7 @@ fiber* take_ready(vproc* taker) noexcept {
 }
 
 bool any_ready(vproc* taker) noexcept {
-  const auto wanted = runs_when_bound_to(taker->bound);
+  const auto wanted = runs_when_bound_to(taker->bound.get());
   return !taker->ready.empty() || taker->remote.holds(wanted) || shared_ready.holds(wanted);
 }
 
@@ -52,8 +52,8 @@ fiber* steal_ready(vproc* thief, ready_seen& before) noexcept {
     now.any = true;
     // The sums agree at the last of these vprocs only, if none of them has turned to its fibers.
     if (before.any && before.turns == now.turns)
-      taken =
-          victim->ready.steal([may_run = runs_when_bound_to(thief->bound)](const fiber* strand) {
+      taken = victim->ready.steal(
+          [may_run = runs_when_bound_to(thief->bound.get())](const fiber* strand) {
             return may_run(strand) && !strand->is_pinned();
           });
     return taken != nullptr;

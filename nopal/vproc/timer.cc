@@ -9,6 +9,7 @@
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
 #include "nopal/join/cancelable.h"
+#include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
 #include "nopal/vproc/spares.h"
 #include "nopal/vproc/table.h"
@@ -36,15 +37,16 @@ base::count alternatives;
 // Whether the vproc's strand keeps something else from running. A wrong answer costs a tick.
 bool competes(const vproc* host) noexcept {
   return host->runs.get() && !host->blocked.any() &&
-         (any_alternatives() || seem_ready(host) != 0 || host->actions.get() != nullptr);
+         (any_alternatives() || seem_ready(host) != 0 || !host->actions.empty());
 }
 
 void stand_in_for(vproc* host) noexcept {
   if (host->stood_in.load(base::relaxed) || stand_ins.load(base::relaxed) >= most_stand_ins)
     return;
   stand_ins.fetch_add(1, base::relaxed);
-  lend_spare();
-  host->stood_in.store(true, base::release); // then the vproc may take its place back
+  lend_place_of_another(host);
+  host->stood_in.store(true, base::seq_cst); // then the vproc may take its place back
+  unpin_actions(host);                       // those that come later see `stood_in`
 }
 
 // Returns whether anything competed.
@@ -129,7 +131,7 @@ void heed_preemption(vproc* host) noexcept {
   if (!host->stood_in.load(base::relaxed) || !host->stood_in.exchange(false, base::acq_rel))
     return;
   stand_ins.fetch_sub(1, base::relaxed);
-  take_spare_back();
+  take_place_back(host);
 }
 
 void begin_alternatives() noexcept {

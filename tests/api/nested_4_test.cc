@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+// The cases of nested_cases.h with four workers.
+#include "tests/api/nested_cases.h"
+
+namespace {
+const nopal_test::start with{4};
+}
