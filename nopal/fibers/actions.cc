@@ -71,6 +71,33 @@ void push(user_action* asked) noexcept {
   sched::push_action(asked->host, asked);
 }
 
+namespace {
+
+// Keeps fibers in the order in which they became ready.
+class in_order : public instances {
+public:
+  in_order() noexcept : instances{functions, ~0u, placement::anywhere} {}
+
+private:
+  static in_order& order(instances* self) noexcept { return *static_cast<in_order*>(self); }
+  static void begin_none(instances*, std::uint32_t) {}
+  static void append(instances* self, fiber* ready, std::uint32_t) {
+    order(self).kept_.append(ready);
+  }
+  static fiber* first(instances* self, std::uint32_t) { return order(self).kept_.take(); }
+  static constexpr calls functions{begin_none, append, first, nullptr, nullptr};
+
+  sync::linked_queue<fiber> kept_;
+};
+
+} // namespace
+
+void run_in_order(spawned* body, computation* begun) {
+  in_order order;
+  const chosen_by chosen{order, *begun};
+  run_body(body, begun);
+}
+
 instances::instances(const calls& scheduler, unsigned most, placement where) noexcept
     : policy{take_ready}, calls_{scheduler}, most_{most}, where_{where} {}
 

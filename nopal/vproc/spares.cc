@@ -136,7 +136,9 @@ int places_of(const vproc* lent) noexcept {
 
 lending::lending() : lending{blocking_vproc(), places_of(blocking_vproc()), false} {}
 lending_asleep::lending_asleep(vproc* sleeper)
-    : lending{keeps_others_from_running(sleeper) ? sleeper : nullptr, 1, true} {}
+    : lending{keeps_others_from_running(sleeper) ? sleeper : nullptr, 1, true} {
+  yield_actions(*sleeper); // also where another thread is idle, which runs them then
+}
 
 void lending::take_back() noexcept {
   if (lent_ == nullptr)
@@ -156,6 +158,8 @@ void lend_place_of_another(vproc* lent) noexcept {
     lend_places(bound, 1);
   yield_actions(*lent);
   share_ready_of_another(lent);
+  lent->stood_in.store(true, base::seq_cst); // from now on the vproc may take its place back
+  unpin_actions(lent);                       // those that come later see `stood_in` (enqueue_on)
   lend_spare();
 }
 

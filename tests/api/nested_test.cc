@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Every construct in every other one: what may wait, begin a region or replace a thread, and each
 // policy. More fibers than vprocs are in both at the same time, and each waits there, between its
-// forks, for a partner that is outside of both or in the outer one only.
-#pragma once
-
+// forks, for a partner that is outside of both or in the outer one only. The name of a case and the
+// workers are written before they run, since a mistake here is one that hangs.
 #include "nopal/affine.h"
 #include "nopal/arena.h"
 #include "nopal/blocking.h"
@@ -17,6 +16,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <functional>
 #include <mutex>
 #include <optional>
@@ -24,6 +24,7 @@
 #include <tuple>
 
 namespace nopal_test {
+namespace {
 
 // What a construct is called, and how it runs a body. The mutex is this level's.
 struct construct {
@@ -40,7 +41,7 @@ template <unsigned Vprocs> void run_in_arena(const std::function<void()>& body, 
   nopal::arena{Vprocs}.run(body);
 }
 
-inline constexpr std::array constructs{
+constexpr std::array constructs{
     construct{"affine", [](const auto& body, auto&) { nopal::affine(body); }},
     construct{"arena_of_one", run_in_arena<1>},
     construct{"arena_of_two", run_in_arena<2>},
@@ -118,27 +119,21 @@ private:
 
 enum class partner_is { outside, in_the_outer };
 
-using nesting = std::tuple<construct, construct, partner_is>;
-inline std::string name_of(const testing::TestParamInfo<nesting>& pair) {
-  const auto& [outer, inner, where] = pair.param;
-  return std::string{inner.name} + "_in_" + outer.name +
-         (where == partner_is::outside ? "_asks_outside" : "_asks_within");
-}
+using pair = std::tuple<construct, construct>;
 
-class nested : public testing::TestWithParam<nesting> {};
-
-TEST_P(nested, ends_with_the_right_answer) {
+// The sum of what its fibers were answered, and of what they have forked.
+std::uint64_t ask_in_both(const pair& nesting, partner_is where) {
   constexpr int fibers = 5;
-  const auto [outer, inner, where] = GetParam();
+  const auto [outer, inner] = nesting;
   nopal::mutex of_outer;
   nopal::mutex of_inner;
   partner asked;
-  std::atomic<long> forked{0};
+  std::atomic<int> forked{0};
   const auto leaf = [&] {
-    forked += fib(6);
+    forked += static_cast<int>(fib(6));
     asked.ask();
     nopal::yield();
-    forked += fib(6);
+    forked += static_cast<int>(fib(6));
     asked.ask();
   };
   const auto in_both = [&, inner = inner] { inner.run(leaf, of_inner); };
@@ -149,21 +144,52 @@ TEST_P(nested, ends_with_the_right_answer) {
       nopal::spawn([&] { asked.answer(2 * fibers); });
     });
   };
-  nopal::run([&, outer = outer, where = where] {
+  nopal::run([&, outer = outer] {
     if (where == partner_is::in_the_outer)
       return outer.run(all_in_the_outer, of_outer);
     for (int i = 0; i < fibers; ++i)
       nopal::spawn([&, outer] { outer.run(in_both, of_outer); });
     nopal::spawn([&] { asked.answer(2 * fibers); });
   });
-  EXPECT_EQ(asked.sum(), fibers * 2 * 3);
-  EXPECT_EQ(forked, fibers * 2 * 8);
+  return static_cast<std::uint64_t>(1000 * asked.sum() + forked);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    pairs, nested,
-    testing::Combine(testing::ValuesIn(constructs), testing::ValuesIn(constructs),
-                     testing::Values(partner_is::outside, partner_is::in_the_outer)),
-    name_of);
+class nested : public testing::TestWithParam<pair> {
+protected:
+  // `start` decides how the process runs that is made for each place of the partner.
+  static void expect_answers(const char* workers, void (*start)()) {
+    for (const auto where : {partner_is::outside, partner_is::in_the_outer}) {
+      std::fprintf(stderr, "%s, the partner is %s\n", workers,
+                   where == partner_is::outside ? "outside" : "in the outer one");
+      const auto sum = apart([&] {
+        start();
+        return ask_in_both(GetParam(), where);
+      });
+      EXPECT_EQ(sum, 1000u * 5 * 2 * 3 + 5 * 2 * 8);
+    }
+  }
+};
 
+TEST_P(nested, ends_with_the_right_answer) {
+  expect_answers("one worker", [] { nopal::configure({.num_workers = 1}); });
+  expect_answers("two workers", [] { nopal::configure({.num_workers = 2}); });
+  expect_answers("four workers", [] { nopal::configure({.num_workers = 4}); });
+  expect_answers("forced steals", [] {
+    nopal::configure({.num_workers = 4});
+    nopal::vproc::force_steals(23);
+  });
+  expect_answers("virtual workers", [] { nopal::configure({.virtual_workers = 3, .seed = 7}); });
+}
+
+std::string name_of(const testing::TestParamInfo<pair>& tested) {
+  const auto& [outer, inner] = tested.param;
+  return std::string{inner.name} + "_in_" + outer.name;
+}
+
+INSTANTIATE_TEST_SUITE_P(pairs, nested,
+                         testing::Combine(testing::ValuesIn(constructs),
+                                          testing::ValuesIn(constructs)),
+                         name_of);
+
+} // namespace
 } // namespace nopal_test

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: MIT
-// The cases of nested_cases.h with two workers.
-#include "tests/api/nested_cases.h"
-
-namespace {
-const nopal_test::start with{2};
-}
