@@ -31,6 +31,7 @@
 
 #include "nopal/affine.h"
 #include "nopal/concepts.h"
+#include "nopal/fibers/actions.h"
 #include "nopal/fibers/fibers.h"
 #include "nopal/sched/ancestry.h"
 #include "nopal/vproc/computation.h"
@@ -77,9 +78,9 @@ public:
 
   void run() {
     if (vproc::on_strand())
-      fibers::run_body(this, &fibers_);
+      fibers::run(this, &fibers_);
     else
-      affine([this] { fibers::run_body(this, &fibers_); });
+      affine([this] { fibers::run(this, &fibers_); });
     fibers::rethrow(thrown_, fibers_);
   }
   result take() {

@@ -90,9 +90,18 @@ private:
   sync::linked_queue<fiber> kept_;
 };
 
+// Whether the calling strand is under a scheduler: it is in no region of its fiber.
+bool under_scheduler() noexcept {
+  const fiber_context* const caller = sched::current_context();
+  return caller != nullptr && caller->computation->policy != nullptr &&
+         caller->computation->group == vproc::current()->group;
+}
+
 } // namespace
 
-void run_in_order(spawned* body, computation* begun) {
+void run(spawned* body, computation* begun) {
+  if (begun->policy != nullptr || !under_scheduler())
+    return run_body(body, begun);
   in_order order;
   const chosen_by chosen{order, *begun};
   run_body(body, begun);

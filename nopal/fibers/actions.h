@@ -66,6 +66,8 @@ enum class placement : std::uint8_t {
   provisioned, // each on one vproc, which the computation provisions for it (places.h)
 };
 
+struct spawned;
+
 class instances : vproc::policy {
 public:
   // The program's part of a scheduler; `number` is the calling vproc's. Called by one thread at a
@@ -127,6 +129,10 @@ public:
 private:
   instances& all_;
 };
+
+// As run_body. A computation without a scheduler that begins under one has a scheduler of its own,
+// which keeps fibers in their order, so that all of it shares the turns of its caller.
+void run(spawned* body, computation* begun);
 
 } // namespace nopal::inline NOPAL_ABI::fibers
 NOPAL_HIDDEN_END

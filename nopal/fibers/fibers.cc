@@ -105,16 +105,7 @@ void join_computation(spawned* new_fiber) noexcept {
   new_fiber->state.control = new_fiber->group->control; // own_control is false: the group's
 }
 
-bool under_scheduler() noexcept {
-  const fiber_context* const caller = sched::current_context();
-  return caller != nullptr && caller->computation->policy != nullptr &&
-         caller->computation->group == vproc::current()->group;
-}
-
-// A computation without a scheduler that begins under one shares the turns of its caller.
-void run_body(spawned* body, computation* begun) {
-  if (begun->policy == nullptr && under_scheduler())
-    return run_in_order(body, begun);
+void run_body(spawned* body, computation* begun) noexcept {
   body->own.computation = begun;
   // The caller has stopped when this is called, so its fiber holds its state.
   sched::park([body](fiber* caller) {

@@ -36,11 +36,7 @@ void join_computation(spawned* new_fiber) noexcept;
 
 // Begins the computation with this function, and returns when all its fibers have ended. Called by
 // a strand.
-void run_body(spawned* body, computation* begun);
-// The same under a scheduler that keeps the fibers in their order (actions.cc).
-void run_in_order(spawned* body, computation* begun);
-// Whether the calling strand is under a scheduler: it is in no region of its fiber.
-bool under_scheduler() noexcept;
+void run_body(spawned* body, computation* begun) noexcept;
 // Called when something has ended that is no fiber but counts as one (actions.h).
 void end_fiber(computation* ended_in) noexcept;
 // Called when a member of this node has ended or left the node. If it was the last one, makes the
