@@ -26,6 +26,12 @@ void prepare(user_action* unused, bool again) noexcept {
   unused->start.again = again;
 }
 
+// Stands for the computation outside of one that a strand of none has begun.
+vproc::computation* no_computation() {
+  static auto* const none = new vproc::computation;
+  return none;
+}
+
 void check_asked(const user_action* asked) noexcept {
   NOPAL_ASSERT(
       asked->host != nullptr && asked->host->asked == asked,
@@ -136,7 +142,7 @@ void instances::open() noexcept {
     if (where_ == placement::provisioned) {
       each->own.computation = computation_->waiting->context != nullptr
                                   ? computation_->waiting->context->computation
-                                  : nullptr;
+                                  : no_computation();
       each->own.pinned = provision_for(*computation_); // so that it always starts there
       each->start.context = &each->own;
       if (each->own.pinned == nullptr)

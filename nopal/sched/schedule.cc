@@ -203,6 +203,7 @@ NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
   vproc::vproc* const host = self->host;
   pool_thread_frame frame;
   host->beginning = &frame; // the frame lives until the thread ends
+  host->runs.set(true);     // it may find a strand before it searches
   place_scheduler(host);
   self->run_on(host);
   vproc::enter();
