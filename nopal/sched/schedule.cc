@@ -155,7 +155,6 @@ NOPAL_SWITCHES void resume(worker* self, pool_ended) noexcept {
 
 // The vproc's own scheduler: it answers below all actions.
 NOPAL_SWITCHES signal work(worker* self, signal received) noexcept {
-  self->host->turn_over = false;
   const bool preempted = received.tag == signal::kind::preempt;
   if (preempted)
     vproc::make_ready(received.strand);
@@ -216,10 +215,8 @@ NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
 NOPAL_SWITCHES void schedule(worker* self, signal received) noexcept {
   vproc::check_mutexes(self->host);
   // The next strand begins its turn, so a request to preempt the one before it is void.
-  if (self->host->signals.maybe_raised(sync::preempt_requested)) {
+  if (self->host->signals.maybe_raised(sync::preempt_requested))
     vproc::heed_preemption(self->host);
-    self->host->turn_over = true;
-  }
   for (;;)
     received = answer(self, received);
 }

@@ -5,11 +5,14 @@
 #include "nopal/vproc/settings.h"
 #include "nopal/vproc/table.h"
 
+#include <utility>
+
 namespace nopal::inline NOPAL_ABI::vproc {
 
 shared_fibers shared_ready;
 
-// Each queue comes first now and then, since the one before it might never be empty.
+// Each queue comes first now and then, since the one before it might never be empty: after a tick
+// fibers that others have woken.
 fiber* take_ready(vproc* taker) noexcept {
   const auto wanted = runs_when_bound_to(taker->bound.get());
   const auto remote = [&] { return taker->remote.take(wanted); };
@@ -19,11 +22,14 @@ fiber* take_ready(vproc* taker) noexcept {
     static_cast<void>(((first = from()) || ...));
     return first;
   };
-  const bool shared_first =
-      virtual_workers() > 1 ? taker->random.below(2) == 0 : taker->looks_further();
-  const auto shared = [&] { return shared_ready.take(wanted, shared_first); };
+  const bool further = taker->looks_further();
+  const bool shared_first = virtual_workers() > 1 ? taker->random.below(2) == 0 : further;
+  const auto shared = [&] { return shared_ready.take(wanted, further); };
   const bool own_first = taker->ready.turns() % 64 == 31;
   taker->ready.begin_turn(); // thieves see that the vproc turns to its fibers (ready_seen)
+  if (std::exchange(taker->turn_over, false))
+    if (fiber* const woken = shared_ready.take_woken(wanted))
+      return woken;
   return shared_first ? first_of(shared, remote, own)
          : own_first  ? first_of(own, remote, shared)
                       : first_of(remote, own, shared);

@@ -29,6 +29,7 @@ public:
     fiber* const found = (preempted_first ? preempted_ : woken_).take(wanted);
     return found != nullptr ? found : (preempted_first ? woken_ : preempted_).take(wanted);
   }
+  template <class Wanted> fiber* take_woken(Wanted wanted) noexcept { return woken_.take(wanted); }
   template <class Wanted> bool holds(Wanted wanted) noexcept {
     return woken_.holds(wanted) || preempted_.holds(wanted);
   }

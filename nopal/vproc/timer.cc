@@ -136,6 +136,7 @@ void want_ticks() noexcept {
 
 void heed_preemption(vproc* host) noexcept {
   host->signals.take(sync::preempt_requested); // first: from now on `ignored` starts at 0 again
+  host->turn_over = true;
   if (!host->stood_in.load(base::relaxed) || !host->stood_in.exchange(false, base::acq_rel))
     return;
   standing_in.fetch_sub(1, base::relaxed);

@@ -93,7 +93,7 @@ struct vproc : role {
   bool watched = base::a_tool_watches(); // a tool must see each switch of stacks
   std::uint32_t number = 0;              // its index among all vprocs
   std::uint32_t turns_owed = 0;          // of ready strands, before the next alternative begins
-  bool turn_over = false;                // a tick has passed since the last action yielded
+  bool turn_over = false; // a tick has passed since an action yielded, or woken fibers came first
   bool in_pool = false;
   shown<bool> spare; // a pool thread that is active only while others block (spares.h)
   base::random random;
