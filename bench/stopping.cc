@@ -110,8 +110,8 @@ private:
       region.cancel();
       return region.try_join();
     });
-    told_[where + "either"] = us_of(
-        times, [] { return nopal::either([] { return 1; }, [] { return 2; }).has_value(); });
+    told_[where + "either"] =
+        us_of(times, [] { return nopal::either([] { return 1; }, [] { return 2; }).has_value(); });
   }
 
   void local() {
