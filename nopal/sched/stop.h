@@ -41,9 +41,9 @@ struct vproc;
 
 namespace nopal::inline NOPAL_ABI::sched {
 
-// Any thread, after it has marked what is cancelled: tells all vprocs, and wakes the strands that
-// wait below that node and are to stop, and those on the stack of the address `also_on`. Calls `see`
-// with each observer below the node, which may not place or remove anything.
+// Any thread, after it has marked what is cancelled: tells the vprocs that have a thread, and wakes
+// the strands that are to stop, of those that wait below that node or on the stack of the address
+// `also_on`. Calls `see` with each observer below the node; it places and removes nothing.
 void announce_stop(join::ancestor& node, std::uintptr_t also_on = 0,
                    void (*see)(join::descendant*, void*) = nullptr,
                    void* argument = nullptr) noexcept;

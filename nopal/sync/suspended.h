@@ -2,8 +2,9 @@
 // The list of suspended workers: those that a waiting strand has left with open forks in their
 // deques. Thieves look here when the vprocs' workers have nothing.
 //
-// A Worker has `next` and `before` (linked_queue.h), a group, and a deque. As no vproc runs it, a thief
-// publishes in its name without a barrier, under the lock of the list, which `remove` takes too.
+// A Worker has `next` and `before` (linked_queue.h), a group, and a deque. As no vproc runs it, a
+// thief publishes in its name without a barrier, under the lock of the list, which `remove` takes
+// too.
 //
 // Contract: a worker is in the list from `add` to `remove`, unless a thief has seen before that
 //           nothing is open any more.

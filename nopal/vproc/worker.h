@@ -11,7 +11,8 @@
 // The deque, which every fork touches, is in a base of its own (worker_deque.h).
 //
 // Ownership: only the vproc that runs a worker writes it; others touch its deque alone, and read
-//            `error_place`. While it is suspended, the list owns `next` and `before`; the rest is constant.
+//            `error_place`. While it is suspended, the list owns `next` and `before`; the rest is
+//            constant.
 #pragma once
 
 #include "nopal/arch/arch.h"
