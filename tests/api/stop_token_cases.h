@@ -121,22 +121,34 @@ TEST(stop_token, does_not_tell_of_what_is_outside_a_shield) {
   }
 }
 
-// The callback waits for what comes after another scope's deadline.
-TEST(stop_token, whose_callback_waits_delays_no_other_deadline) {
-  using namespace std::chrono_literals;
+// The callback waits for what comes after another scope's deadline. False: the deadline came before
+// there was a callback, which this thread then called itself.
+bool delays_no_other_deadline(std::chrono::milliseconds time) {
   gate called;
   gate other_was_cancelled;
-  nopal::cancel_scope early{1ms};
-  const std::stop_callback waits{early.token(), [&] {
+  bool too_late = false;
+  nopal::cancel_scope early{time};
+  const std::stop_callback waits{early.token(), [&, self = std::this_thread::get_id()] {
+                                   too_late = std::this_thread::get_id() == self;
                                    called.open();
-                                   other_was_cancelled.wait();
+                                   if (!too_late)
+                                     other_was_cancelled.wait();
                                  }};
   called.wait();
+  if (too_late)
+    return false;
   gate running;
-  nopal::cancel_scope late{1ms};
+  nopal::cancel_scope late{std::chrono::milliseconds{1}};
   late.fork([&] { endless(running); });
   EXPECT_FALSE(late.try_join());
   other_was_cancelled.open();
+  return true;
+}
+
+TEST(stop_token, whose_callback_waits_delays_no_other_deadline) {
+  std::chrono::milliseconds time{1};
+  while (!delays_no_other_deadline(time))
+    time *= 2;
 }
 
 } // namespace

@@ -69,7 +69,7 @@ _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/sync/idle_list.h",
          "nopal/sync/members.h", "nopal/sync/mutex_queue.h", "nopal/sync/once_event.h",
          "nopal/sync/provision.h", "nopal/sync/rendezvous.h", "nopal/sync/shared_queue.h",
-         "nopal/sync/wait_list.h")
+         "nopal/sync/wait_list.h", "nopal/join/descent.h")
 _LOCK = re.compile(r"const base::locked guard\{(?:\w+(?:\.|->))*lock_?(?:\(\))?\};")
 # Without it, another thread's barrier may fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")
