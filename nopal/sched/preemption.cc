@@ -20,11 +20,12 @@ unsigned set_aside = 0;
 bool must_give_way(vproc::vproc* host) noexcept {
   return host->signals.raised(sync::preempt_requested) ||
          (vproc::steals_forced() && host->random.below(8) == 0) ||
-         (vproc::virtual_workers() > 1 && set_aside + 1 < vproc::virtual_workers() &&
-          host->random.below(2) == 0);
+         (vproc::virtual_workers() > 1 && host->random.below(2) == 0);
 }
 
 } // namespace
+
+bool virtual_worker_is_free() noexcept { return set_aside < vproc::virtual_workers(); }
 
 void give_way_if_told() noexcept {
   vproc::vproc* const host = vproc::current()->host;

@@ -13,6 +13,7 @@
 #include "nopal/config.h"
 #include "nopal/sched/arenas.h"
 #include "nopal/sched/idle.h"
+#include "nopal/sched/preemption.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
 #include "nopal/vproc/settings.h"
@@ -151,7 +152,8 @@ bool reclaim_stacks(worker* self, next_step& next) noexcept {
 
 next_step find_work(worker* self, bool forked_first) noexcept {
   next_step next;
-  forked_first |= vproc::virtual_workers() > 1 && self->host->random.below(2) == 0;
+  forked_first |=
+      vproc::virtual_workers() > 1 && virtual_worker_is_free() && self->host->random.below(2) == 0;
   if (forked_first && !group_finished(self) && take_stack(self) && steal_from_suspended(self, next))
     return next;
   if (self->host->member && stay_member(self, next))
