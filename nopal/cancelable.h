@@ -14,8 +14,9 @@
 // (2) wrap what is resumed after it was blocked, which has no effect here, since a fiber keeps its
 // cancelable; (3) a fiber ends by returning, as all do.
 //
-// A cancelable outlives its fibers; its destructor waits for those that it has cancelled. As long as one exists that is cancelled, forks, joins and waits
-// of other strands are a little slower now and then, since they look whether they are meant.
+// A cancelable outlives its fibers; its destructor waits for those that it has cancelled. As long as
+// one exists that is cancelled, forks, joins and waits of other strands are a little slower now and
+// then, since they look whether they are meant.
 //
 // Paper: manticore-icfp08, sections 6.1 and 6.2.
 #pragma once
