@@ -118,7 +118,7 @@ void check_no_handler() noexcept {
 }
 
 void check_mutexes(const vproc* host) noexcept {
-  const vproc::group* const bound = host->bound.get();
+  const group* const bound = host->bound.get();
   const int before = bound == nullptr ? 0 : bound->mutexes_held;
   NOPAL_ASSERT(held == before,
                "a strand waits, or a thief has its continuation, while its thread holds "
