@@ -12,8 +12,6 @@ namespace nopal::inline NOPAL_ABI::sched {
 // Called on a strand, which may continue on another thread. Where steals are forced, about one call
 // in eight gives way unasked.
 void give_way_if_told() noexcept;
-// Whether virtual workers may begin another strand. Else they take turns with those that they have.
-bool virtual_worker_is_free() noexcept;
 // The slow path of nopal::poll: the limit is lowered, or this thread runs no strands.
 // poll_slow throws `cancelled` if the strand is cancelled; stops_at_poll_slow returns true.
 void poll_slow();

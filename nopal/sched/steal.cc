@@ -12,7 +12,6 @@
 #include "nopal/base/os.h"
 #include "nopal/config.h"
 #include "nopal/sched/idle.h"
-#include "nopal/sched/preemption.h"
 #include "nopal/vproc/arenas.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
@@ -166,8 +165,9 @@ bool reclaim_stacks(worker* self, next_step& next) noexcept {
 
 next_step find_work(worker* self, bool forked_first) noexcept {
   next_step next;
-  forked_first |=
-      vproc::virtual_workers() > 1 && virtual_worker_is_free() && self->host->random.below(2) == 0;
+  // Where all virtual workers have a strand, these take turns.
+  forked_first |= self->host->set_aside < vproc::virtual_workers() &&
+                  vproc::virtual_workers() > 1 && self->host->random.below(2) == 0;
   if (forked_first && !group_finished(self) && take_stack(self) && steal_from_suspended(self, next))
     return next;
   if (self->host->member.get() && stay_member(self, next))

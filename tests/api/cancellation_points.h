@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ledger of random_cancellation.h, and the steps that are points of cancellation, checked by it.
+// The ledger of random_cancellation.h, and steps that are points of cancellation, checked by it.
 #pragma once
 
 #include "nopal/cancel.h"
@@ -25,8 +25,8 @@ struct cancelled_thing {
   std::atomic<bool> begun{false}; // it may be cancelled from now on
   std::atomic<bool> done{false};  // it is
 };
-// The children of a scope, the functions of an `invoke` or the iterations of a loop, in their serial
-// order: what comes after one that has failed may be stopped.
+// The children of a scope, the functions of an `invoke` or the iterations of a loop, in their
+// serial order: what comes after one that has failed may be stopped.
 struct serial_children {
   std::atomic<int> first_failed{INT_MAX};
   void fail(int number) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Random programs that cancel: trees of scopes, regions, alternatives, loops, shields, exceptions,
-// destructors, fibers and mutexes. Beside the program runs a ledger of what is cancelled where: each
+// destructors, fibers and mutexes. Beside the program runs a ledger of what is cancelled. Each
 // strand knows what it stands in (`above`), and each region says before and after it is cancelled.
 // The rule is stated on the ledger alone, whoever looked when:
 //

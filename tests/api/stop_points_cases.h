@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whatever a strand does again and again, it is cancelled; so is a wait in `cancel`. A touched future
-// throws `cancelled` only into a strand that is.
+// Whatever a strand does again and again, it is cancelled; so is a wait in `cancel`. A touched
+// future throws `cancelled` only into a strand that is cancelled.
 #pragma once
 
 #include "nopal/cancelable.h"
