@@ -9,12 +9,14 @@
 //     if (!s.try_join())                                      // waits until all have stopped
 //       say("not finished");                                  // best and other may be untouched
 //
-// A strand that is cancelled stops at its next fork, join, poll, wait or piece of a loop. A fork
-// skips its child and throws nothing, so that the results of that child stay as they were; joins,
-// polls, waits and loops throw `cancelled`, which unwinds the strand like any exception, so that
-// destructors run. Who catches it without throwing it again is told again by the next join. While
-// an exception unwinds a strand it is not cancelled: destructors fork and join as ever. Where
-// nothing is cancelled, a fork does nothing for all this.
+// A strand that is cancelled stops at its next fork, join, poll, wait or piece of a loop. What may
+// wait counts as a wait, and so do `yield`, `run` and `is_set`. A fork skips its child and throws
+// nothing, so that the results of that child stay as they were; the others throw `cancelled`, which
+// unwinds the strand like any exception, so that destructors run. Who catches it without throwing
+// it again is told again by the next join. Where nothing is cancelled, a fork does nothing for it.
+//
+// A destructor that an exception runs is not cancelled by what began outside of it, so it forks and
+// joins as ever. What begins inside (a cancel_scope, an `either`) cancels as anywhere.
 //
 // A function that no exception may leave (noexcept, a destructor that forks while no exception
 // unwinds, foreign code without unwind tables) ends the program with a sentence if it joins while

@@ -14,8 +14,9 @@
 // (2) wrap what is resumed after it was blocked, which has no effect here, since a fiber keeps its
 // cancelable; (3) a fiber ends by returning, as all do.
 //
-// A cancelable outlives its fibers. As long as one exists that is cancelled, forks, joins and waits
-// of other strands are a little slower now and then, since they look whether they are meant.
+// A cancelable outlives its fibers; its destructor waits for those that it has cancelled. While one
+// exists that is cancelled, forks, joins and waits of other strands are a little slower now and
+// then, since they look whether they are meant.
 //
 // Paper: manticore-icfp08, sections 6.1 and 6.2.
 #pragma once
@@ -41,6 +42,7 @@ public:
 
   /// Tells all fibers to stop and waits until they have; from inside, by one of these fibers or
   /// what it has forked, it does not wait. For ever, and as often as one likes.
+  /// @throws cancelled if the calling strand is cancelled while it waits; the destructor waits.
   /// @par Threads
   /// Any thread, any strand.
   void cancel() { node_.cancel(); }

@@ -99,6 +99,14 @@ NOPAL_SWITCHES void fork_with_own_state(fork_record* fork, const body_calls& chi
   fork->scope()->take_own_control();
 }
 
+void suppress_children(scope_frame* scope) noexcept {
+  base::forget_unwound_frames(); // the throw may have run on another stack than this
+  const join::collected failures = join::collect_failures(scope);
+  stop_ended(failures.stops);
+  if (failures.first != nullptr)
+    join::count_suppressed(1);
+}
+
 } // namespace
 
 void check_control(const vproc::worker_deque* deque) noexcept {
@@ -191,18 +199,6 @@ void finish_join(scope_frame* scope) {
     join::throw_cancelled();
   stop_if_told();
 }
-
-namespace {
-
-void suppress_children(scope_frame* scope) noexcept {
-  base::forget_unwound_frames(); // the throw may have run on another stack than this
-  const join::collected failures = join::collect_failures(scope);
-  stop_ended(failures.stops);
-  if (failures.first != nullptr)
-    join::count_suppressed(1);
-}
-
-} // namespace
 
 void finish_join_in_destructor(scope_frame* scope) {
   if (std::uncaught_exceptions() == 0)

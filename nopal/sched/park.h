@@ -24,7 +24,7 @@ template <class Enqueue> void park(Enqueue enqueue) noexcept {
   park([](fiber* strand, void* call) { return (*static_cast<Enqueue*>(call))(strand); }, &enqueue);
 }
 
-// The same, for a strand that stops waiting when it is cancelled, unless an exception unwinds it.
+// The same, for a strand that stops waiting when it is cancelled.
 // True: a waker has claimed it (fiber::claim, or `waits`). False: it is to stop, and `withdraw` has
 // removed it from the queue where it still was.
 bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, void*),

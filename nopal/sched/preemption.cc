@@ -13,15 +13,12 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 base::count of_no_strand;
-// Strands of virtual workers, less the one that runs. Only one thread runs virtual workers.
-unsigned set_aside = 0;
 
 // Another virtual worker may go on at any time, as another thread might.
 bool must_give_way(vproc::vproc* host) noexcept {
   return host->signals.raised(sync::preempt_requested) ||
          (vproc::steals_forced() && host->random.below(8) == 0) ||
-         (vproc::virtual_workers() > 1 && set_aside + 1 < vproc::virtual_workers() &&
-          host->random.below(2) == 0);
+         (vproc::virtual_workers() > 1 && host->random.below(2) == 0);
 }
 
 } // namespace
@@ -34,9 +31,9 @@ void give_way_if_told() noexcept {
   host->count.preemptions.add(1);
   if (vproc::virtual_workers() == 0)
     return end_turn();
-  ++set_aside; // the thread runs another strand until end_turn returns
+  ++host->set_aside; // this one vproc runs another strand until end_turn returns
   end_turn();
-  --set_aside;
+  --host->set_aside;
 }
 
 bool stops_at_poll_slow() {

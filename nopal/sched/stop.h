@@ -11,9 +11,9 @@
 //
 // For if a strand X has taken the bit in vain, its vproc can only go on with
 //   another strand      that it resumes, steals or begins. It looks first (look_at_next_fork).
-//   a child of X        X owns the fork's scope. If that is a region, the fork looks at its mark; if
-//                       a child has failed, at the failure (may_fork in nopal/scope.h). Else the
-//                       child is to stop only if X is.
+//   a child of X        X owns the fork's scope. If that is a region, the fork looks at its mark,
+//                       and if a child has failed, at the failure (may_fork in nopal/scope.h). Else
+//                       the child is to stop only if X is.
 //   X's parent          when X ends. What stops the parent stops X, too, but below a shield, whose
 //                       end looks. Where a failure stops a main path, it stops its later children.
 //   X without an exception that was uncaught. Then X had set the bit again.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of stopping_cases.h where thieves come at any instruction.
+// The cases of stopping_cases.h and stop_points_cases.h where thieves come at any instruction.
+#include "tests/api/stop_points_cases.h"
 #include "tests/api/stopping_cases.h"
 
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of stopping_cases.h on two workers.
+// The cases of stopping_cases.h and stop_points_cases.h on two workers.
+#include "tests/api/stop_points_cases.h"
 #include "tests/api/stopping_cases.h"
 
 namespace {
