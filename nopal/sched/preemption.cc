@@ -13,14 +13,15 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 base::count of_no_strand;
-// Strands of virtual workers, less the one that runs. Only one thread runs virtual workers.
-unsigned set_aside = 0;
+// Strands of virtual workers, less the one that runs. One thread runs them, but for what a
+// spare runs while that sleeps in a region.
+base::count set_aside;
 
 // Another virtual worker may go on at any time, as another thread might.
 bool must_give_way(vproc::vproc* host) noexcept {
   return host->signals.raised(sync::preempt_requested) ||
          (vproc::steals_forced() && host->random.below(8) == 0) ||
-         (vproc::virtual_workers() > 1 && set_aside + 1 < vproc::virtual_workers() &&
+         (vproc::virtual_workers() > 1 && set_aside.number() + 1 < vproc::virtual_workers() &&
           host->random.below(2) == 0);
 }
 
@@ -34,9 +35,9 @@ void give_way_if_told() noexcept {
   host->count.preemptions.add(1);
   if (vproc::virtual_workers() == 0)
     return end_turn();
-  ++set_aside; // the thread runs another strand until end_turn returns
+  set_aside.add(); // the thread runs another strand until end_turn returns
   end_turn();
-  --set_aside;
+  set_aside.subtract();
 }
 
 bool stops_at_poll_slow() {
