@@ -31,9 +31,9 @@ void give_way_if_told() noexcept {
   host->count.preemptions.add(1);
   if (vproc::virtual_workers() == 0)
     return end_turn();
-  ++host->set_aside; // this one vproc runs another strand until end_turn returns
+  host->set_aside.add(); // this vproc runs another strand until end_turn returns
   end_turn();
-  --host->set_aside;
+  host->set_aside.subtract();
 }
 
 bool stops_at_poll_slow() {

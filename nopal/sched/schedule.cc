@@ -189,7 +189,9 @@ NOPAL_SWITCHES signal answer(worker* self, signal received) noexcept {
   case signal::kind::preempt:
     break;
   }
-  vproc::action* const top = self->host->actions.pop(); // before it is asked: it may push itself
+  vproc::action* top = nullptr;
+  if (!self->host->actions.empty()) [[unlikely]]
+    top = self->host->actions.pop(); // before it is asked, so that it may push itself
   return top == nullptr ? work(self, received) : ask(self, top, received);
 }
 

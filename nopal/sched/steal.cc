@@ -166,7 +166,7 @@ bool reclaim_stacks(worker* self, next_step& next) noexcept {
 next_step find_work(worker* self, bool forked_first) noexcept {
   next_step next;
   // Where all virtual workers have a strand, these take turns.
-  forked_first |= self->host->set_aside < vproc::virtual_workers() &&
+  forked_first |= self->host->set_aside.number() < vproc::virtual_workers() &&
                   vproc::virtual_workers() > 1 && self->host->random.below(2) == 0;
   if (forked_first && !group_finished(self) && take_stack(self) && steal_from_suspended(self, next))
     return next;

@@ -84,7 +84,7 @@ public:
   }
   // Null: there is none, or another thread has just taken all.
   action* pop() noexcept {
-    action* const top = take_all();
+    action* const top = top_.exchange(nullptr, base::acq_rel); // T
     if (top != nullptr && top->below != nullptr)
       put(top->below);
     return top;

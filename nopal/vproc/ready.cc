@@ -29,7 +29,26 @@ void give(policy* receiver, fiber* strand) noexcept {
   want_ticks();
 }
 
-void make_ready(fiber* strand, bool may_keep) noexcept {
+// The scheduler that the fiber is given to; null: none. A strand in a region of its fiber has none.
+policy* policy_of(const fiber* strand) noexcept {
+  if (strand->context == nullptr)
+    return nullptr;
+  policy* const scheduler = strand->context->computation->policy;
+  if (scheduler == nullptr) [[likely]]
+    return nullptr;
+  return strand->context->computation->group == strand->group ? scheduler : nullptr;
+}
+
+// All vprocs may take the fiber.
+[[gnu::noinline]] void share(fiber* strand) noexcept {
+  group* const fibers_group = strand->group; // the strand may end once it is in the queue
+  shared_ready.add(strand);
+  announce_work(nullptr, fibers_group);
+}
+
+} // namespace
+
+void make_ready(fiber* strand) noexcept {
   base::happens_before(strand);
   group* const fibers_group = strand->group; // the strand may end once it is in a queue
   if (fibers_group == nullptr)
@@ -39,26 +58,27 @@ void make_ready(fiber* strand, bool may_keep) noexcept {
   if (vproc* const pinned = strand->pinned_to()) {
     if (!may_run_here || self->host != pinned)
       return enqueue_on(pinned, strand);
-  } else if (strand->context != nullptr && strand->context->computation->policy != nullptr &&
-             strand->context->computation->group == fibers_group) {
-    return give(strand->context->computation->policy, strand); // not in a region of its fiber
+  } else if (policy* const scheduler = policy_of(strand)) {
+    return give(scheduler, strand);
   }
   // A fiber whose turn has ended goes behind those that its vproc keeps, to all vprocs, but for a
   // pinned one, which no other vproc may take.
-  if (may_run_here && may_keep && (!strand->turn_ended || strand->is_pinned())) {
+  if (may_run_here && (!strand->turn_ended || strand->is_pinned())) {
     self->host->ready.add(strand);
     announce_ready(self, fibers_group);
   } else {
-    shared_ready.add(strand);
-    announce_work(nullptr, fibers_group);
+    share(strand);
   }
   want_ticks();
 }
 
-} // namespace
-
-void make_ready(fiber* strand) noexcept { make_ready(strand, true); }
-void make_ready_for_others(fiber* strand) noexcept { make_ready(strand, false); }
+void make_ready_for_others(fiber* start) noexcept {
+  base::happens_before(start);
+  if (policy* const scheduler = policy_of(start))
+    return give(scheduler, start);
+  share(start);
+  want_ticks();
+}
 
 void make_all_ready(fiber* first) noexcept {
   while (first != nullptr) {
@@ -92,9 +112,7 @@ void share_ready(vproc* keeper) noexcept {
       keeper->remote.add(strand); // the calling thread takes it later, so nobody is woken
       continue;
     }
-    group* const fibers_group = strand->group; // the strand may end once it is in the queue
-    shared_ready.add(strand);
-    announce_work(nullptr, fibers_group);
+    share(strand);
   }
 }
 
@@ -103,19 +121,15 @@ void unpin_actions(vproc* replaced) noexcept {
     return strand->starts != nullptr && strand->is_pinned();
   };
   while (fiber* const start = replaced->remote.take(wanted)) {
-    group* const fibers_group = start->group;
     start->anywhere = true;
-    shared_ready.add(start);
-    announce_work(nullptr, fibers_group);
+    share(start);
   }
 }
 
 void share_ready_of_another(vproc* keeper) noexcept {
   const auto any = [](const fiber* strand) { return !strand->is_pinned(); };
   while (fiber* const strand = keeper->ready.steal(any)) {
-    group* const fibers_group = strand->group; // the strand may end once it is in the queue
-    shared_ready.add(strand);
-    announce_work(nullptr, fibers_group);
+    share(strand);
   }
 }
 

@@ -10,8 +10,8 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 // Any thread, once for each time that the fiber was parked. The caller does not use it after that.
 void make_ready(fiber* strand) noexcept;
-// The same, but the calling thread's vproc does not keep it.
-void make_ready_for_others(fiber* strand) noexcept;
+// The same for the start of an action that any vproc may run, but the calling thread's.
+void make_ready_for_others(fiber* start) noexcept;
 // The same for all of a list that is linked by `next_waiting`; null: there is none.
 void make_all_ready(fiber* first) noexcept;
 // The same, but only this vproc runs the fiber. Precondition, checked: it can run there.

@@ -5,8 +5,6 @@
 #include "nopal/vproc/settings.h"
 #include "nopal/vproc/table.h"
 
-#include <utility>
-
 namespace nopal::inline NOPAL_ABI::vproc {
 
 shared_fibers shared_ready;
@@ -22,14 +20,17 @@ fiber* take_ready(vproc* taker) noexcept {
     static_cast<void>(((first = from()) || ...));
     return first;
   };
-  const bool further = taker->looks_further();
+  const std::uint32_t turn = taker->ready.turns() % 64;
+  const bool further = turn == 63;
   const bool shared_first = virtual_workers() > 1 ? taker->random.below(2) == 0 : further;
   const auto shared = [&] { return shared_ready.take(wanted, further); };
-  const bool own_first = taker->ready.turns() % 64 == 31;
+  const bool own_first = turn == 31;
   taker->ready.begin_turn(); // thieves see that the vproc turns to its fibers (ready_seen)
-  if (std::exchange(taker->turn_over, false))
+  if (taker->turn_over) [[unlikely]] {
+    taker->turn_over = false;
     if (fiber* const woken = shared_ready.take_woken(wanted))
       return woken;
+  }
   return shared_first ? first_of(shared, remote, own)
          : own_first  ? first_of(own, remote, shared)
                       : first_of(remote, own, shared);

@@ -91,7 +91,8 @@ struct vproc : role {
   const action* asked = nullptr;         // the action that decides now
   bool watched = base::a_tool_watches(); // a tool must see each switch of stacks
   std::uint32_t number = 0;              // its index among all vprocs
-  std::uint32_t set_aside = 0;           // strands of virtual workers, less the one that runs
+  // Strands of virtual workers, less the one that runs. A spare may run one of them meanwhile.
+  base::count set_aside;
   std::uint32_t turns_owed = 0;          // of ready strands, before the next alternative begins
   bool turn_over = false; // a tick has passed since an action yielded, or woken fibers came first
   bool in_pool = false;

@@ -19,7 +19,7 @@ TEST(region, fibers_of_an_arena_run_at_the_same_time) {
           nopal::poll();
       };
       for (int i = 0; i < 4; ++i)
-        nopal::spawn([&] {
+        nopal::spawn([meet] { // a copy: the function that spawns may end first
           const nopal::no_preemption until_all_have_come;
           meet();
         });
