@@ -88,7 +88,8 @@ struct vproc {
   std::uint32_t number = 0;              // its index among all vprocs
   std::uint32_t turns_owed = 0;          // of ready strands, before the next alternative begins
   bool in_pool = false;
-  shown<bool> spare; // a pool thread that is active only while others block (spares.h)
+  bool found_fiber = false; // its last search has found a fiber (sched/idle.h)
+  shown<bool> spare;        // a pool thread that is active only while others block (spares.h)
   base::random random;
   sync::vain_steals vain;
   counters count;
@@ -123,9 +124,9 @@ struct vproc {
   // Other threads request something of it with these, and read them (sched/stop.h, timer.h).
   alignas(64) sync::signal_word<worker> signals;
   shown<bool> runs;
-  shown<bool> searches;             // it looks for work, or sleeps until work wakes it
-  shown<const group*> searches_for; // the group whose work it looks for; null: any open one
-  base::count blocked; // its thread is in `blocking`, and a spare has its place already
+  shown<bool> searches;       // it looks for work, or sleeps until work wakes it
+  shown<group*> searches_for; // the group whose work it looks for; null: any open one
+  base::count blocked;        // its thread is in `blocking`, and a spare has its place already
   base::atomic<bool> stood_in{false}; // a spare has its place, since it did not take its signals
 
   alignas(64) sync::parking_place parking; // where its thread sleeps while it is not bound
