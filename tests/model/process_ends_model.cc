@@ -3,7 +3,7 @@
 // outcome, whole, and nobody leaves a meeting before all have come.
 //
 // Each thread is a process with a block of its own. The engine between them copies the fields that
-// ends.cc puts; what is only begun it does at once, or as late as its contract lets it.
+// ends.cc puts. An operation that was posted it does at once, or as late as its contract allows.
 #include "harness.h"
 
 #include "nopal/process/run/ends.cc"
@@ -122,8 +122,8 @@ template <int Size, int Runs, int First> struct runs : scenario<runs<Size, Runs,
       std::string error;
       mine.take_result(result, sizeof result, error);
       const char* const seen = run % 2 == 1 ? error.data() : result;
-      check(error.size() == (run % 2 == 1 ? 2u : 0u), "a run has failed, or not, against its word");
-      check(seen[0] == 'a' && seen[1] == outcome[1], "the outcome is another run's");
+      check(error.size() == (run % 2 == 1 ? 2u : 0u), "a run has the outcome of another one");
+      check(seen[0] == 'a' && seen[1] == outcome[1], "the outcome's text is another run's");
       ++got[run];
       mine.meet();
       check(got[run] == Size, "a process goes on before all have the outcome");

@@ -4,7 +4,7 @@
 //
 // The calls and their order are those of fibers/channels.cc and sched/park.cc. A strand that waits
 // goes on in the thread that took its offer, perhaps while the thread that published the offers has
-// not unlocked all places. Its frame ends when it goes on: who touches it then fails the run.
+// not unlocked all places. Its frame ends when it goes on, and a thread that touches it then fails.
 #include "mortal.h"
 
 #include "nopal/base/count.h"
@@ -31,16 +31,16 @@ struct wish {
   unsigned place;
   side wants;
 };
-// What one call of a strand would do: one of so many.
+// The `count` wishes of one call of a strand: one of them is fulfilled.
 struct call {
   unsigned count = 0;
   wish wishes[most_alternatives]{};
 };
 struct course {
   call calls[most_calls]{};
-  bool ends_places = false; // after that; nobody else waits there, or will
+  bool ends_places = false; // after its calls; nobody else waits there then, or will
   bool is_cancelled = false;
-  bool cancels = false; // those that are cancelled
+  bool cancels = false; // cancels the strands with is_cancelled
 };
 
 struct alternative {
@@ -65,7 +65,7 @@ struct alternative {
   }
 };
 
-// Of do_one and its caller.
+// The frame of do_one and its caller.
 struct frame {
   alternative of[most_alternatives];
   sync::choice any;
@@ -84,7 +84,7 @@ struct strand {
   frame& here() noexcept { return *frames[calls]; }
   bool ended() const noexcept { return stopped || calls == most_calls || now().count == 0; }
 
-  // But one, which was taken.
+  // Withdraws all offers but the one that was taken.
   void withdraw_all(unsigned taken = none_possible) noexcept {
     frame& of = here();
     for (unsigned i = 0; i < of.count; ++i)
@@ -203,7 +203,7 @@ private:
         places_[i].end();
   }
 
-  // None possible: the strand waits, or has gone on already.
+  // Returns none_possible if the strand waits, or has gone on already.
   unsigned meet_or_wait(strand& one) noexcept {
     frame& here = one.here();
     alternative* const first = in_order_of_places(here);
@@ -257,7 +257,7 @@ private:
     one.word.end(&here);
     const unsigned taken = here.any.taken();
     one.stopped = taken == sync::choice::cancelled;
-    check(one.stopped || taken < here.count, "a strand goes on of whose choice nothing was taken");
+    check(one.stopped || taken < here.count, "a strand goes on without a choice");
     one.withdraw_all(taken);
     if (one.stopped)
       return one.frames[one.calls].end();
@@ -272,8 +272,8 @@ private:
   unsigned count_ = 0;
 };
 
-// Thread i begins with strand i, or cancels. `Waiting` strands have nobody to meet, and wait for
-// ever, and one more for each that stops.
+// Thread i begins with strand i, or cancels. `Waiting` strands have nobody to meet and wait for
+// ever, and so does one more for each strand that stops.
 template <const auto& Courses, unsigned Waiting = 0>
 struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
   static constexpr unsigned count = std::size(Courses);
