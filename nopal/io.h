@@ -26,4 +26,5 @@
 
 #include "nopal/io/descriptor.h"
 #include "nopal/io/sockets.h"
+#include "nopal/io/stream.h"
 #include "nopal/io/waits.h"

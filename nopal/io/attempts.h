@@ -15,7 +15,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <system_error>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::io {
@@ -37,7 +36,7 @@ struct attempts {
         sched::poll_slow(); // where nothing blocks the strand gives way all the same
       const int fd = used.get();
       if (fd < 0)
-        fail(EBADF);
+        fail(EBADF, what);
       entry& of = entry_of(fd);
       const std::uint32_t seen = of.of(where).count(); // before the call
       if (used.get() != fd)
@@ -53,7 +52,7 @@ struct attempts {
       if (error == EINTR || error == ECONNABORTED)
         continue;
       if (error != EAGAIN)
-        fail(error);
+        fail(error, what);
       wait_after(used, fd, of, where, seen);
     }
   }
@@ -67,11 +66,9 @@ struct attempts {
       used.emptied_.store(mark(seen), base::relaxed);
   }
 
-  [[noreturn]] static void fail(int error) {
-    throw std::system_error(error, std::generic_category(), "nopal::io");
-  }
-
 private:
+  static constexpr char what[] = "nopal::io";
+
   static std::uint64_t mark(std::uint32_t seen) noexcept { return std::uint64_t{seen} + 1; }
 
   static void wait_after(descriptor& used, int fd, entry& of, direction where, std::uint32_t seen) {

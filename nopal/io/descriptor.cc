@@ -2,11 +2,12 @@
 // Opening, closing, reading and writing.
 #include "nopal/io/descriptor.h"
 
-#include "nopal/io/attempts.h"
+#include "nopal/io/events.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::io {
@@ -14,7 +15,7 @@ namespace nopal::inline NOPAL_ABI::io {
 descriptor::descriptor(int fd) : fd_{fd} {
   const int flags = fcntl(fd, F_GETFL);
   if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
-    attempts::fail(errno);
+    fail(errno, "nopal::io was given no descriptor");
 }
 
 descriptor::descriptor(descriptor&& other) noexcept { *this = std::move(other); }
@@ -46,28 +47,6 @@ void descriptor::close() noexcept {
     forget(fd);
   ::close(fd);
   wake_all(fd);
-}
-
-std::size_t read_some(descriptor& from, std::span<char> into) {
-  return static_cast<std::size_t>(
-      attempts::retry(from, direction::in, [&](int fd, const entry& of, std::uint32_t seen) {
-        const ssize_t got = read(fd, into.data(), into.size());
-        attempts::note_read(from, of, seen, got > 0 && static_cast<std::size_t>(got) < into.size());
-        return got;
-      }));
-}
-
-void write_all(descriptor& to, std::string_view what) {
-  bool is_socket = true;
-  while (!what.empty())
-    what.remove_prefix(static_cast<std::size_t>(
-        attempts::retry(to, direction::out, [&](int fd, const entry&, std::uint32_t) {
-          const ssize_t sent = is_socket ? send(fd, what.data(), what.size(), MSG_NOSIGNAL) : -1;
-          if (is_socket && (sent >= 0 || *base::this_threads_error() != ENOTSOCK))
-            return sent;
-          is_socket = false;
-          return write(fd, what.data(), what.size());
-        })));
 }
 
 } // namespace nopal::inline NOPAL_ABI::io

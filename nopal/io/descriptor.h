@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MIT
-// A descriptor that the program owns, and reading and writing.
+// A descriptor that the program owns.
 #pragma once
 
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
 
-#include <cstddef>
 #include <cstdint>
-#include <span>
-#include <string_view>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::io {
@@ -44,12 +41,6 @@ private:
   base::atomic<int> fd_{-1};
   base::atomic<std::uint64_t> emptied_{0}; // 1 + the count of events when a read had emptied it
 };
-
-/// Reads what is there, at least a byte; waits until then. 0: the other end is closed.
-std::size_t read_some(descriptor& from, std::span<char> into);
-/// Writes all of it; waits as often as the other end is slow. Where that end is closed it throws
-/// std::system_error (EPIPE); a socket sends no SIGPIPE, a pipe does.
-void write_all(descriptor& to, std::string_view what);
 
 } // namespace nopal::inline NOPAL_ABI::io
 NOPAL_HIDDEN_END

@@ -31,10 +31,6 @@ constexpr std::size_t kPiece = 1024;
 constexpr std::size_t kPieces = 4096;
 base::atomic<entry*> pieces[kPieces]; // release and acquire: a piece is whole when others see it
 
-[[noreturn]] void fail(int error, const char* what) {
-  throw std::system_error(error, std::generic_category(), what);
-}
-
 struct poller {
   int epoll = -1;
   int interrupt = -1; // an eventfd, level-triggered: only the watcher whose wait it ends resets it
@@ -101,6 +97,10 @@ void poller::deliver(const epoll_event* events, int count) const noexcept {
 }
 
 } // namespace
+
+void fail(int error, const char* what) {
+  throw std::system_error(error, std::generic_category(), what);
+}
 
 entry& entry_of(int descriptor) {
   const auto number = static_cast<unsigned>(descriptor);

@@ -2,7 +2,7 @@
 // The descriptors that strands wait for, and the system's events, which make those strands ready.
 //
 // All descriptors are in one epoll, each as soon as a strand first waits for it, for all events and
-// edge-triggered: an event says that something has changed. It counts (sync/event_count.h), so a
+// edge-triggered: an event says that something has changed. It counts (event_count.h), so a
 // strand that has tried in vain waits for what has changed since before it tried. A thread without
 // work takes the events (sync/watch.h).
 //
@@ -12,7 +12,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
-#include "nopal/sync/event_count.h"
+#include "nopal/io/event_count.h"
 #include "nopal/vproc/fiber.h"
 
 #include <cstdint>
@@ -20,17 +20,20 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::io {
 
+// Throws std::system_error.
+[[noreturn]] void fail(int error, const char* what);
+
 enum class direction : unsigned char { in, out };
 
 // Of a descriptor's number. It lives as long as the process.
 struct alignas(64) entry {
-  sync::event_count<vproc::fiber> in;
-  sync::event_count<vproc::fiber> out;
+  event_count<vproc::fiber> in;
+  event_count<vproc::fiber> out;
   // An event said that more follows than data: the end, an error, urgent data. Set before `in`
   // counts that event.
   base::atomic<bool> more_than_data{false};
 
-  sync::event_count<vproc::fiber>& of(direction where) noexcept {
+  event_count<vproc::fiber>& of(direction where) noexcept {
     return where == direction::in ? in : out;
   }
 };

@@ -10,10 +10,13 @@
 #include <cstring>
 
 namespace nopal::inline NOPAL_ABI::io {
+namespace {
+constexpr char what[] = "nopal::io, sockets";
+} // namespace
 
 address::address(const sockaddr* at, socklen_t size) : size_{size} {
   if (size > sizeof at_)
-    attempts::fail(EINVAL);
+    fail(EINVAL, what);
   std::memcpy(&at_, at, size);
 }
 
@@ -28,7 +31,7 @@ address address::loopback(std::uint16_t port) {
 address address::of(const descriptor& socket) {
   address found;
   if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&found.at_), &found.size_) != 0)
-    attempts::fail(errno);
+    fail(errno, what);
   return found;
 }
 
@@ -44,7 +47,7 @@ namespace {
 descriptor open_socket(const address& at) {
   const int fd = socket(at.get()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0)
-    attempts::fail(errno);
+    fail(errno, what);
   return attempts::open(fd, at.get());
 }
 } // namespace
@@ -54,7 +57,7 @@ descriptor listen(const address& at) {
   const int on = 1;
   if (setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
       bind(made.get(), at.get(), at.size()) != 0 || ::listen(made.get(), SOMAXCONN) != 0)
-    attempts::fail(errno);
+    fail(errno, what);
   return made;
 }
 
@@ -74,7 +77,7 @@ descriptor connect(const address& to) {
   if (::connect(made.get(), to.get(), to.size()) == 0)
     return made;
   if (errno != EINPROGRESS && errno != EINTR)
-    attempts::fail(errno);
+    fail(errno, what);
   attempts::retry(made, direction::out, [](int fd, const entry&, std::uint32_t) {
     int error = 0;
     socklen_t size = sizeof error;

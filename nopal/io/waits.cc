@@ -11,7 +11,6 @@
 #include <poll.h>
 
 #include <cerrno>
-#include <system_error>
 
 namespace nopal::inline NOPAL_ABI::io {
 namespace {
@@ -22,8 +21,7 @@ bool poll_one(int descriptor, direction where, int timeout_ms) {
              0};
   const int found = poll(&one, 1, timeout_ms);
   if ((found < 0 && errno != EINTR) || (one.revents & POLLNVAL) != 0)
-    throw std::system_error(found < 0 ? errno : EBADF, std::generic_category(),
-                            "nopal::io cannot wait for a descriptor");
+    fail(found < 0 ? errno : EBADF, "nopal::io cannot wait for a descriptor");
   return found > 0;
 }
 

@@ -10,9 +10,10 @@
 //            before it runs anything else, and wakes one to take the watch (sched/idle.cc).
 // Orders:
 //   T  take: exchange acq_rel, after the fence F of parking.h. Partner: L.
-//   L  leave: store release, then a full fence, before the look for sleepers. Of a sleeper that
-//      announces, fences and finds the watch taken, and a watcher that leaves, fences and looks
-//      for sleepers, one sees the other. T after L: the next watcher sees the events' buffer free.
+//   L  leave: store release, then the fence W of parking.h, before the look for sleepers. Of a
+//      sleeper that announces, fences and finds the watch taken, and a watcher that leaves, fences
+//      and looks for sleepers, one sees the other. T after L: the next watcher may use the events'
+//      buffer.
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -31,13 +32,10 @@ public:
     void (*deliver)() noexcept;   // makes ready those whose events `wait` has found; the watcher
     void (*look)() noexcept;      // does both for events that are there already; any thread
   };
-  explicit constexpr watch(const calls& made_of) noexcept : call{made_of} {}
+  explicit watch(const calls& made_of) noexcept : call{made_of} {}
 
   bool take() noexcept { return !taken() && taken_.exchange(1, base::acq_rel) == 0; } // T
-  void leave() noexcept {
-    taken_.store(0, base::release);
-    base::full_fence(); // L
-  }
+  void leave() noexcept { taken_.store(0, base::release); } // L
   bool taken() const noexcept { return taken_.load(base::relaxed) != 0; }
 
   const calls call;

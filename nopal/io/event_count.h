@@ -18,7 +18,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::inline NOPAL_ABI::sync {
+namespace nopal::inline NOPAL_ABI::io {
 
 template <class Fiber> class event_count {
 public:
@@ -32,15 +32,15 @@ public:
   Fiber* happen() noexcept {
     const base::locked guard{waiting_.lock()};
     count_.store(count_.load(base::relaxed) + 1, base::release); // C
-    return waiting_.queue().empty() ? nullptr : waiting_.queue().take_all(claimable{});
+    return waiting_.queue().empty() ? nullptr : waiting_.queue().take_all(sync::claimable{});
   }
   // A fiber that was cancelled.
   void leave(const Fiber* fiber) noexcept { waiting_.remove(fiber); }
 
 private:
-  wait_list<Fiber> waiting_;
+  sync::wait_list<Fiber> waiting_;
   base::atomic<std::uint32_t> count_{0};
 };
 
-} // namespace nopal::inline NOPAL_ABI::sync
+} // namespace nopal::inline NOPAL_ABI::io
 NOPAL_HIDDEN_END
