@@ -40,7 +40,7 @@ public:
         std::getenv, 0);
     if (const auto* const complaint = std::get_if<std::string>(&options))
       throw std::invalid_argument(*complaint);
-    with_ = process::begin_launch(std::get<process::resolved_options>(options), argv);
+    with_ = process::begin_launch(std::get<process::options>(options), argv);
     if (with_->size() != 2)
       throw std::invalid_argument("latency is between two processes; accepted is --workers 2");
     by_ = with_->connect(as_);
@@ -76,8 +76,7 @@ public:
   // The bytes got are those that lie there, and all additions have been made.
   bool verify() override {
     if (with_->rank() == 1)
-      return by_->handles_steals(0) ||
-             words_[counter].load(nopal::base::acquire) == batch * batches();
+      return !by_->near(0) || words_[counter].load(nopal::base::acquire) == batch * batches();
     for (std::size_t i = 0; i < largest; ++i)
       if (got_[i] != static_cast<unsigned char>(i * 7))
         return false;
@@ -110,12 +109,12 @@ private:
            [&] { by_->put(1, heap_ + 2 * largest, given.data(), bytes); });
     }
     time_each("one_get", [&] { by_->get(1, got_.data(), heap_, 8); });
-    if (by_->handles_steals(1))
+    if (!by_->near(1))
       return; // on another machine, where only a put and a get can be waited for
-    time("fetch_add", [&] { by_->add(1, words_[counter], 1); });
+    time("fetch_add", [&] { by_->near(1).add(words_[counter], 1); });
     std::uint32_t was = 0;
     time("compare_swap", [&] {
-      by_->compare_swap(1, words_[swapped], was, was + 1);
+      by_->near(1).compare_swap(words_[swapped], was, was + 1);
       ++was;
     });
   }

@@ -61,10 +61,7 @@ struct cells : scenario<cells<Processes, Child, Joiner, Rounds>, Processes> {
   }
   static void finish(cell* one, int round) {
     result_of(one) = round + 1;
-    if (Child == 0)
-      process::set_state(*one, process::cell_value);
-    else
-      one->state.store(process::cell_value, base::release);
+    one->state.store(process::cell_value, base::release);
   }
   void join(cell* one, int round) {
     while (state_of(one) == process::cell_pending)
@@ -78,8 +75,7 @@ struct cells : scenario<cells<Processes, Child, Joiner, Rounds>, Processes> {
       one->state.store(process::cell_freed, base::release);
   }
   static process::cell_state state_of(cell* one) {
-    return Joiner == 0 ? process::state_of_own(*one)
-                       : static_cast<process::cell_state>(one->state.load(base::acquire));
+    return static_cast<process::cell_state>(one->state.load(base::acquire));
   }
 
   static void end_cell(cell* one) {

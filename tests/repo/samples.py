@@ -190,6 +190,8 @@ DOCUMENTED_SAMPLES = [
     offered("f has no comment", "// What it does.\nvoid f();\n"),
     offered("g has no comment", "template <class T>\n  requires is<T>\nT g(T one) {\n}\n"),
     offered("callable has no comment", "template <class F>\nconcept callable = is<F>;\n"),
+    ("b has no comment", {"nopal/process/a.h": "namespace nopal::inline NOPAL_ABI::process {\n"
+                                               "class b {\n};\n}\n"}, []),
     offered("another order", "/// Calls.\n/// @throws a\n/// @pre b\nvoid f();\n"),
     offered(None, "/// Calls.\n/// @pre b\n/// @throws a\nvoid f();\nvoid f(int);\n"),
     offered(None, "/// A class.\nclass a {\n  void f();\n};\nnamespace detail {\nvoid g();\n}\n"),
