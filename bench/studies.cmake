@@ -99,15 +99,17 @@ endif()
 
 find_program(NOPAL_GO go)
 if(NOPAL_GO)
-  set(program ${CMAKE_CURRENT_BINARY_DIR}/fibers-go)
-  add_custom_command(OUTPUT ${program}
-    COMMAND ${CMAKE_COMMAND} -E env GO111MODULE=off
-      ${NOPAL_GO} build -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/fibers.go
-    DEPENDS fibers.go VERBATIM COMMENT "Building fibers-go with go")
-  add_custom_target(bench_go ALL DEPENDS ${program})
+  foreach(problem fibers stopping)
+    set(program ${CMAKE_CURRENT_BINARY_DIR}/${problem}-go)
+    add_custom_command(OUTPUT ${program}
+      COMMAND ${CMAKE_COMMAND} -E env GO111MODULE=off
+        ${NOPAL_GO} build -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/${problem}.go
+      DEPENDS ${problem}.go VERBATIM COMMENT "Building ${problem}-go with go")
+    add_custom_target(bench_go_${problem} ALL DEPENDS ${program})
+  endforeach()
   execute_process(COMMAND ${NOPAL_GO} env GOVERSION
     OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE)
-  bench_built(go "${version}" fibers)
+  bench_built(go "${version}" fibers stopping)
 else()
   bench_missing(go "Go was not found (golang-go)")
 endif()
@@ -133,6 +135,11 @@ endfunction()
 
 if(TARGET nopal)
   bench_cancelling(nopal BENCH_NOPAL nopal::nopal)
+  add_executable(stopping-nopal stopping.cc)
+  target_compile_definitions(stopping-nopal PRIVATE BENCH_RUNTIME="nopal")
+  target_compile_options(stopping-nopal PRIVATE ${bench_flags})
+  target_link_libraries(stopping-nopal PRIVATE bench_harness nopal_warnings nopal::nopal)
+  bench_also(nopal stopping)
 endif()
 if(TARGET fib-tbb)
   bench_cancelling(tbb BENCH_TBB TBB::tbb)

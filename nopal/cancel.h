@@ -243,7 +243,7 @@ public:
     if (!causes().seen_by) {
       std::vector<const join::cancelable*> regions = cancel::enclosing_regions();
       regions.push_back(&frame_.node);
-      causes().seen_by.emplace(std::move(regions));
+      causes().seen_by.emplace(cancel::placed_region(arch::address_of(frame_)), std::move(regions));
     }
     return causes().seen_by->token();
   }

@@ -14,7 +14,9 @@
 // A strand that waits is taken from its thread, which runs another one: so a waiting connection
 // costs a fiber, and no thread. A thread without work watches for the system's events.
 //
-// What fails throws std::system_error. A strand that is cancelled while it waits throws
+// Each call takes a time of the steady clock until which it waits, by default for ever; after that
+// it throws std::system_error (ETIMEDOUT), or returns false. What fails throws std::system_error. A
+// strand that is cancelled while it waits throws
 // nopal::cancelled (cancel.h).
 #pragma once
 

@@ -76,6 +76,11 @@ struct scope_frame : arch::context {
   static bool note_failure(std::int64_t) noexcept { return false; }
   static bool overtaken() noexcept { return false; }
   static bool is_structured() noexcept { return false; }
+  static bool is_of_region() noexcept { return false; }
+  static ancestor& below() noexcept {
+    static ancestor all;
+    return all;
+  }
 
   std::int64_t steals() const noexcept { return state_.join.steals(); }
   // Called by the thief that has just stolen the main path. With `locked` it has counted already.

@@ -1,77 +1,82 @@
 // SPDX-License-Identifier: MIT
-// The alarms' thread. It begins at the first alarm, and lives as long as the process.
+// What an alarm does when it rings, and the threads that call the callbacks of tokens then.
 #include "nopal/cancel/alarms.h"
 
 #include "nopal/cancel/cancel.h"
 #include "nopal/vproc/threads.h"
 
-#include <algorithm>
 #include <condition_variable>
+#include <deque>
 #include <mutex>
+#include <stop_token>
 #include <utility>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::cancel {
+namespace {
 
-struct alarm_thread {
-  std::mutex lock; // guards all fields, and `set_` and `at_` of all alarms
-  std::condition_variable changed;
-  std::multimap<alarm::clock::time_point, alarm*> set;
-  const alarm* ringing = nullptr; // the alarm whose node is being cancelled
-  bool started = false;
+// Callbacks may sleep, and other deadlines come meanwhile: so each thread calls those of one token
+// at a time, and another thread is there for the next token, up to a number.
+class callback_threads {
+public:
+  // Never destroyed: the threads use it as long as the process lives.
+  static callback_threads& all() {
+    static auto* const made = new callback_threads;
+    return *made;
+  }
 
-  // Never destroyed: the thread uses it as long as the process lives.
-  static alarm_thread& only_thread() {
-    static auto* const thread = new alarm_thread;
-    return *thread;
+  void request_stop(const std::vector<std::stop_source>& of) {
+    std::unique_lock guard{lock_};
+    due_.insert(due_.end(), of.begin(), of.end());
+    changed_.notify_all();
+    begin_another(guard);
+  }
+
+private:
+  static constexpr unsigned kMost = 64;
+
+  // If all threads have a callback to call, and there is another one. Unlocks.
+  void begin_another(std::unique_lock<std::mutex>& guard) {
+    const bool begins = due_.size() > idle_ && number_ < kMost;
+    number_ += begins ? 1 : 0;
+    guard.unlock();
+    if (begins)
+      vproc::start_helper([](void*) noexcept -> void* { all().run(); },
+                          "calls the callbacks of stop tokens at a deadline");
   }
 
   [[noreturn]] void run() {
-    vproc::take_programs_signals(); // callbacks of tokens are the program's
-    std::unique_lock guard{lock};
-    constexpr std::chrono::hours longest{24}; // a clock's time plus this does not overflow
+    vproc::take_programs_signals(); // callbacks are the program's
+    std::unique_lock guard{lock_};
     for (;;) {
-      const auto now = alarm::clock::now();
-      const auto next = set.begin();
-      if (next == set.end()) {
-        changed.wait(guard);
-      } else if (next->first > now) {
-        // A copy: the alarm may be destroyed, and its entry with it, while this thread waits.
-        const alarm::clock::time_point until = std::min(next->first, now + longest);
-        changed.wait_until(guard, until);
-      } else {
-        ring(guard, set.extract(next).mapped());
+      ++idle_;
+      changed_.wait(guard, [this] { return !due_.empty(); });
+      --idle_;
+      {
+        std::stop_source next = std::move(due_.front());
+        due_.pop_front();
+        begin_another(guard);
+        next.request_stop();
       }
+      guard.lock();
     }
   }
 
-  void ring(std::unique_lock<std::mutex>& guard, alarm* due) {
-    due->set_ = false;
-    ringing = due;  // until it is null, the alarm's destructor waits, so the node lives
-    guard.unlock(); // callbacks of tokens may set and destroy other alarms
-    cancel(*due->node_);
-    guard.lock();
-    ringing = nullptr;
-    changed.notify_all();
-  }
+  std::mutex lock_; // guards all fields
+  std::condition_variable changed_;
+  std::deque<std::stop_source> due_;
+  std::size_t idle_ = 0;
+  unsigned number_ = 0;
 };
 
-alarm::alarm(join::cancelable& node, clock::time_point at) : node_{&node} {
-  alarm_thread& thread = alarm_thread::only_thread();
-  const std::scoped_lock guard{thread.lock};
-  if (!std::exchange(thread.started, true))
-    vproc::start_helper([](void*) noexcept -> void* { alarm_thread::only_thread().run(); },
-                        "watches the deadlines of cancel scopes");
-  at_ = thread.set.emplace(at, this);
-  thread.changed.notify_all(); // it may be due before the alarm that the thread waits for
-}
+} // namespace
 
-alarm::~alarm() {
-  alarm_thread& thread = alarm_thread::only_thread();
-  std::unique_lock guard{thread.lock};
-  if (set_)
-    thread.set.erase(at_);
-  else
-    thread.changed.wait(guard, [&] { return thread.ringing != this; });
+void alarm::ring(vproc::alarm* due) noexcept {
+  auto* const own = static_cast<alarm*>(due);
+  const std::vector<std::stop_source> sources = mark_and_tell(*own->node_);
+  own->rung(); // the scope may end now
+  if (!sources.empty())
+    callback_threads::all().request_stop(sources);
 }
 
 } // namespace nopal::inline NOPAL_ABI::cancel

@@ -4,17 +4,35 @@
 
 #include "nopal/cancel/observers.h"
 #include "nopal/sched/ancestry.h"
+#include "nopal/sched/descent.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/stop.h"
 #include "nopal/vproc/timer.h"
 
 namespace nopal::inline NOPAL_ABI::cancel {
 
-void cancel(join::cancelable& node) noexcept {
+std::vector<std::stop_source> mark_and_tell(join::cancelable& node) noexcept {
+  std::vector<std::stop_source> due;
   if (!node.mark()) // first, so that a strand that is told finds the mark
-    return;         // only one of several cancellers goes on, so the announcement counts once
-  sched::announce_stop();
-  tell_observers();
+    return due;     // only one of several cancellers goes on, so the announcement counts once
+  sched::announce_stop(
+      node.below, node.forked_at.load(base::relaxed),
+      [](join::descendant* seen, void* list) {
+        if (auto source = static_cast<observer*>(seen)->due())
+          static_cast<std::vector<std::stop_source>*>(list)->push_back(*std::move(source));
+      },
+      &due);
+  return due;
+}
+
+// Without locks: callbacks may make and destroy observers. The copies keep the state alive.
+void cancel(join::cancelable& node) noexcept {
+  for (std::stop_source& source : mark_and_tell(node))
+    source.request_stop();
+}
+
+join::ancestor* placed_region(const join::region_frame* frame) noexcept {
+  return sched::placed_region(frame, arch::stack_pointer());
 }
 
 std::vector<const join::cancelable*> enclosing_regions() {

@@ -5,7 +5,9 @@
 
 #include "nopal/config.h"
 #include "nopal/join/cancelable.h"
+#include "nopal/join/join.h"
 
+#include <stop_token>
 #include <vector>
 
 NOPAL_HIDDEN_BEGIN
@@ -14,8 +16,14 @@ namespace nopal::inline NOPAL_ABI::cancel {
 // Tells the strands of that node to stop, and does not wait for them. Any thread.
 void cancel(join::cancelable& node) noexcept;
 
+// The same, but for the callbacks of tokens, which run when a stop is requested of what it returns.
+std::vector<std::stop_source> mark_and_tell(join::cancelable& node) noexcept;
+
 // The regions that would stop the calling strand if they were cancelled, the innermost first.
 std::vector<const join::cancelable*> enclosing_regions();
+
+// The node of a region that the calling strand is about to fork in, as the walk down finds it.
+join::ancestor* placed_region(const join::region_frame* frame) noexcept;
 
 // Called around the life of a scope that shields its children.
 void begin_shield() noexcept;

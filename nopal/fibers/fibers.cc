@@ -9,6 +9,7 @@
 #include "nopal/fibers/places.h"
 #include "nopal/join/cancelled.h"
 #include "nopal/sched/ancestry.h"
+#include "nopal/sched/descent.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/preemption.h"
 #include "nopal/sched/schedule.h"
@@ -46,7 +47,7 @@ fiber* end_one(computation* ended_in) noexcept {
   fiber* const waiting = end_one(joined);
   if (waiting == nullptr)
     sched::schedule(self, signal::stop());
-  if (self->host->actions.get() == nullptr) // the short way: this vproc goes on with the caller
+  if (self->host->actions.empty()) // the short way: this vproc goes on with the caller
     sched::schedule(self, signal::enter(waiting));
   vproc::make_ready(waiting); // no fiber of the action on top, which decides what comes next
   sched::schedule(self, signal::stop());
@@ -73,6 +74,7 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
   if (cancels == nullptr || !cancels->cancelled())
     call_catching(body, joined);
   body->end(body); // from now on `body`, and the context in it, may be gone
+  sched::displace_stack(stack::stack_of(arch::stack_pointer())); // nobody waits there any more
   if (cancels != nullptr) {
     sched::forget_context(stack::stack_of(arch::stack_pointer())); // walks read it (ancestry.h)
     end_member(cancels); // after the last use of the body: a canceller may wait for that

@@ -30,7 +30,8 @@ struct attempts {
 
   // Does `call`, which returns -1 and EAGAIN if it would block, until it is done. Another strand
   // may close the descriptor meanwhile.
-  template <class Call> static auto retry(descriptor& used, direction where, Call call) {
+  template <class Call>
+  static auto retry(descriptor& used, direction where, clock::time_point until, Call call) {
     for (;;) {
       if (!vproc::current_deque()->deque.allows_here()) [[unlikely]]
         sched::poll_slow(); // where nothing blocks the strand gives way all the same
@@ -42,7 +43,7 @@ struct attempts {
       if (used.get() != fd)
         continue; // that was its end; or its end is to come, and counts (close)
       if (where == direction::in && used.emptied_.load(base::relaxed) == mark(seen)) {
-        wait_after(used, fd, of, where, seen);
+        wait_after(used, fd, of, where, seen, until);
         continue;
       }
       const auto done = call(fd, of, seen);
@@ -53,7 +54,7 @@ struct attempts {
         continue;
       if (error != EAGAIN)
         fail(error, what);
-      wait_after(used, fd, of, where, seen);
+      wait_after(used, fd, of, where, seen, until);
     }
   }
 
@@ -71,15 +72,16 @@ private:
 
   static std::uint64_t mark(std::uint32_t seen) noexcept { return std::uint64_t{seen} + 1; }
 
-  static void wait_after(descriptor& used, int fd, entry& of, direction where, std::uint32_t seen) {
-    if (!vproc::on_strand())
-      return block(fd, where);
-    if (!used.watched_.load(base::relaxed)) {
+  static void wait_after(descriptor& used, int fd, entry& of, direction where, std::uint32_t seen,
+                         clock::time_point until) {
+    const bool strand = vproc::on_strand();
+    if (strand && !used.watched_.load(base::relaxed)) {
       of.more_than_data.store(false, base::relaxed); // of a descriptor that had this number
       take_events_of(fd);
       used.watched_.store(true, base::relaxed);
     }
-    wait(of, where, seen);
+    if (!(strand ? wait(of, where, seen, until) : block(fd, where, until)))
+      fail(ETIMEDOUT, what);
   }
 };
 

@@ -61,10 +61,10 @@ descriptor listen(const address& at) {
   return made;
 }
 
-descriptor accept(descriptor& listening) {
+descriptor accept(descriptor& listening, clock::time_point until) {
   sockaddr peer{};
   const int fd =
-      attempts::retry(listening, direction::in, [&](int from, const entry&, std::uint32_t) {
+      attempts::retry(listening, direction::in, until, [&](int from, const entry&, std::uint32_t) {
         socklen_t size = sizeof peer; // the family will do
         return accept4(from, &peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
       });
@@ -72,13 +72,13 @@ descriptor accept(descriptor& listening) {
 }
 
 // While the connection is under way the socket has no peer, and no error.
-descriptor connect(const address& to) {
+descriptor connect(const address& to, clock::time_point until) {
   descriptor made = open_socket(to);
   if (::connect(made.get(), to.get(), to.size()) == 0)
     return made;
   if (errno != EINPROGRESS && errno != EINTR)
     fail(errno, what);
-  attempts::retry(made, direction::out, [](int fd, const entry&, std::uint32_t) {
+  attempts::retry(made, direction::out, until, [](int fd, const entry&, std::uint32_t) {
     int error = 0;
     socklen_t size = sizeof error;
     sockaddr_storage peer;

@@ -4,6 +4,7 @@
 
 #include "nopal/config.h"
 #include "nopal/io/descriptor.h"
+#include "nopal/io/waits.h"
 
 #include <sys/socket.h>
 
@@ -38,9 +39,9 @@ private:
 /// A stream socket that listens, with SO_REUSEADDR.
 descriptor listen(const address& at);
 /// The next connection. Passes over those that are gone already.
-descriptor accept(descriptor& listening);
+descriptor accept(descriptor& listening, clock::time_point until = never);
 /// A stream socket that is connected to this address.
-descriptor connect(const address& to);
+descriptor connect(const address& to, clock::time_point until = never);
 
 } // namespace nopal::inline NOPAL_ABI::io
 NOPAL_HIDDEN_END

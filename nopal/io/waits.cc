@@ -6,16 +6,21 @@
 #include "nopal/join/cancelled.h"
 #include "nopal/join/failure.h"
 #include "nopal/sched/park.h"
+#include "nopal/sync/choice.h"
+#include "nopal/vproc/alarms.h"
 #include "nopal/vproc/worker.h"
 
 #include <poll.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace nopal::inline NOPAL_ABI::io {
 namespace {
 
-// Whether it is ready now; without end_us, or for ever until it is.
+constexpr std::chrono::hours kLongest{24}; // a number of milliseconds that poll(2) takes
+
+// Whether it is ready within so many milliseconds.
 bool poll_one(int descriptor, direction where, int timeout_ms) {
   pollfd one{descriptor, static_cast<short>(where == direction::in ? POLLIN | POLLRDHUP : POLLOUT),
              0};
@@ -25,36 +30,53 @@ bool poll_one(int descriptor, direction where, int timeout_ms) {
   return found > 0;
 }
 
-void wait_for(int descriptor, direction where) {
+bool wait_for(int descriptor, direction where, clock::time_point until) {
   if (!vproc::on_strand())
-    return block(descriptor, where);
+    return block(descriptor, where, until);
   if (poll_one(descriptor, where, 0))
-    return;
+    return true;
   entry& of = entry_of(descriptor);
   const std::uint32_t seen = of.of(where).count();
-  if (take_events_of(descriptor))
-    wait(of, where, seen);
+  return !take_events_of(descriptor) || wait(of, where, seen, until);
 }
 
 } // namespace
 
-void wait(entry& of, direction where, std::uint32_t seen) {
+// The alarm is set under the queue's lock, without which the strand does not go on (withdraw).
+bool wait(entry& of, direction where, std::uint32_t seen, clock::time_point until) {
   auto& events = of.of(where);
+  sync::choice decided;
+  vproc::timed_wait alarm{decided, sync::choice::late};
   const bool woken = sched::park_or_stop(
-      [&events, seen](vproc::fiber* strand) {
-        return events.join(strand, seen) ? vproc::signal::stop() : vproc::signal::enter(strand);
+      decided,
+      [&](vproc::fiber* strand) {
+        const auto set_alarm = [&] {
+          if (until != never)
+            alarm.begin(strand, until);
+        };
+        return events.join(strand, seen, set_alarm) ? vproc::signal::stop()
+                                                    : vproc::signal::enter(strand);
       },
       [&events](vproc::fiber* strand) { events.leave(strand); });
+  alarm.end();
   if (!woken)
     join::throw_cancelled();
+  return decided.taken() != sync::choice::late;
 }
 
-void block(int descriptor, direction where) {
-  while (!poll_one(descriptor, where, -1)) {
+bool block(int descriptor, direction where, clock::time_point until) {
+  using std::chrono::milliseconds;
+  for (;;) {
+    const auto left = until == never ? clock::duration::max() : until - clock::now();
+    const auto ms = std::chrono::ceil<milliseconds>(std::min<clock::duration>(left, kLongest));
+    if (poll_one(descriptor, where, static_cast<int>(std::max<milliseconds::rep>(0, ms.count()))))
+      return true;
+    if (left <= clock::duration::zero())
+      return false;
   }
 }
 
-void wait_readable(int fd) { wait_for(fd, direction::in); }
-void wait_writable(int fd) { wait_for(fd, direction::out); }
+bool wait_readable(int fd, clock::time_point until) { return wait_for(fd, direction::in, until); }
+bool wait_writable(int fd, clock::time_point until) { return wait_for(fd, direction::out, until); }
 
 } // namespace nopal::inline NOPAL_ABI::io

@@ -11,6 +11,7 @@
 
 #include "nopal/base/flag.h"
 #include "nopal/config.h"
+#include "nopal/join/descent.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
@@ -20,6 +21,10 @@ public:
   explicit cancelable(const cancelable* above = nullptr) noexcept : above_{above} {}
   cancelable(const cancelable&) = delete;
   cancelable& operator=(const cancelable&) = delete;
+  ~cancelable() {
+    if (below.placed()) [[unlikely]]
+      below.remove();
+  }
 
   // True: this call is the first.
   bool mark() noexcept { return marked_.take(); }
@@ -30,6 +35,11 @@ public:
       node = node->above_;
     return node != nullptr;
   }
+
+  ancestor below; // what is found from here when it is cancelled
+  // Of a region: an address on the stack of the first child that it has forked since its last join;
+  // or 0. The main path writes it, cancellers read it. Relaxed: they look at a stack.
+  base::atomic<std::uintptr_t> forked_at{0};
 
 private:
   const cancelable* const above_;

@@ -37,7 +37,10 @@ void fork_record::complete(std::uintptr_t taken_above) noexcept {
   scope->resume_at = return_address(scope->resume_at);
   steals_before = scope->steals();
   if (steals_before == 0) // after a steal the record lies on a thief's stack
+  {
     scope->state().taken_above = taken_above;
+    scope->state().of_region = kind() == fork_kind::region; // before the first thief, who reads it
+  }
   const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : scope->state().stolen_at;
   NOPAL_ASSERT(stack::together(at, reinterpret_cast<std::uintptr_t>(this)),
                "a scope was forked while one declared after it had children, or after one declared "

@@ -86,6 +86,11 @@ struct NOPAL_TYPE scope_frame : arch::context {
   // For the main path: a child has failed, and what it forks from now on comes serially after that.
   bool overtaken() const noexcept { return active() && first_failure() != no_failure; }
 
+  // While the scope is active: the node of what comes after its first steal, and whether its
+  // children are of a region.
+  ancestor& below() noexcept { return state_->below; }
+  bool is_of_region() const noexcept { return state_->of_region; }
+
   // How many exceptions are uncaught where the scope forks. `state` has it where a fork is public.
   unsigned uncaught() const noexcept { return active() ? state_->uncaught : 0; }
 

@@ -14,7 +14,7 @@ namespace nopal::inline NOPAL_ABI::join {
 namespace {
 
 base::growing states;
-std::size_t number_of_states = std::size_t{1} << 20; // 128 MiB of addresses
+std::size_t number_of_states = std::size_t{1} << 20; // 192 MiB of addresses
 base::free_list free_states;
 
 // Number n is the n-th state of the table. Its first word is its link in `free_states`.
@@ -50,6 +50,7 @@ scope_state* take_state() noexcept {
     number = new_state();
   scope_state* const state = &all_states()[number];
   new (&state->join) wait_free;
+  new (&state->below) ancestor;
   state->failures = nullptr;
   state->stops = 0;
   state->first_failure.store(no_failure, base::relaxed);
@@ -57,6 +58,7 @@ scope_state* take_state() noexcept {
 }
 
 void return_state(scope_state* unused) noexcept {
+  unused->below.remove();
   free_states.put(static_cast<std::uint32_t>(unused - all_states()));
 }
 

@@ -3,13 +3,14 @@
 // Most scopes never do, so it does not lie in their frames, but comes from a list of free states.
 //
 // A state belongs to a scope from its activation to the end of its join; scope_frame.h says which
-// thread may touch which part. It has 128 bytes, which are kept for later scopes: memory grows with
+// thread may touch which part. It has 192 bytes, which are kept for later scopes: memory grows with
 // the largest number of scopes that were active at a time.
 #pragma once
 
 #include "nopal/arch/arch.h"
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
+#include "nopal/join/descent.h"
 #include "nopal/join/failure.h"
 #include "nopal/join/strand_state.h"
 #include "nopal/join/wait_free.h"
@@ -34,6 +35,8 @@ struct alignas(64) scope_state {
   std::uint32_t stops; // how often strands behind a failed child were told; under failures' lock
   bool structured;     // set when a fork is completed (fork_kind)
   unsigned uncaught;   // exceptions, where the scope forks; constant while it is active
+  bool of_region;      // set before the first steal
+  ancestor below;      // the stacks of the thieves that had the main path, and what is below them
   // The main path's state while that is suspended. While it runs, its exceptions lie here if they
   // are set aside, and its control words if it has forked with words of its own.
   strand_state strand;

@@ -17,17 +17,19 @@ namespace {
 struct owners {
   origin from;
   sync::wait_word waits;
+  join::descendant below;
 };
 static_assert(sizeof(owners) <= stack::owners_bytes);
 
 owners& owners_of(stack::stack_id stack) noexcept {
   return *static_cast<owners*>(stack::owners_room(stack));
 }
-origin& origin_of(stack::stack_id stack) noexcept { return owners_of(stack).from; }
+origin& own_origin(stack::stack_id stack) noexcept { return owners_of(stack).from; }
 
 // Begins the origin of a stack; the caller sets the scope or the fork.
 origin& begin_origin(stack::stack_id stack, origin::kind tag, fiber_context* context) noexcept {
-  origin& own = origin_of(stack);
+  origin& own = own_origin(stack);
+  owners_of(stack).below.remove(); // it was in no list, or nothing is above it
   own.tag = tag;
   own.stopped.reset(); // nothing is known of the strands that will run here
   own.context = context;
@@ -162,7 +164,14 @@ void set_origin(stack::stack_id stack, fiber_context* begins) noexcept {
   begin_origin(stack, origin::kind::fiber, begins).stolen = nullptr;
 }
 
-void forget_context(stack::stack_id stack) noexcept { origin_of(stack).context = nullptr; }
+void forget_context(stack::stack_id stack) noexcept { own_origin(stack).context = nullptr; }
+
+const origin& origin_of(stack::stack_id stack) noexcept { return own_origin(stack); }
+
+join::descendant& descendant_of(stack::stack_id stack) noexcept { return owners_of(stack).below; }
+stack::stack_id stack_of(const join::descendant* below) noexcept {
+  return stack::stack_of(reinterpret_cast<std::uintptr_t>(below));
+}
 
 fiber_context* context_of(stack::stack_id stack) noexcept { return origin_of(stack).context; }
 
@@ -182,7 +191,7 @@ strand_at this_strand() noexcept {
 bool is_to_stop(strand_at strand) noexcept {
   if (!stack::is_ours(strand.from))
     return false;
-  origin& own = origin_of(stack::stack_of(strand.from));
+  origin& own = own_origin(stack::stack_of(strand.from));
   // Without shields, what an earlier walk has found holds for all strands below it with as many
   // exceptions.
   const bool from_memory = !shields.any();

@@ -51,6 +51,10 @@ struct origin {
   std::uintptr_t stops_at = 0; // a fork on this stack that stopped a strand below it, or 0
 };
 
+const origin& origin_of(stack::stack_id stack) noexcept;
+// The stack among what is below the node that it is placed below (descent.h).
+join::descendant& descendant_of(stack::stack_id stack) noexcept;
+stack::stack_id stack_of(const join::descendant* below) noexcept;
 // The word in which a canceller finds a strand of this stack while it waits.
 sync::wait_word& wait_word_of(stack::stack_id stack) noexcept;
 

@@ -14,6 +14,7 @@
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/ancestry.h"
+#include "nopal/sched/descent.h"
 #include "nopal/sched/groups.h"
 #include "nopal/sched/preemption.h"
 #include "nopal/sched/schedule.h"
@@ -140,7 +141,7 @@ NOPAL_SWITCHES void child_threw(fork_record* fork) noexcept {
   worker* const self = vproc::current();
   const bool ours = vproc::pop(fork) || self->deque.take_back(fork);
   if (join::attach_failure(fork, !ours))
-    announce_stop();
+    announce_stop(fork->scope()->below());
   if (!ours)
     detach(self, fork);
   vproc::leave();
@@ -167,6 +168,7 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
   if (self->own_control())
     scope->note_own_control();
   note_scheduler_stack(self->host);
+  displace_stack(self->stack);
   base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   base::happens_before(&state);
   self->use_no_stack(); // before `arrive`: its stack is then the main path's again

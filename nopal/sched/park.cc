@@ -6,6 +6,7 @@
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/ancestry.h"
+#include "nopal/sched/descent.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/stop.h"
 #include "nopal/stack/small.h"
@@ -73,9 +74,9 @@ void take_over(worker* self, worker* left) noexcept {
 
 // Enqueues a strand that a canceller may wake (sync/README.md, Q1 to Q6). The strand may run again
 // before this returns, so nothing of its frame is read after `enqueue` but through its wait word.
-signal enqueue_findable(vproc::vproc* host, fiber* strand) noexcept {
+signal enqueue_findable(fiber* strand) noexcept {
   const stack::stack_id on = stack::stack_of(strand->stack_pointer);
-  host->waits.begin(); // before it can be woken and end
+  place_stack(on); // before it can be woken and end
   wait_word_of(on).begin(strand);
   const signal answer = strand->enqueue(strand, strand->argument);
   if (answer.tag == signal::kind::enter) {
@@ -113,7 +114,7 @@ signal enqueue_findable(vproc::vproc* host, fiber* strand) noexcept {
     stack::retire(strand->stack_pointer);
   base::happens_before(strand);
   if (strand->waits != nullptr)
-    schedule(self, enqueue_findable(host, strand));
+    schedule(self, enqueue_findable(strand));
   schedule(self, strand->enqueue(strand, strand->argument));
 }
 
@@ -190,13 +191,12 @@ NOPAL_SWITCHES bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, 
   waiting.argument = argument;
   waiting.waits = &waits;
   arch::nopal_arch_park(&waiting, strand_waits);
-  vproc::current()->host->waits.end(); // after the wait: cancellers still look for it until then
   wait_word_of(stack::stack_of(waiting.stack_pointer)).end(&waiting);
   settle();
-  if (waits.taken() != sync::choice::cancelled)
-    return true;
-  withdraw(&waiting, argument);
-  return false;
+  const std::uint32_t taken = waits.taken();
+  if (taken == sync::choice::cancelled || taken == sync::choice::late)
+    withdraw(&waiting, argument);
+  return taken != sync::choice::cancelled;
 }
 
 NOPAL_SWITCHES void give_way() {
@@ -204,7 +204,7 @@ NOPAL_SWITCHES void give_way() {
   if (switch_to_next(self)) // not where anything is cancelled
     return;
   stop_if_told();
-  if (self->host->actions.get() != nullptr || vproc::any_ready(self->host))
+  if (!self->host->actions.empty() || vproc::any_ready(self->host))
     wait_ready(false);
 }
 

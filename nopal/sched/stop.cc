@@ -2,15 +2,17 @@
 // Tells all vprocs, wakes strands that wait, and lets the calling strand look at itself.
 #include "nopal/sched/stop.h"
 
+#include "nopal/base/atomic.h"
 #include "nopal/base/count.h"
 #include "nopal/join/cancelled.h"
 #include "nopal/join/failure.h"
 #include "nopal/sched/ancestry.h"
-#include "nopal/stack/small.h"
+#include "nopal/sched/descent.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/table.h"
 
 #include <exception>
+#include <vector>
 #if defined(NOPAL_CHECKS)
 #include "nopal/base/die.h"
 
@@ -26,6 +28,7 @@ namespace {
 
 // Nodes that are cancelled, and failed children, for which strands are to stop.
 base::count stops;
+base::atomic<std::uint64_t> looked_at{0};
 
 #if defined(NOPAL_CHECKS)
 bool is_of_the_language(const Dl_info& place) noexcept {
@@ -54,32 +57,36 @@ NOPAL_READS_FRAMES void say_if_swallowed() noexcept {
 }
 #endif
 
-// Wakes the strands that wait and are to stop.
-void wake_cancelled() noexcept {
-  const auto counts_of = [](std::uint32_t number) -> const auto& {
-    return vproc::vproc_at(number)->waits;
-  };
-  if (!sync::any_waits(vproc::vprocs_ever(), counts_of)) // K5 of sync/README.md
-    return;
-  for (const stack::slot_range* range : {&stack::large_ones, &stack::small::in_use})
-    for (std::uint32_t i = 0; i < range->created(); ++i)
-      if (range->is_usable(i))
-        wake_if_cancelled(range->start(i)); // K6
-}
-
 } // namespace
 
 #if defined(NOPAL_CHECKS)
 const bool says_what_is_swallowed = (join::after_handler = say_if_swallowed, true);
 #endif
 
-void announce_stop() noexcept {
+void announce_stop(join::ancestor& node, std::uintptr_t also_on,
+                   void (*see)(join::descendant*, void*), void* argument) noexcept {
   stops.add(); // K2 of sync/README.md: before any vproc is told
-  const std::uint32_t count = vproc::vprocs_ever();
-  for (std::uint32_t i = 0; i < count; ++i)
-    vproc::vproc_at(i)->signals.tell(sync::stop_requested); // K3
-  wake_cancelled();
+  vproc::for_each_live_vproc(
+      [](vproc::vproc* each) { each->signals.tell(sync::stop_requested); }); // K3
+  base::full_fence();                                                        // K4
+  if (stack::is_ours(also_on))
+    wake_if_cancelled(stack::stack_of(also_on));
+  std::vector<stack::stack_id> stacks;
+  const auto collect = [&](join::descendant* each) { // K5
+    if (each->of_kind() == join::descendant::kind::stack)
+      stacks.push_back(stack_of(each));
+    else if (see != nullptr)
+      see(each, argument);
+  };
+  node.for_each_below(collect);
+  below_several().for_each_below(collect);
+  if (!stacks.empty())
+    looked_at.fetch_add(stacks.size(), base::relaxed);
+  for (const stack::stack_id each : stacks) // without the locks, which strands want that go on
+    wake_if_cancelled(each);                // K6
 }
+
+std::uint64_t stacks_looked_at() noexcept { return looked_at.load(base::relaxed); }
 
 void wake_if_cancelled(stack::stack_id on) noexcept {
   sync::wait_word& word = wait_word_of(on);

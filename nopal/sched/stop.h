@@ -28,6 +28,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/join/descent.h"
 #include "nopal/stack/stack.h"
 #include "nopal/vproc/worker_deque.h"
 
@@ -40,9 +41,14 @@ struct vproc;
 
 namespace nopal::inline NOPAL_ABI::sched {
 
-// Any thread, after it has marked what is cancelled: tells all vprocs, and wakes the strands that
-// wait and are to stop.
-void announce_stop() noexcept;
+// Any thread, after it has marked what is cancelled: tells the vprocs that have a thread, and wakes
+// the strands that are to stop, of those that wait below that node or on the stack of the address
+// `also_on`. Calls `see` with each observer below the node; it places and removes nothing.
+void announce_stop(join::ancestor& node, std::uintptr_t also_on = 0,
+                   void (*see)(join::descendant*, void*) = nullptr,
+                   void* argument = nullptr) noexcept;
+// How many stacks, of all that have been below a node when it was cancelled, were looked at so far.
+std::uint64_t stacks_looked_at() noexcept;
 // Called when what was cancelled has ended: once for each announcement.
 void stop_ended(std::uint32_t times = 1) noexcept;
 

@@ -11,6 +11,7 @@
 #include "nopal/base/closure.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
+#include "nopal/join/cancelable.h"
 #include "nopal/join/failure.h"
 #include "nopal/join/join.h"
 #include "nopal/join/kept_results.h"
@@ -111,8 +112,16 @@ template <class Body, class Given>
     run_opened(record, body);
 }
 
+// A canceller looks at the stack on which a region's first child runs (descent.h).
+[[gnu::always_inline]] inline void note_region_fork(join::region_frame* frame) noexcept {
+  if (frame->region != nullptr && !frame->needs_join())
+    frame->region->forked_at.store(arch::stack_pointer(), base::relaxed);
+}
+
 template <fork_kind Kind, class Body>
 [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
+  if constexpr (Kind == fork_kind::region) // before the record exists, which others may complete
+    note_region_fork(static_cast<join::region_frame*>(scope));
   fork_record record{scope, Kind};
   vproc::worker_deque* const self = vproc::current_deque();
   NOPAL_IF_CHECKED(check_control(self));

@@ -80,9 +80,9 @@ inline std::uintptr_t top(stack_id stack) noexcept { return range_of(stack).top(
 
 // The first frame begins this much below the top. Above it the stack's user has owners_bytes for
 // itself, and the word above these is gdb's (arch/gdb.h).
-inline constexpr std::uintptr_t top_margin = 64;
+inline constexpr std::uintptr_t top_margin = 96;
 inline std::uintptr_t frames_top(stack_id stack) noexcept { return top(stack) - top_margin; }
-inline constexpr std::uintptr_t owners_bytes = 48;
+inline constexpr std::uintptr_t owners_bytes = 80;
 inline void* owners_room(stack_id stack) noexcept {
   return reinterpret_cast<void*>(top(stack) - sizeof(void*) - owners_bytes);
 }

@@ -28,9 +28,16 @@ struct claimable {
 struct by_next {
   template <class Member> static auto& link(Member* from) noexcept { return from->next; }
 };
+// With these a member that is known leaves in constant time.
+struct by_next_and_before : by_next {
+  template <class Member> static auto& back(Member* from) noexcept { return from->before; }
+};
 struct by_next_waiting {
   template <class Member> static auto& link(Member* from) noexcept { return from->next_waiting; }
+  template <class Member> static auto& back(Member* from) noexcept { return from->before_waiting; }
 };
+template <class Link, class Member>
+concept goes_back = requires(Member* from) { Link::back(from); };
 
 struct uncounted {
   void change(int) noexcept {}
@@ -56,32 +63,42 @@ public:
   void append(Member* last) noexcept {
     Link::link(last) = nullptr;
     Member* const before = last_;
+    set_back(last, before);
     (before == nullptr ? first_ : Link::link(before)) = last;
     last_ = last;
     Count::change(1);
   }
   void prepend(Member* first) noexcept {
     Link::link(first) = static_cast<Member*>(first_);
-    first_ = first;
-    if (last_ == nullptr)
+    set_back(first, nullptr);
+    if (first_ == nullptr)
       last_ = first;
+    else
+      set_back(static_cast<Member*>(first_), first);
+    first_ = first;
     Count::change(1);
   }
 
   // The first member that `wanted` is true for; null: there is none.
   template <class Wanted = any_member> Member* take(Wanted wanted = {}) noexcept {
     Member* before = nullptr;
-    for (Member* at = first_; at != nullptr; before = at, at = Link::link(at)) {
-      if (!wanted(at))
-        continue;
-      Member* const after = Link::link(at);
-      (before == nullptr ? first_ : Link::link(before)) = after;
-      if (after == nullptr)
-        last_ = before;
-      Count::change(-1);
-      return at;
-    }
+    for (Member* at = first_; at != nullptr; before = at, at = Link::link(at))
+      if (wanted(at)) {
+        take_out(before, at);
+        return at;
+      }
     return nullptr;
+  }
+
+  // True: the member was here. It is in no other queue of these links.
+  bool remove(Member* member) noexcept
+    requires goes_back<Link, Member>
+  {
+    Member* const before = Link::back(member);
+    if (before == nullptr && first_ != member)
+      return false;
+    take_out(before, member);
+    return true;
   }
 
   // Takes all that `wanted` is true for. Returns the first of them; each names the next.
@@ -93,6 +110,8 @@ public:
       Member* const next = Link::link(at);
       const bool taken_too = wanted(at);
       (taken_too ? taken : left).append(at);
+      if (taken_too)
+        set_back(at, nullptr);
       number += taken_too ? 1 : 0;
       at = next;
     }
@@ -110,6 +129,21 @@ public:
   }
 
 private:
+  static void set_back(Member* member, Member* before) noexcept {
+    if constexpr (goes_back<Link, Member>)
+      Link::back(member) = before;
+  }
+  void take_out(Member* before, Member* member) noexcept {
+    Member* const after = Link::link(member);
+    (before == nullptr ? first_ : Link::link(before)) = after;
+    if (after == nullptr)
+      last_ = before;
+    else
+      set_back(after, before);
+    set_back(member, nullptr);
+    Count::change(-1);
+  }
+
   base::handed_over<Member*> first_{nullptr};
   base::handed_over<Member*> last_{nullptr};
 };

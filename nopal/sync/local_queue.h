@@ -75,21 +75,28 @@ public:
     if (inside_.load(base::relaxed) != 0)
       leave();
   }
-  // Another thread: the first that `wanted` is true for; null: none.
+  // Another thread: takes the first that `wanted` is true for; null: none.
   template <class Wanted> Member* steal(Wanted wanted) noexcept {
+    return as_thief<Member*>([&] { return queue_.take(wanted); });
+  }
+  // Another thread: whether `wanted` is true for one.
+  template <class Wanted> bool holds(Wanted wanted) noexcept {
+    return as_thief<bool>([&] { return queue_.holds(wanted); });
+  }
+
+private:
+  template <class Result, class Work> Result as_thief(Work work) noexcept {
     if (empty())
-      return nullptr;
+      return {};
     const base::locked guard{thieves_};
     wanted_.store(1, base::relaxed);
     base::heavy_barrier();                                              // K
     for (unsigned tries = 1; inside_.load(base::acquire) != 0; ++tries) // L
       base::wait_briefly(tries);
-    Member* const first = queue_.take(wanted);
+    const Result result = work();
     wanted_.store(0, base::release); // T
-    return first;
+    return result;
   }
-
-private:
   void barrier() noexcept {
     if (fenced_) {
       base::full_fence();

@@ -53,7 +53,7 @@ public:
     return waiting_.join(fiber, [this] { return number_ == 0; });
   }
   // A fiber that waited and was cancelled.
-  void leave(const Fiber* fiber) noexcept { waiting_.remove(fiber); }
+  void leave(Fiber* fiber) noexcept { waiting_.remove(fiber); }
   bool any() noexcept {
     const base::locked guard{waiting_.lock()};
     return number_ != 0;

@@ -63,9 +63,9 @@ public:
   }
 
   // A fiber that was cancelled, and does not get the mutex.
-  void leave(const Fiber* fiber) noexcept {
+  void leave(Fiber* fiber) noexcept {
     const base::locked guard{waiting_.lock()};
-    waiting_.queue().take([fiber](const Fiber* at) { return at == fiber; });
+    waiting_.queue().remove(fiber);
     std::uint32_t wanted = kWanted;
     if (waiting_.queue().empty()) // the holder may have freed it
       state_.compare_exchange_strong(wanted, kHeld, base::relaxed, base::relaxed);

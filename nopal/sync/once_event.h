@@ -34,7 +34,7 @@ public:
   }
 
   // A fiber that was cancelled.
-  void leave(const Fiber* fiber) noexcept { waiting_.remove(fiber); }
+  void leave(Fiber* fiber) noexcept { waiting_.remove(fiber); }
 
   // The strand that destroys the event, after it has seen it happen: no thread is in `happen` then.
   void settle() noexcept { const base::locked guard{waiting_.lock()}; }

@@ -2,8 +2,9 @@
 // The list of suspended workers: those that a waiting strand has left with open forks in their
 // deques. Thieves look here when the vprocs' workers have nothing.
 //
-// A Worker has `next` (linked_queue.h), a group `of`, and a deque. As no vproc runs it, a thief
-// publishes in its name without a barrier, under the lock of the list, which `remove` takes too.
+// A Worker has `next` and `before` (linked_queue.h), a group, and a deque. As no vproc runs it, a
+// thief publishes in its name without a barrier, under the lock of the list, which `remove` takes
+// too.
 //
 // Contract: a worker is in the list from `add` to `remove`, unless a thief has seen before that
 //           nothing is open any more.
@@ -36,16 +37,22 @@ public:
   // nothing is open any more leave the list.
   template <class Group, class Entry, class See>
   bool steal(Group* wanted, Entry& taken, See see) noexcept {
+    if (workers_.empty())
+      return false;
+    const base::locked guard{workers_.lock()};
     bool got = false;
-    workers_.take_all([&](Worker* victim) { // those in which nothing is open any more
-      if (got || (wanted != nullptr && victim->group != wanted))
-        return false;
-      victim->deque.publish_for_absent_owner();
-      got = victim->deque.steal(name_of(wanted), taken) == deque::outcome::got;
-      if (got)
-        see(victim);
-      return !got && !victim->deque.has_work(nullptr); // another thief may have been faster
-    });
+    for (Worker* victim = workers_.queue().first(); victim != nullptr && !got;) {
+      Worker* const next = victim->next;
+      if (wanted == nullptr || victim->group == wanted) {
+        victim->deque.publish_for_absent_owner();
+        got = victim->deque.steal(name_of(wanted), taken) == deque::outcome::got;
+        if (got)
+          see(victim);
+        else if (!victim->deque.has_work(nullptr)) // else another thief was faster
+          workers_.queue().remove(victim);
+      }
+      victim = next;
+    }
     return got;
   }
 
@@ -57,7 +64,7 @@ public:
   }
 
 private:
-  shared_queue<Worker> workers_;
+  shared_queue<Worker, by_next_and_before> workers_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::sync

@@ -26,9 +26,9 @@ public:
   }
   // If it is there. Takes the lock in any case: a thread that has just taken this member out is
   // done with the list then.
-  void remove(const Member* member) noexcept {
+  void remove(Member* member) noexcept {
     const base::locked guard{lock_};
-    queue_.take([member](const Member* at) { return at == member; });
+    queue_.remove(member);
   }
 
   // For a caller that changes more than the queue.

@@ -6,20 +6,18 @@
 //   strand, held         a thread holds it, and it does not go on
 //   strand, held, again  and another canceller has come since, for which the holder looks once more
 //
-// Contract:  a strand that waits when a canceller begins `any_waits` is held by that canceller, or
-//            by another thread that looks at it after that; or the strand's vproc sees after
-//            `publish` what was written before `any_waits`. A held strand does not leave `end`.
+// Contract:  a strand that waits when a canceller calls `hold`, a full fence after it has written
+//            down what is cancelled, is held by that canceller, or by another thread that looks at
+//            it after that; or the strand's vproc sees after `publish` what was written before the
+//            fence. A held strand does not leave `end`.
 // Orders:
 //   P  publish: store release. Partner: the CAS acquire of hold: the holder sees the strand's
 //      frame.
-//   G  the vproc: begin, publish, full fence, then it looks whether anything is cancelled. The
-//      canceller: writes that down, full fence in any_waits, then its loads of begun and of the
-//      word. One of the two sees the other.
+//   G  the vproc: publish, full fence, then it looks whether anything is cancelled. The canceller:
+//      writes that down, full fence, then its load of the word. One of the two sees the other.
 //   A  the canceller: the fence G, then the CAS of hold, of a word that another thread holds.
 //      Partner: the fetch_and acquire of let_go: the holder's next look sees what was cancelled.
 //   E  let_go: CAS release; end: CAS acquire. The strand sees what its holder has done.
-//   N  ended: store release, acquire in any_waits, which reads it before it reads begun. Begun was
-//      raised before others could wake the strand, so the sum never lacks a strand that waits.
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -30,34 +28,6 @@
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sync {
-
-// Of one vproc: how many waits have begun and ended there.
-class wait_counts {
-public:
-  // The vproc's thread: before others can wake the strand, and when the strand has gone on.
-  void begin() noexcept { begun_.store(begun_.load(base::relaxed) + 1, base::relaxed); }
-  void end() noexcept { ended_.store(ended_.load(base::relaxed) + 1, base::release); } // N
-
-  std::uint64_t begun() const noexcept { return begun_.load(base::relaxed); }
-  std::uint64_t ended() const noexcept { return ended_.load(base::acquire); } // N
-
-private:
-  base::atomic<std::uint64_t> begun_{0};
-  base::atomic<std::uint64_t> ended_{0};
-};
-
-// For a canceller, after it has written that down: whether some strand may be waiting.
-// `counts_of(i)` are the counts of the vproc with that number.
-template <class Counts> bool any_waits(std::uint32_t vprocs, Counts counts_of) noexcept {
-  base::full_fence(); // G
-  std::uint64_t ended = 0;
-  std::uint64_t begun = 0;
-  for (std::uint32_t i = 0; i < vprocs; ++i)
-    ended += counts_of(i).ended();
-  for (std::uint32_t i = 0; i < vprocs; ++i)
-    begun += counts_of(i).begun();
-  return begun != ended;
-}
 
 class wait_word {
 public:

@@ -30,6 +30,8 @@ public:
     return node != nullptr;
   }
 
+  cancel_node* parent() const noexcept { return parent_; }
+
   void begin_member() noexcept { members_.begin_one(); }
   // If this was the last member, returns the list of the fibers that wait for that (next_waiting).
   // The caller makes them ready; the node may be gone once it has.
@@ -41,7 +43,7 @@ public:
   bool has_members() noexcept { return members_.any(); }
   // False: the node has no member, and the fiber need not wait.
   bool join_members(fiber* waiting) noexcept { return members_.join(waiting); }
-  void leave_members(const fiber* waiting) noexcept { members_.leave(waiting); }
+  void leave_members(fiber* waiting) noexcept { members_.leave(waiting); }
   // Called after the last member has ended: the calling strand sees what all members did.
   void note_members_ended() noexcept { base::happens_after(&members_); }
 

@@ -23,6 +23,10 @@
 #include <utility>
 
 NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::join {
+class ancestor;
+}
+
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct fiber;
@@ -48,6 +52,9 @@ public:
   struct policy* policy = nullptr; // null: ready fibers are for any vproc
   sync::provisions<vproc, most_places> provisioned; // vprocs that the computation was given
   base::handed_over<std::exception_ptr> first;      // the exception of the fiber that failed first
+
+  // The node that the caller of `run` is below; null: not known yet (sched/descent.cc).
+  base::atomic<join::ancestor*> below{nullptr};
 
   void begin_one() noexcept { running_.fetch_add(1, base::relaxed); }
   // True: this was the last fiber, and from now on only the waiting caller uses the computation.

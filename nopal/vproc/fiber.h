@@ -41,7 +41,8 @@ struct fiber : arch::context {
   void* argument = nullptr;
   base::handed_over<fiber*> next{nullptr};         // in a ready queue
   base::handed_over<fiber*> next_waiting{nullptr}; // in the queue of a mutex, condition or event
-  struct group* group = nullptr;                   // null: a thread that runs no strands waits
+  base::handed_over<fiber*> before_waiting{nullptr};
+  struct group* group = nullptr;        // null: a thread that runs no strands waits
   worker* left = nullptr;               // the worker that holds its open forks; null: it has none
   stack::stack_id on = stack::no_stack; // its stack, if that is in use
   std::uintptr_t split = 0;             // of the deque, when it gave up the strand's stack
@@ -49,14 +50,20 @@ struct fiber : arch::context {
   bool own_control = false;  // the strand's control words are not its group's
   bool stack_in_use = false; // its stack was not retired, since it is ready at once (park.cc)
   bool turn_ended = false;   // it was preempted: fibers that its vproc keeps go first
+  bool again = false;        // the action that it starts has yielded
+  bool anywhere = false;     // the action that it starts goes on on any vproc, pinned or not
   sync::thread_waker waker;  // of a thread that runs no strands
   // A strand that can be cancelled while it waits: its waker and the canceller claim this, and the
   // first claim decides. Else null.
   sync::choice* waits = nullptr;
 
   bool claim() noexcept { return waits == nullptr || waits->claim(0); }
+  bool gave_way() const noexcept { return stack_in_use || again; }
   // The only vproc that may run the fiber; null: any may.
-  vproc* pinned_to() const noexcept { return context == nullptr ? nullptr : context->pinned; }
+  vproc* pinned_to() const noexcept {
+    vproc* const pinned = context == nullptr ? nullptr : context->pinned;
+    return pinned == nullptr || anywhere ? nullptr : pinned;
+  }
   bool is_pinned() const noexcept { return pinned_to() != nullptr; }
 };
 

@@ -4,6 +4,7 @@
 
 #include "nopal/base/check.h"
 
+#include <algorithm>
 #include <mutex>
 #include <vector>
 
@@ -21,6 +22,7 @@ base::atomic<worker*> table[kSlots];
 base::atomic<std::uint32_t> in_use{0};
 base::atomic<vproc*> vprocs[kSlots];
 base::atomic<std::uint32_t> vprocs_made{0};
+base::atomic<std::uint64_t> live[(kSlots + 63) / 64];
 base::atomic<vproc*> pool[kSlots];
 base::atomic<std::uint32_t> pool_made{0};
 
@@ -57,6 +59,13 @@ template <class T> T* take(std::vector<T*>& from) {
   T* const last = from.back();
   from.pop_back();
   return last;
+}
+
+// A heap, the vproc with the lowest number first.
+bool higher(const vproc* a, const vproc* b) noexcept { return a->number > b->number; }
+vproc* take_lowest(std::vector<vproc*>& from) {
+  std::pop_heap(from.begin(), from.end(), higher);
+  return take(from);
 }
 
 worker* any_worker(const locked_unused& all) {
@@ -96,8 +105,16 @@ vproc* make_vproc(const locked_unused& all) {
   made->random.reseed(all->seed, number);
   made->ready.open(all->without_barrier);
   vprocs[number].store(made, base::release);    // before the count that covers it
-  vprocs_made.store(number + 1, base::seq_cst); // sched/stop.h
+  vprocs_made.store(number + 1, base::seq_cst); // sched/stop.h; before its bit is set
   return made;
+}
+
+// The lock is held.
+void set_live(const vproc* host, bool is_live) noexcept {
+  base::atomic<std::uint64_t>& word = live[host->number / 64];
+  const std::uint64_t bit = std::uint64_t{1} << (host->number % 64);
+  const std::uint64_t others = word.load(base::relaxed) & ~bit;
+  word.store(is_live ? others | bit : others, base::seq_cst); // sched/stop.h
 }
 
 } // namespace
@@ -108,6 +125,7 @@ std::uint32_t pool_size() noexcept { return pool_made.load(base::acquire); }
 vproc* pool_vproc(std::uint32_t number) noexcept { return pool[number].load(base::acquire); }
 std::uint32_t vprocs_ever() noexcept { return vprocs_made.load(base::seq_cst); }
 vproc* vproc_at(std::uint32_t number) noexcept { return vprocs[number].load(base::acquire); }
+std::uint64_t live_vprocs(std::uint32_t word) noexcept { return live[word].load(base::seq_cst); }
 
 void lend_stack(worker* self) noexcept {
   if (self->stack == stack::no_stack || !stack::idle_ones_are_pooled())
@@ -191,16 +209,24 @@ void leave_to_next_thread(worker* left) noexcept {
 
 vproc* take_vproc() noexcept {
   const locked_unused all;
-  return all->vprocs.empty() ? make_vproc(all) : take(all->vprocs);
+  vproc* const taken = all->vprocs.empty() ? make_vproc(all) : take_lowest(all->vprocs);
+  set_live(taken, true);
+  return taken;
 }
 
-void return_vproc(vproc* left) noexcept { locked_unused()->vprocs.push_back(left); }
+void return_vproc(vproc* left) noexcept {
+  const locked_unused all;
+  set_live(left, false);
+  all->vprocs.push_back(left);
+  std::push_heap(all->vprocs.begin(), all->vprocs.end(), higher);
+}
 
 vproc* add_pool_vproc() noexcept {
   const locked_unused all;
   const std::uint32_t number = pool_made.load(base::relaxed);
   vproc* const made = make_vproc(all);
   made->in_pool = true;
+  set_live(made, true);
   pool[number].store(made, base::release);
   pool_made.store(number + 1, base::release);
   return made;

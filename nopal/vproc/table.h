@@ -14,6 +14,7 @@
 #include "nopal/vproc/group.h"
 #include "nopal/vproc/worker.h"
 
+#include <bit>
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
@@ -75,6 +76,17 @@ vproc* pool_vproc(std::uint32_t number) noexcept;
 // All vprocs, used or not. Their number only grows.
 std::uint32_t vprocs_ever() noexcept;
 vproc* vproc_at(std::uint32_t number) noexcept;
+
+// The vprocs that have a thread, or had one in the pool: a bit for each. Of the unused ones the
+// lowest goes first. A thread that takes a vproc and then looks at what is cancelled sees it, or
+// the canceller finds the vproc (sched/stop.h).
+std::uint64_t live_vprocs(std::uint32_t word) noexcept;
+template <class Visit> void for_each_live_vproc(Visit visit) noexcept {
+  const std::uint32_t words = (vprocs_ever() + 63) / 64;
+  for (std::uint32_t word = 0; word < words; ++word)
+    for (std::uint64_t left = live_vprocs(word); left != 0; left &= left - 1)
+      visit(vproc_at(word * 64 + static_cast<std::uint32_t>(std::countr_zero(left))));
+}
 
 // any_other for all vprocs.
 template <class Wanted> bool any_other_vproc(vproc* self, Wanted wanted) noexcept {

@@ -11,7 +11,8 @@
 // The deque, which every fork touches, is in a base of its own (worker_deque.h).
 //
 // Ownership: only the vproc that runs a worker writes it; others touch its deque alone, and read
-//            `error_place`. While it is suspended, the list owns `next`; the rest is constant.
+//            `error_place`. While it is suspended, the list owns `next` and `before`; the rest is
+//            constant.
 #pragma once
 
 #include "nopal/arch/arch.h"
@@ -38,6 +39,7 @@ struct worker : worker_deque {
   int stolen_error = 0;                     // the errno of the continuation that it stole last
   std::uint32_t slot = 0;                   // in the table of workers, while a vproc runs it
   base::handed_over<worker*> next{nullptr}; // suspended.h
+  base::handed_over<worker*> before{nullptr};
 
   // The deque uses this stack from now on (stack_map.h).
   void adopt(stack::stack_id used, std::uintptr_t split, struct group* owner) noexcept {

@@ -6,6 +6,7 @@
 #include "tests/api/endless.h"
 #include "tests/api/support.h"
 
+#include <chrono>
 #include <stop_token>
 #include <thread>
 
@@ -118,6 +119,24 @@ TEST(stop_token, does_not_tell_of_what_is_outside_a_shield) {
     static_cast<void>(outer.try_join());
     EXPECT_FALSE(told);
   }
+}
+
+// The callback waits for what comes after another scope's deadline.
+TEST(stop_token, whose_callback_waits_delays_no_other_deadline) {
+  using namespace std::chrono_literals;
+  gate called;
+  gate other_was_cancelled;
+  nopal::cancel_scope early{1ms};
+  const std::stop_callback waits{early.token(), [&] {
+                                   called.open();
+                                   other_was_cancelled.wait();
+                                 }};
+  called.wait();
+  gate running;
+  nopal::cancel_scope late{1ms};
+  late.fork([&] { endless(running); });
+  EXPECT_FALSE(late.try_join());
+  other_was_cancelled.open();
 }
 
 } // namespace

@@ -104,6 +104,14 @@ class StudyPrograms(unittest.TestCase):
                     self.assertTrue(told, (runtime, n))
         self.assertIn("cancelling", BUILT["nopal"]["problems"])
 
+    def test_what_stops_beside_others_tells_its_numbers(self):
+        for runtime, cases_of in {"nopal": (1, 2, 3), "go": (2, 3)}.items():
+            if "stopping" in BUILT.get(runtime, {"problems": []})["problems"]:
+                for n in cases_of:
+                    told = self.line("stopping", runtime, "--n", n, "--workers", 2)["told"]
+                    self.assertTrue(told, (runtime, n))
+        self.assertIn("stopping", BUILT["nopal"]["problems"])
+
     def test_the_cases_are_what_known_span_runs(self):
         listed = cases()
         self.assertGreater(len(listed), 12)

@@ -274,6 +274,45 @@ TEST(io, a_deadline_ends_a_wait) {
   });
 }
 
+TEST(io, a_wait_ends_at_its_time) {
+  pair ends = connected();
+  const auto soon = [] { return io::clock::now() + std::chrono::milliseconds(2); };
+  const auto late = [&] {
+    EXPECT_FALSE(io::wait_readable(ends.left.get(), soon()));
+    std::array<char, 1> byte{};
+    EXPECT_EQ(error_of([&] { io::read_some(ends.left, byte, soon()); }), ETIMEDOUT);
+    EXPECT_TRUE(io::wait_writable(ends.left.get(), soon()));
+  };
+  late(); // on a thread that runs no strands
+  nopal::run([&] {
+    for (int i = 0; i < 20; ++i)
+      nopal::spawn(late);
+  });
+  nopal::run([&] { // nobody stands in the queue any more
+    nopal::spawn([&] { EXPECT_EQ(read_exactly(ends.left, 1), "x"); });
+    io::write_all(ends.right, "x");
+  });
+}
+
+// Whichever comes first: a time that is about now, and what is written then.
+TEST(io, a_time_and_an_event_wake_a_strand_once) {
+  nopal::run([] {
+    pair ends = connected();
+    for (int round = 0; round < repetitions(300, 50); ++round)
+      nopal::run([&] {
+        nopal::spawn([&, round] {
+          const auto until = io::clock::now() + std::chrono::microseconds(round % 60);
+          std::array<char, 1> byte{};
+          if (error_of([&] { io::read_some(ends.left, byte, until); }) == ETIMEDOUT) {
+            EXPECT_EQ(read_exactly(ends.left, 1), "x");
+          }
+        });
+        nopal::yield();
+        io::write_all(ends.right, "x");
+      });
+  });
+}
+
 TEST(io, a_refused_connection_is_an_error) {
   nopal::run([] {
     descriptor server = io::listen(io::address::loopback(0));

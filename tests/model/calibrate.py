@@ -225,11 +225,28 @@ BUGS = (
     ),
     # Our own: what strands that are cancelled while they wait rely on.
     (
-        "a wait is counted after it may have ended",
+        "a stack is placed after its strand can be found",
         _CANCELLED_WAITS,
-        "waits[here].begin(); words[on].begin(strand); if (!enqueue(strand)) {",
-        "words[on].begin(strand); const bool waiting = enqueue(strand); waits[here].begin();"
-        "if (!waiting) {",
+        "if (!stacks[on].placed()) stacks[on].place(placed(in)); words[on].begin(strand);"
+        "if (!enqueue(strand)) { words[on].retract(); make_ready(strand); return; }"
+        "words[on].publish(strand); if (stops.any()) wake_if_cancelled(on);",
+        "words[on].begin(strand); if (!enqueue(strand)) { words[on].retract(); make_ready(strand);"
+        "return; } words[on].publish(strand); if (stops.any()) wake_if_cancelled(on);"
+        "if (!stacks[on].placed()) stacks[on].place(placed(in));",
+        _CANCELLED_WAITS,
+    ),
+    (
+        "a region is placed before what it lies in",
+        _CANCELLED_WAITS,
+        "node.below.place(&node == &outer ? nullptr : placed(outer));",
+        "{ node.below.place(&node == &outer ? nullptr : &outer.below); placed(outer); }",
+        _CANCELLED_WAITS,
+    ),
+    (
+        "a region that ends stays below the one that it lies in",
+        "nopal/join/cancelable.h",
+        "if (below.placed()) [[unlikely]] below.remove();",
+        "",
         _CANCELLED_WAITS,
     ),
     (

@@ -3,9 +3,9 @@
 // several wakers wakes them, and nobody touches the frame of a strand that goes on.
 //
 // The calls and their order are those of sched/park.cc (enqueue_findable, park_or_stop,
-// wake_if_cancelled, wake_cancelled), sched/stop.cc (cancel), mutex.cc and future.h. A thread is
-// a vproc; a strand may go on in another thread than the one in which it began to wait. A strand
-// that nobody wakes shows as a deadlock.
+// wake_if_cancelled), sched/stop.cc (announce_stop), sched/descent.cc, mutex.cc and future.h. A
+// thread is a vproc; a strand may go on in another thread than the one in which it began to wait. A
+// strand that nobody wakes shows as a deadlock.
 #include "mortal.h"
 
 #include "nopal/base/count.h"
@@ -23,7 +23,8 @@ namespace {
 // What lies in the frame of a strand that waits.
 struct fiber {
   base::handed_over<fiber*> next_waiting{nullptr};
-  base::handed_over<const join::cancelable*> in{nullptr};
+  base::handed_over<fiber*> before_waiting{nullptr};
+  base::handed_over<join::cancelable*> in{nullptr};
   base::handed_over<int> times_ready{0};
   sync::choice waits;
   sync::thread_waker woken;
@@ -36,16 +37,25 @@ void make_ready(fiber* strand) noexcept {
   strand->woken.wake();
 }
 
-inline constexpr std::uint32_t vprocs = 3;
+struct stack_below : join::descendant {
+  stack_below() : join::descendant{kind::stack} {}
+};
 
-// A strand for each stack. `on` is a stack, `here` a vproc.
+// A strand for each stack, `on`. Regions lie in `outer`.
 template <unsigned Stacks> struct strands_that_wait {
-  sync::wait_counts waits[vprocs];
   sync::wait_word words[Stacks];
+  stack_below stacks[Stacks];
   mortal<fiber> frames[Stacks];
   base::count stops;
-  join::cancelable region;
-  join::cancelable other;
+  join::cancelable outer;
+  join::cancelable region{&outer};
+  join::cancelable other{&outer};
+
+  join::ancestor* placed(join::cancelable& node) noexcept {
+    if (!node.below.placed())
+      node.below.place(&node == &outer ? nullptr : placed(outer));
+    return &node.below;
+  }
 
   void wake_if_cancelled(unsigned on) noexcept {
     auto* const strand = static_cast<fiber*>(words[on].hold());
@@ -61,18 +71,22 @@ template <unsigned Stacks> struct strands_that_wait {
     if (!node.mark())
       return;
     stops.add();
-    if (!sync::any_waits(vprocs, [&](std::uint32_t i) -> const auto& { return waits[i]; }))
-      return;
+    base::full_fence();
+    bool found[Stacks]{};
+    node.below.for_each_below([&](const join::descendant* each) {
+      found[static_cast<const stack_below*>(each) - stacks] = true;
+    });
     for (unsigned on = 0; on < Stacks; ++on)
-      wake_if_cancelled(on);
+      if (found[on])
+        wake_if_cancelled(on);
   }
 
   // The strand, and then its vproc. `enqueue` says whether the strand has to wait.
-  template <class Enqueue>
-  void park(unsigned here, unsigned on, const join::cancelable& in, Enqueue enqueue) noexcept {
+  template <class Enqueue> void park(unsigned on, join::cancelable& in, Enqueue enqueue) noexcept {
     fiber* const strand = &*frames[on];
     strand->in = &in;
-    waits[here].begin();
+    if (!stacks[on].placed())
+      stacks[on].place(placed(in));
     words[on].begin(strand);
     if (!enqueue(strand)) {
       words[on].retract();
@@ -84,10 +98,9 @@ template <unsigned Stacks> struct strands_that_wait {
       wake_if_cancelled(on);
   }
   // The strand goes on. True: it was woken; false: it is to stop.
-  template <class Withdraw> bool go_on(unsigned here, unsigned on, Withdraw withdraw) noexcept {
+  template <class Withdraw> bool go_on(unsigned on, Withdraw withdraw) noexcept {
     fiber* const strand = &*frames[on];
     strand->woken.wait();
-    waits[here].end();
     words[on].end(strand);
     check(strand->times_ready == 1, "a strand was made ready twice");
     const bool woken = strand->waits.taken() != sync::choice::cancelled;
@@ -99,15 +112,15 @@ template <unsigned Stacks> struct strands_that_wait {
     return woken;
   }
   template <class Enqueue, class Withdraw>
-  bool park_or_stop(unsigned here, unsigned on, const join::cancelable& in, Enqueue enqueue,
+  bool park_or_stop(unsigned on, join::cancelable& in, Enqueue enqueue,
                     Withdraw withdraw) noexcept {
     frames[on].begin();
-    park(here, on, in, enqueue);
-    return go_on(here, on, withdraw);
+    park(on, in, enqueue);
+    return go_on(on, withdraw);
   }
-  void wait_for_ever(unsigned here, unsigned on) noexcept {
+  void wait_for_ever(unsigned on, join::cancelable& in) noexcept {
     const auto nowhere = [](fiber*) { return true; };
-    check(!park_or_stop(here, on, region, nowhere, nowhere), "a strand goes on unwoken");
+    check(!park_or_stop(on, in, nowhere, nowhere), "a strand goes on unwoken");
   }
 };
 
@@ -119,21 +132,54 @@ struct two_cancel : scenario<two_cancel<Before>, Before ? 2 : 3>, strands_that_w
   void before() {
     frames[0].begin();
     if (Before)
-      park(2, 0, region, [](fiber*) { return true; });
+      park(0, region, [](fiber*) { return true; });
   }
   void thread(unsigned self) {
     if (self == 0)
       return cancel(other);
     if (self == 2)
-      park(2, 0, region, [](fiber*) { return true; });
+      park(0, region, [](fiber*) { return true; });
     if (self == 1) {
       reason = 1;
       cancel(region);
     }
     if (self != (Before ? 1 : 2))
       return;
-    check(!go_on(2, 0, [](fiber*) {}), "a strand goes on unwoken");
+    check(!go_on(0, [](fiber*) {}), "a strand goes on unwoken");
     check(reason == 1, "a strand stops, and does not see what was done before");
+  }
+};
+
+// Two strands wait for the first time below the same region, which lies in what is cancelled.
+struct both_wait : scenario<both_wait, 3>, strands_that_wait<2> {
+  void thread(unsigned self) {
+    if (self == 2)
+      return cancel(outer);
+    wait_for_ever(self, region);
+  }
+};
+
+// A strand's wait ends, and with it the use of its stack and its region, while what the region lies
+// in is cancelled.
+template <int Threads>
+struct region_ends : scenario<region_ends<Threads>, Threads>, strands_that_wait<1> {
+  mortal<join::cancelable> inner;
+  sync::once_event<fiber> event;
+
+  void before() { this->inner.begin(&this->outer); }
+  void thread(unsigned self) {
+    if (self == 1)
+      return this->cancel(this->outer);
+    if (self == 2) {
+      if (fiber* const strand = event.happen())
+        make_ready(strand);
+      return;
+    }
+    this->park_or_stop(
+        0, *inner, [&](fiber* strand) { return event.join(strand); },
+        [&](fiber* strand) { event.leave(strand); });
+    this->stacks[0].remove();
+    inner.end();
   }
 };
 
@@ -146,24 +192,24 @@ struct another_ends : scenario<another_ends<Threads>, Threads>, strands_that_wai
   void before() {
     for (mortal<fiber>& each : this->frames)
       each.begin();
-    this->park(2, 1, this->region, [](fiber*) { return true; });
+    this->park(1, this->region, [](fiber*) { return true; });
   }
   void wake_and_run() noexcept {
     fiber* first = nullptr;
     while ((first = queue.take(sync::claimable{})) == nullptr)
       base::spin_pause();
     make_ready(first);
-    check(this->go_on(1, 0, [](fiber*) {}), "a strand was cancelled that was not to stop");
+    check(this->go_on(0, [](fiber*) {}), "a strand was cancelled that was not to stop");
   }
   void thread(unsigned self) {
     if (self == 0)
-      this->park(0, 0, this->other, [&](fiber* strand) { return queue.add(strand), true; });
+      this->park(0, this->other, [&](fiber* strand) { return queue.add(strand), true; });
     if (self == 1)
       wake_and_run();
     if (self != Threads - 1)
       return;
     this->cancel(this->region);
-    check(!this->go_on(2, 1, [](fiber*) {}), "a strand goes on unwoken");
+    check(!this->go_on(1, [](fiber*) {}), "a strand goes on unwoken");
   }
 };
 
@@ -174,13 +220,13 @@ struct waits_again : scenario<waits_again, 3>, strands_that_wait<1> {
   void before() { frames[0].begin(); }
   void thread(unsigned self) {
     if (self == 0)
-      return park(0, 0, region, [&](fiber* strand) { return event.join(strand); });
+      return park(0, region, [&](fiber* strand) { return event.join(strand); });
     if (self == 2)
       return cancel(region);
     if (fiber* const strand = event.happen())
       make_ready(strand);
-    if (go_on(1, 0, [&](fiber* strand) { event.leave(strand); }))
-      wait_for_ever(1, 0);
+    if (go_on(0, [&](fiber* strand) { event.leave(strand); }))
+      wait_for_ever(0, region);
   }
 };
 
@@ -201,10 +247,10 @@ struct event_happens : scenario<event_happens<Waiting>, Waiting + 1>, strands_th
       }
       return;
     }
-    const join::cancelable& in = self == 0 ? this->region : this->other;
+    join::cancelable& in = self == 0 ? this->region : this->other;
     const bool woken =
         event.happened() || this->park_or_stop(
-                                self, self, in, [&](fiber* strand) { return event.join(strand); },
+                                self, in, [&](fiber* strand) { return event.join(strand); },
                                 [&](fiber* strand) { event.leave(strand); });
     check(woken || self == 0, "a strand was cancelled that was not to stop");
     check(!woken || value == 7, "a strand does not see the value");
@@ -223,8 +269,7 @@ struct notified : scenario<notified, 3>, strands_that_wait<2> {
   }
   bool wait(unsigned self) noexcept {
     return park_or_stop(
-        self, self, self == 0 ? region : other,
-        [&](fiber* strand) { return queue.add(strand), true; },
+        self, self == 0 ? region : other, [&](fiber* strand) { return queue.add(strand), true; },
         [&](fiber* strand) { queue.remove(strand); });
   }
   void thread(unsigned self) {
@@ -266,9 +311,9 @@ struct want_mutex : scenario<want_mutex<Waiting, Cancelled>, Waiting + 1>,
   }
   bool lock(unsigned self) noexcept {
     if (Cancelled == when::before && self == 0)
-      return this->go_on(0, 0, leave());
-    const join::cancelable& in = self == 0 ? this->region : this->other;
-    return mutex.try_hold() || this->park_or_stop(self, self, in, join(), leave());
+      return this->go_on(0, leave());
+    join::cancelable& in = self == 0 ? this->region : this->other;
+    return mutex.try_hold() || this->park_or_stop(self, in, join(), leave());
   }
 
   void before() {
@@ -276,7 +321,7 @@ struct want_mutex : scenario<want_mutex<Waiting, Cancelled>, Waiting + 1>,
     if (Cancelled == when::meanwhile)
       return;
     this->frames[0].begin();
-    this->park(0, 0, this->region, join());
+    this->park(0, this->region, join());
     this->cancel(this->region);
   }
   void thread(unsigned self) {
@@ -308,6 +353,10 @@ int main(int argc, char** argv) {
   models.random<two_cancel<false>>("two are cancelled");
   models.random<two_cancel<true>>("two are cancelled, a strand waits");
   models.bounded<two_cancel<true>>("two are cancelled, a strand waits", 3);
+  models.random<both_wait>("two wait in the region that is cancelled");
+  models.random<region_ends<2>>("a region ends in the one that is cancelled");
+  models.bounded<region_ends<2>>("a region ends in the one that is cancelled", 3);
+  models.random<region_ends<3>>("the same, while another wakes the strand");
   models.random<another_ends<2>>("another strand ends its wait");
   models.bounded<another_ends<2>>("another strand ends its wait", 3);
   models.random<another_ends<3>>("the same, while a third cancels");

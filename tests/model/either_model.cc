@@ -18,6 +18,7 @@ namespace {
 
 struct fiber {
   base::handed_over<fiber*> next_waiting{nullptr};
+  base::handed_over<fiber*> before_waiting{nullptr};
   sync::choice waits;
   sync::thread_waker woken;
 

@@ -15,6 +15,7 @@ struct waiter {
   bool claim() noexcept { return woken_by.claim(0); }
 
   base::handed_over<waiter*> next_waiting{nullptr};
+  base::handed_over<waiter*> before_waiting{nullptr};
   sync::choice woken_by;
   base::atomic<std::uint32_t> woken{0};
 };

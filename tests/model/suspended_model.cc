@@ -48,6 +48,7 @@ struct small_worker {
   small_deque deque;
   base::handed_over<int> error{0}; // lies in the frame of the strand that waits
   base::handed_over<small_worker*> next{nullptr};
+  base::handed_over<small_worker*> before{nullptr};
   int* group = nullptr;
 };
 

@@ -15,6 +15,7 @@ namespace nopal::model {
 struct waiter {
   base::handed_over<waiter*> next{nullptr};
   base::handed_over<waiter*> next_waiting{nullptr};
+  base::handed_over<waiter*> before_waiting{nullptr};
   sync::choice woken_by;
   sync::thread_waker woken;
   strand work;

@@ -45,6 +45,36 @@ TEST_F(linked, a_prepended_member_comes_first) {
   EXPECT_EQ(take_each(), (waiters{&a, &b, &c}));
 }
 
+TEST_F(linked, a_member_that_is_known_leaves_from_anywhere_and_once) {
+  waiter* const all[] = {&a, &b, &c, &d};
+  for (const unsigned left : {0u, 1u, 2u, 3u}) {
+    for (waiter* each : all)
+      queue.append(each);
+    EXPECT_TRUE(queue.remove(all[left]));
+    EXPECT_FALSE(queue.remove(all[left]));
+    EXPECT_EQ(queue.count(), 3u);
+    waiters others;
+    for (waiter* each : all)
+      if (each != all[left])
+        others.push_back(each);
+    EXPECT_EQ(take_each(), others);
+  }
+}
+
+TEST_F(linked, a_member_is_not_removed_once_it_was_taken) {
+  for (waiter* each : {&a, &b, &c, &d})
+    queue.append(each);
+  EXPECT_EQ(queue.take(is(&b)), &b);
+  EXPECT_FALSE(queue.remove(&b));
+  const waiter* const first = queue.take_all([this](const waiter* at) { return at != &c; });
+  EXPECT_EQ(first, &a);
+  for (waiter* each : {&a, &d})
+    EXPECT_FALSE(queue.remove(each));
+  queue.prepend(&a);
+  EXPECT_TRUE(queue.remove(&c));
+  EXPECT_EQ(take_each(), (waiters{&a}));
+}
+
 TEST_F(linked, a_member_leaves_from_the_middle_and_from_the_end) {
   for (waiter* each : {&a, &b, &c})
     queue.append(each);

@@ -24,6 +24,7 @@ struct told_worker {
   told_deque deque;
   int* group = nullptr;
   told_worker* next = nullptr;
+  told_worker* before = nullptr;
 };
 
 struct suspended : testing::Test {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The word by which a canceller finds a strand that waits, and the counts that say whether any
-// strand waits.
+// The word by which a canceller finds a strand that waits.
 #include "nopal/sync/wait_word.h"
 
 #include <gtest/gtest.h>
@@ -57,16 +56,6 @@ TEST_F(wait_words, a_held_strand_does_not_go_on) {
   written = 1;
   EXPECT_TRUE(word.let_go(&strand));
   goes_on.join();
-}
-
-TEST(wait_counts, some_strand_waits_until_all_waits_have_ended) {
-  wait_counts counts[2];
-  const auto counts_of = [&](std::uint32_t i) -> const wait_counts& { return counts[i]; };
-  EXPECT_FALSE(any_waits(2, counts_of));
-  counts[0].begin();
-  EXPECT_TRUE(any_waits(2, counts_of));
-  counts[1].end(); // on another vproc
-  EXPECT_FALSE(any_waits(2, counts_of));
 }
 
 } // namespace

@@ -13,6 +13,7 @@ namespace nopal_test {
 struct waiter {
   waiter* next = nullptr;
   waiter* next_waiting = nullptr;
+  waiter* before_waiting = nullptr;
   waiter* next_idle = nullptr;
   nopal::sync::choice waits;
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// The walk up to the nearest node. It places the nodes on its way from the top down, so each is
+// placed once.
+#include "nopal/sched/descent.h"
+
+#include "nopal/sched/ancestry.h"
+#include "nopal/stack/marks.h"
+#include "nopal/vproc/cancel_node.h"
+
+namespace nopal::inline NOPAL_ABI::sched {
+
+namespace {
+
+using join::ancestor;
+using join::fork_kind;
+using join::region_frame;
+
+ancestor* placed_above_stack(stack::stack_id on) noexcept;
+
+const region_frame* region_of(const fork_record* fork) noexcept {
+  return fork->kind() == fork_kind::region ? static_cast<const region_frame*>(fork->scope())
+                                           : nullptr;
+}
+
+// The node above the strand whose frames begin at this address; null: there is none.
+ancestor* placed_above(std::uintptr_t from) noexcept {
+  if (!stack::is_ours(from))
+    return nullptr;
+  const stack::stack_id on = stack::stack_of(from);
+  const std::uintptr_t top = stack::frames_top(on);
+  for (std::uintptr_t at = from; (at = stack::marks::lowest(at, top)) != 0; at += sizeof at)
+    if (const region_frame* const frame = region_of(reinterpret_cast<const fork_record*>(at)))
+      return frame->region == nullptr ? nullptr : placed_region(frame, at + sizeof at);
+  return placed_above_stack(on);
+}
+
+ancestor* placed_scope(scope_frame* scope) noexcept {
+  if (!scope->below().placed()) {
+    const auto* const frame = scope->is_of_region() ? static_cast<region_frame*>(scope) : nullptr;
+    scope->below().place(frame != nullptr && frame->region != nullptr
+                             ? placed_region(frame, scope->stack_pointer)
+                             : placed_above(scope->stack_pointer));
+  }
+  return &scope->below();
+}
+
+ancestor* placed_node(vproc::cancel_node* node) noexcept {
+  if (!node->below.placed())
+    node->below.place(node->parent() != nullptr ? placed_node(node->parent()) : nullptr);
+  return &node->below;
+}
+
+// What the caller of `run` is below, who waits as long as the computation has fibers.
+ancestor* placed_above_computation(vproc::computation* in) noexcept {
+  ancestor* known = in->below.load(base::acquire);
+  if (known == nullptr) {
+    ancestor* const above = placed_above(in->waiting->stack_pointer);
+    known = above != nullptr ? above : join::nothing_above();
+    in->below.store(known, base::release);
+  }
+  return known != join::nothing_above() ? known : nullptr;
+}
+
+ancestor* placed_above_fiber(const fiber_context* context) noexcept {
+  ancestor* const outside = placed_above_computation(context->computation);
+  if (context->cancels == nullptr)
+    return outside;
+  ancestor* const own = placed_node(context->cancels);
+  if (outside == nullptr)
+    return own;
+  for (const vproc::cancel_node* at = context->cancels; at != nullptr; at = at->parent())
+    if (&at->below == outside)
+      return own;
+  return &below_several();
+}
+
+ancestor* placed_above_stack(stack::stack_id on) noexcept {
+  const origin& from = origin_of(on);
+  switch (from.tag) {
+  case origin::kind::steal:
+    return placed_scope(const_cast<scope_frame*>(from.stolen));
+  case origin::kind::first_child: {
+    const auto at = reinterpret_cast<std::uintptr_t>(from.fork);
+    const region_frame* const frame = region_of(from.fork);
+    if (frame == nullptr)
+      return placed_above(at);
+    return frame->region == nullptr ? nullptr : placed_region(frame, at);
+  }
+  case origin::kind::fiber:
+    break;
+  }
+  return from.context == nullptr ? nullptr : placed_above_fiber(from.context);
+}
+
+} // namespace
+
+// On a thief's stack the main path of the region itself may run; then the walk goes on where the
+// region was forked first.
+ancestor* placed_region(const region_frame* frame, std::uintptr_t at) noexcept {
+  ancestor& node = frame->region->below;
+  if (node.placed())
+    return &node;
+  if (stack::is_ours(at)) {
+    const origin& from = origin_of(stack::stack_of(at));
+    if (from.tag == origin::kind::steal && from.stolen == frame)
+      at = frame->stack_pointer;
+  }
+  node.place(placed_above(at));
+  return &node;
+}
+
+join::ancestor& below_several() noexcept {
+  static auto* const node = new join::ancestor; // never destroyed: cancellers may come late
+  return *node;
+}
+
+void place_stack(stack::stack_id on) noexcept {
+  join::descendant& own = descendant_of(on);
+  if (!own.placed())
+    own.place(placed_above_stack(on));
+}
+
+void displace_stack(stack::stack_id on) noexcept { descendant_of(on).remove(); }
+
+} // namespace nopal::inline NOPAL_ABI::sched

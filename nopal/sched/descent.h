@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// Where the walk down from what is cancelled finds the strands that wait: which node each stack,
+// scope and region is placed below (join/descent.h).
+//
+//   a stack          after a steal: the scope whose main path runs on it; a first child's: what its
+//                    fork is below, or that region; a fiber's: its cancelable, or what the caller
+//                    of `run` is below
+//   a stolen scope   its own region; else what its main path is below
+//   a region         what the fork of its first child is below
+//
+// A strand on the stack on which a region's first child was forked is found by that address.
+//
+// Cost: where a strand waits, a look at a word of its stack. The first wait after a steal, of a
+// region or in a computation walks up to the nearest node, through the open forks of one stack.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/join/cancelable.h"
+#include "nopal/join/join.h"
+#include "nopal/stack/stack.h"
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::sched {
+
+// Called before a strand of the stack waits.
+void place_stack(stack::stack_id on) noexcept;
+// Called when the use of the stack ends, before others may end what is above it.
+void displace_stack(stack::stack_id on) noexcept;
+
+// The region's node, which is placed. `at` is an address on the stack of the region's main path.
+join::ancestor* placed_region(const join::region_frame* frame, std::uintptr_t at) noexcept;
+
+// Nodes that are below two others, of which neither is below the other: a fiber with a cancelable,
+// in a computation that lies in a region. These are found from every node.
+join::ancestor& below_several() noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::sched
+NOPAL_HIDDEN_END
