@@ -4,8 +4,8 @@
 // The server is a program of its own, echo-RUNTIME beside this one. Each connection sends one
 // request; then the memory of the server's process is read, and less what it had with one
 // connection, that is what a connection takes. After that 64 of them send 64 bytes, wait for the
-// answer, and send again, for two seconds or three. This process and its server share the processors.
-// Where the limit of descriptors is lower, there are as many connections as it allows.
+// answer, and send again, for two seconds or three. This process and its server share the
+// processors. Where the limit of descriptors is lower, there are as many connections as it allows.
 #include "bench/harness.h"
 
 #include <netinet/in.h>

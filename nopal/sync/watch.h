@@ -35,7 +35,7 @@ public:
   explicit watch(const calls& made_of) noexcept : call{made_of} {}
 
   bool take() noexcept { return !taken() && taken_.exchange(1, base::acq_rel) == 0; } // T
-  void leave() noexcept { taken_.store(0, base::release); } // L
+  void leave() noexcept { taken_.store(0, base::release); }                           // L
   bool taken() const noexcept { return taken_.load(base::relaxed) != 0; }
 
   const calls call;

@@ -95,14 +95,6 @@ TEST(io, a_writer_waits_for_a_slow_reader) {
   });
 }
 
-TEST(io, a_write_to_a_closed_end_fails_without_a_signal) {
-  nopal::run([] {
-    pair ends = connected();
-    ends.right.close();
-    EXPECT_EQ(error_of([&] { io::write_all(ends.left, "lost"); }), EPIPE);
-  });
-}
-
 TEST(io, a_descriptor_that_blocks_can_be_waited_for) {
   nopal::run([] {
     int ends[2];
@@ -150,20 +142,6 @@ TEST(io, a_regular_file_is_always_ready) {
     std::array<char, 4> magic{};
     EXPECT_EQ(io::read_some(owner, magic), 4u);
     EXPECT_EQ(std::string(magic.data() + 1, 3), "ELF");
-  });
-}
-
-TEST(io, what_is_no_descriptor_is_refused) {
-  nopal::run([] {
-    EXPECT_EQ(error_of([] { io::wait_readable(-1); }), EBADF);
-    EXPECT_EQ(error_of([] { io::wait_writable(1 << 20); }), EBADF);
-    EXPECT_EQ(error_of([] { descriptor never{-1}; }), EBADF);
-    descriptor none;
-    EXPECT_FALSE(none);
-    EXPECT_EQ(error_of([&] { io::write_all(none, "lost"); }), EBADF);
-    const int closed = dup(0);
-    close(closed);
-    EXPECT_EQ(error_of([closed] { io::wait_readable(closed); }), EBADF);
   });
 }
 
@@ -310,15 +288,6 @@ TEST(io, a_time_and_an_event_wake_a_strand_once) {
         nopal::yield();
         io::write_all(ends.right, "x");
       });
-  });
-}
-
-TEST(io, a_refused_connection_is_an_error) {
-  nopal::run([] {
-    descriptor server = io::listen(io::address::loopback(0));
-    const io::address at = io::address::of(server);
-    server.close();
-    EXPECT_EQ(error_of([&] { io::connect(at); }), ECONNREFUSED);
   });
 }
 
