@@ -118,7 +118,7 @@ void check_no_handler() noexcept {
 }
 
 void check_mutexes(const vproc* host) noexcept {
-  const int before = host->bound == nullptr ? 0 : host->bound->mutexes_held;
+  const int before = host->bound.get() == nullptr ? 0 : host->bound.get()->mutexes_held;
   NOPAL_ASSERT(held == before,
                "a strand waits, or a thief has its continuation, while its thread holds "
                "%d mutexes that it has locked: they belong to the thread. Unlock them before, use "
