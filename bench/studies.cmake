@@ -150,3 +150,54 @@ endif()
 if(TARGET bench_openmp-llvm)
   bench_cancelling_openmp(openmp-llvm ${NOPAL_BENCH_CLANG})
 endif()
+
+# The study `io`: clients, and an echo server for each runtime beside them.
+function(bench_io runtime)
+  add_executable(io-${runtime} io.cc)
+  target_compile_definitions(io-${runtime} PRIVATE BENCH_RUNTIME="${runtime}")
+  target_compile_options(io-${runtime} PRIVATE ${bench_flags})
+  target_link_libraries(io-${runtime} PRIVATE bench_harness nopal_warnings)
+endfunction()
+
+if(TARGET nopal)
+  add_executable(echo-nopal echo/echo.cc)
+  target_compile_options(echo-nopal PRIVATE ${bench_flags})
+  target_link_libraries(echo-nopal PRIVATE nopal_warnings nopal::nopal)
+  bench_io(nopal)
+  add_dependencies(io-nopal echo-nopal)
+  bench_also(nopal io)
+endif()
+if(NOPAL_GO)
+  set(program ${CMAKE_CURRENT_BINARY_DIR}/echo-go)
+  add_custom_command(OUTPUT ${program}
+    COMMAND ${CMAKE_COMMAND} -E env GO111MODULE=off
+      ${NOPAL_GO} build -o ${program} ${CMAKE_CURRENT_SOURCE_DIR}/echo/echo.go
+    DEPENDS echo/echo.go VERBATIM COMMENT "Building echo-go with go")
+  add_custom_target(bench_echo_go DEPENDS ${program})
+  bench_io(go)
+  add_dependencies(io-go bench_echo_go)
+  bench_also(go io)
+endif()
+
+option(NOPAL_PEER_TOKIO "build the echo server of Tokio, whose crates cargo fetches" OFF)
+find_program(NOPAL_CARGO cargo)
+if(NOPAL_PEER_TOKIO AND NOPAL_CARGO)
+  set(program ${CMAKE_CURRENT_BINARY_DIR}/echo-tokio)
+  add_custom_command(OUTPUT ${program}
+    COMMAND ${NOPAL_CARGO} build --quiet --release --locked
+      --manifest-path ${CMAKE_CURRENT_SOURCE_DIR}/echo/tokio/Cargo.toml
+      --target-dir ${CMAKE_CURRENT_BINARY_DIR}/tokio
+    COMMAND ${CMAKE_COMMAND} -E copy tokio/release/echo-tokio ${program}
+    DEPENDS echo/tokio/Cargo.toml echo/tokio/Cargo.lock echo/tokio/src/main.rs VERBATIM
+    COMMENT "Building echo-tokio with cargo")
+  add_custom_target(bench_echo_tokio DEPENDS ${program})
+  bench_io(tokio)
+  add_dependencies(io-tokio bench_echo_tokio)
+  execute_process(COMMAND ${NOPAL_CARGO} --version
+    OUTPUT_VARIABLE version OUTPUT_STRIP_TRAILING_WHITESPACE)
+  bench_built(tokio "${version}" io)
+elseif(NOPAL_PEER_TOKIO)
+  bench_missing(tokio "cargo was not found (cargo)")
+else()
+  bench_missing(tokio "configure with -DNOPAL_PEER_TOKIO=ON; cargo fetches its crates")
+endif()

@@ -3,19 +3,16 @@
 // that Fibonacci number. Many connections wait at a time, and their computations fork, in one pool.
 #include "command_line.h"
 
-#include <nopal/blocking.h>
-#include <nopal/channel.h>
 #include <nopal/fiber.h>
 #include <nopal/invoke.h>
-
-#include <arpa/inet.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <nopal/io.h>
 
 #include <algorithm>
-#include <csignal>
+#include <array>
+#include <atomic>
 #include <cstdlib>
-#include <memory>
+#include <string>
+#include <system_error>
 
 namespace {
 
@@ -26,39 +23,30 @@ long fib(int n) {
   return x + y;
 }
 
-int checked(int result, const char* what) { return result < 0 ? throw_errno(what), 0 : result; }
-
-// Listens on a free port of this machine, and prints its number. Returns the socket.
-int listen_here() {
-  sockaddr_in address{AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {}};
-  socklen_t size = sizeof address;
-  auto* const at = reinterpret_cast<sockaddr*>(&address);
-  const int socket_ = checked(socket(AF_INET, SOCK_STREAM, 0), "socket");
-  checked(bind(socket_, at, size), "bind");
-  checked(listen(socket_, SOMAXCONN), "listen");
-  checked(getsockname(socket_, at, &size), "getsockname");
-  std::printf("port %d\n", ntohs(address.sin_port));
-  std::fflush(stdout);
-  return socket_;
-}
-
-// Returns the number of requests. While it waits for one, another thread takes this one's place.
-long serve(int connection) {
-  const std::unique_ptr<FILE, int (*)(FILE*)> from{fdopen(connection, "r"), fclose};
-  char line[32];
+// Returns the number of requests. While it waits for one, its thread runs others.
+long serve(nopal::io::descriptor& connection) {
   long requests = 0;
-  for (; nopal::blocking([&] { return std::fgets(line, sizeof line, from.get()); }); ++requests)
-    dprintf(connection, "%ld\n", fib(std::clamp(std::atoi(line), 0, 45)));
+  std::array<char, 512> some{};
+  std::string line;
+  while (const std::size_t got = nopal::io::read_some(connection, some))
+    for (const char c : std::string_view{some.data(), got}) {
+      if (c != '\n') {
+        line += c;
+        continue;
+      }
+      const int n = std::clamp(std::atoi(line.c_str()), 0, 45);
+      nopal::io::write_all(connection, std::to_string(fib(n)) + "\n");
+      line.clear();
+      ++requests;
+    }
   return requests;
 }
 
-// The next client's connection, which skips clients that have left. Negative: errno has the error.
-int next_connection(int socket_) {
-  int connection = -1;
-  do
-    connection = nopal::blocking([&] { return accept(socket_, nullptr, nullptr); });
-  while (connection < 0 && (errno == EINTR || errno == ECONNABORTED));
-  return connection;
+// A client that has left loses its answer, and no more.
+long serve_one(nopal::io::descriptor& connection) try {
+  return serve(connection);
+} catch (const std::system_error&) {
+  return 0;
 }
 
 } // namespace
@@ -68,28 +56,15 @@ int main(int argc, char** argv) {
   int connections = 1;
   app.add_option("--connections", connections, "ends after so many")->check(CLI::Range(1, 1 << 20));
   return run_program(app, argc, argv, [&] {
-    std::signal(SIGPIPE, SIG_IGN); // if a client has left, only its answer is lost
-    nopal::channel<long> served;
-    nopal::run([&] {
-      const int socket_ = listen_here();
-      nopal::spawn([&, left = connections] {
-        long total = 0;
-        for (int i = 0; i < left; ++i)
-          total += served.recv();
-        std::printf("%ld requests\n", total);
-      });
-      for (int i = 0; i < connections; ++i) {
-        const int connection = next_connection(socket_);
-        if (connection < 0) { // the connections that were accepted are served all the same
-          const int error = errno;
-          for (; i < connections; ++i)
-            served.send(0);
-          errno = error;
-          throw_errno("accept");
-        }
-        nopal::spawn([&served, connection] { served.send(serve(connection)); });
-      }
-      close(socket_);
+    std::atomic<long> requests{0};
+    nopal::run([&] { // returns when all that were accepted are served
+      nopal::io::descriptor from = nopal::io::listen(nopal::io::address::loopback(0));
+      std::printf("port %d\n", nopal::io::address::of(from).port());
+      std::fflush(stdout);
+      for (int i = 0; i < connections; ++i)
+        nopal::spawn(
+            [&requests, one = nopal::io::accept(from)]() mutable { requests += serve_one(one); });
     });
+    std::printf("%ld requests\n", requests.load());
   });
 }

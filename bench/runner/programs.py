@@ -63,6 +63,7 @@ RUNTIMES = {
     "process-mpich-hosts": "Nopal on processes that MPICH begins on two hosts",
     "boost": "Boost.Context's fibers",
     "go": "Go's goroutines and channels",
+    "tokio": "Tokio's echo server, whose crates cargo fetches",
     "openmp-gcc": "OpenMP tasks of GCC",
     "openmp-llvm": "OpenMP tasks of LLVM",
     "openmp-gcc-untied": "untied OpenMP tasks of GCC",
@@ -82,7 +83,7 @@ RUNTIMES = {
     ITOYORI: "Itoyori on processes that MPICH begins, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, *CALLED, *PROCESSES, "boost", "go",
+NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, *CALLED, *PROCESSES, "boost", "go", "tokio",
               "openmp-gcc-untied", "openmp-llvm-untied", ITOYORI, "nowa-own", "fibril-own", *BOARD]
 # What a program cannot do without: an OpenMP library reads it before the program begins.
 NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"}}

@@ -10,6 +10,7 @@
 #include "nopal/vproc/spares.h"
 #include "nopal/vproc/table.h"
 #include "nopal/vproc/threads.h"
+#include "nopal/vproc/timer.h"
 #include "nopal/vproc/wake.h"
 
 #include <algorithm>
@@ -43,13 +44,51 @@ void pause_search(const worker* self) noexcept {
 // waits for this group, which would look for work of its group only.
 //
 // A thief whose steals are in vain looks again before it wakes any: others would find as little.
-void hand_over(worker* self, group* source) noexcept {
+bool hand_over(worker* self, group* source) noexcept {
   if (!vproc::idle.anybody_asleep() ||
       (self->host->vain.are_many() && counted(self) && !ask_and_look(self)))
+    return false;
+  if (!(vproc::idle.wants_wake() && vproc::wake_pool_thread(self)) &&
+      !(source != nullptr && source->parking.wake(vproc::idle)))
+    return false;
+  self->host->count.wakeups.add(1);
+  return true;
+}
+
+// A thread stops looking: if nobody watches for events, one that sleeps is woken to do so. Where
+// all run strands, the timer looks for events (vproc/timer.h).
+void hand_over_watch(worker* self) noexcept {
+  const sync::watch* const events = vproc::idle.events.load(base::relaxed);
+  if (events == nullptr || events->taken())
     return;
-  if ((vproc::idle.wants_wake() && vproc::wake_pool_thread(self)) ||
-      (source != nullptr && source->parking.wake(vproc::idle)))
+  const auto wake_bound = [](const vproc::vproc* other) {
+    group* const bound = other->searches_for.get();
+    return bound != nullptr && bound->parking.wake(vproc::idle);
+  };
+  if (vproc::idle.wants_wake() &&
+      (vproc::wake_pool_thread(self) || vproc::any_other_vproc(self->host, wake_bound)))
     self->host->count.wakeups.add(1);
+  else
+    vproc::want_ticks();
+}
+
+// Sleeps there until it is woken, or watches for events if nobody does (sync/watch.h).
+void sleep_at(sync::parking_place& place, worker* self) noexcept {
+  self->host->count.sleeps.add(1);
+  sync::watch* const events = vproc::idle.events.load(base::acquire);
+  const bool watches = events != nullptr && events->take();
+  {
+    const vproc::lending_asleep lent{self->host};
+    if (watches)
+      place.wait_for(*events, vproc::idle);
+    else
+      place.wait();
+  }
+  begin_search(self); // before others become ready: this thread runs them, or hands over
+  if (!watches)
+    return;
+  events->call.deliver();
+  events->leave();
 }
 
 } // namespace
@@ -76,6 +115,14 @@ void begin_search(const worker* self) noexcept {
     vproc::idle.searching.fetch_add(1, base::seq_cst);
 }
 
+void look_for_events() noexcept {
+  if (const sync::watch* const events = vproc::idle.events.load(base::acquire))
+    events->call.look();
+}
+bool lives_on_events(const worker* self) noexcept {
+  return self->host->found_fiber && vproc::idle.events.load(base::relaxed) != nullptr;
+}
+
 void join_while_searching(const worker* self, group* joined) noexcept {
   pause_search(self); // while it is still unbound: bound vprocs are not counted
   self->host->bound.set(joined);
@@ -93,12 +140,10 @@ void sleep(worker* self) noexcept {
     vproc::unpin_actions(self->host); // after the fence, whose partner is in enqueue_on
   if (ask_and_look(self)) {
     place.cancel(vproc::idle);
+    begin_search(self);
   } else {
-    self->host->count.sleeps.add(1);
-    const vproc::lending_asleep lent{self->host};
-    place.wait();
+    sleep_at(place, self);
   }
-  begin_search(self);
 }
 
 bool take_stack(worker* self) noexcept {
@@ -125,7 +170,8 @@ void rest(worker* self) noexcept {
   vproc::lend_stack(self);
   self->host->searches.set(false);
   pause_search(self);
-  hand_over(self, nullptr); // sync/README.md, "The hand-over of a search"
+  if (!hand_over(self, nullptr)) // sync/README.md, "The hand-over of a search"
+    hand_over_watch(self);
   vproc::rest_until_wanted(self->host);
   begin_search(self);
 }
@@ -156,12 +202,16 @@ void end_search(worker* self, const next_step& found) noexcept {
   sync::vain_steals& vain = self->host->vain;
   const auto* const theft = std::get_if<stolen>(&found);
   vain.end_look(base::cycles(), theft != nullptr);
+  self->host->found_fiber = std::holds_alternative<fiber*>(found);
+  bool woken = false;
   if (theft != nullptr)
-    hand_over(self, theft->group);
+    woken = hand_over(self, theft->group);
   else if (const auto* const after = std::get_if<joined>(&found))
-    hand_over(self, after->group);
+    woken = hand_over(self, after->group);
   else if (fiber* const* const strand = std::get_if<fiber*>(&found))
-    hand_over(self, (*strand)->group);
+    woken = hand_over(self, (*strand)->group);
+  if (!woken)
+    hand_over_watch(self);
   vain.begin_run(base::cycles());
 }
 

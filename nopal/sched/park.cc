@@ -193,10 +193,10 @@ NOPAL_SWITCHES bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, 
   arch::nopal_arch_park(&waiting, strand_waits);
   wait_word_of(stack::stack_of(waiting.stack_pointer)).end(&waiting);
   settle();
-  if (waits.taken() != sync::choice::cancelled)
-    return true;
-  withdraw(&waiting, argument);
-  return false;
+  const std::uint32_t taken = waits.taken();
+  if (taken == sync::choice::cancelled || taken == sync::choice::late)
+    withdraw(&waiting, argument);
+  return taken != sync::choice::cancelled;
 }
 
 NOPAL_SWITCHES void give_way() {

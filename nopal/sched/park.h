@@ -25,8 +25,8 @@ template <class Enqueue> void park(Enqueue enqueue) noexcept {
 }
 
 // The same, for a strand that stops waiting when it is cancelled.
-// True: a waker has claimed it (fiber::claim, or `waits`). False: it is to stop, and `withdraw` has
-// removed it from the queue where it still was.
+// True: a waker has claimed it (fiber::claim, or `waits`). False: it is to stop. Then, and where
+// `waits` is claimed as late, `withdraw` has removed it from the queue where it still was.
 bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, void*),
                   void (*withdraw)(fiber*, void*), void* argument) noexcept;
 template <class Enqueue, class Withdraw>

@@ -28,6 +28,7 @@ namespace {
 
 constexpr unsigned kTries = 128;
 constexpr unsigned kRounds = 6;
+constexpr unsigned kBriefTries = 16; // in one round, of a thread that lives on events (idle.h)
 constexpr unsigned kLongestNap_us = 2000;
 
 using deque::outcome;
@@ -49,9 +50,9 @@ outcome steal_from(worker* victim, worker* self, next_step& next) noexcept {
   return result;
 }
 
-bool steal_from_anybody(worker* self, next_step& next) noexcept {
+bool steal_from_anybody(worker* self, next_step& next, unsigned most = kTries) noexcept {
   const std::uint32_t count = vproc::slots_in_use();
-  for (unsigned tries = 1; tries <= kTries; ++tries) {
+  for (unsigned tries = 1; tries <= most; ++tries) {
     worker* const victim = vproc::worker_in(self->host->random.below(count));
     if (victim != self && victim != nullptr) {
       const outcome result = steal_from(victim, self, next);
@@ -178,9 +179,12 @@ next_step find_work(worker* self, bool forked_first) noexcept {
   rest_after_vain_steals(self);
   vproc::ready_seen seen;
   unsigned nap_us = 50;
+  const bool brief = lives_on_events(self);
+  const unsigned rounds = brief ? 1 : kRounds;
   for (unsigned round = 1;; ++round) {
     if (must_rest(self) && !may_go_on(self))
       rest(self);
+    look_for_events();
     const bool may_steal = wait_for_stack(self);
     if (go_on(self, next))
       break;
@@ -190,17 +194,17 @@ next_step find_work(worker* self, bool forked_first) noexcept {
     }
     if (must_rest(self) || !may_steal)
       continue;
-    if (steal_from_anybody(self, next))
+    if (steal_from_anybody(self, next, brief ? kBriefTries : kTries))
       break;
     if (may_go_on(self))
       continue;
     if (steal_fiber(self, seen, next) || steal_from_suspended(self, next) ||
         steal_starved(self, next) || visit_arenas(self, seen, next) || reclaim_stacks(self, next))
       break;
-    if (round % kRounds == 0 && seen.any &&
+    if (round % rounds == 0 && seen.any &&
         (nap_us < kLongestNap_us || vproc::may_steal_ready(self->host)))
       base::sleep_us(nap_us = std::min(2 * nap_us, kLongestNap_us)); // until its keeper runs it
-    else if (round % kRounds == 0 &&
+    else if (round % rounds == 0 &&
              !(self->host->bound.get() == nullptr && stack::above_watermark()))
       sleep(self);
   }

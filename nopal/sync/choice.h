@@ -23,6 +23,7 @@ class choice {
 public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::uint32_t cancelled = none - 1; // not one of the numbers of places
+  static constexpr std::uint32_t late = none - 2;      // the strand's time has come; nor this
 
   bool claim(std::uint32_t number) noexcept {
     std::uint32_t expected = none;

@@ -6,9 +6,12 @@
 //            waker     any thread: wake
 // States:    awake --announce--> parked --wake--> notified --wait/cancel--> awake
 //                                parked --cancel--> awake
+//                                parked --watch--> watching --wake--> notified --> awake
+//                                watching --an event--> awake
 // Contract:  what a waker wrote before the `wake` that ended a sleep is seen after that sleep's
 //            `wait`, or its `cancel` that came too late. The waker needs no fence for it.
-// Invariant: asleep >= number of places in state parked; equal once no operation is under way.
+// Invariant: asleep >= number of places in state parked or watching; equal once no operation is
+//            under way. A place in state watching is that of the thread that has the watch.
 // Orders:
 //   F  announce: full fence after the place is parked and counted. Partner: W.
 //   W  publish: full fence before `anybody_asleep`. Partner: F. The sleeper's last look for work
@@ -20,12 +23,13 @@
 //   N  wake: CAS acq_rel. Partners: its acquire P, its release E.
 //   E  end of a sleep: load acquire in wait, failing CAS acquire in cancel. Partner: the release
 //      of N. This is the contract. A cancel that succeeds reads the sleeper's own store and needs
-//      no order.
+//      no order. The same holds for both exchanges of watch.
 #pragma once
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
+#include "nopal/sync/watch.h"
 
 #include <cstdint>
 
@@ -36,6 +40,7 @@ namespace nopal::inline NOPAL_ABI::sync {
 struct alignas(64) idle_count {
   base::atomic<std::uint32_t> asleep{0};
   base::atomic<std::uint32_t> searching{0};
+  base::atomic<watch*> events{nullptr}; // set once, if ever
 
   // Whether a publisher must wake a sleeper, after it made work visible. It need not if a thread is
   // searching: that one looks once more after it has said that it stops.
@@ -59,13 +64,7 @@ public:
   }
 
   // The sleeper found something after all.
-  void cancel(idle_count& count) noexcept {
-    std::uint32_t expected = parked;
-    if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire)) // E
-      count.asleep.fetch_sub(1, base::relaxed);
-    else
-      state_.store(awake, base::relaxed);
-  }
+  void cancel(idle_count& count) noexcept { get_up(count, parked); }
 
   void wait() noexcept {
     while (state_.load(base::acquire) == parked) // E
@@ -73,18 +72,38 @@ public:
     state_.store(awake, base::relaxed);
   }
 
+  // Instead of `wait`: the thread waits for events, too. It has the watch.
+  void wait_for(watch& events, idle_count& count) noexcept {
+    std::uint32_t expected = parked;
+    if (state_.compare_exchange_strong(expected, watching, base::acquire, base::acquire)) // E
+      events.call.wait();
+    get_up(count, watching);
+  }
+
   // True: it slept (or was about to) and is being woken by this call.
   bool wake(idle_count& count) noexcept {
-    std::uint32_t expected = parked;
-    if (!state_.compare_exchange_strong(expected, notified, base::acq_rel, base::relaxed)) // N
-      return false;
+    std::uint32_t seen = state_.load(base::relaxed);
+    do
+      if (seen != parked && seen != watching)
+        return false;
+    while (!state_.compare_exchange_strong(seen, notified, base::acq_rel, base::relaxed)); // N
     count.asleep.fetch_sub(1, base::relaxed);
-    base::futex_wake_one(state_);
+    if (seen == watching)
+      count.events.load(base::relaxed)->call.interrupt();
+    else
+      base::futex_wake_one(state_);
     return true;
   }
 
 private:
-  enum : std::uint32_t { awake, parked, notified };
+  enum : std::uint32_t { awake, parked, watching, notified };
+
+  void get_up(idle_count& count, std::uint32_t from) noexcept {
+    if (state_.compare_exchange_strong(from, awake, base::acquire, base::acquire)) // E
+      count.asleep.fetch_sub(1, base::relaxed);
+    else
+      state_.store(awake, base::relaxed);
+  }
 
   base::atomic<std::uint32_t> state_{awake};
 };

@@ -13,6 +13,7 @@
 #include "nopal/vproc/ready_queues.h"
 #include "nopal/vproc/table.h"
 #include "nopal/vproc/threads.h"
+#include "nopal/vproc/wake.h"
 
 #include <utility>
 
@@ -57,9 +58,26 @@ void stand_in_for(vproc* host) noexcept {
   calls.lend(host);
 }
 
+template <class Wanted> bool any_vproc(Wanted wanted) noexcept {
+  for (std::uint32_t i = 0; i < vprocs_ever(); ++i)
+    if (wanted(vproc_at(i)))
+      return true;
+  return false;
+}
+
+// The watch for events, if nobody has it because all run strands (sync/watch.h); else null.
+const sync::watch* unattended_watch() noexcept {
+  const sync::watch* const events = idle.events.load(base::acquire);
+  const auto runs = [](const vproc* host) { return host->runs.get(); };
+  return events != nullptr && !events->taken() && any_vproc(runs) ? events : nullptr;
+}
+
 // Returns whether anything competed.
 bool tick() noexcept {
-  bool any = false;
+  const sync::watch* const events = unattended_watch();
+  if (events != nullptr)
+    events->call.look();
+  bool any = events != nullptr;
   const std::uint32_t count = vprocs_ever();
   for (std::uint32_t i = 0; i < count; ++i) {
     vproc* const host = vproc_at(i);
@@ -76,12 +94,7 @@ bool tick() noexcept {
   return any;
 }
 
-bool anything_competes() noexcept {
-  for (std::uint32_t i = 0; i < vprocs_ever(); ++i)
-    if (competes(vproc_at(i)))
-      return true;
-  return false;
-}
+bool anything_competes() noexcept { return unattended_watch() != nullptr || any_vproc(competes); }
 
 void rest() noexcept {
   state.store(resting, base::seq_cst);

@@ -96,7 +96,8 @@ struct vproc : role {
   std::uint32_t turns_owed = 0;          // of ready strands, before the next alternative begins
   bool turn_over = false; // a tick has passed since an action yielded, or woken fibers came first
   bool in_pool = false;
-  shown<bool> spare; // a pool thread that is active only while others block (spares.h)
+  bool found_fiber = false; // its last search has found a fiber (sched/idle.h)
+  shown<bool> spare;        // a pool thread that is active only while others block (spares.h)
   base::random random;
   sync::vain_steals vain;
   counters count;
@@ -119,9 +120,9 @@ struct vproc : role {
 
   // Other threads request something of it with these, and read them (sched/stop.h, timer.h).
   alignas(64) sync::signal_word<worker> signals;
-  shown<bool> searches;             // it looks for work, or sleeps until work wakes it
-  shown<const group*> searches_for; // the group whose work it looks for; null: any open one
-  base::count blocked; // its thread blocks, or sleeps in a region, and has lent its place
+  shown<bool> searches;       // it looks for work, or sleeps until work wakes it
+  shown<group*> searches_for; // the group whose work it looks for; null: any open one
+  base::count blocked;        // its thread blocks, or sleeps in a region, and has lent its place
   base::atomic<bool> stood_in{false}; // a spare has its place, since it did not take its signals
   shown<group*> lent_in;              // the group that it was bound to then
 

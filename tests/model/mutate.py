@@ -31,6 +31,7 @@ HEADERS = (
     "nopal/deque/limit.h",
     "nopal/deque/public_ring.h",
     "nopal/base/spin_lock.h",
+    "nopal/io/event_count.h",
     "nopal/join/descent.h",
     "nopal/deque/stack_map.h",
     "bench/baseline/the.h",
@@ -53,6 +54,7 @@ HEADERS = (
     "nopal/sync/rendezvous.h",
     "nopal/sync/signal_word.h",
     "nopal/sync/wait_word.h",
+    "nopal/sync/watch.h",
     "nopal/process/run/ends.cc",
     "nopal/process/run/heap.cc",
     "nopal/process/run/heap.h",
@@ -66,7 +68,8 @@ _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # The models see what these headers do under their locks. Of other locks they see only that a lock
 # excludes.
-LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/sync/idle_list.h",
+LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/io/event_count.h",
+         "nopal/sync/idle_list.h",
          "nopal/sync/members.h", "nopal/sync/mutex_queue.h", "nopal/sync/once_event.h",
          "nopal/sync/provision.h", "nopal/sync/rendezvous.h", "nopal/sync/shared_queue.h",
          "nopal/sync/wait_list.h", "nopal/join/descent.h")

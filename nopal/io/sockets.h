@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// Sockets: addresses, listening, accepting and connecting.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/io/descriptor.h"
+#include "nopal/io/waits.h"
+
+#include <sys/socket.h>
+
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::io {
+
+/// The address of a socket.
+class NOPAL_TYPE address {
+public:
+  /// What the system calls so (AF_INET, AF_INET6, AF_UNIX, ...).
+  address(const sockaddr* at, socklen_t size);
+  /// This machine, IPv4. Port 0: one that is free, when it is listened at.
+  static address loopback(std::uint16_t port);
+  /// The address of this end.
+  static address of(const descriptor& socket);
+
+  /// Of an IPv4 or IPv6 address; else 0.
+  [[nodiscard]] std::uint16_t port() const noexcept;
+  [[nodiscard]] const sockaddr* get() const noexcept {
+    return reinterpret_cast<const sockaddr*>(&at_);
+  }
+  [[nodiscard]] socklen_t size() const noexcept { return size_; }
+
+private:
+  address() = default;
+  sockaddr_storage at_{};
+  socklen_t size_ = sizeof at_;
+};
+
+/// A stream socket that listens, with SO_REUSEADDR.
+descriptor listen(const address& at);
+/// The next connection. Passes over those that are gone already.
+descriptor accept(descriptor& listening, clock::time_point until = never);
+/// A stream socket that is connected to this address.
+descriptor connect(const address& to, clock::time_point until = never);
+
+} // namespace nopal::inline NOPAL_ABI::io
+NOPAL_HIDDEN_END

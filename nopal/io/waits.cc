@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// A strand that waits is in the queue of its descriptor's events, where a canceller finds it, too.
+#include "nopal/io/waits.h"
+
+#include "nopal/io/events.h"
+#include "nopal/join/cancelled.h"
+#include "nopal/join/failure.h"
+#include "nopal/sched/park.h"
+#include "nopal/sync/choice.h"
+#include "nopal/vproc/alarms.h"
+#include "nopal/vproc/worker.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace nopal::inline NOPAL_ABI::io {
+namespace {
+
+constexpr std::chrono::hours kLongest{24}; // a number of milliseconds that poll(2) takes
+
+// Whether it is ready within so many milliseconds.
+bool poll_one(int descriptor, direction where, int timeout_ms) {
+  pollfd one{descriptor, static_cast<short>(where == direction::in ? POLLIN | POLLRDHUP : POLLOUT),
+             0};
+  const int found = poll(&one, 1, timeout_ms);
+  if ((found < 0 && errno != EINTR) || (one.revents & POLLNVAL) != 0)
+    fail(found < 0 ? errno : EBADF, "nopal::io cannot wait for a descriptor");
+  return found > 0;
+}
+
+bool wait_for(int descriptor, direction where, clock::time_point until) {
+  if (!vproc::on_strand())
+    return block(descriptor, where, until);
+  if (poll_one(descriptor, where, 0))
+    return true;
+  entry& of = entry_of(descriptor);
+  const std::uint32_t seen = of.of(where).count();
+  return !take_events_of(descriptor) || wait(of, where, seen, until);
+}
+
+} // namespace
+
+// The alarm is set under the queue's lock, without which the strand does not go on (withdraw).
+bool wait(entry& of, direction where, std::uint32_t seen, clock::time_point until) {
+  auto& events = of.of(where);
+  sync::choice decided;
+  vproc::timed_wait alarm{decided, sync::choice::late};
+  const bool woken = sched::park_or_stop(
+      decided,
+      [&](vproc::fiber* strand) {
+        const auto set_alarm = [&] {
+          if (until != never)
+            alarm.begin(strand, until);
+        };
+        return events.join(strand, seen, set_alarm) ? vproc::signal::stop()
+                                                    : vproc::signal::enter(strand);
+      },
+      [&events](vproc::fiber* strand) { events.leave(strand); });
+  alarm.end();
+  if (!woken)
+    join::throw_cancelled();
+  return decided.taken() != sync::choice::late;
+}
+
+bool block(int descriptor, direction where, clock::time_point until) {
+  using std::chrono::milliseconds;
+  for (;;) {
+    const auto left = until == never ? clock::duration::max() : until - clock::now();
+    const auto ms = std::chrono::ceil<milliseconds>(std::min<clock::duration>(left, kLongest));
+    if (poll_one(descriptor, where, static_cast<int>(std::max<milliseconds::rep>(0, ms.count()))))
+      return true;
+    if (left <= clock::duration::zero())
+      return false;
+  }
+}
+
+bool wait_readable(int fd, clock::time_point until) { return wait_for(fd, direction::in, until); }
+bool wait_writable(int fd, clock::time_point until) { return wait_for(fd, direction::out, until); }
+
+} // namespace nopal::inline NOPAL_ABI::io
