@@ -48,24 +48,24 @@ public:
   [[nodiscard]] bool cancelled() const noexcept { return node_.cancelled(); }
 
 private:
-  friend fiber cancel_wrapper(cancelable& of, fiber one);
+  friend fiber cancel_wrapper(cancelable& owner, fiber unwrapped);
 
   cancel::tree_node node_;
 };
 
-/// The fiber, which `of` cancels from now on. It has not begun, or belongs to `of` already, or to a
-/// cancelable below that.
-[[nodiscard]] inline fiber cancel_wrapper(cancelable& of, fiber one) {
-  vproc::fiber* const wrapped = detail::fiber_access::take(one);
-  of.node_.take_in(*wrapped);
+/// The fiber, which `owner` cancels from now on. It has not begun, or belongs to `owner` already, or
+/// to a cancelable below that.
+[[nodiscard]] inline fiber cancel_wrapper(cancelable& owner, fiber unwrapped) {
+  vproc::fiber* const wrapped = detail::fiber_access::take(unwrapped);
+  owner.node_.take_in(*wrapped);
   return detail::fiber_access::make(wrapped);
 }
 
 /// As spawn(f), with a cancelable.
 template <class F>
   requires spawnable<F>
-void spawn(cancelable& of, F&& f) {
-  cancel_wrapper(of, make_fiber(std::forward<F>(f))).start();
+void spawn(cancelable& owner, F&& f) {
+  cancel_wrapper(owner, make_fiber(std::forward<F>(f))).start();
 }
 
 } // namespace nopal::inline NOPAL_ABI

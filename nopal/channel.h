@@ -75,7 +75,7 @@ struct nothing {
 };
 
 template <class... Cases> std::size_t select_one(std::tuple<Cases&...> cases, bool may_wait) {
-  auto all = std::apply([](auto&... one) { return std::array{one.begin()...}; }, cases);
+  auto all = std::apply([](auto&... each) { return std::array{each.begin()...}; }, cases);
   const std::size_t taken = fibers::do_one(all.data(), all.size(), may_wait);
   const auto finish = [&]<std::size_t... I>(std::index_sequence<I...>) {
     ((I == taken ? std::get<I>(cases).finish() : static_cast<void>(0)), ...);

@@ -32,7 +32,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-/// A variable that is set once; who asks before waits. It lives until `set` and all `get` have
+/// A variable that is set once; a strand that asks before that waits. It lives until `set` and all `get` have
 /// returned, but the one that `get` returned to first may destroy it.
 template <class T> class NOPAL_TYPE ivar {
 public:
@@ -60,8 +60,8 @@ private:
   fibers::event event_;
 };
 
-/// A computation that is begun by a fiber of its own, or by who touches it, whoever comes first. It
-/// is touched at most once. An exception of f is thrown by `touch`;
+/// A computation that runs in a fiber of its own or in the toucher, whichever is first. It is
+/// touched at most once. An exception of f is thrown by `touch`;
 /// where nobody touches it, it is lost.
 template <class T>
   requires std::is_void_v<T> || std::is_lvalue_reference_v<T> || std::is_move_constructible_v<T>
@@ -72,25 +72,25 @@ public:
     requires spawnable<F> && std::is_invocable_r_v<T, std::decay_t<F>> &&
              (!std::is_reference_v<T> ||
               std::is_lvalue_reference_v<std::invoke_result_t<std::decay_t<F>>>)
-  explicit future1(F&& f) : of_{std::make_shared<body<std::decay_t<F>>>(std::forward<F>(f))} {
-    spawn([of = of_] {
-      if (of->begun.take())
-        of->compute();
+  explicit future1(F&& f) : state_{std::make_shared<body<std::decay_t<F>>>(std::forward<F>(f))} {
+    spawn([shared = state_] {
+      if (shared->begun.take())
+        shared->compute();
     });
   }
 
   T touch() {
-    const std::shared_ptr<state> of = std::move(of_);
-    if (of->begun.take())
-      of->compute();
+    const std::shared_ptr<state> shared = std::move(state_);
+    if (shared->begun.take())
+      shared->compute();
     else
-      of->done.wait();
-    if (of->thrown != nullptr)
-      std::rethrow_exception(std::exchange(of->thrown, nullptr));
+      shared->done.wait();
+    if (shared->thrown != nullptr)
+      std::rethrow_exception(std::exchange(shared->thrown, nullptr));
     if constexpr (std::is_reference_v<T>)
-      return **of->value;
+      return **shared->value;
     else if constexpr (!std::is_void_v<T>)
-      return *std::move(of->value);
+      return *std::move(shared->value);
   }
 
 private:
@@ -133,7 +133,7 @@ private:
     F f;
   };
 
-  std::shared_ptr<state> of_;
+  std::shared_ptr<state> state_;
 };
 
 } // namespace nopal::inline NOPAL_ABI

@@ -165,14 +165,14 @@ public:
     NOPAL_ASSERT(std::bit_cast<std::uint64_t>(share) - 1 < infinite - 1,
                  "a share of a nopal::proportional_share is %g, but it must be a positive number",
                  share);
-    share_.here() = share;
+    share_.value() = share;
   }
   /// Seconds of the calling fiber's turns that have ended.
-  double used() { return opened(used_.here())->seconds; }
+  double used() { return opened(used_.value())->seconds; }
 
 protected:
   void put(fiber ready) override {
-    const auto& of = opened(used_.of(ready));
+    const auto& of = opened(used_.value_of(ready));
     if (turn* const mine = turn_here(); mine != nullptr && mine->of == of)
       end(*mine);
     of->level = std::max(of->level, level_); // who waited long does not save it up
@@ -185,12 +185,12 @@ protected:
     if (ready_.empty())
       return {};
     const auto next = std::ranges::min_element(
-        ready_, {}, [this](const fiber& one) { return used_.of(one)->level; });
-    const auto& of = used_.of(*next);
+        ready_, {}, [this](const fiber& one) { return used_.value_of(one)->level; });
+    const auto& of = used_.value_of(*next);
     level_ = of->level;
     if (mine == nullptr)
       mine = &turns_.emplace_back();
-    *mine = {std::this_thread::get_id(), of, share_.of(*next), clock::now()};
+    *mine = {std::this_thread::get_id(), of, share_.value_of(*next), clock::now()};
     fiber chosen = std::move(*next);
     ready_.erase(next);
     return chosen;

@@ -150,7 +150,7 @@ void fiber_was_used() noexcept {
             "moved elsewhere before");
 }
 
-void no_fiber_here() noexcept {
+void no_current_fiber() noexcept {
   base::die("a nopal::fiber_local was asked for its value outside nopal::run, where there is no "
             "fiber; use it in the function that nopal::run is given, or below that");
 }

@@ -48,7 +48,7 @@ void rethrow(std::exception_ptr& thrown_by_body, computation& ended);
 // Misuse: each ends the program with a message.
 [[noreturn]] void fiber_was_dropped() noexcept;
 [[noreturn]] void fiber_was_used() noexcept;
-[[noreturn]] void no_fiber_here() noexcept;
+[[noreturn]] void no_current_fiber() noexcept;
 
 // The calling strand goes on after the fibers that are ready. On a thread that runs no strands:
 // lets the system's other threads run.
