@@ -9,15 +9,46 @@
 #include "nopal/vproc/ready.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace nopal::inline NOPAL_ABI::fibers {
 namespace {
 
 using offer = sync::offer<fiber>;
 
+// What `exchange` moves for a strand.
+struct values_of {
+  alternative& mine;
+
+  void give(const offer* receiver) const noexcept {
+    base::happens_after(receiver);
+    mine.move(mine.own.value, receiver->value);
+  }
+  void keep(std::size_t slot) const noexcept { mine.move(mine.own.value, mine.at->slot(slot)); }
+  void take(std::size_t slot) const noexcept {
+    mine.at->take_out(mine.at->slot(slot), mine.own.value);
+  }
+  void fill(std::size_t slot, const offer* sender) const noexcept {
+    base::happens_after(sender);
+    mine.move(sender->value, mine.at->slot(slot));
+  }
+};
+
+// At a place that has slots, or is closed.
+[[gnu::noinline]] bool meet_slots(alternative& mine) noexcept {
+  using outcome = meeting_place::outcome;
+  const outcome done = mine.at->exchange(mine.wants, values_of{mine});
+  if (done.woken != nullptr)
+    vproc::make_ready(done.woken);
+  mine.own.closed = done.what == outcome::kind::end;
+  return done.what != outcome::kind::nothing;
+}
+
 // Hands over with a strand that waits there. The value moves before that strand may go on, since it
 // lies in that strand's frame.
-bool meet(const alternative& mine) noexcept {
+[[gnu::always_inline]] inline bool meet(alternative& mine) noexcept {
+  if (!mine.at->is_plain()) [[unlikely]]
+    return meet_slots(mine);
   offer* const other = mine.at->take(sync::opposite(mine.wants));
   if (other == nullptr)
     return false;
@@ -31,15 +62,19 @@ bool meet(const alternative& mine) noexcept {
 }
 
 // Begins at a random alternative, so that no place starves.
-std::size_t meet_any(const alternative* choices, std::size_t count) noexcept {
+std::size_t meet_any(alternative* choices, std::size_t count) noexcept {
+  if (count == 1)
+    return meet(*choices) ? 0 : none_possible;
   const vproc::worker* const self = vproc::current();
-  const std::size_t first = count > 1 && vproc::is_worker(self)
+  const std::size_t first = count != 0 && vproc::is_worker(self)
                                 ? self->host->random.below(static_cast<std::uint32_t>(count))
                                 : 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t number = (first + i) % count;
+  std::size_t number = first;
+  for (std::size_t left = count; left != 0; --left) {
     if (meet(choices[number]))
       return number;
+    if (++number == count)
+      number = 0;
   }
   return none_possible;
 }
@@ -78,7 +113,7 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
   // other, and nobody takes one offer before the others are there.
   for_each_place(first, [](meeting_place& at) { at.lock().lock(); });
   for (alternative* each = first; each != nullptr; each = each->next_locked)
-    possible = possible || each->at->awaited(sync::opposite(each->wants));
+    possible = possible || each->at->ready(each->wants);
   for (alternative* each = first; each != nullptr && !possible; each = each->next_locked) {
     each->own.strand = strand; // before `publish`, after which another strand may take the offer
     base::happens_before(&each->own);
@@ -125,6 +160,15 @@ std::size_t do_one(alternative* choices, std::size_t count, bool may_wait) {
   if (taken == sync::choice::cancelled)
     join::throw_cancelled();
   return taken;
+}
+
+void close(meeting_place& at) noexcept {
+  for (offer* waits = at.close(); waits != nullptr;) {
+    offer* const next = waits->next; // its frame may end once its strand is ready
+    base::happens_after(waits);
+    waits->closed = true;
+    vproc::make_ready(std::exchange(waits, next)->strand);
+  }
 }
 
 void check_nobody_waits(const meeting_place& at) noexcept {

@@ -20,11 +20,15 @@ namespace {
 using sync::side;
 
 struct strand;
-using meeting_place = sync::rendezvous<strand>;
-
 inline constexpr unsigned most_alternatives = 2;
 inline constexpr unsigned most_calls = 2;
 inline constexpr unsigned places = 2;
+inline constexpr unsigned most_slots = 2;
+
+struct meeting_place : sync::rendezvous<strand> {
+  explicit meeting_place(std::size_t count) noexcept : rendezvous{count} {}
+  base::handed_over<int> slots[most_slots]{};
+};
 inline constexpr unsigned none_possible = most_alternatives;
 
 struct wish {
@@ -35,12 +39,14 @@ struct wish {
 struct call {
   unsigned count = 0;
   wish wishes[most_alternatives]{};
+  bool closes = false; // the first wish's place
 };
 struct course {
   call calls[most_calls]{};
   bool ends_places = false; // after that; nobody else waits there, or will
   bool is_cancelled = false;
-  bool cancels = false; // those that are cancelled
+  bool cancels = false;  // those that are cancelled
+  bool is_missed = true; // another strand waits for ever if this one stops
 };
 
 struct alternative {
@@ -61,6 +67,7 @@ struct alternative {
     own.next = nullptr;
     own.before = nullptr;
     own.queued = false;
+    own.closed = false;
     next_locked = nullptr;
   }
 };
@@ -77,12 +84,21 @@ struct strand {
   int first_value = 0;
   base::handed_over<unsigned> calls{0}; // that have ended; whoever runs the strand
   sync::wait_word word;                 // of its stack
-  bool stopped = false;                 // the model's own note
+  bool stopped = false;                 // the model's own notes: it was cancelled,
+  bool met_end = false;                 // or found a place closed
+  int last[places][max_threads]{};      // received from each place, of each strand's values
   mortal<frame> frames[most_calls];     // each call its own, so that none lies where one has ended
 
   const call& now() const noexcept { return does->calls[calls]; }
   frame& here() noexcept { return *frames[calls]; }
   bool ended() const noexcept { return stopped || calls == most_calls || now().count == 0; }
+
+  // Values of one sender leave a place in the order in which they came.
+  void check_order(unsigned place, int value) noexcept {
+    int& before = last[place][(value - 1) / int{most_calls * most_alternatives}];
+    check(before < value, "a value has overtaken an earlier one");
+    before = value;
+  }
 
   // But one, which was taken.
   void withdraw_all(unsigned taken = none_possible) noexcept {
@@ -138,7 +154,7 @@ bool publish_all(alternative* first, strand* of) noexcept {
   bool possible = false;
   for_each_place(first, [](meeting_place& at) { at.lock().lock(); });
   for (alternative* one = first; one != nullptr; one = one->next_locked)
-    possible = possible || one->at->awaited(sync::opposite(one->wants));
+    possible = possible || one->at->ready(one->wants);
   for (alternative* one = first; one != nullptr && !possible; one = one->next_locked) {
     one->own.strand = of;
     one->at->publish(one->wants, &one->own);
@@ -146,6 +162,29 @@ bool publish_all(alternative* first, strand* of) noexcept {
   for_each_place(first, [](meeting_place& at) { at.lock().unlock(); });
   return !possible;
 }
+
+// The value in the frame that an offer names.
+base::handed_over<int>& value_of(sync::offer<strand>* from) noexcept {
+  return *static_cast<base::handed_over<int>*>(static_cast<void*>(from->value));
+}
+
+// What `exchange` moves.
+struct values_of {
+  alternative& mine;
+
+  void give(sync::offer<strand>* receiver) const noexcept {
+    value_of(receiver) = static_cast<int>(mine.value);
+  }
+  void keep(std::size_t slot) const noexcept {
+    mine.at->slots[slot] = static_cast<int>(mine.value);
+  }
+  void take(std::size_t slot) const noexcept {
+    mine.value = static_cast<int>(mine.at->slots[slot]);
+  }
+  void fill(std::size_t slot, sync::offer<strand>* sender) const noexcept {
+    mine.at->slots[slot] = static_cast<int>(value_of(sender));
+  }
+};
 
 // A thread that runs strands.
 class vproc_of_strands {
@@ -156,6 +195,11 @@ public:
   void run(strand& one) noexcept {
     while (!one.ended()) {
       enter_call(one);
+      if (one.now().closes) {
+        close(*one.here().of[0].at);
+        leave_call(one, none_possible);
+        continue;
+      }
       const unsigned met = meet_or_wait(one);
       if (met == none_possible)
         return;
@@ -194,8 +238,14 @@ private:
   }
 
   void leave_call(strand& one, unsigned did) noexcept {
-    alternative& each = one.here().of[did];
-    ++(each.wants == side::sending ? notes_.sent : notes_.received)[each.value];
+    if (did != none_possible) {
+      alternative& each = one.here().of[did];
+      one.met_end = one.met_end || each.own.closed;
+      if (!each.own.closed)
+        ++(each.wants == side::sending ? notes_.sent : notes_.received)[each.value];
+      if (!each.own.closed && each.wants == side::receiving)
+        one.check_order(one.now().wishes[did].place, each.value);
+    }
     one.frames[one.calls].end();
     one.calls += 1;
     if (one.ended() && one.does->ends_places)
@@ -232,11 +282,31 @@ private:
     return none_possible;
   }
 
+  void close(meeting_place& at) noexcept {
+    for (sync::offer<strand>* waits = at.close(); waits != nullptr;) {
+      sync::offer<strand>* const next = waits->next;
+      waits->closed = true;
+      make_ready(waits->strand);
+      waits = next;
+    }
+  }
+
+  bool meet_slots(alternative& mine) noexcept {
+    using outcome = meeting_place::outcome;
+    const outcome done = mine.at->exchange(mine.wants, values_of{mine});
+    if (done.woken != nullptr)
+      make_ready(done.woken);
+    mine.own.closed = done.what == outcome::kind::end;
+    return done.what != outcome::kind::nothing;
+  }
+
   bool meet_one(alternative& mine) noexcept {
+    if (!mine.at->is_plain())
+      return meet_slots(mine);
     sync::offer<strand>* const other = mine.at->take(sync::opposite(mine.wants));
     if (other == nullptr)
       return false;
-    auto& theirs = *static_cast<base::handed_over<int>*>(static_cast<void*>(other->value));
+    auto& theirs = value_of(other);
     if (mine.wants == side::sending)
       theirs = static_cast<int>(mine.value);
     else
@@ -273,9 +343,9 @@ private:
 };
 
 // Thread i begins with strand i, or cancels. `Waiting` strands have nobody to meet, and wait for
-// ever, and one more for each that stops.
-template <const auto& Courses, unsigned Waiting = 0>
-struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
+// ever, and one more for each that stops. Each place has so many slots.
+template <const auto& Courses, unsigned Waiting = 0, unsigned Slots = 0>
+struct meeting : scenario<meeting<Courses, Waiting, Slots>, int{std::size(Courses)}> {
   static constexpr unsigned count = std::size(Courses);
   mortal<meeting_place> at[places];
   strand strands[count];
@@ -284,7 +354,7 @@ struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
 
   void before() {
     for (mortal<meeting_place>& each : at)
-      each.begin();
+      each.begin(std::size_t{Slots});
     for (unsigned i = 0; i < count; ++i) {
       strands[i].does = &Courses[i];
       strands[i].first_value = 1 + static_cast<int>(i * most_calls * most_alternatives);
@@ -301,11 +371,17 @@ struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
     here.run(strands[self]);
     here.run_ready();
   }
+  void receive_all_kept(meeting_place& from) noexcept {
+    using outcome = meeting_place::outcome;
+    alternative mine;
+    mine.at = &from;
+    while (from.exchange(side::receiving, values_of{mine}).what == outcome::kind::value)
+      ++handed_over.received[mine.value];
+  }
   void after() {
-    handed_over.check_each_once();
     unsigned waiting = 0;
     for (strand& one : strands) {
-      waiting -= one.stopped ? 1 : 0;
+      waiting -= one.stopped && one.does->is_missed ? 1 : 0;
       if (one.ended())
         continue;
       ++waiting;
@@ -314,7 +390,10 @@ struct meeting : scenario<meeting<Courses, Waiting>, int{std::size(Courses)}> {
     }
     check(waiting == Waiting, "a strand waits for ever that somebody could have met");
     if (std::ranges::any_of(Courses, &course::ends_places))
-      return;
+      return handed_over.check_each_once();
+    for (mortal<meeting_place>& each : at)
+      receive_all_kept(*each);
+    handed_over.check_each_once();
     for (mortal<meeting_place>& each : at) {
       check(each->empty(side::sending) && each->empty(side::receiving), "an offer was left");
       each.end();
@@ -352,6 +431,17 @@ constexpr course canceller{.cancels = true};
 constexpr course cancelled_receiver[] = {
     {{receive(0), receive(0)}, false, true}, {{send(0), send(0)}}, canceller};
 constexpr course cancelled_chooser[] = {{{receive_any}, false, true}, {{send(1)}}, canceller};
+
+constexpr call close(unsigned at) { return {1, {{at, side::sending}}, true}; }
+constexpr course end_of_one[] = {{{send(0), close(0)}}, {{receive(0), receive(0)}}};
+constexpr course end_ends_place[] = {{{send(0), close(0)}}, {{receive(0), receive(0)}, true}};
+constexpr course end_of_two[] = {{{send(0), close(0)}}, {{receive(0)}}, {{receive(0)}}};
+constexpr course sender_meets_end[] = {{{send(0)}}, {{close(0)}}, {{close(0)}}};
+constexpr course choice_meets_end[] = {{{receive_any, receive_any}}, {{close(0)}}, {{close(1)}}};
+constexpr course cancelled_at_end[] = {
+    {{receive(0)}, false, true, false, false}, {{close(0)}}, canceller};
+constexpr course cancelled_at_slot[] = {
+    {{receive(0)}, false, true, false, false}, {{send(0)}}, canceller};
 
 constexpr call send_or_receive = one_of(send(0), receive(0));
 constexpr call receive_or_send = one_of(receive(0), send(0));
@@ -392,6 +482,27 @@ int main(int argc, char** argv) {
   models.random<meeting<three_alike, 1>>("three alike");
   models.random<meeting<both_sides, 1>>("a sender, a receiver");
   models.bounded<meeting<both_sides, 1>>("a sender, a receiver", 1);
+  models.section("slots");
+  models.random<meeting<twice, 0, 1>>("a sender, a receiver, twice");
+  models.bounded<meeting<twice, 0, 1>>("a sender, a receiver, twice", 2);
+  models.random<meeting<twice, 0, 2>>("two slots");
+  models.random<meeting<two_senders, 0, 1>>("two senders, a receiver");
+  models.bounded<meeting<two_senders, 0, 1>>("two senders, a receiver", 1);
+  models.random<meeting<two_pairs, 0, 1>>("two senders, two receivers, twice");
+  models.random<meeting<both_sent, 0, 1>>("a choice of two places");
+  models.random<meeting<cancelled_at_slot, 0, 1>>("a receiver is cancelled");
+  models.section("a place is closed");
+  models.random<meeting<end_of_one>>("after a value");
+  models.bounded<meeting<end_of_one>>("after a value", 2);
+  models.random<meeting<end_of_one, 0, 1>>("after a value in a slot");
+  models.bounded<meeting<end_of_one, 0, 1>>("after a value in a slot", 2);
+  models.random<meeting<end_ends_place>>("then it ends");
+  models.random<meeting<end_ends_place, 0, 1>>("then it ends, with a slot");
+  models.random<meeting<end_of_two>>("two receivers, one value");
+  models.random<meeting<sender_meets_end>>("where a sender waits, twice");
+  models.random<meeting<choice_meets_end>>("of two that a strand chooses from");
+  models.bounded<meeting<choice_meets_end>>("of two that a strand chooses from", 1);
+  models.random<meeting<cancelled_at_end>>("where a receiver is cancelled");
   models.section("a strand is cancelled");
   models.random<meeting<cancelled_receiver>>("a receiver, twice");
   models.random<meeting<cancelled_chooser>>("one that chooses");
