@@ -130,6 +130,15 @@ void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }
 
+void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected,
+                      std::int64_t until_ns) noexcept {
+  constexpr std::int64_t second = 1'000'000'000;
+  until_ns = std::max(until_ns, std::int64_t{0}); // the kernel refuses negative times
+  const timespec until{until_ns / second, until_ns % second};
+  syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, &until, nullptr,
+          FUTEX_BITSET_MATCH_ANY);
+}
+
 void futex_wake_one(atomic<std::uint32_t>& word) noexcept {
   syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
 }

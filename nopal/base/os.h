@@ -46,6 +46,9 @@ std::uint64_t which_resident(std::uintptr_t at, std::size_t pages) noexcept;
 
 // Sleeps while `word` holds `expected`; may return early. The other wakes one that sleeps on it.
 void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
+// Not beyond this time of the steady clock, in nanoseconds.
+void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected,
+                      std::int64_t until_ns) noexcept;
 void futex_wake_one(atomic<std::uint32_t>& word) noexcept;
 
 void sleep_us(unsigned microseconds) noexcept;

@@ -4,30 +4,24 @@
 
 #include "nopal/config.h"
 #include "nopal/join/cancelable.h"
-
-#include <chrono>
-#include <map>
+#include "nopal/vproc/alarms.h"
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::cancel {
 
 // Cancels the node at that time, on the alarms' thread. After its destruction it does not, and is
 // not doing so. The node outlives it.
-class alarm {
+class alarm : public vproc::alarm {
 public:
-  using clock = std::chrono::steady_clock;
-
-  alarm(join::cancelable& node, clock::time_point at);
-  ~alarm();
-  alarm(const alarm&) = delete;
-  alarm& operator=(const alarm&) = delete;
+  alarm(join::cancelable& node, clock::time_point at) : vproc::alarm{ring}, node_{&node} {
+    set(at);
+  }
+  ~alarm() { reset(); }
 
 private:
-  join::cancelable* const node_;
-  std::multimap<clock::time_point, alarm*>::iterator at_;
-  bool set_ = true;
+  static void ring(vproc::alarm* due) noexcept;
 
-  friend struct alarm_thread;
+  join::cancelable* const node_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::cancel

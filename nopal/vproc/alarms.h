@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// Alarms: what is to happen at a given time. One thread serves all of them; it begins at the first
+// alarm and lives as long as the process. To set one and to take it back costs O(log n).
+//
+// A strand that waits until a time, or until something else happens before that:
+//
+//     sync::choice decided;
+//     vproc::timed_wait until{decided, 7};   // 7: what decided.taken() is if the time comes first
+//     sched::park_or_stop(decided, [&](fiber* strand) {
+//       until.begin(strand, at);             // first: from now on the strand may be woken
+//       ...                                  // and put it where others find it, if anywhere
+//       return signal::stop();               // or, if it need not wait: until.end() and `enter`
+//     }, withdraw);
+//     until.end();                           // in any case, before `until` dies
+//
+// Where the time comes first, park_or_stop returns true, decided.taken() is 7, and the strand itself
+// leaves the queue in which it still is. After `begin` the strand's frame is touched only under a
+// lock that keeps it from going on, as after any queue has it.
+//
+// Orders:
+//   R  rung: store release, the last access to the alarm. Partner: the acquire load in `reset`. So
+//      the alarm may be destroyed once `reset` has returned.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/config.h"
+#include "nopal/sync/choice.h"
+#include "nopal/sync/timetable.h"
+
+#include <chrono>
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::vproc {
+
+struct fiber;
+
+class alarm {
+public:
+  using clock = std::chrono::steady_clock;
+  // Called on the alarms' thread, which serves no other alarm meanwhile: it must not wait for
+  // anything. It calls `rung` as its last access to the alarm.
+  using ringer = void (*)(alarm*) noexcept;
+
+  explicit alarm(ringer ring) noexcept : ring_{ring} {}
+  alarm(const alarm&) = delete;
+  alarm& operator=(const alarm&) = delete;
+
+  // Precondition: it is not set.
+  void set(clock::time_point at);
+  // After that it does not ring, and is not ringing. It may be set again.
+  void reset() noexcept {
+    if (place.load(base::acquire) != table::absent) // R
+      reset_slow();
+  }
+
+protected:
+  ~alarm() = default; // what is derived from it is reset before it is destroyed
+  void rung() noexcept { place.store(table::absent, base::release); } // R
+
+private:
+  using table = sync::timetable<clock::time_point, alarm>;
+  static constexpr std::uint32_t ringing = table::absent - 1;
+
+  void reset_slow() noexcept;
+
+  base::atomic<std::uint32_t> place{table::absent}; // in the table; or `ringing`
+  const ringer ring_;
+
+  friend class sync::timetable<clock::time_point, alarm>;
+  friend struct alarm_thread;
+};
+
+// Wakes a strand that waits, unless another waker was faster. Both in the strand's frame.
+class timed_wait : public alarm {
+public:
+  timed_wait(sync::choice& decided, std::uint32_t number) noexcept
+      : alarm{wake}, decided_{decided}, number_{number} {}
+  ~timed_wait() { end(); }
+
+  // Called with the strand when it has parked.
+  void begin(fiber* strand, clock::time_point at) {
+    strand_ = strand;
+    set(at);
+  }
+  void end() noexcept { reset(); }
+
+private:
+  static void wake(alarm* due) noexcept;
+
+  sync::choice& decided_;
+  const std::uint32_t number_;
+  fiber* strand_ = nullptr;
+};
+
+} // namespace nopal::inline NOPAL_ABI::vproc
+NOPAL_HIDDEN_END
