@@ -25,8 +25,10 @@
 #endif
 
 #include "nopal/base/check.h"
+#include "nopal/deadline.h"
 #include "nopal/fibers/channels.h"
 
+#include <chrono>
 #include <concepts>
 #include <cstddef>
 #include <exception>
@@ -117,12 +119,14 @@ template <class T, class Value, class F> struct sending_case {
   sending_case<T, T, F> owned() && { return {to, {std::move(sent.value)}, std::move(then)}; }
 };
 
-template <class F> struct otherwise_case {
+// Is done where none of the others is until that time.
+template <class F> struct last_case {
+  fibers::time_point until;
   F then;
 };
 
-template <class Case> inline constexpr bool is_otherwise = false;
-template <class F> inline constexpr bool is_otherwise<otherwise_case<F>> = true;
+template <class Case> inline constexpr bool is_last = false;
+template <class F> inline constexpr bool is_last<last_case<F>> = true;
 template <class Case> inline constexpr bool meets_another = false;
 template <class T, class F, class G>
 inline constexpr bool meets_another<receiving_case<T, F, G>> = true;
@@ -134,20 +138,26 @@ template <> inline constexpr bool meets_another<any_case> = true;
 template <class First> consteval bool in_order() { return meets_another<First>; }
 template <class First, class Second, class... Rest> consteval bool in_order() {
   if constexpr (sizeof...(Rest) == 0)
-    return meets_another<First> && (meets_another<Second> || is_otherwise<Second>);
+    return meets_another<First> && (meets_another<Second> || is_last<Second>);
   else
     return meets_another<First> && in_order<Second, Rest...>();
 }
 
-// What a case offers: nothing if it is an `otherwise`.
+// What a case offers: nothing if it is the last one, which waits for no other strand.
 template <class Case> fibers::alternative begin_case(Case& made) noexcept {
-  if constexpr (is_otherwise<Case>)
+  if constexpr (is_last<Case>)
     return {};
   else
     return made.begin();
 }
+template <class Case> fibers::time_point until(const Case& made) noexcept {
+  if constexpr (is_last<Case>)
+    return made.until;
+  else
+    return fibers::never;
+}
 template <class Case> void finish_case(Case& made, const fibers::alternative& done) {
-  if constexpr (is_otherwise<Case>)
+  if constexpr (is_last<Case>)
     std::invoke(made.then);
   else
     made.finish(done.own.closed);
@@ -181,7 +191,7 @@ public:
   /// moved.
   void send(T&& value) {
     fibers::alternative only = detail::to_send(*this, value);
-    fibers::do_one(&only, 1, true);
+    fibers::do_one(&only, 1);
     if (only.own.closed) [[unlikely]]
       throw closed_channel{};
   }
@@ -245,7 +255,7 @@ private:
   // False: it is closed and empty.
   bool receive(std::optional<T>& to) {
     fibers::alternative only = detail::to_receive(*this, to);
-    fibers::do_one(&only, 1, true);
+    fibers::do_one(&only, 1);
     return !only.own.closed;
   }
 
@@ -297,11 +307,11 @@ private:
   std::unique_ptr<any> case_;
 };
 
-/// A case of a select: what nopal::recv, nopal::send and nopal::otherwise return.
+/// A case of a select: what nopal::recv, nopal::send, nopal::otherwise and nopal::timeout return.
 template <class Case>
-concept select_case = detail::meets_another<Case> || detail::is_otherwise<Case>;
+concept select_case = detail::meets_another<Case> || detail::is_last<Case>;
 
-/// The cases of one select: at least one of a channel, and `otherwise` stands last, if at all.
+/// The cases of one select: at least one of a channel, and `otherwise` or `timeout` stands last.
 template <class... Cases>
 concept selectable = (select_case<Cases> && ...) && sizeof...(Cases) > 0 &&
                      detail::in_order<Cases...>();
@@ -334,32 +344,43 @@ template <class T, class F = detail::nothing>
 }
 /// The case that is taken where no other one is possible at once.
 template <class F = detail::nothing> [[nodiscard]] auto otherwise(F then = {}) {
-  return detail::otherwise_case<F>{std::move(then)};
+  return detail::last_case<F>{fibers::at_once, std::move(then)};
+}
+/// The case that is taken where no other one has become possible for so long, or until that time.
+template <class Rep, class Period, class F = detail::nothing>
+[[nodiscard]] auto timeout(std::chrono::duration<Rep, Period> at_most, F then = {}) {
+  return detail::last_case<F>{detail::after(at_most), std::move(then)};
+}
+template <class Clock, class Duration, class F = detail::nothing>
+[[nodiscard]] auto timeout(std::chrono::time_point<Clock, Duration> until, F then = {}) {
+  return detail::last_case<F>{detail::at(until), std::move(then)};
 }
 
 /// Does one of the cases that are possible, chosen at random, and returns its number, from 0. If
-/// none is possible, it waits for the first that is; or, if the last case is an `otherwise`, does
-/// that. Throws what `then` throws. A case that is not done keeps its value, and may be used again.
+/// none is possible, it waits for the first that is; or, if the last case is an `otherwise` or a
+/// `timeout`, does that, at once or at its time. Throws what `then` throws. A case that is not done keeps its value, and may be used again.
 /// @par Threads
 /// Any thread, any strand.
 template <class... Cases>
   requires selectable<std::remove_cvref_t<Cases>...>
 std::size_t select(Cases&&... cases) {
-  constexpr bool may_wait = !(detail::is_otherwise<std::remove_cvref_t<Cases>> || ...);
-  constexpr std::size_t count = sizeof...(Cases) - (may_wait ? 0 : 1);
+  constexpr bool has_last = (detail::is_last<std::remove_cvref_t<Cases>> || ...);
+  constexpr std::size_t count = sizeof...(Cases) - (has_last ? 1 : 0);
   fibers::alternative all[] = {detail::begin_case(cases)...};
-  const std::size_t done = fibers::do_one(all, count, may_wait);
+  fibers::time_point until = fibers::never;
+  ((until = detail::until(cases)), ...); // the last one's
+  const std::size_t done = fibers::do_one(all, count, until);
   const std::size_t taken = done == fibers::none_possible ? count : done;
   std::size_t number = 0;
   ((number++ == taken ? detail::finish_case(cases, all[taken]) : static_cast<void>(0)), ...);
   return taken;
 }
 
-/// The same for a range of cases, and perhaps an `otherwise` behind them, whose number is that of
-/// the cases in the range.
+/// The same for a range of cases, and perhaps an `otherwise` or a `timeout` behind them, whose number
+/// is that of the cases in the range.
 /// @pre Checked: there is a case.
 template <range_of_cases Range, class... Last>
-  requires(sizeof...(Last) <= 1 && (detail::is_otherwise<Last> && ...))
+  requires(sizeof...(Last) <= 1 && (detail::is_last<Last> && ...))
 std::size_t select(Range&& cases, Last... last) {
   const std::size_t count = std::ranges::size(cases);
   NOPAL_ASSERT(count + sizeof...(Last) != 0,
@@ -368,7 +389,9 @@ std::size_t select(Range&& cases, Last... last) {
   all.reserve(count);
   for (auto& each : cases)
     all.push_back(detail::begin_case(each));
-  const std::size_t done = fibers::do_one(all.data(), count, sizeof...(Last) == 0);
+  fibers::time_point until = fibers::never;
+  ((until = last.until), ...);
+  const std::size_t done = fibers::do_one(all.data(), count, until);
   if (done == fibers::none_possible) {
     (std::invoke(last.then), ...);
     return count;

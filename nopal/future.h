@@ -3,7 +3,7 @@
 //
 //     nopal::ivar<int> answer;                       // empty until it is set, once
 //     nopal::spawn([&] { answer.set(compute()); });
-//     use(answer.get());                             // waits
+//     use(answer.get());                             // waits; ivar<void> is set without a value
 //
 //     nopal::future1<int> later{[] { return compute(); }};
 //     ...
@@ -49,14 +49,15 @@ public:
     event_.happen();
   }
   [[nodiscard]] bool is_set() const noexcept { return event_.happened(); }
-  T& get() {
+  std::add_lvalue_reference_t<T> get() {
     event_.wait();
-    return *value_;
+    if constexpr (!std::is_void_v<T>)
+      return *value_;
   }
 
 private:
   base::atomic<std::uint32_t> begun_{0}; // a call of `set` has
-  std::optional<T> value_;
+  std::optional<std::conditional_t<std::is_void_v<T>, std::monostate, T>> value_;
   fibers::event event_;
 };
 
@@ -81,6 +82,9 @@ public:
 
   T touch() {
     const std::shared_ptr<state> shared = std::move(state_);
+    NOPAL_ASSERT(shared != nullptr,
+                 "a nopal::future1 was touched a second time, or after it was moved from, but it "
+                 "gives its value once; keep the value, or let others share a nopal::ivar");
     if (shared->begun.take())
       shared->compute();
     else

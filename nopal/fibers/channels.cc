@@ -125,41 +125,50 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
   return !possible;
 }
 
-} // namespace
-
-std::size_t do_one(alternative* choices, std::size_t count, bool may_wait) {
-  sync::choice any;
+// None was possible at once.
+std::size_t wait_for_one(alternative* choices, std::size_t count, time_point until) {
+  timed waits{until};
   for (std::size_t i = 0; i < count; ++i) {
-    choices[i].own.shared = &any;
+    choices[i].own.shared = &waits.decided();
     choices[i].own.number = static_cast<std::uint32_t>(i);
   }
-  alternative* const first = may_wait ? in_order_of_places(choices, count) : nullptr;
+  alternative* const first = in_order_of_places(choices, count);
   for (;;) {
-    const std::size_t met = meet_any(choices, count);
-    if (met != none_possible || !may_wait)
-      return met;
     bool published = false;
     const auto publish = [&](fiber* strand) {
       published = true; // before another thread may resume the strand, whose frame this is
       if (publish_all(first, strand))
-        return signal::stop();
+        return waits.begin(strand);
       published = false;
       return signal::enter(strand);
     };
-    sched::park_or_stop(any, publish, [](fiber*) {});
-    if (published) // woken or cancelled; else it looks for the possible one again
+    sched::park_or_stop(waits.decided(), publish, [](fiber*) {});
+    if (published) // woken, cancelled or timed out; else one is possible now
       break;
+    if (const std::size_t met = meet_any(choices, count); met != none_possible)
+      return met;
   }
   // The offers lie in this frame: those that were not taken leave their places before it ends.
-  const std::size_t taken = any.taken();
+  const std::size_t taken = waits.decided().taken();
   if (count == 1 && taken == 0)
     return 0; // the only offer was taken out by its taker
   for (std::size_t i = 0; i < count; ++i)
     if (i != taken)
       choices[i].at->withdraw(choices[i].wants, &choices[i].own);
-  if (taken == sync::choice::cancelled)
-    join::throw_cancelled();
-  return taken;
+  if (taken < count)
+    return taken;
+  waits.end(); // throws if the strand was cancelled
+  return none_possible;
+}
+
+} // namespace
+
+std::size_t do_one(alternative* choices, std::size_t count, time_point until) {
+  const std::size_t met = meet_any(choices, count);
+  if (met != none_possible || until == at_once ||
+      (until != never && until <= vproc::alarm::clock::now()))
+    return met;
+  return wait_for_one(choices, count, until);
 }
 
 void close(meeting_place& at) noexcept {

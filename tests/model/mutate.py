@@ -45,7 +45,7 @@ HEADERS = (
     "nopal/sync/provision.h",
     "nopal/sync/shared_queue.h",
     "nopal/sync/wait_list.h",
-    "nopal/sync/mutex_queue.h",
+    "nopal/sync/permit_queue.h",
     "nopal/sync/thread_waker.h",
     "nopal/sync/local_queue.h",
     "nopal/sync/members.h",
@@ -65,7 +65,7 @@ _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # What these do under their locks the models can see; elsewhere only that a lock is a lock.
 LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/sync/idle_list.h",
-         "nopal/sync/members.h", "nopal/sync/mutex_queue.h", "nopal/sync/once_event.h",
+         "nopal/sync/members.h", "nopal/sync/permit_queue.h", "nopal/sync/once_event.h",
          "nopal/sync/provision.h", "nopal/sync/rendezvous.h", "nopal/sync/shared_queue.h",
          "nopal/sync/wait_list.h")
 _LOCK = re.compile(r"const base::locked guard\{(?:\w+(?:\.|->))*lock_?(?:\(\))?\};")
