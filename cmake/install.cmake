@@ -27,7 +27,7 @@ function(nopal_install_libraries component libdir set)
 endfunction()
 
 # nopal_install(component libdir docdir [EXCLUDE_FROM_ALL]): installs everything, as a component of
-# the installation. The text of some files differs with the place of the libraries.
+# the installation. Some files name the folder of the libraries, so each component has its own.
 function(nopal_install component libdir docdir)
   set(options ${ARGN})
   set(written ${PROJECT_BINARY_DIR}/install/${component})
@@ -50,8 +50,8 @@ function(nopal_install component libdir docdir)
     ${PROJECT_SOURCE_DIR}/cmake/nopal-mpi.cmake
     DESTINATION ${package_dir} COMPONENT ${component} ${options})
 
-  # The .pc files find their prefix from where they lie, so an installed tree may be moved, but for
-  # folders that were given as absolute ones.
+  # The .pc files state their prefix relative to their own folder, so an installed tree may be
+  # moved, unless the user has named absolute folders.
   set(NOPAL_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
   if(NOT IS_ABSOLUTE ${libdir})
     file(RELATIVE_PATH up /prefix/${libdir}/pkgconfig /prefix)
@@ -71,7 +71,7 @@ function(nopal_install component libdir docdir)
       DESTINATION ${libdir}/pkgconfig COMPONENT ${component} ${options})
   endforeach()
 
-  # Only those that a public header reaches.
+  # Only the headers that a public header reaches are installed.
   set(headers_to ${CMAKE_INSTALL_INCLUDEDIR})
   if(NOT IS_ABSOLUTE ${headers_to})
     set(headers_to "\${CMAKE_INSTALL_PREFIX}/${headers_to}")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-# Finds what programs on several processes of MPI link with: for the build, and for find_package.
+# Finds MPI and UCX, which programs on several processes link with. The build uses this file, and
+# find_package(nopal) does.
 
-# nopal_find_mpi(mpi): Open MPI (openmpi) or MPICH (mpich), as Debian names them. Where it is found,
-# defines the target nopal::<mpi>; else sets nopal_<mpi>_MISSING to a sentence's end.
+# nopal_find_mpi(mpi): Open MPI (openmpi) or MPICH (mpich), as Debian names them. If it is found,
+# the target nopal::<mpi> is defined; else nopal_<mpi>_MISSING says what is missing.
 function(nopal_find_mpi mpi)
   set(questions_for_openmpi --showme:compile --showme:link)
   set(questions_for_mpich -show)
@@ -40,7 +41,7 @@ function(nopal_find_mpi mpi)
     INTERFACE_COMPILE_DEFINITIONS "OMPI_SKIP_MPICXX;MPICH_SKIP_MPICXX")
 endfunction()
 
-# nopal_find_ucx(): likewise the target nopal::ucx, or nopal_ucx_MISSING.
+# nopal_find_ucx(): the same for UCX, with the target nopal::ucx or nopal_ucx_MISSING.
 function(nopal_find_ucx)
   set(nopal_ucx_MISSING "" PARENT_SCOPE)
   if(TARGET nopal::ucx)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# cpack makes one Debian package of what is installed, libnopal-dev: in the folder of libraries of
-# its architecture, without debug information, in the build folder.
+# cpack writes one Debian package, libnopal-dev, into the build folder. It holds all that is
+# installed, the libraries in the folder of their architecture and without debug information.
 if(NOPAL_SANITIZE)
-  nopal_summary(package "none of a sanitizer's build")
+  nopal_summary(package "none: a sanitizer's build is not packaged")
   return()
 endif()
 set(libdir lib)
@@ -12,8 +12,8 @@ endif()
 set(docdir share/doc/libnopal-dev)
 nopal_install(debian ${libdir} ${docdir} EXCLUDE_FROM_ALL)
 
-# The maintainer is the one that the variables of Debian's own tools name; else the author of the
-# commit or, without git, the user on this machine.
+# The maintainer is named by the variables of Debian's own tools. If they are not set, it is the
+# author of the last commit or, without git, the user on this machine.
 set(maintainer "$ENV{DEBFULLNAME} <$ENV{DEBEMAIL}>")
 if(NOT maintainer MATCHES "^.+ <.+@.+>$")
   find_program(NOPAL_GIT git)
@@ -46,8 +46,9 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
   DESTINATION ${docdir} RENAME copyright COMPONENT debian EXCLUDE_FROM_ALL)
 # gdb's script stays: programs that have debug information need it to show a stolen frame's callers.
 install(CODE "
-  set(here \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${libdir}\")
-  file(GLOB libraries \"\${here}/libnopal*.a\" \"\${here}/libnopal.so.${PROJECT_VERSION}\")
+  set(installed \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${libdir}\")
+  file(GLOB libraries
+    \"\${installed}/libnopal*.a\" \"\${installed}/libnopal.so.${PROJECT_VERSION}\")
   execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug --enable-deterministic-archives
     --keep-section=.debug_gdb_scripts \${libraries} COMMAND_ERROR_IS_FATAL ANY)"
   COMPONENT debian EXCLUDE_FROM_ALL)
@@ -56,7 +57,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_INSTALL_CMAKE_PROJECTS "${PROJECT_BINARY_DIR};nopal;debian;/")
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES OFF) # of programs; here are none
+set(CPACK_STRIP_FILES OFF) # it concerns programs, and the package has none
 set(CPACK_PACKAGE_NAME libnopal-dev)
 set(CPACK_PACKAGE_CONTACT "${maintainer}")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-# What can be built besides the library: tests, benchmarks, examples. Each needs things that not
-# every machine has. ON: the part is built, and what is missing is an error. OFF: it is not built.
-# AUTO, the default in a checkout of its own: it is built where all that it needs is found; else the
-# summary says what is missing.
+# The parts that can be built besides the library: tests, benchmarks, examples. Each needs packages
+# that not every machine has. ON: the part is built, and a missing package is an error. OFF: it is
+# not built. AUTO, the default in Nopal's own checkout: it is built if all that it needs is found;
+# else the summary says what is missing.
 
 # nopal_part(variable what): declares the part's option.
 function(nopal_part variable what)
@@ -17,8 +17,8 @@ function(nopal_part variable what)
   endif()
 endfunction()
 
-# nopal_leave_out(variable part missing packages): the part cannot be built, since something is
-# missing that these packages of Debian bring.
+# nopal_leave_out(variable part missing packages): the part cannot be built. `missing` is a clause
+# that says why, `packages` are Debian's that would help.
 function(nopal_leave_out variable part missing packages)
   string(TOUPPER "${${variable}}" value)
   if(NOT value STREQUAL "AUTO")
@@ -28,7 +28,8 @@ function(nopal_leave_out variable part missing packages)
   nopal_summary(${part} "left out: ${missing} (${packages})")
 endfunction()
 
-# nopal_add_part(variable part folder): the part, or a line of the summary that says why not.
+# nopal_add_part(variable part folder): adds the part's folder, or a line of the summary that says
+# why not.
 function(nopal_add_part variable part folder)
   if(NOT ${variable})
     nopal_summary(${part} "not built: ${variable} is ${${variable}}")

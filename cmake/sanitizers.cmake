@@ -16,8 +16,8 @@ endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
 add_link_options(-fsanitize=${NOPAL_SANITIZE})
 
-# ThreadSanitizer of GCC 12 cannot place its shadow where the kernel randomises addresses by 32
-# bits; programs then need setarch -R, which some containers forbid. So try it.
+# If the kernel randomises addresses by 32 bits, ThreadSanitizer of GCC 12 cannot always place its
+# shadow. Programs then need setarch -R, which some containers forbid. Whether they do is tried.
 if(NOPAL_SANITIZE STREQUAL "thread" AND NOT DEFINED CACHE{NOPAL_TSAN_NEEDS})
   set(probe ${PROJECT_BINARY_DIR}/tsan_probe)
   file(WRITE ${probe}.cc "int main() { return 0; }\n")
@@ -28,7 +28,7 @@ if(NOPAL_SANITIZE STREQUAL "thread" AND NOT DEFINED CACHE{NOPAL_TSAN_NEEDS})
     message(FATAL_ERROR "${CMAKE_CXX_COMPILER} cannot build with -fsanitize=thread: ${words}")
   endif()
   set(failures 0)
-  foreach(attempt RANGE 1 20) # the kernel's dice are fair: one lucky start proves nothing
+  foreach(attempt RANGE 1 20) # each start has other addresses: one that works proves nothing
     execute_process(COMMAND ${probe} RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
     if(failed)
       math(EXPR failures "${failures} + 1")

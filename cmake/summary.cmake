@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Collects one line per thing that was looked for, and prints them all when configuration ends. Each
-# has properties of its own: as elements of a list, texts with semicolons or brackets would break.
+# Collects a line for each thing that the configuration looked for, and prints all at its end. Each
+# line has properties of its own: in a list, texts with semicolons or brackets would break.
 function(nopal_summary name text)
   get_property(count GLOBAL PROPERTY NOPAL_SUMMARY_COUNT)
   math(EXPR count "0${count} + 1")

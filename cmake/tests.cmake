@@ -2,8 +2,9 @@
 # How a test program is declared: nopal_add_test, nopal_add_model and nopal_add_test_family.
 include(GoogleTest)
 
-# A test that needs longer hangs. On a loaded machine a test takes many times as long as on a quiet
-# one, so this is far more than any takes there, and more than what tests themselves wait for.
+# After this time a test is taken to hang. It is far more than any test takes on a quiet machine,
+# since a loaded one may need many times as long, and more than the tests themselves wait for
+# anything.
 file(READ ${PROJECT_SOURCE_DIR}/tests/patience.h patience)
 string(REGEX MATCH "patience{([0-9]+)}" patience "${patience}")
 math(EXPR NOPAL_TEST_TIMEOUT "3 * ${CMAKE_MATCH_1}")
@@ -14,7 +15,7 @@ if(NOPAL_SANITIZE)
   set(NOPAL_VALGRIND "")
 endif()
 
-# In a check build each test counts its stacks' pages, so that each would notice too many dead ones.
+# In a check build each test counts its stacks' pages, and so notices if too many are dead.
 if(NOPAL_CHECKS)
   add_library(nopal_census OBJECT ${PROJECT_SOURCE_DIR}/tools/census.cc)
   target_link_libraries(nopal_census PRIVATE nopal::nopal nopal_warnings)
@@ -22,8 +23,8 @@ endif()
 
 # nopal_add_test(NAME name SOURCE file LIBRARY target [LABELS label...] [VALGRIND])
 # One GoogleTest program; each of its tests becomes one ctest named program.suite.test. A source
-# *_long_test.cc is labelled long. VALGRIND runs any other program under valgrind too, as a long
-# test.
+# *_long_test.cc is labelled long. With VALGRIND any other program also runs under valgrind, as a
+# long test.
 function(nopal_add_test)
   cmake_parse_arguments(PARSE_ARGV 0 arg "VALGRIND" "NAME;SOURCE;LIBRARY" "LABELS")
   set(labels ${arg_LABELS})
@@ -41,7 +42,7 @@ function(nopal_add_test)
   endif()
   target_compile_definitions(${arg_NAME} PRIVATE
     NOPAL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
-  # Lines for backtraces; all about each type and variable takes a quarter of the compiler's time.
+  # Lines suffice for backtraces; types and variables would take a quarter of the compiler's time.
   target_compile_options(${arg_NAME} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-g1>)
   target_link_libraries(${arg_NAME} PRIVATE
     nopal::${arg_LIBRARY} GTest::gtest_main nopal_warnings)
@@ -49,7 +50,8 @@ function(nopal_add_test)
   gtest_discover_tests(${arg_NAME}
     TEST_PREFIX ${arg_NAME}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT ${NOPAL_TEST_TIMEOUT}
     PROPERTIES TIMEOUT ${timeout})
-  # gtest_discover_tests flattens lists, so the labels are set by a file that ctest reads after its.
+  # gtest_discover_tests flattens lists, so a file that ctest reads after that one's sets the
+  # labels.
   set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_labels.cmake)
   file(CONFIGURE OUTPUT ${labels_file} @ONLY CONTENT [[
 if(@arg_NAME@_TESTS)
@@ -70,8 +72,8 @@ endif()
   endif()
 endfunction()
 
-# nopal_add_model(name source): a Relacy model. It is a program of headers only: it links nothing
-# of the library, and the atomics seam puts Relacy's atomics in the place of std::atomic.
+# nopal_add_model(name source): a Relacy model. It includes headers of the library, but links
+# nothing of it; NOPAL_ATOMICS puts Relacy's atomics in the place of std::atomic.
 function(nopal_add_model name source)
   add_executable(${name} ${source})
   target_compile_definitions(${name} PRIVATE NOPAL_ATOMICS="tests/model/atomics.h")

@@ -7,7 +7,7 @@ case=$1 program=$2
 shift 2
 scratch=$(mktemp -d) || exit 1
 trap 'chmod -R u+rwx "$scratch"; rm -rf "$scratch"' EXIT
-# Four workers also where there are fewer CPUs: continuations are stolen then.
+# Four workers, also if there are fewer CPUs, so that continuations are stolen.
 export NOPAL_NUM_WORKERS=4 LC_ALL=C
 
 fail() {
@@ -40,7 +40,7 @@ same_as_sort() {
   cmp "$scratch/ours" "$scratch/theirs" || fail "sort_lines and sort differ on $1"
 }
 
-# Others may change what is measured, so du runs before and after.
+# Other programs may change the folder meanwhile, so du runs before and after.
 same_as_du() {
   local before ours after tries
   for tries in 1 2 3 4 5; do
@@ -193,7 +193,7 @@ server) # ten clients at a time, each with three requests
     317811 514229; do printf '%s\n' 55 $fib 1; done)" ] || fail "answers: $(cat "$scratch"/client*)"
   [ "$(cat <&4)" = '30 requests' ] || fail "the server did not count 30 requests"
   ;;
-server_left) # by clients that do not read their answers; the thread that called run answers, too
+server_left) # three clients leave without reading; one worker: run's own thread answers, too
   for tries in {1..5}; do
     exec 4< <(NOPAL_NUM_WORKERS=1 "$program" --connections 4 || echo "status $?")
     read -r _ port <&4 || fail "the server ended at once"

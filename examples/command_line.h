@@ -11,7 +11,7 @@
 #include <string>
 #include <system_error>
 
-// "cannot read NAME: No such file or directory", of the system call that just failed.
+// Throws "WHAT: No such file or directory", or what errno says of the system call that just failed.
 [[noreturn]] inline void throw_errno(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), what);
 }
@@ -29,7 +29,7 @@ inline std::string contents(const std::string& path) {
   return text;
 }
 
-// Parses the command line and runs `body`; gives the exit status: 1 for an error, 2 for a command
+// Parses the command line and runs `body`. Returns the exit status: 1 for an error, 2 for a command
 // line that is not accepted.
 template <class Body> int run_program(CLI::App& app, int argc, char** argv, Body body) {
   try {

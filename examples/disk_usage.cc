@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // disk_usage DIR: the KiB on disk of a directory and all below it, as `du -s` prints them, with a
 // fork for each directory. Symbolic links are not followed; a file with several names counts once.
-// What cannot be read ends the program: the exception leaves the child and comes out of the join.
+// If something cannot be read, a child throws, and the join throws that exception again.
 #include "command_line.h"
 
 #include <nopal/fork.h>
@@ -18,7 +18,7 @@
 
 namespace {
 
-// Whether this file with several names is met for the first time.
+// Whether this file, which has several names, is seen for the first time.
 bool is_new(const struct stat& file) {
   static std::mutex lock;
   static std::set<std::pair<dev_t, ino_t>> seen;
@@ -27,18 +27,18 @@ bool is_new(const struct stat& file) {
 }
 
 struct listing {
-  std::int64_t blocks = 0;              // of 512 bytes, of all that was added
+  std::int64_t blocks = 0;              // of 512 bytes, for all that was added
   std::vector<std::string> directories; // their paths, with a slash at the end
 
   // Adds `name` in the directory `fd`, from where the kernel finds it without walking `parent`.
   void add(int fd, const std::string& parent, const char* name) {
-    struct stat is;
-    if (fstatat(fd, name, &is, AT_SYMLINK_NOFOLLOW) != 0)
+    struct stat file;
+    if (fstatat(fd, name, &file, AT_SYMLINK_NOFOLLOW) != 0)
       throw_errno("cannot read '" + parent + name + "'");
-    if (S_ISDIR(is.st_mode))
+    if (S_ISDIR(file.st_mode))
       directories.push_back(parent + name + '/');
-    if (S_ISDIR(is.st_mode) || is.st_nlink == 1 || is_new(is))
-      blocks += is.st_blocks;
+    if (S_ISDIR(file.st_mode) || file.st_nlink == 1 || is_new(file))
+      blocks += file.st_blocks;
   }
 };
 
@@ -56,13 +56,13 @@ listing list(const std::string& path) {
   return found; // the directory is closed: no descriptor is held across a fork
 }
 
-std::int64_t blocks_of(const listing& here) {
-  std::vector<std::int64_t> below(here.directories.size());
+std::int64_t blocks_of(const listing& directory) {
+  std::vector<std::int64_t> below(directory.directories.size());
   nopal::scope s;
   for (std::size_t i = 0; i < below.size(); ++i)
-    s.fork([&, i] { below[i] = blocks_of(list(here.directories[i])); });
+    s.fork([&, i] { below[i] = blocks_of(list(directory.directories[i])); });
   s.join();
-  return std::accumulate(below.begin(), below.end(), here.blocks);
+  return std::accumulate(below.begin(), below.end(), directory.blocks);
 }
 
 } // namespace

@@ -22,8 +22,8 @@ public:
 
 private:
   void put(nopal::fiber ready) override {
-    const int of = priority.value_of(ready);
-    ready_.emplace(-of, std::move(ready)); // equal ones stay in the order in which they came
+    const int number = priority.value_of(ready);
+    ready_.emplace(-number, std::move(ready)); // equal ones stay in the order in which they came
   }
   nopal::fiber take() override {
     if (ready_.empty())
@@ -44,7 +44,7 @@ std::pair<std::string, int> job_of(const std::string& text) {
     const std::pair<std::string, int> job{text.substr(0, at), std::stoi(number, &end)};
     if (end == number.size() && at != 0)
       return job;
-  } catch (const std::logic_error&) { // the sentence below says it
+  } catch (const std::logic_error&) { // no number: the message below says it
   }
   throw CLI::ValidationError("job", "'" + text + "' is not accepted: a job is NAME=NUMBER");
 }

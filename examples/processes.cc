@@ -3,8 +3,8 @@
 // on several processes: `NOPAL_PROCESSES=4 processes 12`, or `mpirun -n 4 processes 12` where it is
 // linked with an MPI.
 //
-// A task has copies of all that it needs; what it is given holds no pointer. So the rest of its
-// caller can go on in another process, which copies the frames to the same address.
+// A task has copies of all that it needs, and these hold no pointers. So another process can copy
+// the frames of its caller to the same address and go on there.
 #include "command_line.h"
 
 #include <nopal/process.h>
@@ -56,9 +56,9 @@ int main(int argc, char** argv) {
   int n = 0;
   app.add_option("N", n, "rows and columns")->required()->check(CLI::Range(1, 16));
   return run_program(app, argc, argv, [&] {
-    process::session here{argc, argv}; // every process comes here, and gets the result
-    const long found = here.run(count, board{{}, n, 0}, 0, n);
-    if (here.rank() == 0)
+    process::session session{argc, argv}; // every process comes here, and gets the result
+    const long found = session.run(count, board{{}, n, 0}, 0, n);
+    if (session.rank() == 0)
       std::printf("%d queens: %ld boards\n", n, found);
   });
 }

@@ -28,7 +28,7 @@ long fib(int n) {
 
 int checked(int result, const char* what) { return result < 0 ? throw_errno(what), 0 : result; }
 
-// On a free port of this machine, whose number is printed.
+// Listens on a free port of this machine, and prints its number. Returns the socket.
 int listen_here() {
   sockaddr_in address{AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {}};
   socklen_t size = sizeof address;
@@ -52,13 +52,13 @@ long serve(int connection) {
   return requests;
 }
 
-// The next client's connection; one that has left before is passed over. Negative: see errno.
-int accept_one(int from) {
-  int one = -1;
+// The next client's connection, which skips clients that have left. Negative: errno has the error.
+int next_connection(int socket_) {
+  int connection = -1;
   do
-    one = nopal::blocking([&] { return accept(from, nullptr, nullptr); });
-  while (one < 0 && (errno == EINTR || errno == ECONNABORTED));
-  return one;
+    connection = nopal::blocking([&] { return accept(socket_, nullptr, nullptr); });
+  while (connection < 0 && (errno == EINTR || errno == ECONNABORTED));
+  return connection;
 }
 
 } // namespace
@@ -68,10 +68,10 @@ int main(int argc, char** argv) {
   int connections = 1;
   app.add_option("--connections", connections, "ends after so many")->check(CLI::Range(1, 1 << 20));
   return run_program(app, argc, argv, [&] {
-    std::signal(SIGPIPE, SIG_IGN); // where a client has left, its answer is lost, and no more
+    std::signal(SIGPIPE, SIG_IGN); // if a client has left, only its answer is lost
     nopal::channel<long> served;
     nopal::run([&] {
-      const int from = listen_here();
+      const int socket_ = listen_here();
       nopal::spawn([&, left = connections] {
         long total = 0;
         for (int i = 0; i < left; ++i)
@@ -79,17 +79,17 @@ int main(int argc, char** argv) {
         std::printf("%ld requests\n", total);
       });
       for (int i = 0; i < connections; ++i) {
-        const int one = accept_one(from);
-        if (one < 0) { // those that were accepted are served
+        const int connection = next_connection(socket_);
+        if (connection < 0) { // the connections that were accepted are served all the same
           const int error = errno;
           for (; i < connections; ++i)
             served.send(0);
           errno = error;
           throw_errno("accept");
         }
-        nopal::spawn([&served, one] { served.send(serve(one)); });
+        nopal::spawn([&served, connection] { served.send(serve(connection)); });
       }
-      close(from);
+      close(socket_);
     });
   });
 }

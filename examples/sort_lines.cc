@@ -31,7 +31,7 @@ void merge_into(lines a, lines b, lines out) {
   s.join();
 }
 
-// Sorts `all`, and leaves the result there or, if `over`, in `spare`, which is as long.
+// Sorts the lines `all`. The result is in `all` or, if `over`, in `spare`; both are of one length.
 void sort_lines(lines all, lines spare, bool over) {
   if (all.size() <= grain) {
     std::ranges::sort(all);

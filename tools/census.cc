@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A program that this is linked into counts from its start: each test of a check build.
+// A program that is linked with this file counts from its start, as each test of a check build
+// does.
 #include "tools/census.h"
 
 namespace {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Counts, exactly, the pages of all stacks that nobody runs on: the live ones, which hold frames,
-// and the dead ones, of which there must be no more than the budget.
+// Counts, exactly, the pages of all stacks on which no strand runs: the live pages, which hold
+// frames, and the dead ones, of which there must be no more than the budget.
 //
-// The kernel is asked twice each time that a stack is left, so a program that counts is slow. A
-// stack's entry belongs to whoever owns the stack, or gives its pages back
+// The census asks the kernel twice each time that a strand leaves a stack, so a program that counts
+// is slow. A stack's entry belongs to the thread that owns the stack or gives its pages back
 // (nopal/stack/retirement.h), so it needs no lock.
 //
 // Thread rules: `start` before the first fork; all else at any time, from any thread.
@@ -18,7 +18,7 @@
 
 namespace census {
 
-// A sum over all those stacks, and the most that it has been.
+// A sum over all those stacks, and its largest value so far.
 class sum {
 public:
   // Returns the sum.
@@ -51,17 +51,17 @@ inline std::uint64_t pages_with_memory(std::uintptr_t low, std::uintptr_t high) 
   return low == high ? 0 : nopal::base::resident_pages(reinterpret_cast<void*>(low), high - low);
 }
 
-// Observes (stack.h). One that wants to know more itself calls this as well.
-inline void see(nopal::stack::event what, nopal::stack::stack_id of,
+// The observer (stack.h). Another observer calls this one, too, if the census is to go on.
+inline void see(nopal::stack::event what, nopal::stack::stack_id id,
                 std::uintptr_t frames) noexcept {
   namespace stack = nopal::stack;
-  counted& here = counted_of[stack::large_ones.number_of(of)];
+  counted& pages = counted_of[stack::large_ones.number_of(id)];
   switch (what) {
   case stack::event::left: {
-    here = {pages_with_memory(frames, stack::top(of)),
-            pages_with_memory(stack::bottom(of), frames)};
-    live.add(here.live);
-    const std::uint64_t in_total = dead.add(here.dead);
+    pages = {pages_with_memory(frames, stack::top(id)),
+             pages_with_memory(stack::bottom(id), frames)};
+    live.add(pages.live);
+    const std::uint64_t in_total = dead.add(pages.dead);
     NOPAL_ASSERT(in_total <= stack::budget_pages(),
                  "the census found %zu dead stack pages, but the budget is %u: an error in Nopal, "
                  "please report it",
@@ -71,13 +71,13 @@ inline void see(nopal::stack::event what, nopal::stack::stack_id of,
   case stack::event::claimed:
     break;
   case stack::event::reclaimed:
-    dead.take(here.dead);
-    here.dead = 0;
+    dead.take(pages.dead);
+    pages.dead = 0;
     break;
   case stack::event::reused:
-    live.take(here.live);
-    dead.take(here.dead);
-    here = {};
+    live.take(pages.live);
+    dead.take(pages.dead);
+    pages = {};
     break;
   }
 }

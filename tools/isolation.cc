@@ -26,7 +26,8 @@ struct range {
   bool holds(std::uintptr_t at) const noexcept { return at >= from && at < to; }
 };
 
-// A function that does not use rbp leaves in it what its caller had.
+// Where a task_context has rbp, in words. A function that does not use rbp leaves its caller's
+// value in it, so this word is not checked.
 constexpr std::ptrdiff_t saved_rbp = 6;
 
 constexpr const char* allocated = "memory that one process has allocated";
@@ -41,8 +42,9 @@ int add_loaded(dl_phdr_info* info, std::size_t, void* to) {
   return 0;
 }
 
-// What each process has for itself: what it may write, and no file is behind. Programs and
-// libraries lie alike in all, with their variables.
+// The memory that one process has for itself: private, writable, and not mapped from a file.
+// Programs and libraries are left out: with their variables they lie at the same addresses in all
+// processes.
 std::vector<range> own_memory() {
   std::vector<range> loaded;
   dl_iterate_phdr(add_loaded, &loaded);
@@ -53,20 +55,21 @@ std::vector<range> own_memory() {
   const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
   char line[512];
   while (std::fgets(line, sizeof line, maps) != nullptr) {
-    range one{};
+    range mapping{};
     char rights[8];
     char name[256] = "";
-    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %*s %255s", &one.from, &one.to,
-                    rights, name) < 3 ||
+    if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %*s %255s", &mapping.from,
+                    &mapping.to, rights, name) < 3 ||
         rights[1] != 'w' || rights[3] != 'p')
       continue;
-    one.what = one.holds(thread)                      ? "a thread's variables (thread_local)"
-               : std::strncmp(name, "[stack", 6) == 0 ? "the stack of a thread"
-                                                      : allocated;
-    const bool of_library = std::ranges::any_of(
-        loaded, [&](const range& each) { return each.from < one.to && one.from < each.to; });
+    mapping.what = mapping.holds(thread)                  ? "a thread's variables (thread_local)"
+                   : std::strncmp(name, "[stack", 6) == 0 ? "the stack of a thread"
+                                                          : allocated;
+    const bool of_library = std::ranges::any_of(loaded, [&](const range& each) {
+      return each.from < mapping.to && mapping.from < each.to;
+    });
     if (name[0] != '/' && !of_library)
-      own.push_back(one);
+      own.push_back(mapping);
   }
   std::fclose(maps);
   return own;
@@ -74,10 +77,11 @@ std::vector<range> own_memory() {
 
 const char* what_is_at(std::uintptr_t value, const layout& memory, const range& arrived,
                        const std::vector<range>& own) noexcept {
-  // Below are frames that have ended, which dead words name; the upper end is the parent's context.
+  // Addresses below the task's upper end are not reported: words of frames that have ended may name
+  // them, and at the upper end lies the parent's context.
   if (value >= memory.region_at() && value < memory.region_end())
     return value > arrived.to ? "the stack of another task" : nullptr;
-  if (value >= block_at && value < memory.region_at()) // cells, which a task's references name
+  if (value >= block_at && value < memory.region_at()) // a cell, which a task may refer to
     return nullptr;
   for (const range& each : own)
     if (each.holds(value))

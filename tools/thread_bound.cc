@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The diagnosis that check builds link in (nopal/vproc/thread_bound.h): it walks the callers of a
-// strand; and it replaces the lock functions of the C library, to count the mutexes that a thread
-// holds.
+// A diagnosis that check builds link in (nopal/vproc/thread_bound.h). It walks the callers of a
+// strand, and it replaces the C library's lock functions, to count the mutexes that a thread holds.
 #include "nopal/vproc/thread_bound.h"
 
 #include "nopal/arch/arch.h"
@@ -35,7 +34,7 @@ namespace {
 
 thread_local int held __attribute__((tls_model("initial-exec"))) = 0;
 
-// A frame of this function of this file belongs to its thread.
+// A function whose frame must return on its own thread.
 struct bound_function {
   const char* function; // its whole name; null: any function
   const char* file;     // a part of the last component of the file's path
@@ -61,8 +60,8 @@ const bound_function* found_bound(const void* address) noexcept {
   return nullptr;
 }
 
-// A handler is looked for in this many frames above the fork: a deep recursion may fork at each
-// level, and a walk to its end would take quadratic time.
+// The walk looks for a handler in so many frames above the fork. A deep recursion may fork at each
+// level, and walks to its end would take quadratic time.
 constexpr unsigned kFrames = 64;
 constexpr char kInHandler[] = "a signal handler forks: the frames that it interrupted cannot go on "
                               "on another thread; do not fork in signal handlers";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Saving, resuming and switching: everything that depends on the processor, for x86-64 (x86_64.S).
+// All that depends on the processor: saving a strand, resuming it, changing stacks (x86_64.S).
 //
 // A `context` is what a suspended strand needs to continue: an address, a stack, and the registers
 // and floating-point control that a call must preserve. It lies in the frame that declares a scope,
@@ -25,11 +25,11 @@ struct control_words {
   std::uint16_t x87;
 
   static control_words now() noexcept {
-    control_words here;
-    asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(here.vector), "=m"(here.x87));
-    return here;
+    control_words words;
+    asm volatile("stmxcsr %0\n\tfnstcw %1" : "=m"(words.vector), "=m"(words.x87));
+    return words;
   }
-  // The thread's status flags, which say what was computed and not how, stay.
+  // Makes the thread compute with these. Its status flags, which tell of past results, stay.
   void use() const noexcept {
     const control_words before = now();
     if (before == *this)
@@ -68,8 +68,8 @@ struct runner {
 };
 
 // The worker that runs on this thread. Only `current` and x86_64.S read it: a strand changes
-// threads at forks and joins, and a compiler that remembered the variable's address would go on
-// reading the old thread's. vproc/worker.cc defines it, and knows its initial value.
+// threads at forks and joins, and a compiler that kept the variable's address would then read the
+// old thread's. vproc/worker.cc defines it, with its initial value.
 extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("initial-exec")));
 
 [[gnu::always_inline]] inline runner* current() noexcept {
@@ -83,11 +83,11 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
 // registers. For Clang a clobber of rsp achieves that; it moves no stack pointer, so warnings are
 // off. GCC warns of such a clobber even when it links with -flto, where no pragma is heard, and
 // needs other things:
-//   never      A call that passes an argument on the stack. It stands in a branch that is never
-//              taken, which GCC finds out only after it has decided how to address the locals: of
-//              the call nothing is left.
-//   r12        A function that saves one register alone would compute the stack pointer from the
-//              frame pointer, which it has just loaded.
+//   never      A call that passes an argument on the stack, in a branch that is never taken. GCC
+//              finds that out only after it has decided how to address the locals, and then removes
+//              the call.
+//   r12        A clobber of one more register. A function that saves only one ends by computing
+//              the stack pointer from the frame pointer, which it has just loaded.
 //   asm goto   GCC knows that an alloca's address is the stack pointer, and might use one for the
 //              other after a fork. It forgets this where two paths meet.
 #if !defined(__clang__)
@@ -131,13 +131,13 @@ extern "C" [[noreturn, gnu::cold]] void nopal_arch_never(__float80 on_the_stack)
 
 // A fork's stub is a NOPAL_FORK_STUB whose one statement is NOPAL_RECORD_CALLER_AND_GO_TO. It
 // records its caller in the context that is its first argument, and jumps to the thunk with all
-// arguments as they are; the thunk returns to the caller. The stub has no frame, so exceptions may
-// pass. Compilers must conclude nothing from its body, for the thunk's effects count as its own:
-// the thunk may even throw before the child begins, when a closure cannot be moved.
+// arguments unchanged; the thunk returns to the stub's caller. The stub has no frame, so exceptions
+// may pass. Compilers must conclude nothing from its body, since all effects are the thunk's. It
+// may even throw before the child begins, if moving a closure throws.
 //
-// For Clang the stub has the thunk's parameters: Clang before 19 passes only arguments that the
-// function it sees declares, and -fsanitize=cfi checks the type of a function that is called. For
-// GCC the stub has none, or GCC would move them about before the statement.
+// For Clang the stub has the thunk's parameters: Clang before 19 passes only those arguments that
+// the stub declares, and -fsanitize=cfi checks the type of each function that is called. For GCC
+// the stub has none, or GCC would move them about before the statement.
 #if defined(__clang__)
 #define NOPAL_MAY_THROW , "unwind"
 #define NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW
@@ -154,13 +154,13 @@ extern "C" [[noreturn, gnu::cold]] void nopal_arch_never(__float80 on_the_stack)
 #define NOPAL_FORK_STUB                                                                            \
   __attribute__((naked, NOPAL_OPAQUE, visibility("hidden"), no_instrument_function,                \
                  no_profile_instrument_function, no_stack_protector))
-// In the large code model GCC thinks that no address is near, and accepts this operand only as "X".
+// In the large code model GCC takes each address for a far one and accepts the operand as "X" only.
 #if defined(__code_model_large__) && !defined(__clang__)
 #define NOPAL_ADDRESS "X"
 #else
 #define NOPAL_ADDRESS "i"
 #endif
-#define NOPAL_RECORD_RETURN "movq %%rsp, 0(%%rdi)\n\t" // some baselines do otherwise
+#define NOPAL_RECORD_RETURN "movq %%rsp, 0(%%rdi)\n\t" // some baselines define another one
 #define NOPAL_RECORD_CALLER_AND_GO_TO(thunk)                                                       \
   NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW                                                                \
   asm volatile(NOPAL_RECORD_RETURN "movq %%rbx, 24(%%rdi)\n\t"                                     \
@@ -170,8 +170,8 @@ extern "C" [[noreturn, gnu::cold]] void nopal_arch_never(__float80 on_the_stack)
                : NOPAL_ADDRESS(thunk)                                                              \
                : "memory" NOPAL_MAY_THROW)
 
-// Whether the stack pointer is below the address in `word`. One instruction: compilers do not fold
-// an atomic load into a comparison.
+// Whether the stack pointer is below the address in `word`. This is one instruction; compilers
+// would make two of an atomic load and a comparison.
 template <class Word> [[gnu::always_inline]] inline bool stack_below(const Word& word) noexcept {
   static_assert(sizeof(Word) == 8);
   bool result;
@@ -179,8 +179,8 @@ template <class Word> [[gnu::always_inline]] inline bool stack_below(const Word&
   return result;
 }
 
-// word = its own address + Distance. The value stays in no register: a function that is called
-// later may push one only to align the stack, and that word might lie where this one was.
+// word = its own address + Distance. No register keeps the value: a function may push any register
+// to align the stack, and so write the value back to where this word was (stack/marks.h).
 template <std::ptrdiff_t Distance>
 [[gnu::always_inline]] inline void store_own_address(std::uintptr_t& word) noexcept {
   std::uintptr_t gone;
@@ -190,15 +190,15 @@ template <std::ptrdiff_t Distance>
                : "memory");
 }
 
-// word >>= 1, in one instruction that is not atomic: an interrupt finds it done or not begun, but
-// another processor may write in between. True: the word was odd.
+// word >>= 1, in one instruction that is not atomic: an interrupt comes before or after it, but
+// another processor may write between its read and its write. True: the word was odd.
 [[gnu::always_inline]] inline bool halve_at_once(std::uintptr_t& word) noexcept {
   bool odd;
   asm volatile("shrq %1" : "=@ccc"(odd), "+m"(word) : : "memory");
   return odd;
 }
 
-// For a function that has computed a value which must stay in no register that calls may change.
+// Clears the registers that calls may change, so that none keeps a value that was computed before.
 [[gnu::always_inline]] inline void forget_registers() noexcept {
   asm volatile(".irp r, eax, ecx, edx, esi, edi, r8d, r9d, r10d, r11d\n\txorl %%\\r, %%\\r\n\t.endr"
                :
@@ -206,8 +206,8 @@ template <std::ptrdiff_t Distance>
                : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11");
 }
 
-// The address of a local variable, computed where it is needed. A compiler would keep it in a
-// register, which the function would have to save.
+// The address of a local variable, computed anew at each call. A compiler would keep it in a
+// register that the function would have to save.
 template <class T> [[gnu::always_inline]] inline T* address_of(T& local) noexcept {
   T* address;
   asm volatile("leaq %1, %0" : "=r"(address) : "m"(local));
@@ -220,7 +220,7 @@ template <class T> [[gnu::always_inline]] inline T* address_of(T& local) noexcep
   return value;
 }
 
-// Whether the processor keeps a second stack of return addresses for this thread (CET). A processor
+// Whether this thread has a shadow stack, a second stack of return addresses (CET). A processor
 // without such stacks ignores the instruction.
 inline bool shadow_stack_is_on() noexcept {
   std::uintptr_t top = 0;
@@ -230,11 +230,11 @@ inline bool shadow_stack_is_on() noexcept {
 
 extern "C" {
 // Records the caller in `at`, changes to the scheduler's stack of this thread's worker, and calls
-// `then` with the context and the stack pointer that was left. Returns when a thread resumes the
-// context.
+// `then` with the context and the stack pointer that was left; `then` must not return. Returns when
+// a thread resumes the context. For joins: `at` has the stack and the frame pointer of its scope.
 void nopal_arch_suspend(context* at, void (*then)(context*, std::uintptr_t));
 
-// The same for a strand that stops anywhere: records the stack and the frame pointer too.
+// The same for a strand that stops elsewhere: records the stack and the frame pointer, too.
 void nopal_arch_park(context* at, void (*then)(context*, std::uintptr_t));
 
 // Records its caller in `from` as nopal_arch_park does, and continues where `to` was recorded, on

@@ -18,8 +18,8 @@ struct gdb_range {
 };
 extern "C" gdb_range nopal_gdb_range; // zeroes until the range is reserved
 
-// A function whose frame lies on another stack is about to call from the empty stack below `top`,
-// with this stack pointer. The word at the top is free for this note.
+// Notes in the highest word below `top` that a function whose frame lies on another stack is about
+// to call from this empty stack, with this stack pointer.
 inline void tell_gdb(std::uintptr_t top, std::uintptr_t stack_pointer) noexcept {
   reinterpret_cast<std::uintptr_t*>(top)[-1] = stack_pointer;
 }

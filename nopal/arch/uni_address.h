@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Spawning, suspending and resuming tasks that may go on in another process, at the same address.
 //
-// What a task needs to go on lies on its stack, below its frames, so that who has copied the stack
-// has everything:
+// All that a task needs to go on lies on its stack, below its frames: a copy of the stack suffices.
 //
 //      | frames of the task      |
 //      | return address          |  <- where it goes on
@@ -24,18 +23,18 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::arch {
 
 struct task_context {
-  std::uintptr_t upper; // where the task's frames end; the runtime's to set
+  std::uintptr_t upper; // where the task's frames end; the runtime sets it
   std::uint64_t preserved[6];
   void* resume_at;
 };
 static_assert(sizeof(task_context) == 64 && offsetof(task_context, resume_at) == 56);
 
 // A spawn's stub is a NOPAL_FORK_STUB whose one statement is NOPAL_PUSH_CALLER_AND_CALL. It pushes
-// its caller's context, and calls the thunk with a pointer to that as the first argument, where its
-// own caller has passed a null pointer; the others stay as they are. When the thunk returns, it has
-// changed no preserved register. No exception leaves the thunk.
+// its caller's context and calls the thunk with a pointer to that as the first argument, where the
+// caller has passed null; the other arguments are the caller's. The thunk preserves the registers
+// that calls preserve, and lets no exception out.
 //
-// In check builds the thunk finds zeroes in those registers, so that nothing of its caller comes
+// In check builds these registers are 0 when the thunk begins, so that no value of its caller gets
 // into the frames of the child (process/run/isolation.h).
 #if defined(NOPAL_CHECKS)
 #define NOPAL_EMPTY_REGISTERS                                                                      \
@@ -48,8 +47,8 @@ static_assert(sizeof(task_context) == 64 && offsetof(task_context, resume_at) ==
 #define NOPAL_EMPTY_REGISTERS
 #define NOPAL_REFILL_REGISTERS
 #endif
-// Where each process has a region of its own (iso-address), a child begins on that of the process
-// which spawns it: below its caller, or at the upper end if its caller has come from elsewhere.
+// With a region for each process (iso-address) a child begins in the region of the process that
+// spawns it: below its caller, or at the upper end if its caller lies in another region.
 #if NOPAL_PROCESS_REGIONS
 #define NOPAL_CALL_ON_OWN_REGION(thunk)                                                            \
   "movq %%rsp, %%rbp\n\tcmpq nopal_own_region(%%rip), %%rsp\n\tjb 1f\n\t"                          \
@@ -75,25 +74,26 @@ static_assert(sizeof(task_context) == 64 && offsetof(task_context, resume_at) ==
                : NOPAL_ADDRESS(thunk)                                                              \
                : "memory")
 
-// The word of the thread with which functions compiled with -fstack-protector mark their frames.
+// The thread's word with which functions compiled with -fstack-protector mark their frames.
 inline std::uint64_t stack_canary() noexcept {
   std::uint64_t value;
   asm volatile("movq %%fs:40, %0" : "=r"(value));
   return value;
 }
-// The caller does not return, and no caller of it.
+// Precondition: neither the caller nor any caller of it returns, since the marks of their frames
+// hold the old word.
 [[gnu::always_inline]] inline void set_stack_canary(std::uint64_t value) noexcept {
   asm volatile("movq %0, %%fs:40" : : "r"(value) : "memory");
 }
 
 extern "C" {
-// The lower and the upper end of this process's region; where each has its own, the stubs read it.
+// The lower and the upper end of this process's region. The stubs of iso-address read it.
 extern std::uintptr_t nopal_own_region[2];
 
-// Calls f(argument) on the caller's stack, and notes in `here` where that stack is. Returns when f
-// does, or when nopal_arch_exit is called with the same `here`, on whatever stack.
-void nopal_arch_enter(std::uintptr_t* here, void (*f)(void*), void* argument);
-[[noreturn]] void nopal_arch_exit(const std::uintptr_t* here) noexcept;
+// Calls f(argument) on the caller's stack, and stores the stack pointer in `entry`. Returns when f
+// returns, or when nopal_arch_exit is called with the same `entry`, on whatever stack.
+void nopal_arch_enter(std::uintptr_t* entry, void (*f)(void*), void* argument);
+[[noreturn]] void nopal_arch_exit(const std::uintptr_t* entry) noexcept;
 
 // Pushes the caller's context, changes to the given stack, and calls then(context, argument), which
 // must not return. Returns when the context is resumed.
@@ -101,8 +101,8 @@ void nopal_arch_suspend_task(void (*then)(task_context*, void*), void* argument,
                              std::uintptr_t stack_pointer);
 [[noreturn]] void nopal_arch_resume_task(task_context* at) noexcept;
 
-// Calls f(argument), which must not return, on the given stack; with zeroes in the registers that
-// calls preserve.
+// Calls f(argument), which must not return, on the given stack. The registers that calls preserve
+// are 0 then.
 [[noreturn]] void nopal_arch_begin_task(void (*f)(void*), void* argument,
                                         std::uintptr_t stack_pointer) noexcept;
 }

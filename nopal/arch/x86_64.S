@@ -42,7 +42,7 @@
     movq %r15, 56(%rdi)
     .endm
 
-    /* Undefined: neither debugger nor unwinder finds a caller beyond this. */
+    /* The undefined rip tells debuggers and unwinders that the frame has no caller. */
     .macro call_on_scheduler_stack then
     movq nopal_self@gottpoff(%rip), %rax
     movq %fs:(%rax), %rax
@@ -71,7 +71,7 @@
     leaq .Lparked(%rip), %rax
     movq %rax, 0(%rdi)
     movq %rsp, 8(%rdi)
-    movq %rsp, 16(%rdi) /* rbp may hold anything, and the flags need two bits: it is on the stack */
+    movq %rsp, 16(%rdi) /* not rbp, which may hold anything: its low bits would pass for flags */
     record_registers
     movq %rsi, %rdx
     movq %rsp, %rsi

@@ -14,26 +14,26 @@
     .size \name, . - \name
     .endm
 
-    .macro push_one register
+    .macro push_register register
     pushq %\register
     .cfi_adjust_cfa_offset 8
     .cfi_rel_offset \register, 0
     .endm
 
-    .macro pop_one register
+    .macro pop_register register
     popq %\register
     .cfi_adjust_cfa_offset -8
     .cfi_restore \register
     .endm
 
-    /* As NOPAL_PUSH_CALLER_AND_CALL does: a task_context. */
+    /* Pushes a task_context, as NOPAL_PUSH_CALLER_AND_CALL does. */
     .macro push_context
-    push_one rbp
-    push_one rbx
-    push_one r12
-    push_one r13
-    push_one r14
-    push_one r15
+    push_register rbp
+    push_register rbx
+    push_register r12
+    push_register r13
+    push_register r14
+    push_register r15
     subq $8, %rsp
     .cfi_adjust_cfa_offset 8
     .endm
@@ -41,12 +41,12 @@
     .macro pop_context
     addq $8, %rsp
     .cfi_adjust_cfa_offset -8
-    pop_one r15
-    pop_one r14
-    pop_one r13
-    pop_one r12
-    pop_one rbx
-    pop_one rbp
+    pop_register r15
+    pop_register r14
+    pop_register r13
+    pop_register r12
+    pop_register rbx
+    pop_register rbp
     .endm
 
     .text

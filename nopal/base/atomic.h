@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The only door to atomics. A build can put others in the place of all that is declared here, for
-// all files of a program: NOPAL_ATOMICS is then the name of their header, quotes included. The
-// model checker does so, and thus checks the text that ships.
+// The only header that includes <atomic>. A build can replace all that is declared here, for all
+// files of a program: NOPAL_ATOMICS then names the header to include, quotes included. The model
+// checker does so, and thus checks the text that ships.
 //
 // Barriers: `light_barrier` and `heavy_barrier` are the two halves of an asymmetric fence. If a
 // thread runs  store A; light_barrier; load B  and another  store B; heavy_barrier; load A,  at
@@ -37,14 +37,14 @@ using enum std::memory_order;
 inline std::atomic<unsigned> fence_word{0};
 inline void full_fence() noexcept { fence_word.fetch_add(1, std::memory_order_seq_cst); }
 #elif defined(__SANITIZE_ADDRESS__)
-// No local word: where a function that is not instrumented takes this in, GCC poisons the word at
-// the end of its scope, and nobody undoes that.
+// A fence without a local word: if GCC inlines this into a function that is not instrumented, it
+// poisons such a word at the end of its scope, and nothing takes the poison away.
 [[gnu::always_inline]] inline void full_fence() noexcept {
   __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 #else
-// A locked instruction orders on x86-64 what mfence orders, except streaming stores. Of a fence,
-// compilers make an mfence, which is slower.
+// On x86-64 a locked instruction orders what mfence orders, except streaming stores. For a fence,
+// compilers emit mfence, which is slower.
 [[gnu::always_inline]] inline void full_fence() noexcept {
   volatile std::uint32_t word = 0;
   __atomic_fetch_or(&word, 0u, __ATOMIC_SEQ_CST);
@@ -57,22 +57,22 @@ inline void full_fence() noexcept { fence_word.fetch_add(1, std::memory_order_se
 
 void heavy_barrier() noexcept;
 
-// Loads one word of memory that others may be writing. With the acquire after it, what the word
-// points to may be read.
+// Loads one word of memory that others may be writing. After acquire_what_was_read the caller may
+// also read what the word points to.
 [[gnu::always_inline]] inline std::uintptr_t load_relaxed_word(std::uintptr_t at) noexcept {
   return *reinterpret_cast<const volatile std::uintptr_t*>(at);
 }
 [[gnu::always_inline]] inline void acquire_what_was_read() noexcept {
   std::atomic_signal_fence(std::memory_order_acquire); // x86-64 does not reorder loads
 }
-// A relaxed compare-and-swap: if the word is not `expected`, stores in `expected` what it is.
+// A relaxed compare-and-swap. If it fails, `expected` is the value that the word has.
 [[gnu::always_inline]] inline bool replace_word(std::uintptr_t at, std::uintptr_t& expected,
                                                 std::uintptr_t desired) noexcept {
   return __atomic_compare_exchange_n(reinterpret_cast<std::uintptr_t*>(at), &expected, desired,
                                      false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-// For a thread that spins, with n = 1, 2 and so on: usually a pause, now and then its time slice.
+// For a thread that spins, with n = 1, 2 and so on: a pause, or at each 64th call its time slice.
 void wait_briefly(unsigned n) noexcept;
 
 } // namespace nopal::base

@@ -12,7 +12,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
-// std::invoke. The header that has it takes longer to compile than all others of a fork together.
+// Does what std::invoke does, whose header takes longer to compile than all others of a fork.
 template <class F, class... Args>
 [[gnu::always_inline]] inline decltype(auto) call(F&& f, Args&&... args) {
   if constexpr (std::is_member_pointer_v<std::remove_cvref_t<F>>)
@@ -21,7 +21,7 @@ template <class F, class... Args>
     return std::forward<F>(f)(std::forward<Args>(args)...);
 }
 
-// A child or a fiber can have a copy of each, or what is moved to it.
+// A child or a fiber can own each of these values: a copy, or, of an rvalue, what is moved.
 template <class... Parts>
 concept copied = (std::is_constructible_v<std::decay_t<Parts>, Parts> && ...);
 
@@ -32,7 +32,7 @@ concept forks_into =
     copied<F, Args...> &&
     std::is_assignable_v<R&, std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>>;
 
-// Whether f comes back with its result: nothing, a reference, or what can be moved.
+// f can be called, and its result is void, a reference, or a value that can be moved.
 template <class F>
 concept comes_back =
     std::is_invocable_v<F> &&

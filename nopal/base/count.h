@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How many things of a kind there are now, kept by any threads: guards against preemption, threads
-// that are blocked, things that are cancelled.
+// The present number of things of a kind, changed and read by any thread: guards against
+// preemption, blocked threads, cancelled nodes.
 //
 // Orders:
-//   B  add: fetch_add seq_cst; number: load seq_cst. For the counts of what is cancelled
-//      (sched/stop.h): `add`, then a load of how many vprocs there are (vproc/table.cc); a vproc
-//      that is made: the store of that, then `number`. All seq_cst: one of the two sees the other.
-//      Other counts need no order. They pay nothing for it: on x86-64 each fetch_add is a full
-//      fence, and a seq_cst load is a plain one.
+//   B  add: fetch_add seq_cst; number: load seq_cst. The count of what is cancelled (sched/stop.h)
+//      needs this: a canceller calls `add` and then loads the number of vprocs (vproc/table.cc); a
+//      thread that makes a vproc stores that number and then calls `number`. So one of the two sees
+//      the other. Other counts need no order, and pay nothing for it: on x86-64 each fetch_add is a
+//      full fence, and a seq_cst load is a plain one.
 //   subtract: relaxed. A count that is read too high costs a look in vain.
 #pragma once
 

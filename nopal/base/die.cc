@@ -16,7 +16,7 @@ namespace nopal::base {
 namespace {
 
 char prefix[] = "nopal: ";
-char cut_end[] = "...\n"; // a sentence that is not cut ends with the last character of it
+char cut_end[] = "...\n"; // behind a sentence that is cut; behind others its last character only
 
 // A pipe takes a write of 4096 bytes in one piece (PIPE_BUF), prefix and newline included.
 constexpr std::size_t sentence_bytes_max = 4096 - sizeof prefix;

@@ -18,7 +18,7 @@ inline constexpr int exit_status_died = 70;
 [[noreturn, gnu::cold]] void die(const char* format, ...) noexcept
     __attribute__((format(printf, 1, 2)));
 
-// The same for a signal handler, also on a small alternate stack: it formats nothing.
+// Does the same in a signal handler, also on a small alternate stack: it formats nothing.
 [[noreturn]] void die_in_signal_handler(const char* sentence) noexcept;
 
 // Prints `nopal: <line>` and a newline with a single write, and returns. It leaves errno as it was.

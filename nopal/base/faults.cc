@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the kernel would do with a signal, done by hand where one handler stands before another.
+// The handler of SIGSEGV. After its looks it does what the kernel would have done without it.
 #include "nopal/base/faults.h"
 
 #include "nopal/base/atomic.h"
@@ -12,17 +12,17 @@
 namespace nopal::base {
 namespace {
 
-// A handler of the program runs there too, and its frames must not leave the stack unnoticed.
+// The guard below a signal stack, on which handlers of the program run too.
 constexpr std::size_t kGuardBytes = std::size_t{512} << 10;
 
-// The registers that the kernel saves there may be many (AVX-512, AMX).
+// The kernel saves the registers on a signal stack, and these may be many (AVX-512, AMX).
 std::size_t signal_stack_bytes() noexcept {
   const std::size_t all = (std::size_t{32} << 10) + getauxval(AT_MINSIGSTKSZ);
   return (all + page_size() - 1) / page_size() * page_size();
 }
 
 atomic<fault_look> looks[most_fault_looks]{}; // null: none
-// Of the handler, which a thread may enter as soon as it is installed; the rest is written before.
+// The handler reads `previous` and `spent`, so both are written before it is installed.
 bool installed = false;
 struct sigaction ours{};
 struct sigaction previous{};
@@ -33,12 +33,12 @@ bool is_default() noexcept {
          ((previous.sa_flags & SA_SIGINFO) == 0 && previous.sa_handler == SIG_DFL);
 }
 
-bool is_fault(const siginfo_t* info) noexcept { return info->si_code > 0; } // else it was sent
+bool is_fault(const siginfo_t* info) noexcept { return info->si_code > 0; } // false: it was sent
 
-// Does what would have been done without Nopal's handler, which calls it last.
+// The handler's last step: what would have happened without it.
 void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   if (!is_fault(info) && is_first_fault_handler() && !is_default())
-    return; // ignored; a fault cannot be
+    return; // the program ignores the signal; the kernel lets nobody ignore a fault
   if (!is_first_fault_handler()) {
     const bool once = (previous.sa_flags & static_cast<int>(SA_RESETHAND)) != 0;
     if (!once || !spent.exchange(true, relaxed)) {
@@ -50,7 +50,7 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
   struct sigaction by_default{};
   by_default.sa_handler = SIG_DFL;
   sigaction(signal, &by_default, nullptr);
-  if (!is_fault(info)) // a fault comes again
+  if (!is_fault(info)) // a fault comes again by itself, when the instruction runs again
     raise(signal);
 }
 
@@ -70,7 +70,7 @@ bool install() noexcept {
   ours.sa_sigaction = on_fault;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous.sa_flags & (SA_NODEFER | SA_RESTART));
   if (is_first_fault_handler() && !is_default())
-    ours.sa_flags |= SA_RESTART; // what is ignored interrupts no call
+    ours.sa_flags |= SA_RESTART; // a signal that the program ignores interrupts no system call
   installed = sigaction(SIGSEGV, &ours, nullptr) == 0;
   return installed;
 }
@@ -87,10 +87,10 @@ void uninstall() noexcept {
 bool add_fault_look(fault_look look) noexcept {
   atomic<fault_look>* free = nullptr;
   for (atomic<fault_look>& each : looks) {
-    const fault_look there = each.load(relaxed);
-    if (there == look)
+    const fault_look registered = each.load(relaxed);
+    if (registered == look)
       return true;
-    if (there == nullptr && free == nullptr)
+    if (registered == nullptr && free == nullptr)
       free = &each;
   }
   if (free == nullptr)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Handlers of SIGSEGV that look at a fault first and leave what is not theirs to the handler that
-// was there before, as if they were not there; and the signal stacks that they run on.
+// Nopal's one handler of SIGSEGV, which shows each fault to several looks and then behaves as if it
+// were not there; and the signal stacks that it runs on.
 #pragma once
 
 #include "nopal/config.h"
@@ -11,27 +11,27 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
-// Called at each fault of a thread, on its signal stack: ends the program, or returns. `context` is
-// the ucontext_t.
+// A look is called at each fault of any thread, on that thread's signal stack. It ends the program,
+// or returns. `context` is the ucontext_t.
 using fault_look = void (*)(std::uintptr_t address, const void* context);
 
-// Nopal has one handler. It calls each look, and then does what would have been done without it: it
-// inherits from the handler that was there before what that one has asked for (its mask, whether it
-// may interrupt itself, whether calls go on), and calls it. A signal that was sent (kill, raise,
-// sigqueue) has no address, and no look hears of it.
+// The handler calls each look, and then the handler that the program had before. It has that one's
+// mask and flags (whether it may interrupt itself, whether system calls go on). A signal that was
+// sent (kill, raise, sigqueue) has no address, so no look is called.
 //
-// By one thread at a time. At most `most_fault_looks` at once; a look that is there is not added
-// again. False: the system refuses.
+// Precondition: one thread at a time adds and removes. At most `most_fault_looks` are registered at
+// once; a look that is registered is not added again. False: there are too many, or the system
+// refuses the handler.
 inline constexpr unsigned most_fault_looks = 4;
 bool add_fault_look(fault_look look) noexcept;
-// The last one to go takes the handler away, if nobody has installed another one since.
+// After the last look the handler goes, unless the program has installed another one since.
 void remove_fault_look(fault_look look) noexcept;
-// Whether nobody handled the signal before Nopal. Called by a look.
+// Whether the program had no handler of its own. For looks.
 bool is_first_fault_handler() noexcept;
 
-// While it lives, the calling thread has a signal stack, with a guard below; unless it had one, or
-// there is no memory. That is not thread-local: a shared library that holds Nopal could not be
-// loaded while a program runs.
+// While this object lives, its thread has a signal stack with a guard below it. A thread that has a
+// signal stack keeps that; without memory it gets none. The stack does not lie in thread-local
+// memory, of which a library that is loaded while a program runs may have little.
 class signal_stack {
 public:
   signal_stack() noexcept;

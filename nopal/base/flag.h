@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A flag that is taken once: a node is cancelled, an alternative has the answer, a future is begun.
 //
-// Contract:  exactly one `take` returns true. A thread that sees the flag taken, by `taken` or by a
-//            `take` that comes too late, sees what was done before that `take`.
+// Contract:  exactly one `take` returns true. A thread that finds the flag taken (`taken` returns
+//            true, or `take` false) sees what its taker did before.
 // Orders:
 //   A  take: exchange acq_rel. Partner: itself, and the acquire of taken. What the first taker
 //      writes afterwards is ordered by other means: a join, an event.
@@ -22,7 +22,7 @@ public:
   // True: this call is the first.
   bool take() noexcept { return word_.exchange(1, base::acq_rel) == 0; } // A
   bool taken() const noexcept { return word_.load(base::acquire) != 0; } // A
-  // No other thread uses the flag. It is untaken, as at first.
+  // Precondition: no other thread uses the flag. Afterwards it is not taken.
   void reset() noexcept { word_.store(0, base::relaxed); }
 
 private:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A list of free numbers, last in, first out, for any thread: of stacks, of scopes' states.
+// A list of free numbers (of stacks, of scopes' states), last in, first out, for any thread.
 //
 //   head: tag (upper 32 bits) | the first number + 1 (lower 32 bits), 0 = empty
 //
-// The tag makes a take immune to a number that went and came back meanwhile (ABA). The links lie in
-// memory of the caller, one at the beginning of each of its elements.
+// The tag grows with each change, so a take fails if its number was taken and put back meanwhile
+// (ABA). The links lie in memory of the caller, one at the beginning of each of its elements.
 //
 // Orders: put publishes the link, and what was written before (release), to the take that reads it
 // (acquire).
@@ -41,7 +41,7 @@ public:
         !head_.compare_exchange_weak(head, next(head, number + 1), base::release, base::relaxed));
   }
 
-  // One that was put; `none` if there is none.
+  // Takes the number that was put last; `none` if the list is empty.
   std::uint32_t take() noexcept {
     std::uint64_t head = head_.load(base::acquire);
     while (first(head) != 0) {

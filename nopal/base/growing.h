@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Memory that takes of the limits (RLIMIT_DATA, locked memory) only what is used: its addresses are
-// reserved at once, and made usable from the lowest one upwards, a piece at a time.
+// Memory of which only the used part counts for the limits (RLIMIT_DATA, locked memory): all its
+// addresses are reserved at once, and become usable from the lowest one upwards, piece by piece.
 //
 // Invariant: what lies below `usable_` is usable.
-// Orders: G  a thread that has made memory usable says so (release); a thread that reads it
-//            (acquire) may use it. Two threads may make the same piece usable, which does no harm.
+// Orders: G  a thread that has made memory usable raises `usable_` (release); a thread that reads
+//            it (acquire) may use the memory. Two threads may make the same piece usable.
 #pragma once
 
 #include "nopal/config.h"
@@ -27,10 +27,9 @@ public:
     return at_ != nullptr;
   }
   void* start() const noexcept { return at_; }
-  bool holds(std::size_t bytes) const noexcept {
-    return bytes <= usable_.load(acquire); // G
-  }
-  // Makes the first so many bytes usable. False: the kernel refuses, and errno says why.
+  // Any thread. Whether the first so many bytes are usable.
+  bool holds(std::size_t bytes) const noexcept { return bytes <= usable_.load(acquire); } // G
+  // Any thread. Makes the first so many bytes usable. False: the kernel refuses; errno says why.
   bool reach(std::size_t bytes) noexcept {
     std::size_t from = usable_.load(acquire); // G
     if (bytes <= from)

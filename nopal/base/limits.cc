@@ -17,7 +17,7 @@
 namespace nopal::base {
 namespace {
 
-// The number that stands in this line of a file of the kernel, if it is there.
+// The number in the first line of a kernel's file that has this format; `otherwise` without one.
 std::size_t number_in(const char* path, const char* line_format, std::size_t otherwise) noexcept {
   std::size_t number = otherwise;
   if (FILE* const file = std::fopen(path, "re")) {
@@ -30,58 +30,51 @@ std::size_t number_in(const char* path, const char* line_format, std::size_t oth
   return number;
 }
 
-std::size_t kib_of(const char* line_format) noexcept {
-  return number_in("/proc/self/status", line_format, 0);
-}
-
 std::size_t limit_on(__rlimit_resource what) noexcept {
   rlimit limit{};
   const bool limited = getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
   return limited ? limit.rlim_cur : SIZE_MAX;
 }
 
-std::size_t left_of(std::size_t limit, std::size_t used) noexcept {
-  return limit == SIZE_MAX ? limit : limit - std::min(limit, used);
+// `used` is the format of the line that says how much is used. Without a limit it is not read.
+std::size_t left_of(__rlimit_resource what, const char* used) noexcept {
+  constexpr char path[] = "/proc/self/status";
+  const std::size_t limit = limit_on(what);
+  return limit == SIZE_MAX ? limit : limit - std::min(limit, number_in(path, used, 0) << 10); // KiB
 }
+std::size_t addresses_left() noexcept { return left_of(RLIMIT_AS, "VmSize: %zu"); }
+std::size_t data_left() noexcept { return left_of(RLIMIT_DATA, "VmData: %zu"); }
 
-std::size_t addresses_left() noexcept {
-  const std::size_t limit = limit_on(RLIMIT_AS);
-  return limit == SIZE_MAX ? limit : left_of(limit, kib_of("VmSize: %zu") << 10);
-}
-std::size_t data_left() noexcept {
-  const std::size_t limit = limit_on(RLIMIT_DATA);
-  return limit == SIZE_MAX ? limit : left_of(limit, kib_of("VmData: %zu") << 10);
-}
-
+// Reserves addresses while it lives: whether the kernel allows that shows a limit.
 struct probe {
   explicit probe(std::size_t bytes) noexcept
       : size{bytes},
         at{mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)} {}
   ~probe() {
-    if (there())
+    if (mapped())
       munmap(at, size);
   }
   probe(const probe&) = delete;
   probe& operator=(const probe&) = delete;
-  bool there() const noexcept { return at != MAP_FAILED; }
+  bool mapped() const noexcept { return at != MAP_FAILED; }
 
   const std::size_t size;
   void* const at;
 };
 
-// What may be locked, where all that is mapped from now on is. A process with CAP_IPC_LOCK has no
-// limit, which only an attempt tells.
+// How many bytes may still be mapped if the kernel locks each new mapping (mlockall); SIZE_MAX if
+// it does not, or if the process has CAP_IPC_LOCK and so no limit. Only attempts show either.
 std::size_t lockable_left() noexcept {
   const std::size_t limit = limit_on(RLIMIT_MEMLOCK);
   if (limit == SIZE_MAX)
     return limit;
   const probe page{page_size()};
-  const bool refused = !page.there() && errno == EAGAIN;
-  if (!refused && (!page.there() || !is_locked(page.at)))
+  const bool refused = !page.mapped() && errno == EAGAIN;
+  if (!refused && (!page.mapped() || !is_locked(page.at)))
     return SIZE_MAX;
-  if (probe{limit + page_size()}.there())
+  if (probe{limit + page_size()}.mapped())
     return SIZE_MAX;
-  return left_of(limit, kib_of("VmLck: %zu") << 10);
+  return left_of(RLIMIT_MEMLOCK, "VmLck: %zu");
 }
 
 bool overcommits_nothing() noexcept {
@@ -98,9 +91,9 @@ std::size_t mappings() noexcept {
   return count;
 }
 
-constexpr std::size_t kFewMappings = 8; // a change of one may need several for a moment
+constexpr std::size_t kFewMappings = 8; // to change a mapping may take several more for a moment
 
-[[gnu::format(printf, 1, 2)]] reason say(const char* format, ...) noexcept {
+[[gnu::format(printf, 1, 2)]] reason why(const char* format, ...) noexcept {
   reason made{};
   std::va_list arguments;
   va_start(arguments, format);
@@ -130,7 +123,7 @@ std::size_t max_mappings() noexcept {
   return number_in("/proc/sys/vm/max_map_count", "%zu", 65530);
 }
 
-// The kernel does not forget a locked page, not even one that is not there.
+// The kernel refuses to discard a locked page (EINVAL), also one that has no memory yet.
 bool is_locked(void* at) noexcept {
   const int before = errno;
   const bool locked = madvise(at, page_size(), MADV_DONTNEED) != 0 && errno == EINVAL;
@@ -142,33 +135,33 @@ reason why_refused(std::size_t bytes) noexcept {
   const int error = errno;
   const std::size_t lockable = lockable_left();
   if (error == EAGAIN || bytes > lockable)
-    return say("the limit on locked memory (ulimit -l) is %zu KiB, and mlockall(MCL_FUTURE) locks "
+    return why("the limit on locked memory (ulimit -l) is %zu KiB, and mlockall(MCL_FUTURE) locks "
                "all memory; raise it, or unlock future memory (munlockall) before",
                limit_on(RLIMIT_MEMLOCK) >> 10);
   if (bytes > addresses_left())
-    return say("the limit on virtual memory is %zu KiB; raise it (ulimit -v)",
+    return why("the limit on virtual memory is %zu KiB; raise it (ulimit -v)",
                limit_on(RLIMIT_AS) >> 10);
   if (bytes > data_left())
-    return say("the limit on data is %zu KiB; raise it (ulimit -d)", limit_on(RLIMIT_DATA) >> 10);
+    return why("the limit on data is %zu KiB; raise it (ulimit -d)", limit_on(RLIMIT_DATA) >> 10);
   if (mappings() + kFewMappings >= max_mappings())
-    return say("the process has as many mappings as vm.max_map_count allows, %zu; raise that",
+    return why("the process has as many mappings as vm.max_map_count allows, %zu; raise that",
                max_mappings());
   if (overcommits_nothing())
-    return say("the system has promised as much memory as it may: vm.overcommit_memory is 2");
-  return say("%s", std::strerror(error));
+    return why("the system has promised as much memory as it may: vm.overcommit_memory is 2");
+  return why("%s", std::strerror(error));
 }
 
 reason why_no_thread(int error, std::size_t stack_bytes) noexcept {
   {
     const probe stack{stack_bytes};
-    if (!stack.there() || stack_bytes > data_left())
+    if (!stack.mapped() || stack_bytes > data_left())
       return why_refused(stack_bytes);
   }
   if (error == EAGAIN)
-    return say("%s: the limit on processes (ulimit -u) or that of the control group (pids.max) "
+    return why("%s: the limit on processes (ulimit -u) or that of the control group (pids.max) "
                "allows no more threads",
                std::strerror(error));
-  return say("%s", std::strerror(error));
+  return why("%s", std::strerror(error));
 }
 
 } // namespace nopal::base

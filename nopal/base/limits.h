@@ -14,7 +14,7 @@ namespace nopal::base {
 // How many bytes of addresses may be reserved: what RLIMIT_AS leaves, and RLIMIT_MEMLOCK where all
 // future memory is locked. Without such a limit, all.
 std::size_t address_space_left() noexcept;
-// The limit that leaves the least, as in "... allows"; null: there is none.
+// The limit that leaves the least, as the subject of "... allows"; null: there is no limit.
 const char* what_limits_addresses() noexcept;
 
 // Whether writable memory counts before it is touched: RLIMIT_DATA, or vm.overcommit_memory=2.
@@ -23,8 +23,8 @@ bool writable_memory_is_limited() noexcept;
 // How many mappings a process may have (vm.max_map_count); 65530 if the kernel does not say.
 std::size_t max_mappings() noexcept;
 
-// Whether the kernel keeps these pages in memory (mlock, mlockall). They are made by `reserve`, and
-// the first one has not been used.
+// Whether the kernel keeps the page at this address in memory (mlock, mlockall). Precondition: it
+// comes from `reserve` and was not used yet, since this may discard it.
 bool is_locked(void* at) noexcept;
 
 // Why the kernel has just refused so many bytes, or a thread with a stack of so many, and what to

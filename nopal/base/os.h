@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The system calls the runtime makes, each with the one meaning it is used for.
+// The system calls of the runtime, each with the one meaning it is used for. For any thread.
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -22,13 +22,13 @@ bool enable_heavy_barrier() noexcept;
 // memory behind it. Null when the address space does not have it.
 void* reserve(std::size_t bytes, std::size_t alignment) noexcept;
 
-// Makes reserved memory usable; pages appear, zeroed, when touched, or at once if the memory is
-// locked. And takes the access away again. False: the kernel refuses, and errno says why.
+// `commit` makes reserved memory usable: pages appear, zeroed, when touched, or at once if the
+// memory is locked. `forbid` takes the access away. False: the kernel refuses; errno says why.
 bool commit(void* at, std::size_t bytes) noexcept;
 bool forbid(void* at, std::size_t bytes) noexcept;
 
-// Whether the kernel has guard regions (Linux 6.13), which need no mapping of their own. And makes
-// one of committed memory; false when the kernel refuses, as it does where memory is locked.
+// Whether the kernel has guard regions (Linux 6.13), which need no mapping of their own.
+// `install_guard` makes one of committed memory; false if the kernel refuses, as in locked memory.
 bool has_guard_regions() noexcept;
 bool install_guard(void* at, std::size_t bytes) noexcept;
 
@@ -39,12 +39,12 @@ void* map_zeroed(std::size_t bytes) noexcept;
 // False: the memory stays as it is, since it is locked and the kernel is older than Linux 5.18.
 bool discard(void* at, std::size_t bytes) noexcept;
 
-// How many pages of this range have memory; all those of a part of which the kernel does not say.
+// How many pages of this range have memory. Where the kernel does not say, each page counts.
 std::size_t resident_pages(void* at, std::size_t bytes) noexcept;
-// Which of at most 64 pages do: bit i is the i-th from `at`. All, if the kernel does not say.
+// Which of at most 64 pages have memory: bit i is the i-th from `at`. If the kernel is silent, all.
 std::uint64_t which_resident(std::uintptr_t at, std::size_t pages) noexcept;
 
-// Sleeps while `word` holds `expected`; may return early. The other wakes one that sleeps on it.
+// futex_wait sleeps while `word` holds `expected`, or less long; futex_wake_one wakes one sleeper.
 void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept;
 // Not beyond this time of the steady clock, in nanoseconds.
 void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected,
@@ -54,10 +54,10 @@ void futex_wake_one(atomic<std::uint32_t>& word) noexcept;
 void sleep_us(unsigned microseconds) noexcept;
 // Lets other threads of the system run on this processor.
 void give_way() noexcept;
-// Asks the system for short turns of the calling thread, which it then gets sooner when it wakes
-// up, also from a thread that computes. Before Linux 6.12 that changes nothing.
+// Asks the system to give the calling thread short turns. When it wakes up, it then gets a
+// processor sooner, also from a thread that computes. Before Linux 6.12 this changes nothing.
 void ask_for_short_turns() noexcept;
-// The clock of the processor, in cycles of a constant rate.
+// The processor's clock, which counts at a constant rate.
 inline std::uint64_t cycles() noexcept { return __builtin_ia32_rdtsc(); }
 
 // Keeps the shared library that contains this code loaded until the process ends, also if the

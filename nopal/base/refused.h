@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Options with which a program that forks must not be compiled. The compiler refuses most of them
-// here. Split stacks, and safe stacks elsewhere, end the linked program at its first fork.
+// here. Split stacks, and safe stacks in another file, end the linked program at its first fork.
 #pragma once
 
 #if !defined(__x86_64__) || defined(__ILP32__) || !defined(__linux__)

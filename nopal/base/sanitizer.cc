@@ -41,21 +41,21 @@ extern "C" {
 namespace nopal::base {
 namespace {
 
-// Calls a tool's function; null, or nothing, if the tool is not there.
+// Calls a tool's function. Without the tool the function's address is null, and so is the result.
 template <class Result, class... Values>
 Result tell(Result (*tool)(Values...), std::type_identity_t<Values>... values) noexcept {
   return tool != nullptr ? tool(values...) : Result();
 }
 
-// The same for the memory in [low, high), unless it is empty.
+// Calls a tool's function for the memory in [low, high), unless that is empty.
 template <class Pointer>
 void tell_of(void (*tool)(Pointer, std::size_t), std::uintptr_t low, std::uintptr_t high) noexcept {
   if (low < high)
     tell(tool, reinterpret_cast<Pointer>(low), high - low);
 }
 
-// The part of an empty stack that is poisoned: the upper end, where most frames were. To poison all
-// of it at each steal would take long.
+// The lower end of what is poisoned of an empty stack: its upper 64 KiB, where most frames were. To
+// poison all of it at each steal would take long.
 std::uintptr_t poisoned_above(std::uintptr_t low, std::uintptr_t high) noexcept {
   return std::max(low, high - (std::uintptr_t{64} << 10));
 }
@@ -128,7 +128,8 @@ void forget_frames(std::uintptr_t low, std::uintptr_t high) noexcept {
   tell_of(__asan_unpoison_memory_region, low, high);
 }
 
-// One byte of shadow stands for eight bytes, and others may be changing the shadow of theirs.
+// One byte of AddressSanitizer's shadow stands for eight bytes. If the object shares its last eight
+// bytes with other objects, other threads may change that byte of shadow at the same time.
 bool hide_object(void* at, std::size_t bytes) noexcept {
   constexpr std::uintptr_t grain = 8;
   const auto low = reinterpret_cast<std::uintptr_t>(at);

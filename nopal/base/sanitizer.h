@@ -51,21 +51,22 @@ namespace nopal::base {
 // Neither follows a strand to another thread.
 const char* refused_option() noexcept;
 
-// Tells Valgrind, once per stack, that a stack lies in [low, high).
+// Tells Valgrind that a stack lies in [low, high). Call it once for each stack.
 void announce_stack(std::uintptr_t low, std::uintptr_t high) noexcept;
 
-// A new fiber, and that of the running thread; both null without ThreadSanitizer.
+// ThreadSanitizer's fibers: a new one, and that of the running thread; null without the tool.
 void* new_fiber() noexcept;
 void* this_fiber() noexcept;
 
-// ThreadSanitizer keeps a list of calls that functions append to and take from. Frames that move to
-// another process return there, so their calls get a list of their own, with so many in it. Gives
-// up `left`, which an earlier call has returned, or null. And back to `to`, a fiber. Both do
-// nothing without ThreadSanitizer.
+// ThreadSanitizer keeps a list of calls, to which a function adds when it begins and from which it
+// takes when it ends. Frames that have moved here from another process end here without having
+// begun. `enter_moved_calls` makes a fiber whose list holds so many calls, changes to it, and
+// destroys the fiber `left`, which an earlier call returned, or null. `leave_moved_calls` changes
+// to the fiber `to` and destroys `left`. Both do nothing without ThreadSanitizer.
 void* enter_moved_calls(void* left, std::size_t calls) noexcept;
 void leave_moved_calls(void* left, void* to) noexcept;
 
-// Whether a sanitizer or Valgrind wants to know of what is declared here.
+// Whether the program runs under AddressSanitizer, ThreadSanitizer or Valgrind.
 bool a_tool_watches() noexcept;
 
 struct stack_bounds {
@@ -90,10 +91,10 @@ void reveal_object(void* at, std::size_t bytes) noexcept;
 // throw itself does that only for the stack on which it runs.
 void forget_unwound_frames() noexcept;
 
-// Memcheck: the thread will jump back to this stack pointer, and call from there.
+// Tells Memcheck that the thread will jump back to this stack pointer, and call from there.
 void allow_call(std::uintptr_t stack_pointer) noexcept;
 
-// Memcheck: while this object lives, the thread may read whatever frames hold, or held.
+// While this object lives, Memcheck lets the thread read whatever frames hold, or held.
 class reading_frames {
 public:
   reading_frames() noexcept;
@@ -106,8 +107,8 @@ public:
 void add_roots(std::uintptr_t low, std::uintptr_t high) noexcept;
 void remove_roots(std::uintptr_t low, std::uintptr_t high) noexcept;
 
-// The empty stack gets its first frame in [low, high); and: the stack is empty again, so that
-// nothing may point into its frames (AddressSanitizer: into the upper 64 KiB of them).
+// `begin_use`: the empty stack [low, high) gets its first frame. `end_use`: it is empty again, and
+// nothing may point into its frames; AddressSanitizer checks that for the upper 64 KiB.
 void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 void end_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 
@@ -116,8 +117,8 @@ void end_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 void happens_before(const void* key) noexcept;
 void happens_after(const void* key) noexcept;
 
-// Before the child: the edges begin that lead to the finder of the fork's record, and to the
-// continuation.
+// Called before a child begins. What came before is ordered before the work of the thread that
+// finds the fork's record, and before the continuation.
 [[gnu::always_inline]] inline void note_fork([[maybe_unused]] const void* fork_record,
                                              [[maybe_unused]] const void* scope) noexcept {
 #if defined(NOPAL_TSAN)

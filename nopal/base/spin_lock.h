@@ -28,7 +28,7 @@ private:
   lock_word word_{0};
 };
 
-// Holds a lock while it lives: std::lock_guard, less what <mutex> takes in.
+// Holds a lock while it lives, as std::lock_guard does, without the headers that <mutex> includes.
 class locked {
 public:
   explicit locked(spin_lock& lock) noexcept : lock_{lock} { lock_.lock(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How large a thread's stack is asked for. The C library takes each thread's copy of the program's
+// Computes the size of a thread's stack. The C library takes each thread's copy of the program's
 // thread-local data from that stack, so a fixed size would be too small for some programs.
 #include "nopal/base/thread.h"
 
@@ -41,9 +41,9 @@ int add_part(dl_phdr_info* part, std::size_t, void* to) {
   return 0;
 }
 
-// What the C library puts onto each thread's stack, or more. It has a function that says so, which
-// only a dynamically linked program can find; else the parts of the program are added up, and what
-// the library adds for itself is less than kOwn.
+// An upper bound of what the C library puts onto each thread's stack. The library has a function
+// that says it, which only a dynamically linked program can find. Otherwise the bound is the sum of
+// the program's parts, and kOwn for what the library adds for itself.
 std::size_t taken_by_library() noexcept {
   thread_local_data all;
   dl_iterate_phdr(add_part, &all);
@@ -55,11 +55,11 @@ std::size_t taken_by_library() noexcept {
   pthread_attr_init(&usual);
   const std::size_t least = reinterpret_cast<asked>(found)(&usual);
   pthread_attr_destroy(&usual);
-  return least + all.alignment; // which moves the data within the stack
+  return least + all.alignment; // to align the data the library may move it by so much
 }
 
-// The same for all threads: libraries that are loaded later get no more of a thread's stack. 0: it
-// was not computed yet. Two threads that do so at a time find the same.
+// The same for all threads: libraries that are loaded later get no more of a thread's stack. 0: not
+// computed yet. Two threads that compute it at the same time get the same number.
 atomic<std::size_t> known{0};
 
 std::size_t thread_local_bytes() noexcept {
@@ -87,7 +87,7 @@ int start_thread(pthread_t& begun, void* (*body)(void*), void* argument, std::si
   sigset_t before;
   sigfillset(&most);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS})
-    sigdelset(&most, fault); // blocked, they kill without a word
+    sigdelset(&most, fault); // a fault whose signal is blocked kills without a message
   pthread_sigmask(SIG_SETMASK, &most, &before);
   if (error == 0)
     error = pthread_create(&begun, &attributes, body, argument);

@@ -13,21 +13,22 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
-// Finds out how large their stacks must be, unless that is known. Takes the dynamic linker's lock.
+// Computes how large their stacks must be, unless that is known. Takes the dynamic linker's lock,
+// so the caller holds none of Nopal's: a library that is being loaded may fork in its constructors.
 void measure_threads() noexcept;
 
-// Of a thread that runs code of Nopal's, and short callbacks.
+// Bytes for the frames of a thread that runs Nopal's own code and short callbacks.
 inline constexpr std::size_t usual_room = std::size_t{256} << 10;
-// Of the guard below a thread's stack: frames of the program run there too.
+// Bytes of the guard below a thread's stack. The program's callbacks may have large frames.
 inline constexpr std::size_t usual_guard = std::size_t{512} << 10;
 
-// Begins a thread that calls body(argument) and has so many bytes for its frames, with all signals
-// blocked but those of its own faults. Returns the error of pthread_create.
+// Begins a thread that calls body(argument) and has `room` bytes for its frames. It blocks all
+// signals but those of its own faults. Returns 0, or the error of the pthread function that failed.
 int start_thread(pthread_t& begun, void* (*body)(void*), void* argument,
                  std::size_t room = usual_room, std::size_t guard = usual_guard) noexcept;
 
-// A thread that calls a function: by start_thread, which ends the program with a sentence if it
-// cannot.
+// A thread, begun by start_thread, that calls a function. If the system refuses the thread, the
+// program ends with a message.
 class thread {
 public:
   thread() = default;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads the online list, the affinity mask and every cgroup quota above this process.
+// Reads the online list, the affinity mask, and the quotas of the cgroups around this process.
 #include "nopal/config/cpus.h"
 
 #include "nopal/config/environment.h"
@@ -28,20 +28,21 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 enum class cgroup_kind : unsigned char { other, v1_cpu, v2 };
 
-// A line of /proc/self/cgroup: this process is in the cgroup `path` of a hierarchy. Or a line of
-// /proc/self/mountinfo: what is below `path` of a hierarchy is seen at `point`.
+// What two files say in a line. /proc/self/cgroup: this process is in the cgroup `path` of a
+// hierarchy. /proc/self/mountinfo: the folder `point` shows the cgroup `path` and all below it.
 struct cgroup {
   cgroup_kind kind = cgroup_kind::other;
   std::string path;
   std::string point = {};
 };
 
+// Of the hierarchies of v1 only the one with the cpu controller has quotas.
 cgroup_kind kind_of(bool v2, std::string_view v1_controllers) {
   const bool cpu = std::ranges::count(split(v1_controllers, ','), std::string_view("cpu")) != 0;
   return v2 ? cgroup_kind::v2 : cpu ? cgroup_kind::v1_cpu : cgroup_kind::other;
 }
 
-// id:controllers:path, and a path may contain a colon.
+// The line is id:controllers:path, where the path may contain a colon.
 std::optional<cgroup> parse_membership(std::string_view line) {
   const std::vector<std::string_view> fields = split(line, ':');
   if (fields.size() < 3 || !fields[2].starts_with('/'))
@@ -82,19 +83,19 @@ std::optional<std::string> below(const std::string& path, const std::string& roo
   return (rest + '/').starts_with("/../") ? std::nullopt : std::optional(rest);
 }
 
-// What is known so far.
+// Collects what the files say.
 struct survey {
   const std::string& root;
-  cpu_count quota = {0, ""}; // the tightest; 0: none found
-  std::string ignored = {};
+  cpu_count quota = {0, ""}; // the tightest so far; 0: none found
+  std::string ignored = {};  // what could not be used, and why, each behind "; ignored: "
 
   void ignore(const std::string& reason) { ignored += "; ignored: " + reason; }
   void ignore(const std::string& path, std::string_view text, const char* expected) {
     ignore(path + " holds " + in_quotes(text) + ", which is not " + expected);
   }
 
-  // The text of `path`, as the process sees it. Nothing when the file cannot be read, which is said
-  // unless it may be absent and is.
+  // The text of `path`, which lies below `root`. Nothing if the file cannot be read; `ignored` then
+  // says so, unless the file is absent and may be.
   std::optional<std::string> read(const std::string& path, bool may_be_absent = false) {
     file_text file = read_file(root + path);
     if (file.error == 0)
@@ -120,15 +121,16 @@ struct survey {
     if (text.empty())
       return found;
     for (const std::string_view line : split(text, '\n')) {
-      std::optional<cgroup> one = parse(line);
-      if (!one)
+      std::optional<cgroup> parsed = parse(line);
+      if (!parsed)
         ignore(path, line, expected);
-      else if (one->kind != cgroup_kind::other)
-        found.push_back(*std::move(one));
+      else if (parsed->kind != cgroup_kind::other)
+        found.push_back(*std::move(parsed));
     }
     return found;
   }
 
+  // The cgroup may use so many microseconds of processor time in each period, which is not 0.
   void apply_quota(const std::string& path, std::uint64_t microseconds, std::uint64_t period) {
     const bool exact = microseconds % period == 0;
     const std::uint64_t whole = microseconds / period + (exact ? 0 : 1);
@@ -139,7 +141,8 @@ struct survey {
                          std::to_string(cpus)};
   }
 
-  // A cgroup without the controller lacks the file, as the root cgroup does: no limit is there.
+  // The file holds "quota period" in microseconds. Where it is absent there is no limit: the root
+  // cgroup lacks it, and so does a cgroup without the controller.
   void read_v2_limit(const std::string& directory) {
     const std::string path = directory + "/cpu.max";
     const std::optional<std::string> text = read(path, true);
@@ -155,6 +158,7 @@ struct survey {
       apply_quota(path, microseconds, period);
   }
 
+  // Two files hold the same numbers; a quota of -1 is no limit.
   void read_v1_limit(const std::string& directory) {
     const std::string path = directory + "/cpu.cfs_quota_us";
     const std::string period_path = directory + "/cpu.cfs_period_us";
@@ -173,6 +177,7 @@ struct survey {
     apply_quota(path, microseconds, period);
   }
 
+  // Reads the limit at mount.point + rest, and of each folder above it up to the mount.
   void read_limits_upwards(const cgroup& mount, const std::string& rest) {
     const std::string directory = mount.point + rest;
     mount.kind == cgroup_kind::v2 ? read_v2_limit(directory) : read_v1_limit(directory);
@@ -185,7 +190,7 @@ struct survey {
         read_lines("/proc/self/cgroup", parse_membership, "a line such as \"0::/path\"");
     const auto mounts = read_lines("/proc/self/mountinfo", parse_mount, "a description of a mount");
     for (const cgroup& member : members) {
-      // Every kernel lists v2, used or not: where v1 has the cpu controller, v2 hides no quota.
+      // Every kernel lists v2, used or not. Where v1 has the cpu controller, v2 can have no quota.
       bool seen = member.kind == cgroup_kind::v2 &&
                   std::ranges::count(members, cgroup_kind::v1_cpu, &cgroup::kind) != 0;
       for (const cgroup& mount : mounts) {
@@ -223,7 +228,7 @@ cpu_count available_cpus(unsigned affinity, const std::string& root) {
   const auto least = std::ranges::min_element(limits, {}, &cpu_count::count);
   cpu_count result = *least;
   limits.erase(least);
-  // From the tightest kind to the loosest.
+  // A quota is named before the mask, and the mask before the CPUs online.
   for (auto other = limits.rbegin(); other != limits.rend(); ++other)
     result.why += "; " + other->why;
   result.why += (known.quota.count == 0 ? "; no cgroup quota" : "") + known.ignored;
@@ -232,7 +237,7 @@ cpu_count available_cpus(unsigned affinity, const std::string& root) {
 
 std::vector<int> affinity_cpus(int (*get)(pid_t, std::size_t, cpu_set_t*)) {
   std::vector<int> cpus;
-  // EINVAL: the mask is shorter than the kernel's own. After any other refusal it is empty.
+  // EINVAL: the mask is shorter than the kernel's own. After any other error no bit is set in it.
   for (int capacity = 1024; capacity <= cpus_max; capacity *= 2) {
     std::vector<cpu_set_t> mask(static_cast<std::size_t>(capacity) / CPU_SETSIZE);
     const std::size_t bytes = mask.size() * sizeof(cpu_set_t);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Strict parsers and the reader of small kernel files.
+// Strict parsers, and a reader of the kernel's small files, whose size the kernel does not tell.
 #include "nopal/config/environment.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 namespace nopal::config {
 namespace {
 
+// Nothing unless the whole text is a number; from_chars by itself accepts text behind the number.
 std::optional<std::uint64_t> parse_whole(std::string_view text, int base) noexcept {
   std::uint64_t value = 0;
   const char* const end = text.data() + text.size();
@@ -47,7 +48,7 @@ file_text read_file(const std::string& path) {
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0)
     return {{}, errno};
-  file_text result;
+  file_text result; // a file that breaks off with an error has no text
   char buffer[4096];
   ssize_t got;
   while ((got = read(file, buffer, sizeof buffer)) > 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reads what surrounds the process, strictly: the text of variables and the kernel's files.
+// Parses the text of variables and reads the kernel's files, without a state: for any thread.
 #pragma once
 
 #include "nopal/config.h"
@@ -12,22 +12,22 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::config {
 
-// Digits only, the whole text: no sign, no space, no suffix. Nothing otherwise, or above 64 bits.
+// Nothing unless the whole text is decimal digits (no sign, space or suffix) of at most 64 bits.
 std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept;
 
-// Decimal, or hexadecimal after 0x.
+// The same, or hexadecimal digits after 0x.
 std::optional<std::uint64_t> parse_decimal_or_hex(std::string_view text) noexcept;
 
-// Decimal bytes, or a number of KiB, MiB, GiB when K, M, G follows.
+// A number of bytes, or, with K, M or G behind it, of KiB, MiB or GiB.
 std::optional<std::uint64_t> parse_bytes(std::string_view text) noexcept;
 
-// `text` in double quotes, for a one-line message: clipped when long, control characters as '?'.
+// The text in double quotes, for a message of one line: at most 60 characters, control ones as '?'.
 std::string in_quotes(std::string_view text);
 
-// What reading a file gave: its text without the last newline, or errno.
+// The text of a file without its last newline; or, if it cannot be read, no text and errno.
 struct file_text {
   std::string text;
-  int error = 0;
+  int error = 0; // 0: the file was read
 };
 
 file_text read_file(const std::string& path);

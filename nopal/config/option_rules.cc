@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What rules have in common, and how one is applied.
+// The parsers and printers that rules share, and how a resolver applies a rule.
 #include "nopal/config/option_rules.h"
 
 #include <utility>
@@ -20,24 +20,24 @@ std::string show_bytes(number bytes) {
   return std::to_string(bytes);
 }
 
-std::optional<number> resolver::read(const rule& by) {
-  const char* const text = lookup_(by.variable);
+std::optional<number> resolver::read(const rule& option) {
+  const char* const text = lookup_(option.variable);
   if (text == nullptr)
     return std::nullopt;
-  const std::optional<number> found = by.parse(text);
-  if (!found || !by.valid(*found))
-    complain(std::string(by.variable) + " is " + in_quotes(text), by, by.spelling);
+  const std::optional<number> found = option.parse(text);
+  if (!found || !option.valid(*found))
+    complain(std::string(option.variable) + " is " + in_quotes(text), option, option.spelling);
   return found;
 }
 
-void resolver::check(const rule& by, number asked) {
-  if (!by.valid(asked))
-    complain(std::string(owner_) + by.member + " is " + by.show(asked), by, "");
+void resolver::check(const rule& option, number asked) {
+  if (!option.valid(asked))
+    complain(std::string(owner_) + option.member + " is " + option.show(asked), option, "");
 }
 
-void resolver::complain(const std::string& what, const rule& by, const char* spelling) {
+void resolver::complain(const std::string& what, const rule& option, const char* spelling) {
   if (complaint_.empty())
-    complaint_ = what + ", but it must be " + by.accepted + spelling;
+    complaint_ = what + ", but it must be " + option.accepted + spelling;
 }
 
 } // namespace nopal::config

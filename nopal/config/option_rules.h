@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How an option is called, read, checked and shown: a rule for each. The options of the core have
-// theirs in options.cc; a higher layer with options of its own writes rules of the same kind, and
-// resolves them by the same resolver.
+// A rule for each option: its names, and how it is read, checked and shown. The core's rules are in
+// options.cc. A higher layer with options of its own has rules of the same kind and applies them by
+// the same resolver.
 #pragma once
 
 #include "nopal/config.h"
@@ -21,14 +21,14 @@ using number = std::uint64_t;
 
 struct rule {
   const char* variable;
-  const char* member; // of the program's options
-  const char* accepted;
-  const char* spelling; // what the text of the variable may be beyond that
+  const char* member;   // its name in the program's options
+  const char* accepted; // the values, as the end of "... must be"
+  const char* spelling; // more that the variable's text may be, behind `accepted`
   number least;
   number most;
   std::optional<number> (*parse)(std::string_view text) noexcept;
   std::string (*show)(number value);
-  bool (*also)(number value) noexcept = nullptr; // what must hold besides
+  bool (*also)(number value) noexcept = nullptr; // a further condition; null: there is none
 
   bool valid(number value) const {
     return value >= least && value <= most && (also == nullptr || also(value));
@@ -43,37 +43,35 @@ std::string show_bytes(number bytes);
 inline constexpr const char* in_bytes = ", in bytes or with a suffix K, M or G";
 
 // Options of the core and of programs on several processes alike.
-inline constexpr rule stats_rule{"NOPAL_STATS", "stats",    "0 or 1", "", 0, 1,
-                                 parse_flag,    show_number};
-inline constexpr rule verbose_rule{"NOPAL_VERBOSE", "verbose",  "0 or 1", "", 0, 1,
-                                   parse_flag,      show_number};
-inline constexpr rule seed_rule{"NOPAL_SEED",
-                                "seed",
-                                "an unsigned number of 64 bits",
-                                ", decimal or hexadecimal after 0x",
-                                0,
-                                ~number{0},
-                                parse_decimal_or_hex,
-                                show_number};
+// clang-format off
+inline constexpr rule stats_rule{
+    "NOPAL_STATS", "stats", "0 or 1", "", 0, 1, parse_flag, show_number};
+inline constexpr rule verbose_rule{
+    "NOPAL_VERBOSE", "verbose", "0 or 1", "", 0, 1, parse_flag, show_number};
+inline constexpr rule seed_rule{
+    "NOPAL_SEED", "seed", "an unsigned number of 64 bits", ", decimal or hexadecimal after 0x",
+    0, ~number{0}, parse_decimal_or_hex, show_number};
+// clang-format on
 
 template <class T> std::optional<T> unless_zero(T value) {
   return value == 0 ? std::nullopt : std::optional(value);
 }
 
-// Applies rules and keeps the first complaint.
+// Applies rules and keeps the first complaint. If there is one, no value may be used.
 class resolver {
 public:
-  // `owner` is what comes before the members' names in a complaint: "options::".
+  // `owner` stands before the members' names in a complaint: "options::". Both must outlive this.
   resolver(const variable_lookup& lookup, const char* owner) : lookup_{lookup}, owner_{owner} {}
 
+  // The program's value, else the variable's (both are checked), else `fallback` from `from`.
   template <class T>
-  setting<T> decide(const rule& by, std::optional<T> asked, T fallback,
+  setting<T> decide(const rule& option, std::optional<T> asked, T fallback,
                     const char* from = "default") {
-    const std::optional<number> found = read(by);
+    const std::optional<number> found = read(option);
     if (asked)
-      check(by, static_cast<number>(*asked));
+      check(option, static_cast<number>(*asked));
     return asked   ? setting<T>{*asked, "set by the program"}
-           : found ? setting<T>{static_cast<T>(*found), by.variable}
+           : found ? setting<T>{static_cast<T>(*found), option.variable}
                    : setting<T>{fallback, from};
   }
 
@@ -81,9 +79,9 @@ public:
   const std::string& complaint() const noexcept { return complaint_; }
 
 private:
-  std::optional<number> read(const rule& by);
-  void check(const rule& by, number asked);
-  void complain(const std::string& what, const rule& by, const char* spelling);
+  std::optional<number> read(const rule& option);
+  void check(const rule& option, number asked);
+  void complain(const std::string& what, const rule& option, const char* spelling);
 
   const variable_lookup& lookup_;
   const char* const owner_;

@@ -47,7 +47,7 @@ enum option {
   seed
 };
 
-// One rule for each option, in this order.
+// One rule for each option, in the order of `option`, which indexes it.
 // clang-format off
 constexpr rule rules[] = {
     {"NOPAL_NUM_WORKERS", "num_workers", "a whole number from 1 to 1024", "",
@@ -73,7 +73,7 @@ constexpr rule rules[] = {
 };
 // clang-format on
 
-template <class T> std::string explain_one(const char* what, option which, const setting<T>& s) {
+template <class T> std::string explain_option(const char* what, option which, const setting<T>& s) {
   return std::string(what) + " " + rules[which].show(static_cast<number>(s.value)) + " (" + s.from +
          ")";
 }
@@ -90,10 +90,24 @@ std::string explain_workers(const resolved_options& resolved) {
   return line + resolved.cpus.why + ")";
 }
 
+// Virtual workers share the program's thread, so there is no pool, and no timer to preempt them.
 resolved_options on_one_thread(resolved_options all) {
   all.num_workers = {1, all.virtual_workers.from};
   all.tick = {0, all.virtual_workers.from};
   return all;
+}
+
+// The variables of programs on several processes (process/options.cc). Every program accepts them,
+// since such a program may run threads too.
+constexpr std::string_view process_variables[] = {"NOPAL_PROCESSES",  "NOPAL_REGION_SIZE",
+                                                  "NOPAL_HEAP_SIZE",  "NOPAL_TRANSPORT",
+                                                  "NOPAL_LATENCY_US", "NOPAL_PROGRESS"};
+
+bool is_known(std::string_view name) {
+  return std::ranges::count(rules, name, &rule::variable) != 0 ||
+         std::ranges::count(process_variables, name) != 0 ||
+         name == "NOPAL_ADDRESSES_FIXED" || // a process sets it before it begins anew
+         name.starts_with("NOPAL_UCX_");    // UCX reads these
 }
 
 } // namespace
@@ -102,70 +116,54 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
                                                     const variable_lookup& lookup,
                                                     const cpu_count& cpus,
                                                     std::uint64_t clock_seed) {
-  resolver by{lookup, "options::"};
-  // Braces: evaluated in this order, so the first complaint is that of the first option.
+  resolver settings{lookup, "options::"};
+  // Braces are evaluated in this order, so the first complaint is about the first wrong option.
   const resolved_options resolved{
-      by.decide(rules[num_workers], unless_zero(asked.num_workers),
-                std::min(cpus.count, static_cast<unsigned>(rules[num_workers].most)), ""),
-      by.decide(rules[stack_size], unless_zero(asked.stack_size), std::size_t{1} << 20),
-      by.decide(rules[fiber_stack_size], unless_zero(asked.fiber_stack_size),
-                std::size_t{256} << 10),
-      by.decide(rules[fiber_guards], asked.fiber_guards, true),
-      by.decide(rules[stack_budget], asked.stack_budget, usual.stack_budget),
-      by.decide(rules[max_stacks], asked.max_stacks, usual.max_stacks),
-      by.decide(rules[binding], asked.binding, bind::none),
-      by.decide(rules[tick], asked.tick, 10u),
-      by.decide(rules[virtual_workers], asked.virtual_workers, 0u),
-      by.decide(rules[stats], asked.stats, false),
-      by.decide(rules[verbose], asked.verbose, false),
-      by.decide(rules[seed], asked.seed, clock_seed, "from the clock"),
+      settings.decide(rules[num_workers], unless_zero(asked.num_workers),
+                      std::min(cpus.count, static_cast<unsigned>(rules[num_workers].most)), ""),
+      settings.decide(rules[stack_size], unless_zero(asked.stack_size), std::size_t{1} << 20),
+      settings.decide(rules[fiber_stack_size], unless_zero(asked.fiber_stack_size),
+                      std::size_t{256} << 10),
+      settings.decide(rules[fiber_guards], asked.fiber_guards, true),
+      settings.decide(rules[stack_budget], asked.stack_budget, usual.stack_budget),
+      settings.decide(rules[max_stacks], asked.max_stacks, usual.max_stacks),
+      settings.decide(rules[binding], asked.binding, bind::none),
+      settings.decide(rules[tick], asked.tick, 10u),
+      settings.decide(rules[virtual_workers], asked.virtual_workers, 0u),
+      settings.decide(rules[stats], asked.stats, false),
+      settings.decide(rules[verbose], asked.verbose, false),
+      settings.decide(rules[seed], asked.seed, clock_seed, "from the clock"),
       cpus,
   };
-  if (!by.complaint().empty())
-    return by.complaint();
+  if (!settings.complaint().empty())
+    return settings.complaint();
   return resolved.virtual_workers.value == 0 ? resolved : on_one_thread(resolved);
 }
 
 std::vector<std::string> explain(const resolved_options& resolved) {
   std::vector<std::string> lines = {
       explain_workers(resolved),
-      explain_one("stack size", stack_size, resolved.stack_size),
-      explain_one("fiber stack size", fiber_stack_size, resolved.fiber_stack_size),
-      explain_one("stack budget", stack_budget, resolved.stack_budget),
+      explain_option("stack size", stack_size, resolved.stack_size),
+      explain_option("fiber stack size", fiber_stack_size, resolved.fiber_stack_size),
+      explain_option("stack budget", stack_budget, resolved.stack_budget),
       resolved.max_stacks.value == 0
           ? "as many stacks as there is room for"
-          : explain_one("stacks at most", max_stacks, resolved.max_stacks),
-      explain_one("binding", binding, resolved.binding),
-      explain_one("milliseconds between ticks", tick, resolved.tick),
-      explain_one("seed", seed, resolved.seed),
+          : explain_option("stacks at most", max_stacks, resolved.max_stacks),
+      explain_option("binding", binding, resolved.binding),
+      explain_option("milliseconds between ticks", tick, resolved.tick),
+      explain_option("seed", seed, resolved.seed),
   };
   if (resolved.virtual_workers.value != 0)
     lines.push_back(
-        explain_one("virtual workers on one thread", virtual_workers, resolved.virtual_workers));
+        explain_option("virtual workers on one thread", virtual_workers, resolved.virtual_workers));
   return lines;
 }
-
-namespace {
-
-// Those of programs on several processes (process/options.cc); a program may use threads besides.
-constexpr std::string_view of_processes[] = {"NOPAL_PROCESSES",  "NOPAL_REGION_SIZE",
-                                             "NOPAL_HEAP_SIZE",  "NOPAL_TRANSPORT",
-                                             "NOPAL_LATENCY_US", "NOPAL_PROGRESS"};
-
-bool is_known(std::string_view name) {
-  return std::ranges::count(rules, name, &rule::variable) != 0 ||
-         std::ranges::count(of_processes, name) != 0 ||
-         name == "NOPAL_ADDRESSES_FIXED" || // of a process that has begun anew
-         name.starts_with("NOPAL_UCX_");    // UCX's own
-}
-
-} // namespace
 
 std::vector<std::string> unknown_variables(const char* const* environment) {
   std::string known;
   for (const rule& each : rules)
     known.append(known.empty() ? "" : ", ").append(each.variable);
-  for (const std::string_view each : of_processes)
+  for (const std::string_view each : process_variables)
     known.append(", ").append(each);
   std::vector<std::string> sentences;
   for (; *environment != nullptr; ++environment) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What an option has come to, and where variables are looked up.
+// An option's value with its source, and how the value of a variable is found.
 #pragma once
 
 #include "nopal/config.h"
@@ -10,14 +10,14 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::config {
 
-// A value and who decided it: "set by the program", a variable's name, "default" or "from the
-// clock"; empty for as many workers as the machine suggests.
+// A value and its source: "set by the program", a variable's name, "default" or "from the clock".
+// The source is empty for a number of workers that the machine suggests.
 template <class T> struct setting {
   T value;
   std::string from;
 };
 
-// Gives the value of a variable, or null when it is not set: std::getenv, or what a test brings.
+// Returns the value of a variable, or null if it is not set: std::getenv, or a test's function.
 using variable_lookup = std::function<const char*(const char* name)>;
 
 } // namespace nopal::config

@@ -13,10 +13,10 @@
 namespace nopal::config {
 namespace {
 
-// The package and the core of a CPU. CPUs for which they are equal share one physical core.
+// A physical core: its package, and the lowest CPU on it. CPUs with the same place share the core.
 using place = std::pair<std::uint64_t, int>;
 
-// The core is named by its first CPU: core_id repeats from one die or cluster to the next.
+// The kernel's core_id does not name a core: it repeats from one die or cluster to the next.
 std::optional<place> place_of(int cpu, const std::string& root) {
   const std::string folder =
       root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/";
@@ -35,7 +35,7 @@ std::optional<place> place_of(int cpu, const std::string& root) {
 } // namespace
 
 std::vector<int> bind_order(const std::vector<int>& affinity, const std::string& root) {
-  std::map<place, int> placed;
+  std::map<place, int> placed;                 // how many CPUs of this core have come so far
   std::map<std::pair<int, place>, int> sorted; // (round, place) to CPU
   for (const int cpu : affinity) {
     const std::optional<place> found = place_of(cpu, root);
@@ -50,6 +50,7 @@ std::vector<int> bind_order(const std::vector<int>& affinity, const std::string&
 }
 
 int bind_thread(pthread_t thread, const std::vector<int>& cpus) {
+  // The mask is as long as its highest CPU needs: cpu_set_t ends at 1,023.
   const auto last = static_cast<std::size_t>(std::ranges::max(cpus));
   std::vector<cpu_set_t> mask(last / CPU_SETSIZE + 1);
   const std::size_t bytes = mask.size() * sizeof(cpu_set_t);

@@ -12,13 +12,13 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::config {
 
-// Orders the CPUs of an affinity mask: first one CPU of each physical core, then the second of
-// each, and so on; in each round, all CPUs of one package before those of the next, so that
-// neighbouring workers share caches. Reads /sys below `root`, as in cpus.h. Where that does not
-// tell, the order is that of the mask.
+// Orders the CPUs of an affinity mask in rounds: the first has one CPU of each physical core, the
+// second another one of each, and so on. In a round all CPUs of one package come before those of
+// the next, so that neighbouring workers share caches. Reads /sys below `root`, as in cpus.h; where
+// a file is missing or damaged, the order is that of the mask.
 std::vector<int> bind_order(const std::vector<int>& affinity, const std::string& root = "");
 
-// Lets a thread run on these CPUs only. Returns the kernel's error, or 0.
+// Lets a thread run on these CPUs only, at least one. Returns 0 or the error. For any thread.
 [[nodiscard]] int bind_thread(pthread_t thread, const std::vector<int>& cpus);
 
 } // namespace nopal::config

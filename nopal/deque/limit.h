@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
-// The limit of a deque: the word that every fork compares its address with. By lowering the limit a
-// thief gets the owner's attention without a fence on the fast path.
+// The limit of a deque: the word that every fork compares its address with. A thief lowers it
+// (stores an address above all forks) to get the owner's attention without a fence in a fork.
 //
-// Invariant: the limit is the lowest address that a fork on the owner's stack may have, or lowered
-// to one of four values above all addresses, so that no push has room:
+// Invariant: the limit is the lowest address that a fork on the owner's stack may have, or one of
+// four values above all addresses, with which no push has room:
 //   asked          from `ask` to the owner's next `attend`; always on kernels without the heavy
 //                  barrier (fenced), and for threads that run no strands
 //   nothing_found  as asked; a thief has searched the owner's stack since, so others need not
-//   expected       by the owner, which wants to publish at its next push without being asked
-//   no_stack       the owner uses no stack, or has not told the deque which (sched/park.cc); it
+//   expected       set by the owner, which wants to publish at its next push without being asked
+//   no_stack       the owner uses no stack, or has not told the deque which (sched/park.cc); this
 //                  counts as not lowered, since nobody has asked
 //
 // Ownership: the owner restores it, any thread lowers it; `asked` and `nothing_found` replace each
-// other under the deque's lock. A thief's request carries no data, so its orders are relaxed; that
-// a request and a fork do not miss each other is each deque's L. `interrupt` and `attend` are
-// seq_cst: they are halves of the order S of sync/signal_word.h.
+// other under the deque's lock. A thief's request carries no data, so its orders are relaxed; the
+// order L of each deque keeps a request and a fork from missing each other. `interrupt` and
+// `attend` are seq_cst: they are halves of the order S of sync/signal_word.h.
 // Paper: after the heap-limit requests of manticore-icfp08.
 #pragma once
 
@@ -39,7 +39,7 @@ public:
   void open(bool fenced) noexcept { fenced_ = fenced; }
   bool fenced() const noexcept { return fenced_; }
 
-  // Owner. Whether a fork with this record may take the fast path.
+  // Owner. Whether a fork with this record has room and nobody wants the owner's attention.
   [[gnu::always_inline]] bool allows(const void* record) const noexcept {
     return reinterpret_cast<std::uintptr_t>(record) >= value_.load(base::relaxed);
   }
@@ -52,31 +52,31 @@ public:
       value_.store(asked, base::relaxed);
   }
 
-  // Any thread, which has written beforehand what it wants. Unlike `ask` it stores in any case: a
-  // request that stands may be one that the owner is just attending to.
+  // Any thread, after it has written what it wants (sync/signal_word.h). Unlike `ask` it stores in
+  // any case: the owner may be attending just now to the request that stands.
   void interrupt() noexcept { value_.store(asked, base::seq_cst); }
 
-  // Deque's lock held, or the answer may be out of date. A search without the heavy barrier may
-  // have missed a fork that was pushed before the request; the request is not lost.
+  // Deque's lock held, or the answer may be old. A search without the heavy barrier may have missed
+  // a fork that was pushed before the request, but the request stands.
   bool is_asked() const noexcept { return value_.load(base::relaxed) == asked; }
   bool searched() const noexcept { return value_.load(base::relaxed) == nothing_found; }
   void note_search_in_vain() noexcept { replace(asked, nothing_found); }
   void forget_search() noexcept { replace(nothing_found, asked); }
 
-  // Owner. Restores the limit; says whether it had been lowered.
+  // Owner. Restores the limit. Returns whether it was lowered.
   attention attend() noexcept {
     return is_lowered(value_.exchange(normal(), base::seq_cst)) ? attention::requested
                                                                 : attention::none;
   }
 
-  // Owner. Has its next push attend, or no longer. A request stays.
+  // Owner. Lowers the limit for its own next push, or no longer does. A request stays.
   void expect() noexcept {
     if (!fenced_)
       replace(normal(), expected);
   }
   void stop_expecting() noexcept { replace(expected, normal()); }
 
-  // Owner. Uses another stack, or none. A request stays.
+  // Owner. Uses another stack, or none, from now on. A request stays.
   void adopt(stack::stack_id stack) noexcept {
     stack_ = stack;
     const std::uintptr_t value = value_.load(base::relaxed);

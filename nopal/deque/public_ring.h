@@ -31,9 +31,9 @@ template <class Record> struct entry {
   void* group;
 };
 
-// Whether a thief that wants what belongs to this group (null: to any) may take what belongs to
-// that one. A group whose address is odd is closed: a thief that wants any does not get it
-// (vproc/group.h).
+// Whether a thief that looks for forks of the group `wanted` (null: of any) may take a fork of the
+// group `owner`. A group whose address is odd is closed (vproc/group.h): only a thief that looks
+// for this group may take its forks.
 inline bool may_take(const void* wanted, const void* owner) noexcept {
   return wanted == owner ||
          (wanted == nullptr && (reinterpret_cast<std::uintptr_t>(owner) & 1) == 0);
@@ -69,22 +69,22 @@ public:
   bool empty() const noexcept { return count() == 0; }
   std::uint32_t count() const noexcept { return ring_word{word_.load(base::relaxed)}.count(); }
 
-  // Lock held. The ring must not be full. `split`: what withdraw restores.
+  // Lock held. The ring must not be full. `split` is what withdraw returns.
   void push(const entry<Record>& item, std::uintptr_t split) noexcept {
     ring_word word{word_.load(base::acquire)}; // T
     NOPAL_CHECK(word.count() < Capacity);
-    slot& at = slots_[word.tail() % Capacity];
-    at.record.store(item.record, base::relaxed);
-    at.frame.store(item.frame, base::relaxed);
-    at.group.store(item.group, base::relaxed);
-    at.split = split;
+    slot& free = slots_[word.tail() % Capacity];
+    free.record.store(item.record, base::relaxed);
+    free.frame.store(item.frame, base::relaxed);
+    free.group.store(item.group, base::relaxed);
+    free.split = split;
     while (!word_.compare_exchange_weak(word.bits, word.pushed().bits, base::release, // P
                                         base::relaxed)) {
     }
   }
 
-  // Lock held, owner. True: the fork was the newest public one, and nobody can take it any more.
-  // Only then `split` is written.
+  // Owner, lock held. True: the fork was the newest public one, nobody can take it any more, and
+  // `split` is what push was given.
   bool withdraw(const Record* record, std::uintptr_t& split) noexcept {
     ring_word word{word_.load(base::relaxed)};
     while (word.count() != 0) {
@@ -100,13 +100,14 @@ public:
     return false;
   }
 
+  // Any thread. One attempt at the oldest fork. `taken` is valid only if the outcome is `got`.
   outcome steal(const void* group, entry<Record>& taken) noexcept {
     ring_word word{word_.load(base::acquire)}; // S
     if (word.count() == 0)
       return outcome::empty;
-    const slot& at = slots_[word.head() % Capacity];
-    taken = {at.record.load(base::relaxed), at.frame.load(base::relaxed),
-             at.group.load(base::relaxed)};
+    const slot& oldest = slots_[word.head() % Capacity];
+    taken = {oldest.record.load(base::relaxed), oldest.frame.load(base::relaxed),
+             oldest.group.load(base::relaxed)};
     if (!may_take(group, taken.group))
       return outcome::foreign;
     return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::release, // T
@@ -115,6 +116,7 @@ public:
                : outcome::lost;
   }
 
+  // Any thread. Whether a thief that looks for this group (null: any) may take the oldest fork.
   bool holds(const void* group) const noexcept {
     const ring_word word{word_.load(base::acquire)}; // S
     return word.count() != 0 &&
@@ -126,7 +128,7 @@ private:
     base::atomic<Record*> record{nullptr};
     base::atomic<typename Record::frame_type*> frame{nullptr};
     base::atomic<void*> group{nullptr};
-    std::uintptr_t split = 0; // under the lock
+    std::uintptr_t split = 0; // what the deque's split was before this fork; under the lock
   };
 
   base::atomic<std::uint64_t> word_{0};

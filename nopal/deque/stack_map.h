@@ -10,19 +10,20 @@
 //                                             ^ split
 //
 // The fast path touches the private part alone, without a fence. Forks move from private to public,
-// oldest first: the owner publishes them when a thief has asked, at its next push, or a thief that
-// starves does it in the owner's name (README.md has the protocol and the argument).
+// oldest first. The owner publishes them at its next push after a thief has asked, or a thief that
+// starves does so in the owner's name (README.md has the protocol and the argument).
 //
-// Open forks are nested as frames are, so it is enough to find their records when a thief asks. An
-// open fork's record lies in the frame of the thunk that runs the child, on the stack that the
-// worker uses, and begins with a mark (stack/marks.h). It is gone when the child returns. No index
-// is loaded and stored, so forks do not wait for one another through memory. A Record provides:
+// Open forks are nested as frames are, so the stack itself is their list, which is searched when a
+// thief asks. An open fork's record lies in the frame of the thunk that runs the child, on the
+// stack that the worker uses, and begins with a mark (stack/marks.h). It is gone when the child
+// returns. No index is loaded and stored, so forks do not wait for one another through memory. A
+// Record provides:
 //   frame()          what a thief resumes; valid as long as the fork is open
-//   complete(split)  called once, before the fork becomes public; `split` is what adopt must be
-//                    told when the frame, stolen, is resumed on the stack it lies on
+//   complete(split)  called once, before the fork becomes public; `split` must be given to adopt
+//                    if the frame is stolen and later resumed on the stack on which it lies
 //
 // The owner is the vproc that runs the worker. All others are thieves. A fork belongs to a group,
-// which is an address to the deque.
+// of which the deque knows only the address.
 //
 // Invariant (under the lock):
 //   an open fork f of this stack is private  <=>  address(f's record) < split
@@ -57,7 +58,7 @@ class stack_map {
   static_assert(alignof(Record) == 8);
 
 public:
-  // While it has no stack each push returns false. So `adopt` may come after the first push.
+  // While the deque has no stack each push returns false. So `adopt` may come after the first push.
   static constexpr bool adopts_late = true;
 
   // Before use. The limit begins as asked: the first push returns false, as all do where no strands
@@ -65,15 +66,15 @@ public:
   void open(bool fenced) noexcept { limit_.open(fenced); }
 
   // Owner. Opens a fork. False: a thief wants attention, or this thread runs no strands, or the
-  // stack is nearly full; whether the fork is open is not said.
+  // stack is nearly full; the caller goes on with push_anyway (README.md, "One fork, one record").
   [[gnu::always_inline]] bool push(Record* record) noexcept {
     Marks::open(record);
     base::light_barrier(); // L
     return limit_.allows_here();
   }
 
-  // Owner, after push returned false for this record: restores the limit; the fork is open
-  // afterwards. Says whether the limit had been lowered.
+  // Owner, after push returned false for this record. Restores the limit, and returns whether it
+  // was lowered. The fork is open afterwards.
   attention push_anyway(Record* record) noexcept {
     const attention why = attend(); // the push has opened the fork
     if (limit_.fenced())
@@ -81,8 +82,8 @@ public:
     return why;
   }
 
-  // Owner. Closes the newest fork; mine() is the deque. True: no thief has claimed it. False:
-  // take_back decides.
+  // Owner. Closes the newest fork. True: no thief has claimed it. False: take_back decides.
+  // Baselines find their deque by the second argument, a function; this deque does not need to.
   template <class Mine> [[gnu::always_inline]] static bool pop(Record* record, Mine) noexcept {
     return Marks::close(record); // C
   }
@@ -100,7 +101,7 @@ public:
     return true;
   }
 
-  // Closes a fork made with publish_root, as take_back does. It was never private.
+  // Owner. Closes a fork of publish_root, which was never private. Returns what take_back would.
   bool take_back_root(Record* record) noexcept {
     const base::locked guard{lock_};
     return ring_.withdraw(record, split_);
@@ -108,13 +109,13 @@ public:
 
   attention attend() noexcept { return limit_.attend(); }
 
-  // Owner. Publishes the oldest private forks, as many as are wanted. True if any is public.
+  // Owner. Publishes the oldest private forks, as many as are wanted. True: a fork is public.
   bool publish(Record* newest, void* group) noexcept {
     const base::locked guard{lock_};
     group_ = group;
     const bool any = publish_oldest(address(newest));
     if (!any)
-      ask(); // other thieves were faster; the thief that asked may sleep by now
+      ask(); // the forks are taken; the thief that asked may sleep by now, so the request stays
     else if (wanted_ > 1 && ring_.count() < wanted_)
       limit_.expect();
     return any;
@@ -129,8 +130,8 @@ public:
     ring_.push({record, record->frame(), group}, split_);
   }
 
-  // Owner. Uses a stack whose forks at or above the split are all taken, or no stack. All that is
-  // forked from now on belongs to this group.
+  // Owner. Uses another stack, or none, from now on. On it all open forks at or above the split are
+  // taken. New forks belong to this group.
   void adopt(stack::stack_id stack, std::uintptr_t split, void* group) noexcept {
     const base::locked guard{lock_};
     group_ = group;
@@ -138,8 +139,8 @@ public:
     limit_.adopt(stack);
   }
 
-  // Owner, for a strand that waits at this address. True: nothing is open, and the deque has no
-  // stack now; `split` is what adopt must be told when the strand is resumed.
+  // Owner, for a strand that waits with its stack pointer at `from`. True: it has no open fork, and
+  // the deque has no stack now; `split` must be given to adopt when the strand is resumed.
   bool give_back(std::uintptr_t from, std::uintptr_t& split) noexcept {
     const base::locked guard{lock_};
     if (!ring_.empty() || oldest_between(from, split_) != nullptr)
@@ -159,17 +160,17 @@ public:
 
   // Thief. Has the owner publish at its next push.
   void ask() noexcept { limit_.ask(); }
-  // Any thread: the owner's next push, or look at allows_here, is told (sync/signal_word.h).
+  // Any thread. The owner's next push, and its next allows_here, return false (sync/signal_word.h).
   void interrupt() noexcept { limit_.interrupt(); }
-  // Owner, or the stand-in of a thread that runs no strands. Nobody wants its attention.
+  // Owner. True: nobody wants its attention. Always false on a thread that runs no strands.
   [[gnu::always_inline]] bool allows_here() const noexcept { return limit_.allows_here(); }
   // A thread that is about to sleep. Has the owner publish, or look for sleepers, at its next push.
   void ask_before_sleep() noexcept { limit_.ask(); }
 
-  // Thief, starved. Publishes in the owner's name if the owner runs this group (any, if null); true
-  // if something is public afterwards.
+  // Thief, starved. Publishes in the owner's name if the owner runs this group (null: any). True: a
+  // fork is public.
   bool publish_for_owner(const void* group = nullptr) noexcept {
-    // Read without the lock: idle workers that pass over one another leave their lines shared.
+    // Read without the lock, so that idle thieves that pass by share the cache line.
     if (limit_.searched() && ring_.empty())
       return false;
     std::uintptr_t lowest = 0;
@@ -202,8 +203,8 @@ public:
     return !ring_.empty();
   }
 
-  // For a thread that looks at an open fork of the stack that this deque uses: `see` is given,
-  // under the lock, whether the fork is private.
+  // Any thread. Calls `see` under the lock with whether this open fork, which lies on the stack
+  // that the deque uses, is private. Returns what `see` returns.
   template <class See> bool look_at(const Record* fork, See see) noexcept {
     const base::locked guard{lock_};
     return see(address(fork) < split_);
@@ -216,7 +217,8 @@ public:
       publish_oldest(bottom());
   }
 
-  // Thief, before it sleeps, after asking and the heavy barrier: is there anything to take?
+  // Thief, before it sleeps, after ask_before_sleep and the heavy barrier. Whether there is a fork
+  // of this group (null: any) to take.
   bool has_work(void* group) noexcept {
     const base::locked guard{lock_};
     if (ring_.holds(group))
@@ -276,8 +278,8 @@ private:
 
   static Record* oldest_between(std::uintptr_t from, std::uintptr_t to) noexcept {
     const std::uintptr_t found = Marks::highest(from, to);
-    // The owner may push meanwhile: the search may pass the place of a fork before it is opened,
-    // and find a newer one below. The older was marked first, so a second search sees it.
+    // The owner may push meanwhile: the search may pass a place before a fork is opened there, and
+    // find a newer fork below. The older fork was marked first, so a second search finds it.
     return reinterpret_cast<Record*>(found == 0 ? 0 : Marks::highest(found, to));
   }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // What can be cancelled: a node of the cancellation tree (nopal/cancel.h).
 //
-// Contract:  a node is cancelled from its `mark` on, or from that of a node above it; for ever. A
-//            thread that finds it so, by a `mark` that comes too late, too, sees what was done
-//            before the node was marked.
-// Ownership: any thread marks.
-// Orders:    those of base/flag.h. That strands are told in time is the order S of signal_word.h.
+// Contract:  a node is cancelled, for ever, as soon as it or a node above it is marked. A thread
+//            that finds a node marked (`cancelled` returns true, or `mark` false) sees what the
+//            canceller did before it marked that node. The nodes above must live as long.
+// Ownership: any thread marks and asks.
+// Orders:    those of base/flag.h. The order S of signal_word.h tells the strands in time.
 // Paper: manticore-icfp08, section 6.1.
 #pragma once
 
@@ -21,14 +21,14 @@ public:
   cancelable(const cancelable&) = delete;
   cancelable& operator=(const cancelable&) = delete;
 
-  // True: it was not marked before.
+  // True: this call is the first.
   bool mark() noexcept { return marked_.take(); }
   bool marked() const noexcept { return marked_.taken(); }
   bool cancelled() const noexcept {
-    const cancelable* at = this;
-    while (at != nullptr && !at->marked())
-      at = at->above_;
-    return at != nullptr;
+    const cancelable* node = this;
+    while (node != nullptr && !node->marked())
+      node = node->above_;
+    return node != nullptr;
   }
 
 private:

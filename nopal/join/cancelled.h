@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What unwinds a strand that was told to stop (nopal/cancel.h).
+// The exception that unwinds a cancelled strand (nopal/cancel.h).
 #pragma once
 
 #include "nopal/config.h"
@@ -11,7 +11,7 @@ namespace nopal::inline NOPAL_ABI {
 
 #if defined(NOPAL_CHECKS) && !defined(NOPAL_SERIAL)
 namespace join {
-// Is called where a handler ends that has caught `cancelled` and does not throw it on.
+// Called when a handler ends that has caught `cancelled` and has not thrown it on.
 extern void (*after_handler)() noexcept;
 } // namespace join
 #endif
@@ -35,7 +35,7 @@ public:
     if (!kept_)
       join::after_handler();
   }
-  // A join, or the end of a fiber, has caught it.
+  // Called by the join, or the end of a fiber, that has caught it and keeps it.
   void note_kept() const noexcept { kept_ = true; }
 
 private:

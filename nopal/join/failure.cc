@@ -21,6 +21,7 @@ void (*after_handler)() noexcept = []() noexcept {};
 #endif
 namespace {
 
+// Guards each scope's list of failures and its `stops`. One lock for all scopes: failures are rare.
 base::spin_lock failures_lock;
 base::atomic<std::uint64_t> total_suppressed{0};
 thread_local std::uint64_t last_join_suppressed = 0;
@@ -30,7 +31,7 @@ exception_state& thread_state() noexcept {
   return *reinterpret_cast<exception_state*>(abi::__cxa_get_globals());
 }
 
-// In the place of the failure of a child that was cancelled: it needs no memory of its own.
+// Stands for the failure of each cancelled child. It is in no list and never changes.
 failure was_cancelled{nullptr, 0, nullptr};
 
 #if defined(NOPAL_CHECKS)
@@ -43,7 +44,7 @@ void note_kept() noexcept {
 }
 #endif
 
-// In a handler of all.
+// Called in a catch (...): a failure with the current exception, on the heap, or `was_cancelled`.
 failure* kept_failure() noexcept {
   if (const std::type_info* const type = abi::__cxa_current_exception_type();
       type != nullptr && *type == typeid(cancelled)) {
@@ -55,6 +56,7 @@ failure* kept_failure() noexcept {
   return kept;
 }
 
+// True: it is the least failure so far, and of a detached child (README.md, "overtakes").
 bool attach(scope_frame* scope, failure* failed, std::int64_t order, bool detached) noexcept {
   const bool least = scope->note_failure(order);
   if (failed == &was_cancelled && !(least && detached))
@@ -69,7 +71,8 @@ bool attach(scope_frame* scope, failure* failed, std::int64_t order, bool detach
   return least && detached;
 }
 
-// Compilers take the address of this state for a constant; so what writes it is never inlined.
+// Compilers take the address of this state for a constant, so no function that writes it is
+// inlined.
 [[gnu::noinline]] void add_uncaught(unsigned number) noexcept { thread_state().uncaught += number; }
 
 } // namespace
@@ -135,7 +138,7 @@ void note_not_run(fork_record* record) noexcept { record->failed = &was_cancelle
 bool attach_failure(fork_record* record, bool detached) noexcept {
   scope_frame* const scope = record->scope();
   if (!detached)
-    scope->activate(); // so that the join looks; a steal has activated the scope
+    scope->activate(); // so that the join looks; for a detached child the steal has done it
   const std::int64_t epoch = detached ? record->steals_before : scope->steals();
   return attach(scope, record->failed, 2 * epoch + (detached ? 1 : 0), detached);
 }
@@ -145,13 +148,14 @@ void attach_last_failure(scope_frame* scope) noexcept {
   attach(scope, kept_failure(), no_failure - 1, false);
 }
 
+// Needs no lock: all children have ended, and the join's counter orders this after them.
 collected collect_failures(scope_frame* scope) noexcept {
   collected all{nullptr, false, scope->state().stops};
   std::int64_t first_order = scope->first_failure();
   const bool any_failed = first_order != no_failure;
   std::uint64_t count = 0;
   for (failure* at = scope->state().failures; at != nullptr; ++count) {
-    if (at->order <= first_order) { // among equals the oldest
+    if (at->order <= first_order) { // the list is newest first: of equals the oldest stays
       all.first = at->what;
       first_order = at->order;
     }

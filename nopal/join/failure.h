@@ -17,12 +17,12 @@ namespace nopal::inline NOPAL_ABI::join {
 struct scope_frame;
 struct fork_record;
 
-// How a child has ended that says so instead of throwing `cancelled`.
+// The result of a child that does not throw `cancelled` when it is stopped, but returns `stopped`.
 enum class ended : bool { well, stopped };
 
 struct failure {
-  failure* next; // newest first
-  std::int64_t order;
+  failure* next;      // the next older one in the scope's list
+  std::int64_t order; // the failed child's place among the scope's children (README.md)
   std::exception_ptr what;
 };
 
@@ -31,11 +31,11 @@ struct exception_state {
   void* caught;
   unsigned uncaught;
 
-  // The strand is in a handler, or exceptions unwind it. One test for both.
+  // The strand is in a handler, or an exception unwinds it. One test for both.
   bool alive() const noexcept { return (reinterpret_cast<std::uintptr_t>(caught) | uncaught) != 0; }
 };
 inline constexpr exception_state no_exceptions{nullptr, 0};
-// Sends each fork that tests it to the slow path.
+// A state that is always alive: a fork that tests it takes the slow path.
 inline constexpr exception_state always_alive{nullptr, 1};
 
 const exception_state* this_threads_exceptions() noexcept;
@@ -48,40 +48,40 @@ void put_exception_state(exception_state state) noexcept;
 void set_exceptions_aside(scope_frame* scope) noexcept;
 void bring_exceptions_back(scope_frame* scope) noexcept;
 
-// Runs a child whose parent has live exceptions. The child handles the same exception, in a
-// handler of its own, so that it may rethrow it, and finds as many uncaught. True: it has thrown.
+// Runs a child whose parent has live exceptions. The child is in a handler of its own for
+// `handled`, so that it may rethrow it, and sees `uncaught` more exceptions uncaught. True: it has
+// thrown.
 bool run_catching_amid(std::exception_ptr handled, unsigned uncaught, fork_record* record,
                        void (*run)(void*), void* closure) noexcept;
 
-// In a handler of all: the current exception. Ends the program if another thing unwinds.
+// Called in a catch (...): the current exception. If anything else unwinds, the program ends.
 std::exception_ptr handled_exception() noexcept;
-// There: keeps the current exception with the fork. Ends the program if memory is exhausted.
+// Called in a catch (...): keeps the exception with the fork. Out of memory, the program ends.
 void capture_failure(fork_record* record) noexcept;
 // The child was not run, because its strand is cancelled. That is a failure, too.
 void note_not_run(fork_record* record) noexcept;
 
-// The child of this fork has failed, detached or not: hands the failure to the scope. True: strands
-// that stand behind it may be running, and were not told of a failure before them. The scope counts
-// how often that was so.
+// Hands the failure of a fork's child, detached or not, to the scope. True: strands serially behind
+// the child may be running and must be told to stop. The scope counts these cases (`stops`).
 [[nodiscard]] bool attach_failure(fork_record* record, bool detached) noexcept;
-// In a handler of all, on the main path of a structured scope (scope_frame.h), of which a child was
-// forked: the current exception is the serially last failure.
+// Called in a catch (...) on the main path of a structured scope (scope_frame.h) that has forked:
+// the current exception becomes the scope's serially last failure.
 void attach_last_failure(scope_frame* scope) noexcept;
 
 struct collected {
-  std::exception_ptr first; // the serially first failure; null: there is none, or it is `cancelled`
-  bool cancelled;           // it is
+  std::exception_ptr first; // of the serially first failure; null: no failure, or `cancelled`
+  bool cancelled;           // the serially first failure is a cancelled child
   std::uint32_t stops;      // how often attach_failure returned true
 };
-// Main path after the join: removes all failures of the scope; but for the first they are counted
-// as suppressed. Those that were cancelled never are.
+// Called by the main path after the join. Removes all failures of the scope, deactivates it, and
+// counts the exceptions but the first as suppressed. Cancelled children are not counted.
 collected collect_failures(scope_frame* scope) noexcept;
 
 // Throws `cancelled`.
 [[noreturn]] void throw_cancelled();
 
-// Adds to the counts of suppressed exceptions, of the process and of this thread's last join;
-// begin_suppressed_count sets the latter to zero first.
+// Both add to the process's count of suppressed exceptions and to that of this thread's last join;
+// begin_suppressed_count sets the latter to zero before.
 void count_suppressed(std::uint64_t number) noexcept;
 void begin_suppressed_count(std::uint64_t number) noexcept;
 std::uint64_t suppressed_by_last_join() noexcept;

@@ -10,8 +10,8 @@ namespace nopal::inline NOPAL_ABI::join {
 
 class cancelable;
 
-// Of a scope whose children can be cancelled; or, without a region, of one whose children are
-// shielded from what cancels the strand that forks them. It lives as long as they run.
+// The frame of a cancel_scope, whose children obey a node that outlives them; or, with null, of
+// `shielded`, whose children do not obey the nodes above them.
 struct NOPAL_TYPE region_frame : scope_frame {
   cancelable* region = nullptr;
 };

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Check builds: a child's result is there after the join, and not before, however many workers
-// there are. A program that reads it earlier is right as long as no thief comes. So from the
-// child's end to the join AddressSanitizer reports each read of the variable (use-after-poison).
-// Without AddressSanitizer, and where other variables share its eight bytes, the variable holds
-// other bytes meanwhile.
+// Check builds hide each child's result until the join. A program that reads a result earlier would
+// be right as long as no thief comes. So from the child's end to the join AddressSanitizer reports
+// each read of the variable (use-after-poison). Without AddressSanitizer, or if other variables
+// share its eight bytes, the variable holds other bytes meanwhile.
 //
-// Ownership: `first_` children that end, at the same time, and the main path after its join; a node
-//            its maker, then the main path.
-// Order: K  keep: CAS release; give_out: exchange acquire. The join orders all of them besides.
+// Ownership: children that end, at the same time, push nodes to `first_`; after the join the main
+//            path takes them all. A node belongs to the child that made it, then to the main path.
+// Order: K  keep: CAS release; give_out: exchange acquire. The join orders all of them, too.
 #pragma once
 
 #include "nopal/base/atomic.h"

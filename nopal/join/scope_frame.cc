@@ -18,6 +18,7 @@ bool lies_in_its_frame(const scope_frame* scope) noexcept {
   return at < high && at >= (stack::together(low, high) ? low : high - stack::size() / 2);
 }
 
+// Reads a word of a frame that its owner may be using: the owner does not write this word.
 NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
   const base::reading_frames reading;
   return reinterpret_cast<void*>(base::load_relaxed_word(reinterpret_cast<std::uintptr_t>(where)));
@@ -26,16 +27,16 @@ NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
 } // namespace
 
 void fork_record::complete(std::uintptr_t taken_above) noexcept {
-  base::happens_after(this); // ThreadSanitizer did not see how the deque has found the record
+  base::happens_after(this); // ThreadSanitizer does not see how the deque has found the record
   scope_frame* const scope = this->scope();
-  scope->activate(); // while resume_at tells where the return address lies
+  scope->activate(); // before resume_at changes: it still tells where the return address lies
   scope->state().structured = kind() == fork_kind::structured;
   NOPAL_ASSERT(lies_in_its_frame(scope),
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");
   scope->resume_at = return_address(scope->resume_at);
   steals_before = scope->steals();
-  if (steals_before == 0) // else the record lies on a thief's stack
+  if (steals_before == 0) // after a steal the record lies on a thief's stack
     scope->state().taken_above = taken_above;
   const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : scope->state().stolen_at;
   NOPAL_ASSERT(stack::together(at, reinterpret_cast<std::uintptr_t>(this)),

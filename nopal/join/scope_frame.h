@@ -25,14 +25,15 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 
 struct NOPAL_TYPE scope_frame : arch::context {
-  // Leaves alone what activate() sets: this runs on every call of a function with a scope.
+  // Does not initialise what activate() sets: this runs on every call of a function with a scope.
   [[gnu::always_inline]] scope_frame() noexcept { NOPAL_CHECK_ADDRESS(stack_pointer); }
 
   // The frame pointer of the function that declares the scope.
   std::uintptr_t base_of_frame() const noexcept { return frame_pointer & ~arch::frame_flags; }
   bool is_of(std::uintptr_t frame) const noexcept { return base_of_frame() == frame; }
 
-  // The main path's at its last fork, as long as that is not complete: a call pushes one word.
+  // The main path's stack pointer before the call of its last fork. Precondition: that fork is not
+  // complete, so resume_at is the address of the word that the call has pushed.
   std::uintptr_t stack_pointer_of_fork() const noexcept {
     return reinterpret_cast<std::uintptr_t>(resume_at) + sizeof(void*);
   }
@@ -40,7 +41,7 @@ struct NOPAL_TYPE scope_frame : arch::context {
   // The fast path of a join is this test and one branch.
   bool needs_join() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
   bool active() const noexcept { return (frame_pointer & kActive) != 0; }
-  // A fork has been made, and no thief has the main path: so the last fork tells the stack pointer.
+  // Precondition: the scope is active, or it has forked and its last fork is not complete.
   void activate() noexcept {
     if (active())
       return;
@@ -48,12 +49,12 @@ struct NOPAL_TYPE scope_frame : arch::context {
     state_ = take_state();
     frame_pointer |= kActive;
   }
-  // After a join.
+  // Called by the main path after its join.
   void deactivate() noexcept {
     return_state(state_);
     frame_pointer &= ~kActive;
   }
-  // While the scope is active.
+  // Precondition: the scope is active.
   scope_state& state() noexcept { return *state_; }
 
   // The main path's exceptions are set aside while its continuation can be stolen (failure.h).
@@ -61,7 +62,7 @@ struct NOPAL_TYPE scope_frame : arch::context {
   void note_exceptions_aside() noexcept { frame_pointer |= kExceptionsAside; }
   void forget_exceptions_aside() noexcept { frame_pointer &= ~kExceptionsAside; }
 
-  // The control words in the state are the strand's own, other than its group's.
+  // The control words in the state belong to this strand: they differ from its group's.
   void note_own_control() noexcept { frame_pointer |= kOwnControl; }
   bool take_own_control() noexcept {
     const bool own = (frame_pointer & kOwnControl) != 0;
@@ -70,7 +71,7 @@ struct NOPAL_TYPE scope_frame : arch::context {
   }
 
   // The least order of the failures so far (failure.h), while the scope is active. Any strand of
-  // the scope. `note_failure` says whether this one is the least.
+  // the scope may call both. `note_failure` returns whether this order is the least.
   std::int64_t first_failure() const noexcept { return state_->first_failure.load(base::relaxed); }
   bool note_failure(std::int64_t order) noexcept {
     std::int64_t least = first_failure();
@@ -79,14 +80,14 @@ struct NOPAL_TYPE scope_frame : arch::context {
         return true;
     return false;
   }
-  // Main path. What it would fork from now on comes after a child that has failed.
+  // For the main path: a child has failed, and what it forks from now on comes serially after that.
   bool overtaken() const noexcept { return active() && first_failure() != no_failure; }
 
   bool is_structured() const noexcept { return active() && state_->structured; }
 
   // How often the main path was stolen since the last join.
   NOPAL_OWN std::int64_t steals() const noexcept { return active() ? state_->join.steals() : 0; }
-  // The thief that has just stolen the main path.
+  // Called when the main path has just been stolen, before it goes on.
   void note_stolen() noexcept { state_->join.count_steal(); }
 
 private:
@@ -98,11 +99,11 @@ private:
   static_assert((kActive | kExceptionsAside | kOwnControl) == arch::frame_flags);
 };
 
-// What a scope's failures and cancellation stop, besides the children that come after a failed one.
+// What stops with a failed or cancelled child, besides the children that come after it.
 enum class NOPAL_TYPE fork_kind : std::uintptr_t {
   plain,      // nothing else
-  structured, // the main path, too, up to the join: it belongs to Nopal (invoke.h)
-  region,     // all children: the frame is a region_frame
+  structured, // a failure stops the main path, too, up to the join: its code is Nopal's (invoke.h)
+  region,     // the frame is a region_frame, whose node can cancel all children
 };
 
 // The record of an open fork. Its first word belongs to the deque (stack/marks.h).
@@ -126,8 +127,8 @@ struct fork_record {
   }
   fork_kind kind() const noexcept { return static_cast<fork_kind>(scope_and_kind & 3); }
   scope_frame* frame() const noexcept { return scope(); }
-  // Makes the frame ready to be resumed (stack_map.h). Ends the program with a sentence if the
-  // scope is misused in a way that a steal would turn into a crash.
+  // Makes the frame ready to be resumed (stack_map.h). Preconditions, checked: the scope is a local
+  // variable of the function that forks it, and scopes of a function are nested.
   void complete(std::uintptr_t taken_above) noexcept;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The states that are free, and those that never were used.
+// The table of states. It grows as numbers are created, and never shrinks; free states are listed.
 #include "nopal/join/scope_state.h"
 
 #include "nopal/base/check.h"
@@ -17,6 +17,7 @@ base::growing states;
 std::size_t number_of_states = std::size_t{1} << 20; // 128 MiB of addresses
 base::free_list free_states;
 
+// Number n is the n-th state of the table. Its first word is its link in `free_states`.
 scope_state* all_states() noexcept { return static_cast<scope_state*>(states.start()); }
 
 std::uint32_t new_state() noexcept {

@@ -2,9 +2,9 @@
 // What a scope needs once a fork of it is completed, a child fails, or exceptions are set aside.
 // Most scopes never do, so it does not lie in their frames, but comes from a list of free states.
 //
-// A state belongs to a scope from its activation to the end of its join (scope_frame.h),
-// which says which thread may touch which part. Memory: a state of 128 bytes for each active scope,
-// at most as many as there were at a time. It is not given back.
+// A state belongs to a scope from its activation to the end of its join; scope_frame.h says which
+// thread may touch which part. It has 128 bytes, which are kept for later scopes: memory grows with
+// the largest number of scopes that were active at a time.
 #pragma once
 
 #include "nopal/arch/arch.h"
@@ -28,20 +28,21 @@ struct alignas(64) scope_state {
   std::uintptr_t taken_above; // the lowest fork above the frame on its own stack that is taken
                               // (both valid if steals() > 0)
   failure* failures;
-  // The least order of a child that has failed (failure.h). Any failing child writes it; strands
-  // that stand after that child read it, to stop. Relaxed: what it guards is read after the join.
+  // The least order of a failed child (failure.h). Any child that fails may lower it; strands
+  // behind that child read it, and stop. Relaxed: what it guards is read after the join.
   base::atomic<std::int64_t> first_failure;
-  std::uint32_t stops; // how often strands behind a failed child were told; failures' lock
+  std::uint32_t stops; // how often strands behind a failed child were told; under failures' lock
   bool structured;     // set when a fork is completed (fork_kind)
-  // Of the main path while it is suspended. Its exceptions are there also when they are set aside,
-  // and its control words when it forks with words of its own.
+  // The main path's state while that is suspended. While it runs, its exceptions lie here if they
+  // are set aside, and its control words if it has forked with words of its own.
   strand_state strand;
 };
 
-// Before the first fork. Maps room for the states; none takes memory before it is used.
+// Called once, before the first fork. Reserves addresses; a state takes memory at its first use.
 void open_states() noexcept;
 
-// Any thread, also under a deque's lock: no allocation. Ends the program if all are in use.
+// Any thread may call these, also under a deque's lock: they do not allocate. If all states are in
+// use, the program ends with a message.
 scope_state* take_state() noexcept;
 void return_state(scope_state* unused) noexcept;
 

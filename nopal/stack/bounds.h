@@ -14,7 +14,7 @@ using stack_id = std::uintptr_t;
 inline constexpr stack_id no_stack = 0;
 
 std::uintptr_t bottom(stack_id stack) noexcept; // the lowest address that may be used
-// Below this address a fork must not go deeper: what is left is for the leaf's calls.
+// The lowest address of a fork's record. What is left below is for calls that do not fork.
 std::uintptr_t lowest_fork(stack_id stack) noexcept;
 
 // The bounds as a type, so that a model can put others in their place.

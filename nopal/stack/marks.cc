@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The walk over a stack.
+// The searches for marks on a stack.
 #include "nopal/stack/marks.h"
 
 #include "nopal/base/os.h"

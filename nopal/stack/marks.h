@@ -2,23 +2,22 @@
 // Marks: how the open forks of a stack are found in the stack itself.
 //
 // The record of an open fork begins with its mark: a word that holds its own address, less 32 MiB,
-// plus 3. A thief that claims the fork subtracts 1; the owner closes the fork by a shift to the
-// right, after which the word is no mark of any place. So the last bits of the word say all:
+// plus 3. A thief claims the fork by subtracting 1; the owner closes it by a shift to the right,
+// after which the word is no mark, wherever it is copied. So the last bits of the word say it all:
 //     open 011    claimed 010    closed 001 or 101
 // A search walks down the stack from the oldest frames and compares each word with its own address.
 // It ends at the first open fork, which is the oldest; a deep stack need not make it long.
 //
 // No other word of a stack is a mark:
-// - As an address it would lie in the guard below the stack, where nothing is. (In slots smaller
-//   than 64 MiB, stack.h, small.h, it may point into another stack, exactly 32 MiB below the
-//   pointer; with small stacks of the default sizes, into the guard of another.) A pointer to the
-//   word itself would not do. Dead words of frames and references to empty objects are often that.
-// - A copy of a mark lies elsewhere, and so is none. It would become one if it got to the place of
-//   the closed fork: functions push registers that hold nothing of theirs, to align the stack. So
-//   no register keeps a mark. Opening forgets the value, closing has none, and the functions of
-//   marks.cc, the only others that compute one, forget it before they return.
+// - A pointer with this value would point into the guard below the stack, where nothing lies. (With
+//   slots smaller than 64 MiB, stack.h, small.h, it could point into another stack, 32 MiB below
+//   the mark; with small stacks of the default sizes, into another's guard.) A word's own address
+//   would not do: dead words of frames and references to empty objects often hold that.
+// - A copy of a mark at another place is no mark. But functions push any register to align the
+//   stack, which may put a copy back at the place of the closed fork. So no register keeps a mark:
+//   opening forgets the value, closing has none, and marks.cc, which computes marks, forgets them.
 //
-// The walk reads words of running frames. It only compares them; what lies behind a mark is used.
+// A search only compares the words of running frames. It uses the record that begins with a mark.
 //
 // A thief may claim an open fork, so that its owner cannot close it unnoticed. Claiming is a
 // compare-and-swap, so a word that has become something else is left alone. Closing is one
@@ -26,8 +25,9 @@
 // made at the same time. The heavy barrier ends this, since it finds the instruction done or not
 // begun: if a claim still stands after the barrier, the owner will see it.
 //
-// Orders: M  open (release) pairs with the walk (acquire): what lies behind the mark is complete.
-//            A thief walks before it claims, and again before it uses what it has claimed.
+// Orders: M  open (release) pairs with the search (acquire): the record that begins with the mark
+// is
+//            complete. A thief searches before it claims, and again before it uses what it claimed.
 #pragma once
 
 #include "nopal/arch/arch.h"
@@ -39,7 +39,7 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
 
 struct marks {
-  // Owner.
+  // Owner. `at` is the record's first word.
   [[gnu::always_inline]] static void open(void* at) noexcept {
     arch::store_own_address<kDistance>(*static_cast<std::uintptr_t*>(at)); // M
   }
@@ -49,17 +49,17 @@ struct marks {
     return arch::halve_at_once(*static_cast<std::uintptr_t*>(at));
   }
 
-  // Any thread. True: the fork is open, and is claimed now.
+  // Any thread may call all that follows, for a stack whose memory stays. True: the fork is open,
+  // and is claimed now.
   static bool claim(std::uintptr_t at) noexcept;
-  static bool claimed(std::uintptr_t at) noexcept;
-
-  static bool is_open(std::uintptr_t at) noexcept; // claimed or not
+  static bool claimed(std::uintptr_t at) noexcept; // the fork is open and claimed
+  static bool is_open(std::uintptr_t at) noexcept; // the fork is open, claimed or not
 
   // The highest address in [from, to) of an open fork's record, or 0. The range is empty, or lies
   // in one stack; its ends are 8-aligned.
   static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept;
 
-  // The lowest one, among frames that all are in use.
+  // The lowest such address. Each page of the range has frames.
   static std::uintptr_t lowest(std::uintptr_t from, std::uintptr_t to) noexcept;
 
 private:

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // What becomes of dead pages: the account of their budget (retirement.h).
 //
-// How much may be charged, in parts of the budget:
-//   3/4  each stack with its upper bound, which costs no system call
-//   1    beyond that, each with its counted pages (mincore, a call for each MiB)
-//   1/2  what idle threads leave: the watermark
-// So while idle threads keep up, leaving a stack is two atomic operations. Pages that were swapped
-// out count as pages without memory. With a budget of 0 nothing is ever charged: each stack that is
-// left has its dead pages given back by one call, uncounted. With an unlimited one nothing happens.
+// While less than 3/4 of the budget is charged, a strand that leaves a stack charges an upper
+// bound, which costs no system call. Up to the whole budget it charges the counted pages (mincore,
+// a call for each MiB), and beyond that it gives them back. Idle threads give back pages until the
+// charge is at the watermark, 1/2. So while they keep up, leaving a stack is two atomic operations.
+// Pages that were swapped out count as pages without memory. With a budget of 0 nothing is charged:
+// a strand that leaves a stack gives its dead pages back by one call. With an unlimited one nothing
+// happens.
 #include "nopal/base/check.h"
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
@@ -23,12 +23,12 @@ base::atomic<void (*)(event, stack_id, std::uintptr_t)> observer{nullptr};
 
 namespace {
 
-// An idle worker looks for work again after so many stacks.
+// After so many stacks an idle worker looks for work again.
 constexpr unsigned kBatch = 8;
-// If a first count finds no more pages than this, they stay: the next strand touches as many.
+// If a first count finds at most so many pages, they stay: the next strand will touch as many.
 constexpr std::uint32_t kFew = 4;
 
-struct part {
+struct part { // of a stack
   std::uintptr_t low = 0;
   std::uintptr_t high = 0;
 
@@ -42,8 +42,8 @@ struct part {
   }
 };
 
-std::uint32_t budget = ~std::uint32_t{0}; // pages; so many if it is unlimited
-retirement* retirements = nullptr;        // of each stack; none if it is unlimited
+std::uint32_t budget = ~std::uint32_t{0}; // pages; the largest number: unlimited
+retirement* retirements = nullptr;        // one for each stack; null if the budget is unlimited
 
 alignas(64) page_account account;
 alignas(64) base::atomic<std::uint64_t> returned{0};
@@ -56,15 +56,15 @@ void tell(event what, stack_id stack, std::uintptr_t frames) noexcept {
     observe(what, stack, frames);
 }
 
-// At most so many of its pages have memory. An old kernel keeps those that are locked: they stay,
-// uncharged, since nobody could give them back.
+// Gives back a part of which at most `pages` pages have memory. An old kernel keeps locked pages:
+// these stay, uncharged, since no later call could give them back.
 void discard(part dead, std::uint32_t pages) noexcept {
   if (base::discard(dead.start(), dead.bytes()))
     returned.fetch_add(pages, base::relaxed);
   unmaps.fetch_add(1, base::relaxed);
 }
 
-// Asks the kernel, on behalf of the account.
+// Asks the kernel, and counts the system call.
 std::uint32_t counted_pages(part dead) noexcept {
   counts.fetch_add(1, base::relaxed);
   return dead.resident();
@@ -80,9 +80,9 @@ charge charge_for(part dead) noexcept {
   return {0, true};
 }
 
-// What stays charged of a stack that the caller has claimed.
+// Gives back the dead pages of a stack that the caller has claimed. Returns what stays charged.
 charge discard_dead(stack_id stack, part dead, charge before) noexcept {
-  // Unless they were locked meanwhile, which fills them (mlockall).
+  // The charge is an upper bound, unless memory was locked meanwhile (mlockall), which fills pages.
   NOPAL_CHECK(dead.resident() <= before.pages || base::is_locked(dead.start()));
   const std::uint32_t there = before.counted ? before.pages : counted_pages(dead);
   if (there <= kFew && !before.counted)
@@ -134,8 +134,8 @@ bool idle_ones_are_pooled() noexcept { return budgeted() || may_run_out(); }
 
 bool above_watermark() noexcept { return budgeted() && account.charged() > budget / 2; }
 
-// Stacks that were counted are visited again only if none is left that was not: a bound may be all
-// that has to go.
+// The first round visits only stacks whose charge is a bound, since a count may show that few pages
+// are dead. The second round visits all.
 bool reclaim(handoff& to_do) noexcept {
   const std::uint32_t stacks = large_ones.created();
   unsigned claims = 0;

@@ -5,24 +5,24 @@
 // A page of a stack is dead if it has memory and belongs to no frame: below the lowest frame of a
 // suspended strand, or anywhere in a pooled stack. A strand may have gone deep and come back before
 // it left, and only a system call tells how deep. So a strand that leaves a stack charges the
-// account with an upper bound; only if that is too much, it asks; and only if the true number is
-// too much as well, it gives the pages back. Idle threads do so for others, when much is charged.
+// account with an upper bound. If the bound is too much, the strand counts; if the true number is
+// too much as well, it gives the pages back. When much is charged, idle threads do so for others.
 //
 //   owner      the strand that leaves the stack (retire) and later resumes on it (reuse)
 //   reclaimer  a thread that gives back dead pages of another's stack (claim, give_back)
 //
-//   in use   -- retire -->     retired n   a strand runs on it, and nothing is charged
-//   retired  -- reuse -->      in use      it is charged with n pages
-//   retired  -- claim -->      claimed n   a reclaimer is at work on it; it is charged still
+//   in use   -- retire -->     retired n   the owner has left the stack and charged n pages
+//   retired  -- reuse -->      in use      the owner is back; nothing is charged
+//   retired  -- claim -->      claimed n   a reclaimer works on it; n pages are charged still
 //   claimed  -- give_back -->  retired m   m <= n pages are left
-//   claimed  -- reuse -->      wanted      the owner does not wait: it leaves the handoff, which
-//                                          says what is to be run on the stack
+//   claimed  -- reuse -->      wanted      the owner does not wait: it leaves a handoff, which says
+//                                          what is to run on the stack
 //   wanted   -- give_back -->  retired m   the reclaimer takes the handoff, and is the owner now
 //
 // Invariants
 //   charged = sum over all stacks of what each is charged with <= budget
 //   dead(s) <= charge(s) for each stack s that is not in use, and so dead <= budget in total.
-//   One thread uses a stack, and no reclaimer gives its pages back meanwhile.
+//   At most one thread uses a stack, and no reclaimer gives its pages back meanwhile.
 //
 // Orders: R  retire, give_back (release) pair with claim, reuse (acquire): pages are given back
 //            after their frames are gone, and used again after they have been given back.
@@ -61,11 +61,10 @@ private:
   base::atomic<std::uint32_t> charged_{0};
 };
 
-// What is to be run on a stack that its owner could not take: a main path of this group, or, if
-// `group` is null, a fiber. Null: nothing, the stack goes to the pool.
+// What is to run on a stack that its owner could not take.
 struct handoff {
-  void* frame = nullptr;
-  void* group = nullptr;
+  void* frame = nullptr; // a main path, or a fiber; null: nothing, the stack goes to the pool
+  void* group = nullptr; // the main path's; null: `frame` is a fiber
 };
 
 // What a stack is charged with, and whether that was counted or is a bound.
@@ -82,8 +81,8 @@ public:
     state_.store(word(kRetired, charged), base::release); // R
   }
 
-  // Owner. True: the stack is in use again, and the caller discharges what it was charged with,
-  // nothing if it was in use already. False: a reclaimer has it, and will take the handoff.
+  // Owner. True: the stack is in use again; the caller discharges `charged`, which is 0 if the
+  // stack was in use already. False: a reclaimer has it, and will take the handoff.
   bool reuse(handoff to_do, charge& charged) noexcept {
     std::uint32_t found = state_.load(base::relaxed);
     for (;;) {
@@ -99,7 +98,7 @@ public:
     }
   }
 
-  // Anybody. True: the caller may give back what lies below frames(), and must call give_back. A
+  // Any thread. True: the caller may give back what lies below frames(), and must call give_back. A
   // stack whose charge was counted is claimed only if `counted_too`.
   bool claim(charge& charged, bool counted_too) noexcept {
     std::uint32_t found = state_.load(base::relaxed);

@@ -2,15 +2,15 @@
 // A range of addresses that is cut into slots, each with a stack at its upper end: the large stacks
 // (stack.h) lie in one, those of spawned fibers (small.h) in another.
 //
-// The links of the pool, and the other tables, lie beside the stacks, so pooled stacks are not
-// touched. A stack has its number before the kernel has given it memory, and a thread that looks at
-// all stacks (sched/stop.cc) must not read one that has none yet.
+// The pool's links and the other tables do not lie in the stacks, so a pooled stack is not touched.
+// A stack has its number before it has memory, and a thread that looks at all stacks
+// (sched/stop.cc) must not read one without memory.
 //
 // Ownership: all but the pool and the tables is constant after `open`.
 // Orders:
 //   U  set_usable: store release, by the thread that has made the stack. Partner: the acquire of
-//      is_usable. A thread that uses the stack after that, and then passes a full fence, is seen by
-//      a thread that passes one before is_usable.
+//      is_usable. If one thread calls set_usable and then passes a full fence, and another passes a
+//      full fence and then calls is_usable, one of them sees what the other did before its fence.
 #pragma once
 
 #include "nopal/base/free_list.h"
@@ -27,31 +27,31 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
 
-// Where the slots lie. The slot of an address is found without a division: a slot has `units`
-// units, which are a power of two of bytes, and a multiplication by 2^40 / units, rounded up,
-// divides exactly where there are at most 2^20 slots of 2^10 units.
+// Where the slots lie. number_of needs no division: a slot has `units` units of 2^unit_shift bytes,
+// and a multiplication by 2^40 / units, rounded up, divides exactly as long as there are at most
+// 2^20 slots of at most 2^10 units.
 struct slots {
   std::uintptr_t base = 0;
   std::uintptr_t bytes = 0;
-  std::uintptr_t each = 0; // bytes of one
+  std::uintptr_t slot_bytes = 0;
   int unit_shift = 0;
   std::uint64_t inverse = 0;
 
   static constexpr int inverse_shift = 40;
 
   slots() = default;
-  slots(std::uintptr_t at, std::size_t count, std::uintptr_t slot_bytes) noexcept
-      : base{at}, bytes{count * slot_bytes}, each{slot_bytes},
+  slots(std::uintptr_t at, std::size_t count, std::uintptr_t bytes_of_slot) noexcept
+      : base{at}, bytes{count * bytes_of_slot}, slot_bytes{bytes_of_slot},
         unit_shift{std::countr_zero(slot_bytes)},
-        inverse{((std::uint64_t{1} << inverse_shift) + (each >> unit_shift) - 1) /
-                (each >> unit_shift)} {}
+        inverse{((std::uint64_t{1} << inverse_shift) + (slot_bytes >> unit_shift) - 1) /
+                (slot_bytes >> unit_shift)} {}
 
   bool hold(std::uintptr_t address) const noexcept { return address - base < bytes; }
   std::uint32_t number_of(std::uintptr_t address) const noexcept {
     return static_cast<std::uint32_t>(((address - base) >> unit_shift) * inverse >> inverse_shift);
   }
-  stack_id start(std::size_t number) const noexcept { return base + number * each; }
-  std::uintptr_t top(stack_id stack) const noexcept { return stack + each; }
+  stack_id start(std::size_t number) const noexcept { return base + number * slot_bytes; }
+  std::uintptr_t top(stack_id stack) const noexcept { return stack + slot_bytes; }
 };
 
 struct slot_range : slots {
@@ -60,12 +60,12 @@ struct slot_range : slots {
   base::free_list pool;
 
   // Before use. False: the tables' addresses are refused.
-  bool open(const slots& where, std::size_t count, std::size_t bytes_of_stack) noexcept {
+  bool open(const slots& layout, std::size_t count, std::size_t bytes_of_stack) noexcept {
     if (!links_.open(count * sizeof(base::free_list::link)) || !usable_.open(count))
       return false;
     if (base::this_fiber() != nullptr)
       fibers_ = static_cast<void**>(base::map_zeroed(count * sizeof(void*)));
-    static_cast<slots&>(*this) = where;
+    static_cast<slots&>(*this) = layout;
     stack_bytes = bytes_of_stack;
     capacity = count;
     pool.open(links_.start(), sizeof(base::free_list::link));
@@ -88,7 +88,7 @@ struct slot_range : slots {
     return usable_.holds(number + 1) && is_usable_at(number).load(base::acquire) != 0; // U
   }
 
-  // ThreadSanitizer's state of this stack, made when first asked for; null without ThreadSanitizer.
+  // ThreadSanitizer's fiber of this stack, made at the first call; null without the tool. Owner.
   void* fiber_of(stack_id stack) noexcept {
     if (fibers_ == nullptr)
       return nullptr;

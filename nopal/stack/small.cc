@@ -3,14 +3,13 @@
 //
 // Where the kernel has guard regions, slots become usable many at a time, by one system call, since
 // a guard region needs no change of the mapping. If memory is locked by then (mlockall), the kernel
-// makes no guard regions, and all that is usable gets memory at once: then each new stack becomes
-// usable alone, with what lies below it left without access, and so do all later ones.
+// makes no guard regions and gives usable addresses memory at once. From then on each new stack
+// becomes usable by itself, and the addresses below it stay without access.
 //
 // Invariants: each slot below `ready` was made usable whole, before its stack's guard was made.
 //             No slot becomes usable whole once `each_alone` is set.
-// Orders: `kept` counts the free stacks that have their pages, one too few or too many for a
-//         moment: relaxed. What a released stack keeps is written before it is put into the pool,
-//         and read by the thread that takes it from there.
+// Orders: `kept` counts the free stacks that have their pages, for a moment one too many: relaxed.
+//         keeps(n) is written before stack n is put into the pool, and read after it is taken.
 //         A  `ready` grows, and `each_alone` is set, under the lock `making` (acquire, release);
 //            a thread that reads `ready` without it (acquire) sees that the slots are usable.
 #include "nopal/stack/small.h"
@@ -31,13 +30,14 @@ slot_range in_use;
 
 namespace {
 
-// Mappings that are left to large stacks and to the program, where each guard takes two.
+// Mappings that are left to large stacks and to the program, if each small stack takes two.
 constexpr std::size_t kOtherMappings = 6000;
-// Where addresses are scarce for another reason than a limit, fewer stacks will do, but not fewer.
+// If the addresses are refused though no limit is on them, fewer stacks will do, but at least so
+// many.
 constexpr std::size_t kFewest = 1024;
-// As far below a mark as it points (marks.h), there is another stack or nothing.
+// Left free below the stacks, so that no mark, read as a pointer (marks.h), leaves the range.
 constexpr std::size_t kBelow = std::size_t{32} << 20;
-// Slots that become usable at a time.
+// So many slots become usable at a time.
 constexpr std::uint32_t kTogether = 16;
 
 struct range {
@@ -51,7 +51,7 @@ struct range {
 };
 range the_range;
 
-base::growing keeps_pages; // of each free stack, a byte: whether it does
+base::growing keeps_pages; // a byte for each free stack: whether it has kept its pages
 alignas(64) base::atomic<std::uint32_t> kept{0};
 
 alignas(64) base::atomic<std::uint32_t> ready{0};
@@ -93,7 +93,7 @@ void count_guard_page() noexcept {
   ++guard_pages;
 }
 
-// Whether this slot is usable whole.
+// Makes slots usable if need be. Returns whether this one is usable whole, its guard included.
 bool make_ready(std::uint32_t n) noexcept {
   if (n < ready.load(base::acquire)) // A
     return true;
@@ -117,13 +117,13 @@ bool make_ready(std::uint32_t n) noexcept {
   return whole;
 }
 
-// Of a slot that is usable whole. Locked memory has no guard regions.
+// Makes the guard of a slot that is usable whole. Locked memory can have no guard regions.
 bool guard_region(stack_id stack) noexcept {
   return base::install_guard(place(stack), the_range.guard_bytes) ||
          base::forbid(place(stack), the_range.guard_bytes);
 }
 
-// Neighbours that may be used whole are one mapping.
+// Gives a stack memory and its guard. Neighbouring slots that are usable whole share one mapping.
 void make(stack_id stack) noexcept {
   const std::uint32_t n = in_use.number_of(stack);
   const bool done = make_ready(n)
@@ -137,8 +137,8 @@ void make(stack_id stack) noexcept {
   in_use.set_usable(n);
 }
 
-// As many as a limit allowed in an eighth of what it leaves if there were no guards, unless they
-// would take more than half with them.
+// How many stacks a limit on addresses allows: those that without guards fill an eighth of what it
+// leaves, but with their guards no more than half.
 std::size_t stacks_for(const range& next) noexcept {
   const std::size_t left = base::address_space_left();
   const std::size_t by_room = std::min(std::bit_floor(left / 8 / next.stack_bytes),
@@ -147,8 +147,8 @@ std::size_t stacks_for(const range& next) noexcept {
       {most_stacks, by_room, next.guarded == guard::page ? stacks_by_mappings() : most_stacks});
 }
 
-// Frames that do not fork may be larger than what forks: with addresses to spare, small stacks have
-// no smaller guards for that.
+// A frame that does not fork may be larger than any that forks. Where addresses are not limited,
+// guards are at least as large as those of other threads.
 std::size_t guard_size(std::size_t largest_frame) noexcept {
   return base::what_limits_addresses() != nullptr ? largest_frame
                                                   : std::max(largest_frame, base::usual_guard);

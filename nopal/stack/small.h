@@ -5,18 +5,18 @@
 //   slot   | guard                  | the stack, growing downwards |
 //          low                        bottom                         top
 //
-// A strand of a fiber that is stolen goes on on a large stack, as ever. The functions of stack.h
-// take small stacks too; here is what concerns these alone. They are outside the budget of dead
-// pages: while a fiber lives, its stack keeps the pages that it has touched; of those that nobody
-// uses, at most `kept_stacks` keep theirs, and the others give them back when they are released.
+// A strand that is stolen from a fiber goes on on a large stack. The functions of stack.h take
+// small stacks too; this header has what concerns small ones alone. The budget of dead pages does
+// not count them: while a fiber lives, its stack keeps the pages that it has touched. Of unused
+// stacks at most `kept_stacks` keep their pages; the others give them back when they are released.
 //
 // The guard is as large as the largest frame that forks (stack.h), so that no such frame leaps over
-// it, and at least 512 KiB where no limit is on addresses. It is a guard region where the kernel
-// has those (Linux 6.13), and takes page tables: a page for each 2 MiB. Elsewhere it is memory
-// without access, and each stack takes two of the mappings of vm.max_map_count; so it is, too,
-// where memory is locked, and where writable memory is limited even if it is not touched, as a
+// it, and at least 512 KiB where no limit is on addresses. Where the kernel has guard regions
+// (Linux 6.13), the guard is one; its page tables take a page for each 2 MiB. Otherwise it is
+// memory without access, and each stack takes two of the mappings of vm.max_map_count. That is so,
+// too, where memory is locked, and where untouched writable memory counts for a limit, since a
 // guard region is writable memory to the kernel. Without guards slots are as small as stacks, and a
-// fiber that needs more than its stack writes into another's.
+// fiber that outgrows its stack writes into another's.
 //
 // Thread rules: `open` once, before anything else; all else from any thread.
 #pragma once
@@ -37,15 +37,15 @@ inline constexpr std::uint32_t kept_stacks = 256;
 
 enum class guard : unsigned char { none, region, page };
 
-// Reserves the range, after the large one: as many slots for stacks of so many bytes, a power of
-// two, as a limit on addresses leaves room for; perhaps none. No function that forks has a frame
-// larger than `largest_frame`.
+// Reserves the range, after that of large stacks: as many slots as a limit on addresses leaves room
+// for, perhaps none. `stack_bytes` is a power of two, `largest_frame` the size of the largest frame
+// of a function that forks.
 void open(std::size_t stack_bytes, bool guarded, std::size_t largest_frame) noexcept;
 
-// A stack nobody uses; no_stack: there is no range. Ends the program with a sentence when all are
-// in use.
+// Returns a stack that nobody uses, or no_stack if there is no range. If all are in use, the
+// program ends with a message.
 stack_id acquire() noexcept;
-// Back to the pool. The caller has left it.
+// Returns a stack, which the caller has left, to the pool.
 void release(stack_id stack) noexcept;
 
 // An address in the range, or a stack.

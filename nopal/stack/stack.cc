@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The range and the pool of stack.h.
 //
-// Orders: `coming_back` falls (release) after the put: a thread that reads that it is 0
-// (acquire) sees the stack in the pool.
+// Orders: come_back puts the stack into the pool and then lowers `coming_back` (release). A thread
+// that reads 0 (acquire) finds the stack in the pool.
 #include "nopal/stack/stack.h"
 
 #include "nopal/arch/gdb.h"
@@ -19,11 +19,9 @@ slot_range large_ones;
 
 namespace {
 
-// Slots are made smaller before there are fewer than this.
-constexpr std::size_t kFewStacks = 64;
-constexpr std::size_t kLeastStacks = 16;
-// Of fewer, thieves leave some to others, and wait.
-constexpr std::size_t kManyStacks = 4096;
+constexpr std::size_t kFewStacks = 64;    // before there are fewer, slots become smaller
+constexpr std::size_t kLeastStacks = 16;  // with fewer the program ends
+constexpr std::size_t kManyStacks = 4096; // with fewer, thieves wait and leave the last quarter
 constexpr std::size_t kForkMargin = std::size_t{16} << 10; // left to the frames below the last fork
 
 struct range {
@@ -36,12 +34,12 @@ struct range {
   std::size_t bytes() const noexcept { return stacks << slot_shift; }
 };
 
-bool few_stacks = false;                    // they may run out
-std::size_t thieves_stacks = 0;             // thieves make no more than so many
-base::atomic<std::uint32_t> coming_back{0}; // taken from the pool, but left to their reclaimers
+bool few_stacks = false;                    // stacks may run out
+std::size_t thieves_stacks = 0;             // a thief makes a stack only if there are fewer
+base::atomic<std::uint32_t> coming_back{0}; // stacks taken from the pool and left to reclaimers
 
-// From the pool, or new while there are fewer than `most`. A pooled stack whose pages a reclaimer
-// is giving back is left to the reclaimer.
+// Returns a pooled stack, or a new one if there are fewer than `most`, or no_stack. If a reclaimer
+// is giving back the pages of a pooled stack, the stack is left to the reclaimer.
 stack_id take(std::size_t most) noexcept {
   for (std::uint32_t pooled; (pooled = large_ones.pool.take()) != base::free_list::none;) {
     if (reuse(large_ones.start(pooled), {}))
@@ -60,7 +58,7 @@ stack_id take(std::size_t most) noexcept {
   return stack;
 }
 
-[[noreturn]] void die_of_want(const range& wanted, std::size_t room) noexcept {
+[[noreturn]] void die_without_addresses(const range& wanted, std::size_t room) noexcept {
   const char* const limit = base::what_limits_addresses();
   const auto each = static_cast<std::size_t>(wanted.slot_bytes() >> 20);
   if (limit != nullptr && wanted.bytes() > room)
@@ -71,8 +69,8 @@ stack_id take(std::size_t most) noexcept {
             wanted.stacks, each, base::why_refused(wanted.bytes()).text);
 }
 
-// As many slots of the usual size as can be had; where that is few, smaller slots, and fewer of
-// them last. What else the program maps must have room, too.
+// Reserves slots of the usual size, as many as it can get. If these are few, it tries smaller
+// slots, and at last fewer. Half of the addresses are left to what else the program maps.
 range reserve_most(std::size_t stack_bytes) noexcept {
   const std::size_t room = base::address_space_left() / 2;
   range next{.stacks = most_stacks, .stack_bytes = stack_bytes};
@@ -89,7 +87,7 @@ range reserve_most(std::size_t stack_bytes) noexcept {
     else if (next.stacks > kLeastStacks)
       next.stacks /= 2;
     else
-      die_of_want(next, room);
+      die_without_addresses(next, room);
   }
 }
 
@@ -98,13 +96,13 @@ range reserve_most(std::size_t stack_bytes) noexcept {
 bool may_run_out() noexcept { return few_stacks; }
 
 void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noexcept {
-  const range all = reserve_most(stack_bytes);
-  // Each takes two mappings, itself and its guard; half of all are the program's.
-  const std::size_t stacks = std::min(all.stacks, base::max_mappings() / 4);
-  NOPAL_ASSERT(large_ones.open({all.base, stacks, all.slot_bytes()}, stacks, stack_bytes),
+  const range reserved = reserve_most(stack_bytes);
+  // A stack and its guard are two mappings, and half of all mappings are the program's.
+  const std::size_t stacks = std::min(reserved.stacks, base::max_mappings() / 4);
+  NOPAL_ASSERT(large_ones.open({reserved.base, stacks, reserved.slot_bytes()}, stacks, stack_bytes),
                "no memory for a table of %zu stacks: %s", stacks,
                base::why_refused(stacks * sizeof(std::uint32_t)).text);
-  arch::nopal_gdb_range = {all.base, large_ones.bytes, all.slot_bytes()};
+  arch::nopal_gdb_range = {reserved.base, large_ones.bytes, reserved.slot_bytes()};
   few_stacks = max_stacks != 0 || stacks < kManyStacks;
   thieves_stacks = stacks < kManyStacks ? stacks - stacks / 4 : stacks;
   if (max_stacks != 0)

@@ -11,11 +11,11 @@
 // A stack and its guard are two of the mappings that vm.max_map_count allows; stacks take at most
 // half of these.
 //
-// Because slots are aligned, the stack of any address in the range is found by masking, and whether
-// an address is ours at all by comparing it with the range: a foreign thread's stack is not.
+// Slots are aligned, so a mask turns any address in the range into its stack. An address outside of
+// the range is not ours: it may lie on the stack that the system gave to a thread.
 //
 // Spawned fibers begin on small stacks instead (small.h). `is_ours` and all functions below it take
-// these too, less the ones that say so.
+// small stacks too, unless they say otherwise.
 //
 // Thread rules: `open` once, before anything else; all else from any thread.
 // Paper: fibril-spaa16, section 4.2 (stacks), 4.4 (at most D*P*S1 of address space).
@@ -33,29 +33,29 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
 
-// Reserves the range. Ends the program with a sentence when the address space has no room. `budget`
-// and `max_stacks` are those of config/options.h.
+// Reserves the range. If the address space has no room for it, the program ends with a message.
+// `budget` and `max_stacks` are those of config/options.h.
 void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks = 0) noexcept;
 
-// A stack nobody uses, from the pool or new. Ends the program with a sentence when there is none.
+// Returns a stack that nobody uses, from the pool or new. Without one the program ends with a
+// message.
 stack_id acquire() noexcept;
-// The same for a thief, which gets none while there are as many as there may be: it must wait. That
-// is so where `max_stacks` bounds them. It is so, too, where addresses are so scarce that stacks
-// may run out; there a thief makes none of the last quarter, but takes any pooled one. (A thread
-// that begins a group need not wait: a strand of ours may be waiting for that thread.)
+// The same for a thief, which must wait if it gets no_stack. It takes any pooled stack, but makes
+// no new one if there are `max_stacks`, or, where stacks may run out because addresses are scarce,
+// if only the last quarter is left. (A thread that begins a group need not wait: a strand of ours
+// may be waiting for that thread.)
 stack_id acquire_for_thief() noexcept;
 bool may_run_out() noexcept;
 
-// Back to the pool. The caller has left it.
+// Returns a stack, which the caller has left, to the pool.
 void release(stack_id stack) noexcept;
 
 inline constexpr std::size_t most_stacks = 16384; // 1 TiB of addresses
-// Each, but no small one, has a number below `most_stacks`, in the order in which they were
-// created.
+// The large stacks. Each has a number below `most_stacks`, in the order of their creation.
 extern slot_range large_ones;
-// How many there can be at most: fewer where addresses or mappings are few.
+// The most that there can be: fewer than `most_stacks` if addresses or mappings are few.
 inline std::size_t capacity() noexcept { return large_ones.capacity; }
-inline std::uintptr_t slot_bytes() noexcept { return large_ones.each; }
+inline std::uintptr_t slot_bytes() noexcept { return large_ones.slot_bytes; }
 
 inline bool is_ours(std::uintptr_t address) noexcept {
   return large_ones.hold(address) || small::holds(address);
@@ -72,14 +72,14 @@ inline const slot_range& range_of(std::uintptr_t address) noexcept { // the addr
 inline stack_id stack_of(std::uintptr_t address) noexcept {
   if (small::holds(address))
     return small::in_use.start(small::in_use.number_of(address));
-  return address & ~(large_ones.each - 1);
+  return address & ~(large_ones.slot_bytes - 1);
 }
-// On the same stack of ours, or both on none.
+// Both addresses lie on the same stack of ours, or both on none.
 bool together(std::uintptr_t a, std::uintptr_t b) noexcept;
 inline std::uintptr_t top(stack_id stack) noexcept { return range_of(stack).top(stack); }
 
-// Room for the caller, near the top of a stack that is in use (arch/gdb.h has the word above). The
-// first frame begins this much below the top.
+// The first frame begins this much below the top. Above it the stack's user has owners_bytes for
+// itself, and the word above these is gdb's (arch/gdb.h).
 inline constexpr std::uintptr_t top_margin = 64;
 inline std::uintptr_t frames_top(stack_id stack) noexcept { return top(stack) - top_margin; }
 inline constexpr std::uintptr_t owners_bytes = 48;
@@ -91,22 +91,22 @@ inline void* owners_room(stack_id stack) noexcept {
 // small stack both do nothing.
 
 // Owner. The frame at `from` and everything above it stay; what lies below is dead until the frame
-// is resumed. To be called before any other thread can resume it.
+// is resumed. Precondition: no other thread can resume it yet.
 void retire(std::uintptr_t from) noexcept;
-// The frame is resumed, and what lies below it is used again. False: a reclaimer is giving the
-// stack's pages back, and resumes what the handoff names when it is done.
+// Owner, before it resumes the frame and uses the stack again. False: a reclaimer is giving the
+// stack's pages back, and will resume what the handoff names.
 bool reuse(stack_id stack, handoff to_do) noexcept;
 
-// Whether idle workers keep no stack of their own, so that thieves or the budget have it.
+// Whether idle workers put their empty stack into the pool, for thieves or for the budget.
 bool idle_ones_are_pooled() noexcept;
 // More dead pages are charged than idle threads should leave.
 bool above_watermark() noexcept;
-// Gives back dead pages of a few stacks. True: the caller must take this handoff now.
+// An idle thread gives back dead pages of a few stacks. True: it must do `to_do` next.
 bool reclaim(handoff& to_do) noexcept;
 std::uint32_t budget_pages() noexcept; // the largest number where it is unlimited
 
-// What happens to a stack, for tests and tools/census.h: the observer is called, if there is one,
-// while the stack belongs to the caller. `frames` is where its dead pages end.
+// What happens to a stack, for tests and tools/census.h. The thread to which the stack belongs
+// calls the observer, if there is one. `frames` is where the stack's dead pages end.
 enum class event : unsigned char {
   left,      // no strand runs on it from now on
   claimed,   // a reclaimer is about to give its dead pages back
@@ -115,23 +115,23 @@ enum class event : unsigned char {
 };
 extern base::atomic<void (*)(event what, stack_id stack, std::uintptr_t frames)> observer;
 
-// ThreadSanitizer's state of this stack, made when first asked for; null without ThreadSanitizer.
-void* fiber_of(stack_id stack) noexcept;
+void* fiber_of(stack_id stack) noexcept; // slots.h
 
 struct usage {
-  std::size_t created;          // stacks that exist, less the small ones
-  std::size_t small_created;    // of which only these are counted
-  std::size_t resident_pages;   // of all of them together, counted now (mincore)
-  std::size_t charged_pages;    // dead ones there are at most, unless the budget is unlimited
-  std::uint64_t pages_returned; // so far; with a budget of 0 an upper bound
-  std::uint64_t unmaps;         // system calls for that
+  std::size_t created;          // large stacks that exist; all but the next counts these alone
+  std::size_t small_created;    // small stacks that exist
+  std::size_t resident_pages;   // pages that have memory now (mincore)
+  std::size_t charged_pages;    // an upper bound of the dead pages; unlimited budget: 0
+  std::uint64_t pages_returned; // dead pages given back so far; with a budget of 0 an upper bound
+  std::uint64_t unmaps;         // system calls that gave pages back
   std::uint64_t counts;         // system calls that counted a stack's dead pages
 };
 usage measure() noexcept;
 
-// Between stack.cc and pages.cc only: `open` calls the first, `reclaim` the second.
+// For stack.cc and pages.cc only. `open` calls the first. `reclaim` calls the second when it is
+// done with a stack that was taken from the pool meanwhile: that goes back to the pool.
 void open_book(std::size_t stacks, std::size_t budget_bytes) noexcept;
-void come_back(stack_id stack) noexcept; // to the pool: the reclaimer is done with it
+void come_back(stack_id stack) noexcept;
 
 } // namespace nopal::stack
 NOPAL_HIDDEN_END
