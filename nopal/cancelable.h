@@ -53,8 +53,8 @@ private:
   cancel::tree_node node_;
 };
 
-/// The fiber, which `owner` cancels from now on. It has not begun, or belongs to `owner` already, or
-/// to a cancelable below that.
+/// The fiber, which `owner` cancels from now on. It has not begun, or belongs to `owner` already,
+/// or to a cancelable below that.
 [[nodiscard]] inline fiber cancel_wrapper(cancelable& owner, fiber unwrapped) {
   vproc::fiber* const wrapped = detail::fiber_access::take(unwrapped);
   owner.node_.take_in(*wrapped);

@@ -32,8 +32,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-/// A variable that is set once; a strand that asks before that waits. It lives until `set` and all `get` have
-/// returned, but the one that `get` returned to first may destroy it.
+/// A variable that is set once; a strand that asks before that waits. It lives until `set` and all
+/// `get` have returned, but the one that `get` returned to first may destroy it.
 template <class T> class NOPAL_TYPE ivar {
 public:
   /// To be called once.

@@ -16,7 +16,7 @@ namespace {
 
 using offer = sync::offer<fiber>;
 
-// What `exchange` moves for a strand.
+// What `transfer` moves for a strand.
 struct values_of {
   alternative& mine;
 
@@ -37,7 +37,7 @@ struct values_of {
 // At a place that has slots, or is closed.
 [[gnu::noinline]] bool meet_slots(alternative& mine) noexcept {
   using outcome = meeting_place::outcome;
-  const outcome done = mine.at->exchange(mine.wants, values_of{mine});
+  const outcome done = mine.at->transfer(mine.wants, values_of{mine});
   if (done.woken != nullptr)
     vproc::make_ready(done.woken);
   mine.own.closed = done.what == outcome::kind::end;

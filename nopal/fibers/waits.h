@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How a strand waits for a permit, a condition, an event or a time, and which strands are made ready
-// then (nopal/mutex.h, nopal/semaphore.h, nopal/future.h, nopal/sleep.h). A wait throws `cancelled`
-// if its strand is cancelled meanwhile, and returns false if the time comes first.
+// How a strand waits for a permit, a condition, an event or a time, and which strands are made
+// ready then (nopal/mutex.h, nopal/semaphore.h, nopal/future.h, nopal/sleep.h). A wait throws
+// `cancelled` if its strand is cancelled meanwhile, and returns false if the time comes first.
 #pragma once
 
 #include "nopal/config.h"

@@ -53,7 +53,7 @@ constexpr side opposite(side to) noexcept {
 }
 
 // What became of a send or a receive at a place that has slots or is closed.
-template <class Fiber> struct exchanged {
+template <class Fiber> struct transferred {
   enum class kind : std::uint8_t { nothing, value, end };
   kind what = kind::nothing;
   Fiber* woken = nullptr; // to be made ready: its offer was taken; null: none was
@@ -62,14 +62,14 @@ template <class Fiber> struct exchanged {
 template <class Fiber> class rendezvous {
 public:
   using offer_type = offer<Fiber>;
-  using outcome = exchanged<Fiber>;
+  using outcome = transferred<Fiber>;
 
   explicit rendezvous(std::size_t slots = 0) noexcept : slots_{slots} {
     if (slots != 0)
       special_.store(kHasSlots, base::relaxed);
   }
 
-  // No slots, and not closed: the caller may `take`. Else it is to `exchange`.
+  // No slots, and not closed: the caller may `take`. Else it is to `transfer`.
   bool is_plain() const noexcept { return special_.load(base::relaxed) == 0; }
 
   // The offer on this side that has waited longest, and is the caller's now; null: there is none.
@@ -83,7 +83,7 @@ public:
   // A send or a receive through the slots, if one is possible now. `values` moves the caller's
   // value: give(offer), to a receiver; keep(slot); take(slot); and fill(slot, offer), from a sender
   // to a slot. It does so under the lock, so that values leave in the order in which they came.
-  template <class Values> outcome exchange(side wants, Values values) noexcept {
+  template <class Values> outcome transfer(side wants, Values values) noexcept {
     const base::locked guard{lock_};
     if (wants == side::sending) {
       if (closed())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Waits until a time: sleeps, selects with a timeout, mutexes, conditions and semaphores; each also
-// where what is waited for comes first, and where the strand is cancelled. Semaphores without times.
+// Waits until a time: sleeps, selects with a timeout, mutexes, conditions and semaphores; each
+// also where what is waited for comes first, and where the strand is cancelled. Semaphores without
+// times.
 #pragma once
 
 #include "nopal/cancel.h"

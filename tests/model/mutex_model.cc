@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models of strands that wait for a mutex, a semaphore or a condition. The calls and their order are those of
-// fibers/waits.cc. A strand that is left behind shows as a deadlock.
+// Models of strands that wait for a mutex, a semaphore or a condition. The calls and their order
+// are those of fibers/waits.cc. A strand that is left behind shows as a deadlock.
 #include "waiter.h"
 
 namespace nopal::model {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of timed_cases.h on two workers.
+// Channels with buffers, semaphores and timed waits on two workers.
+#include "tests/api/buffer_cases.h"
 #include "tests/api/timed_cases.h"
 
 namespace {

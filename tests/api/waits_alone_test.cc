@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The cases of buffer_cases.h on one worker.
+// Channels with buffers, semaphores and timed waits on one worker.
 #include "tests/api/buffer_cases.h"
+#include "tests/api/timed_cases.h"
 
 namespace {
 const nopal_test::start with{1};
