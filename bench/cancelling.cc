@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// What it takes to stop work, in six cases that --n chooses:
+// Measures what it takes to stop work, in six cases that --n chooses:
 //
 //   1  fib(29): `serial`, `plain`, in a cancel scope (`inside`), with a cancel scope for each call
 //      (`each`), in seconds
 //   2  20 queens by nested alternatives, cancelled again and again: how long `cancel` takes, in
 //      microseconds (`p50_us`, `p99_us`, `most_us`, ...), how many `strands` had to stop and how
-//      many `forks` were open, and its time for each of these
-//   3  the same search, which finds an answer after a while: the same, from the answer on
+//      many `forks` were open, and the time of `cancel` divided by each of these
+//   3  the same search, which finds an answer after a while: the same numbers, from the answer
+//      until the search has returned
 //   4  a loop that looks for one number, in an unknown place: `first_us` until it is found, and
 //      `all_us` until the loop has returned
 //   5  a tree of tasks, four below each and 64 steps of arithmetic in a leaf, of which one has the
-//      answer: the same two
+//      answer: `first_us` and `all_us` again
 //   6  a tree of 2^20 leaves of which the `first` throws, or the `last`: seconds until the
 //      exception arrives
 //
@@ -134,7 +135,8 @@ private:
     double& least = told_.try_emplace(name, took).first->second;
     least = std::min(least, took);
   }
-  // The four in turn, so that the machine's drifts meet all alike; the least of each.
+  // Runs the four in turn, so that the machine's drifts meet all alike, and takes the least time of
+  // each.
   void fibs() {
     for (int round = 0; round < 9; ++round)
       nopal::run([&] {
@@ -151,13 +153,13 @@ private:
       });
   }
 
-  // How long each took to stop, in microseconds, and how much there was to stop.
+  // How long each search took to stop, in microseconds, and how much there was to stop.
   class stops {
   public:
-    void add(double us, const queens& of) {
+    void add(double us, const queens& search) {
       us_.push_back(us);
-      strands_.push_back(static_cast<double>(of.stopped_strands()));
-      forks_.push_back(static_cast<double>(of.open_forks()));
+      strands_.push_back(static_cast<double>(search.stopped_strands()));
+      forks_.push_back(static_cast<double>(search.open_forks()));
     }
     std::map<std::string, double> told() const {
       std::map<std::string, double> all{{"strands", quantile(strands_, 0.5)},
@@ -216,7 +218,7 @@ private:
     }
     told_ = all.told();
   }
-  // From the answer until the outermost `either` returns.
+  // Measures from the answer until the outermost `either` returns.
   void answers() {
     stops all;
     for (int i = 0; i < much_.times * 5; ++i)
@@ -229,7 +231,7 @@ private:
   }
 #endif
 
-  // `search` is given where to note the answer.
+  // `search` is given the first_answer in which it notes the answer.
   template <class Search> void times_of(Search search) {
     std::vector<double> first;
     std::vector<double> all;

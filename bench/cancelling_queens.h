@@ -18,27 +18,27 @@ namespace bench {
 
 class queens {
 public:
-  // Until somebody cancels it.
+  // A search that goes on until it is cancelled.
   queens() = default;
-  // Until the first path that ends after this time, which gives an answer, as do all after it.
+  // The first path that ends after this time gives an answer, and so does each path after it.
   explicit queens(clock::time_point until) : until_{until} {}
 
-  // Whether it was answered.
+  // Returns whether there was an answer.
   bool search() { return explore({}, all_columns).has_value(); }
 
   long begun() const { return begun_first_ + begun_second_; }
-  // When all has stopped: the alternatives that had begun and did not end, each a strand, and those
-  // forks of a first alternative whose second one nobody had begun.
+  // To be asked when the search has stopped: the number of alternatives that had begun and did not
+  // end, each a strand, and of forks whose second alternative had not begun.
   long stopped_strands() const { return begun() - ended_; }
   long open_forks() const { return begun_first_ - begun_second_; }
-  // When the first answer was there.
+  // The time of the first answer.
   clock::time_point answered() const { return answer_.at; }
 
 private:
   static constexpr int rows = 20;
   static constexpr unsigned all_columns = (1u << rows) - 1;
 
-  // By bits: which columns and diagonals are taken.
+  // A bit for each column and each diagonal that is taken.
   struct board {
     int row = 0;
     unsigned columns = 0;
@@ -46,15 +46,15 @@ private:
     unsigned right = 0;
 
     unsigned free() const { return all_columns & ~(columns | left | right); }
-    board with(unsigned bit) const {
+    board with_queen(unsigned bit) const {
       return {row + 1, columns | bit, (left | bit) << 1, (right | bit) >> 1};
     }
   };
 
-  // The next queen is on one of the columns `among`.
+  // Puts the next queen on one of the columns `among`.
   std::optional<board> explore(board b, unsigned among) {
     for (; std::has_single_bit(among); among = b.free())
-      b = b.with(among);
+      b = b.with_queen(among);
     if (among == 0)
       return at_end(b);
     unsigned lower = 0;
@@ -68,7 +68,7 @@ private:
                                                           std::atomic<long>& begun) {
     begun.fetch_add(1, std::memory_order_relaxed);
     const std::optional<board> found = explore(b, among);
-    ended_.fetch_add(1, std::memory_order_relaxed); // not if it is stopped: that unwinds it
+    ended_.fetch_add(1, std::memory_order_relaxed); // a strand that is stopped skips this line
     return found;
   }
   std::optional<board> at_end(const board& b) {

@@ -39,7 +39,7 @@ inline double us_between(clock::time_point begin, clock::time_point end) {
 }
 inline double since_s(clock::time_point begin) { return us_between(begin, clock::now()) / 1e6; }
 
-// When the answer was there. Written by one.
+// The time of the answer, which the first thread that finds it writes.
 struct first_answer {
   std::atomic<bool> claimed{false};
   clock::time_point at{};
@@ -52,16 +52,16 @@ struct first_answer {
   }
 };
 
-// Numbers of which one, at an unknown place, is sought; a loop looks at them piece by piece.
+// A number is sought in a row of numbers, at an unknown place; a loop looks at them piece by piece.
 struct numbers {
-  static constexpr long pieces = 512; // so many has a loop of Nopal
+  static constexpr long pieces = 512; // as many as a loop of Nopal has
 
   long count;
   std::uint64_t sought;
   first_answer* answer;
 
   static std::uint64_t at(long place) { return mixed(static_cast<std::uint64_t>(place)); }
-  // True: it is in this piece.
+  // Returns whether the number is in this piece.
   [[gnu::noinline]] bool look_at(long piece) const {
     const long end = count * (piece + 1) / pieces;
     for (long i = count * piece / pieces; i < end; ++i)
@@ -85,7 +85,7 @@ struct tree {
       leaf = mixed(leaf);
     return leaf;
   }
-  // True: this leaf has the answer.
+  // Returns whether this leaf has the answer.
   [[gnu::noinline]] bool leaf(std::uint64_t at) const {
     return value_of(at) == sought && answer->claim();
   }
@@ -170,7 +170,7 @@ public:
     all.wait();
   }
 
-  // The calling thread begins with the last one.
+  // The calling thread begins with the last of them.
   template <class F, class G> static void both(const F& f, const G& g) {
     tbb::parallel_invoke(g, f);
   }

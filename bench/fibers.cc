@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What fibers cost and how they share threads, in six cases that --n chooses:
+// Measures what fibers cost and how they share threads, in six cases that --n chooses:
 //
 //   1  two fibers that yield to each other: `ns` for each switch
 //   2  two fibers that send each other a value: `ns` for each message
@@ -39,7 +39,7 @@ using seconds = std::chrono::duration<double>;
 
 double since(clock::time_point begin) { return seconds{clock::now() - begin}.count(); }
 
-// What a case does more of, the larger the size.
+// How much each case does at a size.
 struct amounts {
   long switches;
   long messages;
@@ -129,7 +129,7 @@ private:
     right_ = done == much_.switches / 2 * 2;
   }
 
-  // There and back are two messages.
+  // The way there and the way back are two messages.
   void messages() {
     nopal::channel<long> there;
     nopal::channel<long> back;
@@ -152,7 +152,7 @@ private:
     right_ = sum == pairs * (pairs + 1) / 2;
   }
 
-  // A thread of its own, which stands for the world outside, sends to one after the other. With one
+  // A thread of its own, as a device would, sends to one fiber after the other. With one
   // worker the receiver runs only when the fiber that computes has been preempted. Where the worker
   // has no processor for five ticks, a spare runs receivers too; so each keeps its own latencies.
   void fairness() {
@@ -222,9 +222,9 @@ private:
   using used_by_fiber = std::vector<double>;
 
   template <class Scheduler>
-  void compute_in(Scheduler& with, used_by_fiber& used, clock::time_point begin) {
+  void compute_in(Scheduler& policy, used_by_fiber& used, clock::time_point begin) {
     used.resize(fibers_of_each);
-    nopal::run(with, [&] {
+    nopal::run(policy, [&] {
       for (double& each : used)
         nopal::spawn([&] { compute_and_poll(each, begin); });
     });

@@ -31,7 +31,7 @@ public:
   std::uint64_t forks() const override { return 0; }
   void prepare() override {}
   void warm_up() override {}
-  // To the other context and back are two switches.
+  // The way to the other context and back is two switches.
   void compute() override {
     long done = 0;
     bool stop = false;

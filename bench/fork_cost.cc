@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What Nopal's single steps cost: a fork and join that nobody steals, also in an exception handler;
-// an affine region, a call of nopal::blocking; a steal, a contended join, a wake-up.
+// Measures Nopal's single steps: a fork and join that no thread steals, also in an exception
+// handler; an affine region, a call of nopal::blocking; a steal, a contended join, a wake-up.
 //
 // usage: fork_cost [--workers N] [options of Google Benchmark]
 //
@@ -104,7 +104,7 @@ void clock_reading(benchmark::State& state) {
   }
 }
 
-// Per iteration, what all workers counted between construction and report().
+// What all workers count between construction and report(), for each iteration.
 class counted {
 public:
   explicit counted(benchmark::State& state) : state_(state), before_(nopal::stats()) {}
@@ -133,7 +133,7 @@ template <class F> void inside(F f) {
   s.join();
 }
 
-// A continuation taken while the child forks on and on, as a busy worker does.
+// A thief takes the continuation while the child forks on and on, as a busy worker does.
 clock_type::duration steal_from_forking() {
   std::atomic<bool> stolen = false;
   const auto from = clock_type::now();
@@ -166,7 +166,7 @@ clock_type::duration steal_from_silent() {
   return to - from;
 }
 
-// From the end of the last child to its parent, which waits, having passed the join.
+// From the end of the last child until its parent, which waits in the join, has passed it.
 clock_type::duration join_contended() {
   std::atomic<bool> stolen = false;
   clock_type::time_point from;
@@ -203,8 +203,8 @@ long fib(int n) {
   return x + y;
 }
 
-// 64 pieces of unequal work, each parallel in itself, some 30 to 1000 us: what it costs that the
-// thread of an affine region helps nobody else.
+// 64 pieces of unequal work, each parallel in itself, some 30 to 1000 us: measures the cost of a
+// thread that is in an affine region and so helps no other piece.
 template <bool Affine> void unequal_regions(benchmark::State& state) {
   inside([&state] {
     counted counters(state);
@@ -224,7 +224,7 @@ template <bool Affine> void unequal_regions(benchmark::State& state) {
   });
 }
 
-// Does every thread of this process but the calling one sleep, as the kernel sees it?
+// Returns whether all threads of this process but the calling one sleep, as the kernel sees it.
 bool others_sleep() {
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
     if (task.path().filename() == std::to_string(gettid())) {

@@ -36,7 +36,7 @@ arguments parse(const program& what, int argc, char** argv) {
   size_option->capture_default_str();
   app.add_option("--workers", a.workers, "number of workers")->capture_default_str();
   if (what.any_n)
-    app.add_option("--n", a.in.n, "the input itself, in place of that of the size");
+    app.add_option("--n", a.in.n, "the input itself, instead of that of the size");
   if (what.any_file)
     app.add_option("--input", a.in.file, "a file to read the input from")->excludes(size_option);
   try {
@@ -66,8 +66,8 @@ arguments parse(const program& what, int argc, char** argv) {
   return a;
 }
 
-// VmRSS or VmHWM, its peak. getrusage's ru_maxrss would be inherited from whoever launched the
-// program; VmHWM is not.
+// VmRSS or VmHWM, its peak. getrusage's ru_maxrss would be inherited from the process that launched
+// the program; VmHWM is not.
 std::uint64_t rss_kib(std::string_view which) {
   std::ifstream status("/proc/self/status");
   std::string key;
@@ -117,7 +117,7 @@ bool measure(const program& what, const arguments& a) {
   const auto end = clock::now();
   const std::int64_t faults = minor_faults() - faults_before;
   const counters after = subject->read_counters();
-  // Before verification, which may use memory of its own.
+  // Read before verification, which may use memory of its own.
   const std::uint64_t rss = rss_kib("VmHWM:");
 
   nlohmann::ordered_json line;

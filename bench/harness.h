@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every benchmark program shares: options in, one measured run, one JSON line out.
+// The harness of every benchmark program reads options, measures one run and prints a JSON line.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,8 @@ enum class size { test, quick, paper };
 
 struct input {
   size chosen = size::test;
-  std::optional<long> n = {};           // in place of the size's own
-  std::optional<std::string> file = {}; // read in place of any size
+  std::optional<long> n = {};           // instead of the size's own
+  std::optional<std::string> file = {}; // read instead of the input of a size
 };
 
 // What a runtime can tell of itself; empty where it has no such figure. Events are counted since
@@ -30,8 +30,8 @@ struct counters {
   std::optional<std::uint64_t> stacks = {};
   std::optional<std::uint64_t> stack_pages = {};
   std::optional<std::uint64_t> page_counts = {}; // calls that counted a stack's dead pages
-  // With BENCH_CENSUS=1, else 0: the most that stacks nobody runs on have had, with frames and
-  // without.
+  // With BENCH_CENSUS=1, else 0: the most pages of stacks on which no thread runs, of pages with
+  // frames and of pages without.
   std::optional<std::uint64_t> live_pages = {};
   std::optional<std::uint64_t> dead_pages = {};
   std::optional<std::uint64_t> depth = {};        // forking frames on the longest path
@@ -52,9 +52,9 @@ public:
   virtual void compute() = 0;
   virtual bool verify() = 0;
   virtual counters read_counters() const = 0;
-  // The seconds that compute took, where it knows better than the harness.
+  // The seconds that compute took, where the experiment measures them itself.
   virtual std::optional<double> took_s() const { return {}; }
-  // What only this problem knows of its run, each with a name of its own.
+  // Numbers that only this problem knows of its run, by their names.
   virtual std::map<std::string, double> told() const { return {}; }
   // Whether this process prints the line; of several that run one program, one does.
   virtual bool speaks() const { return true; }
@@ -64,7 +64,7 @@ struct program {
   std::string_view problem;
   std::string_view runtime;
   bool parallel;
-  // Whether --n may choose the input in place of the size's own.
+  // Whether --n may choose the input instead of the size's own.
   bool any_n;
   // Whether --input may name a file to read.
   bool any_file;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What workers without work cost, in three cases that --n chooses:
+// Measures what workers without work cost, in three cases that --n chooses:
 //
 //   1  all of them sleep beside one serial thread
 //   2  one strand forks a child of 30 microseconds again and again, with nothing else to steal
@@ -44,7 +44,7 @@ double cpu_s(clockid_t which) {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// What the machine's processors have done for any program since it started.
+// The seconds in which the machine's processors have been busy since it started.
 double machine_busy_s() {
   std::ifstream file("/proc/stat");
   std::string name;
@@ -55,8 +55,8 @@ double machine_busy_s() {
          static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-// So many units take the time of a child; the least of several tries, as others may want the
-// processor.
+// The number of units that take the time of a child: the least of several tries, as other programs
+// may want the processor.
 long units_of_a_child() {
   constexpr long some = 1000;
   seconds least{1e9};
@@ -193,7 +193,7 @@ private:
     sem_init(&all_have_begun_, 0, 0);
     begun_.store(0);
     nopal::scope s;
-    // The first fork of all starts the threads.
+    // The first fork of the program starts the threads.
     s.fork([] {});
     s.join();
     until_all_sleep();

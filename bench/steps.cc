@@ -5,8 +5,8 @@
 //        steps --cpus
 //
 // It needs nothing but Nopal, so that it can be linked statically and run on any machine
-// (script/scaling). Samples are in nanoseconds. `fork`: a fork and join that nobody steals, less a
-// call; with one worker alone. The others need two workers or more. `steal`: from a fork to the
+// (script/scaling). Samples are in nanoseconds. `fork`: a fork and join that no thread steals, less
+// a call; with one worker alone. The others need two workers or more. `steal`: from a fork to the
 // start of its continuation on a worker that searches. `wake`: the same when all other workers
 // sleep. `wake_all`: from then until every worker has started a piece. `sleep`: from the end of
 // parallel work until all other workers sleep, as the kernel sees them. All but `fork` contain a
@@ -119,7 +119,8 @@ bool sleeps(const char* task) {
 bool others_sleep() {
   DIR* const tasks = opendir("/proc/self/task");
   if (tasks == nullptr) {
-    std::fprintf(stderr, "steps: /proc/self/task cannot be read, so nobody knows who sleeps\n");
+    std::fprintf(
+        stderr, "steps: /proc/self/task cannot be read, so the threads that sleep are not known\n");
     std::exit(1);
   }
   const std::string self = std::to_string(gettid());

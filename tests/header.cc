@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-// Nothing: the header that is precompiled for all tests belongs to a target, which compiles this.
+// This file is empty: the precompiled header of all tests needs a target, and a target a source.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fibril, by path. Its fork is a nested function of GNU C; here a lambda takes that place, with
+// Fibril, by path. Its fork is a nested function of GNU C; in C++ a lambda replaces it, with
 // the runtime's own push, pop and resume.
 #pragma once
 

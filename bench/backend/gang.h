@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Nopal's one-touch futures in the place of its forks, under a gang, as Manticore's paper schedules
+// Nopal's one-touch futures instead of its forks, under a gang, as Manticore's paper schedules
 // data parallelism (manticore-icfp08, section 4): a fork is a future, and the join touches each.
 #pragma once
 

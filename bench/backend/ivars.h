@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Nopal's fibers in the place of its forks: each fork is a fiber that sets an ivar, under work
+// Nopal's fibers instead of its forks: each fork is a fiber that sets an ivar, under work
 // stealing, as Manticore's paper schedules parallel bindings (manticore-icfp08, Figure 5).
 #pragma once
 

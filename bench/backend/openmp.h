@@ -9,7 +9,7 @@
 
 #include "bench/harness.h"
 
-// What every task's directive says besides.
+// The clauses that the directive of every task adds.
 #if defined(BENCH_OPENMP_UNTIED)
 #define BENCH_OPENMP_CLAUSE untied
 #else

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The serial elision that tells the two figures of the bounds: fork depth and serial stack pages.
+// The serial elision that tells two figures, fork depth and serial stack pages, of the bounds on
+// space.
 //
 // D is the largest number of frames with an open scope on any path of calls; S1 is how many pages
 // of a stack of its own the run has touched (fibril-spaa16, 4.4). Every task stays a call, as in
-// the forking programs; its time is nobody's baseline.
+// the forking programs; its time is no baseline.
 #pragma once
 
 #include <sys/mman.h>
@@ -57,7 +58,7 @@ public:
   counted_stack(const counted_stack&) = delete;
   counted_stack& operator=(const counted_stack&) = delete;
 
-  // Runs f on this stack, from its top, on pages that nobody has touched before.
+  // Runs f on this stack, from its top, on pages that have not been touched before.
   void run(std::function<void()> f) {
     if (madvise(memory_, bytes, MADV_DONTNEED) != 0)
       throw std::runtime_error("the stack to be counted could not be emptied");

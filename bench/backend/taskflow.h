@@ -25,7 +25,7 @@ public:
   template <class F> void run(F f) { executor_.async(f).get(); }
   counters read_counters() const { return {}; }
 
-  // Where the scopes take their groups from.
+  // The executor from which the scopes take their groups.
   static tf::Executor& executor() { return *current; }
 
 private:

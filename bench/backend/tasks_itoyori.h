@@ -2,7 +2,7 @@
 // Tasks of Itoyori, by its lower layer of forks and joins, on processes that an MPI's launcher
 // begins; workers are processes.
 //
-// Its processes need the same addresses, so this one switches their randomisation off and begins
+// Its processes need the same addresses, so a process switches their randomisation off and begins
 // anew.
 #pragma once
 
@@ -46,7 +46,7 @@ public:
   task_runtime(const task_runtime&) = delete;
   task_runtime& operator=(const task_runtime&) = delete;
 
-  // Of several processes one prints.
+  // One of the processes prints.
   bool speaks() const { return ityr::is_master(); }
   template <class F> auto run(F f) { return ityr::root_exec(f); }
   counters read_counters() const { return {}; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Tasks on several processes, each of which runs the whole program; workers are processes.
 //
-// What is told are the counts of process 0, without those of the warming up.
+// It tells the counts of process 0, without those of the warming up.
 #pragma once
 
 #include <nopal/process.h>
@@ -33,7 +33,7 @@
 
 namespace bench {
 
-// Cycles of the full fence that each end of a task needs, by itself.
+// The cycles of one full fence, which the end of each task needs.
 inline double fence_cycles() {
   constexpr int fences = 1'000'000;
   double least = 1e9;
@@ -46,7 +46,7 @@ inline double fence_cycles() {
   return least;
 }
 
-// Hidden, as what it has of Nopal.
+// Hidden, as are its members, which are Nopal's.
 NOPAL_HIDDEN_BEGIN
 class task_runtime {
 public:
@@ -60,7 +60,7 @@ public:
                                   std::to_string(here_.size()) + " processes");
   }
 
-  // Of several processes one prints.
+  // One of the processes prints.
   bool speaks() const { return here_.rank() == 0; }
 
   template <class F> auto run(F f) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tasks on the threads of one process: what several processes can reach at best.
+// Tasks on the threads of one process: the time of several processes can at best be theirs.
 #pragma once
 
 #include <nopal/runtime.h>
@@ -21,7 +21,7 @@ class task_runtime {
 public:
   static constexpr bool parallel = true;
 
-  // Stacks have the room that a region would have, as far as they may be so large.
+  // Each stack is as large as the region of a process, or as large as a stack may be.
   task_runtime(unsigned workers, std::size_t region_size, char**) {
     nopal::options asked;
     asked.num_workers = workers;

@@ -47,7 +47,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
 
-// FirstSize: entries of the first array, a power of two.
+// FirstSize is the number of entries of the first array, a power of two.
 template <class Record, class Stacks = stack::bounds, std::int64_t FirstSize = 512>
 class chase_lev {
   using frame = typename Record::frame_type;
@@ -66,7 +66,8 @@ public:
     room_ = FirstSize;
   }
 
-  // False also if the array seems full. The array of a thread that runs no strands always does.
+  // Returns false also if the array seems full, as that of a thread that runs no strands always
+  // does.
   [[gnu::always_inline]] bool push(Record* record) noexcept {
     const std::int64_t at = bottom_.load(base::relaxed);
     if (at >= room_) [[unlikely]]
@@ -92,7 +93,7 @@ public:
   template <class Mine> [[gnu::always_inline]] static bool pop(Record*, Mine mine) noexcept {
     return mine().pop_newest();
   }
-  // False also if the fork is the last one: the owner must win it from the thieves.
+  // Returns false also if the fork is the last one: the owner must win it from the thieves.
   [[gnu::always_inline]] bool pop_newest() noexcept {
     const std::int64_t at = bottom_.fetch_sub(1, base::seq_cst) - 1; // C, and P for what lies below
     return top_.load(base::seq_cst) < at;                            // C
@@ -118,10 +119,10 @@ public:
     return false;
   }
 
-  // The only open fork of this deque.
+  // Opens the only fork of this deque.
   void publish_root(Record* record, void*) noexcept { put_growing(record); }
 
-  // Nothing is open.
+  // Called while no fork is open.
   void adopt(stack::stack_id stack, std::uintptr_t, void* group) noexcept {
     group_.store(group, base::release); // H
     limit_.adopt(stack);
@@ -178,7 +179,7 @@ private:
     }
   };
 
-  // Owner.
+  // Called by the owner.
   [[gnu::always_inline]] void put(std::int64_t at, Record* record) noexcept {
     slots_[at & mask_].store(record->frame(), base::relaxed);
     bottom_.store(at + 1, base::release); // P
@@ -201,7 +202,7 @@ private:
     array_.store(entries, base::release); // G
   }
 
-  // Arrays are never freed: all of one deque's together have less than twice the last one's size.
+  // Arrays are never freed: all those of a deque together are less than twice as large as the last.
   const array* add_array(std::int64_t size) noexcept {
     const auto count = static_cast<std::size_t>(size);
     void* slots = base::map_zeroed(count * sizeof(base::atomic<frame*>));
@@ -226,7 +227,7 @@ private:
   base::atomic<frame*>* slots_ = nullptr;
   base::atomic<const array*> array_{nullptr};
   base::atomic<void*> group_{nullptr};
-  bool put_already_ = false; // by a push that has returned false
+  bool put_already_ = false; // a push that has returned false has put the entry
   unsigned arrays_made_ = 0;
 
   alignas(64) base::atomic<std::int64_t> top_{0};

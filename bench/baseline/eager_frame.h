@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What a scope and a thunk hold if every fork is public at once. No slow path runs before a thief
 // comes, so the scope's constructor sets the join's state, and each stub loads its return address.
-// Otherwise as nopal/join/scope_frame.h.
+// The rest is as in nopal/join/scope_frame.h.
 //
 // Paper: fibril-spaa16, listing 2 (fibril_t); nowa-ipdps21, listing 4.
 #pragma once
@@ -10,6 +10,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
+#include "nopal/join/strand_state.h"
 #include NOPAL_JOIN_HEADER
 
 #include <cstddef>
@@ -35,9 +36,9 @@ struct scope_state {
   std::uintptr_t taken_above; // not used by these deques
   failure* failures;
   std::uint32_t stops; // not used
-  exception_state exceptions;
-  int error;
-  arch::control_words control;
+  union {
+    strand_state strand; // in a union, so that no scope pays for its initialisation
+  };
 
   [[gnu::always_inline]] scope_state() noexcept : failures{nullptr} {}
 };
@@ -70,14 +71,14 @@ struct scope_frame : arch::context {
     return own;
   }
 
-  // Nothing is stopped for a failure.
+  // A failure stops no strand here.
   static std::int64_t first_failure() noexcept { return no_failure; }
   static bool note_failure(std::int64_t) noexcept { return false; }
   static bool overtaken() noexcept { return false; }
   static bool is_structured() noexcept { return false; }
 
   std::int64_t steals() const noexcept { return state_.join.steals(); }
-  // The thief that has just stolen the main path. With `locked` it has counted already.
+  // Called by the thief that has just stolen the main path. With `locked` it has counted already.
   void note_stolen() noexcept {
     activate();
     if constexpr (!counted_under_deque_lock<NOPAL_JOIN>)
@@ -97,20 +98,20 @@ private:
 struct fork_record {
   using frame_type = scope_frame;
 
-  scope_frame* of;
+  scope_frame* parent;
   std::int64_t steals_before;
   failure* failed;
 
   [[gnu::always_inline]] explicit fork_record(scope_frame* forking,
                                               fork_kind = fork_kind::plain) noexcept
-      : of{forking}, steals_before{forking->steals()} {
+      : parent{forking}, steals_before{forking->steals()} {
     base::note_fork(this, forking);
   }
 
-  // Nothing is cancelled: the study does not ask the baselines to.
+  // No baseline cancels: the study does not ask for it.
   static fork_kind kind() noexcept { return fork_kind::plain; }
-  scope_frame* scope() const noexcept { return of; }
-  scope_frame* frame() const noexcept { return of; }
+  scope_frame* scope() const noexcept { return parent; }
+  scope_frame* frame() const noexcept { return parent; }
   static void complete(std::uintptr_t) noexcept {}
   // Called by the thief under the deque's lock, if the deque has one.
   static void taken(scope_frame* frame) noexcept {

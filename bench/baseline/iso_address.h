@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Iso-address (uni-address-hpdc15, section 4), to compare with: each process has a region of its
-// own, at addresses that all have reserved, and a task keeps those at which it began.
+// Iso-address (uni-address-hpdc15, section 4), with which Nopal is compared: each process has a
+// region of its own, at addresses that all processes have reserved, and a task keeps the addresses
+// at which it began.
 #pragma once
 
 #define NOPAL_PARTS iso_address

@@ -9,7 +9,7 @@
 // `arrived` would prevent that.) So this join needs a deque that steals under a lock, and a thief
 // holds the two locks at once, the deque's first.
 // The last strand is the one that finds `children` zero after the main path has arrived: a child,
-// or the main path itself. To unlock is the last access of all other strands.
+// or the main path itself. Each other strand's last access is the one that unlocks.
 //
 // Paper: fibril-spaa16, listings 2 and 3.
 #pragma once
@@ -26,13 +26,13 @@ class locked {
 public:
   static constexpr bool counts_under_deque_lock = true;
 
-  // A thief, for the main path that it has just stolen, under the deque's lock.
+  // Called by the thief that has just stolen the main path, under the deque's lock.
   void count_steal() noexcept {
     const base::locked guard{lock_};
     alpha_ = alpha_ + 1;
     children_ = children_ + 1;
   }
-  // Main path.
+  // Called by the main path.
   std::int64_t steals() const noexcept { return alpha_; }
 
   bool child_finished() noexcept {

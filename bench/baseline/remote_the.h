@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The queue of uni-address threads' paper, in the place of nopal/process/transport/queue.h: THE,
-// whose lock a thief takes by a remote fetch-and-add.
+// The queue of the paper about uni-address threads, instead of nopal/process/transport/queue.h: the
+// deque THE, whose lock a thief takes by a remote fetch-and-add.
 //
-// Roles:     owner, thief   as there
+// Roles:     owner, thief   as in queue.h
 //
 // A steal takes seven operations, one after the other:
 //
@@ -20,8 +20,8 @@
 //   T  push: store release of entry and tail. Partner: the thief's reads, which acquire.
 //   F  pop: store of the empty entry, full fence, load of the head. Thief: put of the head (4),
 //      done at the victim, then the read (5). One of the two sees the other.
-//   L  lock: fetch_add acquire; store release. Who finds it taken adds to it all the same; who
-//      frees it stores 0.
+//   L  lock: fetch_add acquire; store release. A thief that finds it taken has added to it all the
+//      same; the holder frees it by storing 0.
 //
 // Paper: uni-address-hpdc15, section 5.3, Figure 6, Table 3.
 #pragma once
@@ -57,12 +57,12 @@ template <class Place> class queue_owner {
 public:
   constexpr explicit queue_owner(Place in = {}) noexcept : in_{in} {}
 
-  [[gnu::always_inline]] bool push(segment one) noexcept {
+  [[gnu::always_inline]] bool push(segment pushed) noexcept {
     const std::uint32_t tail = in_().tail.load(base::relaxed);
     if (tail - in_().head.load(base::relaxed) >= capacity - 1) [[unlikely]]
       return false;
-    in_().entry(tail).store(one.packed(), base::release); // T
-    in_().tail.store(tail + 1, base::release);            // T
+    in_().entry(tail).store(pushed.packed(), base::release); // T
+    in_().tail.store(tail + 1, base::release);               // T
     return true;
   }
 
@@ -83,7 +83,7 @@ public:
   }
 
   bool is_settled() const noexcept { return true; }
-  // By thieves so far; one more while one of them tries.
+  // The number of steals so far; it counts one more while a thief tries.
   std::uint32_t stolen() const noexcept { return in_().head.load(base::relaxed); }
 
 private:
@@ -107,7 +107,8 @@ private:
 struct no_steps {
   void operator()(int) const noexcept {}
 };
-// A Peer has read_ends, try_lock, put_head, read_entry, copy and unlock. Timed: 1, 2 to 5, and 6.
+// A Peer has read_ends, try_lock, put_head, read_entry, copy and unlock. A Step is told when
+// operation 1, operations 2 to 5, and operation 6 have ended.
 template <class Peer, class Step = no_steps>
 std::optional<segment> steal(Peer& victim, Step step = {}) {
   const auto is_empty = [](std::uint64_t ends) {

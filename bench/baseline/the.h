@@ -24,8 +24,8 @@
 //      complete.
 //   C  pop: tail lowered, full fence, head load. Partner: head raised, full fence, tail load.
 //      Either the owner sees the raised head or the thief sees the lowered tail.
-//   S step back: head store release. Partner: the pop's head load, acquire: a thief that has looked
-//      at the frame without taking it does not look any more.
+//   S  step back: head store release. Partner: the pop's head load, acquire: a thief that has
+//      looked at the frame without taking it does not look any more.
 //   L  as in stack_map.h: tail stored, light barrier, limit load.
 // Progress: a thief waits for the lock, and so does a pop that meets a thief.
 // Paper: fibril-spaa16, section 4.2, which takes it from Cilk-5 (PLDI'98, section 5).
@@ -43,8 +43,8 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
 
 struct room : stack::bounds {
-  // Open forks that one stack has room for: each takes a scope, a fork record and two return
-  // addresses at least.
+  // The number of open forks for which a stack has room: each takes a scope, a fork record and two
+  // return addresses at least.
   static std::size_t most_forks() noexcept { return stack::size() / 128; }
 };
 
@@ -119,7 +119,7 @@ public:
     return false;
   }
 
-  // The only open fork of this deque.
+  // Opens the only fork of this deque.
   void publish_root(Record* record, void*) noexcept { put(record); }
 
   void adopt(stack::stack_id stack, std::uintptr_t, void* group) noexcept {
@@ -186,7 +186,7 @@ private:
     tail_.store(at + 1, base::release); // P
   }
 
-  // Lock held, by the owner; nothing is open.
+  // Called by the owner, which holds the lock, while no fork is open.
   void start_afresh() noexcept {
     head_.store(0, base::relaxed);
     tail_.store(0, base::relaxed);
@@ -195,7 +195,7 @@ private:
   alignas(64) limit<Stacks> limit_;
   base::atomic<std::int64_t> tail_{0};
   base::atomic<frame*>* slots_ = nullptr;
-  bool put_already_ = false; // by a push that has returned false
+  bool put_already_ = false; // a push that has returned false has put the entry
 
   alignas(64) base::spin_lock lock_;
   base::atomic<std::int64_t> head_{0};

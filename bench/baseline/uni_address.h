@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The parts of uni-address threads (uni-address-hpdc15): between processes THE, with a remote lock.
+// The parts of uni-address threads (uni-address-hpdc15): the deque between processes is THE, with a
+// lock that thieves take by a remote operation.
 #pragma once
 
 #define NOPAL_PARTS uni_address

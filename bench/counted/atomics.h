@@ -62,7 +62,7 @@ public:
   }
 
 private:
-  // One that fails takes the line from the others all the same.
+  // An exchange that fails takes the line from the other threads all the same.
   void note_rmw() const noexcept {
     bench::counted::note(event::rmws);
     bench::counted::note_write(this);

@@ -39,7 +39,7 @@ long __wrap_syscall(long number, ...) {
     note(event::futex_waits);
     bench::counted::fall_asleep();
     const long result = call();
-    if (result != 0) // else whoever woke this thread has said so
+    if (result != 0) // else the thread that woke this one has counted it
       bench::counted::wake_up(1);
     return result;
   } else if (number == SYS_futex && static_cast<int>(a[1]) == FUTEX_WAKE_PRIVATE) {

@@ -52,27 +52,27 @@ void add(unsigned thread, event what, std::uint64_t times) noexcept {
   count.store(count.load(relaxed) + times, relaxed);
 }
 
-// Null if there is no room.
+// Returns null if there is no room.
 line* find(const void* at) noexcept {
   const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(at) >> 6;
   std::size_t place = (number * 0x9e3779b97f4a7c15) >> (64 - table_bits);
   for (unsigned probes = 0; probes < probes_max; ++probes) {
-    line& here = table[place];
-    std::uintptr_t found = here.number.load(relaxed);
-    if (found == 0 && here.number.compare_exchange_strong(found, number, relaxed))
-      return &here;
+    line& entry = table[place];
+    std::uintptr_t found = entry.number.load(relaxed);
+    if (found == 0 && entry.number.compare_exchange_strong(found, number, relaxed))
+      return &entry;
     if (found == number)
-      return &here;
+      return &entry;
     place = (place + 1) % std::size(table);
   }
   return nullptr;
 }
 
-unsigned others_that_hold(const line& here, unsigned self) noexcept {
+unsigned others_that_hold(const line& held, unsigned self) noexcept {
   unsigned count = 0;
   for (unsigned i = 0; i < words; ++i) {
     const std::uint64_t own = i == self / 64 ? std::uint64_t{1} << (self % 64) : 0;
-    count += static_cast<unsigned>(std::popcount(here.holders[i].load(relaxed) & ~own));
+    count += static_cast<unsigned>(std::popcount(held.holders[i].load(relaxed) & ~own));
   }
   return count;
 }
@@ -90,34 +90,34 @@ unsigned others_that_hold(const line& here, unsigned self) noexcept {
   if (unnoticed_depth != 0)
     return;
   const unsigned self = this_thread();
-  line* const here = find(at);
-  if (here == nullptr)
+  line* const entry = find(at);
+  if (entry == nullptr)
     return add(self, event::unknown_lines, 1);
   const std::uint64_t own = std::uint64_t{1} << (self % 64);
-  if ((here->holders[self / 64].load(relaxed) & own) != 0)
+  if ((entry->holders[self / 64].load(relaxed) & own) != 0)
     return;
-  if (others_that_hold(*here, self) != 0)
+  if (others_that_hold(*entry, self) != 0)
     add(self, event::remote_reads, 1);
-  here->holders[self / 64].fetch_or(own, relaxed);
+  entry->holders[self / 64].fetch_or(own, relaxed);
 }
 
 [[gnu::noinline]] void note_write(const void* at) noexcept {
   if (unnoticed_depth != 0)
     return;
   const unsigned self = this_thread();
-  line* const here = find(at);
-  if (here == nullptr)
+  line* const entry = find(at);
+  if (entry == nullptr)
     return add(self, event::unknown_lines, 1);
-  const unsigned others = others_that_hold(*here, self);
+  const unsigned others = others_that_hold(*entry, self);
   const std::uint64_t own = std::uint64_t{1} << (self % 64);
-  if (others == 0 && (here->holders[self / 64].load(relaxed) & own) != 0)
+  if (others == 0 && (entry->holders[self / 64].load(relaxed) & own) != 0)
     return;
   if (others != 0) {
     add(self, event::remote_writes, 1);
     add(self, event::copies_lost, others);
   }
   for (unsigned i = 0; i < words; ++i)
-    here->holders[i].store(i == self / 64 ? own : 0, relaxed);
+    entry->holders[i].store(i == self / 64 ? own : 0, relaxed);
 }
 
 totals so_far() noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Who holds which cache line, and how often each thread did what costs others something.
+// A directory of the threads that hold each cache line, and for each thread the number of times
+// that it did something that costs other threads time.
 //
 // The counting atomics (atomics.h) and the calls that are watched (calls.cc) report here; the study
 // `idle` reads the totals. A thread holds a line from its first access until another thread writes
@@ -21,7 +22,7 @@ inline constexpr unsigned threads_max = 384;
 enum class event : unsigned {
   remote_writes, // to a line that another thread held
   copies_lost,   // other threads that held it, summed over these writes
-  remote_reads,  // of a line that another thread held, and the reader did not
+  remote_reads,  // of a line that another thread held and the reader did not hold
   rmws,          // atomic read-modify-writes, also those that failed
   fences,        // full ones
   walked_words,  // words of stacks looked at for open offers
@@ -44,7 +45,7 @@ void note(event what, std::uint64_t times = 1) noexcept;
 void note_read(const void* at) noexcept;
 void note_write(const void* at) noexcept;
 
-// Of all threads since the program began.
+// The sum over all threads since the program began.
 totals so_far() noexcept;
 
 // Threads that sleep in a futex wait and have not been woken.
@@ -54,7 +55,7 @@ void wake_up(std::uint32_t threads) noexcept;
 // Threads that have reported anything and do not sleep.
 std::uint32_t awake() noexcept;
 
-// While it lives, what the calling thread does is neither counted nor changes who holds what.
+// While it lives, what the calling thread does is not counted and does not change the directory.
 class unnoticed {
 public:
   unnoticed() noexcept;

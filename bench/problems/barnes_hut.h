@@ -126,10 +126,10 @@ private:
     return spread(place(at.x)) << 2 | spread(place(at.y)) << 1 | spread(place(at.z));
   }
 
-  // The cell of these bodies and those inside it; the place of the cell.
+  // Adds the cell of these bodies and the cells inside it. Returns the place of the cell.
   std::size_t add(const barnes_hut_body* first, const barnes_hut_body* last, double edge,
                   int level) {
-    const std::size_t here = cells_.size();
+    const std::size_t own = cells_.size();
     cells_.push_back({});
     vector3 sum; // of the positions
     double far = 0;
@@ -149,9 +149,9 @@ private:
       far = far_in_edges * far_in_edges * edge * edge;
     }
     const auto count = static_cast<double>(last - first);
-    cells_[here] = {(1 / count) * sum, count * mass_, far,
-                    static_cast<std::ptrdiff_t>(cells_.size())};
-    return here;
+    cells_[own] = {(1 / count) * sum, count * mass_, far,
+                   static_cast<std::ptrdiff_t>(cells_.size())};
+    return own;
   }
 
   std::vector<barnes_hut_cell> cells_;

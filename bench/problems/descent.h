@@ -2,8 +2,8 @@
 // A descent: a chain of frames, each of which forks a short child and goes on to the next level
 // itself, so that a thief may leave each frame open. `suspended` and `deep_leaves` use it.
 //
-// All work is waiting for the clock. The schedule therefore shows with more workers than
-// processors too.
+// Its strands do nothing but wait for the clock, so more workers than processors show the schedule
+// too.
 #pragma once
 
 #include <sys/prctl.h>
@@ -16,7 +16,7 @@
 
 namespace bench {
 
-// Returns the microseconds it waited, as asked.
+// Waits that long, and returns it.
 inline long pause_for(long us) {
   timespec left{us / 1'000'000, us % 1'000'000 * 1000};
   while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR) {
@@ -45,10 +45,10 @@ BENCH_TASK long descend(int levels, long end_us) {
   long child = 0;
   BENCH_SCOPE(s);
   BENCH_FORK(s, child, brief_child, descent::child_us);
-  long here = pause_for(descent::step_us);
-  here += descend(levels - 1, end_us);
+  long own = pause_for(descent::step_us);
+  own += descend(levels - 1, end_us);
   BENCH_JOIN(s);
-  return child + here;
+  return child + own;
 }
 
 } // namespace bench

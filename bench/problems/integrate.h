@@ -52,9 +52,9 @@ public:
     result_ = integrate(0, integrand(0), end, integrand(end), 0);
   }
 
-  // The order of additions is fixed by the intervals, not by who computes them, so the result is
-  // the same to the last bit each time (programs are compiled without contraction to fused
-  // multiply-adds); the closed form shows that it is also the right one.
+  // The order of additions is fixed by the intervals, not by the workers that compute them, so the
+  // result is the same to the last bit each time (programs are compiled without contraction to
+  // fused multiply-adds); the closed form shows that it is also the right one.
   bool verify() const {
     const double end = static_cast<double>(known_.n);
     const double exact = end * end * (end * end / 4 + 0.5);

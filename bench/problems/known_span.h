@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// known_span: computations whose work and span are known in closed form; what the time bound
-// T_P <= T1/P + c * Tinf is held against. --n chooses one of them.
+// known_span: computations whose work and span are known in closed form, against which the study of
+// the time bound T_P <= T1/P + c * Tinf holds a run's time. --n chooses one of them.
 //
 //   balanced  a binary tree, `grain` units in each leaf
 //   skewed    `grain` units in each node, then two subtrees: one level and two levels less
@@ -39,15 +39,15 @@ template <class Work> BENCH_TASK long balanced(int levels, long grain) {
 }
 
 template <class Work> BENCH_TASK long skewed(int levels, long grain) {
-  const long here = Work::units(grain);
+  const long own = Work::units(grain);
   if (levels < 2)
-    return here;
+    return own;
   long left = 0;
   BENCH_SCOPE(s);
   BENCH_FORK(s, left, skewed<Work>, levels - 1, grain);
   const long right = skewed<Work>(levels - 2, grain);
   BENCH_JOIN(s);
-  return here + left + right;
+  return own + left + right;
 }
 
 template <class Work> BENCH_TASK void rib(long* executed, long grain) {
@@ -73,9 +73,9 @@ template <class Work> BENCH_TASK long ladder(int levels, long grain) {
   long deeper = 0;
   BENCH_SCOPE(s);
   BENCH_FORK(s, deeper, ladder<Work>, levels - 1, grain);
-  const long here = Work::units(grain);
+  const long own = Work::units(grain);
   BENCH_JOIN(s);
-  return deeper + here;
+  return deeper + own;
 }
 
 enum class family { balanced, skewed, comb, ladder };
@@ -84,7 +84,7 @@ struct span_case {
   bench::family family;
   int levels; // ribs of a comb
   long grain;
-  long spine; // of a comb only
+  long spine; // only a comb has it
   long repeat;
 };
 
@@ -124,9 +124,9 @@ inline closed_form once(const span_case& c) {
 }
 
 inline closed_form closed_form_of(const span_case& c) {
-  const closed_form one = once(c);
-  return {c.repeat * one.work, c.repeat * one.span, c.repeat * one.forks,
-          c.repeat * one.path_forks};
+  const closed_form part = once(c);
+  return {c.repeat * part.work, c.repeat * part.span, c.repeat * part.forks,
+          c.repeat * part.path_forks};
 }
 
 inline std::string_view name_of(family f) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // regions: 64 pieces of unequal work, each parallel in itself; with --n 2 each in an affine region,
-// whose thread helps nobody else until it ends. Made for this; not one of the papers' problems, and
-// for Nopal alone.
+// whose thread runs no other work until it ends. Made for this; not one of the papers' problems,
+// and for Nopal alone.
 #pragma once
 
 #include <nopal/affine.h>

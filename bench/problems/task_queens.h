@@ -39,22 +39,23 @@ struct queens_counts {
   std::uint64_t rows;   // that were searched
 };
 
-BENCH_TASK queens_counts count_queens(queens_range of) {
-  if (of.last - of.first == 1) {
-    if (!of.first_is_free())
+BENCH_TASK queens_counts count_queens(queens_range range) {
+  if (range.last - range.first == 1) {
+    if (!range.first_is_free())
       return {0, 0};
-    if (of.row + 1 == of.n)
+    if (range.row + 1 == range.n)
       return {1, 0};
-    of.columns[static_cast<std::size_t>(of.row)] = of.first;
-    const queens_counts below = count_queens({of.columns, of.n, std::int8_t(of.row + 1), 0, of.n});
+    range.columns[static_cast<std::size_t>(range.row)] = range.first;
+    const queens_counts below =
+        count_queens({range.columns, range.n, std::int8_t(range.row + 1), 0, range.n});
     return {below.boards, below.rows + 1};
   }
-  queens_range half = of;
-  half.last = static_cast<std::int8_t>((of.first + of.last) / 2);
+  queens_range half = range;
+  half.last = static_cast<std::int8_t>((range.first + range.last) / 2);
   BENCH_SCOPE(s);
   BENCH_SPAWN(s, left, count_queens, half);
-  of.first = half.last;
-  const queens_counts right = count_queens(of);
+  range.first = half.last;
+  const queens_counts right = count_queens(range);
   BENCH_JOIN_TASK(s, left);
   return {left.boards + right.boards, left.rows + right.rows};
 }

@@ -40,7 +40,7 @@ struct alignas(8) uts_range {
 // The same in every process, since each has chosen it before the run.
 inline const uts::tree* uts_chosen = nullptr;
 
-BENCH_TASK uts_counts uts_count(uts_range of);
+BENCH_TASK uts_counts uts_count(uts_range range);
 
 BENCH_TASK uts_counts uts_node(const uts::state& node, std::uint16_t level) {
   const int children = uts::children_of(*uts_chosen, node, level);
@@ -50,13 +50,13 @@ BENCH_TASK uts_counts uts_node(const uts::state& node, std::uint16_t level) {
                                           static_cast<std::uint16_t>(children)});
 }
 
-BENCH_TASK uts_counts uts_count(uts_range of) {
-  if (of.last - of.first == 1)
-    return uts_node(uts::child_state(of.parent, of.first), of.level);
-  const auto middle = static_cast<std::uint16_t>((of.first + of.last) / 2);
+BENCH_TASK uts_counts uts_count(uts_range range) {
+  if (range.last - range.first == 1)
+    return uts_node(uts::child_state(range.parent, range.first), range.level);
+  const auto middle = static_cast<std::uint16_t>((range.first + range.last) / 2);
   BENCH_SCOPE(s);
-  BENCH_SPAWN(s, left, uts_count, (uts_range{of.parent, of.level, of.first, middle}));
-  const uts_counts right = uts_count({of.parent, of.level, middle, of.last});
+  BENCH_SPAWN(s, left, uts_count, (uts_range{range.parent, range.level, range.first, middle}));
+  const uts_counts right = uts_count({range.parent, range.level, middle, range.last});
   BENCH_JOIN_TASK(s, left);
   return left + right;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// latency: what each one-sided operation takes by itself, as in Figure 9 of uni-address-hpdc15,
-// from process 0 to a process 1 that computes all the time; --n is how often each is timed.
+// latency: the time of each one-sided operation by itself, as in Figure 9 of uni-address-hpdc15,
+// from process 0 to a process 1 that computes all the time; --n is the number of timings of each.
 //
-// Told are nanoseconds: medians over batches, since an operation can be shorter than the clock's
-// step. Where some take far longer than others shows in single ones of 8 bytes, of which 50, 90 and
-// 99 % take no longer than what is told. It needs two processes. Between machines nothing swaps or
-// adds and waits, so these two are not told there.
+// It tells nanoseconds: medians over batches, since an operation can be shorter than the clock's
+// step. Single operations of 8 bytes show whether some take far longer than others: it tells the
+// times within which 50, 90 and 99 % of them end. It needs two processes. Between machines no
+// operation swaps, or adds and waits, so it does not tell these two there.
 #include "bench/harness.h"
 #include "bench/unit.h"
 #include "nopal/base/os.h"
@@ -40,7 +40,7 @@ public:
         std::getenv, 0);
     if (const auto* const complaint = std::get_if<std::string>(&options))
       throw std::invalid_argument(*complaint);
-    with_ = process::begin_launch(std::get<process::resolved_options>(options), argv);
+    with_ = process::begin_launch(std::get<process::options>(options), argv);
     if (with_->size() != 2)
       throw std::invalid_argument("latency is between two processes; accepted is --workers 2");
     by_ = with_->connect(as_);
@@ -73,11 +73,10 @@ public:
     meet();
   }
 
-  // What was got is what lies there, and all additions have been made.
+  // The bytes got are those that lie there, and all additions have been made.
   bool verify() override {
     if (with_->rank() == 1)
-      return by_->handles_steals(0) ||
-             words_[counter].load(nopal::base::acquire) == batch * batches();
+      return !by_->near(0) || words_[counter].load(nopal::base::acquire) == batch * batches();
     for (std::size_t i = 0; i < largest; ++i)
       if (got_[i] != static_cast<unsigned char>(i * 7))
         return false;
@@ -110,12 +109,12 @@ private:
            [&] { by_->put(1, heap_ + 2 * largest, given.data(), bytes); });
     }
     time_each("one_get", [&] { by_->get(1, got_.data(), heap_, 8); });
-    if (by_->handles_steals(1))
-      return; // on another machine, where nothing but a put and a get is waited for
-    time("fetch_add", [&] { by_->add(1, words_[counter], 1); });
+    if (!by_->near(1))
+      return; // on another machine, where only a put and a get can be waited for
+    time("fetch_add", [&] { by_->near(1).add(words_[counter], 1); });
     std::uint32_t was = 0;
     time("compare_swap", [&] {
-      by_->compare_swap(1, words_[swapped], was, was + 1);
+      by_->near(1).compare_swap(words_[swapped], was, was + 1);
       ++was;
     });
   }
@@ -129,7 +128,7 @@ private:
       told_[name + "_" + std::to_string(percent)] = quantile(each, percent);
   }
 
-  // Of `times` batches, ascending: nanoseconds for each operation.
+  // The nanoseconds for each operation in each of `times` batches, ascending.
   static std::vector<double> times_of(std::uint32_t times, std::uint32_t size,
                                       const std::function<void()>& operation) {
     std::vector<double> each(times);
@@ -149,7 +148,7 @@ private:
   const long times_;
   const process::layout as_{std::size_t{1} << 20, std::size_t{64} << 10};
   std::unique_ptr<process::launch> with_;
-  std::unique_ptr<process::transport> by_; // gone before the launch, and after its end
+  std::unique_ptr<process::transport> by_; // destroyed before with_, after finish()
   unsigned char* heap_ = nullptr;
   process::word* words_ = nullptr;
   std::vector<unsigned char> got_;

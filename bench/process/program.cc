@@ -50,7 +50,7 @@ public:
   std::uint64_t forks() const override { return problem_.forks(); }
   void prepare() override {}
 
-  // As often in every process.
+  // Every process warms up equally often.
   void warm_up() override {
     for (int i = 0; i < 20; ++i)
       if (runtime_.run([] { return tree(12); }) != 4096)

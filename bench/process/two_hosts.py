@@ -7,7 +7,7 @@ usage: two_hosts.py MPI LAUNCHER [OPTION...] -n N PROGRAM [ARGUMENT...]
 MPI is openmpi or mpich. The hosts are namespaces of this machine: each has a network, a name and
 shared memory of its own, and between them is an Ethernet, with delay where the kernel can (tc
 netem). Half of the processes run on each. The exit status is the launcher's, or 77 if this machine
-does not allow that; the reason is printed then. --check only finds out.
+allows no such hosts; the reason is printed then. --check only finds out whether it does.
 """
 
 import pathlib
@@ -20,7 +20,7 @@ SKIPPED = 77
 _ADDRESSES = ("10.77.19.1", "10.77.19.2")
 _DELAY = "200us"
 _AS_SSH = """#!/bin/sh
-# What a launcher begins a daemon with on a host: as-ssh [-option...] HOST COMMAND...
+# The program with which a launcher begins a daemon on a host: as-ssh [-option...] HOST COMMAND...
 while case $1 in -*) true ;; *) false ;; esac; do shift; done
 case $1 in
 {first}) keeper={first_keeper} ;;
@@ -61,7 +61,7 @@ class Hosts:
 
     @staticmethod
     def begin():
-        # /sys shows the network of who has mounted it.
+        # /sys shows the network of the process that has mounted it.
         own = "mount -t sysfs sysfs /sys; mount -t tmpfs tmpfs /dev/shm; echo; exec sleep 1000"
         keeper = subprocess.Popen(
             ["unshare", "--net", "--uts", "--ipc", "--mount", "sh", "-ec", own],

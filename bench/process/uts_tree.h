@@ -73,31 +73,32 @@ inline double random_of(const state& node) {
 }
 
 // The mean number of children on this level of a geometric tree.
-inline double mean_children(const tree& of, int level) {
-  const double part = static_cast<double>(level) / of.depth;
-  switch (level == 0 ? shape::fixed_until : of.shape) {
+inline double mean_children(const tree& grown, int level) {
+  const double part = static_cast<double>(level) / grown.depth;
+  switch (level == 0 ? shape::fixed_until : grown.shape) {
   case shape::linear:
-    return of.root_branches * (1 - part);
+    return grown.root_branches * (1 - part);
   case shape::exponential:
-    return of.root_branches * std::pow(level, -std::log(of.root_branches) / std::log(of.depth));
+    return grown.root_branches *
+           std::pow(level, -std::log(grown.root_branches) / std::log(grown.depth));
   case shape::cyclic:
-    return level > 5 * of.depth
-               ? 0
-               : std::pow(of.root_branches, std::sin(2 * std::numbers::pi * level / of.depth));
+    return level > 5 * grown.depth ? 0
+                                   : std::pow(grown.root_branches,
+                                              std::sin(2 * std::numbers::pi * level / grown.depth));
   case shape::fixed_until:
-    return level < of.depth ? of.root_branches : 0;
+    return level < grown.depth ? grown.root_branches : 0;
   }
   return 0;
 }
 
-inline int children_of(const tree& of, const state& node, int level) {
+inline int children_of(const tree& grown, const state& node, int level) {
   constexpr int most = 100;
-  if (of.kind == kind::binomial && level == 0)
-    return static_cast<int>(of.root_branches);
-  if (of.kind == kind::binomial || (of.kind == kind::hybrid && 2 * level >= of.depth))
-    return random_of(node) < of.inner ? of.branches : 0;
+  if (grown.kind == kind::binomial && level == 0)
+    return static_cast<int>(grown.root_branches);
+  if (grown.kind == kind::binomial || (grown.kind == kind::hybrid && 2 * level >= grown.depth))
+    return random_of(node) < grown.inner ? grown.branches : 0;
   // The number is distributed geometrically: this is the inverse of its distribution function.
-  const double stops = 1 / (1 + mean_children(of, level));
+  const double stops = 1 / (1 + mean_children(grown, level));
   return std::min(
       most, static_cast<int>(std::floor(std::log(1 - random_of(node)) / std::log(1 - stops))));
 }

@@ -5,7 +5,7 @@ import time
 
 
 class Budget:
-    """Seconds from now on; None is no limit. `clock` tells the seconds of a steady clock."""
+    """A limit in seconds, counted from its construction; None is no limit. `clock` is steady."""
 
     def __init__(self, seconds, clock=time.monotonic):
         self.seconds = seconds

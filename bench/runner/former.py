@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Shows, as the kept file has it, what an older version measured and this one cannot measure.
+"""Shows a result as its kept file has it: an older version measured it, and this one cannot.
 
 A study whose module has left the project is shown by this module in its place. The page of any
 other study ends with these tables where the file names runtimes that have left.

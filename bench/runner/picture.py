@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The one small picture of a study: what it found, on which machine, and when."""
+"""The small picture of a study: its result, its machine and its date."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ MARK = "drawn from {name} {digest}"
 
 
 def module_of(name):
-    """The module of a study, or what stands for one that has left the project."""
+    """The module of a study, or `former` if its module has left the project."""
     return studies.find(name) if name in studies.names() else former
 
 
@@ -28,7 +28,7 @@ def figure_of(module, result):
 
 
 def about(study, figure):
-    """Where and how it was measured."""
+    """A sentence about the machine, the rounds and the commits of a study."""
     cores = study.host["cores"]
     rounds = max((len(lines) for lines in study.result.measurement.samples.values()), default=0)
     commits = dict.fromkeys(str(run["commit"])[:8] for run in study.runs)
@@ -61,7 +61,7 @@ def drawn(study, mark):
 
 
 def mark_of(path):
-    """What a picture says of the file that it was drawn from."""
+    """The words by which a picture names the file that it was drawn from."""
     return MARK.format(name=path.name, digest=hashlib.sha256(path.read_bytes()).hexdigest()[:16])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A measurement asked round by round.
+"""Questions to a measurement that are answered round by round.
 
 A round gives one value: the quotient (or difference) of its own runs, which followed each other
 closely. What is compared is the median of these values.
@@ -30,7 +30,7 @@ class TooFew(Exception):
 
 
 class Bounded(Exception):
-    """All that is known of a value: it lies beyond `value`, in the direction of `side`."""
+    """Of a value is only known that it lies beyond `value`, in the direction of `side`."""
 
     def __init__(self, side, value, why):
         super().__init__(why)
@@ -62,7 +62,8 @@ class Rounds:
         return self.measurement.stopped.get((problem, runtime, workers))
 
     def at_least(self, problem, runtime, workers):
-        """What a configuration that was stopped takes at least: once it may have been faster."""
+        """A lower bound of the time of a configuration that was stopped: the limit, or the
+        least time of the rounds in which it ended."""
         configuration = (problem, runtime, workers)
         return min([self.measurement.stopped[configuration],
                     *self.measurement.times(configuration).values()])
@@ -100,8 +101,8 @@ class Value:
 
 
 def value(compute, *arguments):
-    """The Value of what compute(*arguments) returns for each round, None if that lacks something.
-    """
+    """The Value of the numbers that compute(*arguments) returns, a number for each round; None if
+    it raises NotMeasured."""
     try:
         values = compute(*arguments)
     except Bounded as known:
@@ -113,7 +114,7 @@ def value(compute, *arguments):
 
 def speed(rounds, problem, first, second):
     """Speed of `first` over that of `second`, both (runtime, workers): a quotient of times."""
-    limits = [rounds.stopped_at(problem, *who) for who in (first, second)]
+    limits = [rounds.stopped_at(problem, *each) for each in (first, second)]
     if limits[0] is not None and limits[1] is not None:
         raise NotMeasured(f"{first[0]} and {second[0]} were both stopped")
     if limits[0] is not None:

@@ -31,7 +31,7 @@ def wish_of(module, options):
 
 
 def command_of(name, wish, seed, at_most_s):
-    """What repeats this run; where it wrote to says nothing about it."""
+    """The command that repeats this run, without the files that it wrote."""
     words = ["bench/run.py", "--study", name, "-b", ",".join(wish.problems)]
     if wish.workers_asked:
         words += ["-t", ",".join(map(str, wish.workers))]
@@ -59,7 +59,7 @@ def require_plain_environment():
 
 
 def without_paths(measured, build):
-    """Sentences of programs may name where they lie, which is nobody's business later."""
+    """Sentences of programs may name where they lie, which concerns no later reader."""
     def clean(text):
         for folder in (build.bench, *build.folders.values()):
             text = text.replace(f"{folder.resolve()}/", "").replace(f"{folder}/", "")

@@ -5,6 +5,7 @@
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
 
+#include <iterator>
 #include <signal.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -22,29 +23,41 @@ std::size_t signal_stack_bytes() noexcept {
 }
 
 atomic<fault_look> looks[most_fault_looks]{}; // null: none
-// The handler reads `previous` and `spent`, so both are written before it is installed.
-bool installed = false;
-struct sigaction ours{};
-struct sigaction previous{};
-atomic<bool> spent{false}; // the previous handler was to be called once (SA_RESETHAND)
+// A program may install a handler of its own above Nopal's, and call Nopal's from there. So what
+// Nopal installs above that one later is another function, with another handler before it: none of
+// them comes back to itself.
+//
+// Invariant: levels[i].previous is what was there before handlers[i]. It is written before
+//            handlers[i] is installed, and stays while somebody may call that: as long as i < used.
+struct level {
+  struct sigaction previous;
+  atomic<bool> spent; // the previous handler was to be called once (SA_RESETHAND)
 
-bool is_default() noexcept {
-  return spent.load(relaxed) ||
-         ((previous.sa_flags & SA_SIGINFO) == 0 && previous.sa_handler == SIG_DFL);
-}
+  bool is_default() const noexcept {
+    return spent.load(relaxed) ||
+           ((previous.sa_flags & SA_SIGINFO) == 0 && previous.sa_handler == SIG_DFL);
+  }
+  bool is_first() const noexcept {
+    return is_default() ||
+           ((previous.sa_flags & SA_SIGINFO) == 0 && previous.sa_handler == SIG_IGN);
+  }
+};
+constexpr unsigned most_levels = 4;
+level levels[most_levels]{};
+unsigned used = 0; // the thread that adds or removes a look writes it
 
 bool is_fault(const siginfo_t* info) noexcept { return info->si_code > 0; } // false: it was sent
 
 // The handler's last step: what would have happened without it.
-void pass_on(int signal, siginfo_t* info, void* context) noexcept {
-  if (!is_fault(info) && is_first_fault_handler() && !is_default())
+void pass_on(level& own, int signal, siginfo_t* info, void* context) noexcept {
+  if (!is_fault(info) && own.is_first() && !own.is_default())
     return; // the program ignores the signal; the kernel lets nobody ignore a fault
-  if (!is_first_fault_handler()) {
-    const bool once = (previous.sa_flags & static_cast<int>(SA_RESETHAND)) != 0;
-    if (!once || !spent.exchange(true, relaxed)) {
-      if ((previous.sa_flags & SA_SIGINFO) != 0)
-        return previous.sa_sigaction(signal, info, context);
-      return previous.sa_handler(signal);
+  if (!own.is_first()) {
+    const bool once = (own.previous.sa_flags & static_cast<int>(SA_RESETHAND)) != 0;
+    if (!once || !own.spent.exchange(true, relaxed)) {
+      if ((own.previous.sa_flags & SA_SIGINFO) != 0)
+        return own.previous.sa_sigaction(signal, info, context);
+      return own.previous.sa_handler(signal);
     }
   }
   struct sigaction by_default{};
@@ -54,32 +67,39 @@ void pass_on(int signal, siginfo_t* info, void* context) noexcept {
     raise(signal);
 }
 
-void on_fault(int signal, siginfo_t* info, void* context) {
+template <unsigned Level> void on_fault(int signal, siginfo_t* info, void* context) {
+  level& own = levels[Level];
   if (is_fault(info))
     for (const atomic<fault_look>& each : looks)
       if (const fault_look look = each.load(relaxed))
-        look(reinterpret_cast<std::uintptr_t>(info->si_addr), context);
-  pass_on(signal, info, context);
+        look(reinterpret_cast<std::uintptr_t>(info->si_addr), context, own.is_first());
+  pass_on(own, signal, info, context);
+}
+constexpr void (*handlers[])(int, siginfo_t*, void*) = {on_fault<0>, on_fault<1>, on_fault<2>,
+                                                        on_fault<3>};
+static_assert(std::size(handlers) == most_levels);
+
+bool is_on_top() noexcept {
+  struct sigaction now{};
+  sigaction(SIGSEGV, nullptr, &now);
+  return used > 0 && (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == handlers[used - 1];
 }
 
 bool install() noexcept {
-  spent.store(false, relaxed);
-  if (sigaction(SIGSEGV, nullptr, &previous) != 0)
+  if (is_on_top() || used == most_levels)
+    return true;
+  level& own = levels[used];
+  own.spent.store(false, relaxed);
+  if (sigaction(SIGSEGV, nullptr, &own.previous) != 0)
     return false;
-  ours = previous;
-  ours.sa_sigaction = on_fault;
-  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (previous.sa_flags & (SA_NODEFER | SA_RESTART));
-  if (is_first_fault_handler() && !is_default())
+  struct sigaction ours = own.previous;
+  ours.sa_sigaction = handlers[used];
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | (own.previous.sa_flags & (SA_NODEFER | SA_RESTART));
+  if (own.is_first() && !own.is_default())
     ours.sa_flags |= SA_RESTART; // a signal that the program ignores interrupts no system call
-  installed = sigaction(SIGSEGV, &ours, nullptr) == 0;
+  const bool installed = sigaction(SIGSEGV, &ours, nullptr) == 0;
+  used += installed ? 1 : 0;
   return installed;
-}
-
-void uninstall() noexcept {
-  struct sigaction now{};
-  sigaction(SIGSEGV, nullptr, &now);
-  if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == ours.sa_sigaction)
-    installed = sigaction(SIGSEGV, &previous, nullptr) != 0;
 }
 
 } // namespace
@@ -97,7 +117,7 @@ bool add_fault_look(fault_look look) noexcept {
     return false;
   // Before the handler is installed, so that no fault between the two goes unseen.
   free->store(look, relaxed);
-  return installed || install();
+  return install();
 }
 
 void remove_fault_look(fault_look look) noexcept {
@@ -107,12 +127,8 @@ void remove_fault_look(fault_look look) noexcept {
       each.store(nullptr, relaxed);
     none_is_left &= each.load(relaxed) == nullptr;
   }
-  if (none_is_left)
-    uninstall();
-}
-
-bool is_first_fault_handler() noexcept {
-  return is_default() || ((previous.sa_flags & SA_SIGINFO) == 0 && previous.sa_handler == SIG_IGN);
+  if (none_is_left && is_on_top() && sigaction(SIGSEGV, &levels[used - 1].previous, nullptr) == 0)
+    --used;
 }
 
 signal_stack::signal_stack() noexcept {

@@ -12,22 +12,21 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 // A look is called at each fault of any thread, on that thread's signal stack. It ends the program,
-// or returns. `context` is the ucontext_t.
-using fault_look = void (*)(std::uintptr_t address, const void* context);
+// or returns. `context` is the ucontext_t; `is_first`: the program had no handler before.
+using fault_look = void (*)(std::uintptr_t address, const void* context, bool is_first);
 
 // The handler calls each look, and then the handler that the program had before. It has that one's
 // mask and flags (whether it may interrupt itself, whether system calls go on). A signal that was
 // sent (kill, raise, sigqueue) has no address, so no look is called.
 //
 // Precondition: one thread at a time adds and removes. At most `most_fault_looks` are registered at
-// once; a look that is registered is not added again. False: there are too many, or the system
-// refuses the handler.
+// once; a look that is registered is not added again. Where the program has installed a handler
+// since the first look, Nopal installs a further one above it, up to three times. False: there are
+// too many looks, or the system refuses the handler.
 inline constexpr unsigned most_fault_looks = 4;
 bool add_fault_look(fault_look look) noexcept;
 // After the last look the handler goes, unless the program has installed another one since.
 void remove_fault_look(fault_look look) noexcept;
-// Whether the program had no handler of its own. For looks.
-bool is_first_fault_handler() noexcept;
 
 // While this object lives, its thread has a signal stack with a guard below it. A thread that has a
 // signal stack keeps that; without memory it gets none. The stack does not lie in thread-local

@@ -33,10 +33,10 @@ template <class F, class... Args>
   return [=]() mutable { return std::invoke(f, args...); };
 }
 
+// What is kept of a result until the join: that of void takes a place too.
 struct nothing {};
-template <class Body>
-using result_of_body = std::conditional_t<std::is_void_v<std::invoke_result_t<Body&>>, nothing,
-                                          std::invoke_result_t<Body&>>;
+template <class T> using kept_of = std::conditional_t<std::is_void_v<T>, nothing, T>;
+template <class Body> using result_of_body = kept_of<std::invoke_result_t<Body&>>;
 template <class Body> [[gnu::always_inline]] inline result_of_body<Body> call(Body& body) {
   if constexpr (std::is_void_v<std::invoke_result_t<Body&>>)
     return body(), nothing{};

@@ -8,7 +8,7 @@
 # The libraries with MPI use UCX where it is found. The first is process_local in this build.
 include(${PROJECT_SOURCE_DIR}/cmake/nopal-mpi.cmake)
 set(process_core launch/addresses.cc launch/local.cc launch/watch.cc options.cc run/ends.cc
-  run/guard.cc run/heap.cc run/runtime.cc run/statistics.cc run/worker.cc session.cc
+  run/guard.cc run/heap.cc run/runtime.cc run/statistics.cc session.cc
   transport/shared_memory.cc)
 
 # nopal_add_process_library(name source...): the library with these sources of process/ besides.
@@ -39,7 +39,7 @@ add_library(nopal::process ALIAS nopal_process_local)
 
 nopal_find_ucx()
 if(TARGET nopal::ucx)
-  set(process_engine transport/ucx.cc transport/ucx_answers.cc)
+  set(process_engine transport/ucx.cc)
   nopal_summary(ucx "${NOPAL_UCX_ucp}")
 else()
   set(process_engine transport/without_ucx.cc)

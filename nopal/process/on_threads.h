@@ -21,12 +21,17 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process::inline on_threads {
 
+/// A task that was spawned and not yet joined: a variable of the function that spawned it.
+/// @par Threads
+/// Any thread; the strand that spawned it.
 template <class T> class NOPAL_TYPE task {
-  using kept = std::conditional_t<std::is_void_v<T>, detail::nothing, T>;
+  using kept = detail::kept_of<T>;
 
 public:
+  /// For `spawn`.
   template <class F, class... Args>
   [[gnu::always_inline]] inline explicit task(std::in_place_t, F f, Args... args) {
+    detail::check_isolated<F, Args...>();
     scope_.fork(
         [](std::optional<kept>* to, std::exception_ptr* thrown, F g, Args... given) {
           auto body = detail::isolated_closure(g, given...);
@@ -39,6 +44,7 @@ public:
         &result_, &thrown_, f, args...);
   }
 
+  /// For the function `join`.
   [[gnu::always_inline]] inline T join() {
     scope_.join();
     if (thrown_ != nullptr)
@@ -53,16 +59,31 @@ private:
   nopal::scope scope_; // joins before the others end
 };
 
+/// Runs f(args...) as a child, now. Another thread may take the rest of the caller meanwhile. What
+/// the child throws, the join of its task throws.
+/// @pre The function, the arguments and the result are trivially copyable, which is checked.
+/// @par Threads
+/// Any thread, any strand.
+/// @par Cost
+/// That of a fork (nopal/fork.h).
 template <class F, class... Args>
-  requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
 [[gnu::always_inline]] inline task<detail::result_of<F, Args...>> spawn(F&& f, Args&&... args) {
-  detail::check_isolated<F, Args...>();
-  return task<detail::result_of<F, Args...>>{std::in_place, std::decay_t<F>(std::forward<F>(f)),
-                                             std::decay_t<Args>(std::forward<Args>(args))...};
+  return task<detail::result_of<F, Args...>>{std::in_place, std::forward<F>(f),
+                                             std::forward<Args>(args)...};
 }
 
+/// Waits until the task has ended, and returns its result.
+/// @pre The caller has spawned the task, and has joined all that it has spawned since.
+/// @throws remote_error if the task has thrown.
+/// @par Threads
+/// The strand that spawned the task.
+/// @par Cost
+/// That of a join (nopal/fork.h).
 template <class T> [[gnu::always_inline]] inline T join(task<T>& spawned) { return spawned.join(); }
 
+/// The one process of the program, in the place of several.
+/// @par Threads
+/// Any thread.
 class NOPAL_TYPE session {
 public:
   session(int, char**, const options& = {}) noexcept {}
@@ -72,6 +93,9 @@ public:
   unsigned rank() const noexcept { return 0; }
   unsigned size() const noexcept { return 1; }
 
+  /// Returns f(args...).
+  /// @pre The function, the arguments and the result are trivially copyable, which is checked.
+  /// @throws remote_error if f throws.
   template <class F, class... Args> auto run(F f, Args... args) {
     detail::check_isolated<F, Args...>();
     auto body = detail::isolated_closure(f, args...);

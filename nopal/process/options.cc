@@ -49,11 +49,11 @@ const char* name_of(engine carrier) noexcept {
   return engine_names[static_cast<unsigned>(carrier) - 1];
 }
 
-std::variant<resolved_options, std::string>
+std::variant<options, std::string>
 resolve(const options& asked, const config::variable_lookup& lookup, std::uint64_t clock_seed) {
   config::resolver by{lookup, "process::options::"};
   // Braces: evaluated in this order, so the first complaint is that of the first option.
-  const resolved_options all{
+  const options all{
       by.decide(processes, unless_zero(asked.processes), 1u).value,
       by.decide(region_size, unless_zero(asked.region_size), std::size_t{256} << 10).value,
       by.decide(heap_size, unless_zero(asked.heap_size), std::size_t{16} << 20).value,

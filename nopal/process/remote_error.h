@@ -15,14 +15,19 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
+/// What a join throws if its task has thrown, and `run` if its function has: the exception as text,
+/// which means the same in every process.
+/// @par Threads
+/// Any thread.
 class remote_error : public std::runtime_error {
 public:
   remote_error(std::string type, std::string text)
       : std::runtime_error(text.empty() ? type : type + ": " + text), type_{std::move(type)},
         text_{std::move(text)} {}
 
-  // The name of the exception's type, and what it says; empty if it is no std::exception.
+  /// The name of the exception's type.
   const std::string& type() const noexcept { return type_; }
+  /// What the exception says; empty if it is no std::exception.
   const std::string& text() const noexcept { return text_; }
 
 private:
@@ -30,7 +35,9 @@ private:
   std::string text_;
 };
 
-// Called in a handler of all exceptions: what a join throws for the current one.
+/// What a join throws for the current exception.
+/// @pre Called in a handler of all exceptions.
+/// @throws std::bad_alloc.
 inline remote_error remote_error_of_current() {
   const std::type_info* const type = abi::__cxa_current_exception_type();
   const char* const mangled = type != nullptr ? type->name() : "an exception of another language";

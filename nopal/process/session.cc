@@ -14,15 +14,15 @@
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
-resolved_options options_or_die(const options& wanted) {
+options options_or_die(const options& wanted) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   auto outcome = resolve(wanted, std::getenv, static_cast<std::uint64_t>(now));
   if (const auto* const complaint = std::get_if<std::string>(&outcome))
     base::die("%s", complaint->c_str());
-  return std::get<resolved_options>(outcome);
+  return std::get<options>(outcome);
 }
 
-bool a_session_exists = false;
+bool a_session_exists = false; // the thread that makes sessions writes it
 
 } // namespace
 
@@ -32,8 +32,8 @@ session::session(int argc, char** argv, const options& wanted)
   if (a_session_exists)
     base::die("a second process::session was made while there is one; a program has one at a time");
   a_session_exists = true;
-  const resolved_options options = options_or_die(wanted);
-  begin(begin_launch(options, argv), options);
+  const options resolved = options_or_die(wanted);
+  begin(begin_launch(resolved, argv), resolved);
 }
 
 session::~session() {

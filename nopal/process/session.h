@@ -13,24 +13,35 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-// The processes of a program, which begin and end together. A program has one session at a time,
-// and makes it before it begins threads. The destructor waits for all processes. It ends the
-// program with a sentence where an exception destroys the session, unless `run` threw it: `run`
-// throws in every process, and so none waits in vain.
+/// The processes of a program, which begin and end together.
+/// @pre There is no other session, and the program has not begun threads.
+/// @par Threads
+/// The thread that made the session calls its members, `spawn` and `join`, and destroys it.
+/// @par Paper
+/// uni-address-hpdc15, sections 3 and 5.
 class NOPAL_TYPE session {
 public:
-  // `argv` is main's. A process that a launcher has begun at addresses that the system has chosen
-  // at random begins anew with it. Options that are not accepted end the program with a sentence.
+  /// Begins the processes, or joins those that a launcher has begun. `argv` is main's: a process
+  /// that a launcher has begun at addresses that the system has chosen at random begins anew with
+  /// it. Options that are not accepted end the program with a sentence.
   session(int argc, char** argv, const options& wanted = {});
+  /// Waits for all processes. Ends the program with a sentence where an exception destroys the
+  /// session, unless `run` threw it: `run` throws in every process, and so none waits in vain.
   ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
+  /// The number of this process, from 0.
   unsigned rank() const noexcept { return process::rank(); }
+  /// How many processes there are.
   unsigned size() const noexcept { return process::size(); }
 
-  // Collective: every process calls it with the same arguments. f(args...) runs as the first task.
-  // All processes return its result, or throw remote_error.
+  /// Collective. f(args...) runs as the first task; all processes return its result.
+  /// @pre Every process calls it with the same arguments. These, f and the result are trivially
+  /// copyable, which is checked, and the result has at most 1024 bytes.
+  /// @throws remote_error in every process, if f throws.
+  /// @par Cost
+  /// One meeting of all processes, for which each sends log2(size) messages.
   template <class F, class... Args> auto run(F f, Args... args) {
     detail::check_isolated<F, Args...>();
     auto body = detail::isolated_closure(f, args...);

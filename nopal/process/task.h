@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // task, spawn and join (nopal/process.h), and the thunks that run children.
 //
-// A spawn calls a stub, which pushes what the caller needs to go on, and calls the thunk. A closure
-// of at most four words travels in registers. A larger one goes by address, and the thunk copies it
-// before it offers the continuation: after that a thief may have taken the frame that holds it.
+// A spawn calls a stub, which pushes what the caller needs to go on, and calls the thunk. The
+// function and its arguments travel in registers if they take at most four. A larger closure goes
+// by address, and the thunk copies it before it offers the continuation: after that a thief may
+// have taken the frame that holds it.
 //
 // The thunk's frame belongs to the child. When the child ends, in whichever process, the thunk pops
 // its parent's continuation from the queue and returns to it. If the parent was stolen, the thunk
@@ -53,12 +54,13 @@ template <class Body>
 
 template <class T>
 [[gnu::always_inline]] inline void end_child(arch::task_context* context, cell_reference ref,
-                                             cell_state how, const T& result) noexcept {
+                                             cell_state reached, const T& result) noexcept {
   if (!this_worker.queue.pop()) [[unlikely]]
-    finish_detached(ref, how, &result, sizeof result);
+    finish_detached(ref, reached, &result, sizeof result);
   cell* const own = cell_of(ref); // of this process, since the parent is still here
   std::memcpy(own->payload(), &result, sizeof result);
-  own->state.store(how, base::relaxed); // read by this thread, or by one that steals the parent (T)
+  own->state.store(reached,
+                   base::relaxed); // read by this thread, or by one that steals the parent (T)
   this_worker.upper = context->upper;
 }
 
@@ -82,21 +84,13 @@ failed:
   end_child(context, ref, cell_error, text);
 }
 
-template <class Body> inline constexpr std::size_t words_of = (sizeof(Body) + 7) / 8;
-
-template <class Body, class... Words>
-[[gnu::noinline, gnu::visibility("hidden")]] void
-words_thunk(arch::task_context* context, cell_reference ref, Words... words) noexcept {
-  const std::uint64_t all[] = {words..., 0};
-  alignas(Body) unsigned char bytes[sizeof(Body)];
-  std::memcpy(bytes, all, sizeof(Body));
-  run_child(context, ref, *reinterpret_cast<Body*>(bytes));
-}
-// How many registers an argument takes. A call has six, of which two are the context's and the
-// cell's; 5 means that the argument does not travel in registers.
+// How many registers an argument takes; an empty object takes none. A call has six, of which two
+// are the context's and the cell's; 5 means that the argument does not travel in registers.
 template <class T>
 inline constexpr std::size_t registers_of =
-    sizeof(T) <= 16 && alignof(T) <= 8 && !std::is_empty_v<T> ? (sizeof(T) + 7) / 8 : 5;
+    std::is_empty_v<T>                   ? 0
+    : sizeof(T) <= 16 && alignof(T) <= 8 ? (sizeof(T) + 7) / 8
+                                         : 5;
 template <class... T> inline constexpr bool travel_in_registers = (registers_of<T> + ... + 0) <= 4;
 
 // The parts one by one: were they stored as a closure, and its words loaded, the loads of words
@@ -125,15 +119,6 @@ template <auto Thunk, class... Args>
       nullptr, ref, args...);
 }
 
-template <std::size_t> using closure_word = std::uint64_t;
-template <class Body, std::size_t... I>
-[[gnu::always_inline]] inline void send_in_words(cell_reference ref, const Body& body,
-                                                 std::index_sequence<I...>) {
-  std::uint64_t words[sizeof...(I) + 1] = {};
-  std::memcpy(words, &body, sizeof(Body));
-  through_stub<words_thunk<Body, closure_word<I>...>>(ref, words[I]...);
-}
-
 template <class Body> void root_thunk(void* given) noexcept {
   Body own = *static_cast<const Body*>(given);
   try {
@@ -146,26 +131,30 @@ template <class Body> void root_thunk(void* given) noexcept {
 
 } // namespace detail
 
-// A task that was spawned and not yet joined. It may be copied, and given to other tasks.
+/// A task that was spawned and not yet joined. It may be copied, and given to other tasks.
+/// @par Threads
+/// The thread that made the session, in a task.
 template <class T> class NOPAL_TYPE task {
-  using kept = std::conditional_t<std::is_void_v<T>, detail::nothing, T>;
+  using kept = detail::kept_of<T>;
 
 public:
+  /// For `spawn`.
   template <class F, class... Args>
   [[gnu::always_inline]] inline explicit task(std::in_place_t, F f, Args... args) {
-    cell* const cell_here = this_worker.cells.allocate(detail::class_of_result<kept>);
-    at_ = this_worker.reference_to(cell_here);
+    detail::check_isolated<F, Args...>();
+    cell* const own = this_worker.cells.allocate(detail::class_of_result<kept>);
+    at_ = this_worker.reference_to(own);
     NOPAL_IF_CHECKED(clear_stack_below());
-    const auto body = detail::isolated_closure(f, args...);
-    using body_type = std::remove_const_t<decltype(body)>;
-    if constexpr (detail::travel_in_registers<F, Args...>)
+    if constexpr (detail::travel_in_registers<F, Args...>) {
       detail::through_stub<detail::parts_thunk<F, Args...>>(at_, f, args...);
-    else if constexpr (detail::words_of<body_type> <= 4)
-      detail::send_in_words(at_, body, std::make_index_sequence<detail::words_of<body_type>>{});
-    else
+    } else {
+      const auto body = detail::isolated_closure(f, args...);
+      using body_type = std::remove_const_t<decltype(body)>;
       detail::through_stub<detail::copy_thunk<body_type>>(at_, &body);
+    }
   }
 
+  /// For the function `join`.
   [[gnu::always_inline]] inline T join() {
     std::array<unsigned char, sizeof(kept)> result; // a T need not have a default
     cell* const own = this_worker.if_own(at_);
@@ -183,16 +172,34 @@ private:
   cell_reference at_;
 };
 
-// Runs f(args...) as a child; the rest of the caller may go on in another process meanwhile.
+/// Runs f(args...) as a child, now. The rest of the caller may go on in another process meanwhile.
+/// What the child throws, the join of its task throws. A program that outgrows the region or the
+/// heap ends with a sentence.
+/// @pre The caller is a task. The function, the arguments and the result are trivially copyable,
+/// which is checked, and lead to nothing that one process alone has.
+/// @par Threads
+/// The thread that made the session.
+/// @par Cost
+/// A call, a cell of the heap, and one full fence at the child's end, as long as no thief takes the
+/// caller. A thief copies the caller's frames.
+/// @par Paper
+/// uni-address-hpdc15, section 5.2, Figure 4.
 template <class F, class... Args>
-  requires std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>
 [[gnu::always_inline]] inline task<detail::result_of<F, Args...>> spawn(F&& f, Args&&... args) {
-  detail::check_isolated<F, Args...>();
-  return task<detail::result_of<F, Args...>>{std::in_place, std::decay_t<F>(std::forward<F>(f)),
-                                             std::decay_t<Args>(std::forward<Args>(args))...};
+  return task<detail::result_of<F, Args...>>{std::in_place, std::forward<F>(f),
+                                             std::forward<Args>(args)...};
 }
 
-// Waits for the task; returns its result, or throws remote_error. Once for each task.
+/// Waits until the task has ended, and returns its result. The process runs other tasks meanwhile.
+/// @pre The caller is a task, and no other call joins this task.
+/// @throws remote_error if the task has thrown.
+/// @par Threads
+/// The thread that made the session.
+/// @par Cost
+/// Two copies of the result if the task has ended. Else the caller's frames are copied to the heap,
+/// and back when the result is there.
+/// @par Paper
+/// uni-address-hpdc15, sections 5.2 and 5.4.
 template <class T> [[gnu::always_inline]] inline T join(task<T>& spawned) { return spawned.join(); }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -40,11 +40,11 @@ bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
   return low != 0 && at_the_end(address) && at_the_end(at);
 }
 
-void look_at_fault(std::uintptr_t address, const void* context) {
+void look_at_fault(std::uintptr_t address, const void* context, bool is_first) {
   if (stack::in_guard(address))
     base::die_in_signal_handler(stack::small::holds(address) ? sentence_of_fibers : sentence);
   const bool of_pool = (own_low & kOfPool) != 0;
-  if ((!of_pool && !base::is_first_fault_handler()) || !left_own_stack(address, context))
+  if ((!of_pool && !is_first) || !left_own_stack(address, context))
     return;
   base::die_in_signal_handler(
       of_pool

@@ -33,7 +33,7 @@ private:
   }
 };
 
-// The first `stop` begins the action, each fiber's end is told by another one.
+// The first `stop` begins the action; the end of each fiber gives it another one.
 TEST(action, is_told_when_a_fiber_ends) {
   one_by_one order;
   std::vector<int> ran;
@@ -62,7 +62,7 @@ TEST(action, is_told_when_a_fiber_gives_way) {
   EXPECT_EQ(order.told, "sppss");
 }
 
-// A fiber that waits is nobody's until it is ready; its action is told that it stopped.
+// A fiber that waits stands in no action's queue until it is ready; its action gets `stop`.
 TEST(action, is_told_when_a_fiber_waits) {
   one_by_one order;
   nopal::channel<int> values;
@@ -76,7 +76,7 @@ TEST(action, is_told_when_a_fiber_waits) {
   EXPECT_EQ(order.told.substr(0, 2), "ss");
 }
 
-// The vproc goes on with the function of a `run` in the place of its caller, under the same action.
+// A fiber that calls `run` gives no signal: its vproc enters that function under the same action.
 TEST(action, is_not_told_of_a_run_within) {
   one_by_one order;
   std::string ran;
@@ -99,7 +99,7 @@ TEST(action, is_not_told_of_a_run_within) {
   EXPECT_EQ(order.told, "spss");
 }
 
-// What waits and ends in an affine region is no affair of the actions outside.
+// The actions outside an affine region get no signal of fibers that wait or end inside.
 TEST(action, is_set_aside_in_an_affine_region) {
   one_by_one order;
   nopal::channel<int> values;
@@ -122,7 +122,7 @@ TEST(action, is_set_aside_in_an_affine_region) {
   EXPECT_EQ(order.told, "ss");
 }
 
-// Answers each signal by forwarding it.
+// Runs its only fiber first, and forwards each signal that comes later.
 class transparent : public nopal::action {
 public:
   explicit transparent(nopal::fiber only) : inner_(std::move(only)) {}
@@ -261,7 +261,7 @@ TEST_F(action_death, an_action_is_started_once) {
                "a scheduler action was to be started while");
 }
 
-// Decides when nobody has asked it.
+// Decides although no signal has asked it to.
 class hasty : public nopal::action {
 public:
   void decide(nopal::fiber next) { (void)run(std::move(next)); }

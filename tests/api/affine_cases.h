@@ -5,10 +5,10 @@
 
 #include "nopal/affine.h"
 #include "nopal/loop.h"
+#include "tests/api/checking_mutex.h"
 #include "tests/api/support.h"
 
 #include <gtest/gtest.h>
-#include <pthread.h>
 
 #include <atomic>
 #include <memory>
@@ -19,10 +19,10 @@
 
 namespace nopal_test {
 
-// So many regions whose last strand ran on another thread than their first.
+// How many regions went on, after a steal, on another thread than the one that entered them.
 inline std::atomic<int> ended_elsewhere{0};
 
-// The continuation is stolen, and gives the child the time to be finished first.
+// A thief takes the continuation and yields for a while, so that mostly the child ends first.
 inline void be_stolen_for_good() {
   gate stolen;
   gate finished;
@@ -119,7 +119,7 @@ TEST(affine, throws_what_the_function_throws_where_it_was_entered) {
   }
 }
 
-// What a library would keep for its thread: the regions that it is in.
+// A library might keep such data for its thread: the regions that the thread is in.
 inline std::vector<int>& regions_of_this_thread() {
   static thread_local std::vector<int> regions;
   return regions;
@@ -168,27 +168,6 @@ TEST(affine, many_regions_at_a_time) {
       0, repetitions(2000, 100), [&](int) { sum += nopal::affine([] { return fib(8); }); }, 1);
   EXPECT_EQ(sum, 21L * repetitions(2000, 100));
 }
-
-// A mutex that knows its thread.
-class checking_mutex {
-public:
-  checking_mutex() noexcept {
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-    pthread_mutex_init(&mutex_, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-  }
-  ~checking_mutex() { pthread_mutex_destroy(&mutex_); }
-  checking_mutex(const checking_mutex&) = delete;
-  checking_mutex& operator=(const checking_mutex&) = delete;
-
-  [[gnu::noinline]] int lock() noexcept { return pthread_mutex_lock(&mutex_); }
-  [[gnu::noinline]] int unlock() noexcept { return pthread_mutex_unlock(&mutex_); }
-
-private:
-  pthread_mutex_t mutex_;
-};
 
 // A thread that waits for its region runs nobody else's strands: another caller of this function
 // would lock a mutex that its thread has already.

@@ -22,7 +22,7 @@
 
 namespace nopal_test {
 
-// How many threads are inside at the same time.
+// Counts the threads that are inside at the same time, and the most there ever were.
 class inside {
 public:
   template <class F> void enter(F f) {
@@ -60,7 +60,7 @@ TEST(arena, has_no_more_than_its_vprocs) {
   }
 }
 
-// Others do come: the child ends only after a second thread has run the continuation.
+// Other threads do join: the child ends only after a second thread has run the continuation.
 TEST(arena, is_joined_by_others) {
   nopal::arena two{2};
   for (int i = 0; i < 20; ++i)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// blocking() lends a worker away; two workers.
+// nopal::blocking: a spare thread takes the place of a worker that blocks. There are two workers.
 #include "nopal/affine.h"
 #include "nopal/blocking.h"
 #include "nopal/loop.h"
@@ -14,9 +14,9 @@
 namespace nopal_test {
 namespace {
 
-const start with{2};
+const start this_program{2};
 
-// Nobody leaves before `count` have come.
+// A thread that comes leaves only after `count` have come.
 class meeting {
 public:
   explicit meeting(int count) : missing_{count} {}
@@ -61,7 +61,7 @@ TEST(blocking, spare_threads_are_used_again) {
   for (int round = 0; round < 50; ++round)
     meet();
   EXPECT_LE(threads(), 2 + 8 + 1)
-      << "as many as were blocked at the same time, here or before; a sanitizer has one, too";
+      << "two workers, a spare for each of eight blocked threads, and a sanitizer's thread";
 }
 
 TEST(blocking, workers_go_on_with_what_was_forked_above) {
@@ -88,8 +88,9 @@ TEST(blocking, returns_and_throws_what_the_function_does) {
   s.join();
 }
 
-// A spare thread too many rests when it looks for work, but not while it waits for a region's end:
-// that would find nobody. Which thread enters the region is chance, so there are many rounds.
+// A spare that is not needed any more rests when it looks for work, but not while it waits for the
+// end of its region: nobody would wake it then. Which thread enters the region is chance, so there
+// are many rounds.
 TEST(blocking, a_spare_in_a_region_is_there_when_that_ends) {
   for (int round = 0; round < 40; ++round) {
     std::atomic<bool> blocked{false};
@@ -106,7 +107,7 @@ TEST(blocking, a_spare_in_a_region_is_there_when_that_ends) {
       stolen = true; // on another thread: the one that entered the region looks for work now
       release = true;
       wait_for(returned);
-      for (int i = 0; i < 500; ++i) // there is a spare too many, which looks around meanwhile
+      for (int i = 0; i < 500; ++i) // one spare, which is needed no more, looks for work
         std::this_thread::yield();
       inner.join();
     };

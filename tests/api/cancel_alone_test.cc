@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Cancellation where no thief asks the strand for work, so that nothing else makes it look.
+// Cancellation on one worker: no thief asks the strand for work, so that only the cancellation can
+// make it look at its signals.
 #include "nopal/cancel.h"
 #include "tests/api/endless.h"
 #include "tests/api/support.h"

@@ -189,7 +189,7 @@ int nested(int depth, gate& innermost, std::vector<std::atomic<nopal::cancel_sco
   return below;
 }
 
-// Cancelled at level `at`, counted from the innermost: from another strand.
+// Another strand cancels the scope at level `at`; the innermost scope has level 0.
 void cancel_nested(int at) {
   constexpr int depth = 64;
   gate innermost;
@@ -209,7 +209,7 @@ TEST(nested_cancel_scopes, are_left_wherever_they_are_cancelled) {
     cancel_nested(at);
 }
 
-// From inside: the innermost child cancels one above it.
+// The innermost child cancels the scope at `level` above it.
 int cancel_from_inside(int depth, int level, nopal::cancel_scope*& chosen) {
   if (depth == 0) {
     chosen->cancel();

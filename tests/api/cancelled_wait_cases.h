@@ -19,8 +19,8 @@ namespace nopal_test {
 namespace {
 constexpr int rounds = 200;
 
-// Children of a cancel scope call `wait`, which does not return by itself; they are cancelled while
-// they wait, or before.
+// The children of a cancel scope call `wait`, which does not return by itself, and the scope is
+// cancelled while they wait, or before.
 template <class Wait> void cancel_those_that(Wait wait, int children) {
   gate first;
   std::atomic<int> begun{0};

@@ -27,7 +27,7 @@
 namespace nopal_test {
 namespace {
 
-const start with{2};
+const start this_program{2};
 
 struct item {
   int value = 0;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/cancel.h"
+#include "tests/patience.h"
 
 #include <gtest/gtest.h>
 
@@ -18,16 +19,22 @@ using std::chrono::duration;
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-// Whether a scope with a deadline that has passed, if it is to pass, skips its child. One that
-// passes by mistake has had time to do so.
-template <class Deadline> bool skips(Deadline deadline, bool passes) {
-  nopal::cancel_scope s{deadline};
-  for (int i = 0; passes ? !s.cancelled() && i < 10'000 : i < 3; ++i) {
-#if defined(NOPAL_SERIAL)
-    break; // it looks where it forks
+// Returns when each alarm that is due has rung. The alarms' thread rings them in the order of their
+// times, and the alarm of `witness` is due behind all that were due before.
+inline void let_due_alarms_ring() {
+#if !defined(NOPAL_SERIAL) // there a scope looks at its deadline when it forks
+  const nopal::cancel_scope witness{steady_clock::now()};
+  const auto end = steady_clock::now() + patience;
+  while (!witness.cancelled() && steady_clock::now() < end)
+    std::this_thread::yield();
+  EXPECT_TRUE(witness.cancelled()) << "no alarm rings";
 #endif
-    std::this_thread::sleep_for(1ms);
-  }
+}
+
+// Whether a scope with this deadline skips its child, now that the deadline has rung, if it is due.
+template <class Deadline> bool has_passed(Deadline deadline) {
+  nopal::cancel_scope s{deadline};
+  let_due_alarms_ring();
   bool ran = false;
   s.fork(ran, [] { return true; });
   const bool complete = s.try_join();
@@ -35,8 +42,7 @@ template <class Deadline> bool skips(Deadline deadline, bool passes) {
   EXPECT_EQ(complete, ran);
   return !ran;
 }
-template <class Deadline> bool never_comes(Deadline deadline) { return !skips(deadline, false); }
-template <class Deadline> bool has_passed(Deadline deadline) { return skips(deadline, true); }
+template <class Deadline> bool never_comes(Deadline deadline) { return !has_passed(deadline); }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
@@ -56,7 +62,7 @@ TEST(deadline, beyond_what_the_clock_counts_never_comes) {
 }
 
 TEST(deadline, in_the_future_is_kept_in_every_unit) {
-  EXPECT_TRUE(never_comes(2562047h)); // the clock counts so many hours, but not from now on
+  EXPECT_TRUE(never_comes(2562047h)); // the clock counts 2,562,047 hours, but not from now on
   EXPECT_TRUE(never_comes(duration<int, std::ratio<1, 3>>(3000)));
   EXPECT_TRUE(never_comes(duration<signed char>(100)));
   EXPECT_TRUE(never_comes(steady_clock::now() + duration<double>(1000)));
@@ -78,7 +84,7 @@ TEST(deadline, of_the_past_has_passed) {
   EXPECT_TRUE(has_passed(system_clock::now() - 1h));
 }
 
-// Counts from 1601, so more nanoseconds than 64 bits hold.
+// A clock that counts from 1601: its time has more nanoseconds than 64 bits hold.
 struct clock_of_files {
   using duration = std::chrono::duration<long, std::ratio<1, 10'000'000>>;
   using rep = duration::rep;
@@ -101,8 +107,8 @@ TEST(deadline, of_a_clock_that_began_long_ago) {
 }
 
 TEST(deadline, that_is_no_number_ends_the_program_with_a_sentence) {
-  const duration<double> none{std::numeric_limits<double>::quiet_NaN()};
-  EXPECT_EXIT(nopal::cancel_scope{none}, testing::ExitedWithCode(70),
+  const duration<double> not_a_number{std::numeric_limits<double>::quiet_NaN()};
+  EXPECT_EXIT(nopal::cancel_scope{not_a_number}, testing::ExitedWithCode(70),
               "nopal: a deadline or a timeout is NaN, but it must be a number");
 }
 

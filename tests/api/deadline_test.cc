@@ -5,5 +5,5 @@
 #include "tests/api/support.h"
 
 namespace {
-const nopal_test::start with{2};
+const nopal_test::start this_program{2};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A result that is read before the join: check builds show the mistake with one worker, too. After
-// the join all is as ever.
+// A result that is read before the join: check builds show the mistake even with one worker. After
+// the join each result is there, in every build.
 #include "nopal/base/sanitizer.h"
 #include "tests/api/support.h"
 
@@ -60,9 +60,9 @@ TEST_F(early_result_death, is_reported_or_is_not_there) {
   }
   EXPECT_EQ(apart([] {
               nopal::configure({.num_workers = 1});
-              const long one = read_before_join(42L);
-              const int two = read_before_join(42);
-              return one != 42 && one != -1 && two != 42 && two != -1;
+              const long wide = read_before_join(42L);
+              const int narrow = read_before_join(42);
+              return wide != 42 && wide != -1 && narrow != 42 && narrow != -1;
             }),
             1u);
 }

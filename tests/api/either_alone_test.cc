@@ -32,7 +32,7 @@ TEST(either, lets_no_endless_alternative_starve_another_on_one_worker) {
             18u);
 }
 
-// An alternative that begins two more in each of its turns, as these do.
+// An alternative that begins two such alternatives in each of its turns.
 int endless_pairs(std::atomic<int>& others, int depth) {
   const auto next = [&others, depth] { return endless_pairs(others, depth + 1); };
   for (;;) {
@@ -43,7 +43,7 @@ int endless_pairs(std::atomic<int>& others, int depth) {
   }
 }
 
-// Ends after so many turns: in between the others have run.
+// Ends after `turns` turns, between which the others have run.
 int take_turns(const std::atomic<int>& others, int turns) {
   for (int seen = others; turns > 0; nopal::poll())
     if (others != seen) {

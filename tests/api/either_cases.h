@@ -59,11 +59,11 @@ TEST(either, nests) {
   for (int round = 0; round < 100; ++round) {
     std::atomic<int> begun{0};
     std::atomic<int> ended{0};
-    const auto one = [&] {
+    const auto alternative = [&] {
       begun += 1;
       return endless(ended);
     };
-    const auto inner = [&] { return nopal::either(one, one); };
+    const auto inner = [&] { return nopal::either(alternative, alternative); };
     EXPECT_EQ(nopal::either(inner, inner, [] { return 3; }), 3);
     EXPECT_EQ(begun, ended);
   }
@@ -126,7 +126,7 @@ TEST(either, with_a_scope_says_that_all_have_failed) {
   EXPECT_THROW(nopal::either(losers, fails, fails), nopal::cancelled);
 }
 
-// Moved so often, and no more.
+// A value that can be moved `left` times; the next move throws.
 struct moved_rarely {
   explicit moved_rarely(int moves) : left{moves} {}
   moved_rarely(moved_rarely&& from) : left{from.left - 1} {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One source with one meaning, whether forks are forks or calls: the results are stated.
+// One source that must give the results stated here, whether its forks are forks or plain calls.
 #pragma once
 
 #include <nopal/loop.h>
@@ -96,7 +96,7 @@ TEST(elision, results_that_refer_to_arguments) {
   EXPECT_EQ(length, a.size());
 }
 
-// Copied and moved so often, function object and arguments together.
+// Counts how often it is copied and moved, as a function object or as an argument.
 struct counted {
   int* copies;
   int* moves;

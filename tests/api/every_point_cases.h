@@ -25,7 +25,7 @@ namespace nopal_test {
 namespace {
 
 constexpr int points = 16;
-constexpr int last_before_a_fork = 10;            // a join that has not to wait does not look
+constexpr int last_before_a_fork = 10;            // behind it joins may find their children done
 constexpr long whole_result = (1L << points) - 1; // a bit for each point
 
 inline long files_open() {
@@ -38,7 +38,7 @@ class watched_program {
 public:
   explicit watched_program(std::function<void(int)> at_point) : at_point_{std::move(at_point)} {}
 
-  // The bits of the points that it has passed, if it comes to its end.
+  // Returns the bits of the points that it has passed, if it comes to its end.
   long run() {
     const auto [first, second, third, last] =
         nopal::invoke([this] { return nested(); }, [this] { return loop(); },
@@ -64,16 +64,16 @@ public:
 private:
   struct resource {
     explicit resource(watched_program& in)
-        : of{in}, memory{std::make_unique<int>(1)}, file{::open("/dev/null", O_RDONLY)} {
-      of.acquired_ += *memory;
+        : program{in}, memory{std::make_unique<int>(1)}, file{::open("/dev/null", O_RDONLY)} {
+      program.acquired_ += *memory;
     }
     ~resource() {
-      of.released_ += *memory;
+      program.released_ += *memory;
       close(file);
     }
     resource(const resource&) = delete;
     resource& operator=(const resource&) = delete;
-    watched_program& of;
+    watched_program& program;
     std::unique_ptr<int> memory;
     int file;
   };
@@ -106,10 +106,10 @@ private:
     s.fork(low, [this] { return point(9) | point(10); });
     s.fork(middle, [this] {
       nopal::scope inner;
-      long one = 0;
-      inner.fork(one, [this] { return point(11); });
+      long innermost = 0;
+      inner.fork(innermost, [this] { return point(11); });
       inner.join();
-      return one | point(12);
+      return innermost | point(12);
     });
     s.join();
     return low | middle | point(13) | point(14);
@@ -153,7 +153,7 @@ TEST(every_point, throws_what_the_elision_throws) {
     }
 }
 
-// Cancelled by itself at a point. What has no fork, join or piece of a loop between goes on.
+// The program cancels itself at a point, and goes on until its next fork, join or piece of a loop.
 TEST(every_point, may_be_where_it_is_cancelled) {
   for (int cancelled_at = 0; cancelled_at < points; ++cancelled_at) {
     nopal::cancel_scope region;
@@ -175,7 +175,7 @@ TEST(every_point, may_be_where_it_is_cancelled) {
   }
 }
 
-// The same, and an exception at each other point: only that, or none, may arrive.
+// The same, with an exception at each other point: only that exception, or none, may arrive.
 TEST(every_point, may_throw_while_it_is_cancelled) {
   for (int cancelled_at = 0; cancelled_at < points; ++cancelled_at)
     for (int thrown_at = 0; thrown_at < points; ++thrown_at) {

@@ -3,5 +3,5 @@
 #include "tests/api/every_point_cases.h"
 
 namespace {
-const nopal_test::start with{4, 48};
+const nopal_test::start this_program{4, 48};
 }

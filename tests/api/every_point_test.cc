@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The cases of every_point_cases.h on one worker, where the schedule is always the same; so it can
-// be enumerated at which point a fiber is cancelled from outside, and what it has done by then.
+// The cases of every_point_cases.h on one worker, where the schedule is always the same: so a test
+// can enumerate the points at which a fiber is cancelled from outside, and what it has done there.
 #include "tests/api/every_point_cases.h"
 
 namespace {
-const nopal_test::start with{1};
+const nopal_test::start this_program{1};
 
-// The program gives way at each point. The other fiber counts its turns, and cancels in this one.
+// The program gives way at each point. Another fiber counts its turns, and cancels in turn `turn`.
 struct outcome {
   int passed;
   bool stopped;

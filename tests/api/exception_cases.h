@@ -180,7 +180,7 @@ TEST(exception, leaves_through_inner_and_outer_scopes) {
   }
 }
 
-// Exceptions climb through this many frames whose continuations are, or are not, stolen.
+// An exception climbs through `depth` frames, whose continuations are stolen or not.
 int climb(int depth) {
   if (depth == 0)
     throw numbered(99);

@@ -132,8 +132,8 @@ TEST(external_thread, comparator_of_qsort_forks) {
   s.join();
 }
 
-// Dies after the thread's last ordinary function, and before or after what Nopal keeps for the
-// thread.
+// Its destructor runs after the thread's last ordinary function, and before or after that of the
+// data that Nopal keeps for the thread.
 struct forks_when_its_thread_ends {
   ~forks_when_its_thread_ends() {
     be_stolen();

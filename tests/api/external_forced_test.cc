@@ -3,7 +3,7 @@
 #include "tests/api/support.h"
 
 namespace {
-const nopal_test::start with{4, 11}; // before what forks before main
+const nopal_test::start this_program{4, 11}; // before what forks before main
 }
 
 #include "tests/api/external_cases.h"

@@ -125,7 +125,7 @@ TEST(for_index_while, is_cancelled_from_outside) {
   }
 }
 
-// What thieves run behind the iteration that stops the loop would take them centuries.
+// Behind the iteration that stops the loop, thieves have begun pieces that take centuries.
 TEST(for_index_while, of_a_range_that_nobody_can_finish_ends) {
   constexpr auto all = std::numeric_limits<unsigned long>::max();
   for (const unsigned long stop : {0ul, 777ul, 1'000'000ul}) {

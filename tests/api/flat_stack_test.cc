@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A join never runs foreign work on top of the frame that waits. Programs with which schedulers
-// that do so deadlock or overflow their stacks, rewritten from the reports of rayon #592 and #1174
-// and Halide #9377: they end, and no stack is deeper than its own strand needs.
+// A join never runs foreign work on top of the frame that waits. The tests rewrite the programs of
+// the reports rayon #592 and #1174 and Halide #9377: a scheduler that runs foreign work there
+// deadlocks or overflows a stack. Here they end, and no stack is deeper than its own strand needs.
 #include "nopal/affine.h"
 #include "nopal/loop.h"
 #include "nopal/stack/stack.h"
+#include "tests/api/checking_mutex.h"
 #include "tests/api/support.h"
-
-#include <pthread.h>
 
 #include <algorithm>
 #include <mutex>
@@ -16,9 +15,9 @@
 namespace nopal_test {
 namespace {
 
-const start with{4};
+const start this_program{4};
 
-// How far below its stack's top this thread is, if the stack is one of ours.
+// Notes how far below its stack's top a thread is, if the stack is one of Nopal's.
 class depth_meter {
 public:
   void note() noexcept {
@@ -37,18 +36,18 @@ private:
   std::atomic<std::size_t> most_{0};
 };
 
-// Half of the loop's tree, a body and what that calls: far less than a body's frame for each of
-// many iterations.
+// Room for the frames of one strand: some levels of the loop's tree, a body and its calls. The
+// bodies of many iterations on top of each other would take far more.
 constexpr std::size_t kFlat = std::size_t{48} << 10;
 
-// Gives another thread the time to come to this, but does not insist.
+// Yields until the count is `least`, or 200 times: that only makes the order likely that is wanted.
 void wait_a_while(const std::atomic<int>& count, int least) {
   for (int i = 0; i < 200 && count < least; ++i)
     std::this_thread::yield();
 }
 
-// Halide #9377: a parallel loop in each iteration of a parallel loop. While one inner iteration of
-// the pair runs elsewhere, the thread of the other starts another outer iteration.
+// Halide #9377: each iteration of a parallel loop runs a parallel loop of two iterations. While one
+// of the two runs on another thread, the thread of the other starts a further outer iteration.
 TEST(flat_stack, nested_loops) {
   for (const int count : {100, 20000}) {
     depth_meter depth;
@@ -76,8 +75,8 @@ TEST(flat_stack, nested_loops) {
   }
 }
 
-// rayon #592: a mutex is held while a parallel loop runs; who waits for that loop starts another
-// iteration of the outer one, which wants the mutex.
+// rayon #592: a thread holds a mutex while a parallel loop runs. While it waits for that loop, it
+// starts another iteration of the outer loop, which locks the same mutex.
 TEST(flat_stack, a_mutex_held_across_a_parallel_loop) {
   std::mutex mutex;
   depth_meter depth;
@@ -101,31 +100,20 @@ TEST(flat_stack, a_mutex_held_across_a_parallel_loop) {
   EXPECT_LT(depth.most(), kFlat);
 }
 
-// rayon #1174: jobs of one library call another one, which locks its device and then works in
-// parallel, with as many pieces as there are workers.
+// rayon #1174: the jobs of a library call another library, which locks its device and then works in
+// parallel, in as many pieces as there are workers.
 class device {
 public:
-  device() noexcept {
-    pthread_mutexattr_t attributes;
-    pthread_mutexattr_init(&attributes);
-    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-    pthread_mutex_init(&mutex_, &attributes);
-    pthread_mutexattr_destroy(&attributes);
-  }
-  ~device() { pthread_mutex_destroy(&mutex_); }
-  device(const device&) = delete;
-  device& operator=(const device&) = delete;
-
-  // 0, or what the mutex says.
+  // Returns 0, or the mutex's error.
   int call(std::vector<long>& registers) {
-    if (const int error = pthread_mutex_lock(&mutex_))
+    if (const int error = mutex_.lock())
       return error;
     nopal::affine([&registers] { nopal::for_each(registers, [](long& each) { ++each; }, 1); });
-    return pthread_mutex_unlock(&mutex_);
+    return mutex_.unlock();
   }
 
 private:
-  pthread_mutex_t mutex_;
+  checking_mutex mutex_;
 };
 
 TEST(flat_stack, jobs_that_call_a_locked_device) {

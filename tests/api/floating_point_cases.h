@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// nopal::floating_point: who computes in which way, wherever continuations run.
+// nopal::floating_point: which control words code computes with, wherever its continuation runs.
 #pragma once
 
 #include "nopal/affine.h"
@@ -62,7 +62,7 @@ TEST(floating_point, interval_arithmetic) {
   }
 }
 
-// Both words, at each fork and after each join.
+// Expects both control words, those of SSE and of x87, to say `mode` at each fork and join.
 inline void expect_rounding(int mode, int depth) {
   EXPECT_EQ(std::fegetround(), mode);
   volatile long double one = 1, three = 3;

@@ -3,5 +3,5 @@
 #include "tests/api/floating_point_cases.h"
 
 namespace {
-const nopal_test::start with{4, 29};
+const nopal_test::start this_program{4, 29};
 }

@@ -48,15 +48,15 @@ struct account {
 };
 
 TEST(fork, member_pointers) {
-  account of{5};
+  account savings{5};
   int added = 0;
   int twice = 0;
   int balance = 0;
   nopal::scope s;
-  s.fork(added, &account::add, &of, 3);
+  s.fork(added, &account::add, &savings, 3);
   s.join();
-  s.fork(twice, &account::twice, std::as_const(of));
-  s.fork(balance, &account::balance, &of);
+  s.fork(twice, &account::twice, std::as_const(savings));
+  s.fork(balance, &account::balance, &savings);
   s.join();
   EXPECT_EQ(added, 8);
   EXPECT_EQ(twice, 16);
@@ -377,7 +377,7 @@ TEST(fork, ten_million_in_one_scope_from_main) {
   EXPECT_EQ(fork_in_sequence(count), long{count} * (count - 1) / 2);
 }
 
-// Recurses by forks until little more than what the last fork needs is left of the stack.
+// Recurses by forks until the stack has little more room than its last fork needs.
 long dive(int depth) {
   const volatile int here = depth;
   const auto at = reinterpret_cast<std::uintptr_t>(&here);

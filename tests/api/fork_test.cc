@@ -3,12 +3,12 @@
 #include "tests/api/fork_cases.h"
 
 namespace {
-const nopal_test::start with{4};
+const nopal_test::start this_program{4};
 }
 
 namespace nopal_test {
 
-// Of two meanings the one that compiles: run apply(task), not apply = task().
+// fork(apply, task) might mean apply(task) or apply = task(); only the first of them compiles.
 TEST(fork, a_function_that_is_an_lvalue_is_no_place_for_a_result) {
   int result = 0;
   auto apply = [&result](auto task) { result = task(); };

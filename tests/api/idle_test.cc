@@ -17,10 +17,10 @@ namespace nopal_test {
 namespace {
 
 constexpr unsigned kWorkers = 4;
-const start with{kWorkers};
+const start this_program{kWorkers};
 
-// The processor time that all threads but this one have used so far, in ticks; and how many of them
-// there are, and wait for something. A sanitizer may have a thread of its own, which mostly sleeps.
+// All threads but this one: the processor time that they have used so far, in ticks, how many there
+// are, and how many sleep. A sanitizer may have a thread of its own, which mostly sleeps.
 struct others {
   unsigned long ticks = 0;
   unsigned threads = 0;
@@ -53,8 +53,8 @@ others other_threads() {
   return sum;
 }
 
-// Waits until the pool's and all other threads have been asleep for a while; false if that does not
-// happen.
+// Waits until all other threads sleep in ten samples in a row and have used no processor time in
+// between; false if that does not happen.
 bool all_asleep() {
   const auto deadline = std::chrono::steady_clock::now() + nopal_test::patience;
   others before;
@@ -84,8 +84,8 @@ TEST(idle, workers_sleep_after_the_work_and_wake_for_more) {
   }
 }
 
-// Forks so deep, and at the bottom forks nothing more until every continuation above has run
-// elsewhere.
+// Forks as deep as there are gates. The innermost strand forks nothing more until thieves have run
+// every continuation above it.
 void starve(std::size_t depth, std::vector<gate>& gates) {
   if (depth == gates.size()) {
     for (const gate& each : gates)
@@ -124,7 +124,7 @@ TEST(starvation, where_all_thieves_sleep) {
   }
 }
 
-// The forks are older than the thieves' last look: the strand works alone until they sleep.
+// The strand works until the thieves sleep again beside its private fork; then it starves them.
 TEST(starvation, where_thieves_would_sleep_beside_private_forks) {
   be_stolen();
   ASSERT_TRUE(all_asleep());
@@ -138,7 +138,7 @@ TEST(starvation, where_thieves_would_sleep_beside_private_forks) {
   s.join();
 }
 
-// The offers lie below a large array that nobody has touched.
+// The open forks lie below a large array that nobody has touched.
 [[gnu::noinline]] void starve_below_a_large_frame(std::vector<gate>& gates) {
   char untouched[500 << 10];
   asm volatile("" : : "r"(untouched) : "memory");
@@ -155,7 +155,7 @@ TEST(starvation, below_a_large_frame) {
   }
 }
 
-// A thread that waits for its group takes strands of that group only; so the pool has to help.
+// A thread that waits for its group takes strands of that group only, so the pool must take others.
 TEST(starvation, of_several_external_threads) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 6; ++i)

@@ -72,7 +72,7 @@ TYPED_TEST(indices, both_ends_of_the_type) {
   run_each_loop(limits::max(), limits::min(), 0);
 }
 
-// A range as long as the type has values, of which the loop takes the first ones.
+// The range is the whole type; the loop stops after the first hundred values.
 TYPED_TEST(indices, the_whole_type) {
   using limits = std::numeric_limits<TypeParam>;
   const auto stop = static_cast<TypeParam>(limits::min() + TypeParam(100));
@@ -85,7 +85,7 @@ TYPED_TEST(indices, the_whole_type) {
   }
 }
 
-// All iterations throw, since one piece alone would take years.
+// Every iteration throws, since a piece that ran to its end would take years.
 TYPED_TEST(indices, a_loop_over_the_whole_type_begins) {
   using limits = std::numeric_limits<TypeParam>;
   const auto fails = [](TypeParam) -> int { throw 1; };
@@ -132,8 +132,8 @@ TEST(index, is_not_narrowed_to_the_type_of_the_beginning) {
   EXPECT_EQ(nopal::for_index_while(0, end, below_three), 3u);
   EXPECT_THROW(nopal::for_index(0, end, fails), int);
   EXPECT_THROW(nopal::reduce(0, end, 0, std::plus<>{}, fails), int);
-  const auto one = [](std::size_t i) { return i < 3 ? std::optional(1) : std::nullopt; };
-  EXPECT_EQ(nopal::reduce_while(0, end, 0, std::plus<>{}, one), 3);
+  const auto some = [](std::size_t i) { return i < 3 ? std::optional(1) : std::nullopt; };
+  EXPECT_EQ(nopal::reduce_while(0, end, 0, std::plus<>{}, some), 3);
 }
 
 TEST(index, is_a_place_in_a_range_with_a_difference_type_of_more_than_64_bits) {

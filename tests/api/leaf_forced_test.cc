@@ -4,5 +4,5 @@
 #include "tests/api/support.h"
 
 namespace {
-const nopal_test::start with{4, 817};
+const nopal_test::start this_program{4, 817};
 }

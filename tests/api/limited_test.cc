@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-// Their shadow memory, and Valgrind's own, count too.
+// The shadow memory of sanitizers counts too, as does Valgrind's own memory.
 #if !defined(__SANITIZE_ADDRESS__) && !defined(NOPAL_TSAN)
 
 namespace nopal_test {
@@ -103,12 +103,12 @@ outcome outcome_of(const std::function<bool()>& begin, void (*run)()) {
 
 // Each program works, or names the limit.
 void try_all(const std::string& limit, const std::function<bool()>& begin) {
-  for (const named& one : programs) {
-    const outcome seen = outcome_of(begin, one.run);
+  for (const named& program : programs) {
+    const outcome seen = outcome_of(begin, program.run);
     if (WIFEXITED(seen.status) && WEXITSTATUS(seen.status) == kNotPossible)
       continue;
     EXPECT_TRUE(seen.works() || seen.ends_naming(limit))
-        << one.name << " ended with status " << seen.status << " and said: " << seen.said;
+        << program.name << " ended with status " << seen.status << " and said: " << seen.said;
   }
 }
 void expect_works(const std::function<bool()>& begin) {
@@ -132,9 +132,9 @@ TEST_F(limited, addresses) {
 TEST_F(limited, data) {
   for (const std::size_t mib : {1000u, 135u, 60u, 20u, 8u, 4u, 3u})
     try_all("ulimit -d", [=] { return limit(RLIMIT_DATA, mib * kMiB); });
-  for (const named& one : {programs[0], programs[1], programs[3]})
-    EXPECT_TRUE(outcome_of([] { return limit(RLIMIT_DATA, 60 * kMiB); }, one.run).works())
-        << one.name;
+  for (const named& program : {programs[0], programs[1], programs[3]})
+    EXPECT_TRUE(outcome_of([] { return limit(RLIMIT_DATA, 60 * kMiB); }, program.run).works())
+        << program.name;
 }
 
 TEST_F(limited, data_after_the_first_fork) {
@@ -173,7 +173,7 @@ TEST_F(limited, mappings) {
     });
 }
 
-// With the privilege to lock as much as one likes.
+// How memory is locked. A process with this privilege may lock as much as it likes.
 constexpr int kWays[] = {MCL_FUTURE, MCL_CURRENT | MCL_FUTURE, MCL_CURRENT};
 
 TEST_F(limited, memory_that_is_locked_before) {
@@ -224,7 +224,7 @@ TEST_F(limited, memory_that_is_locked_is_given_back_where_the_kernel_can) {
 #endif
 }
 
-// Without that privilege. What is locked and mapped counts.
+// Without that privilege, whatever is mapped and locked counts.
 bool lock_as_anybody(std::size_t bytes, int how) {
   return limit(RLIMIT_MEMLOCK, bytes) && (geteuid() != 0 || setresuid(65534, 65534, 65534) == 0) &&
          mlockall(how) == 0;

@@ -13,7 +13,8 @@
 
 namespace nopal_test {
 
-// The sanitizers keep more about a stack than there is on it, and ThreadSanitizer knows few.
+// A sanitizer keeps more data about a stack than the stack holds, and ThreadSanitizer knows few
+// stacks.
 inline std::size_t most_fibers(std::size_t count) {
 #if defined(NOPAL_TSAN)
   return std::min<std::size_t>(count, 1000);

@@ -6,7 +6,7 @@ namespace {
 
 struct start {
   start() { nopal::configure({.num_workers = 2, .fiber_guards = false}); }
-} const with;
+} const this_program;
 
 } // namespace
 

@@ -9,7 +9,7 @@ struct start {
   start() {
     nopal::configure({.num_workers = 2, .fiber_guards = nopal::base::has_guard_regions()});
   }
-} const with;
+} const this_program;
 
 } // namespace
 

@@ -9,7 +9,7 @@
 namespace nopal_test {
 namespace {
 
-const start with{4};
+const start this_program{4};
 const auto died = testing::ExitedWithCode(nopal::base::exit_status_died);
 
 class misuse_death : public death {};
@@ -106,7 +106,7 @@ TEST_F(misuse_death, forked_by_a_member_function_or_a_lambda) {
       died, other_function);
 }
 
-// What is part of the function when it is compiled forks for it.
+// A member function that the compiler inlines is a part of the function that declares the scope.
 TEST_F(misuse_death, forked_by_a_member_function_that_is_inlined_is_right) {
   EXPECT_EQ(apart([] {
               long result = 0;
@@ -127,16 +127,6 @@ TEST_F(misuse_death, forked_by_another_function) {
       died, other_function);
 }
 
-TEST_F(misuse_death, forked_by_a_lambda) {
-  EXPECT_EXIT(
-      {
-        nopal::scope s;
-        const auto forks = [&s]() __attribute__((noinline)) { s.fork([] {}); };
-        forks();
-      },
-      died, other_function);
-}
-
 TEST_F(misuse_death, joined_by_another_function) {
   EXPECT_EXIT(
       {
@@ -151,7 +141,7 @@ TEST_F(misuse_death, joined_by_another_function) {
 
 const char* const out_of_order = "^nopal: scopes of one function were joined out of order.*\n$";
 
-// Both scopes live on a stack of the runtime's, or the first one on main's.
+// Scope `a` takes main's stack pointer, or that of a worker's stack; scope `b` takes the thief's.
 [[gnu::noinline]] void join_out_of_order() {
   gate first_stolen;
   gate second_stolen;
@@ -201,7 +191,7 @@ TEST_F(misuse_death, alloca_between_fork_and_join_by_a_worker) {
       died, out_of_order);
 }
 
-// The continuation of a's second fork lies on the stack of whoever took that of b's.
+// The thief that took the continuation of b's fork runs a's second fork, on its own stack.
 [[gnu::noinline]] void fork_an_earlier_scope(bool forked_before) {
   gate stolen[3];
   nopal::scope a;

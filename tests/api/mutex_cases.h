@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// nopal::mutex and nopal::condition_variable: exclusion, order, waiting at any depth with offers
-// above, across forks and joins, with threads that are no workers.
+// nopal::mutex and nopal::condition_variable: exclusion, order, waiting at any depth below open
+// forks, across forks and joins, with threads that are no workers.
 #pragma once
 
 #include "nopal/affine.h"
@@ -18,7 +18,7 @@
 
 namespace nopal_test {
 
-// So many strands wait at a time. ThreadSanitizer keeps a clock with a place for each stack that
+// How many strands wait at a time. ThreadSanitizer keeps a clock with a place for each stack that
 // ever was: with hundreds of waiting strands every atomic store takes microseconds. Under Valgrind
 // there are addresses for 512 stacks only.
 #if defined(NOPAL_TSAN)
@@ -27,7 +27,7 @@ inline const int kWaiting = 100;
 inline const int kWaiting = on_valgrind() ? 100 : 1000;
 #endif
 
-// Yields now and then inside, so that others come.
+// Counts how often a strand comes in while another one is inside.
 class checked_section {
 public:
   template <class Inside> void run(Inside inside) {
@@ -81,8 +81,8 @@ TEST(mutex, held_across_forks_and_joins) {
   EXPECT_EQ(section.overlaps, 0);
 }
 
-// A strand that waits has offers above it, which others take meanwhile: the release comes from one
-// of them.
+// A strand waits below open forks, whose continuations others take meanwhile: one of these releases
+// the mutex.
 inline void wait_below(int depth, nopal::mutex& mutex, std::atomic<int>& above) {
   if (depth == 0) {
     const std::lock_guard guard{mutex};

@@ -3,5 +3,5 @@
 #include "tests/api/mutex_cases.h"
 
 namespace {
-const nopal_test::start with{4, 14};
+const nopal_test::start this_program{4, 14};
 }

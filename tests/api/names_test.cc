@@ -54,8 +54,8 @@ TEST(names, select_and_poll_wait_for_files) {
   FD_SET(ends[0], &readable);
   timeval none{};
   EXPECT_EQ(select(ends[0] + 1, &readable, nullptr, nullptr, &none), 1);
-  pollfd one{ends[0], POLLIN, 0};
-  EXPECT_EQ(poll(&one, 1, 0), 1);
+  pollfd reading{ends[0], POLLIN, 0};
+  EXPECT_EQ(poll(&reading, 1, 0), 1);
   poll(); // Nopal's
   close(ends[0]);
   close(ends[1]);

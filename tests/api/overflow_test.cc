@@ -25,7 +25,7 @@ const char* const of_fiber =
 const char* const of_strand = "^nopal: stack overflow: the recursion needs more than the 1024 KiB "
                               "of one stack; raise NOPAL_STACK_SIZE \\(now 1024K\\)";
 
-// Touches its frame's lowest end alone, as often as it is deep.
+// Calls itself `depth` times; each call touches the lowest end of its frame alone.
 template <std::size_t Bytes> [[gnu::noinline]] int leap(int depth) {
   char frame[Bytes];
   asm volatile("" : : "r"(frame) : "memory");
@@ -34,7 +34,8 @@ template <std::size_t Bytes> [[gnu::noinline]] int leap(int depth) {
   return depth == 0 ? 0 : leap<Bytes>(depth - 1) + frame[1];
 }
 
-// Neighbours that must not be overwritten wait on their stacks, below and above.
+// One of 12 fibers calls `deep`. The others wait on the stacks below and above, and end the program
+// if their own was overwritten.
 template <class Deep> void among_others(Deep deep) {
   nopal::configure({.num_workers = 1});
   bool done = false;
@@ -67,7 +68,7 @@ TEST_F(overflow_death, a_fiber_with_a_frame_larger_than_its_stack) {
   EXPECT_EXIT(among_others([] { leap<kLargest>(0); }), died, of_fiber);
 }
 
-// What forks has frames of at most 32 KiB then, but others may be as large as ever.
+// Functions that fork have frames of at most 32 KiB then; other frames may be as large as ever.
 TEST_F(overflow_death, a_fiber_where_stacks_are_small) {
   EXPECT_EXIT(
       {
@@ -140,7 +141,7 @@ TEST_F(overflow_death, a_strand_that_was_stolen) {
       died, of_strand);
 }
 
-// Its choice runs on a thread's own stack, and goes too deep on one of the pool.
+// A scheduler whose `take` runs on a thread's own stack, and overflows that of a pool thread.
 class deep_choice : public nopal::scheduler {
 public:
   using scheduler::scheduler;

@@ -10,7 +10,7 @@ namespace nopal_test {
 namespace {
 
 constexpr int workers = 4;
-const start with{workers};
+const start this_program{workers};
 
 template <class F> int thrown_by(F f) {
   try {
@@ -61,7 +61,7 @@ TEST(overtaken, iterations_behind_one_that_has_thrown_are_not_started) {
   }
 }
 
-// It has no end of its own.
+// The second function ends only if the exception of the first one stops it.
 template <class Endless> void stop_what_runs(Endless endless) {
   for (int round = 0; round < 200; ++round) {
     gate running;
@@ -119,7 +119,7 @@ TEST(overtaken, what_a_running_function_has_forked_stops_too) {
   });
 }
 
-// Of a scope the children that come after the failed one stop, the function itself does not.
+// The children of a scope that come after the failed one stop; the function itself does not.
 TEST(overtaken, a_scope_runs_on_to_its_join) {
   for (int round = 0; round < 200; ++round) {
     gate running;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Who goes first, and how often, where there is one thread.
+// Which fiber a policy runs first, and how often, where there is one thread.
 #include "tests/api/policies_cases.h"
 
 namespace {
-const nopal_test::start with{1};
+const nopal_test::start this_program{1};
 }
 
 namespace nopal_test {
@@ -23,7 +23,7 @@ TEST(policies_alone, round_robin_goes_round) {
   EXPECT_EQ(ran, "abcabcabc");
 }
 
-// Two fibers that spawn one each: in which order they run.
+// The order in which two fibers run, and the two that each of them spawns.
 template <class Policy> std::string order_of_four() {
   Policy order;
   std::string ran;
@@ -41,7 +41,7 @@ TEST(policies_alone, newest_first_goes_deep) {
   EXPECT_EQ(order_of_four<nopal::newest_first>(), "bcab");
 }
 
-// One that gave way comes last: else it would keep those from running that it waits for.
+// A fiber that gave way comes last: else it would keep the fibers that it waits for from running.
 TEST(policies_alone, newest_first_lets_others_run_before_one_that_gave_way) {
   nopal::newest_first order;
   std::string ran;
@@ -58,7 +58,7 @@ TEST(policies_alone, work_stealing_goes_deep) {
   EXPECT_EQ(order_of_four<nopal::work_stealing>(), "bcab");
 }
 
-// Of each vain look: in its own deque, and in others'.
+// Notes each vain look: `t` in its own deque, `s` in the deques of others.
 class logged : public nopal::work_stealing {
 public:
   explicit logged(std::string& log) : log_{log} {}
@@ -74,7 +74,7 @@ private:
   std::string& log_;
 };
 
-// Others of the scheduler outside have their turn before a thief steals.
+// Other fibers of the scheduler outside have their turn before a thief steals.
 TEST(policies_alone, a_thief_yields_to_the_scheduler_outside) {
   std::string log;
   nopal::round_robin outside;

@@ -21,7 +21,7 @@
 
 namespace nopal_test {
 
-// By ivars, as in the paper's Figure 5: a fiber for each fork.
+// Fibonacci numbers by ivars, as in the paper's Figure 5: a fiber for each fork.
 inline long fib_by_ivars(int n) {
   if (n < 2)
     return n;
@@ -81,8 +81,8 @@ TYPED_TEST(policies, nests_in_each_other_one) {
   nopal::gang gang;
   nopal::work_stealing stealing;
   std::atomic<long> sum{0};
-  const auto compute = [&sum](auto& with) {
-    nopal::run(with, [&] {
+  const auto compute = [&sum](auto& policy) {
+    nopal::run(policy, [&] {
       for (int i = 0; i < 5; ++i)
         nopal::spawn([&] {
           sum += fib(6);
@@ -117,7 +117,7 @@ TYPED_TEST(policies, forks_in_threads_and_futures_in_forks) {
   EXPECT_EQ(sum, 3 * 4 * 13);
 }
 
-// On which vprocs fibers begin that are spawned here.
+// Spawns fibers, and returns the vprocs on which they begin.
 inline std::set<const void*> vprocs_of_fibers(std::size_t fibers) {
   std::vector<nopal::ivar<const void*>> begun(fibers);
   for (auto& each : begun)
@@ -128,7 +128,7 @@ inline std::set<const void*> vprocs_of_fibers(std::size_t fibers) {
   return seen;
 }
 
-// Each computation is given vprocs that the other one has not, and keeps to them.
+// Each computation gets vprocs that the other one does not have, and runs on these alone.
 TEST(policies_share, computations_have_vprocs_of_their_own) {
   const auto half = static_cast<unsigned>(nopal::run([] { return nopal::places().size(); })) / 2;
   if (half == 0)

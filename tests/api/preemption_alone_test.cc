@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The cases of preemption_cases.h on one thread, and those that show who goes first: there the
-// other fiber runs only if the busy one gives way.
+// The cases of preemption_cases.h on one thread, where other fibers run only if the busy one gives
+// way; and cases that show which fiber goes first.
 #include "tests/api/preemption_cases.h"
 
 #include <chrono>
 
 namespace {
-const nopal_test::start with{1};
+const nopal_test::start this_program{1};
 }
 
 namespace nopal_test {
 
 using clock = std::chrono::steady_clock;
 
-// Some ticks, as far as a program can tell.
+// Calls f for 45 milliseconds: some ticks, each of which takes 10.
 template <class F> void for_some_ticks(F f) {
   const auto end = clock::now() + std::chrono::milliseconds{45};
   while (clock::now() < end)
@@ -44,7 +44,7 @@ TEST(preemption_alone, a_mask_is_respected_and_only_delays) {
   EXPECT_EQ(while_masked, 0u);
 }
 
-// One that uses up its turns lets all others go first, also those that become ready later.
+// A fiber that uses up its turns lets all others go first, even those that become ready later.
 TEST(preemption_alone, those_that_wait_often_go_before_one_that_does_not) {
   nopal::channel<int> there;
   nopal::channel<int> back;
@@ -73,7 +73,7 @@ TEST(preemption_alone, those_that_wait_often_go_before_one_that_does_not) {
       }
     });
   });
-  EXPECT_LT(turns, 200); // were it one of three in a row, some thousand
+  EXPECT_LT(turns, 200); // it would have a thousand if the three took turns
 }
 
 // Code that neither forks nor polls keeps its thread; others get another one.

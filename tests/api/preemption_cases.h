@@ -130,7 +130,7 @@ TEST(preemption, while_a_mutex_is_held_and_awaited) {
   EXPECT_TRUE(second);
 }
 
-// The strand keeps what it computes with, and its errno.
+// A strand that was preempted finds its errno again.
 TEST(preemption, a_strand_keeps_its_errno) {
   until_another_ran([] {
     nopal::base::set_error(17);
@@ -139,7 +139,7 @@ TEST(preemption, a_strand_keeps_its_errno) {
   });
 }
 
-// What a scheduler's fiber is preempted for is up to the scheduler: its action is told.
+// A scheduler decides what follows when its fiber is preempted: its action gets the signal.
 class counts_preemptions : public nopal::action {
 public:
   std::atomic<int> preempted{0};

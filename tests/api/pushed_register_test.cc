@@ -97,7 +97,7 @@ void nothing_marked_after_forks(push* pushed) {
 }
 
 // One worker: a thief would run what follows a fork on another stack.
-const start with{1};
+const start this_program{1};
 
 TEST(pushed_register, is_no_open_fork) {
   nopal::scope s;

@@ -42,8 +42,8 @@ inline bool solves(const board& queens) {
   return true;
 }
 
-// In a process of its own, with forced steals: how many of so many boards that were asked for are
-// right.
+// Finds a board `rounds` times, in a process of its own with forced steals, and returns how many of
+// the boards are right.
 inline std::optional<std::uint64_t> boards_solved(unsigned workers, int rounds) {
   return apart([=] {
     nopal::configure({.num_workers = workers});

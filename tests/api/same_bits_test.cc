@@ -11,7 +11,7 @@
 namespace nopal_test {
 namespace {
 
-// Of very different sizes: any other bracketing rounds differently.
+// The terms have very different sizes, so that any other bracketing rounds differently.
 double term(int i) { return std::pow(-1.1, i % 300) / i; }
 
 std::uint64_t bits(double value) { return std::bit_cast<std::uint64_t>(value); }
@@ -29,7 +29,7 @@ TEST(same_bits, for_any_number_of_workers) {
   double left_to_right = 0.0;
   for (int i = 1; i < 50001; ++i)
     left_to_right += term(i);
-  ASSERT_NE(bits(left_to_right), *alone) << "a sum that cannot tell brackets apart";
+  ASSERT_NE(bits(left_to_right), *alone) << "brackets do not change this sum";
   for (const unsigned workers : {2u, 5u, 16u})
     for (const bool forced : {false, true})
       EXPECT_EQ(apart([=] { return reduce_with(workers, forced); }), alone)

@@ -10,7 +10,7 @@
 #include <csignal>
 #include <cstddef>
 
-#if !defined(NOPAL_TSAN) // which stands before the handlers of a program, with masks of its own
+#if !defined(NOPAL_TSAN) // ThreadSanitizer calls a program's handlers itself, with other masks
 
 namespace nopal_test {
 namespace {
@@ -55,8 +55,8 @@ void handle(int flags, bool mask = false) {
 // Null, but compilers do not know it: of an access that they know to fault they may make anything.
 int* volatile nowhere = nullptr;
 
-// How a process ends that prepares, forks and then does what is to be done: its exit status, or the
-// signal plus 1000.
+// Calls `prepare`, forks and calls `act`, in a process of its own. Returns how it ends: its exit
+// status, or 1000 plus the signal.
 template <class Prepare, class Act> int ended(Prepare prepare, Act act) {
   const pid_t child = fork();
   if (child == 0) {
@@ -92,7 +92,7 @@ TEST(sent_fault_death, kills_by_default) {
   }
 }
 
-// As often as it comes; then a fault still kills.
+// Each signal that is sent is ignored; a fault that comes after that still kills.
 TEST(sent_fault_death, is_ignored_if_that_was_asked_for) {
   for (const send how : all)
     EXPECT_EQ(ended([] { signal(SIGSEGV, SIG_IGN); },

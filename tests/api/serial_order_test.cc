@@ -11,7 +11,7 @@
 namespace nopal_test {
 namespace {
 
-const start with{1};
+const start this_program{1};
 
 template <class F> std::string thrown_by(F f) {
   try {

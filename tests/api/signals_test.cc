@@ -35,18 +35,18 @@ sigset_t set_of(std::initializer_list<int> which) {
   return set;
 }
 
-// Each worker runs one of these at least: they wait for each other.
+// Each worker runs at least one of the strands, as the first of them wait for each other.
 template <class Body> void on_all_workers(unsigned workers, Body body) {
-  std::atomic<unsigned> here{0};
+  std::atomic<unsigned> arrived{0};
   nopal::scope s;
   for (int i = 0; i < kStrands; ++i)
     s.fork([&, i] {
       if (i < static_cast<int>(workers) - 1)
-        for (here += 1; here.load() < workers;)
+        for (arrived += 1; arrived.load() < workers;)
           std::this_thread::yield();
       body(i);
     });
-  here += 1;
+  arrived += 1;
   s.join();
 }
 
@@ -143,7 +143,7 @@ TEST_F(signals, a_command_that_a_strand_starts_can_be_terminated) {
 std::atomic<long> handled{0};
 void count(int) { handled += 1; }
 
-// A spare and the thread of deadlines besides.
+// Workers, spares and fibers raise the signal.
 TEST_F(signals, that_a_strand_raises_are_handled) {
   for (const unsigned workers : {1u, 2u, 8u})
     EXPECT_EQ(apart([workers] {
@@ -216,7 +216,7 @@ TEST_F(signals, of_a_profiling_timer_reach_the_pool) {
             1u);
 }
 
-// Per thread, as profilers set them: on the CPU clock of the thread that a strand runs on.
+// Profilers set a timer for each thread, on the CPU clock of the thread that a strand runs on.
 TEST_F(signals, of_a_threads_own_timer_reach_it) {
   EXPECT_EQ(apart([] {
               nopal::configure({.num_workers = 3});
@@ -246,7 +246,7 @@ TEST_F(signals, of_a_threads_own_timer_reach_it) {
             1u);
 }
 
-// All threads block what one thread waits for.
+// All threads of the pool block the signals that one thread of the program waits for.
 TEST_F(signals, that_were_blocked_before_the_first_fork_go_to_who_waits_for_them) {
   for (const unsigned workers : {1u, 2u, 8u})
     EXPECT_EQ(apart([workers] {
@@ -294,7 +294,7 @@ TEST_F(signals, sigterm_ends_the_program) {
   EXPECT_EXIT(kill_by_sigterm_when_idle(2, true), testing::KilledBySignal(SIGTERM), "^$");
 }
 
-// Threads that sleep or look for work are interrupted again and again, and nothing is lost.
+// Signals interrupt threads that sleep or look for work again and again, and no work is lost.
 TEST_F(signals, that_interrupt_the_scheduler_change_nothing) {
   for (const unsigned workers : {2u, 8u})
     EXPECT_EQ(apart([workers] {

@@ -12,7 +12,7 @@
 namespace nopal_test {
 namespace {
 
-// ctest runs this alone: it is the first that its process asks of Nopal.
+// ctest runs this test in a process of its own, whose first use of Nopal this is.
 TEST(stop_token, that_was_requested_before_skips_all_forks) {
   std::stop_source source;
   source.request_stop();

@@ -30,9 +30,9 @@ struct buffer {
   long kept = 0;
   ~buffer() { flushed += kept; }
 };
-thread_local buffer of_thread;
-[[gnu::noinline]] void keep(long value) { of_thread.kept += value; }
-[[gnu::noinline]] long take_own() { return std::exchange(of_thread.kept, 0); }
+thread_local buffer threads_buffer;
+[[gnu::noinline]] void keep(long value) { threads_buffer.kept += value; }
+[[gnu::noinline]] long take_own() { return std::exchange(threads_buffer.kept, 0); }
 
 // A sanitizer has threads of its own, which come and go.
 int threads_now() {
@@ -51,16 +51,16 @@ TEST_F(stop_workers, flushes_the_threads_buffers) {
   for (const unsigned workers : {1u, 2u, 8u})
     EXPECT_EQ(apart([workers] {
                 nopal::configure({.num_workers = workers});
-                std::atomic<unsigned> here{0};
+                std::atomic<unsigned> arrived{0};
                 nopal::scope s;
                 for (unsigned i = 1; i < workers; ++i) // each on a thread of its own
                   s.fork([&] {
                     keep(1);
-                    for (here += 1; here.load() < workers;)
+                    for (arrived += 1; arrived.load() < workers;)
                       std::this_thread::yield();
                   });
                 keep(1);
-                here += 1;
+                arrived += 1;
                 s.join();
                 const long own = take_own();
                 nopal::stop_workers();
@@ -102,7 +102,7 @@ TEST_F(stop_workers, before_the_first_fork_does_nothing) {
             55u);
 }
 
-// Spares that rest, and fibers, deadlines and the timer before.
+// The program has used fibers, deadlines and the timer before, and its spares rest.
 TEST_F(stop_workers, ends_spares_too) {
   EXPECT_EQ(apart([] {
               nopal::configure({.num_workers = 2, .tick = 1});
@@ -125,7 +125,7 @@ TEST_F(stop_workers, ends_spares_too) {
             20u);
 }
 
-// Threads that compute all the time while one starts and stops: it stops where none computes.
+// After the pool has ended, several threads fork at a time; one of them starts it anew.
 TEST_F(stop_workers, lets_other_threads_fork_afterwards) {
   EXPECT_EQ(apart([] {
               nopal::configure({.num_workers = 3});
@@ -142,7 +142,7 @@ TEST_F(stop_workers, lets_other_threads_fork_afterwards) {
             100u);
 }
 
-// The mask that the program has when the next pool starts.
+// The next pool has the mask that the program has when that pool starts.
 TEST_F(stop_workers, lets_threads_begin_that_follow_the_programs_mask) {
   EXPECT_EQ(apart([] {
               nopal::configure({.num_workers = 2});
@@ -255,7 +255,7 @@ TEST_F(stop_workers_death, a_callback_that_throws) {
       "exception\n$");
 }
 
-// A spare runs where the program may, not where the thread is bound that has started it.
+// A spare may run on all CPUs of the program, although a bound thread has started it.
 TEST_F(stop_workers, spares_of_bound_threads_are_not_bound) {
   cpu_set_t all;
   sched_getaffinity(0, sizeof all, &all);

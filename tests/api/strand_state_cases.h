@@ -21,14 +21,14 @@ namespace nopal_test {
 [[gnu::noinline]] int error_now() { return errno; }
 [[gnu::noinline]] void set_error(int value) { errno = value; }
 template <class Real> bool rounds_up() {
-  volatile Real one = 1;
-  volatile Real third = one / 3;
+  volatile Real unit = 1;
+  volatile Real third = unit / 3;
   volatile Real sum = third + third;
   sum = sum + third;
-  return sum > one;
+  return sum > unit;
 }
 
-// What the strand's thread says now.
+// The control words of the thread that the strand runs on, and what sums show of them.
 struct control {
   int rounding;
   bool flushes;
@@ -41,7 +41,7 @@ struct control {
   bool operator==(const control&) const = default;
 };
 
-// While it lives, this strand computes otherwise than others.
+// While an object of it lives, its strand rounds up and flushes small numbers, and no other does.
 class odd_arithmetic : nopal::floating_point {
 public:
   odd_arithmetic()

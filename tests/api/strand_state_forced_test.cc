@@ -3,5 +3,5 @@
 #include "tests/api/strand_state_cases.h"
 
 namespace {
-const nopal_test::start with{4, 13};
+const nopal_test::start this_program{4, 13};
 }

@@ -60,13 +60,14 @@ inline bool on_valgrind() {
 #endif
 }
 
-// So many repetitions of something that waits for a thief when steals are forced.
+// How often a test repeats something: less often where steals are forced, as each fork waits for a
+// thief then.
 inline int repetitions(int count, int count_forced) {
   return nopal::vproc::steals_forced() ? count_forced : count;
 }
 
-// A child that waits on this ends only after a thief has run the parent's continuation as far as
-// the release.
+// A child that waits for a gate ends only after a thief has run the parent's continuation as far as
+// the call of `open`.
 class gate {
 public:
   void open() noexcept { open_.store(true, std::memory_order_release); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a thread must not do amid a computation ends in the sentence that names it: outgrow its own
-// stack, end, or fork in a signal handler.
+// A thread that outgrows its own stack, ends, or forks in a signal handler amid a computation ends
+// the program with a sentence that names the mistake.
 #include "nopal/base/die.h"
 #include "tests/api/support.h"
 
@@ -19,7 +19,7 @@ class thread_misuse_death : public death {};
 
 volatile long deepest = -1; // so that the compiler cannot know that there is no end
 
-// Forks leaves alone: the recursion itself stays on the stack on which it began.
+// Only leaves are forked: the recursion itself stays on the stack on which it began.
 [[gnu::noinline]] long leaves(long n) {
   if (n == deepest)
     return n;
@@ -36,7 +36,7 @@ const char* const own_stack =
     "raise "
     "the limit on it \\(ulimit -s\\), or the size that the thread was created with\n$";
 
-// Such a handler was there first: it is asked, and reports the overflow itself.
+// A sanitizer's handler was installed before Nopal's: it reports the overflow itself.
 bool sanitizer_handles_faults() {
   struct sigaction action{};
   sigaction(SIGSEGV, nullptr, &action);
@@ -88,7 +88,8 @@ void cancel_thread() {
   pthread_testcancel();
 }
 
-// A child of a thread that the program started, one of a pool thread, and a stolen continuation.
+// `end` is called by a child on the program's thread, by the last function of an invoke, and by a
+// child on a pool thread.
 void in_a_child(void (*end)()) {
   nopal::scope s;
   s.fork(end);
@@ -119,7 +120,7 @@ TEST_F(thread_misuse_death, a_strand_ends_its_thread) {
   }
 }
 
-// exit() ends the process amid a computation, and is no mistake.
+// A strand may call exit() amid a computation.
 TEST_F(thread_misuse_death, a_strand_ends_the_process) {
   EXPECT_EXIT(in_a_child([] { std::exit(3); }), testing::ExitedWithCode(3), "^$");
   EXPECT_EXIT(on_a_pool_thread([] { std::exit(3); }), testing::ExitedWithCode(3), "^$");
@@ -137,7 +138,7 @@ TEST(thread_misuse, a_thread_ends_itself_afterwards) {
             7u);
 }
 
-// The handler that reports stack overflows lets it through.
+// The handler that reports stack overflows lets a signal through that was sent.
 TEST_F(thread_misuse_death, a_fault_that_is_sent_ends_the_program) {
   if (sanitizer_handles_faults())
     GTEST_SKIP() << "a sanitizer reports it";
@@ -163,10 +164,10 @@ void handle_by_forking(int flags) {
   ASSERT_EQ(sigaction(SIGUSR1, &action, nullptr), 0);
 }
 
-// The thread has finished its child and sleeps until the thief, which is here, comes to the join.
+// The calling thread sleeps after its child, until the thief, which runs the continuation, joins.
 void interrupt_the_scheduler() {
   handle_by_forking(0);
-  const pthread_t here = pthread_self();
+  const pthread_t caller = pthread_self();
   gate stolen;
   nopal::scope s;
   s.fork([&stolen] { stolen.wait(); });
@@ -174,7 +175,7 @@ void interrupt_the_scheduler() {
   stolen.open();
   while (nopal::stats().sleeps == before)
     std::this_thread::yield();
-  pthread_kill(here, SIGUSR1);
+  pthread_kill(caller, SIGUSR1);
   s.join();
 }
 
@@ -190,7 +191,7 @@ TEST_F(thread_misuse_death, a_signal_handler_forks_that_interrupted_the_schedule
 TEST_F(thread_misuse_death, a_signal_handler_forks_on_its_own_stack) {
   EXPECT_EXIT(
       {
-        nopal::vproc::force_steals(5); // every fork takes the slow path, which looks
+        nopal::vproc::force_steals(5); // every fork takes the slow path, which notices the mistake
         nopal::scope s;
         s.fork([] {
           constexpr std::size_t bytes = std::size_t{256} << 10;

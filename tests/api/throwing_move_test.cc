@@ -11,7 +11,7 @@ namespace {
 
 struct no_more_moves {};
 
-// May be moved so often; too large for registers, so a fork moves it.
+// A closure that can be moved `moves` times. It is no trivial type, so a fork moves it.
 template <std::size_t Bytes> class moved_with_difficulty {
 public:
   moved_with_difficulty(int moves, bool& ran) : moves_{moves}, ran_{&ran} {}
@@ -47,7 +47,7 @@ template <std::size_t Bytes> void fork_until_it_succeeds() {
   int moves = 0;
   for (bool forked = false; !fork_moves<Bytes>(moves, forked); ++moves)
     ASSERT_LT(moves, 10);
-  EXPECT_GE(moves, 1) << "no move was needed: this test does not test";
+  EXPECT_GE(moves, 1) << "a fork without a move cannot throw, so this test shows nothing";
 }
 
 TEST(throwing_move, comes_out_of_the_fork) {

@@ -14,7 +14,7 @@
 namespace nopal_test {
 namespace {
 
-// What happened, as a number; no lock, since there is one thread.
+// A hash of the events in their order. It needs no lock, since there is one thread.
 struct trace {
   std::uint64_t hash = 14695981039346656037u;
   void note(std::uint64_t event) { hash = (hash ^ event) * 1099511628211u; }
@@ -50,7 +50,7 @@ std::uint64_t forks_and_fibers() {
   return of.hash;
 }
 
-// In a process of its own, as a first fork decides the options.
+// Runs the program in a process of its own, since the first fork fixes the options.
 std::uint64_t with(unsigned workers, std::uint64_t seed, std::uint64_t (*program)()) {
   const auto result = apart([=] {
     nopal::configure({.virtual_workers = workers, .seed = seed});
@@ -72,7 +72,7 @@ TEST(virtual_workers, take_another_order_with_another_seed) {
   EXPECT_GT(orders.size(), 15u);
 }
 
-// One of them is the serial order, whatever the seed.
+// One virtual worker runs in the serial order, whatever the seed.
 TEST(virtual_workers, one_is_serial) {
   const auto serial = [] {
     trace of;
@@ -126,7 +126,7 @@ TEST(virtual_workers, find_a_lost_update) {
   EXPECT_EQ(outcomes, (std::set<std::uint64_t>{0, 1}));
 }
 
-// The policies run under it, too.
+// Virtual workers run policies, too.
 TEST(virtual_workers, replay_a_policy) {
   const auto program = []() -> std::uint64_t {
     trace of;

@@ -28,7 +28,7 @@ TEST(places, are_as_many_as_workers) {
   EXPECT_TRUE(nopal::places().empty());
 }
 
-// Each fiber runs on the vproc on which it was enqueued, though all may be idle, or busy.
+// Each fiber runs on the vproc on which it was enqueued, whether the vprocs are idle or busy.
 TEST(places, a_fiber_runs_where_it_is_enqueued) {
   nopal::run([] {
     for (const nopal::place at : nopal::places())
@@ -68,7 +68,7 @@ TEST(places, a_strand_migrates_with_open_forks) {
   EXPECT_EQ(children, repetitions(20, 20));
 }
 
-// One that waits, gives way and is preempted comes back to its place.
+// A pinned fiber that waits, gives way or is preempted goes on at its place.
 TEST(places, a_pinned_fiber_stays) {
   nopal::channel<int> values;
   std::atomic<int> at_home{0};
@@ -91,7 +91,7 @@ TEST(places, a_pinned_fiber_stays) {
   EXPECT_EQ(at_home, 90 * static_cast<int>(nopal::num_workers()));
 }
 
-// It waits its turn there, behind those that its vproc keeps.
+// A pinned fiber takes its turn behind the fibers that its vproc keeps.
 TEST(places, a_pinned_fiber_gives_way_to_others) {
   std::atomic<bool> ran{false};
   nopal::run([&] {
@@ -105,10 +105,10 @@ TEST(places, a_pinned_fiber_gives_way_to_others) {
   EXPECT_TRUE(ran);
 }
 
-// An action that is started on a vproc answers there.
-class notes_its_place : public nopal::action {
+// An action that runs its only fiber where the action was started.
+class runs_one_fiber : public nopal::action {
 public:
-  explicit notes_its_place(nopal::fiber only) : inner_(std::move(only)) {}
+  explicit runs_one_fiber(nopal::fiber only) : inner_(std::move(only)) {}
 
 private:
   nopal::decision receive(nopal::action_signal) override {
@@ -118,10 +118,10 @@ private:
 };
 
 TEST(places, an_action_starts_where_it_is_enqueued) {
-  std::vector<std::unique_ptr<notes_its_place>> actions;
+  std::vector<std::unique_ptr<runs_one_fiber>> actions;
   nopal::run([&] {
     for (const nopal::place at : nopal::places()) {
-      actions.push_back(std::make_unique<notes_its_place>(
+      actions.push_back(std::make_unique<runs_one_fiber>(
           nopal::make_fiber([at] { EXPECT_EQ(nopal::host(), at); })));
       nopal::enqueue_on(at, actions.back()->starter());
     }

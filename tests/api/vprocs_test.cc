@@ -3,5 +3,5 @@
 #include "tests/api/vprocs_cases.h"
 
 namespace {
-const nopal_test::start with{4};
+const nopal_test::start this_program{4};
 }

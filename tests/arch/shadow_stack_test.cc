@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the processor says of shadow stacks is what the kernel says.
+// shadow_stack_is_on reads the processor; the kernel must say the same of this thread.
 #include "nopal/arch/arch.h"
 
 #include <gtest/gtest.h>

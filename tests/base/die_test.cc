@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the last words look like, how the process ends, and what it must not do on the way.
+// The message of a process that dies, how it ends, and what it must not do before.
 #include "nopal/base/die.h"
 
 #include <gtest/gtest.h>

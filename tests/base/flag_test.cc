@@ -32,10 +32,10 @@ TEST(flag, one_of_many_threads_takes_it) {
     for (nopal::base::flag& each : flags)
       taken += each.take() ? 1 : 0;
   };
-  std::thread one{take_all};
-  std::thread two{take_all};
-  one.join();
-  two.join();
+  std::thread first{take_all};
+  std::thread second{take_all};
+  first.join();
+  second.join();
   EXPECT_EQ(taken, kFlags);
 }
 

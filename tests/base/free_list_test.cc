@@ -53,8 +53,8 @@ TEST(free_lists, give_a_number_to_one_thread_at_a_time) {
           list.put(number);
       }
     });
-  for (std::thread& one : threads)
-    one.join();
+  for (std::thread& thread : threads)
+    thread.join();
   EXPECT_FALSE(shared);
   unsigned listed = 0;
   while (list.take() != free_list::none)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What limits leave, what is said where they refuse, and memory that takes of them what is used.
+// What the limits of a process leave to it, the message where they refuse memory, and `growing`,
+// which takes no more of them than it uses.
 #include "nopal/base/growing.h"
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
@@ -48,13 +49,13 @@ TEST(growing, may_be_asked_by_several_threads) {
         if (memory.reach((at + 1) * growing::piece))
           static_cast<char*>(memory.start())[at * growing::piece] = static_cast<char>(at + 1);
     });
-  for (std::thread& one : all)
-    one.join();
+  for (std::thread& each : all)
+    each.join();
   for (std::size_t at = 0; at < pieces; ++at)
     EXPECT_EQ(static_cast<char*>(memory.start())[at * growing::piece], static_cast<char>(at + 1));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(NOPAL_TSAN) // whose shadow memory counts, too
+#if !defined(__SANITIZE_ADDRESS__) && !defined(NOPAL_TSAN) // their shadow memory counts, too
 
 std::uint64_t said(const nopal::base::reason& why, std::string_view what) {
   return std::string_view(why.text).find(what) != std::string_view::npos ? 1 : 0;

@@ -27,8 +27,9 @@ using deque::attention;
 using deque::entry;
 using deque::outcome;
 
-// Fibril's count as its paper has it: of all strands, the main path with them, and whoever counts
-// it down to zero goes on. Right only if a steal is counted before the child can finish.
+// Fibril's count as in its paper: it counts all strands, the main path among them, and the strand
+// that counts it down to zero goes on. It is right only if a steal is counted before the child can
+// finish.
 class strand_count {
 public:
   static constexpr bool counts_under_deque_lock = true;
@@ -65,7 +66,7 @@ private:
 template <class Join>
 concept counts_under_deque_lock = requires { requires Join::counts_under_deque_lock; };
 
-// The same join, told of a steal without the deque's lock.
+// The same join, where a thief counts its steal after it has left the deque's lock.
 template <class Join> struct counted_late : Join {
   static constexpr bool counts_under_deque_lock = false;
 };
@@ -95,9 +96,9 @@ struct no_bounds {
 template <class Join> using the_deque = deque::the<record_of<Join>, no_bounds>;
 template <class Join> using chase_lev_deque = deque::chase_lev<record_of<Join>, no_bounds, 1>;
 
-// A scope with `Children` children, joined `Rounds` times by threads that each have a deque. Who
-// runs the main path publishes it and runs the child; whoever steals it is the main path from then
-// on.
+// A scope with `Children` children, joined `Rounds` times by threads that each have a deque. The
+// thread that runs the main path publishes it and runs the child; a thread that steals it runs the
+// main path from then on.
 template <template <class> class DequeOf, class Join, int Children, int Rounds, int Threads,
           bool MustFail = false>
 struct scope_under
@@ -153,7 +154,7 @@ struct scope_under
 
   void leave(unsigned self) noexcept { deques[self].adopt(stack::no_stack, 0, nullptr); }
 
-  // From the fork of `child` on; returns when this thread has left the main path.
+  // Runs the main path from the fork of `child` on; returns when this thread has left it.
   void main_path(unsigned self, int child) noexcept {
     for (; child < Children; ++child) {
       const int now = round;
@@ -182,7 +183,7 @@ struct scope_under
       main_path(self, 0);
   }
 
-  // After the join, whoever was the last. True: for another round.
+  // The last to arrive at the join calls this. Returns true if it goes on with another round.
   bool go_on(unsigned self) noexcept {
     check(!joined[round], "two strands go on after one join");
     joined[round] = true;

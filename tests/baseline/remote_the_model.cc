@@ -18,7 +18,8 @@ enum class put : bool { done_when_it_returns, done_later };
 inline constexpr int most_pushes = 8;
 inline constexpr int levels = 4;
 
-// Script: + push, - pop, n pop_newest, where there is something to pop; at last, all that is left.
+// The owner follows a script: + is push; - is pop and n is pop_newest, if something can be popped.
+// At the end it pops all that is left.
 template <std::uint32_t Capacity, int Thieves, put Put = put::done_when_it_returns>
 struct the_scenario : scenario<the_scenario<Capacity, Thieves, Put>, Thieves + 1> {
   static constexpr bool must_fail = Put == put::done_later;

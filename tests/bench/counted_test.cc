@@ -21,12 +21,12 @@ namespace {
 
 using nopal::base::relaxed;
 
-struct alignas(64) one_line {
+struct alignas(64) two_words {
   nopal::base::atomic<std::uint64_t> first{0};
   nopal::base::atomic<std::uint64_t> second{0};
 };
 
-// What all threads counted while `f` ran.
+// The counts of all threads while `f` ran.
 template <class F> totals counts_of(F f) {
   const totals before = so_far();
   f();
@@ -36,64 +36,64 @@ template <class F> totals counts_of(F f) {
   return after;
 }
 
-std::uint64_t of(const totals& counts, event what) {
+std::uint64_t count_of(const totals& counts, event what) {
   return counts[static_cast<std::size_t>(what)];
 }
 
-// Remote writes, copies lost, remote reads.
+// The numbers of remote writes, of copies lost and of remote reads.
 std::array<std::uint64_t, 3> moves(const totals& counts) {
-  return {of(counts, event::remote_writes), of(counts, event::copies_lost),
-          of(counts, event::remote_reads)};
+  return {count_of(counts, event::remote_writes), count_of(counts, event::copies_lost),
+          count_of(counts, event::remote_reads)};
 }
 using moved = std::array<std::uint64_t, 3>;
 
 template <class F> void in_another_thread(F f) { std::thread{f}.join(); }
 
 TEST(counted_atomics, what_one_thread_has_for_itself_is_not_remote) {
-  one_line here;
+  two_words line;
   const totals counts = counts_of([&] {
-    here.first.store(1, relaxed);
-    here.first.fetch_add(1, relaxed);
-    EXPECT_EQ(here.first.load(relaxed), 2u);
-    here.second.store(3, relaxed);
+    line.first.store(1, relaxed);
+    line.first.fetch_add(1, relaxed);
+    EXPECT_EQ(line.first.load(relaxed), 2u);
+    line.second.store(3, relaxed);
   });
   EXPECT_EQ(moves(counts), (moved{0, 0, 0}));
-  EXPECT_EQ(of(counts, event::rmws), 1u);
+  EXPECT_EQ(count_of(counts, event::rmws), 1u);
 }
 
 TEST(counted_atomics, a_line_is_remote_from_the_other_threads_write_on) {
-  one_line here;
-  here.first.store(1, relaxed);
+  two_words line;
+  line.first.store(1, relaxed);
   EXPECT_EQ(moves(counts_of([&] {
               in_another_thread([&] {
-                here.first.store(2, relaxed);
-                here.first.store(3, relaxed);
+                line.first.store(2, relaxed);
+                line.first.store(3, relaxed);
               });
             })),
             (moved{1, 1, 0}));
-  EXPECT_EQ(moves(counts_of([&] { EXPECT_EQ(here.first.load(relaxed), 3u); })), (moved{0, 0, 1}));
-  EXPECT_EQ(moves(counts_of([&] { EXPECT_EQ(here.first.load(relaxed), 3u); })), (moved{0, 0, 0}));
+  EXPECT_EQ(moves(counts_of([&] { EXPECT_EQ(line.first.load(relaxed), 3u); })), (moved{0, 0, 1}));
+  EXPECT_EQ(moves(counts_of([&] { EXPECT_EQ(line.first.load(relaxed), 3u); })), (moved{0, 0, 0}));
 }
 
 TEST(counted_atomics, each_reader_loses_its_copy_to_the_next_write) {
-  one_line here;
-  here.first.store(1, relaxed);
+  two_words line;
+  line.first.store(1, relaxed);
   EXPECT_EQ(moves(counts_of([&] {
               for (int i = 0; i < 3; ++i)
-                in_another_thread([&] { EXPECT_EQ(here.first.load(relaxed), 1u); });
+                in_another_thread([&] { EXPECT_EQ(line.first.load(relaxed), 1u); });
             })),
             (moved{0, 0, 3}));
-  EXPECT_EQ(moves(counts_of([&] { here.first.store(2, relaxed); })), (moved{1, 3, 0}));
-  EXPECT_EQ(moves(counts_of([&] { here.first.store(3, relaxed); })), (moved{0, 0, 0}));
+  EXPECT_EQ(moves(counts_of([&] { line.first.store(2, relaxed); })), (moved{1, 3, 0}));
+  EXPECT_EQ(moves(counts_of([&] { line.first.store(3, relaxed); })), (moved{0, 0, 0}));
 }
 
 TEST(counted_atomics, two_words_of_one_line_are_one_line) {
-  one_line here[2];
-  here[0].first.store(1, relaxed);
+  two_words line[2];
+  line[0].first.store(1, relaxed);
   EXPECT_EQ(moves(counts_of([&] {
               in_another_thread([&] {
-                here[0].second.store(1, relaxed);
-                here[1].second.store(1, relaxed);
+                line[0].second.store(1, relaxed);
+                line[1].second.store(1, relaxed);
               });
             })),
             (moved{1, 1, 0}));
@@ -102,7 +102,7 @@ TEST(counted_atomics, two_words_of_one_line_are_one_line) {
 // Two threads take turns: every turn but the first takes the line from the other.
 TEST(counted_atomics, hand_offs_of_two_threads_are_counted_exactly) {
   constexpr unsigned turns = 100;
-  one_line here;
+  two_words line;
   std::mutex lock;
   std::condition_variable changed;
   unsigned turn = 0;
@@ -110,7 +110,7 @@ TEST(counted_atomics, hand_offs_of_two_threads_are_counted_exactly) {
     for (unsigned i = 0; i < turns; ++i) {
       std::unique_lock guard{lock};
       changed.wait(guard, [&] { return turn % 2 == own; });
-      here.first.fetch_add(1, relaxed);
+      line.first.fetch_add(1, relaxed);
       ++turn;
       changed.notify_one();
     }
@@ -120,22 +120,22 @@ TEST(counted_atomics, hand_offs_of_two_threads_are_counted_exactly) {
     run(0);
     other.join();
   });
-  EXPECT_EQ(of(counts, event::rmws), 2 * turns);
+  EXPECT_EQ(count_of(counts, event::rmws), 2 * turns);
   EXPECT_EQ(moves(counts), (moved{2 * turns - 1, 2 * turns - 1, 0}));
-  EXPECT_GE(of(counts, event::mutexes), 2 * turns);
+  EXPECT_GE(count_of(counts, event::mutexes), 2 * turns);
 }
 
 TEST(counted_atomics, a_failed_exchange_takes_the_line_too) {
-  one_line here;
-  here.first.store(1, relaxed);
+  two_words line;
+  line.first.store(1, relaxed);
   const totals counts = counts_of([&] {
     in_another_thread([&] {
       std::uint64_t expected = 7;
-      EXPECT_FALSE(here.first.compare_exchange_strong(expected, 8, relaxed, relaxed));
+      EXPECT_FALSE(line.first.compare_exchange_strong(expected, 8, relaxed, relaxed));
       EXPECT_EQ(expected, 1u);
     });
   });
-  EXPECT_EQ(of(counts, event::rmws), 1u);
+  EXPECT_EQ(count_of(counts, event::rmws), 1u);
   EXPECT_EQ(moves(counts), (moved{1, 1, 0}));
 }
 
@@ -151,7 +151,7 @@ TEST(counted_atomics, a_spin_lock_counts_when_it_is_taken) {
     expected = 0;
     EXPECT_TRUE(word.compare_exchange_strong(expected, 1, nopal::base::acquire, relaxed));
   });
-  EXPECT_EQ(of(counts, event::spin_locks), 2u);
+  EXPECT_EQ(count_of(counts, event::spin_locks), 2u);
 }
 
 TEST(counted_atomics, words_of_stacks_and_fences_are_counted) {
@@ -161,20 +161,20 @@ TEST(counted_atomics, words_of_stacks_and_fences_are_counted) {
     for (const std::uintptr_t& word : words)
       EXPECT_EQ(nopal::base::load_relaxed_word(reinterpret_cast<std::uintptr_t>(&word)), 0u);
   });
-  EXPECT_EQ(of(counts, event::fences), 1u);
-  EXPECT_EQ(of(counts, event::walked_words), 8u);
-  EXPECT_EQ(of(counts, event::unknown_lines), 0u);
+  EXPECT_EQ(count_of(counts, event::fences), 1u);
+  EXPECT_EQ(count_of(counts, event::walked_words), 8u);
+  EXPECT_EQ(count_of(counts, event::unknown_lines), 0u);
 }
 
-TEST(counted_atomics, who_only_looks_is_not_noticed) {
-  one_line here;
-  here.first.store(1, relaxed);
+TEST(counted_atomics, what_an_unnoticed_thread_reads_is_not_counted) {
+  two_words line;
+  line.first.store(1, relaxed);
   EXPECT_EQ(moves(counts_of([&] {
               in_another_thread([&] {
                 const unnoticed looking;
-                EXPECT_EQ(here.first.load(relaxed), 1u);
+                EXPECT_EQ(line.first.load(relaxed), 1u);
               });
-              here.first.store(2, relaxed);
+              line.first.store(2, relaxed);
             })),
             (moved{0, 0, 0}));
 }
@@ -188,8 +188,8 @@ TEST(counted_calls, a_sleeper_sleeps_from_its_wait_to_the_wake) {
       std::this_thread::yield();
     sleeper.join();
   });
-  EXPECT_EQ(of(counts, event::futex_waits), 1u);
-  EXPECT_GE(of(counts, event::futex_wakes), 1u);
+  EXPECT_EQ(count_of(counts, event::futex_waits), 1u);
+  EXPECT_GE(count_of(counts, event::futex_wakes), 1u);
   EXPECT_EQ(asleep(), before);
 }
 
@@ -198,19 +198,19 @@ TEST(counted_calls, a_wait_that_fails_is_no_sleep) {
   const std::uint32_t before = asleep();
   const totals counts =
       counts_of([&] { EXPECT_EQ(syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, 2, nullptr), -1); });
-  EXPECT_EQ(of(counts, event::futex_waits), 1u);
+  EXPECT_EQ(count_of(counts, event::futex_waits), 1u);
   EXPECT_EQ(asleep(), before);
 }
 
 TEST(counted_calls, barriers_interrupt_those_that_are_awake) {
   syscall(__NR_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0);
-  one_line here;
-  here.first.store(1, relaxed); // this thread has reported
+  two_words line;
+  line.first.store(1, relaxed); // this thread has reported
   const std::uint32_t others = awake() - 1;
   const totals counts =
       counts_of([&] { syscall(__NR_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0); });
-  EXPECT_EQ(of(counts, event::barriers), 1u);
-  EXPECT_EQ(of(counts, event::interruptions), others);
+  EXPECT_EQ(count_of(counts, event::barriers), 1u);
+  EXPECT_EQ(count_of(counts, event::interruptions), others);
 }
 
 TEST(counted_calls, locking_a_mutex_is_counted) {
@@ -221,7 +221,7 @@ TEST(counted_calls, locking_a_mutex_is_counted) {
     lock.lock();
     lock.unlock();
   });
-  EXPECT_EQ(of(counts, event::mutexes), 2u);
+  EXPECT_EQ(count_of(counts, event::mutexes), 2u);
 }
 
 } // namespace

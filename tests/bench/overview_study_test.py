@@ -43,7 +43,7 @@ class OverviewStudy(fake_study.FakeStudy):
         return done
 
     def row(self, *words):
-        """What follows these words in the one line that begins with them."""
+        """The words after these in the only line that begins with them."""
         rest = [row[len(words):] for row in self.rows if row[:len(words)] == list(words)]
         self.assertEqual(len(rest), 1, words)
         return rest[0]

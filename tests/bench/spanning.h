@@ -15,7 +15,7 @@ struct measured {
   long unit_weight = 1;
   long fork_weight = 0;
   path work;
-  // The longest path to where the program is now.
+  // The longest path to the point at which the program is.
   path now;
 
   long length(const path& p) const { return p.units * unit_weight + p.forks * fork_weight; }
@@ -38,10 +38,10 @@ public:
   template <class F> void fork(F child) {
     ++so_far.work.forks;
     ++so_far.now.forks;
-    const path here = so_far.now;
+    const path forking = so_far.now;
     child();
     longest_child_ = so_far.longer(longest_child_, so_far.now);
-    so_far.now = here;
+    so_far.now = forking;
   }
   void join() { so_far.now = so_far.longer(so_far.now, longest_child_); }
 

@@ -255,8 +255,8 @@ TEST(explain, says_when_more_workers_are_asked_for_than_cpus_allowed) {
   EXPECT_EQ(lines[0], "5 workers (set by the program, more than the 4 CPUs allowed: affinity mask "
                       "allows 4; 8 CPUs online)");
   EXPECT_EQ(lines[7], "seed 1 (set by the program)");
-  const cpu_count one = {1, "quota"};
-  EXPECT_EQ(explain(accepted({}, {{"NOPAL_NUM_WORKERS", "1"}}, one))[0],
+  const cpu_count one_cpu = {1, "quota"};
+  EXPECT_EQ(explain(accepted({}, {{"NOPAL_NUM_WORKERS", "1"}}, one_cpu))[0],
             "1 worker (NOPAL_NUM_WORKERS, of the 1 CPU allowed: quota)");
 }
 
@@ -280,7 +280,8 @@ TEST(unknown_variables, names_each_and_lists_the_known) {
   EXPECT_TRUE(sentences[2].starts_with("NOPAL_SEEDS is not")) << sentences[2];
 }
 
-// Runs resolve_or_die in a fresh process whose NOPAL_ variables are only these, then exits with 0.
+// Runs resolve_or_die in a process of its own that has these NOPAL_ variables only, then exits with
+// 0.
 [[noreturn]] void resolve_in(const variables& environment) {
   for (const auto& [name, value] : full_environment) {
     unsetenv(name.c_str());

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""Counts the instructions and stores of a fork, which tell without noise whether it got dearer.
+"""Counts the instructions and stores of a fork: they show without noise whether it got dearer.
 
 usage: fork_cost_test.py SHAPES COMPILER-ID COMPILER-VERSION
 
 Runs the program of bench/shapes.cc under cachegrind with one worker, each shape at two sizes. The
-difference of the counts over that of the forks is what a fork and the work between two forks cost.
-It must be the number below, give or take one: who makes it smaller writes the new number here.
+difference of the counts, divided by the difference of the forks, is what a fork and the work
+between two forks cost. It must be the number below, give or take one. A change that makes it
+smaller writes the new number here.
 """
 
 import pathlib

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Recursions whose leaves are serial code of six kinds, and a loop: `leaves KIND TIMES` computes so
-// often and prints a number. leaves_test.py counts the instructions.
+// Six recursions, each with another kind of serial code in its leaves, and a loop. The command
+// `leaves KIND TIMES` computes one of them TIMES times and prints a number. leaves_test.py counts
+// the instructions.
 #include <nopal/fork.h>
 #include <nopal/loop.h>
 
@@ -29,7 +30,8 @@ template <class T> std::vector<T> random_vector(std::size_t count, std::uint32_t
   return all;
 }
 
-// The number, which compilers do not know: else they make a copy of the elision for it alone.
+// Returns the number, but compilers do not know it: else they would compile a copy of the elision
+// for this number alone.
 int given(int number) {
   const volatile int unknown = number;
   return unknown;
@@ -102,7 +104,7 @@ std::uint64_t stencil(int times) {
   return sum;
 }
 
-// An insertion sort: branches, and one element on its way.
+// An insertion sort: branches, and a key that stays in a register while others move.
 void insert_each(std::uint32_t* first, std::uint32_t* last) {
   for (std::uint32_t* next = first; next < last; ++next) {
     const std::uint32_t key = *next;
@@ -134,10 +136,10 @@ void sort_between(std::uint32_t* first, std::uint32_t* last) {
 }
 
 std::uint64_t sort(int times) {
-  const auto given = random_vector<std::uint32_t>(1 << 16, 1U << 30);
+  const auto unsorted = random_vector<std::uint32_t>(1 << 16, 1U << 30);
   std::uint64_t sum = 0;
   for (int i = 0; i < times; ++i) {
-    auto keys = given;
+    auto keys = unsorted;
     sort_between(keys.data(), keys.data() + keys.size());
     sum = sum * 31 + (std::is_sorted(keys.begin(), keys.end()) ? keys[keys.size() / 2] : 0U);
   }
@@ -191,8 +193,8 @@ std::uint64_t bits(int times) {
   return sum;
 }
 
-// A histogram: the fork takes its function's own numbers by reference, so that they live in memory,
-// where each count that is stored might change them.
+// A histogram. The fork captures the function's own numbers by reference, so they live in memory,
+// and for all the compiler knows each count that is stored might change them.
 void count_keys(const int* keys, int count, int shift, int mask, int* counts) {
   if (count <= 4096) {
     return nopal::leaf([=] {
@@ -295,7 +297,7 @@ int main(int count, char** arguments) {
   for (const auto& kind : kinds) {
     if (count != 3 || std::strcmp(kind.name, arguments[1]) != 0)
       continue;
-    // The outermost fork starts the workers and begins a group, which is no leaf's affair.
+    // The outermost fork starts the workers and begins a group, so no leaf is counted with it.
     std::uint64_t sum = 0;
     nopal::scope s;
     s.fork(sum, kind.compute, std::atoi(arguments[2]));

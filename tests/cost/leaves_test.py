@@ -5,9 +5,9 @@
 usage: leaves_test.py SOURCE-ROOT LIBRARY LEVELS COMPILER...
 
 Compiles leaves.cc with each compiler at each of the levels ("-O2 -O3"), as it is and as its serial
-elision, and runs each of its kinds under cachegrind with one worker, twice. What the longer run has
-more is the work itself. The way that nopal/leaf.h shows must cost at most three hundredths more
-than the elision.
+elision, and runs each of its kinds under cachegrind with one worker, once for each of TIMES. The
+difference of the two runs is the work itself. With nopal::leaf it must cost at most three
+hundredths more than in the elision.
 """
 
 import pathlib
@@ -22,17 +22,17 @@ from runner.studies import _counted  # pylint: disable=wrong-import-position
 KINDS = ["product", "stencil", "sort", "bits", "histogram", "forces", "loop"]
 TIMES = (1, 3)
 AT_MOST = 1.03
-# Vectors, but none that valgrind does not know.
+# With vector instructions, but only those that valgrind knows.
 PROCESSOR = "-march=x86-64-v3"
 SKIPPED = 77
 
 
-def build(root, library, compiler, level, to):
-    """The two programs, the elision last."""
+def build(root, library, compiler, level, folder):
+    """Returns the two programs, first the one with forks, then its elision."""
     source = pathlib.Path(root) / "tests" / "cost" / "leaves.cc"
     programs = []
     for name, flags in (("nopal", []), ("serial", ["-DNOPAL_SERIAL"])):
-        program = pathlib.Path(to) / name
+        program = pathlib.Path(folder) / name
         subprocess.run([compiler, "-std=c++20", level, PROCESSOR, *flags, f"-I{root}", str(source),
                         library, "-pthread", "-o", str(program)], check=True)
         programs.append(str(program))
@@ -40,7 +40,7 @@ def build(root, library, compiler, level, to):
 
 
 def instructions(program, kind):
-    """Of the work alone, and what the runs printed."""
+    """Returns the instructions of the work alone, and what the runs printed."""
     runs = [_counted.references(program, [kind, times]) for times in TIMES]
     return runs[1][1][0] - runs[0][1][0], [printed for printed, _ in runs]
 

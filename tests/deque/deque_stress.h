@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The common stress set of the deques: one owner, who opens and closes forks as nested frames do,
-// and thieves who ask, steal and publish in its name. Every continuation is run exactly once.
+// The common stress set of the deques: an owner opens and closes forks as nested frames do, and
+// thieves ask, steal and publish for the owner. Every continuation is run exactly once.
 #pragma once
 
 #include "nopal/base/os.h"
@@ -33,18 +33,18 @@ struct fork_record {
   using frame_type = continuation;
 
   std::uintptr_t mark = 0;
-  continuation* of = nullptr;
+  continuation* parent = nullptr;
 
-  continuation* frame() const noexcept { return of; }
+  continuation* frame() const noexcept { return parent; }
   void complete(std::uintptr_t above) noexcept {
     nopal::base::happens_after(this); // ThreadSanitizer did not see how the fork was found
-    of->taken_above = above;
-    of->published.fetch_add(1, std::memory_order_relaxed);
+    parent->taken_above = above;
+    parent->published.fetch_add(1, std::memory_order_relaxed);
   }
-  static void taken(continuation* of) noexcept { of->taken_under_lock += 1; }
+  static void taken(continuation* parent) noexcept { parent->taken_under_lock += 1; }
 };
 
-// A stack of so many frames, the oldest at the highest address.
+// A stack of `depth` frames; the oldest frame has the highest address.
 struct frames {
   static constexpr std::size_t depth = 12;
   static constexpr std::size_t spacing = 8; // words between two forks
@@ -65,7 +65,8 @@ struct frames {
   static std::uintptr_t lowest_fork(nopal::stack::stack_id) noexcept { return bottom(id); }
 };
 
-// What the deques of bench/baseline say; in Nopal's own a thief takes no lock.
+// Whether a thief holds a lock while it steals, as the deques of bench/baseline say. In Nopal's own
+// it takes none.
 template <class Deque> constexpr bool steals_under_lock() {
   if constexpr (requires { Deque::steals_under_lock; })
     return Deque::steals_under_lock;
@@ -106,7 +107,7 @@ private:
   }
 
   void push(fork_record* open) {
-    nopal::base::happens_before(open); // nor how it was opened
+    nopal::base::happens_before(open); // ThreadSanitizer did not see how it was opened either
     if (deque_.push(open))
       return;
     if (deque_.push_anyway(open) != nopal::deque::attention::none)
@@ -114,24 +115,24 @@ private:
   }
 
   void close(fork_record* open) {
-    continuation* const of = open->of;
+    continuation* const parent = open->parent;
     if (Deque::pop(open, [this]() -> Deque& { return deque_; })) {
-      of->kept += 1;
+      parent->kept += 1;
       return;
     }
     if (deque_.take_back(open)) {
-      of->kept += 1;
-      taken_back_ += of->published.load(std::memory_order_relaxed) != 0 ? 1 : 0;
+      parent->kept += 1;
+      taken_back_ += parent->published.load(std::memory_order_relaxed) != 0 ? 1 : 0;
       return;
     }
     // Stolen: this strand ends, and the frame goes on here after its join.
     deque_.adopt(nopal::stack::no_stack, 0, nullptr);
-    while (of->stolen.load(std::memory_order_acquire) == 0)
+    while (parent->stolen.load(std::memory_order_acquire) == 0)
       std::this_thread::yield();
-    deque_.adopt(frames::id, of->taken_above, this);
+    deque_.adopt(frames::id, parent->taken_above, this);
   }
 
-  // A strand that forks nothing: only the starved get something now.
+  // A strand that forks nothing: only a starved thief gets something now.
   void idle() {
     if (random_.below(512) == 0)
       for (int i = 0; i < 50 && !deque_.anything_public(); ++i)
@@ -147,10 +148,10 @@ private:
 
 template <class Deque>
 void thief(Deque& deque, void* group, std::uint32_t number, std::uint64_t seed,
-           std::atomic<int>& here, const std::atomic<bool>& ended) {
+           std::atomic<int>& begun, const std::atomic<bool>& ended) {
   nopal::base::random random;
   random.reseed(seed, number);
-  here.fetch_add(1, std::memory_order_acq_rel);
+  begun.fetch_add(1, std::memory_order_acq_rel);
   while (!ended.load(std::memory_order_acquire)) {
     nopal::deque::entry<fork_record> taken{};
     switch (deque.steal(random.below(2) == 0 ? nullptr : group, taken)) {
@@ -183,12 +184,12 @@ bool stress_once(bool fenced, int thieves, std::uint64_t seed, std::size_t count
   deque->open(fenced);
   owner<Deque> works(*deque, seed, count);
   std::atomic<bool> ended{false};
-  std::atomic<int> here{0};
+  std::atomic<int> begun{0};
   std::vector<std::thread> threads;
   for (int i = 1; i <= thieves; ++i)
     threads.emplace_back(
-        [&, i] { thief(*deque, &works, static_cast<std::uint32_t>(i), seed, here, ended); });
-  while (here.load(std::memory_order_acquire) < thieves)
+        [&, i] { thief(*deque, &works, static_cast<std::uint32_t>(i), seed, begun, ended); });
+  while (begun.load(std::memory_order_acquire) < thieves)
     std::this_thread::yield();
   works.run();
   ended.store(true, std::memory_order_release);
@@ -196,9 +197,9 @@ bool stress_once(bool fenced, int thieves, std::uint64_t seed, std::size_t count
     thread.join();
   long stolen = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const continuation& of = works.continuations()[i];
-    EXPECT_EQ(of.kept + of.stolen.load(), 1) << "continuation " << i;
-    stolen += of.stolen.load();
+    const continuation& each = works.continuations()[i];
+    EXPECT_EQ(each.kept + each.stolen.load(), 1) << "continuation " << i;
+    stolen += each.stolen.load();
   }
   return stolen > 0;
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Run by gdb on the program of stolen.cc, or a core file of it: backtraces must show all callers.
+"""gdb runs this on the program of stolen.cc, or on its core file: backtraces must show all callers.
 
-STOLEN_TEST_GDB is this gdb, STOLEN_TEST_CORE where to write the core file.
+STOLEN_TEST_GDB is the path of this gdb, STOLEN_TEST_CORE the path of the core file to write.
 """
 
 import os
@@ -27,7 +27,7 @@ def elements(name):
 
 
 def source_lines():
-    """The line of each comment `// call in f`, `// next in f` and so on."""
+    """Returns the line of each comment `// call in f`, `// next in f` and so on."""
     with open(gdb.lookup_global_symbol(BREAKPOINT).symtab.fullname(), encoding="utf-8") as file:
         lines = file.read().splitlines()
     matches = [(re.search(r"// (\w+ (in|of) \w+)$", line), at) for at, line in enumerate(lines, 1)]
@@ -75,10 +75,10 @@ def check_steps():
     gdb.execute("finish", to_string=True)
     end = source_lines()["then in run_plain"]
     for _ in range(4):
-        here = gdb.newest_frame()
-        require(str(here.function()) == "run_plain(int)", "in", here.function())
+        frame = gdb.newest_frame()
+        require(str(frame.function()) == "run_plain(int)", "in", frame.function())
         require(int(gdb.parse_and_eval("marker")) == 104, "marker")
-        if here.find_sal().line == end:
+        if frame.find_sal().line == end:
             return
         gdb.execute("next", to_string=True)
     require(False, "the line was not reached")

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Stops in `reach_bottom`, below stolen continuations of each kind on stacks in each order: what
-// gdb must unwind (check.py).
+// The program that check.py stops in `reach_bottom`, from where gdb must unwind it: its callers are
+// stolen continuations of each kind, on stacks that lie in each order.
 //
-// Each function below waits in its child until its continuation, which calls the next function, has
-// come back: so each continuation is stolen, and each function's frame lies on the stack of the
-// thief of its caller.
+// The child of each function waits until the function's continuation, which calls the next one, has
+// come back. So each continuation is stolen, and each function's frame lies on the stack of the
+// thief that runs its caller.
 #include "nopal/fork.h"
 #include "nopal/runtime.h"
 
@@ -72,7 +72,7 @@ void run_inlined(int depth) {
   s.join();
 }
 
-// Some of the arguments are passed on the stack. Between them lies what was there before.
+// Some of the arguments are passed on the stack, with what was there before between them.
 void take_ten(int, int, int, int, int, int, void (*f)(int), int depth, int, int) {
   f(depth); // call in take_ten
   come_back();
@@ -113,7 +113,7 @@ bool new_here() {
   return any;
 }
 
-// It has no frame pointer of its own where the compiler saves that.
+// At -O2 this function has no frame pointer of its own.
 [[gnu::noinline]] void go_deeper(int depth) {
   constexpr std::array functions{run_plain, run_inlined, run_wide, run_aligned};
   if (static_cast<std::size_t>(depth) < order.size()) {

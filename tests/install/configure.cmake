@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-# Configures the project where one thing or another is missing: it succeeds and names the package
-# that is missing, unless that was asked for by name. WAY: packages, programs, modules, libraries,
-# places (read-only, with spaces, for an ordinary user), build_types (what these compile).
+# Configures the project where something is missing: the configuration succeeds and names the
+# missing package, or fails if a part that needs it was asked for by name. WAY: packages, programs,
+# modules, libraries, places (read-only, with spaces, for an ordinary user), build_types (what these
+# compile).
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(source ${SOURCE_DIR})
 set(build ${SCRATCH_DIR}/build)
-set(as_user "") # words before the command
+set(as_user "") # a command that runs the configuration as another user
 
 # configure([SAYS regex...] [FAILS sentence] [HIDDEN] [WITH option...]): by a preset, but not in the
 # source tree. What the compiler is, CMake need not find out each time.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A stranger's program: computes one Fibonacci number with forks and prints it.
+// A user's program: computes a Fibonacci number with forks and prints it.
 #include <cstdio>
 
 #include <nopal/fork.h>

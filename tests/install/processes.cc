@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A program on several processes, as a user writes it, with what was installed.
+// A user's program on several processes, built with the installed library.
 #include <nopal/process.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Makes the Debian package where there is nothing but a compiler, CMake and make, installs it, and
-# builds programs with it: script/bare tests/install/stranger.sh. Needs root; changes the system.
+# Makes the Debian package with nothing but a compiler, CMake and make, installs it, and builds
+# programs with it: script/bare tests/install/stranger.sh. Needs root; changes the system.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$here/../.."

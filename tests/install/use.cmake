@@ -36,8 +36,8 @@ function(install_moved)
   file(RENAME ${SCRATCH_DIR}/first ${prefix})
 endfunction()
 
-# The headers that are there are those that users can reach: each is public, directly in nopal/, or
-# is named by another one; and what one includes is there.
+# Only headers that users can reach are installed: a header is public, directly in nopal/, or
+# another header includes it. And each header that another one includes is installed.
 function(check_headers)
   file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/nopal/*.h)
   set(named "")
@@ -92,7 +92,7 @@ function(use_cmake)
   endif()
 endfunction()
 
-# What is asked for and not there is said.
+# A component that was asked for and is missing is named.
 function(use_components)
   install_moved()
   set(found ${CMAKE_CURRENT_LIST_DIR}/found)
@@ -143,9 +143,9 @@ function(use_pkgconfig)
   run_processes(${SCRATCH_DIR}/processes)
 endfunction()
 
-# As a project holds it that names no build type: Nopal is optimised all the same, what nothing
-# links is not built, and nothing of it is installed. From a path with spaces. Nopal has the RTTI
-# that the project does without.
+# A project that names no build type holds Nopal in a subdirectory, with spaces in its path. Nopal
+# is optimised all the same, what nothing links is not built, and nothing of Nopal is installed.
+# Nopal has RTTI although the project has none.
 function(use_subdirectory)
   file(CREATE_LINK ${SOURCE_DIR} ${SCRATCH_DIR}/nopal SYMBOLIC)
   configure(${CMAKE_CURRENT_LIST_DIR}/embedded

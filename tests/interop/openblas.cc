@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// OpenBLAS, called by leaves; it has threads of its own.
+// OpenBLAS, which has threads of its own, called by leaves.
 #include "tests/interop/foreign.h"
 
 #include "nopal/loop.h"

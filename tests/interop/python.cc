@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Loaded by python.py: functions that Python calls, one of which calls Python back from children.
+// Functions that python.py loads and calls. One of them calls Python back from its children.
 #include "tests/interop/foreign.h"
 
 #include "nopal/loop.h"

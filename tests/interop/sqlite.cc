@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// SQLite: callbacks of a statement, of a function and of a collation that fork. Connections are
-// serialized (each call locks a mutex of its thread) or not (multi-thread: one caller at a time).
+// SQLite: callbacks that fork, of a statement, of a function and of a collation. A connection is
+// serialized (each call locks a mutex, which belongs to its thread) or multi-thread (no lock; there
+// is one caller at a time).
 #include "tests/interop/foreign.h"
 
 #include <sqlite3.h>

@@ -2,8 +2,8 @@
 """Runs the programs of the interop matrix and prints what came out, as a table.
 
 usage: table.py [--checks] PROGRAM=LIBRARY...
-                --checks    the programs were built with NOPAL_CHECKS: what is unsafe must be
-                            diagnosed; else it is not run
+                --checks    the programs were built with NOPAL_CHECKS, so they must diagnose
+                            what is unsafe; else this is not run
 
 Exits with 1 if a cell is not as it should be. PROGRAM may hold arguments, split at spaces.
 """
@@ -16,7 +16,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from patience import SECONDS  # pylint: disable=wrong-import-position
 
-# At level 3 (nopal/affine.h) these must not be: why, and what a check build says.
+# Calls that must not be made at level 3 (nopal/affine.h): why, and a word of a check build's
+# message.
 UNSAFE = {
     "dl_iterate_phdr": ("it holds a lock of the dynamic linker's, which belongs to a thread",
                         "dl_iterate_phdr"),

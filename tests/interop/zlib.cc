@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// zlib, called by leaves: nothing of ours is below its frames, but all around them.
+// zlib, called by leaves. It calls no function of Nopal's, but its callers are strands.
 #include "tests/interop/foreign.h"
 
 #include "nopal/loop.h"

@@ -35,8 +35,9 @@ TEST(wait_free, tells_the_last_child) {
   EXPECT_TRUE(join.child_finished());
 }
 
-// One state of `children` stolen continuations: child i is detached by steal i (which thieves count
-// late: a child may finish first), the main path arrives after all steals are counted.
+// Plays all orders of the events of `children` stolen continuations. Steal i detaches child i; the
+// child may finish before the thief counts the steal. The main path arrives after all steals are
+// counted.
 class explorer {
 public:
   explicit explorer(int children) : children_{children} {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Calls the two parts, and tells that each behaves as it was compiled.
+// Calls the two parts, and checks that each behaves as it was compiled.
 #include "outcome.h"
 
 #include <nopal/runtime.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file that uses one thing alone of the library, compiled for other parts than the rest.
+// A file that uses one function of the library alone, compiled for other parts than the rest.
 #include "outcome.h"
 
 #include <nopal/affine.h>

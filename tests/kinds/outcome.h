@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a part of the program tells of how it ran.
+// How a part of the program ran: with how many workers, in which order, and what it computed.
 #pragma once
 
 struct outcome {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Which compilers and flags the matrix has.
 
-# Whether a compiler links a program with these flags; said when not.
+# Whether a compiler links a program with these flags; if it does not, the summary says so.
 function(matrix_links compiler result)
   set(${result} OFF PARENT_SCOPE)
   if(NOT compiler IN_LIST compilers)
@@ -34,7 +34,7 @@ matrix_test(GCC instrumented LONG FLAGS -O0 -finstrument-functions)
 matrix_test(GCC accumulate REFUSED "nopal: a function with a scope addresses"
   FLAGS -O2 -maccumulate-outgoing-args)
 
-# What one fork, one steal and one exception show, or a refusal.
+# Flags whose effect one fork, one steal and one exception show, and flags that are refused.
 foreach(compiler GCC CLANG)
   matrix_test(${compiler} no_exceptions SMALL REFUSED "cannot be used in a file .* -fno-exceptions"
     FLAGS -O1 -fno-exceptions -Wfatal-errors)
@@ -64,7 +64,7 @@ if(has_cfi)
   matrix_test(CLANG cfi SMALL FLAGS -O1 ${cfi})
 endif()
 
-# The library by other compilers and flags than its callers.
+# The library is compiled by other compilers and with other flags than its callers.
 matrix_library(GCC gcc_O0 LONG FLAGS -O0)
 matrix_library(GCC gcc_O3_lto LONG FLAGS -O3 -flto)
 matrix_library(CLANG clang_O3 FLAGS -O3)

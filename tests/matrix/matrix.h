@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What the programs of the compiler matrix share: a check, values that no compiler can foresee, and
-// something to do in parallel.
+// work to do in parallel.
 //
 // Each program is an ordinary function that forks. It is compiled by every compiler and with every
 // set of flags of the matrix, and must compute what its serial elision computes, whether or not a
@@ -22,7 +22,7 @@ template <class T> [[gnu::always_inline]] inline T opaque(T value) {
   return value;
 }
 
-// Objects of this type alive anywhere: 0 when all programs are done, or a destructor was lost.
+// How many trackers are alive: 0 when all programs are done, or a destructor was lost.
 inline std::atomic<long> tracked{0};
 
 struct tracker {
@@ -47,7 +47,7 @@ struct program {
   void (*run)(const char* name, int round);
 };
 
-// One list a source file; each ends with a program without a name.
+// Each source file has a list of programs. A list ends with a program without a name.
 extern const program frame_programs[];
 extern const program register_programs[];
 extern const program call_programs[];

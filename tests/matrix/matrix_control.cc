@@ -10,7 +10,7 @@ namespace matrix {
 namespace {
 
 [[gnu::always_inline]] inline long inlined_pair(long a, long b) {
-  tracker here;
+  tracker alive;
   long x = 0;
   nopal::scope s;
   s.fork(x, fib, kBusy);
@@ -142,12 +142,12 @@ void run_switch(const char* name, int) {
 [[gnu::noinline]] long late_scope(long depth, tracker* with) {
   if (depth == 0)
     return with == nullptr ? 0 : 1;
-  tracker here;
+  tracker alive;
   if (depth % 2 == 1)
-    return late_scope(depth - 1, &here) + 1;
+    return late_scope(depth - 1, &alive) + 1;
   long x = 0;
   nopal::scope s;
-  s.fork(x, late_scope, depth - 1, &here);
+  s.fork(x, late_scope, depth - 1, &alive);
   const long y = late_scope(depth - 1, with);
   if (y % 3 == 0)
     return y; // the destructor joins
@@ -174,7 +174,7 @@ void run_jumps(const char* name, int round) {
   int rounds = 0;
   long sum = 0;
 again: {
-  tracker here;
+  tracker alive;
   nopal::scope s;
   s.fork([&sum] { sum += fib(kBusy); });
   scribble();

@@ -38,21 +38,21 @@ public:
     void unhandled_exception() noexcept { std::terminate(); }
   };
 
-  explicit coroutine(std::coroutine_handle<promise_type> of) : of_{of} {}
-  coroutine(coroutine&& other) noexcept : of_{std::exchange(other.of_, nullptr)} {}
+  explicit coroutine(std::coroutine_handle<promise_type> handle) : handle_{handle} {}
+  coroutine(coroutine&& other) noexcept : handle_{std::exchange(other.handle_, nullptr)} {}
   coroutine& operator=(coroutine&&) = delete;
   ~coroutine() {
-    if (of_)
-      of_.destroy();
+    if (handle_)
+      handle_.destroy();
   }
   long result() {
-    while (!of_.done())
-      of_.resume();
-    return of_.promise().result;
+    while (!handle_.done())
+      handle_.resume();
+    return handle_.promise().result;
   }
 
 private:
-  std::coroutine_handle<promise_type> of_;
+  std::coroutine_handle<promise_type> handle_;
 };
 
 constexpr std::suspend_always suspend;
@@ -86,7 +86,7 @@ struct by_for_index {
 struct by_for_each {
   static long twice(long n) {
     std::vector<long> all(20, n);
-    nopal::for_each(all, [](long& one) { one *= 2; }, 1);
+    nopal::for_each(all, [](long& each) { each *= 2; }, 1);
     return all[7];
   }
 };
@@ -104,7 +104,7 @@ struct by_reduce_while {
 struct by_find_if {
   static long twice(long n) {
     const std::vector<long> all{n, n + 1, 2 * n, 2 * n + 1};
-    return *nopal::find_if(all, [n](long one) { return one > n + 1; }, 1);
+    return *nopal::find_if(all, [n](long each) { return each > n + 1; }, 1);
   }
 };
 struct by_for_index_while {

@@ -21,13 +21,13 @@ struct failure {
 }
 
 long failing(long code) {
-  tracker here;
+  tracker alive;
   fib(kBusy);
   fail(code);
 }
 
 long harmless(long n) {
-  tracker here;
+  tracker alive;
   return n + 0 * fib(kBusy);
 }
 
@@ -62,7 +62,7 @@ template <class F> long caught_from(F f) {
   fail(code);
 }
 
-// Both: the child's gives way, since its scope is being unwound already.
+// Both throw: the child's exception gives way, since its scope is being unwound already.
 [[gnu::noinline]] void both_throw(long code) {
   tracker before;
   long x = 0;
@@ -93,7 +93,7 @@ void run_simple(const char* name, int round) {
 }
 
 long throwing_tree(int depth, int fails_at) {
-  tracker here;
+  tracker alive;
   if (depth == fails_at)
     fail(depth);
   if (depth == 0)
@@ -120,7 +120,7 @@ struct forks_at_end {
   forks_at_end(const forks_at_end&) = delete;
   forks_at_end& operator=(const forks_at_end&) = delete;
   ~forks_at_end() {
-    tracker here;
+    tracker alive;
     long x = 0;
     nopal::scope s;
     s.fork(x, fib, kBusy);
@@ -151,7 +151,7 @@ void run_landing_pads(const char* name, int round) {
   try {
     fail(code);
   } catch (const failure& what) {
-    tracker here;
+    tracker alive;
     nopal::scope s;
     s.fork(x, fib, kBusy);
     scribble();
@@ -197,7 +197,7 @@ void run_rethrow(const char* name, int round) {
          "the exception rethrown before the join was lost");
 }
 
-// A child's handler is its own business, and what it leaves behind too.
+// A child's handler changes nothing for its parent, and leaves no exception behind.
 void run_child_handles(const char* name, int round) {
   long x = 0;
   long y = 0;
@@ -217,7 +217,7 @@ void run_bodies(const char* name, int) {
   long sum = 0;
   for (long i = 0; i < 4; ++i) {
     try {
-      tracker here;
+      tracker alive;
       nopal::scope s;
       long x = 0;
       s.fork(x, i % 2 == 0 ? failing : harmless, i);

@@ -115,7 +115,7 @@ void run_large(const char* name, int round) {
   expect(got == want, name, "a local of a large frame has the wrong value");
 }
 
-// Less than a page of stack is touched between two pages apart.
+// The frame has many pages, of which only the first, the last and one in the middle are touched.
 long sparse_frame(long seed) {
   long block[10240];
   block[0] = opaque(seed);

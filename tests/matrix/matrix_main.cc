@@ -2,7 +2,7 @@
 // Runs all programs of the compiler matrix: in one process without forced steals, and in one more
 // for each seed that decides which steals are forced.
 //
-// usage: matrix SEEDS [PROGRAM]   seeds 1 to SEEDS; only the programs whose name begins so
+// usage: matrix SEEDS [PREFIX]   seeds 1 to SEEDS; only the programs whose names begin with PREFIX
 #include "matrix.h"
 
 #include "nopal/runtime.h"
@@ -140,7 +140,7 @@ int main(int count, char** words) {
   char* end = nullptr;
   const unsigned long seeds = count > 1 ? std::strtoul(words[1], &end, 10) : 0;
   if (count < 2 || count > 3 || end == words[1] || *end != '\0') {
-    std::fprintf(stderr, "usage: matrix SEEDS [PROGRAM], SEEDS a number\n");
+    std::fprintf(stderr, "usage: matrix SEEDS [PREFIX], SEEDS a number\n");
     return EXIT_FAILURE;
   }
   if (!matrix::processor_can_run_this()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The small program of the compiler matrix, for flags that are refused, or that matter to what one
-// fork, one steal and one exception do: a child that travels in registers, one in words, and one
-// that is moved.
+// The small program of the compiler matrix. It is for flags that are refused, and for flags whose
+// effect one fork, one steal and one exception show: a child that travels in registers, one in
+// words, and one that is moved.
 #include <nopal/fork.h>
 
 #include "nopal/runtime.h"
@@ -32,9 +32,9 @@ long words_and_moved(long a, long b, long c) {
   nopal::scope s;
   s.fork([&words, a, b, c] { words = fib(4) + a + b + c; });
   s.fork([&moved, many = std::vector<std::string>(5, "a child's own")] { moved = many.size(); });
-  const long here = fib(5);
+  const long own = fib(5);
   s.join();
-  return words + static_cast<long>(moved) + here;
+  return words + static_cast<long>(moved) + own;
 }
 
 bool throws_across() {

@@ -97,7 +97,7 @@ public:
     return compare_exchange(rl::bool_t<false>{}, expected, desired, success, failure, at);
   }
 
-  // The newest value, without a step of the model: what the kernel reads.
+  // The newest value, without a step of the model: the kernel reads this one.
   T newest() const noexcept { return value_.debug_value(); }
 
 private:
@@ -132,7 +132,7 @@ using lock_word = atomic<std::uint32_t>;
 // Plain data: reading or writing it concurrently with a write is reported as a data race.
 template <class T> class handed_over {
 public:
-  // A value with the place it is assigned at: assignment operators take no further arguments.
+  // A value with the place of the assignment: an assignment operator takes no second argument.
   struct placed {
     T value;
     place at;
@@ -163,7 +163,7 @@ private:
   rl::var<T> value_;
 };
 
-// The same for what Relacy cannot write down: a mark is read and written with it.
+// The same for a type that Relacy cannot keep: a number is read and written with each value.
 template <class T>
   requires(!std::is_trivially_copyable_v<T>)
 class handed_over<T> {
@@ -203,8 +203,8 @@ inline void light_barrier(place at = place::current()) noexcept {
   rl::atomic_thread_fence(seq_cst, model_info(at));
 }
 
-// What a thread does while this lives is one instruction of its: done or not begun, for the heavy
-// barrier; for other threads' accesses, a sequence like any.
+// All that a thread does while this object lives counts as one instruction of the thread: the heavy
+// barrier finds it done or not begun. For other threads' accesses it is a sequence like any other.
 class one_instruction {
 public:
   explicit one_instruction(place at = place::current()) noexcept : at_{at} {

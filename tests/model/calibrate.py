@@ -92,7 +92,7 @@ BUGS = (
         "",
         "tests/baseline/classic_idle_model.cc",
     ),
-    # What the dense numbering of workers rests on.
+    # What the dense numbering of workers relies on.
     (
         "a worker that comes into use does not lower its limit",
         "tests/model/waiting_model.cc",
@@ -100,7 +100,7 @@ BUGS = (
         "",
         "tests/model/waiting_model.cc",
     ),
-    # What a strand rests on that waits with open forks.
+    # What a strand that waits with open forks relies on.
     (
         "a worker that goes on does not look for sleepers",
         "tests/model/suspended_model.cc",
@@ -109,7 +109,7 @@ BUGS = (
         "tests/model/suspended_model.cc",
     ),
     (
-        "a worker in another's place is not asked what that was asked",
+        "a worker that takes another's place is not asked again",
         "tests/model/suspended_model.cc",
         "slot.store(&one, base::release); one.deque.ask_before_sleep();",
         "slot.store(&one, base::release);",
@@ -130,13 +130,13 @@ BUGS = (
         "tests/model/waiting_model.cc",
     ),
     (
-        "notify_all reads who is next too late",
+        "notify_all reads the next waiter too late",
         "tests/model/mutex_model.cc",
         "waiter* const next = first->next_waiting; first->woken.wake(); first = next;",
         "first->woken.wake(); first = first->next_waiting;",
         "tests/model/mutex_model.cc",
     ),
-    # What strands rest on that meet at a place (channels.cc).
+    # What strands that meet at a place rely on (channels.cc).
     (
         "a strand can be found before its offers are published",
         _MEETINGS,
@@ -179,7 +179,8 @@ BUGS = (
         "spawned[number].wake(); in->begin_one();",
         "tests/model/computation_model.cc",
     ),
-    # Our own: who is told by one node that a member has ended destroys the node above, too.
+    # Our own: a canceller that one node tells that its member has ended destroys the node above,
+    # too.
     (
         "a member ends at one node after the other",
         "nopal/sync/members.h",
@@ -192,7 +193,7 @@ BUGS = (
         "ready.append(at->waiting_.queue().take());",
         "tests/model/members_model.cc",
     ),
-    # Our own: who took the answer may fail to write it down.
+    # Our own: the alternative that took the answer may fail to write it down.
     (
         "an answer that was taken counts as given",
         "tests/model/either_model.cc",
@@ -200,7 +201,7 @@ BUGS = (
         "== 1 && !of->claimed.taken())",
         "tests/model/either_model.cc",
     ),
-    # Our own: what strands rest on that are to stop.
+    # Our own: what strands that are to stop rely on.
     (
         "a strand that is unwound attends and is not told again",
         _CANCELLING,
@@ -215,7 +216,7 @@ BUGS = (
         "fork_in(0, nullptr);",
         _CANCELLING,
     ),
-    # Our own: what strands rest on that are cancelled while they wait.
+    # Our own: what strands that are cancelled while they wait rely on.
     (
         "a wait is counted after it may have ended",
         _CANCELLED_WAITS,
@@ -225,7 +226,7 @@ BUGS = (
         _CANCELLED_WAITS,
     ),
     (
-        "who cancels passes over a strand that is held",
+        "a canceller passes over a strand that is held",
         "nopal/sync/wait_word.h",
         "const bool held = (seen & kHeld) != 0;",
         "const bool held = (seen & kHeld) != 0; if (held) return nullptr;",

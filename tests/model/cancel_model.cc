@@ -91,7 +91,7 @@ struct cancelling {
     if (fork_in(here, &inner))
       check(reason == 1, "a strand stops, and does not see what was done before");
   }
-  // When all is over.
+  // Called when the threads have ended.
   void check_told(unsigned here) noexcept {
     check(fork_in(here, &inner), "a cancelled strand was not told");
     check(fork_in(here, &inner), "a cancelled strand was told once, and not again");
@@ -111,7 +111,7 @@ struct goes_on : scenario<goes_on, 2>, cancelling {
   void after() { check_told(0); }
 };
 
-// Two are cancelled at the same time; a strand of one of them forks.
+// Two regions are cancelled at the same time; a strand of one of them forks.
 struct two_cancel : scenario<two_cancel, 3>, cancelling {
   void before() { make_vproc(); }
   void thread(unsigned self) {
@@ -125,7 +125,8 @@ struct two_cancel : scenario<two_cancel, 3>, cancelling {
   void after() { check_told(0); }
 };
 
-// Two cancel the same one. The second sees what the first has done before, and tells nobody.
+// Two threads cancel the same region. The second sees what the first has done before, and tells
+// nobody.
 struct same_twice : scenario<same_twice, 3>, cancelling {
   base::handed_over<int> reasons[2];
   int first = -1; // the model's own note
@@ -140,7 +141,7 @@ struct same_twice : scenario<same_twice, 3>, cancelling {
       return fork_in_cancelled();
     reasons[self] = 1;
     if (!outer.mark()) {
-      check(reasons[first] == 1, "who comes second does not see what was done before");
+      check(reasons[first] == 1, "the second canceller does not see what was done before");
       return;
     }
     first = static_cast<int>(self);
@@ -149,7 +150,7 @@ struct same_twice : scenario<same_twice, 3>, cancelling {
   void after() { check_told(0); }
 };
 
-// What was cancelled ends, and is counted no more, while something else is cancelled.
+// A cancelled region ends, and is counted no more, while another one is cancelled.
 struct one_ends : scenario<one_ends, 2>, cancelling {
   void before() {
     make_vproc();
@@ -242,7 +243,7 @@ struct unwinds : scenario<unwinds, 2>, cancelling {
   void after() { check_told(0); }
 };
 
-// A fiber begins: it does not if it is cancelled by then, or it is told.
+// A fiber that is cancelled before it begins does not begin; else it is told at a fork.
 struct fiber_begins : scenario<fiber_begins, 2>, cancelling {
   bool begun = false;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models of strands that are cancelled while they wait: who cancels finds them, one of all that
-// would wakes them, and nobody touches the frame of a strand that goes on.
+// Models of strands that are cancelled while they wait: the canceller finds them, exactly one of
+// several wakers wakes them, and nobody touches the frame of a strand that goes on.
 //
 // The calls and their order are those of sched/park.cc (enqueue_findable, park_or_stop,
 // wake_if_cancelled, wake_cancelled), sched/stop.cc (cancel), mutex.cc and future.h. A thread is
@@ -111,7 +111,7 @@ template <unsigned Stacks> struct strands_that_wait {
   }
 };
 
-// Two are cancelled at the same time; a strand of one of them begins to wait, or waits.
+// Two regions are cancelled at the same time; a strand of one of them begins to wait, or waits.
 template <bool Before>
 struct two_cancel : scenario<two_cancel<Before>, Before ? 2 : 3>, strands_that_wait<1> {
   base::handed_over<int> reason{0};
@@ -137,8 +137,8 @@ struct two_cancel : scenario<two_cancel<Before>, Before ? 2 : 3>, strands_that_w
   }
 };
 
-// A strand that is not cancelled ends its wait, on another vproc than it began, while a strand is
-// looked for that is.
+// A strand that is not cancelled ends its wait, on another vproc than where it began, while a
+// canceller looks for a strand that is cancelled.
 template <int Threads>
 struct another_ends : scenario<another_ends<Threads>, Threads>, strands_that_wait<2> {
   sync::shared_queue<fiber, sync::by_next_waiting> queue;
@@ -184,7 +184,7 @@ struct waits_again : scenario<waits_again, 3>, strands_that_wait<1> {
   }
 };
 
-// An event happens while strands wait for it, of which one is cancelled.
+// An event happens while strands wait for it; one of them is cancelled.
 template <int Waiting>
 struct event_happens : scenario<event_happens<Waiting>, Waiting + 1>, strands_that_wait<Waiting> {
   sync::once_event<fiber> event;
@@ -211,7 +211,7 @@ struct event_happens : scenario<event_happens<Waiting>, Waiting + 1>, strands_th
   }
 };
 
-// Two wait to be notified, of which the first is cancelled. The notification goes to the other one.
+// Two strands wait to be notified; the first is cancelled. The notification goes to the other one.
 struct notified : scenario<notified, 3>, strands_that_wait<2> {
   sync::shared_queue<fiber, sync::by_next_waiting> queue;
 
@@ -239,7 +239,7 @@ struct notified : scenario<notified, 3>, strands_that_wait<2> {
   }
 };
 
-// Strands want a mutex, of which the first is cancelled, before the others come or meanwhile. The
+// Strands want a mutex; the first of them is cancelled, before the others come or meanwhile. The
 // last thread has the mutex, cancels, and frees it.
 enum class when { before, meanwhile };
 

@@ -16,7 +16,7 @@ struct wish {
   unsigned place;
   side wants;
 };
-// What one call of a strand would do: one of so many.
+// The `count` wishes of one call of a strand: one of them is fulfilled.
 struct call {
   unsigned count = 0;
   wish wishes[most_alternatives]{};
@@ -24,9 +24,9 @@ struct call {
 };
 struct course {
   call calls[most_calls]{};
-  bool ends_places = false; // after that; nobody else waits there, or will
+  bool ends_places = false; // after its calls; nobody else waits there then, or will
   bool is_cancelled = false;
-  bool cancels = false;  // those that are cancelled
+  bool cancels = false;  // cancels the strands with is_cancelled
   bool is_missed = true; // another strand waits for ever if this one stops
 };
 

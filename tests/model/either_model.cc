@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Models of alternatives of which one is the answer: exactly one takes it, and who waits for the
-// alternatives, or for an answer alone, goes on once and finds it, or what they have thrown.
+// Models of alternatives, one of which gives the answer: exactly one does. The caller waits for the
+// alternatives, or for an answer alone; it goes on once, and finds the answer or what they threw.
 //
 // The calls and their order are those of either.h (alternatives_cell, shared_cell, either) and
-// future.h; a join is a count. The shared cell ends when nobody has a share in it any more: who
-// touches it after that fails the run.
+// future.h; a join is a count. The shared cell ends when nobody has a share in it any more: a
+// thread that touches it after that fails the run.
 #include "mortal.h"
 
 #include "nopal/base/flag.h"
@@ -24,7 +24,7 @@ struct fiber {
   bool claim() noexcept { return waits.claim(0); }
 };
 
-// What an alternative does; one that moves badly has a value, but none can be written down.
+// What an alternative does; `moves_badly`: it has a value, but the move of that value throws.
 enum class does { finds, fails, moves_badly };
 
 template <int Count> struct cell {
@@ -44,7 +44,7 @@ template <int Count> struct cell {
       return;
     }
     if (!claimed.take()) {
-      check(prepared[winner] == 1, "who comes too late does not see what was done before");
+      check(prepared[winner] == 1, "a late alternative does not see what was done before");
       return;
     }
     check(winner == -1, "two have taken the answer");
@@ -74,7 +74,7 @@ template <int Count> struct cell {
   }
 };
 
-// All are joined; the last one goes on.
+// All alternatives are joined; the last one goes on.
 template <const auto& Does> struct joined : scenario<joined<Does>, int{std::size(Does)}> {
   static constexpr int count = std::size(Does);
   cell<count> of;
@@ -156,7 +156,7 @@ struct shared : scenario<shared<Does, Caller>,
   void after() { check(over, "the caller does not go on"); }
 };
 
-// Anybody may look whether it was taken.
+// Any thread may ask whether the answer was taken.
 struct looks : scenario<looks, 2> {
   base::flag claimed;
   base::handed_over<int> prepared{0};
@@ -166,7 +166,7 @@ struct looks : scenario<looks, 2> {
       prepared = 1;
       claimed.take();
     } else if (claimed.taken()) {
-      check(prepared == 1, "who sees that it was taken does not see what was done before");
+      check(prepared == 1, "a thread sees that it was taken, and not what was done before");
     }
   }
 };
@@ -186,8 +186,8 @@ int main(int argc, char** argv) {
   constexpr auto waits = caller::waits;
   constexpr auto cancelled = caller::is_cancelled;
   runner models{argc, argv};
-  models.random<looks>("who looks");
-  models.full<looks>("who looks");
+  models.random<looks>("a thread looks");
+  models.full<looks>("a thread looks");
   models.section("all are joined");
   models.random<joined<two>>("two find");
   models.bounded<joined<two>>("two find", 4);

@@ -34,7 +34,7 @@ struct fake_stack {
   std::uintptr_t bottom() const noexcept { return reinterpret_cast<std::uintptr_t>(places); }
   std::uintptr_t top() const noexcept { return reinterpret_cast<std::uintptr_t>(places + depth); }
 
-  // The one of the execution under way: deques know their stack by functions of a type.
+  // The stack of the execution under way: deques find their stack by static functions.
   static inline fake_stack* current = nullptr;
 };
 
@@ -46,8 +46,8 @@ struct fake_bounds {
   }
 };
 
-// Where every fork is public at once (bench/baseline). Such a deque maps arrays of frames; in
-// one that grows, of 1, 2 and 4 of them.
+// A deque of bench/baseline, in which every fork is public at once. It maps arrays of frames; if it
+// grows, arrays of 1, 2 and 4 frames.
 template <class Deque>
 concept classic = requires { Deque::steals_under_lock; };
 template <class Deque> constexpr bool tells_what_it_takes() noexcept {
@@ -109,7 +109,7 @@ private:
 
 namespace nopal::arch {
 
-// What the shipped instruction does.
+// Does what the shipped instruction does.
 template <class T> bool stack_below(const base::atomic<T>& word) noexcept {
   return model::fake_stack::current->bottom() < word.load(base::relaxed);
 }

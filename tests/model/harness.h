@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the models share: running a scenario under Relacy's schedulers, and the system calls and the
-// last words of the runtime as a model sees them.
+// What the models share: the runner of scenarios under Relacy's schedulers, and the runtime's
+// system calls and fatal errors as a model sees them.
 //
 // A scenario is a struct derived from `scenario`: its data members are the shared state, made anew
 // for each execution; `thread(i)` is what thread i does; `after()` checks the end. Data races,
@@ -22,8 +22,8 @@ namespace nopal::model {
 
 inline constexpr int max_threads = 4;
 
-// Who sleeps on which futex. Sleeping and waking order no memory: what a sleeper may read after it
-// was woken is up to the word's own orders.
+// Which thread sleeps on which futex. Sleeping and waking order no memory: the word's own orders
+// decide what a sleeper may read after it was woken.
 class futex_table {
 public:
   void clear() noexcept { count_ = 0; }

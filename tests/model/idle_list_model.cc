@@ -34,7 +34,7 @@ template <int Keepers> struct keeps : scenario<keeps<Keepers>, Keepers + 1> {
         return true;
     return false;
   }
-  // By whoever took the instance from the list.
+  // The thread that took the instance from the list calls this.
   void work() {
     do {
       while (take())

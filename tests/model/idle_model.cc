@@ -13,7 +13,8 @@ namespace {
 
 using map_deque = deque::stack_map<fork_record, fake_marks, fake_bounds, 2>;
 
-// Header's own promises. What the waker wrote is seen by whoever it woke, or who cancels too late.
+// What parking.h promises: a thread that was woken, or that cancels too late, sees what the waker
+// wrote.
 struct handed_to_sleeper : scenario<handed_to_sleeper, 2> {
   sync::idle_count idle;
   sync::parking_place place;
@@ -54,7 +55,7 @@ struct finished_scope : scenario<finished_scope, 2> {
   void thread(unsigned self) {
     if (self == 0) {
       scope.prepare();
-      finished.store(&scope, base::release); // seat::hand_back
+      finished.store(&scope, base::release); // group::finish
       base::full_fence();
       parking.wake(idle);
       return;
@@ -74,9 +75,9 @@ struct finished_scope : scenario<finished_scope, 2> {
   void after() { scope.check_resumed_once(); }
 };
 
-// Two groups: what is public of one must not wait for the pool worker that took the other's.
-// Thread 0 and the waiting thread publish, each of its own; each pool worker takes one strand, for
-// ever.
+// Two groups: a public fork of one must not wait for the pool worker that took a fork of the other.
+// Thread 0 and the waiting thread each publish forks of their own group. Each pool worker takes one
+// strand and runs it for ever.
 struct two_groups : scenario<two_groups, 4> {
   static constexpr unsigned waiting = 3;
 
@@ -136,7 +137,7 @@ struct two_groups : scenario<two_groups, 4> {
     taken.frame->resume();
   }
 
-  // Its child returns, and the strand goes on and forks again; or it was taken, and the waiting
+  // The child returns. Either the strand goes on and forks again, or a thief has it and the waiting
   // thread has nothing more to do.
   void run_waiting() noexcept {
     publish(0, 0);

@@ -11,9 +11,9 @@ namespace {
 using deque::entry;
 using deque::outcome;
 
-// A scope with `Children` children, joined `Rounds` times. As in sched/steal.cc: who runs the main
-// path publishes it and runs the child; a thief takes the main path from the ring and only then
-// counts its steal, perhaps long after the child has finished.
+// A scope with `Children` children, joined `Rounds` times. As in sched/steal.cc, the thread that
+// runs the main path publishes it and runs the child; a thief takes the main path from the ring and
+// only then counts its steal, perhaps long after the child has finished.
 template <int Children, int Rounds, int Threads>
 struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
   deque::public_ring<fork_record, 4> ring;
@@ -46,7 +46,7 @@ struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
     }
   }
 
-  // From the fork of `child` on; returns when this thread has left the main path.
+  // Runs the main path from the fork of `child` on; returns when this thread has left it.
   void main_path(int child) noexcept {
     for (; child < Children; ++child) {
       const int now = round;
@@ -70,7 +70,7 @@ struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
       main_path(0);
   }
 
-  // After the join, whoever was the last.
+  // The last to arrive at the join calls this.
   void go_on() noexcept {
     check(!joined[round], "two strands go on after one join");
     joined[round] = true;
@@ -88,8 +88,8 @@ struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
   void after() { check(joins == Rounds, "nobody went on after a join"); }
 };
 
-// Children that are all detached and finish in any order around the main path's arrival; the hand
-// over of the main path is left out, so that nothing but the counter orders anything.
+// Children that are all detached and finish in any order around the main path's arrival. The model
+// leaves out how the main path is handed over, so that the counter alone orders anything.
 template <int Children> struct all_detached : scenario<all_detached<Children>, Children + 1> {
   join::wait_free join;
   base::handed_over<int> results[Children];

@@ -16,7 +16,7 @@ public:
 
   virtual void* map(std::size_t bytes) noexcept = 0;
 
-  // The one of the execution under way: deques map memory by a function that has no object.
+  // The memory of the execution under way: deques map memory by a free function.
   static inline mapped_memory* current = nullptr;
 
 protected:

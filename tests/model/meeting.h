@@ -3,7 +3,7 @@
 //
 // The calls and their order are those of fibers/channels.cc and sched/park.cc. A strand that waits
 // goes on in the thread that took its offer, perhaps while the thread that published the offers has
-// not unlocked all places. Its frame ends when it goes on: who touches it then fails the run.
+// not unlocked all places. Its frame ends when it goes on, and a thread that touches it then fails.
 #pragma once
 
 #include "courses.h"
@@ -52,7 +52,7 @@ struct alternative {
   }
 };
 
-// Of do_one and its caller.
+// The frame of do_one and its caller.
 struct frame {
   alternative of[most_alternatives];
   sync::choice any;
@@ -80,7 +80,7 @@ struct strand {
     before = value;
   }
 
-  // But one, which was taken.
+  // Withdraws all offers but the one that was taken.
   void withdraw_all(unsigned taken = none_possible) noexcept {
     frame& of = here();
     for (unsigned i = 0; i < of.count; ++i)
@@ -233,7 +233,7 @@ private:
         places_[i].end();
   }
 
-  // None possible: the strand waits, or has gone on already.
+  // Returns none_possible if the strand waits, or has gone on already.
   unsigned meet_or_wait(strand& one) noexcept {
     frame& here = one.here();
     alternative* const first = in_order_of_places(here);
@@ -307,7 +307,7 @@ private:
     one.word.end(&here);
     const unsigned taken = here.any.taken();
     one.stopped = taken == sync::choice::cancelled;
-    check(one.stopped || taken < here.count, "a strand goes on of whose choice nothing was taken");
+    check(one.stopped || taken < here.count, "a strand goes on without a choice");
     one.withdraw_all(taken);
     if (one.stopped)
       return one.frames[one.calls].end();

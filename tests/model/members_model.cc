@@ -51,8 +51,8 @@ void end(mortal<node>& one) noexcept {
   one.end();
 }
 
-// Cancelled by one thread or two, which wait for one member or two. A member may be made by another
-// one. Where one cancels, the node ends then.
+// One thread or two cancel the node, and wait for its one member or two. A member may make another
+// one. If a single thread cancels, it ends the node then.
 enum class made_by { before, another };
 
 template <int Members, int Cancelling, made_by By>
@@ -90,7 +90,8 @@ struct members_end : scenario<members_end<Members, Cancelling, By>, Members + Ca
   }
 };
 
-// Who becomes a member while the node is cancelled: it sees that, or is waited for.
+// A fiber becomes a member while the node is cancelled: it sees that, or the canceller waits for
+// it.
 struct becomes_one : scenario<becomes_one, 2> {
   mortal<node> of;
   fiber waiting;

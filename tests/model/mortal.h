@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Room for an object that ends while the model still runs, such as the frame of a function: who
-// touches one of its atomics or its plain data after that fails the run.
+// Room for an object that ends while the model still runs, such as the frame of a function: a
+// thread that touches one of its atomics or its plain data after that fails the run.
 #pragma once
 
 #include "harness.h"

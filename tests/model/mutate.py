@@ -63,13 +63,14 @@ FLAGS = ["-std=c++20", "-w", '-DNOPAL_ATOMICS="tests/model/atomics.h"', "-DNOPAL
 
 _ORDER = re.compile(r"base::(acquire|release|acq_rel|seq_cst)\b")
 _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
-# What these do under their locks the models can see; elsewhere only that a lock is a lock.
+# The models see what these headers do under their locks. Of other locks they see only that a lock
+# excludes.
 LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/sync/idle_list.h",
          "nopal/sync/members.h", "nopal/sync/permit_queue.h", "nopal/sync/once_event.h",
          "nopal/sync/provision.h", "nopal/sync/rendezvous.h", "nopal/sync/shared_queue.h",
          "nopal/sync/wait_list.h")
 _LOCK = re.compile(r"const base::locked guard\{(?:\w+(?:\.|->))*lock_?(?:\(\))?\};")
-# Others' barriers may then fall between the load and the store of a pop.
+# Without it, another thread's barrier may fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")
 # Without the tag a position that was taken back and offered anew, or a number that came back, looks
 # unchanged (ABA).
@@ -149,7 +150,7 @@ class Checker:
             if name.endswith("_model.cc")
         )
         self.models = [(name, self.included(name)) for name in names]
-        # Those that include least are the fastest and the most pointed.
+        # The models that include least are the fastest, and test the least else.
         self.models.sort(key=lambda model: len(model[1]))
 
     def command(self, tree, name):
@@ -177,7 +178,7 @@ class Checker:
         if done.returncode == 1 and " failed\n" in output and "INTERNAL" not in output:
             return False, output
         if done.returncode < 0:
-            return False, output  # what a lock keeps apart ran into each other, and crashed
+            return False, output  # without the lock it crashed
         raise RuntimeError(f"{name} ended with status {done.returncode} and no verdict")
 
     def killer(self, mutant):

@@ -26,7 +26,7 @@ private:
   sync::permit_queue<waiter> turn_;
 };
 
-// Each thread enters a critical section so often.
+// Each thread enters a critical section `Times` times.
 template <int Threads, int Times> struct exclusive : scenario<exclusive<Threads, Times>, Threads> {
   mutex lock;
   waiter waiters[Threads][Times];
@@ -122,8 +122,8 @@ template <int Takers, int Hasty> struct given_up : scenario<given_up<Takers, Has
 
 enum class notified { one, one_inside, all };
 
-// One thread puts, the others take one each, and wait while there is nothing. It notifies one,
-// inside the mutex or outside, or all.
+// One thread puts items; each other thread takes one, and waits while there is none. The first
+// thread notifies one waiter, while it holds the mutex or after that, or notifies all.
 template <int Takers, notified How>
 struct condition : scenario<condition<Takers, How>, Takers + 1> {
   static constexpr int most_waits = 4;

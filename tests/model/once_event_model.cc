@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Models of an event that happens once: whoever waits goes on, once, and sees what was set.
+// Models of an event that happens once: each waiter goes on once, and sees what was set.
 //
 // The calls are those of fibers/waits.cc.
 #include "harness.h"
@@ -48,7 +48,7 @@ template <int Waiters> struct waits : scenario<waits<Waiters>, Waiters + 1> {
   }
 };
 
-// Who saw the event happen ends it.
+// The thread that saw the event happen ends it.
 struct ends : scenario<ends, 2> {
   mortal<sync::once_event<waiter>> event;
   waiter mine;
@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
   models.bounded<waits<1>>("one waits", 3);
   models.random<waits<2>>("two wait");
   models.bounded<waits<2>>("two wait", 2);
-  models.random<ends>("who waited ends it");
-  models.bounded<ends>("who waited ends it", 3);
+  models.random<ends>("the waiter ends the event");
+  models.bounded<ends>("the waiter ends the event", 3);
   return models.result();
 }

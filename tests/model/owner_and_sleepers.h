@@ -20,8 +20,7 @@ using deque::outcome;
 
 // One owner with `Thieves` workers around it; thread 0 is the owner. Workers of the pool take
 // whatever there is; a waiting thread takes strands of its own group only, and somebody else
-// is searching all the time. Those whose steals are in vain look themselves before they wake
-// another.
+// is searching all the time. With `in_vain`, a worker looks itself before it wakes another.
 enum class who { pool, bound, in_vain };
 
 template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_state {
@@ -78,7 +77,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
       idle.searching.fetch_add(1, base::seq_cst);
   }
 
-  // Nobody else's waiting thread sleeps.
+  // The model has no other waiting thread that this could wake.
   void hand_over() noexcept {
     if (Who == who::in_vain) {
       if (!idle.anybody_asleep())
@@ -91,7 +90,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
     announce_work();
   }
 
-  // Until it has taken one strand.
+  // Searches until it has taken one strand.
   void search(unsigned self) noexcept {
     if (pool)
       idle.searching.fetch_add(1, base::seq_cst);

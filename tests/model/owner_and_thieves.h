@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Scenarios of one deque, the same for each variant: the owner nests forks while thieves take what
-// they can get. Each strand goes on exactly once, and whoever resumes it sees all of it.
+// they can get. Each strand goes on exactly once, and the thread that resumes it sees all of it.
 //
 // The calls and their order are those of sched/thunk.h and sched/forks.cc (owner), sched/steal.cc
 // (thieves) and sched/groups.cc (a group's root fork).
@@ -42,7 +42,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     deque.attend();
   }
 
-  // The slow path of a fork: nobody need be woken here.
+  // The slow path of a fork. The model has no sleeper that it would have to wake.
   void fork_slow(fork_record* of) noexcept {
     if (deque.push_anyway(of) == attention::requested)
       deque.publish(of, forks_for);
@@ -60,7 +60,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     return of;
   }
 
-  // The second. False: the continuation was stolen, and this worker has left the stack.
+  // The second half. False: the continuation was stolen, and this worker has left the stack.
   bool close(fork_record& of) noexcept {
     strand& rest = *of.frame();
     if (pop(of) || deque.take_back(&of)) {
@@ -80,7 +80,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
     fork(1);
   }
 
-  // One fork. False: the continuation was stolen, and this worker has left the stack.
+  // Makes one fork. False: the continuation was stolen, and this worker has left the stack.
   bool fork(int level) noexcept {
     fork_record& of = open(level);
     if (level == 0)
@@ -254,8 +254,8 @@ struct all_open_starved : scenario<all_open_starved<Deque>, 3>,
   }
 };
 
-// A worker that goes from one group to another. Of two thieves each wants one group's
-// forks only; either may be told that what it saw is another's, but not before it was published.
+// A worker that goes from one group to another. Each of two thieves wants the forks of one group
+// only. A thief may hear that a fork is the other group's, but not before that fork was published.
 template <class Deque>
 struct two_groups : scenario<two_groups<Deque>, 3>, deque_state<Deque, shape{2, 0}> {
   using state = deque_state<Deque, shape{2, 0}>;

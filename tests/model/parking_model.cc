@@ -8,8 +8,8 @@
 namespace nopal::model {
 namespace {
 
-// A waker that passes no fence writes, then wakes. The sleeper sees what was written once its sleep
-// is over, whether it waited or cancelled too late.
+// A waker writes, then wakes, and passes no fence of its own. The sleeper sees what was written
+// once its sleep is over, whether it waited or cancelled too late.
 struct no_fence : scenario<no_fence, 2> {
   sync::idle_count idle;
   sync::parking_place place;
@@ -36,8 +36,8 @@ struct no_fence : scenario<no_fence, 2> {
   void after() { check(idle.asleep.load(base::relaxed) == 0, "asleep does not count sleepers"); }
 };
 
-// Somebody else is woken while it is still falling asleep: that must not hide the one that sleeps
-// from a publisher. The other is a waiting thread, to whom the work is no use.
+// A waiting thread is woken while it is still falling asleep; it has no use for the work. That must
+// not hide the sleeping pool thread from a publisher.
 struct woken_at_once : scenario<woken_at_once, 3> {
   sync::idle_count idle;
   sync::parking_place pool;

@@ -3,7 +3,7 @@
 // outcome, whole, and nobody leaves a meeting before all have come.
 //
 // Each thread is a process with a block of its own. The engine between them copies the fields that
-// ends.cc puts; what is only begun it does at once, or as late as its contract lets it.
+// ends.cc puts. An operation that was posted it does at once, or as late as its contract allows.
 #include "harness.h"
 
 #include "nopal/process/run/ends.cc"
@@ -35,10 +35,7 @@ public:
     std::memcpy(its.bytes, own.bytes, own.size);
   }
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
-    begin({&of(peer, at), value, false});
-  }
-  void post_add(unsigned peer, word& at, std::uint32_t by) override {
-    begin({&of(peer, at), by, true});
+    begin({&of(peer, at), value});
   }
   void progress() noexcept override { flush(); }
   void flush() noexcept override {
@@ -55,7 +52,6 @@ private:
   struct posted {
     word* at;
     std::uint32_t value;
-    bool adds;
   };
 
   void begin(posted one) noexcept {
@@ -64,12 +60,7 @@ private:
     if (rl::rand(2) == 0)
       flush();
   }
-  static void do_now(const posted& one) noexcept {
-    if (one.adds)
-      one.at->fetch_add(one.value, base::acq_rel);
-    else
-      one.at->store(one.value, base::release);
-  }
+  static void do_now(const posted& one) noexcept { one.at->store(one.value, base::release); }
   word& of(unsigned peer, word& at) const noexcept {
     const auto distance =
         reinterpret_cast<std::uintptr_t>(&at) - reinterpret_cast<std::uintptr_t>(&blocks_[self_]);
@@ -113,7 +104,7 @@ template <int Size, int Runs, int First> struct runs : scenario<runs<Size, Runs,
       mine.begin();
       const char outcome[2] = {'a', static_cast<char>('0' + run)};
       if (static_cast<int>(self) == (First + run) % Size)
-        mine.end_here(run % 2 == 1, outcome, sizeof outcome);
+        mine.end_run(run % 2 == 1, outcome, sizeof outcome);
       while (!mine.has_ended()) {
         by.progress();
         base::spin_pause();
@@ -122,8 +113,8 @@ template <int Size, int Runs, int First> struct runs : scenario<runs<Size, Runs,
       std::string error;
       mine.take_result(result, sizeof result, error);
       const char* const seen = run % 2 == 1 ? error.data() : result;
-      check(error.size() == (run % 2 == 1 ? 2u : 0u), "a run has failed, or not, against its word");
-      check(seen[0] == 'a' && seen[1] == outcome[1], "the outcome is another run's");
+      check(error.size() == (run % 2 == 1 ? 2u : 0u), "a run has the outcome of another one");
+      check(seen[0] == 'a' && seen[1] == outcome[1], "the outcome's text is another run's");
       ++got[run];
       mine.meet();
       check(got[run] == Size, "a process goes on before all have the outcome");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models of cells: who joins a task sees its result, whole, and the cell's owner writes it anew
-// only when the result was read. The owner, the child and who joins are on any processes.
+// Models of cells: the joiner of a task sees its whole result, and the cell's owner writes the cell
+// anew only when the result was read. The owner, the child and the joiner are on any processes.
 //
 // The heap has room for one cell, so each round uses the same. The engine's put is a write, its get
 // a read, and its store of a word a release.
@@ -54,17 +54,14 @@ struct cells : scenario<cells<Processes, Child, Joiner, Rounds>, Processes> {
   }
 
   cell* allocate(int round) {
-    if (Joiner != 0 && round > 0) // elsewhere it is freed some time; without a free cell, death
+    if (Joiner != 0 && round > 0) // allocate dies unless the joiner has freed it
       while (known[0].load(base::relaxed)->state.load(base::relaxed) != process::cell_freed)
         base::spin_pause();
     return heap->allocate(size_class);
   }
   static void finish(cell* one, int round) {
     result_of(one) = round + 1;
-    if (Child == 0)
-      process::set_state(*one, process::cell_value);
-    else
-      one->state.store(process::cell_value, base::release);
+    one->state.store(process::cell_value, base::release);
   }
   void join(cell* one, int round) {
     while (state_of(one) == process::cell_pending)
@@ -78,8 +75,7 @@ struct cells : scenario<cells<Processes, Child, Joiner, Rounds>, Processes> {
       one->state.store(process::cell_freed, base::release);
   }
   static process::cell_state state_of(cell* one) {
-    return Joiner == 0 ? process::state_of_own(*one)
-                       : static_cast<process::cell_state>(one->state.load(base::acquire));
+    return static_cast<process::cell_state>(one->state.load(base::acquire));
   }
 
   static void end_cell(cell* one) {
@@ -102,8 +98,8 @@ int main(int argc, char** argv) {
   runner models{argc, argv};
   models.random<cells<2, 1, 0>>("the child is elsewhere");
   models.bounded<cells<2, 1, 0>>("the child is elsewhere", 2);
-  models.random<cells<2, 0, 1>>("who joins is elsewhere");
-  models.bounded<cells<2, 0, 1>>("who joins is elsewhere", 2);
+  models.random<cells<2, 0, 1>>("the joiner is elsewhere");
+  models.bounded<cells<2, 0, 1>>("the joiner is elsewhere", 2);
   models.random<cells<2, 1, 1>>("both are on one process elsewhere");
   models.random<cells<3, 1, 2>>("both are elsewhere");
   models.bounded<cells<3, 1, 2, 2>>("both are elsewhere, twice", 1);

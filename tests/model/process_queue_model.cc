@@ -6,10 +6,10 @@
 // names it. After a pop that finds nothing the owner waits, and then writes all levels anew.
 //
 // A thief reads head and tail at once. The checker's atomics have one size, so that read is
-// modelled twice. `apart` are two atomics, the head read first, with a fence between: what one read
-// returns, these two may return as well, and pairs more. `whole` is one atomic with both in it,
-// and a read that only acquires; there a store of the tail reads the newest value, which hides
-// weak stores. What the first finds too much, the second does not need.
+// modelled twice. `apart` has two atomics; the head is read first, with a fence between: these
+// reads may return whatever one read returns, and other pairs besides. `whole` is one atomic with
+// both in it, and a read that only acquires; there a store of the tail reads the newest value,
+// which hides weak stores. So a bug must show in one of the two.
 #include "harness.h"
 
 #include "nopal/process/transport/queue.h"
@@ -80,7 +80,7 @@ template <std::uint32_t Capacity> std::uint64_t both_ends(apart<Capacity>& of) n
 template <std::uint32_t Capacity> std::uint64_t both_ends(whole<Capacity>& of) noexcept {
   return of.both.load(base::acquire);
 }
-// What must not be.
+// A thief must not read in this order.
 template <std::uint32_t Capacity> std::uint64_t tail_first(apart<Capacity>& of) noexcept {
   const std::uint64_t tail = of.tail.load(base::acquire);
   base::full_fence();
@@ -98,7 +98,8 @@ enum class thieves : unsigned char { live, die, read_the_tail_first, acknowledge
 inline constexpr int most_pushes = 8;
 inline constexpr int levels = 4;
 
-// Script: + push, - pop, n pop_newest, where there is something to pop; at last, all that is left.
+// The owner follows a script: + is push; - is pop and n is pop_newest, if something can be popped.
+// At the end it pops all that is left.
 template <class Memory, int Thieves, entry_is_read When = entry_is_read::after_it,
           thieves Thieves_ = thieves::live>
 struct queue_scenario : scenario<queue_scenario<Memory, Thieves, When, Thieves_>, Thieves + 1> {

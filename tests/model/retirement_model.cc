@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Models of the retirement of stacks: pages are never given back under a strand that runs, a strand
-// whose stack an reclaimer had goes on once, and what is charged adds up.
+// whose stack a reclaimer had goes on once, and what is charged adds up.
 #include "harness.h"
 
 #include "nopal/stack/retirement.h"
@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::uint32_t kBudget = 4; // pages
 
-// A strand that leaves its stack and goes on `Rounds` times, run by thread 0 first, and later by
-// whoever has its handoff to do. All others advise.
+// A strand that leaves its stack and goes on `Rounds` times. Thread 0 runs it first, and later the
+// reclaimer that got it as a handoff. All other threads give pages back.
 template <int Rounds, int Threads>
 struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
   stack::page_account account;
@@ -34,7 +34,7 @@ struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
     }
   }
 
-  // Leaves the strand when somebody else has its stack.
+  // Returns when a reclaimer has the strand's stack.
   void run(int round) noexcept {
     while (round < Rounds) {
       ++round;
@@ -80,8 +80,8 @@ struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
   }
 };
 
-// A stack that is pooled in between: whoever takes it from the pool has it, or leaves it to the
-// reclaimer, who puts it back.
+// A stack that is pooled in between: the thread that takes it from the pool has it, or leaves it to
+// the reclaimer, which puts it back.
 template <int Rounds> struct one_pooled : scenario<one_pooled<Rounds>, 3> {
   stack::page_account account;
   stack::retirement of;
@@ -129,7 +129,7 @@ template <int Rounds> struct one_pooled : scenario<one_pooled<Rounds>, 3> {
     stack::handoff to_do;
     if (!of.give_back(before, left, to_do))
       return;
-    check(to_do.frame == nullptr, "a pooled stack has an handoff");
+    check(to_do.frame == nullptr, "a pooled stack has a handoff");
     put();
   }
 

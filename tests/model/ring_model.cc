@@ -68,7 +68,7 @@ struct published_anew : scenario<published_anew, 3>, ring_state<2> {
   bool taken_back[strands]{};
 };
 
-// Two at a time in a ring of two: the places are used again, and the newest goes back first.
+// Two forks at a time in a ring of two: the places are used again, and the newest goes back first.
 struct full_ring : scenario<full_ring, 3>, ring_state<2> {
   void thread(unsigned self) {
     if (self != 0) {
@@ -80,7 +80,7 @@ struct full_ring : scenario<full_ring, 3>, ring_state<2> {
     push(1);
     const bool newest = take_back(1);
     const bool oldest = take_back(0);
-    check(oldest || newest || work[0].times_resumed() == 1, "not the oldest was taken first");
+    check(oldest || newest || work[0].times_resumed() == 1, "a thief took the newest");
     if (!newest && !oldest)
       check(ring.empty(), "a fork that was neither taken nor stolen is gone");
     push(2);

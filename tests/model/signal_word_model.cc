@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Models of a vproc's signals: a bit that a teller sets is seen by the owner's next forks, whatever
-// thieves do to the limit meanwhile, and also if the owner changes workers.
+// thieves do to the limit meanwhile, and even if the owner changes workers.
 //
 // The calls are those of vproc/timer.cc (tick), sched/forks.cc (push_slow) and vproc/worker.h
 // (run_on); a fork is the comparison with the limit. More of these signals: cancel_model.cc.
@@ -41,7 +41,7 @@ struct vproc_state {
       seen = true;
     }
   }
-  // At the end all is visible: a fork more sees what was told.
+  // At the end every store is visible, so one more fork must see the signal.
   void check_seen(fake_worker& with) noexcept {
     fork(with);
     check(seen, "a signal was lost");

@@ -8,29 +8,29 @@
 
 namespace nopal::model {
 
-// What goes on after a fork: the frame of the function that forked. Its data is plain, so whoever
-// resumes it without being entitled to, or too early, is a data race; resuming it twice is an
+// What goes on after a fork: the frame of the function that forked. Its data is plain, so a thread
+// that resumes it without a right to do so, or too early, is a data race; resuming it twice is an
 // error.
 class strand {
 public:
-  // Owner, before the fork is made.
+  // The owner calls this before it forks.
   void prepare() noexcept { locals_ = prepared; }
 
-  // Once, before anybody but the owner can see the fork.
+  // Called once, before other threads can see the fork.
   void complete(std::uintptr_t above) noexcept {
     check(completed_ == 0, "a fork was completed twice");
     completed_ = 1;
     above_ = above;
   }
-  // For whoever goes on with the stack after the strand was stolen.
+  // For the worker that goes on with the stack after the strand was stolen.
   std::uintptr_t above() const noexcept { return above_; }
 
   bool is_prepared() const noexcept { return locals_ == prepared; }
 
-  // The thief that gets it, where deques say so.
+  // The thief that gets it, with deques that say so.
   void take() noexcept { taken_ = taken_ + 1; }
 
-  // Whoever goes on with it; a thief finds it complete, or taken, as the deque promises.
+  // The thread that goes on with it; a thief finds it complete, or taken, as the deque promises.
   void resume() noexcept {
     check(locals_ == prepared, "a strand was resumed that was not prepared, or twice");
     locals_ = resumed;
@@ -42,7 +42,7 @@ public:
   int times_taken() const noexcept { return times_taken_; }
   int times_resumed() const noexcept { return times_; }
 
-  // At the end.
+  // Called at the end.
   void check_resumed_once() const noexcept {
     check(times_ == 1, times_ == 0 ? "a strand was never resumed" : "a strand was resumed twice");
   }

@@ -17,11 +17,11 @@ struct taken_fork {
   int number = 0;
 };
 
-// A deque with one private fork at most: what suspended_workers and a sleeper need of one. A thief
-// that starves takes the fork; whoever comes second finds it taken.
+// A deque with at most one private fork, and what suspended_workers and a sleeper need of a deque.
+// A starved thief takes the fork; the next thief finds it taken.
 class small_deque {
 public:
-  // The owner; true: somebody had asked, and it must look for sleepers.
+  // The owner calls this. True: a thief had asked, so the owner must look for sleepers.
   bool push() noexcept {
     open_.store(1, base::relaxed);
     base::light_barrier();
@@ -31,7 +31,7 @@ public:
   bool take() noexcept { return has_work(nullptr) && open_.exchange(0, base::relaxed) != 0; }
   bool has_work(const int*) noexcept { return open_.load(base::relaxed) != 0; }
 
-  // Nobody runs its owner, so what is private is as good as public.
+  // No vproc runs the owner, so a thief may take a private fork as if it were public.
   void publish_for_absent_owner() noexcept {}
   deque::outcome steal(const int*, taken_fork& taken) noexcept {
     taken.number = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A strand that waits, as a model sees it: a thread, which waits as one that is no worker does.
+// A strand that waits. In a model it is a thread, and waits as a thread does that is no worker.
 #pragma once
 
 #include "strand.h"
@@ -22,7 +22,7 @@ struct waiter {
 
   bool claim() noexcept { return woken_by.claim(0); }
 
-  // It is gone once it was woken.
+  // Writes over itself after it was woken, so a waker that touches it later is a data race.
   void wait() noexcept {
     woken.wait();
     next = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models of strands that become ready among workers that fall asleep, and of slots of the
-// table that come into use.
+// Models of strands that become ready while workers fall asleep, and of slots of the table that
+// come into use.
 //
 // The calls and their order are those of sched/park.cc (make_ready), sched/steal.cc (find_work),
 // sched/idle.cc (begin_search to end_search, announce_work) and vproc/table.cc (take_worker). A
@@ -29,8 +29,8 @@ template <int Workers> struct idle_workers {
   }
 };
 
-// Strands become ready amid workers that fall asleep; each worker takes one. If it is a waiting
-// thread's computation, the waiting thread must be woken though somebody searches all the time.
+// Strands become ready while workers fall asleep; each worker takes one. If only the waiting thread
+// may take them, it must be woken although another thread searches all the time.
 enum class amid { pool, bound, vain_steals };
 
 template <int Workers, amid Amid>
@@ -101,8 +101,8 @@ struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle
   }
 };
 
-// A worker gets a slot that was not in use, forks, and goes on for ever, while another falls
-// asleep: table.cc (take_worker), and the push and its publication in short.
+// A worker gets a slot that was not in use, forks, and goes on for ever, while another one falls
+// asleep. This is table.cc (take_worker), with the push and its publication shortened.
 struct comes_into_use : scenario<comes_into_use, 2>, idle_workers<1> {
   base::atomic<std::uint32_t> in_use{1};
   base::atomic<bool> limit_is_low{false}; // of the worker in slot 1
@@ -143,7 +143,8 @@ struct comes_into_use : scenario<comes_into_use, 2>, idle_workers<1> {
   void after() { check_counts(); }
 };
 
-// A spare worker on whom whoever made a strand ready relied wakes another before it rests.
+// A thread makes a strand ready and wakes nobody, since a spare searches. The spare wakes another
+// worker before it rests.
 struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
   static constexpr unsigned spare = 2;
   waiter one;
@@ -159,7 +160,7 @@ struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
       wake_pool_worker();
   }
 
-  // One look, and then it rests: rest_as_spare.
+  // The spare looks once, and then rests (rest_as_spare).
   void look_and_rest() noexcept {
     idle.searching.fetch_add(1, base::seq_cst);
     waiter* const taken = ready.take(any);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Three threads open two libraries, call them and close them, many times. The threads of the pools
-// go on after that, so their code must stay.
+// A program without Nopal. Three threads open two libraries, call them and close them, many times.
+// The threads of the pools go on after that, so their code must stay in memory.
 #include <dlfcn.h>
 
 #include <array>

@@ -4,8 +4,8 @@
 //
 //     program copies=N [force] [global] [times=N] LIBRARY[:FUNCTION]...
 //
-// copies: so many copies of Nopal are in the process; force: forks are stolen wherever they can be,
-// in all of them; global: libraries see one another's symbols.
+// copies: the number of copies of Nopal in the process; force: in all copies, forks are stolen
+// wherever they can be; global: libraries see one another's symbols.
 #include "tests/plugin/work.h"
 
 #include <nopal/affine.h>
@@ -39,8 +39,8 @@ template <class T> void expect(const char* what, T got, T wanted) {
   std::_Exit(1);
 }
 
-long fib_of(void* of, int n) { return static_cast<const calls*>(of)->fib(n); }
-void* context_of(const calls* one) { return const_cast<calls*>(one); }
+long fib_of(void* library, int n) { return static_cast<const calls*>(library)->fib(n); }
+void* context_of(const calls* library) { return const_cast<calls*>(library); }
 
 // fib(0) + ... + fib(n - 1)
 constexpr long sum_of_fibs(int n) {
@@ -80,11 +80,11 @@ void forks_around_a_call(const calls* library) {
   for (long& each : got)
     s.fork(each, [library] {
       nopal::scope inner;
-      long here = 0;
-      inner.fork(here, [library] { return library->fib(8); });
-      const long there = own->fib(7);
+      long in_library = 0;
+      inner.fork(in_library, [library] { return library->fib(8); });
+      const long in_program = own->fib(7);
       inner.join();
-      return here + there;
+      return in_library + in_program;
     });
   s.join();
   for (const long each : got)
@@ -119,16 +119,16 @@ void cancelled_during_a_call(const calls* library) {
   std::atomic<bool> went_on = false;
   nopal::cancel_scope s;
   struct context {
-    nopal::cancel_scope* of;
+    nopal::cancel_scope* scope;
     std::atomic<int>* called;
   } given{&s, &called};
   s.fork([&] {
     const long sum = library->sum(
         8,
-        [](void* one, int i) {
-          const auto* const known = static_cast<context*>(one);
+        [](void* pointer, int i) {
+          const auto* const known = static_cast<context*>(pointer);
           *known->called += 1;
-          known->of->cancel();
+          known->scope->cancel();
           return own->fib(i);
         },
         &given);
@@ -144,8 +144,8 @@ void cancelled_during_a_call(const calls* library) {
 void deadlines(const calls* library) {
   expect("a deadline in the program", own->deadline_rings(5), true);
   expect("a deadline in a library", library->deadline_rings(5), true);
-  const auto rings = [](void* of, int) -> long {
-    return static_cast<const calls*>(of)->deadline_rings(5) ? 1 : 0;
+  const auto rings = [](void* context, int) -> long {
+    return static_cast<const calls*>(context)->deadline_rings(5) ? 1 : 0;
   };
   expect("deadlines in a library, in strands", own->sum(3, rings, context_of(library)), 3L);
   expect("deadlines in the program, in a library's strands",

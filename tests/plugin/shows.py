@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """What a shared library that contains Nopal shows of it: shows.py READELF nothing|protected LIBRARY
 
-nothing    no symbol of Nopal's
-protected  none that another file's could replace, and none that the dynamic linker makes unique
+nothing    it shows no symbol of Nopal's
+protected  it shows none that a symbol of another file could replace, and none that the dynamic
+           linker makes unique
 
 A function of the standard library that is given a type of Nopal's is not one of Nopal's.
 """

@@ -7,7 +7,7 @@ namespace {
 
 TEST(death_long, of_any_process_ends_the_others) {
   for (std::uint64_t seed = 100; seed < 200; ++seed)
-    one_dies(seed);
+    a_process_dies(seed);
 }
 
 } // namespace

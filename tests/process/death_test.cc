@@ -9,38 +9,38 @@
 namespace nopal_test {
 namespace {
 
-const std::string of_one =
+const std::string process_1_has_died =
     "nopal: process 1 has died before the computation has ended, so this process ends too\n";
 
 TEST(death, of_any_process_ends_the_others) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed)
-    one_dies(seed);
+    a_process_dies(seed);
 }
 
 // It dies while the others wait for it: before it takes part.
 TEST(death, before_a_run_ends_the_others) {
   const ended got = apart([] {
-    process::session here{0, nullptr, {.processes = 2}};
-    if (here.rank() == 1)
+    process::session session{0, nullptr, {.processes = 2}};
+    if (session.rank() == 1)
       std::raise(SIGKILL);
-    here.run([] { return 1; });
-    here.run([] { return 1; });
+    session.run([] { return 1; });
+    session.run([] { return 1; });
   });
-  EXPECT_EQ(got.said, of_one);
+  EXPECT_EQ(got.said, process_1_has_died);
   EXPECT_EQ(got.status, 70);
 }
 
 int exits(int depth) {
   if (depth == 0)
     std::exit(3);
-  process::task<int> one = process::spawn(exits, depth - 1);
-  return process::join(one);
+  process::task<int> child = process::spawn(exits, depth - 1);
+  return process::join(child);
 }
 
 TEST(death, by_exit_in_a_task_ends_the_others) {
   const ended got = apart([] {
-    process::session here{0, nullptr, {.processes = 4}};
-    here.run(exits, 5);
+    process::session session{0, nullptr, {.processes = 4}};
+    session.run(exits, 5);
   });
   std::vector<int> all = got.others;
   all.push_back(got.status);
@@ -54,15 +54,15 @@ void throws_alone() { throw std::runtime_error("alone"); }
 // An exception that nobody catches leaves one process's main.
 TEST(death, by_an_exception_ends_the_others) {
   const ended got = apart([] {
-    process::session here{0, nullptr, {.processes = 3}};
+    process::session session{0, nullptr, {.processes = 3}};
     [&]() noexcept { // as main
-      if (here.rank() == 1)
+      if (session.rank() == 1)
         throws_alone();
     }();
-    here.run([] { return 1; });
-    here.run([] { return 1; });
+    session.run([] { return 1; });
+    session.run([] { return 1; });
   });
-  EXPECT_NE(got.said.find(of_one), std::string::npos) << got.said;
+  EXPECT_NE(got.said.find(process_1_has_died), std::string::npos) << got.said;
   EXPECT_EQ(got.said.find("(hung)"), std::string::npos);
   EXPECT_EQ(got.status, 70);
 }
@@ -71,11 +71,11 @@ TEST(death, by_an_exception_ends_the_others) {
 TEST(death, by_an_exception_through_the_session_ends_the_others) {
   const ended got = apart([] {
     try {
-      process::session here{0, nullptr, {.processes = 3}};
-      if (here.rank() == 1)
+      process::session session{0, nullptr, {.processes = 3}};
+      if (session.rank() == 1)
         throws_alone();
-      here.run([] { return 1; });
-      here.run([] { return 1; });
+      session.run([] { return 1; });
+      session.run([] { return 1; });
     } catch (const std::runtime_error&) {
     }
   });
@@ -83,7 +83,7 @@ TEST(death, by_an_exception_through_the_session_ends_the_others) {
                           "processes may wait for it\n"),
             std::string::npos)
       << got.said;
-  EXPECT_NE(got.said.find(of_one), std::string::npos) << got.said;
+  EXPECT_NE(got.said.find(process_1_has_died), std::string::npos) << got.said;
   EXPECT_EQ(got.status, 70);
 }
 
@@ -91,8 +91,8 @@ TEST(death, by_an_exception_through_the_session_ends_the_others) {
 TEST(death, comes_to_nobody_if_a_run_has_thrown) {
   const ended got = apart([] {
     try {
-      process::session here{0, nullptr, {.processes = 3}};
-      here.run([]() -> int { throw std::runtime_error("together"); });
+      process::session session{0, nullptr, {.processes = 3}};
+      session.run([]() -> int { throw std::runtime_error("together"); });
     } catch (const process::remote_error& error) {
       std::printf("%s ", error.text().c_str());
     }

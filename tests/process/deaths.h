@@ -28,15 +28,15 @@ inline int grows(int depth) {
 }
 
 // Expects of one death: the others have said who has died, and have exited with 70; nothing hung.
-inline void one_dies(std::uint64_t seed) {
+inline void a_process_dies(std::uint64_t seed) {
   const shared<death_board> board;
   deaths = board.get();
   generator random{seed};
   const unsigned processes = 2 + random.below(6);
   board->left = static_cast<int>(1 + random.below(200'000));
   const ended got = apart([&] {
-    process::session here{0, nullptr, {.processes = processes, .seed = seed}};
-    here.run(grows, 25);
+    process::session session{0, nullptr, {.processes = processes, .seed = seed}};
+    session.run(grows, 25);
   });
   SCOPED_TRACE("seed " + std::to_string(seed) + ", " + std::to_string(processes) +
                " processes: " + got.said);

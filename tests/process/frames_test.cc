@@ -128,8 +128,8 @@ long spawns_in_a_handler(int n) {
   try {
     throw std::out_of_range("kept");
   } catch (const std::out_of_range& same) {
-    process::task<long> one = process::spawn(fib, n);
-    result = process::join(one);
+    process::task<long> child = process::spawn(fib, n);
+    result = process::join(child);
     if (process::rank() != before || same.what() != std::string("kept"))
       return -1;
   }
@@ -147,8 +147,8 @@ struct spawns_when_it_ends {
   bool* stayed;
   ~spawns_when_it_ends() {
     const unsigned before = process::rank();
-    process::task<long> one = process::spawn(fib, 15);
-    *result += process::join(one);
+    process::task<long> child = process::spawn(fib, 15);
+    *result += process::join(child);
     *stayed = *stayed && process::rank() == before;
   }
 };
@@ -158,7 +158,7 @@ long unwound(int times) {
   bool stayed = true;
   for (int i = 0; i < times; ++i) {
     try {
-      const spawns_when_it_ends one{&result, &stayed};
+      const spawns_when_it_ends guard{&result, &stayed};
       throw i;
     } catch (const int thrown) {
       result += thrown == i ? 0 : 1'000'000;
@@ -190,12 +190,12 @@ int slow(std::uint32_t before, int round) {
 int joins_in_a_handler(int rounds) {
   int good = 0;
   for (int round = 0; round < rounds; ++round) {
-    process::task<int> one = process::spawn(slow, process::this_worker.queue.stolen(), round);
+    process::task<int> child = process::spawn(slow, process::this_worker.queue.stolen(), round);
     try {
       throw round;
     } catch (const int& same) {
       board->arrived.store(round + 1);
-      good += process::join(one) == 2584 && same == round ? 1 : 0;
+      good += process::join(child) == 2584 && same == round ? 1 : 0;
     }
   }
   return good;
@@ -206,10 +206,10 @@ TEST(frames, wait_amid_a_handler) {
   board = all.get();
   for (const unsigned processes : {2u, 4u}) {
     const ended got = apart([&] {
-      process::session here{0, nullptr, {.processes = processes}};
-      const int good = here.run(joins_in_a_handler, 30);
+      process::session session{0, nullptr, {.processes = processes}};
+      const int good = session.run(joins_in_a_handler, 30);
       board->suspended += static_cast<int>(process::this_worker.done.suspended);
-      if (here.rank() == 0)
+      if (session.rank() == 0)
         std::printf("%d", good);
       std::fflush(stdout);
     });

@@ -8,6 +8,7 @@ The exit status is 77, and the reason is printed, where this machine allows no t
 
 import pathlib
 import random
+import re
 import sys
 import tempfile
 
@@ -16,6 +17,9 @@ import launched_test as one_host
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench" / "process"))
 
 import two_hosts  # pylint: disable=wrong-import-position
+
+# Open MPI's launcher says so when its child has called exec first, as on a busy machine.
+_WARNING_OF_OPENMPI = re.compile(r"^.*plm:rsh: Warning: setpgid.*\n", re.MULTILINE)
 
 
 class Launcher(one_host.Launcher):
@@ -38,9 +42,10 @@ def check(launcher, transport):
         done = launcher.run(processes, "24", "3", NOPAL_TRANSPORT=transport)
         print(f"{launcher.mpi}, {transport}: {done.stdout.splitlines()[:1]}", flush=True)
         wanted = f"{processes} processes: fib(24) = 46368\n" * 3
-        if done.returncode != 0 or done.stdout != wanted or done.stderr:
+        errors = re.sub(_WARNING_OF_OPENMPI, "", done.stderr)
+        if done.returncode != 0 or done.stdout != wanted or errors:
             problems.append(f"{processes} processes: exit {done.returncode}, output "
-                            f"{done.stdout!r}, errors {done.stderr!r}")
+                            f"{done.stdout!r}, errors {errors!r}")
     one = one_host.Killing(launcher, transport, more=one_host.WITHOUT_CLEANUP[launcher.mpi])
     one_host.wait_until_connected(one.folder.name, one.processes)  # before, no host hears of others
     seconds, wrong = one.kill_one(0, random)

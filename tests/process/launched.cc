@@ -45,13 +45,13 @@ bool begin_mpi(int argc, char** argv) {
 void compute(int argc, char** argv) {
   const int n = std::atoi(argv[1]);
   const int runs = std::atoi(argv[2]);
-  process::session here{argc, argv};
+  process::session session{argc, argv};
   if (argc == 4)
     std::ofstream{std::string(argv[3]) + "/connected." + std::to_string(getpid())};
   for (int i = 0; i < runs; ++i) {
-    const long got = here.run(fib, n);
-    if (here.rank() == 0)
-      std::printf("%u processes: fib(%d) = %ld\n", here.size(), n, got);
+    const long got = session.run(fib, n);
+    if (session.rank() == 0)
+      std::printf("%u processes: fib(%d) = %ld\n", session.size(), n, got);
   }
   std::fflush(stdout);
 }

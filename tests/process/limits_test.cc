@@ -12,8 +12,8 @@ int deep(int depth) {
   frame[0] = 1;
   if (depth == 0)
     return 0;
-  process::task<int> one = process::spawn(deep, depth - 1);
-  return process::join(one) + frame[0];
+  process::task<int> child = process::spawn(deep, depth - 1);
+  return process::join(child) + frame[0];
 }
 
 const std::string region_is_too_small =
@@ -24,8 +24,8 @@ const std::string region_is_too_small =
 TEST(limits, of_the_region_end_in_a_sentence) {
   const ended got = apart([] {
     setenv("NOPAL_REGION_SIZE", "64K", 1);
-    process::session here{0, nullptr};
-    here.run(deep, 10'000);
+    process::session session{0, nullptr};
+    session.run(deep, 10'000);
   });
   EXPECT_EQ(got.said, region_is_too_small);
   EXPECT_EQ(got.status, 70);
@@ -47,8 +47,8 @@ template <std::size_t Bytes> int leap(int depth) {
   frame[lowest] = 1;
   if (depth == 0)
     return 0;
-  process::task<int> one = process::spawn(leap<Bytes>, depth - 1);
-  return process::join(one) + frame[lowest];
+  process::task<int> child = process::spawn(leap<Bytes>, depth - 1);
+  return process::join(child) + frame[lowest];
 }
 
 TEST(limits, of_the_region_are_not_leapt_over) {
@@ -65,17 +65,17 @@ void change_nothing(int) {}
 TEST(limits, a_fault_that_is_sent_has_the_effect_that_it_had) {
   EXPECT_EQ(apart([] {
               signal(SIGSEGV, SIG_DFL); // sanitizers have handlers
-              process::session here{0, nullptr, {.processes = 1}};
+              process::session session{0, nullptr, {.processes = 1}};
               raise(SIGSEGV);
             }).status,
             128 + SIGSEGV);
   for (auto* const before : {SIG_IGN, change_nothing}) {
     const ended got = apart([before] {
       signal(SIGSEGV, before);
-      process::session here{0, nullptr, {.processes = 1, .region_size = std::size_t{64} << 10}};
+      process::session session{0, nullptr, {.processes = 1, .region_size = std::size_t{64} << 10}};
       for (int i = 0; i < 3; ++i)
         kill(getpid(), SIGSEGV);
-      here.run(deep, 10'000); // the handler is still there
+      session.run(deep, 10'000); // the handler is still there
     });
     EXPECT_EQ(got.said, region_is_too_small);
     EXPECT_EQ(got.status, 70);
@@ -86,11 +86,11 @@ TEST(limits, of_the_region_are_an_option) {
   EXPECT_EQ(computed_by({.region_size = std::size_t{64} << 20}, deep, 10'000).said, "10000");
 }
 
-int one() { return 1; }
+int returns_1() { return 1; }
 
 int left_behind(int number) {
   for (int i = 0; i < number; ++i)
-    process::spawn(one);
+    process::spawn(returns_1);
   return number;
 }
 
@@ -109,11 +109,11 @@ TEST(limits, of_the_heap_are_an_option) {
 // What a run leaves behind is gone with it.
 TEST(limits, of_the_heap_are_those_of_a_run) {
   const ended got = apart([] {
-    process::session here{0, nullptr, {.processes = 2, .heap_size = std::size_t{1} << 20}};
+    process::session session{0, nullptr, {.processes = 2, .heap_size = std::size_t{1} << 20}};
     int sum = 0;
     for (int i = 0; i < 10; ++i)
-      sum += here.run(left_behind, 8'000);
-    if (here.rank() == 0)
+      sum += session.run(left_behind, 8'000);
+    if (session.rank() == 0)
       std::printf("%d", sum);
   });
   EXPECT_EQ(got.said, "80000");

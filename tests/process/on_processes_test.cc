@@ -9,9 +9,9 @@ namespace {
 TEST(written_once, runs_on_processes) {
   for (const unsigned processes : {1u, 2u, 3u, 4u, 7u}) {
     const ended got = apart([&] {
-      process::session here{0, nullptr, {.processes = processes}};
-      const std::string said = computed(here);
-      if (here.rank() == 0)
+      process::session session{0, nullptr, {.processes = processes}};
+      const std::string said = computed(session);
+      if (session.rank() == 0)
         std::printf("%s", said.c_str());
       else if (said != "92 std::out_of_range: too deep")
         std::abort(); // every process has the same

@@ -17,11 +17,9 @@ namespace {
 
 using process::engine;
 using process::options;
-using process::resolved_options;
 
 using variables = std::map<std::string, std::string>;
-std::variant<resolved_options, std::string> resolve_with(const options& asked,
-                                                         const variables& given) {
+std::variant<options, std::string> resolve_with(const options& asked, const variables& given) {
   const auto lookup = [&](const char* name) -> const char* {
     const auto found = given.find(name);
     return found == given.end() ? nullptr : found->second.c_str();
@@ -29,13 +27,13 @@ std::variant<resolved_options, std::string> resolve_with(const options& asked,
   return process::resolve(asked, lookup, 99);
 }
 
-resolved_options accepted(const options& asked, const variables& given) {
+options accepted(const options& asked, const variables& given) {
   const auto result = resolve_with(asked, given);
   if (const auto* const complaint = std::get_if<std::string>(&result)) {
     ADD_FAILURE() << *complaint;
     return {};
   }
-  return std::get<resolved_options>(result);
+  return std::get<options>(result);
 }
 
 std::string refusal(const options& asked, const variables& given) {
@@ -45,37 +43,37 @@ std::string refusal(const options& asked, const variables& given) {
 }
 
 TEST(process_options, have_defaults) {
-  const resolved_options all = accepted({}, {});
+  const options all = accepted({}, {});
   EXPECT_EQ(all.processes, 1u);
   EXPECT_EQ(all.region_size, std::size_t{256} << 10);
   EXPECT_EQ(all.heap_size, std::size_t{16} << 20);
   EXPECT_EQ(all.transport, engine::best);
-  EXPECT_FALSE(all.stats);
-  EXPECT_FALSE(all.verbose);
-  EXPECT_EQ(all.seed, 99u);
-  EXPECT_EQ(all.latency_us, 0u);
-  EXPECT_EQ(all.progress, 0u);
+  EXPECT_FALSE(*all.stats);
+  EXPECT_FALSE(*all.verbose);
+  EXPECT_EQ(*all.seed, 99u);
+  EXPECT_EQ(*all.latency_us, 0u);
+  EXPECT_EQ(*all.progress, 0u);
 }
 
 TEST(process_options, come_from_the_environment) {
-  const resolved_options all = accepted({}, {{"NOPAL_PROCESSES", "64"},
-                                             {"NOPAL_REGION_SIZE", "1G"},
-                                             {"NOPAL_HEAP_SIZE", "16G"},
-                                             {"NOPAL_TRANSPORT", "mpi"},
-                                             {"NOPAL_STATS", "1"},
-                                             {"NOPAL_VERBOSE", "1"},
-                                             {"NOPAL_SEED", "0xffffffffffffffff"},
-                                             {"NOPAL_LATENCY_US", "1000000"},
-                                             {"NOPAL_PROGRESS", "3600"}});
+  const options all = accepted({}, {{"NOPAL_PROCESSES", "64"},
+                                    {"NOPAL_REGION_SIZE", "1G"},
+                                    {"NOPAL_HEAP_SIZE", "16G"},
+                                    {"NOPAL_TRANSPORT", "mpi"},
+                                    {"NOPAL_STATS", "1"},
+                                    {"NOPAL_VERBOSE", "1"},
+                                    {"NOPAL_SEED", "0xffffffffffffffff"},
+                                    {"NOPAL_LATENCY_US", "1000000"},
+                                    {"NOPAL_PROGRESS", "3600"}});
   EXPECT_EQ(all.processes, 64u);
   EXPECT_EQ(all.region_size, std::size_t{1} << 30);
   EXPECT_EQ(all.heap_size, std::size_t{16} << 30);
   EXPECT_EQ(all.transport, engine::mpi);
-  EXPECT_TRUE(all.stats);
-  EXPECT_TRUE(all.verbose);
-  EXPECT_EQ(all.seed, ~std::uint64_t{0});
-  EXPECT_EQ(all.latency_us, 1'000'000u);
-  EXPECT_EQ(all.progress, 3600u);
+  EXPECT_TRUE(*all.stats);
+  EXPECT_TRUE(*all.verbose);
+  EXPECT_EQ(*all.seed, ~std::uint64_t{0});
+  EXPECT_EQ(*all.latency_us, 1'000'000u);
+  EXPECT_EQ(*all.progress, 3600u);
 }
 
 TEST(process_options, name_each_transport) {
@@ -88,33 +86,33 @@ TEST(process_options, name_each_transport) {
 }
 
 TEST(process_options, of_the_program_beat_the_environment) {
-  const resolved_options all = accepted({.processes = 3,
-                                         .region_size = std::size_t{64} << 10,
-                                         .heap_size = std::size_t{1} << 20,
-                                         .transport = engine::local,
-                                         .stats = false,
-                                         .verbose = false,
-                                         .seed = 5,
-                                         .latency_us = 0,
-                                         .progress = 0},
-                                        {{"NOPAL_PROCESSES", "4"},
-                                         {"NOPAL_REGION_SIZE", "128K"},
-                                         {"NOPAL_HEAP_SIZE", "2M"},
-                                         {"NOPAL_TRANSPORT", "ucx"},
-                                         {"NOPAL_STATS", "1"},
-                                         {"NOPAL_VERBOSE", "1"},
-                                         {"NOPAL_SEED", "6"},
-                                         {"NOPAL_LATENCY_US", "7"},
-                                         {"NOPAL_PROGRESS", "8"}});
+  const options all = accepted({.processes = 3,
+                                .region_size = std::size_t{64} << 10,
+                                .heap_size = std::size_t{1} << 20,
+                                .transport = engine::local,
+                                .stats = false,
+                                .verbose = false,
+                                .seed = 5,
+                                .latency_us = 0,
+                                .progress = 0},
+                               {{"NOPAL_PROCESSES", "4"},
+                                {"NOPAL_REGION_SIZE", "128K"},
+                                {"NOPAL_HEAP_SIZE", "2M"},
+                                {"NOPAL_TRANSPORT", "ucx"},
+                                {"NOPAL_STATS", "1"},
+                                {"NOPAL_VERBOSE", "1"},
+                                {"NOPAL_SEED", "6"},
+                                {"NOPAL_LATENCY_US", "7"},
+                                {"NOPAL_PROGRESS", "8"}});
   EXPECT_EQ(all.processes, 3u);
   EXPECT_EQ(all.region_size, std::size_t{64} << 10);
   EXPECT_EQ(all.heap_size, std::size_t{1} << 20);
   EXPECT_EQ(all.transport, engine::local);
-  EXPECT_FALSE(all.stats);
-  EXPECT_FALSE(all.verbose);
-  EXPECT_EQ(all.seed, 5u);
-  EXPECT_EQ(all.latency_us, 0u);
-  EXPECT_EQ(all.progress, 0u);
+  EXPECT_FALSE(*all.stats);
+  EXPECT_FALSE(*all.verbose);
+  EXPECT_EQ(*all.seed, 5u);
+  EXPECT_EQ(*all.latency_us, 0u);
+  EXPECT_EQ(*all.progress, 0u);
 }
 
 // Each variable, what it refuses, and what the sentence says is accepted.
@@ -182,7 +180,7 @@ int seven() { return 7; }
 TEST(process_options, end_a_program_that_gets_wrong_ones) {
   const ended got = apart([] {
     setenv("NOPAL_HEAP_SIZE", "1", 1);
-    process::session here{0, nullptr};
+    process::session session{0, nullptr};
   });
   EXPECT_EQ(got.said, "nopal: NOPAL_HEAP_SIZE is \"1\", but it must be a power of two from 1M to "
                       "16G, in bytes or with a suffix K, M or G\n");
@@ -206,7 +204,7 @@ TEST(process_options, name_what_the_program_was_linked_without) {
 TEST(process_options, refuse_a_launcher_that_the_program_is_not_linked_for) {
   const ended got = apart([] {
     setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
-    process::session here{0, nullptr};
+    process::session session{0, nullptr};
   });
   EXPECT_EQ(got.said, "nopal: mpirun of Open MPI has begun 4 processes (OMPI_COMM_WORLD_SIZE), and "
                       "the program is linked with nopal::process, which forks processes by itself: "
@@ -218,7 +216,7 @@ TEST(process_options, refuse_a_launcher_that_the_program_is_not_linked_for) {
 TEST(process_options, accept_a_launcher_of_one_process) {
   const ended got = apart([] {
     setenv("PMI_SIZE", "1", 1);
-    process::session here{0, nullptr};
+    process::session session{0, nullptr};
   });
   EXPECT_EQ(got.said, "");
   EXPECT_EQ(got.status, 0);
@@ -227,8 +225,8 @@ TEST(process_options, accept_a_launcher_of_one_process) {
 TEST(process_options, take_the_number_of_processes_from_the_environment) {
   const ended got = apart([] {
     setenv("NOPAL_PROCESSES", "3", 1);
-    process::session here{0, nullptr};
-    std::printf("%u", here.size());
+    process::session session{0, nullptr};
+    std::printf("%u", session.size());
     std::fflush(stdout);
   });
   EXPECT_EQ(got.said, "333");

@@ -44,8 +44,8 @@ inline std::string all_from(int pipe, pid_t group) {
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
         end - std::chrono::steady_clock::now());
-    pollfd one{pipe, POLLIN, 0};
-    if (left.count() <= 0 || poll(&one, 1, static_cast<int>(left.count())) == 0) {
+    pollfd output{pipe, POLLIN, 0};
+    if (left.count() <= 0 || poll(&output, 1, static_cast<int>(left.count())) == 0) {
       kill(-group, SIGKILL);
       return said + "(hung)";
     }
@@ -115,17 +115,17 @@ inline void until_stolen(std::uint32_t before) {
 
 // What the caller has on its stack, and the caller, go on in another process.
 inline void move_on() {
-  process::task<void> one = process::spawn(until_stolen, process::this_worker.queue.stolen());
-  process::join(one);
+  process::task<void> child = process::spawn(until_stolen, process::this_worker.queue.stolen());
+  process::join(child);
 }
 
 // Runs f(args...) by a session of such options, and prints the result, once.
 template <class F, class... Args>
 ended computed_by(const process::options& wanted, F f, Args... args) {
   return apart([&] {
-    process::session here{0, nullptr, wanted};
-    const auto result = here.run(f, args...);
-    if (here.rank() == 0)
+    process::session session{0, nullptr, wanted};
+    const auto result = session.run(f, args...);
+    if (session.rank() == 0)
       std::printf("%s", std::to_string(result).c_str());
     std::fflush(stdout);
   });

@@ -33,7 +33,7 @@ struct on_processes {
   template <class F, class... Args> static task begin(F f, Args... args) {
     return process::spawn(f, args...);
   }
-  static std::uint64_t end(task& one) { return process::join(one); }
+  static std::uint64_t end(task& child) { return process::join(child); }
 };
 
 // The same, where a task is what it has come to.
@@ -49,10 +49,10 @@ struct one_by_one {
       return {0, true};
     }
   }
-  static std::uint64_t end(task& one) {
-    if (one.thrown)
+  static std::uint64_t end(task& child) {
+    if (child.thrown)
       throw std::runtime_error("remote");
-    return one.result;
+    return child.result;
   }
 };
 
@@ -62,8 +62,8 @@ inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b) noexcept {
 
 template <class How> std::uint64_t random_tree(std::uint64_t seed, int depth);
 
-template <class How> std::uint64_t joined(typename How::task one, std::uint64_t seed) {
-  return mixed(How::end(one), seed);
+template <class How> std::uint64_t joined(typename How::task child, std::uint64_t seed) {
+  return mixed(How::end(child), seed);
 }
 
 template <class How, int Words>
@@ -128,27 +128,28 @@ template <class How> std::uint64_t whole_tree(std::uint64_t seed, int depth) {
 
 struct tree_board {
   std::atomic<int> wrong{0};
-  std::atomic<std::uint64_t> one{0}; // of the seeds that were
+  std::atomic<std::uint64_t> wrong_seed{0}; // the last of them
 };
 
 // Says which of so many seeds from `first` came to something else than one by one; "" if none.
 inline std::string wrong_seeds(const process::options& wanted, std::uint64_t first, int number) {
   const shared<tree_board> board;
   const ended got = apart([&] {
-    process::session here{0, nullptr, wanted};
+    process::session session{0, nullptr, wanted};
     for (std::uint64_t seed = first; seed < first + static_cast<unsigned>(number); ++seed) {
       const int depth = 3 + static_cast<int>(seed % 6);
       const std::uint64_t right = whole_tree<one_by_one>(seed, depth);
-      if (here.run(whole_tree<on_processes>, seed, depth) != right) {
+      if (session.run(whole_tree<on_processes>, seed, depth) != right) {
         ++board->wrong;
-        board->one = seed;
+        board->wrong_seed = seed;
       }
     }
   });
   if (got.status == 0 && board->wrong == 0)
     return "";
-  return std::to_string(board->wrong) + " wrong, one of them " + std::to_string(board->one) +
-         ", status " + std::to_string(got.status) + ": " + got.said;
+  return std::to_string(board->wrong) + " wrong, the last of them " +
+         std::to_string(board->wrong_seed) + ", status " + std::to_string(got.status) + ": " +
+         got.said;
 }
 
 } // namespace nopal_test

@@ -10,9 +10,9 @@ namespace {
 
 TEST(written_once, runs_serially) {
   for (int round = 0; round < 20; ++round) {
-    process::session here{0, nullptr};
-    EXPECT_EQ(computed(here), "92 std::out_of_range: too deep");
-    EXPECT_EQ(here.size(), 1u);
+    process::session session{0, nullptr};
+    EXPECT_EQ(computed(session), "92 std::out_of_range: too deep");
+    EXPECT_EQ(session.size(), 1u);
   }
 }
 

@@ -31,16 +31,16 @@ struct large {
   long numbers[40];
 };
 
-long sum_of(large of, int depth) {
+long sum_of(large given, int depth) {
   long sum = 0;
   if (depth == 0) {
-    for (const long each : of.numbers)
+    for (const long each : given.numbers)
       sum += each;
     return sum;
   }
-  large more = of;
+  large more = given;
   more.numbers[depth] += 1;
-  process::task<long> left = process::spawn(sum_of, of, depth - 1);
+  process::task<long> left = process::spawn(sum_of, given, depth - 1);
   process::task<long> right = process::spawn(sum_of, more, depth - 1);
   const long both = process::join(right) + process::join(left);
   return both;
@@ -51,11 +51,11 @@ TEST(spawn, copies_large_arguments) {
   EXPECT_EQ(got.said, std::to_string(1024 * 6 + 10 * 512));
 }
 
-large grown(large of, int depth) {
+large grown(large given, int depth) {
   if (depth == 0)
-    return of;
-  process::task<large> left = process::spawn(grown, of, depth - 1);
-  large right = grown(of, depth - 1);
+    return given;
+  process::task<large> left = process::spawn(grown, given, depth - 1);
+  large right = grown(given, depth - 1);
   const large got = process::join(left);
   for (int i = 0; i < 40; ++i)
     right.numbers[i] += got.numbers[i];
@@ -84,15 +84,15 @@ TEST(spawn, warns_once_of_a_variable_that_is_not_known) {
 
 // A result that cannot be made without a value.
 struct numbered_result {
-  explicit numbered_result(int of) : number{of} {}
+  explicit numbered_result(int value) : number{value} {}
   int number;
 };
 numbered_result number_of(int n) { return numbered_result{n}; }
 
 TEST(spawn, returns_results_that_have_no_default) {
   const auto sum = [](int n) {
-    process::task<numbered_result> one = process::spawn(number_of, n);
-    return process::join(one).number + 1;
+    process::task<numbered_result> child = process::spawn(number_of, n);
+    return process::join(child).number + 1;
   };
   EXPECT_EQ(computed_by({.processes = 2}, sum, 4).said, "5");
 }

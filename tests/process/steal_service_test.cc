@@ -30,8 +30,8 @@ protected:
   }
   ~steal_service() override { munmap(mapped_, as_.size()); }
 
-  std::uint64_t* frames(process::segment one) const {
-    return reinterpret_cast<std::uint64_t*>(as_.region_at() + one.lower);
+  std::uint64_t* frames(process::segment task) const {
+    return reinterpret_cast<std::uint64_t*>(as_.region_at() + task.lower);
   }
   std::optional<process::segment> accept(const std::vector<std::uint64_t>& message) const {
     return process::place_stolen(as_.region_at(), message.data(),
@@ -45,20 +45,20 @@ protected:
 TEST_F(steal_service, gives_the_oldest_first_and_each_once) {
   process::queue_owner<process::own_queue> owner;
   const process::segment all[] = {{32768, 65536}, {16384, 32768}};
-  for (const process::segment one : all) {
-    std::fill_n(frames(one), one.size() / 8, one.packed() + 1);
-    ASSERT_TRUE(owner.push(one));
+  for (const process::segment task : all) {
+    std::fill_n(frames(task), task.size() / 8, task.packed() + 1);
+    ASSERT_TRUE(owner.push(task));
   }
-  for (const process::segment one : all) {
+  for (const process::segment task : all) {
     const std::vector<std::uint64_t> message = process::serve_steal(as_.region_at());
-    ASSERT_EQ(message.size(), 1 + one.size() / 8);
+    ASSERT_EQ(message.size(), 1 + task.size() / 8);
     EXPECT_TRUE(owner.is_settled()); // its thread has acknowledged
-    std::fill_n(frames(one), one.size() / 8, 0);
+    std::fill_n(frames(task), task.size() / 8, 0);
     const std::optional<process::segment> got = accept(message);
     ASSERT_TRUE(got);
-    EXPECT_EQ(got->packed(), one.packed());
-    EXPECT_EQ(std::count(frames(one), frames(one) + one.size() / 8, one.packed() + 1),
-              one.size() / 8);
+    EXPECT_EQ(got->packed(), task.packed());
+    EXPECT_EQ(std::count(frames(task), frames(task) + task.size() / 8, task.packed() + 1),
+              task.size() / 8);
   }
   EXPECT_TRUE(process::serve_steal(as_.region_at()).empty());
   EXPECT_FALSE(accept({}));
@@ -69,7 +69,7 @@ TEST_F(steal_service, gives_the_oldest_first_and_each_once) {
 // second entry it leaves to the thread that answers.
 TEST_F(steal_service, what_is_given_is_whole_while_the_owner_goes_on) {
   constexpr std::uint64_t rounds = 2'000;
-  const process::segment one{1024, 2048};
+  const process::segment task{1024, 2048};
   process::queue_owner<process::own_queue> owner;
   base::atomic<std::uint32_t> over{0};
   std::uint64_t given = 0;
@@ -80,14 +80,14 @@ TEST_F(steal_service, what_is_given_is_whole_while_the_owner_goes_on) {
       if (message.empty())
         continue;
       ++given;
-      torn += std::count(message.begin() + 1, message.end(), message[1]) != one.size() / 8;
+      torn += std::count(message.begin() + 1, message.end(), message[1]) != task.size() / 8;
     }
   }};
   std::uint64_t kept = 0;
   for (std::uint64_t round = 1; round <= rounds; ++round) {
-    std::fill_n(frames(one), one.size() / 8, round);
+    std::fill_n(frames(task), task.size() / 8, round);
     const std::uint32_t before = owner.stolen();
-    EXPECT_TRUE(owner.push(one));
+    EXPECT_TRUE(owner.push(task));
     for (unsigned tries = 1; round % 2 == 0 && owner.stolen() == before; ++tries)
       base::wait_briefly(tries);
     if (owner.pop())

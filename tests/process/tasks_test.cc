@@ -32,15 +32,15 @@ TEST(tasks, run_where_each_operation_takes_long) {
   EXPECT_EQ(computed_by({.processes = 3, .latency_us = 50}, fib, 20).said, "6765");
   const ended got = apart([] {
     setenv("NOPAL_LATENCY_US", "50", 1);
-    process::session here{0, nullptr, {.processes = 4}};
-    const long result = here.run(fib, 18);
-    if (here.rank() == 0)
+    process::session session{0, nullptr, {.processes = 4}};
+    const long result = session.run(fib, 18);
+    if (session.rank() == 0)
       std::printf("%ld", result);
   });
   EXPECT_EQ(got.said, "2584");
 }
 
-long joins(process::task<long> one, long more) { return process::join(one) + more; }
+long joins(process::task<long> child, long more) { return process::join(child) + more; }
 
 // Each task is given to the next one, which joins it.
 long given_on(int number) {
@@ -105,18 +105,18 @@ int counts(int n) {
   return 1;
 }
 int passes_by(int number) {
-  process::task<int> one = process::spawn(counts, number % 12);
+  process::task<int> child = process::spawn(counts, number % 12);
   process::task<int> two = process::spawn(counts, number % 10);
   if (number % 2 == 0)
     throw std::runtime_error("passes by");
-  return process::join(one) + process::join(two);
+  return process::join(child) + process::join(two);
 }
 int those_that_return(int number) {
   int sum = 0;
   for (int i = 0; i < number; ++i) {
-    process::task<int> one = process::spawn(passes_by, i);
+    process::task<int> child = process::spawn(passes_by, i);
     try {
-      sum += process::join(one);
+      sum += process::join(child);
     } catch (const process::remote_error& error) {
       sum += error.text() == "passes by" ? 100 : 10'000;
     }
@@ -156,19 +156,19 @@ TEST(tasks, of_nothing) {
 }
 
 template <int Words> struct numbers {
-  long of[Words];
+  long numbers[Words];
 };
 
 template <int Words> numbers<Words> filled(int depth, long from) {
   numbers<Words> own;
   for (int i = 0; i < Words; ++i)
-    own.of[i] = from + i;
+    own.numbers[i] = from + i;
   if (depth > 0) {
     process::task<numbers<Words>> left = process::spawn(filled<Words>, depth - 1, from);
     const numbers<Words> right = filled<Words>(depth - 1, from + 1);
     const numbers<Words> both = process::join(left);
     for (int i = 0; i < Words; ++i)
-      own.of[i] = both.of[i] + right.of[i];
+      own.numbers[i] = both.numbers[i] + right.numbers[i];
   }
   return own;
 }
@@ -178,7 +178,7 @@ template <int Words> long wrong_ones(int depth) {
   const long leaves = 1L << depth;
   long wrong = 0;
   for (int i = 0; i < Words; ++i)
-    wrong += got.of[i] == leaves * i + leaves / 2 * depth ? 0 : 1;
+    wrong += got.numbers[i] == leaves * i + leaves / 2 * depth ? 0 : 1;
   return wrong;
 }
 
@@ -195,20 +195,20 @@ TEST(tasks, have_results_of_any_size) {
 int fails(int depth) {
   if (depth == 0)
     throw std::invalid_argument("as it must");
-  process::task<int> one = process::spawn(fails, depth - 1);
+  process::task<int> child = process::spawn(fails, depth - 1);
   fib(10);
-  return process::join(one);
+  return process::join(child);
 }
 
 TEST(sessions, run_often) {
   for (const unsigned processes : numbers_of_processes) {
     const ended got = apart([&] {
-      process::session here{0, nullptr, {.processes = processes}};
+      process::session session{0, nullptr, {.processes = processes}};
       long sum = 0;
       for (int i = 0; i < 100; ++i)
-        sum += here.run(fib, i % 12);
+        sum += session.run(fib, i % 12);
       if (sum != 1'860) // in every process
-        std::printf("process %u: %ld\n", here.rank(), sum);
+        std::printf("process %u: %ld\n", session.rank(), sum);
     });
     EXPECT_EQ(got.said, "");
     EXPECT_EQ(got.status, 0);
@@ -218,17 +218,17 @@ TEST(sessions, run_often) {
 TEST(sessions, throw_in_every_process) {
   for (const unsigned processes : numbers_of_processes) {
     const ended got = apart([&] {
-      process::session here{0, nullptr, {.processes = processes}};
+      process::session session{0, nullptr, {.processes = processes}};
       for (int i = 0; i < 10; ++i) {
         try {
-          here.run(fails, i);
+          session.run(fails, i);
           std::printf("it returns\n");
         } catch (const process::remote_error& error) {
           std::fputs(error.what() == std::string("std::invalid_argument: as it must") ? "." : "?",
                      stdout);
         }
       }
-      if (here.run(fib, 10) != 55)
+      if (session.run(fib, 10) != 55)
         std::printf("wrong\n");
     });
     EXPECT_EQ(got.said, std::string(10 * processes, '.'));
@@ -239,9 +239,9 @@ TEST(sessions, throw_in_every_process) {
 TEST(sessions, come_one_after_the_other) {
   const ended got = apart([] {
     for (const unsigned processes : {2u, 1u, 3u}) {
-      process::session here{0, nullptr, {.processes = processes}};
-      const long result = here.run(fib, 12);
-      if (here.rank() != 0)
+      process::session session{0, nullptr, {.processes = processes}};
+      const long result = session.run(fib, 12);
+      if (session.rank() != 0)
         return;
       std::printf("%ld ", result);
     }
@@ -254,8 +254,8 @@ int nothing() { return 0; }
 
 // Runs tasks until something can be read.
 int until_readable(int pipe) {
-  pollfd one{pipe, POLLIN, 0};
-  while (poll(&one, 1, 0) == 0) {
+  pollfd output{pipe, POLLIN, 0};
+  while (poll(&output, 1, 0) == 0) {
     process::task<int> child = process::spawn(nothing);
     process::join(child);
   }
@@ -268,10 +268,10 @@ TEST(tasks, say_how_far_they_have_come_where_that_is_asked_for) {
     if (pipe(ends) != 0)
       return;
     dup2(ends[1], STDERR_FILENO);
-    process::session here{0, nullptr, {.processes = 2, .progress = 1}};
-    here.run(until_readable, ends[0]);
+    process::session session{0, nullptr, {.processes = 2, .progress = 1}};
+    session.run(until_readable, ends[0]);
     char line[256] = {};
-    if (here.rank() == 0 && read(ends[0], line, sizeof line - 1) > 0)
+    if (session.rank() == 0 && read(ends[0], line, sizeof line - 1) > 0)
       std::printf("%s", line);
   });
   const std::regex line("nopal: after 1 s: process 0 of 2 has run [0-9]+ tasks, stolen [0-9]+ and "

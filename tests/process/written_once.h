@@ -21,9 +21,9 @@ long placed_among(int size, int row, unsigned columns, unsigned left, unsigned r
     return among == 0
                ? 0
                : placed(size, row + 1, columns | among, (left | among) << 1, (right | among) >> 1);
-  const unsigned one = among & -among;
-  process::task<long> first = process::spawn(placed_among, size, row, columns, left, right, one);
-  const long others = placed_among(size, row, columns, left, right, among ^ one);
+  const unsigned column = among & -among;
+  process::task<long> first = process::spawn(placed_among, size, row, columns, left, right, column);
+  const long others = placed_among(size, row, columns, left, right, among ^ column);
   return process::join(first) + others;
 }
 
@@ -37,21 +37,21 @@ long placed(int size, int row, unsigned columns, unsigned left, unsigned right) 
 int throws(int depth) {
   if (depth == 0)
     throw std::out_of_range("too deep");
-  process::task<int> one = process::spawn(throws, depth - 1);
-  return process::join(one);
+  process::task<int> child = process::spawn(throws, depth - 1);
+  return process::join(child);
 }
 
 void nothing() {}
 
 // "92 std::out_of_range: too deep", whatever it runs on.
-std::string computed(process::session& here) {
-  std::string said = std::to_string(here.run(placed, 8, 0, 0u, 0u, 0u));
-  here.run([] {
-    process::task<void> one = process::spawn(nothing);
-    process::join(one);
+std::string computed(process::session& session) {
+  std::string said = std::to_string(session.run(placed, 8, 0, 0u, 0u, 0u));
+  session.run([] {
+    process::task<void> child = process::spawn(nothing);
+    process::join(child);
   });
   try {
-    here.run(throws, 3);
+    session.run(throws, 3);
   } catch (const process::remote_error& error) {
     said += " " + std::string(error.what());
   }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-# Compiles one case of a FILE here, which must fail with its message; or, where a file says
-# "MESSAGE | NAME", with a first line that matches MESSAGE, and NAME after it. Called by ctest.
+# Compiles one case of a FILE of this folder; it must fail with the message that the file states.
+# Where the file states "MESSAGE | NAME", the first line must match MESSAGE, and NAME must come
+# after it. Called by ctest.
 set(file ${CMAKE_CURRENT_LIST_DIR}/${FILE})
 file(STRINGS ${file} line REGEX "^// ${CASE}: ")
 string(REGEX REPLACE "^// ${CASE}: " "" message "${line}")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What does not fit the concepts of the interface. Each case is a macro; the first line of the
-// message, and the concept that the compiler names after it:
+// Calls that do not fit the concepts of the interface. Each case is a macro. Behind it stand the
+// first line of the compiler's message and the concept that the message names:
 //
 // forkable: the function cannot be called with these arguments
 // forkable_into: the result cannot be assigned to the first argument

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Calls of the interface that cannot mean what they say. Each case is a macro; what the compiler
-// must say:
+// Calls of the interface that would not do what they seem to say. Each case is a macro. Behind it
+// stands what the compiler must say:
 //
 // reference: for a T& write std::ref(x)
 // reference_with_result: for a T& write std::ref(x)
@@ -41,8 +41,8 @@ struct not_copied {
   void operator()() const {}
 };
 
-void increment(int& one) { ++one; }
-[[maybe_unused]] int negated(int one) { return -one; }
+void increment(int& number) { ++number; }
+[[maybe_unused]] int negated(int number) { return -number; }
 [[maybe_unused]] long from_both(long& a, int b) { return a++ + b; }
 
 } // namespace
@@ -81,9 +81,9 @@ int main() {
 #elif MAP_FIRST_WHILE
   nopal::reduce_while(0, 10, 0, some, std::plus<>{}, 4);
 #elif OF_TWO_TYPES
-  const auto add = [](std::vector<int> to, int one) {
-    to.push_back(one);
-    return to;
+  const auto add = [](std::vector<int> all, int number) {
+    all.push_back(number);
+    return all;
   };
   nopal::reduce(0, 10, std::vector<int>{}, add, double_of);
 #elif BOOL_INDEX

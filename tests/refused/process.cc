@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Tasks that cannot be copied to another process. Each case is a macro; what the compiler must say:
+// Tasks that cannot be copied to another process. Each case is a macro. Behind it stands what the
+// compiler must say:
 //
 // argument: a task's arguments are copied to other processes
 // reference_argument: a task's arguments are copied to other processes
@@ -18,13 +19,13 @@ namespace {
 namespace process = nopal::process;
 
 struct bytes {
-  char of[1024];
+  char values[1024];
 };
 
 [[maybe_unused]] int length(std::string text) { return static_cast<int>(text.size()); }
 [[maybe_unused]] std::string text(int) { return "text"; }
-[[maybe_unused]] int& same(int* one) { return *one; }
-[[maybe_unused]] int value(int one) { return one; }
+[[maybe_unused]] int& same(int* number) { return *number; }
+[[maybe_unused]] int value(int number) { return number; }
 
 } // namespace
 
@@ -32,7 +33,7 @@ int main(int argc, char** argv) {
 #if ARGUMENT
   process::spawn(length, std::string("text"));
 #elif REFERENCE_ARGUMENT
-  process::spawn([](const std::string& one) { return one.size(); }, std::string("text"));
+  process::spawn([](const std::string& given) { return given.size(); }, std::string("text"));
 #elif FUNCTION
   process::spawn([own = std::string("text")] { return own.size(); });
 #elif RESULT
@@ -50,8 +51,8 @@ int main(int argc, char** argv) {
   };
   process::session(argc, argv).run([] { return too_large{}; });
 #else
-  auto one = process::spawn(value, 1);
+  auto task = process::spawn(value, 1);
   process::session(argc, argv).run([] { return bytes{}; });
-  return process::join(one);
+  return process::join(task);
 #endif
 }

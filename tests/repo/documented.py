@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""Each name that the public headers (nopal/*.h) offer has a comment for a documentation tool.
+"""Each name that the public headers (nopal/*.h and nopal/process/*.h) offer has a comment for a
+documentation tool.
 
 usage: documented.py ROOT
 
-That is what stands in the namespace nopal, and not in nopal::detail: classes, functions, concepts,
-and what `using` brings there. The comment begins with ///. Of several declarations of one name in a
-header one has it. Its commands come in this order: @pre, @throws, @par Threads,
-@par Cost, @par Paper.
+That is what stands in the namespaces nopal and nopal::process, and not in their detail: classes,
+functions, concepts, and what `using` brings there. The comment begins with ///. Of several
+declarations of one name in a header one has it. Its commands come in this order: @pre, @throws,
+@par Threads, @par Cost, @par Paper.
 """
 
 import pathlib
@@ -22,7 +23,8 @@ _NAME = re.compile(
     r"|using (?:\w+::)*(?P<used>\w+)\s*[;=]"
     r"|[^=({]*?(?P<function>\b[a-z_]\w*)\("
 )
-_OTHER_NAMESPACE = re.compile(r"^namespace (?!nopal::inline NOPAL_ABI \{)[^;{]*\{", re.MULTILINE)
+_PUBLIC = r"nopal::inline NOPAL_ABI(::process(::inline on_threads)?)? \{"
+_OTHER_NAMESPACE = re.compile(rf"^namespace (?!{_PUBLIC})[^;{{]*\{{", re.MULTILINE)
 _ATTRIBUTE = re.compile(r"\[\[[^\]]*\]\]\s*")
 
 
@@ -91,7 +93,8 @@ def problems_of(path, text):
 
 
 def headers(root):
-    return sorted(pathlib.Path(root, "nopal").glob("*.h"))
+    folders = pathlib.Path(root, "nopal"), pathlib.Path(root, "nopal", "process")
+    return sorted(path for folder in folders for path in folder.glob("*.h"))
 
 
 def check(root):

@@ -15,9 +15,8 @@ A document is any *.md file. Each line says what is compared:
   counts    a number in front of <!-- files GLOB --> is the number of files; in front of
             <!-- lines GLOB --> or <!-- code GLOB --> no file has more lines, or lines of code
 
-Scripts may give programs only variables NOPAL_NAME that these know: else each program would warn.
-
-Before it looks at the tree, the rule looks at a small one with wrong sentences, and must find each.
+A script may give a program only the variables NOPAL_NAME that Nopal knows: of any other, the
+program would warn.
 """
 
 import fnmatch
@@ -54,8 +53,8 @@ _IN_SHELL = (
     r"(?:^|[ \t;&(])(NOPAL_\w+)=\S*(?:[ \t]+\w+=\S*)*[ \t]+[\w.$\"/]",  # NAME=VALUE command
     r"\bexport[ \t]+(NOPAL_\w+)\b",
 )
-# These name files that there are not, to show a rule what is wrong.
-_MADE_UP = re.compile(r"tests/repo/(samples|changes|documents)\.py$")
+# The samples of the rules name files that there are not.
+_MADE_UP = "tests/repo/samples.py"
 # Words that look like paths: a build makes them, a user does, or they belong to the system.
 _NONE = re.compile(r"build/|and/or$|program\.cc$|sysexits\.h$|[A-Z]+\.cc$")
 
@@ -249,7 +248,7 @@ def problems_of(path, text, facts):
         found = list(presets(facts))
     elif is_code(path):
         found = []
-        if not _MADE_UP.match(path):
+        if path != _MADE_UP:
             # Rules name files of the tree in their code, too.
             said = text if path.startswith("tests/repo/") else comments_of(path, text)
             found = paths(said, path.rpartition("/")[0], facts)
@@ -258,50 +257,6 @@ def problems_of(path, text, facts):
     else:
         return []
     return [f"{path}:{tree.line_of(text, at)}: {problem}" for at, problem in found]
-
-
-# A small tree, and what a file in it may say: what the rule must find then, or None.
-SMALL = {
-    "nopal/fork.h": "struct scope;\n",
-    "nopal/config/options.cc": 'const char* const known[] = {"NOPAL_SEED"};\n',
-    "examples/a.cc": "// An example.\n\nint a;\nint b;\n",
-    "tests/api/a_test.cc": "TEST(suite, test) {}\n",
-    "tests/plugin/CMakeLists.txt": "plugin_test(calls plugin_program 8)\n",
-    "CMakeLists.txt": 'option(NOPAL_CHECKS "check" OFF)\n',
-    "CMakePresets.json": '{"configurePresets": [{"name": "check", "cacheVariables": '
-    '{"NOPAL_CHECKS": "ON"}}]}',
-}
-SAMPLES = (
-    ("a.md", "See `nopal/none.h`.", "there is no nopal/none.h"),
-    ("a.md", "See [the page](docs/none.md).", "there is no docs/none.md"),
-    ("a.md", "`<nopal/none.h>`", "there is no <nopal/none.h>"),
-    ("a.md", "none.cc switches stacks.", "there is no none.cc"),
-    ("a.md", "`nopal::none` forks.", "nothing is called nopal::none"),
-    ("a.md", "NOPAL_NONE=1 shows it.", "nothing reads NOPAL_NONE"),
-    ("a.md", "cmake --preset none", "there is no preset none"),
-    ("a.md", "(`suite.none`)", "there is no test `suite.none`"),
-    ("a.md", "(`plugin.none_8`)", "there is no test `plugin.none_8`"),
-    ("a.md", "`none_model`", "there is no test `none_model`"),
-    ("a.md", "2 <!-- files examples/*.cc --> programs", "is 1"),
-    ("a.md", "at most 3 <!-- lines examples/*.cc --> lines", "is 4"),
-    ("a.md", "at most 1 <!-- code examples/*.cc --> line", "is 2"),
-    ("nopal/a.h", "// The callers are in sched/none.cc.", "there is no sched/none.cc"),
-    ("script/a", "NOPAL_CACHE=1 build/fib\n", "is given NOPAL_CACHE"),
-    ("script/a", "export NOPAL_CACHE=1\n", "is given NOPAL_CACHE"),
-    ("a.cmake", "set_tests_properties(a PROPERTIES ENVIRONMENT NOPAL_CACHE=1)", "is given NOPAL_"),
-    ("CMakePresets.json", SMALL["CMakePresets.json"].replace("CHECKS", "NONE"), "is no option"),
-    ("script/a", "NOPAL_SEED=1 build/fib\n", None),
-    ("a.md", "<nopal/fork.h>, a_test.cc, NOPAL_SEED, --preset check, 1/2, P/Q, examples/", None),
-    ("a.md", "`nopal::scope`, `suite.*`, `plugin.calls_8`, 1 <!-- files examples/*.cc -->", None),
-)
-
-
-def check_samples():
-    """What the rule does not find in a sample, or finds too much."""
-    for path, text, expected in SAMPLES:
-        found = problems_of(path, text, Facts({**SMALL, path: text}))
-        if (not any(expected in each for each in found)) if expected else found:
-            yield f"sample {text!r}: expected {expected!r}, found {found}"
 
 
 @functools.lru_cache(maxsize=None)
@@ -318,8 +273,7 @@ def texts_of(root):
 def check(root):
     texts = texts_of(root)
     facts = Facts(texts)
-    found = [problem for path, text in texts.items() for problem in problems_of(path, text, facts)]
-    return [*check_samples(), *found]
+    return [problem for path, text in texts.items() for problem in problems_of(path, text, facts)]
 
 
 if __name__ == "__main__":

@@ -32,13 +32,12 @@ def headers(root):
     return [path for path in tree.cpp_files(root, "nopal") if path.endswith(".h")]
 
 
-def check(root, *compilers, only=None):
-    """The problems of all headers, or of those that `only` names."""
+def check(root, *compilers):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [
             pool.submit(compile_alone, root, compiler, path)
             for compiler in compilers
-            for path in only or headers(root)
+            for path in headers(root)
         ]
         return [job.result() for job in jobs if job.result()]
 

@@ -110,9 +110,9 @@ def names(path, text, mine, public, rank, allowed):
         added = additions(theirs, text, higher)
         if (uses or added) and allowed.allow(path, theirs):
             continue
-        who = "the public API" if public else f"layer {mine}"
-        found += [(at, f"{who} names {theirs}::, the higher layer {theirs}'s") for at in uses]
-        found += [(at, f"{who} adds to {theirs}::, the layer {theirs}'s") for at in added]
+        user = "the public API" if public else f"layer {mine}"
+        found += [(at, f"{user} names {theirs}::, the higher layer {theirs}'s") for at in uses]
+        found += [(at, f"{user} adds to {theirs}::, the layer {theirs}'s") for at in added]
     return found
 
 

@@ -13,9 +13,9 @@ import tree
 _LIMITS = re.compile(r"\btimeout=\d|\bTIMEOUT \d|\balarm\(\d")
 
 
-def check(root, only=None):
+def check(root):
     problems = []
-    for path in only or tree.code_files(root):
+    for path in tree.code_files(root):
         if not path.startswith("tests/") or path.startswith("tests/repo/"):
             continue
         text = tree.read(root, path)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Checks that a source defines what the header of its name declares, and who enters a room where.
+"""Checks that a source defines what the header of its name declares, and that a file of another
+room includes only the headers of a room that are its doors.
 
 usage: rooms.py ROOT "SOURCE HEADER: WHY"... -- "ROOM DOOR..."...
 
@@ -52,7 +53,8 @@ def entered(root, doors):
             unused.discard((room, name))
             if name not in open_ones[room]:
                 problems.append(f"{path}: {header} is no door of its room")
-    return problems + [f"'{room} {name}': nobody enters there" for room, name in sorted(unused)]
+    return problems + [f"'{room} {name}': no other room includes it"
+                       for room, name in sorted(unused)]
 
 
 def definitions(root, exceptions):

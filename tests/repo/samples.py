@@ -113,7 +113,7 @@ CIRCLE = {"nopal/sched/a.h": "", "nopal/sched/a.cc": include("nopal/sched/a.h", 
           "nopal/sched/b.h": include("nopal/sched/c.h"),
           "nopal/sched/c.h": include("nopal/sched/a.h")}
 CIRCLES_SAMPLES = [
-    ("sched/a -> sched/b -> sched/c -> sched/a", CIRCLE, []),
+    ("'sched/a sched/b sched/c': a circle", CIRCLE, []),
     ("'sched/a sched/b sched/c': a circle", CIRCLE, ["sched/a sched/b"]),
     ("no circle any more", CIRCLE, ["sched/a sched/b sched/c", "sched/a sched/d"]),
     (None, CIRCLE, ["sched/a sched/b sched/c"]),
@@ -132,14 +132,7 @@ ROOMS_SAMPLES = [
     ("nothing needs", ROOM, ["sched/a.cc sched/b.h: it may", "--"]),
     (None, ENTERS, OPEN),
     ("stack/b.h is no door", {**ENTERS, "nopal/fork.h": include("nopal/stack/b.h")}, OPEN),
-    ("nobody enters there", {"nopal/stack/b.h": include("nopal/stack/a.h")}, OPEN),
-]
-USES = {"nopal/sync/a.h": "", "nopal/b.h": include("nopal/sync/a.h"), "tests/c.cc": ""}
-REACH_SAMPLES = [
-    ("50.0 % of the sources", {**USES, "nopal/b.cc": include("nopal/b.h")}, ["sync", "49"]),
-    ("50.0 % of the sources", {**USES, "nopal/b.cc": '#define B "nopal/b.h"\n#include B\n'},
-     ["sync", "49"]),
-    (None, {**USES, "nopal/b.cc": include("nopal/b.h")}, ["sync", "50"]),
+    ("no other room includes it", {"nopal/stack/b.h": include("nopal/stack/a.h")}, OPEN),
 ]
 
 
@@ -196,10 +189,58 @@ DOCUMENTED_SAMPLES = [
     offered("f has no comment", "// What it does.\nvoid f();\n"),
     offered("g has no comment", "template <class T>\n  requires is<T>\nT g(T one) {\n}\n"),
     offered("callable has no comment", "template <class F>\nconcept callable = is<F>;\n"),
+    ("b has no comment", {"nopal/process/a.h": "namespace nopal::inline NOPAL_ABI::process {\n"
+                                               "class b {\n};\n}\n"}, []),
     offered("another order", "/// Calls.\n/// @throws a\n/// @pre b\nvoid f();\n"),
     offered(None, "/// Calls.\n/// @pre b\n/// @throws a\nvoid f();\nvoid f(int);\n"),
-    offered(None, "/// Its.\nclass a {\n  void f();\n};\nnamespace detail {\nvoid g();\n}\n"),
+    offered(None, "/// A class.\nclass a {\n  void f();\n};\nnamespace detail {\nvoid g();\n}\n"),
 ]
+
+# The tree in which each sample of `documents` writes one file.
+SMALL = {
+    "nopal/fork.h": "struct scope;\n",
+    "nopal/config/options.cc": 'const char* const known[] = {"NOPAL_SEED"};\n',
+    "examples/a.cc": "// An example.\n\nint a;\nint b;\n",
+    "tests/api/a_test.cc": "TEST(suite, test) {}\n",
+    "tests/plugin/CMakeLists.txt": "plugin_test(calls plugin_program 8)\n",
+    "CMakeLists.txt": 'option(NOPAL_CHECKS "check" OFF)\n',
+    "CMakePresets.json": '{"configurePresets": [{"name": "check", "cacheVariables": '
+    '{"NOPAL_CHECKS": "ON"}}]}',
+}
+
+
+def written_in(path, expected, text):
+    return (expected, {**SMALL, path: text}, [])
+
+
+DOCUMENTS_SAMPLES = [
+    written_in("a.md", "there is no nopal/none.h", "See `nopal/none.h`."),
+    written_in("a.md", "there is no docs/none.md", "See [the page](docs/none.md)."),
+    written_in("a.md", "there is no <nopal/none.h>", "`<nopal/none.h>`"),
+    written_in("a.md", "there is no none.cc", "none.cc switches stacks."),
+    written_in("a.md", "nothing is called nopal::none", "`nopal::none` forks."),
+    written_in("a.md", "nothing reads NOPAL_NONE", "NOPAL_NONE=1 shows it."),
+    written_in("a.md", "there is no preset none", "cmake --preset none"),
+    written_in("a.md", "there is no test `suite.none`", "(`suite.none`)"),
+    written_in("a.md", "there is no test `plugin.none_8`", "(`plugin.none_8`)"),
+    written_in("a.md", "there is no test `none_model`", "`none_model`"),
+    written_in("a.md", "is 1", "2 <!-- files examples/*.cc --> programs"),
+    written_in("a.md", "is 4", "at most 3 <!-- lines examples/*.cc --> lines"),
+    written_in("a.md", "is 2", "at most 1 <!-- code examples/*.cc --> line"),
+    written_in("nopal/a.h", "there is no sched/none.cc", "// The callers are in sched/none.cc."),
+    written_in("script/a", "is given NOPAL_CACHE", "NOPAL_CACHE=1 build/fib\n"),
+    written_in("script/a", "is given NOPAL_CACHE", "export NOPAL_CACHE=1\n"),
+    written_in("a.cmake", "is given NOPAL_",
+               "set_tests_properties(a PROPERTIES ENVIRONMENT NOPAL_CACHE=1)"),
+    written_in("CMakePresets.json", "is no option",
+               SMALL["CMakePresets.json"].replace("CHECKS", "NONE")),
+    written_in("script/a", None, "NOPAL_SEED=1 build/fib\n"),
+    written_in("a.md", None,
+               "<nopal/fork.h>, a_test.cc, NOPAL_SEED, --preset check, 1/2, P/Q, examples/"),
+    written_in("a.md", None,
+               "`nopal::scope`, `suite.*`, `plugin.calls_8`, 1 <!-- files examples/*.cc -->"),
+]
+
 SAMPLES = {
     "layers": LAYERS_SAMPLES,
     "calls": CALLS_SAMPLES,
@@ -207,9 +248,9 @@ SAMPLES = {
     "config": CONFIG_SAMPLES,
     "circles": CIRCLES_SAMPLES,
     "rooms": ROOMS_SAMPLES,
-    "reach": REACH_SAMPLES,
     "sizes": SIZES_SAMPLES,
     "documented": DOCUMENTED_SAMPLES,
+    "documents": DOCUMENTS_SAMPLES,
     "text": TEXT_SAMPLES,
     "patience": [
         ("a limit of its own", {"tests/a/b.py": "run(timeout=60)\n"}, []),

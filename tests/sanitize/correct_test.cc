@@ -48,7 +48,7 @@ TEST_F(sanitized, TreeOfForks) {
   EXPECT_GT(nopal::stats().steals, 5u);
 }
 
-// Entries that are not matched by exits add up to a tool's limit only after tens of thousands.
+// If function entries had no exits, a tool would reach its limit only after tens of thousands.
 TEST_F(sanitized, SeventyThousandStolenForks) {
   constexpr std::uint64_t wanted = 70000;
   std::uint64_t forks = 0;
@@ -206,7 +206,7 @@ TEST_F(sanitized, StringsFromInvoke) {
   }
 }
 
-TEST_F(sanitized, GuestsAtTheSameTime) {
+TEST_F(sanitized, ExternalThreadsAtTheSameTime) {
   std::array<long, 6> results{};
   std::vector<std::thread> threads;
   for (long& result : results)
@@ -220,7 +220,7 @@ TEST_F(sanitized, GuestsAtTheSameTime) {
     EXPECT_EQ(result, 5 * 34);
 }
 
-TEST_F(sanitized, ShortLivedGuests) {
+TEST_F(sanitized, ShortLivedExternalThreads) {
   for (int n = 0; n < 100; ++n) {
     long result = 0;
     std::thread{[&result] { result = fib(6); }}.join();

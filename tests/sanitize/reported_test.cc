@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Faulty programs under a sanitizer: it must find the fault behind forks and steals as it does in
-// a serial program, and end the program with its own exit code.
+// Faulty programs under a sanitizer: the sanitizer must find the fault behind forks and steals as
+// it does in a serial program, and end the program with its own exit code.
 #include <nopal/fork.h>
 #include <nopal/runtime.h>
 
@@ -29,7 +29,8 @@ protected:
 
 bool ends_in_error(int status) { return WIFEXITED(status) && WEXITSTATUS(status) != 0; }
 
-// The child is held until its continuation runs on another thread. Relaxed: orders nothing.
+// Holds the child until its continuation runs on another thread. The accesses are relaxed, so that
+// they order nothing.
 class stolen_for_sure {
 public:
   void in_child() const {

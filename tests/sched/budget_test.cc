@@ -16,14 +16,14 @@ namespace {
 
 constexpr std::size_t kStack = std::size_t{256} << 10;
 
-// In processes of their own, which count because this one does.
+// The tests run programs in processes of their own. These count pages because this process does.
 nopal::options within(std::size_t budget, unsigned workers) {
   census::start();
   return {.num_workers = workers, .stack_size = kStack, .stack_budget = budget};
 }
 
-// Enough for one stack and a half, so that idle workers, who leave a half of it, have always
-// something to do.
+// Enough for one stack and a half, so that idle workers, which leave half of the budget in use,
+// always have something to do.
 constexpr std::size_t kTight = kStack + kStack / 2;
 
 class budgeted_programs : public testing::TestWithParam<unsigned> {};

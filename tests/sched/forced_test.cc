@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// For whom a fork waits where steals are forced: for a vproc that can take what was published. To
-// wait for any other one is in vain, and takes as long as a fork waits at most, at each fork.
+// Where steals are forced, a fork waits for a vproc that can take what was published. If it waited
+// for another one, it would wait in vain for its longest time, at each fork.
 #include "nopal/arena.h"
 #include "nopal/blocking.h"
 #include "nopal/future.h"
@@ -17,7 +17,7 @@ namespace {
 
 bool thief_may_come() { return nopal::sched::thief_may_come(nopal::vproc::current()); }
 
-// Does not return while it is otherwise.
+// Returns when the answer is the expected one.
 void wait_until_thief_may_come(bool expected) {
   while (thief_may_come() != expected)
     std::this_thread::yield();
@@ -25,7 +25,7 @@ void wait_until_thief_may_come(bool expected) {
 
 bool anybody_searches() {
   return nopal::vproc::any_other_vproc(nopal::vproc::current()->host,
-                                       [](const auto* one) { return one->searches.get(); });
+                                       [](const auto* other) { return other->searches.get(); });
 }
 
 template <class F> void in_a_strand(F f) {
@@ -34,7 +34,7 @@ template <class F> void in_a_strand(F f) {
   s.join();
 }
 
-// In a process of its own with so many workers: what f returns.
+// Calls f in a process of its own with these options and forced steals, and returns what f returns.
 template <class F> std::optional<std::uint64_t> forced(nopal::config::options use, F f) {
   return apart([use, f] {
     nopal::configure(use);
@@ -68,7 +68,8 @@ TEST(forced, the_thread_that_waits_for_this_group_may_come) {
             kDone);
 }
 
-// The timer calls a spare, too, where a loaded machine keeps a vproc from its signals.
+// The loop waits, since the timer may call a spare where a loaded machine keeps a vproc from its
+// signals.
 TEST(forced, a_spare_that_rests_does_not_come) {
   EXPECT_EQ(forced({.num_workers = 1},
                    [] {
@@ -81,7 +82,7 @@ TEST(forced, a_spare_that_rests_does_not_come) {
             kDone);
 }
 
-// The thread that forks has the only stack already when the thief's begins.
+// The thread that forks already has the only stack when the thief's thread begins.
 TEST(forced, a_thief_without_a_stack_does_not_come) {
   EXPECT_EQ(apart([] {
               gate forked;

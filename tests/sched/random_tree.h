@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Random programs of forks, computed twice by the same text: with Nopal, and with calls in place of
-// forks. A program is a tree that its seed decides; it computes a number or throws one.
+// Random programs of forks. The same text computes each program twice: with Nopal, and with calls
+// in place of forks. A program is a tree that its seed decides; it computes a number or throws it.
 #pragma once
 
 #include "nopal/cancel.h"
@@ -66,7 +66,7 @@ struct with_calls {
 
 template <class How> class program {
 public:
-  // What the program of this seed computes, or throws.
+  // Returns what the program of this seed computes, or throws.
   static std::uint64_t run(std::uint64_t seed, int depth) {
     try {
       return grow(seed, depth);
@@ -247,8 +247,8 @@ private:
   }
 };
 
-// The first seed in [first, last) whose program does not compute the same with forks as with calls;
-// `last` if there is none.
+// Returns the first seed in [first, last) whose program does not compute the same with forks as
+// with calls; `last` if there is none.
 inline std::uint64_t first_difference(std::uint64_t first, std::uint64_t last, int depth) {
   for (std::uint64_t seed = first; seed < last; ++seed)
     if (program<with_forks>::run(seed, depth) != program<with_calls>::run(seed, depth))
@@ -256,7 +256,7 @@ inline std::uint64_t first_difference(std::uint64_t first, std::uint64_t last, i
   return last;
 }
 
-// The same in a process of its own, configured so.
+// The same in a process of its own with these options.
 inline std::optional<std::uint64_t> first_difference_with(const nopal::options& asked, bool forced,
                                                           std::uint64_t first, std::uint64_t last,
                                                           int depth) {

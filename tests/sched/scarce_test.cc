@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-// False: this process has more already, as under a sanitizer.
+// Returns false if this process already has more addresses, as under a sanitizer.
 bool limit_addresses(std::size_t bytes) {
   std::size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -61,20 +61,20 @@ TEST(scarce, half_a_gibibyte_is_enough) {
   }
 }
 
-// Strands that wait for a mutex hold stacks, and the one that has it may need a thief: thieves get
-// stacks for those.
+// Strands that wait for a mutex hold stacks, and the strand that has it may need a thief. So the
+// bound must not keep thieves from stacks.
 TEST(scarce, strands_that_wait_do_not_keep_thieves_from_stacks) {
   const auto done = apart([] {
     if (!limit_addresses(512 * kMiB))
       return 1L;
     nopal::configure({.num_workers = 4});
     nopal::vproc::force_steals(3);
-    nopal::mutex one;
+    nopal::mutex mutex;
     long count = 0;
     nopal::scope s;
     for (int i = 0; i < 40; ++i)
       s.fork([&] {
-        const std::lock_guard guard{one};
+        const std::lock_guard guard{mutex};
         count += fib(4);
       });
     s.join();
@@ -99,7 +99,7 @@ TEST_F(scarce_death, too_few_addresses_end_in_a_sentence) {
       testing::ExitedWithCode(nopal::base::exit_status_died), "^nopal: no address space for ");
 }
 
-// A thief that has no stack must not keep asleep one that could have it.
+// A thief that has no stack must not keep a thief asleep that could have one.
 TEST(bounded, every_continuation_is_stolen_while_thieves_lack_stacks) {
   EXPECT_EQ(apart([] {
               nopal::configure({.num_workers = 4, .max_stacks = 2});

@@ -36,7 +36,7 @@ TEST_P(random_programs, compute_the_same_under_forced_steals) {
 INSTANTIATE_TEST_SUITE_P(workers, random_programs, testing::Values(1u, 2u, 3u, 5u, 16u),
                          testing::PrintToStringParamName());
 
-// The comparison itself: another program computes something else, and some throw.
+// The comparison can fail: another seed computes another number. And some programs throw.
 TEST(random_program, depends_on_its_seed) {
   int negative = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {

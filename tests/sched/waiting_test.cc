@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What strands that wait for a mutex take along and leave behind.
+// A strand that waits for a mutex keeps its worker only if it has open forks.
 #include "nopal/mutex.h"
 #include "nopal/sched/park.h"
 #include "nopal/vproc/table.h"

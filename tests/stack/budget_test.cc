@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The budget: what is charged, who gives pages back and when, and that no page is given
-// back under a strand. What is dead is counted beside what is charged.
+// The budget: how much a stack is charged, which thread gives pages back and when, and that no page
+// is given back under a strand. A census counts the dead pages beside what is charged.
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/base/random.h"
@@ -25,8 +25,8 @@ using stack::stack_id;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kPages = 64; // of a stack
 constexpr std::size_t kBudget = 4 * kPages;
-// Three quarters may be charged as bounds, so three stacks of which little is live; above a half,
-// idle workers give pages back.
+// Up to three quarters of the budget, stacks are charged a bound: so three stacks, of which little
+// is live. Above a half, idle workers give pages back.
 
 class budget : public testing::Test {
 protected:
@@ -50,7 +50,7 @@ protected:
   static std::uintptr_t deepest(stack_id of) { return stack::bottom(of); }
   static char& at(std::uintptr_t address) { return *reinterpret_cast<char*>(address); }
 
-  // A stack with one page of frames and so many that are dead, and no others, left.
+  // Leaves a stack with one page of frames, `dead` dead pages and no others.
   stack_id left_behind(std::size_t dead) { return leave(stack::acquire(), dead); }
   stack_id leave(stack_id of, std::size_t dead) {
     nopal::base::discard(reinterpret_cast<void*>(stack::bottom(of)), kPages * kPage);
@@ -194,7 +194,7 @@ TEST_F(budget, dead_pages_beyond_it_are_noticed) {
       "the census found 320 dead stack pages, but the budget is 256");
 }
 
-// What a worker does that is stopped between its claim and its advice, while the strand goes on.
+// Stops a reclaimer between its claim of a stack and its madvise(2), while the strand goes on.
 struct interrupted {
   static inline std::atomic<stack_id> claimed{stack::no_stack};
   static inline std::atomic<bool> may_reclaim{false};
@@ -291,8 +291,8 @@ TEST_F(stopped_reclaimer_of_pooled, returns_it_to_the_pool) {
   EXPECT_EQ(stack::acquire(), of);
 }
 
-// Strands that leave their stacks and go on at random, each with words of its own above and below
-// its frame, while others advise. Errands are done by whoever has them.
+// Strands leave their stacks and go on at random, each with words of its own above and below its
+// frame, while other threads reclaim. A thread that is handed a strand runs it.
 class strands_and_advisers : public budget {
 protected:
   static constexpr int kStrands = 6;
@@ -305,7 +305,7 @@ protected:
     nopal::base::random random{};
   };
 
-  // Returns when the strand is over, or left to an reclaimer.
+  // Returns when the strand has ended, or a reclaimer has it.
   void run(strand& self) {
     while (self.rounds < kRounds) {
       const std::size_t deep = 1 + self.random.below(kPages - 1);

@@ -62,7 +62,7 @@ TEST(guards, leave_half_of_the_mappings_to_the_program) {
   EXPECT_GE(*most, std::min(many, nopal::base::max_mappings() / 4));
 }
 
-// The number of the signal that ends a process which touches this place.
+// Returns the number of the signal that ends a process which touches this place, or 0.
 template <class Place> int ended_by(Place place) {
   const pid_t child = fork();
   if (child == 0) {
@@ -76,8 +76,8 @@ template <class Place> int ended_by(Place place) {
   return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 }
 
-// Frames that leap far, too.
-TEST(guards, end_who_goes_too_deep) {
+// The guard also stops frames that leap far below the stack.
+TEST(guards, end_a_process_that_goes_too_deep) {
   for (const std::size_t below : {1ul, 4096ul, 1ul << 20, 2ul << 20, 40ul << 20})
     EXPECT_EQ(ended_by([=](stack_id of) { return stack::bottom(of) - below; }), SIGSEGV) << below;
   EXPECT_EQ(ended_by([](stack_id of) { return stack::bottom(of); }), 0);
@@ -86,13 +86,13 @@ TEST(guards, end_who_goes_too_deep) {
 // The flags of the mapping in which the address lies, as /proc/self/smaps names them.
 std::string flags_of(std::uintptr_t address) {
   std::ifstream file("/proc/self/smaps");
-  bool here = false;
+  bool inside = false;
   for (std::string line; std::getline(file, line);) {
     std::uintptr_t low = 0;
     std::uintptr_t high = 0;
     if (std::sscanf(line.c_str(), "%lx-%lx ", &low, &high) == 2)
-      here = address >= low && address < high;
-    else if (here && line.starts_with("VmFlags:"))
+      inside = address >= low && address < high;
+    else if (inside && line.starts_with("VmFlags:"))
       return line + " ";
   }
   return {};
@@ -106,8 +106,8 @@ TEST(stacks, have_no_huge_pages) {
             1u);
 }
 
-// Where all stacks are in use but one, which a thread is giving the pages of back, another thread
-// waits for that one.
+// All stacks but one are in use, and a reclaimer has that one. A thread that needs a stack waits
+// for it.
 stack_id held = 0;
 std::atomic<stack_id> taken{0};
 void take_it_meanwhile(stack::event what, stack_id of, std::uintptr_t) {
@@ -122,7 +122,7 @@ void take_it_meanwhile(stack::event what, stack_id of, std::uintptr_t) {
   });
   while (!begun)
     std::this_thread::yield();
-  for (int i = 0; i < 1000; ++i) // usually it has looked by then
+  for (int i = 0; i < 1000; ++i) // usually the other thread has looked for a stack by then
     std::this_thread::yield();
   other.detach();
 }

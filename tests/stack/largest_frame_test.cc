@@ -34,7 +34,7 @@ bool is_guarded(stack_id of) {
   return !stack::in_guard(bottom) && is_readable(bottom) && is_readable(stack::top(of) - 1);
 }
 
-// How many of the stacks are not guarded; the last ones are made after `meanwhile`.
+// Returns how many of the stacks are not guarded; half of them are made after `meanwhile`.
 template <class Meanwhile>
 std::size_t unguarded(std::size_t large, std::size_t small, Meanwhile meanwhile) {
   stack::open(large, 64 * kMiB);
@@ -50,7 +50,7 @@ std::size_t unguarded(std::size_t large, std::size_t small, Meanwhile meanwhile)
       return 1000;
   }
   return static_cast<std::size_t>(
-      std::ranges::count_if(all, [](stack_id one) { return !is_guarded(one); }));
+      std::ranges::count_if(all, [](stack_id each) { return !is_guarded(each); }));
 }
 
 constexpr auto nothing = [] { return true; };
@@ -77,7 +77,7 @@ TEST(largest_frame, is_caught_where_the_kernel_has_no_guard_regions) {
   expect_guards(forbid_guard_regions, nothing);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(NOPAL_TSAN) // whose shadow memory counts, too
+#if !defined(__SANITIZE_ADDRESS__) && !defined(NOPAL_TSAN) // their shadow memory counts, too
 
 TEST(largest_frame, is_caught_where_data_is_limited) {
   expect_guards([] { return limit(RLIMIT_DATA, std::size_t{1} << 40); }, nothing);
@@ -112,8 +112,8 @@ TEST(largest_frame, no_guards_take_no_addresses) {
   EXPECT_EQ(apart([] {
               stack::open(kMiB, 64 * kMiB);
               stack::small::open(256 * kKiB, false, stack::largest_frame());
-              const stack_id one = stack::small::acquire();
-              return stack::top(one) - one == 256 * kKiB && stack::bottom(one) == one ? 1 : 0;
+              const stack_id a = stack::small::acquire();
+              return stack::top(a) - a == 256 * kKiB && stack::bottom(a) == a ? 1 : 0;
             }),
             1u);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a process may be begun with: less memory, locked memory, no guard regions.
+// Limits under which a test begins a process: less memory, and a kernel without some advice of
+// madvise(2).
 #pragma once
 
 #include <linux/filter.h>
@@ -41,8 +42,8 @@ inline bool limit(__rlimit_resource what, std::size_t bytes) {
   return setrlimit(what, &to) == 0;
 }
 
-// Whether the program can read the word there: the kernel reads it before it finds that it does not
-// know what is asked of it.
+// Whether the program can read the word there. The kernel reads the word before it refuses the
+// unknown request.
 inline bool is_readable(std::uintptr_t at) {
   constexpr long no_such_change = ~0L;
   constexpr std::size_t word = 8;

@@ -77,7 +77,7 @@ TEST(small, only_some_free_ones_keep_their_pages) {
   for (const stack::stack_id each : all)
     stack::release(each);
   const auto with_pages =
-      std::ranges::count_if(all, [](stack::stack_id one) { return resident(one) != 0; });
+      std::ranges::count_if(all, [](stack::stack_id each) { return resident(each) != 0; });
   EXPECT_EQ(with_pages, small::kept_stacks);
 }
 

@@ -100,7 +100,7 @@ TEST_F(stacks, belong_to_one_at_a_time) {
   EXPECT_LE(stack::measure().created, 16u);
 }
 
-// With a budget of 0.
+// How many pages a stack gives back when it is left; the budget is 0.
 std::uint64_t returned_by(std::uintptr_t retired_below) {
   const std::uint64_t before = stack::measure().pages_returned;
   stack::retire(retired_below);
@@ -179,7 +179,7 @@ TEST_F(marked, the_highest_is_found_among_random_ones) {
   }
 }
 
-TEST_F(marked, one_is_found_wherever_it_lies) {
+TEST_F(marked, a_mark_is_found_wherever_it_lies) {
   EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), 0u);
   for (std::size_t index = 0; index < kWords; index += 61) {
     stack::marks::open(pointer(word(index)));
@@ -193,9 +193,9 @@ TEST_F(marked, one_is_found_wherever_it_lies) {
   }
 }
 
-// Where the search begins in the middle of a page, and where it passes from what is read without
-// asking, or asked for at a time, to the next.
-TEST_F(marked, one_is_found_at_the_lower_end_of_what_has_memory) {
+// The search begins in the middle of a page. The number of pages decides where it passes from pages
+// that it reads without asking the kernel to those it asks for, in one call or several.
+TEST_F(marked, a_mark_is_found_at_the_lower_end_of_what_has_memory) {
   for (std::size_t unaligned = 0; unaligned < kPage; unaligned += 200)
     for (const std::size_t pages : {0u, 1u, 2u, 64u, 65u, 127u}) {
       const std::uintptr_t to = stack::top(at_) - unaligned;
@@ -241,11 +241,11 @@ TEST_F(marked, only_what_is_open_can_be_claimed) {
 TEST_F(marked, other_words_are_no_marks) {
   std::memset(reinterpret_cast<void*>(stack::bottom(at_)), 0xff, kBytes);
   EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), 0u);
-  // Pointers into and around themselves.
+  // Words that hold addresses near their own.
   for (std::size_t offset = 0; offset < 4096; ++offset)
     *static_cast<std::uintptr_t*>(pointer(word(8 * offset))) = word(8 * offset) + offset - 2048;
   EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), 0u);
-  // A mark that was copied elsewhere, as by a frame that saves an offer.
+  // A mark that was copied to another word, as by a frame that saves the word of a fork.
   stack::marks::open(pointer(word(100)));
   *reinterpret_cast<std::uintptr_t*>(word(200)) = *reinterpret_cast<std::uintptr_t*>(word(100));
   EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_)), word(100));

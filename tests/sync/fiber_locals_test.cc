@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The values of a fiber: one for each key, the first that was added, and each is destroyed once.
+// The values of a fiber: for each key the first that was added counts, and each is destroyed once.
 #include "nopal/sync/fiber_locals.h"
 
 #include <gtest/gtest.h>

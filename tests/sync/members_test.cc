@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The members of nodes, one above the other, and those that wait until there is none.
+// The members of nodes that lie above each other, and the waiters for the last member's end.
 #include "nopal/sync/members.h"
 
 #include "waiter.h"

@@ -15,7 +15,7 @@ namespace {
 using nopal::sync::idle_count;
 using nopal::sync::parking_place;
 
-TEST(parking, nobody_is_woken_who_is_awake) {
+TEST(parking, a_thread_that_is_awake_is_not_woken) {
   idle_count count;
   parking_place place;
   EXPECT_FALSE(place.wake(count));

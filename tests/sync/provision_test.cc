@@ -16,17 +16,17 @@ TEST(provision, the_vproc_that_the_fewest_have_comes_first) {
   nopal::base::spin_lock lock;
   given vprocs[70];
   const auto at = [&](std::size_t i) { return &vprocs[i]; };
-  sets one, two;
-  EXPECT_FALSE(one.any());
-  EXPECT_EQ(one.take(lock, 3, at), 0u);
-  EXPECT_EQ(two.take(lock, 3, at), 1u);
-  EXPECT_EQ(one.take(lock, 3, at), 2u);
-  EXPECT_EQ(one.take(lock, 3, at), 1u);
-  EXPECT_EQ(one.take(lock, 3, at), sets::none); // it has all of them
-  EXPECT_TRUE(one.any());
+  sets first, second;
+  EXPECT_FALSE(first.any());
+  EXPECT_EQ(first.take(lock, 3, at), 0u);
+  EXPECT_EQ(second.take(lock, 3, at), 1u);
+  EXPECT_EQ(first.take(lock, 3, at), 2u);
+  EXPECT_EQ(first.take(lock, 3, at), 1u);
+  EXPECT_EQ(first.take(lock, 3, at), sets::none); // it has all of them
+  EXPECT_TRUE(first.any());
   EXPECT_EQ(vprocs[1].computations, 2u);
-  EXPECT_TRUE(one.give_back(lock, 1, &vprocs[1]));
-  EXPECT_FALSE(one.give_back(lock, 1, &vprocs[1]));
+  EXPECT_TRUE(first.give_back(lock, 1, &vprocs[1]));
+  EXPECT_FALSE(first.give_back(lock, 1, &vprocs[1]));
   EXPECT_EQ(vprocs[1].computations, 1u);
 }
 

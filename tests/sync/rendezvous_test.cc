@@ -19,9 +19,9 @@ struct meeting : testing::Test {
   offer<waiter> a, b, c;
   choice wanted;
 
-  void publish(side on, offer<waiter>& one) {
+  void publish(side on, offer<waiter>& made) {
     const nopal::base::locked guard{place.lock()};
-    place.publish(on, &one);
+    place.publish(on, &made);
   }
   bool awaited(side on) {
     const nopal::base::locked guard{place.lock()};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Wait lists and shared queues: who is in them, and what they hold the lock for.
+// Wait lists and shared queues: which fibers are in them, and that they ask under their lock.
 #include "nopal/sync/shared_queue.h"
 
 #include "waiter.h"
@@ -95,12 +95,12 @@ TEST(shared_queue, threads_that_take_share_what_is_there) {
         ++taken;
       }
   };
-  std::thread one{take};
-  std::thread two{take};
+  std::thread first{take};
+  std::thread second{take};
   for (waiter& each : members)
     queue.add(&each);
-  one.join();
-  two.join();
+  first.join();
+  second.join();
   EXPECT_TRUE(queue.empty());
 }
 

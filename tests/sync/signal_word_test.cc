@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What others want of a vproc: bits stay until they are taken, and interrupt the worker that runs.
+// The signals of a vproc: each bit stays until it is taken, and interrupts the worker that runs.
 #include "nopal/sync/signal_word.h"
 
 #include <gtest/gtest.h>

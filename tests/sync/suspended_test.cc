@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The list of suspended workers, with deques that say what a test wants.
+// The list of suspended workers, with deques whose answers a test sets.
 #include "nopal/sync/suspended.h"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,8 @@ struct thief {
   nopal::sync::vain_steals steals;
   std::uint64_t now = 1000;
 
-  // One search and one run of so many cycles. Returns how long it rested before the search.
+  // A search of `searched` cycles and a run of `ran` cycles. Returns how long the thief rests
+  // before the search.
   unsigned step(std::uint64_t searched, std::uint64_t ran, bool stole = true) {
     const unsigned rest_us = steals.begin_search(now);
     steals.begin_look(now);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The word by which a canceller finds a strand that waits, and the counts that say whether one
-// does.
+// The word by which a canceller finds a strand that waits, and the counts that say whether any
+// strand waits.
 #include "nopal/sync/wait_word.h"
 
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ struct waiter {
   void cancel() noexcept { waits.claim(nopal::sync::choice::cancelled); }
 };
 
-// Those that a list returned.
+// All waiters of a chain that a list has returned.
 inline std::vector<waiter*> all_from(waiter* first) {
   std::vector<waiter*> all;
   for (waiter* at = first; at != nullptr; at = at->next_waiting)

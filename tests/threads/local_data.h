@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A thread's DATA_BYTES of thread-local data, and what writes and checks them from a strand.
+// A thread's DATA_BYTES of thread-local data, and the function by which a strand writes and checks
+// them.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace nopal_test {
 struct alignas(DATA_ALIGNMENT) thread_data {
   char bytes[DATA_BYTES];
 };
-inline thread_local thread_data of_thread;
+inline thread_local thread_data threads_data;
 
 // Not inlined: the strand that calls it may be on another thread next time. True: this thread's
 // copy lies where it should, its ends hold what this thread has written, and its frames have room.
@@ -18,7 +19,7 @@ inline thread_local thread_data of_thread;
   volatile char room[64 << 10];
   room[0] = 1;
   room[sizeof room - 1] = 1;
-  volatile char* const bytes = of_thread.bytes;
+  volatile char* const bytes = threads_data.bytes;
   constexpr std::uint64_t last = DATA_BYTES - 1;
   const char before = bytes[0];
   const bool right = reinterpret_cast<std::uintptr_t>(bytes) % DATA_ALIGNMENT == 0 &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a fiber goes that becomes ready, and who is woken for it.
+// Where a fiber goes when it becomes ready, and which thread is woken for it.
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/ready.h"
 #include "tests/api/support.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The options are decided once, and whoever comes too late is told what decided them.
+// The options are decided once; a call that comes too late ends with a message of what decided
+// them.
 #include "nopal/vproc/settings.h"
 #include "tests/api/support.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// As many spares run as threads are blocked, and one that is no longer needed rests until it is
+// As many spares run as threads are blocked, and a spare that is no longer needed rests until it is
 // called. The spares are threads of a pool whose body is the test's own.
 #include "nopal/vproc/settings.h"
 #include "nopal/vproc/spares.h"

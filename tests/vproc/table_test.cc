@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table: which slot a worker gets, what is used again, and whom a look at the others finds.
+// The table: which slot a worker gets, what is used again, and what a look at the others finds.
 #include "nopal/vproc/table.h"
 #include "tests/vproc/nouns.h"
 
@@ -152,7 +152,7 @@ TEST(table, a_flag_is_cleared_only_while_no_group_is_in_use) {
   nopal::vproc::return_group(group);
 }
 
-// The next thread that runs the worker finds nothing of the thread that has ended.
+// The next thread that runs the worker finds no pointer to data of the thread that has ended.
 TEST(table, a_worker_is_left_to_the_next_thread_without_what_is_its_threads) {
   const own_vproc own;
   int error = 5;

@@ -29,7 +29,7 @@ worker* run_until_the_end(worker* self) noexcept {
   return self;
 }
 
-// What this returns of a pool with so many threads that has begun and ended.
+// Begins and ends a pool with `threads` threads, and returns the pool's size.
 unsigned run_pool(unsigned threads) {
   workers_begun = 0;
   start_pool_threads(options_in_force(), options_asked(), run_until_the_end);

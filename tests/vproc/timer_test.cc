@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which vprocs the timer tells to preempt their strands, and for whom a spare stands in.
+// Which vprocs the timer tells to preempt their strands, and which get a spare in their place.
 #include "nopal/vproc/timer.h"
 #include "tests/vproc/nouns.h"
 
@@ -23,7 +23,7 @@ struct timer : testing::Test {
     nopal::vproc::shared_ready.add(&fiber);
     nopal::vproc::want_ticks();
   }
-  // The timer looks at every vproc between the two times that it tells this one.
+  // The timer tells `clock` twice; in between it looks at every vproc.
   void wait_for_a_tick() {
     clock->runs.set(true);
     for (int i = 0; i < 2; ++i) {

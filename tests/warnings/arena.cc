@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Work on so many threads.
+// Work on at most two threads.
 #include "nopal/arena.h"
 
 bool arena_is_right() {

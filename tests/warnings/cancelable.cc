@@ -3,12 +3,13 @@
 #include "nopal/cancelable.h"
 
 bool cancelable_is_right() {
-  bool begun = true;
-  nopal::run([&begun] {
+  bool cancelled = false;
+  nopal::run([&cancelled] {
     nopal::cancelable all;
     nopal::cancelable part{all};
-    nopal::spawn(part, [&begun] { begun = true; });
+    nopal::spawn(part, [] {});
     all.cancel();
+    cancelled = part.cancelled();
   });
-  return begun;
+  return cancelled;
 }

@@ -17,7 +17,7 @@ bool channel_is_right() {
     nopal::spawn([&owners] { nopal::select(nopal::send(owners, std::make_unique<int>(1))); });
     nopal::select(
         nopal::recv(words, [](std::string) {}),
-        nopal::recv(owners, [&got](std::unique_ptr<int> one) { got += std::to_string(*one); }));
+        nopal::recv(owners, [&got](std::unique_ptr<int> owner) { got += std::to_string(*owner); }));
     nopal::select(nopal::recv(words, [](std::string) {}), nopal::otherwise());
     nopal::select(nopal::send(words, "two", [] {}), nopal::otherwise([&got] { got += "-"; }));
     const std::string kept = "three";

@@ -6,9 +6,9 @@
 #include <optional>
 
 bool either_is_right() {
-  const auto here = [] { return std::optional<int>{1}; };
+  const auto some = [] { return std::optional<int>{1}; };
   const auto none = []() -> std::optional<long> { return std::nullopt; };
-  bool fine = nopal::either(none, here) == 1L;
+  bool fine = nopal::either(none, some) == 1L;
   nopal::run([&fine] {
     const auto late = nopal::either([] { return std::optional<int>{2}; }, [] { return 2; });
     fine = fine && late == 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Fibers, and what each has for itself.
+// Fibers, and a value that each has for itself.
 #include "nopal/fiber.h"
 
 #include <utility>

@@ -16,8 +16,8 @@ struct sum_of {
 bool find_is_right() {
   std::vector<int> all(100, 1);
   all[40] = 2;
-  const auto is_two = [](int one) { return one == 2; };
-  const auto is_one = [](const int& one) { return one == 1; };
+  const auto is_two = [](int each) { return each == 2; };
+  const auto is_one = [](const int& each) { return each == 1; };
   const auto by_index = nopal::for_index_while(0, 100, [](int i) { return i < 50; });
   const auto by_size =
       nopal::for_index_while(std::size_t{0}, all.size(), [](std::size_t) { return true; });

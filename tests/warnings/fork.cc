@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Forks of every kind: what travels in registers, cut into words, by address, in parts.
+// Forks of every kind: the child's data travel in registers, as words, by address or in parts.
 #include "nopal/fork.h"
 
 #include <array>
@@ -29,10 +29,10 @@ double add(double a, float b, long c, int d, char e, short f, unsigned g) {
 
 // Over-aligned locals, whose frame is realigned.
 double wide_frame(wide& out) {
-  wide here;
-  here.values[3] = 1;
+  wide first;
+  first.values[3] = 1;
   nopal::scope s;
-  s.fork([&here, &out] { out.values[1] = here.values[3]; });
+  s.fork([&first, &out] { out.values[1] = first.values[3]; });
   wide other;
   other.values[2] = 2;
   s.join();

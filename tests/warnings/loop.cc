@@ -23,8 +23,8 @@ bool loop_is_right() {
   std::vector<int> all(100, 1);
   nopal::for_index(0, 100, [&all](int i) { ++all[static_cast<std::size_t>(i)]; });
   nopal::for_index(std::size_t{0}, all.size(), [&all](std::size_t i) { ++all[i]; }, 7);
-  nopal::for_each(all, [](int& one) { ++one; });
-  nopal::for_each(all.begin(), all.end(), [](int& one) { ++one; }, 10);
+  nopal::for_each(all, [](int& each) { ++each; });
+  nopal::for_each(all.begin(), all.end(), [](int& each) { ++each; }, 10);
   const std::vector<int>& same = all;
   nopal::for_each(same, [](const int&) {});
   return all[99] == 5 && add_up<int>(10) == 45 && add_up<std::uint64_t>(10) == 45 &&

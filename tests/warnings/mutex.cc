@@ -6,18 +6,18 @@
 #include <mutex>
 
 bool mutex_is_right() {
-  nopal::mutex one;
+  nopal::mutex mutex;
   nopal::condition_variable changed;
   bool done = false;
   nopal::scope s;
   s.fork([&] {
-    const std::lock_guard lock{one};
+    const std::lock_guard lock{mutex};
     done = true;
     changed.notify_one();
     changed.notify_all();
   });
   {
-    std::unique_lock lock{one};
+    std::unique_lock lock{mutex};
     changed.wait(lock, [&done] { return done; });
   }
   s.join();

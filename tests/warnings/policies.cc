@@ -9,13 +9,13 @@
 
 namespace {
 
-template <class Policy> int scheduled_by(Policy&& with) {
+template <class Policy> int scheduled_by(Policy&& policy) {
   int count = 0;
-  nopal::run(with, [&count] { nopal::spawn([&count] { ++count; }); });
+  nopal::run(policy, [&count] { nopal::spawn([&count] { ++count; }); });
   return count;
 }
 
-// What is no share is refused, also where -ffast-math takes every number for finite.
+// A number that is no share is refused, even where -ffast-math takes every number for finite.
 bool is_refused(std::uint64_t bits_of_share) {
   const pid_t child = fork();
   if (child == 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Places, and fibers that stay at one.
+// Places, and fibers that stay at a place.
 #include "nopal/vprocs.h"
 
 #include <vector>

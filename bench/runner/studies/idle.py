@@ -34,7 +34,7 @@ COUNTS = {"remote_writes": "remote lines written", "copies_lost": "copies lost b
           "futex_waits": "falls asleep", "futex_wakes": "wakes"}
 # Those of the calls need no counting atomics.
 OF_CALLS = ["mutexes", "barriers", "interruptions", "futex_waits", "futex_wakes"]
-# The counts whose growth is judged: fences and calls of one's own disturb nobody.
+# The counts whose growth is judged: a thread's own fences and calls disturb no other.
 JUDGED = ["remote_writes", "copies_lost", "remote_reads", "spin_locks", "mutexes", "barriers",
           "interruptions"]
 # A colour for each of these.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What it costs that serial code may call parallel code and be called by it (fibril-spaa16, 1).
 
-The thread of an affine region helps nobody else. The program fork_cost tells what single steps
+The thread of an affine region runs nothing else. The program fork_cost tells what single steps
 cost: a region, a fork in a handler or within a floating_point guard, a call of nopal::blocking.
 """
 

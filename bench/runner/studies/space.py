@@ -82,7 +82,7 @@ def dead_over_budget(rounds, problem, runtime, count):
 
 
 def live_over_bound(rounds, problem, runtime, count):
-    """Pages with frames, of stacks that nobody ran on, over P (S1 + D)."""
+    """Pages with frames, of stacks on which no thread ran, over P (S1 + D)."""
     (s1, d), *_ = paired(rounds.column(problem, "profile", 1, "serial_pages"),
                          rounds.column(problem, "profile", 1, "depth")).values()
     return [most_of(rounds, problem, runtime, count, "live_pages") / (count * (s1 + d))]

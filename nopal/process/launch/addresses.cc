@@ -60,6 +60,7 @@ std::vector<loaded> all_loaded() {
   return all;
 }
 
+// These two are the thread's that makes the session.
 bool asked_system = false; // to place the program at fixed addresses
 
 // Ends the program, unless it is only a library that lies elsewhere: frames of a library are above
@@ -79,16 +80,16 @@ void judge(const loaded& first, const loaded& other, unsigned process) {
                              "could not be begun anew at fixed ones");
 }
 
-std::vector<loaded> noted; // by note_libraries; else empty
+std::vector<loaded> noted; // by fix_addresses; else empty
 
 } // namespace
 
-void note_libraries() { noted = all_loaded(); }
-
-void begin_anew_with_fixed_addresses(char** argv) noexcept {
-  asked_system = true;
+void fix_addresses(char** argv) {
+  noted = all_loaded();
+  asked_system = argv != nullptr;
   const int now = personality(0xffffffff);
-  if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0 || std::getenv(tried) != nullptr)
+  if (argv == nullptr || now == -1 || (now & ADDR_NO_RANDOMIZE) != 0 ||
+      std::getenv(tried) != nullptr)
     return;
   if (personality(static_cast<unsigned long>(now | ADDR_NO_RANDOMIZE)) == -1)
     return;

@@ -8,13 +8,11 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-// Switches the randomisation of addresses off for this process, and begins the program anew, once.
-// Where the system forbids that, returns: compare_addresses finds out whether it matters.
-void begin_anew_with_fixed_addresses(char** argv) noexcept;
-
-// Only libraries that are loaded now are compared later. Those that MPI loads when it begins call
-// no function of the program back, and lie elsewhere in each process.
-void note_libraries();
+// Before MPI begins. Switches the randomisation of addresses off for this process, and begins the
+// program anew, once, if there is main's argv. Where the system forbids that, compare_addresses
+// finds out whether it matters: of the libraries that are loaded now. Those that MPI loads when it
+// begins call no function of the program back, and lie elsewhere in each process.
+void fix_addresses(char** argv);
 
 // Collective. Ends the program with a sentence if the program or one of its libraries lies at
 // different addresses in two processes, or is another file.

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 // While MPI begins, it may wait for ever for a process that has died. Until the processes are
-// connected (ring.h), each looks ten times a second at how many children its launcher has on this
-// machine; when one is missing, it ends.
-//
-// A timer's signal does that, and no thread, since a thread's memory would lie between libraries
-// that MPI loads, in each process elsewhere.
+// connected (ring.h), a thread of each looks ten times a second at how many children its launcher
+// has on this machine; when one is missing, it ends the process.
 #pragma once
 
 #include "nopal/config.h"
 
-#include <csignal>
+#include <functional>
 #include <sys/types.h>
 
 NOPAL_HIDDEN_BEGIN
@@ -19,20 +16,10 @@ namespace nopal::inline NOPAL_ABI::process {
 // that has set it, or the launcher's daemon on this machine.
 pid_t process_that_set(const char* variable);
 
-class beginning {
-public:
-  // `processes`: how many the launcher begins on this machine; 0 if that is not known.
-  beginning(pid_t launcher, int processes);
-  ~beginning() { end(); }
-  beginning(const beginning&) = delete;
-  beginning& operator=(const beginning&) = delete;
-
-  void end() noexcept;
-
-private:
-  bool ended_ = false;
-  struct sigaction before_{};
-};
+// For a thread that calls it once in so many milliseconds: ends the process when a child of the
+// launcher is missing, of which it begins `processes` on this machine; 0 if that is not known.
+inline constexpr int look_every_ms = 100;
+std::function<void()> look_at_children(pid_t launcher, int processes);
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

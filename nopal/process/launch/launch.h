@@ -6,7 +6,7 @@
 #include "nopal/config.h"
 #include "nopal/process/options.h"
 #include "nopal/process/transport/layout.h"
-#include "nopal/process/transport/transport.h"
+#include "nopal/process/transport/shared_memory.h"
 
 #include <memory>
 
@@ -15,8 +15,8 @@ namespace nopal::inline NOPAL_ABI::process {
 
 class launch : public group {
 public:
-  // Of what carries data, as the option `transport` calls it.
-  virtual const char* engine_name() const noexcept = 0;
+  // The engine that carries data, as the option `transport` calls it.
+  const char* engine_name() const noexcept { return name_of(carrier_); }
 
   // Collective: makes the block, zeroed, at its address in each process, and the way to the others.
   virtual std::unique_ptr<transport> connect(const layout& memory) = 0;
@@ -24,13 +24,18 @@ public:
   // Called when the session of this process has ended as it should. Returns what the process exits
   // with if others have not; else 0.
   virtual int finish() noexcept = 0;
+
+protected:
+  explicit launch(engine carrier) noexcept : carrier_{carrier} {}
+
+  const engine carrier_;
 };
 
 // Begins the launch that options and the environment ask for; argv is main's. A program is linked
 // with one of its two forms: mpi_launch.cc or local_only.cc.
-std::unique_ptr<launch> begin_launch(const resolved_options& options, char** argv);
+std::unique_ptr<launch> begin_launch(const options& settings, char** argv);
 // Forks the processes from the caller, which has no other threads (local.cc).
-std::unique_ptr<launch> fork_processes(const resolved_options& options);
+std::unique_ptr<launch> fork_processes(const options& settings);
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

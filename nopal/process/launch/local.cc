@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Processes that the program forks itself, where no launcher has begun it.
+#include "nopal/base/check.h"
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
 #include "nopal/process/launch/launch.h"
 #include "nopal/process/launch/watch.h"
-#include "nopal/process/transport/shared_memory.h"
 
 #include <cerrno>
 #include <cstring>
@@ -23,8 +23,9 @@ constexpr std::size_t most_gathered = 1024;
 
 // What the processes share from the beginning, before their blocks are connected.
 //
-// Invariant: arrived / size is how many meetings are over. A process writes its own parts alone,
-//            and `given` only between a meeting that all have read before and the next one.
+// Invariant: arrived / size is how many meetings are over. A process writes its own element of each
+//            array alone, and that of `given` only between a meeting after which all have read it
+//            and the next one.
 struct common {
   word arrived{0};
   word gone[most_local]{}; // each sets its own when it ends as it should
@@ -34,8 +35,9 @@ struct common {
 
 class local_launch final : public launch {
 public:
-  explicit local_launch(const resolved_options& options)
-      : size_{options.processes}, latency_us_{options.latency_us} {
+  explicit local_launch(const options& settings)
+      : launch{engine::local}, latency_us_{*settings.latency_us} {
+    size_ = settings.processes;
     void* const memory =
         mmap(nullptr, sizeof(common), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
@@ -56,37 +58,28 @@ public:
     }
   }
 
-  unsigned rank() const noexcept override { return rank_; }
-  unsigned size() const noexcept override { return size_; }
-
-  const char* engine_name() const noexcept override { return name_of(engine::local); }
-
   void all_gather(const void* own, void* all, std::size_t bytes) override {
-    for (std::size_t done = 0; done < bytes || bytes == 0; done += most_gathered) {
-      const std::size_t part = std::min(bytes - done, most_gathered);
-      std::memcpy(shared_->given[rank_], static_cast<const char*>(own) + done, part);
-      meet();
-      for (unsigned i = 0; i < size_; ++i)
-        std::memcpy(static_cast<char*>(all) + i * bytes + done, shared_->given[i], part);
-      meet();
-      if (bytes == 0)
-        return;
-    }
+    NOPAL_CHECK(bytes <= most_gathered);
+    std::memcpy(shared_->given[rank_], own, bytes);
+    meet();
+    for (unsigned i = 0; i < size_; ++i)
+      std::memcpy(static_cast<char*>(all) + i * bytes, shared_->given[i], bytes);
+    meet();
   }
 
   std::unique_ptr<transport> connect(const layout& memory) override {
     meet(); // all numbers of processes are known
     watch_others();
-    return connect_by_shared_memory(
-        *this, memory, {latency_us_}, [](const near_blocks&) -> std::unique_ptr<far_transport> {
-          base::die("the processes cannot open each other's memory by /proc/<process>/fd, as they "
-                    "have to with the transport local");
-        });
+    const far_engine none = [](const near_blocks&) -> std::unique_ptr<far_transport> {
+      base::die("the processes cannot open each other's memory by /proc/<process>/fd, as they have "
+                "to with the transport local");
+    };
+    return std::make_unique<transport>(*this, memory, sharing{latency_us_}, none);
   }
 
   int finish() noexcept override {
-    shared_->gone[rank_].store(1,
-                               base::release); // before the others can see that this process ends
+    // Before the others can see that this process ends.
+    shared_->gone[rank_].store(1, base::release);
     watch_.stop();
     int worst = 0;
     for (unsigned i = 1; rank_ == 0 && i < size_; ++i) {
@@ -121,17 +114,15 @@ private:
     watch_.start(std::move(all));
   }
 
-  const unsigned size_;
   const unsigned latency_us_;
-  unsigned rank_ = 0;
   common* shared_ = nullptr;
   watch watch_;
 };
 
 } // namespace
 
-std::unique_ptr<launch> fork_processes(const resolved_options& options) {
-  return std::make_unique<local_launch>(options);
+std::unique_ptr<launch> fork_processes(const options& settings) {
+  return std::make_unique<local_launch>(settings);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -9,21 +9,18 @@
 
 namespace nopal::inline NOPAL_ABI::process {
 
-std::unique_ptr<launch> begin_launch(const resolved_options& options, char**) {
-  if (options.transport != engine::best && options.transport != engine::local)
+std::unique_ptr<launch> begin_launch(const options& settings, char**) {
+  if (settings.transport != engine::best && settings.transport != engine::local)
     base::die("NOPAL_TRANSPORT or process::options::transport asks for %s, and this program was "
               "linked with a Nopal without it; accepted is local",
-              name_of(options.transport));
+              name_of(settings.transport));
   // Else each process that the launcher has begun would compute all by itself, unnoticed.
-  for (const known_mpi& mpi : known_mpis) {
-    const char* const begun = std::getenv(mpi.size);
-    if (begun != nullptr && std::atoi(begun) > 1)
-      base::die("mpirun of %s has begun %s processes (%s), and the program is linked with "
-                "nopal::process, which forks processes by itself: link nopal::%s, or begin it "
-                "without mpirun and with NOPAL_PROCESSES",
-                mpi.name, begun, mpi.size, mpi.library);
-  }
-  return fork_processes(options);
+  if (const known_mpi* const mpi = mpi_of_several())
+    base::die("mpirun of %s has begun %s processes (%s), and the program is linked with "
+              "nopal::process, which forks processes by itself: link nopal::%s, or begin it "
+              "without mpirun and with NOPAL_PROCESSES",
+              mpi->name, std::getenv(mpi->size), mpi->size, mpi->library);
+  return fork_processes(settings);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

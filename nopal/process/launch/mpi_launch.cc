@@ -22,11 +22,11 @@
 #include <cstring>
 #include <mpi.h>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <sys/syscall.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
@@ -42,68 +42,51 @@ bool is_begun_by(const known_mpi& mpi) noexcept {
   return std::getenv(mpi.size) != nullptr || std::getenv(mpi.number) != nullptr;
 }
 
-// Under the launcher of the other MPI each process would have a world of its own, and compute all
-// by itself.
-void refuse_wrong_launcher(const known_mpi& own) {
-  for (const known_mpi& other : known_mpis) {
-    const char* const size = std::getenv(other.size);
-    if (&other != &own && size != nullptr && std::atoi(size) > 1)
-      base::die("this process was begun by %s, and the program is linked with %s: begin it with %s",
-                other.launcher, own.name, own.launcher);
-  }
-}
-
 bool uses_ucx(engine carrier) noexcept {
   return carrier == engine::ucx || carrier == engine::ucx_messages;
 }
-bool needs_launcher(engine carrier) noexcept {
-  return carrier != engine::best && carrier != engine::local;
+
+const char* name_of_level(int level) noexcept {
+  return level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+         : level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED"
+                                        : "MPI_THREAD_SINGLE";
 }
 
-constexpr unsigned end_limit_s = 10; // ample, since all processes have met before
+constexpr int end_limit_s = 10; // ample, since all processes have met before
 
-// For a watch: ends the process if MPI_Finalize takes longer than the limit.
-watch::watched limit_of_end() {
-  const int timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
-  itimerspec once{};
-  once.it_value.tv_sec = end_limit_s;
-  timerfd_settime(timer, 0, &once, nullptr);
-  return {timer, "MPI", []() -> watch::sign {
-            base::die("MPI_Finalize has not returned within %u seconds after all processes had "
-                      "come to it",
-                      end_limit_s);
-          }};
+// Ends the process if MPI_Finalize takes longer than the limit.
+void finalize() {
+  watch limit;
+  limit.start({}, 1000 * end_limit_s, [] {
+    base::die("MPI_Finalize has not returned within %d seconds after all processes had come to it",
+              end_limit_s);
+  });
+  MPI_Finalize();
 }
 
 class mpi_launch final : public launch {
 public:
-  mpi_launch(const resolved_options& options, engine carrier) : carrier_{carrier} {
-    const known_mpi& own = own_mpi();
-    if (is_begun_by(own))
-      begin_watched(own);
+  // `mpi` is null if no launcher has begun the process: the program has initialised MPI.
+  mpi_launch(const options& settings, engine carrier, const known_mpi* mpi, bool initialised)
+      : launch{carrier}, initialises_mpi_{!initialised} {
+    watch until_connected;
+    int launcher = -1; // a descriptor of the launcher, or of its daemon on this machine
+    if (mpi != nullptr) {
+      const pid_t number = process_that_set(mpi->number);
+      launcher = static_cast<int>(syscall(SYS_pidfd_open, number, 0));
+      const char* const processes = std::getenv(mpi->size_on_machine);
+      until_connected.start(
+          {}, look_every_ms,
+          look_at_children(number, processes != nullptr ? std::atoi(processes) : 0));
+    }
     initialise();
-    MPI_Comm_dup(MPI_COMM_WORLD, &all_);
-    MPI_Comm_rank(all_, &rank_);
-    MPI_Comm_size(all_, &size_);
-    if (options.processes > 1 && static_cast<int>(options.processes) != size_)
-      base::die("NOPAL_PROCESSES or process::options::processes asks for %u processes, and the "
-                "launcher of MPI has begun %d; leave the number to one of the two",
-                options.processes, size_);
-    if (static_cast<unsigned>(size_) > most_processes)
-      base::die("%d processes were begun; at most %u are possible", size_, most_processes);
+    find_place(settings.processes);
     std::vector<watch::watched> others = ring_.connect(*this);
-    if (launcher_ >= 0)
-      others.push_back({launcher_, "the launcher", [] { return watch::sign::dead; }});
-    if (beginning_)
-      beginning_->end();
+    if (launcher >= 0)
+      others.push_back({launcher, "the launcher", [] { return watch::sign::dead; }});
     watch_.start(std::move(others));
   }
   ~mpi_launch() override { watch_.stop(); }
-
-  unsigned rank() const noexcept override { return static_cast<unsigned>(rank_); }
-  unsigned size() const noexcept override { return static_cast<unsigned>(size_); }
-
-  const char* engine_name() const noexcept override { return name_of(carrier_); }
 
   void all_gather(const void* own, void* all, std::size_t bytes) override {
     const int count = static_cast<int>(bytes);
@@ -121,11 +104,12 @@ public:
 
   std::unique_ptr<transport> connect(const layout& memory) override {
     const bool apart = carrier_ == engine::ucx_messages || carrier_ == engine::mpi_messages;
+    const far_engine between_machines = [&](const near_blocks& near) {
+      return uses_ucx(carrier_) ? connect_by_ucx(*this, memory, near)
+                                : connect_by_mpi_messages(memory);
+    };
     auto made =
-        connect_by_shared_memory(*this, memory, {.apart = apart}, [&](const near_blocks& near) {
-          return uses_ucx(carrier_) ? connect_by_ucx(*this, memory, near)
-                                    : connect_by_mpi_messages(memory);
-        });
+        std::make_unique<transport>(*this, memory, sharing{.apart = apart}, between_machines);
     connected_ = made.get();
     return made;
   }
@@ -139,93 +123,87 @@ public:
       connected_->close();
     MPI_Comm_free(&all_);
     ring_.meet();
-    if (initialised_mpi_) {
-      watch end;
-      end.start({limit_of_end()});
-      MPI_Finalize();
-    }
+    if (initialises_mpi_)
+      finalize();
     ring_.end_well();
     watch_.stop();
     return 0;
   }
 
 private:
-  // Until the ring is connected.
-  void begin_watched(const known_mpi& mpi) {
-    const pid_t launcher = process_that_set(mpi.number);
-    launcher_ = static_cast<int>(syscall(SYS_pidfd_open, launcher, 0));
-    const char* const processes = std::getenv(mpi.size_here);
-    beginning_.emplace(launcher, processes != nullptr ? std::atoi(processes) : 0);
-  }
-
   // With UCX the thread that runs tasks is the only one that calls MPI; else one more does
   // (mpi_messages.h).
   void initialise() {
-    struct level {
-      int value;
-      const char* name;
-    };
-    constexpr level single{MPI_THREAD_SINGLE, "MPI_THREAD_SINGLE"};
-    constexpr level funneled{MPI_THREAD_FUNNELED, "MPI_THREAD_FUNNELED"};
-    constexpr level serialized{MPI_THREAD_SERIALIZED, "MPI_THREAD_SERIALIZED"};
-    const level wanted = uses_ucx(carrier_) ? funneled : serialized;
-    int before = 0;
-    int got = single.value;
-    MPI_Initialized(&before);
-    initialised_mpi_ = before == 0;
+    const int wanted = uses_ucx(carrier_) ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
+    int got = MPI_THREAD_SINGLE;
     // Open MPI's shared memory leaves files behind when the launcher is killed, and saves little.
     setenv("OMPI_MCA_btl", "self,tcp", 0);
-    if (initialised_mpi_)
-      MPI_Init_thread(nullptr, nullptr, wanted.value, &got);
+    if (initialises_mpi_)
+      MPI_Init_thread(nullptr, nullptr, wanted, &got);
     else
       MPI_Query_thread(&got);
-    if (got < wanted.value)
-      base::die("MPI is needed with %s at least, and %s %s", wanted.name,
-                initialised_mpi_ ? "offers only" : "the program has initialised it with",
-                got == funneled.value ? funneled.name : single.name);
+    if (got < wanted)
+      base::die("MPI is needed with %s at least, and %s %s", name_of_level(wanted),
+                initialises_mpi_ ? "offers only" : "the program has initialised it with",
+                name_of_level(got));
   }
 
-  const engine carrier_;
-  int rank_ = 0;
-  int size_ = 1;
+  // Asks MPI for the number of this process, and how many there are.
+  void find_place(unsigned asked) {
+    int rank = 0;
+    int size = 1;
+    MPI_Comm_dup(MPI_COMM_WORLD, &all_);
+    MPI_Comm_rank(all_, &rank);
+    MPI_Comm_size(all_, &size);
+    rank_ = static_cast<unsigned>(rank);
+    size_ = static_cast<unsigned>(size);
+    if (asked > 1 && asked != size_)
+      base::die("NOPAL_PROCESSES or process::options::processes asks for %u processes, and the "
+                "launcher of MPI has begun %u; leave the number to one of the two",
+                asked, size_);
+    if (size_ > most_processes)
+      base::die("%u processes were begun; at most %u are possible", size_, most_processes);
+  }
+
+  const bool initialises_mpi_; // then this object also ends MPI
   MPI_Comm all_ = MPI_COMM_NULL;
-  bool initialised_mpi_ = false;
-  int launcher_ = -1; // a descriptor of the launcher, or of its daemon on this machine; -1: none
-  std::optional<beginning> beginning_;
-  transport* connected_ = nullptr;
+  transport* connected_ = nullptr; // set by `connect`; `finish` closes it
   ring ring_;
   watch watch_;
 };
 
 } // namespace
 
-std::unique_ptr<launch> begin_launch(const resolved_options& options, char** argv) {
+std::unique_ptr<launch> begin_launch(const options& settings, char** argv) {
   const known_mpi& own = own_mpi();
   int before = 0;
   MPI_Initialized(&before);
-  const bool launched = is_begun_by(own) || before != 0;
-  if (!launched)
-    refuse_wrong_launcher(own);
-  if (!launched && !needs_launcher(options.transport))
-    return fork_processes(options);
-  if (!launched && options.processes > 1)
+  const bool begun = is_begun_by(own);
+  const bool launched = begun || before != 0;
+  // Under the launcher of the other MPI each process would have a world of its own, and compute all
+  // by itself.
+  if (const known_mpi* const other = mpi_of_several(); !launched && other != nullptr)
+    base::die("this process was begun by %s, and the program is linked with %s: begin it with %s",
+              other->launcher, own.name, own.launcher);
+  if (!launched && (settings.transport == engine::best || settings.transport == engine::local))
+    return fork_processes(settings);
+  if (!launched && settings.processes > 1)
     base::die("%u processes with the transport that is asked for are begun by %s",
-              options.processes, own.launcher);
-  if (options.transport == engine::local)
+              settings.processes, own.launcher);
+  if (settings.transport == engine::local)
     base::die("the transport local is for processes that NOPAL_PROCESSES or "
               "process::options::processes begins, and this one was begun by a launcher of MPI; "
               "accepted are ucx, ucx_messages, mpi and mpi_messages");
-  if (uses_ucx(options.transport) && !has_ucx())
+  if (uses_ucx(settings.transport) && !has_ucx())
     base::die("NOPAL_TRANSPORT or process::options::transport asks for %s, and this program was "
               "linked with a Nopal that was built without UCX; accepted are mpi and mpi_messages",
-              name_of(options.transport));
-  if (before == 0 && argv != nullptr)
-    begin_anew_with_fixed_addresses(argv);
+              name_of(settings.transport));
   if (before == 0)
-    note_libraries();
+    fix_addresses(argv);
   const engine best = has_ucx() ? engine::ucx : engine::mpi;
-  return std::make_unique<mpi_launch>(options,
-                                      options.transport == engine::best ? best : options.transport);
+  return std::make_unique<mpi_launch>(
+      settings, settings.transport == engine::best ? best : settings.transport,
+      begun ? &own : nullptr, before != 0);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -31,20 +31,20 @@ constexpr int patience_ms = 10'000;
 struct place {
   std::uint64_t secret = 0; // by which it knows its neighbour from a stranger
   machine_name machine;
-  std::uint16_t port = 0; // as the network has it, like the addresses
-  std::uint16_t addresses = 0;
-  std::array<std::uint32_t, 15> address{};
+  std::uint16_t port = 0;                    // as the network has it, like the addresses
+  std::array<std::uint32_t, 15> addresses{}; // 0: none
 
-  bool has(std::uint32_t wanted) const noexcept {
-    return std::ranges::count(address, wanted) != 0; // an address is never 0, as unused places are
+  bool has(std::uint32_t address) const noexcept {
+    return std::ranges::count(addresses, address) != 0;
   }
 };
 
-[[noreturn]] void die_of(const char* what) {
-  base::die("the processes cannot watch each other: %s: %s", what, std::strerror(errno));
+[[noreturn]] void die_of(const char* reason) {
+  base::die("the processes cannot watch each other: %s: %s", reason, std::strerror(errno));
 }
 
 void note_addresses(place& own) {
+  auto unused = own.addresses.begin();
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0)
     die_of("the addresses of this machine cannot be read");
@@ -53,8 +53,8 @@ void note_addresses(place& own) {
       continue;
     sockaddr_in found;
     std::memcpy(&found, each->ifa_addr, sizeof found);
-    if (ntohl(found.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET && own.addresses < own.address.size())
-      own.address[own.addresses++] = found.sin_addr.s_addr;
+    if (ntohl(found.sin_addr.s_addr) >> 24 != IN_LOOPBACKNET && unused != own.addresses.end())
+      *unused++ = found.sin_addr.s_addr;
   }
   freeifaddrs(all);
 }
@@ -82,11 +82,11 @@ bool is_ready(int descriptor, short for_what) noexcept {
 // The connection, or -1.
 int connect_to(std::uint32_t address, std::uint16_t port) noexcept {
   const int to = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  sockaddr_in other{};
-  other.sin_family = AF_INET;
-  other.sin_port = port;
-  other.sin_addr.s_addr = address;
-  if (connect(to, reinterpret_cast<const sockaddr*>(&other), sizeof other) == 0)
+  sockaddr_in target{};
+  target.sin_family = AF_INET;
+  target.sin_port = port;
+  target.sin_addr.s_addr = address;
+  if (connect(to, reinterpret_cast<const sockaddr*>(&target), sizeof target) == 0)
     return to;
   int error = 0;
   socklen_t size = sizeof error;
@@ -99,15 +99,15 @@ int connect_to(std::uint32_t address, std::uint16_t port) noexcept {
 
 // Connects with a neighbour, and says its secret to it. An address that this machine has too leads
 // to this machine itself, so it is tried only if the neighbour is on it.
-int reach(const place& other, const place& own, unsigned rank) {
+int reach(const place& neighbour, const place& own, unsigned rank) {
   int to = -1;
-  if (other.machine == own.machine)
-    to = connect_to(htonl(INADDR_LOOPBACK), other.port);
-  for (unsigned i = 0; to < 0 && i < other.addresses; ++i)
-    if (other.machine == own.machine || !own.has(other.address[i]))
-      to = connect_to(other.address[i], other.port);
-  if (to < 0 || send(to, &other.secret, sizeof other.secret, MSG_NOSIGNAL) !=
-                    static_cast<ssize_t>(sizeof other.secret))
+  if (neighbour.machine == own.machine)
+    to = connect_to(htonl(INADDR_LOOPBACK), neighbour.port);
+  for (const std::uint32_t address : neighbour.addresses)
+    if (to < 0 && address != 0 && (neighbour.machine == own.machine || !own.has(address)))
+      to = connect_to(address, neighbour.port);
+  if (to < 0 || send(to, &neighbour.secret, sizeof neighbour.secret, MSG_NOSIGNAL) !=
+                    static_cast<ssize_t>(sizeof neighbour.secret))
     base::die("process %u cannot be reached by TCP at any address of its machine", rank);
   return to;
 }
@@ -173,7 +173,7 @@ void ring::meet() noexcept {
   if (size_ == 1)
     return;
   if (rank_ == 0)
-    tell_next(has_come);
+    tell(has_come, 1);
   else
     come();
   for (unsigned tries = 1; met_.load(base::acquire) == 0; ++tries) // M
@@ -184,46 +184,42 @@ void ring::meet() noexcept {
 // The second call passes the word on.
 void ring::come() noexcept {
   if (missing_.fetch_sub(1, base::acq_rel) == 1) // M
-    tell_next(has_come);
+    tell(has_come, 1);
 }
 
 void ring::have_met() noexcept {
   met_.store(1, base::release); // M
   if (rank_ + 1 != size_)
-    tell_next(has_met);
+    tell(has_met, 1);
 }
 
 void ring::end_well() noexcept {
   over_.store(1, base::release); // V
-  tell(ended);
+  tell(ended, neighbours_.size());
 }
 
 // Called by the watch's thread.
 watch::sign ring::heard(int from, unsigned whose) noexcept {
-  std::uint32_t what = 0;
-  if (recv(from, &what, sizeof what, 0) != sizeof what)
-    what = whose; // the connection is closed: the neighbour itself has died
-  if (what == ended || over_.load(base::acquire) != 0) // V
+  std::uint32_t message = 0;
+  if (recv(from, &message, sizeof message, 0) != sizeof message)
+    message = whose; // the connection is closed: the neighbour itself has died
+  if (message == ended || over_.load(base::acquire) != 0) // V
     return watch::sign::ended_well;
-  if (what == has_met || (what == has_come && rank_ == 0)) {
-    have_met();
+  if (message == has_met || message == has_come) {
+    if (message == has_met || rank_ == 0)
+      have_met();
+    else
+      come();
     return watch::sign::alive;
   }
-  if (what == has_come) {
-    come();
-    return watch::sign::alive;
-  }
-  tell(what);
-  base::die("process %u has died before the computation has ended, so this process ends too", what);
+  tell(message, neighbours_.size());
+  base::die("process %u has died before the computation has ended, so this process ends too",
+            message);
 }
 
-void ring::tell(std::uint32_t what) noexcept {
-  for (const int neighbour : neighbours_)
-    send(neighbour, &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-void ring::tell_next(std::uint32_t what) noexcept {
-  send(neighbours_[0], &what, sizeof what, MSG_NOSIGNAL | MSG_DONTWAIT);
+void ring::tell(std::uint32_t message, std::size_t number) noexcept {
+  for (std::size_t i = 0; i < number; ++i)
+    send(neighbours_[i], &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -2,9 +2,9 @@
 // Connections by which processes on one machine or many notice that one of them has died.
 //
 // Each process has a TCP connection with the next one and with the one before, in the order of
-// ranks, last to first. The system closes those of a process that dies. Its neighbours say to the
-// next ones who has died, and end; so the news goes round on both sides, whoever began the
-// processes and whatever that does.
+// ranks; the first follows the last. The system closes those of a process that dies. Its neighbours
+// tell their other neighbours which process has died, and end; so the news goes round on both
+// sides, whatever the launcher does.
 //
 //      ... --- rank-1 --- rank --- rank+1 --- ...
 //
@@ -15,6 +15,8 @@
 // A process that ends as it should says so first. A machine that is cut off answers no probes
 // (keepalive), and counts as dead after some seconds.
 //
+// Ownership: neighbours, rank and size are set by `connect`, before the watch's thread begins, and
+//            then constant.
 // Orders:
 //   V  over: store release before the neighbours hear of it. A neighbour that closes its end
 //      without having read that makes the system reset the connection, which is no death then.
@@ -27,6 +29,7 @@
 #include "nopal/process/launch/watch.h"
 #include "nopal/process/transport/transport.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -45,8 +48,8 @@ public:
 
 private:
   watch::sign heard(int from, unsigned whose) noexcept;
-  void tell(std::uint32_t what) noexcept;
-  void tell_next(std::uint32_t what) noexcept;
+  // To the first so many neighbours.
+  void tell(std::uint32_t message, std::size_t number) noexcept;
   void come() noexcept;
   void have_met() noexcept;
 

@@ -12,8 +12,10 @@
 
 namespace nopal::inline NOPAL_ABI::process {
 
-void watch::start(std::vector<watched> all) {
+void watch::start(std::vector<watched> all, int every_ms, std::function<void()> each_time) {
   all_ = std::move(all);
+  every_ms_ = every_ms;
+  each_time_ = std::move(each_time);
   if (pipe(stop_) != 0)
     base::die("no pipe could be made to watch the other processes: %s", std::strerror(errno));
   thread_ = base::thread{"watches other processes", [this] { look(); }};
@@ -36,7 +38,10 @@ void watch::look() noexcept {
     wanted.push_back({each.descriptor, POLLIN, 0});
   wanted.push_back({stop_[0], POLLIN, 0});
   for (;;) {
-    if (poll(wanted.data(), wanted.size(), -1) < 0 && errno != EINTR)
+    const int ready = poll(wanted.data(), wanted.size(), every_ms_);
+    if (ready == 0)
+      each_time_();
+    if (ready < 0 && errno != EINTR)
       base::die("the other processes cannot be watched any more: %s", std::strerror(errno));
     if (wanted.back().revents != 0)
       return;

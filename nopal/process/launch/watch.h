@@ -4,7 +4,7 @@
 //
 // It watches descriptors that become readable, or hang up, when a process has died: the kernel's
 // (pidfd), or a connection to the process. A process that is about to end as it should says so
-// first.
+// first. Between signs the thread can do something else from time to time.
 #pragma once
 
 #include "nopal/base/thread.h"
@@ -32,14 +32,18 @@ public:
   watch(const watch&) = delete;
   watch& operator=(const watch&) = delete;
 
-  void start(std::vector<watched> all);
+  // The thread calls `each_time` whenever so many milliseconds have passed without a sign.
+  void start(std::vector<watched> all, int every_ms = -1, std::function<void()> each_time = {});
   void stop() noexcept;
 
 private:
   void look() noexcept;
 
-  std::vector<watched> all_; // the thread's own, from start until it has been joined
-  int stop_[2] = {-1, -1};   // a pipe: the thread ends when the second end is closed
+  // `start` sets these three; from then on they are the thread's own until it has been joined.
+  std::vector<watched> all_;
+  int every_ms_ = -1;
+  std::function<void()> each_time_;
+  int stop_[2] = {-1, -1}; // a pipe: the thread ends when the second end is closed
   base::thread thread_;
 };
 

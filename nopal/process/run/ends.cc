@@ -20,14 +20,14 @@ void ends::begin() {
   passed_on_ = false;
 }
 
-// After round r, what this process knows of has come: the 2^(r+1) processes up to itself. A count
-// only rises, so a process that is a meeting ahead does not disturb: it is awaited by difference.
+// After round r this process knows that 2^(r+1) processes have come, those up to itself. A process
+// that is a meeting ahead has written a later number, which also says that it has come to this one.
 void ends::meet() {
   ++meetings_;
   engine_->flush();
   for (unsigned round = 0; (1u << round) < size_; ++round) {
     word& arrivals = own_->barriers[round];
-    engine_->post_add((rank_ + (1u << round)) % size_, arrivals, 1);
+    engine_->post_store((rank_ + (1u << round)) % size_, arrivals, meetings_); // B
     for (unsigned tries = 1;
          static_cast<std::int32_t>(arrivals.load(base::acquire) - meetings_) < 0; // B
          ++tries) {
@@ -37,7 +37,7 @@ void ends::meet() {
   }
 }
 
-void ends::end_here(bool failed, const void* bytes, std::size_t size) noexcept {
+void ends::end_run(bool failed, const void* bytes, std::size_t size) noexcept {
   outcome& own = own_->result;
   own.from = rank_;
   own.failed = failed ? 1 : 0;

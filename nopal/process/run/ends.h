@@ -5,16 +5,21 @@
 // to two others, which do the same when they see it: a binary tree over the numbers of processes,
 // counted from the process where the task ended. A process looks at its own block only.
 //
-// To meet, process p adds one in process p + 2^r, for r = 0, 1 ... while 2^r is less than their
-// number, and goes on to the next round when its own count of that round has risen (dissemination).
+// To meet, process p writes the meeting's number in process p + 2^r, for r = 0, 1 ... while 2^r is
+// less than their number, and goes on to the next round when its own word of that round has the
+// number or a later one (dissemination). So each word has one writer, whose numbers only rise: it
+// flushes the engine between two meetings.
 //
 // Invariant: the run's number in the block rises by one with each run, and is written after all
 //            else of the outcome. It is not written anew before all processes have read it: each
 //            reads it before it meets the others, and they meet before the next run.
+// Ownership: result -> the process on which the run ended, else the one before it in the tree; a
+//            word of `barriers` -> the process that far before this one; the members of `ends` ->
+//            the thread that runs tasks.
 // Orders:
 //   E  the run's number: store release by the engine, after the rest was put. Partner: the acquire
 //      in has_ended. Where the run has ended, the thread that stored the number reads it.
-//   B  barriers: the engine adds (release) after all that a process did before. Partner: the
+//   B  barriers: store release by the engine, after all that a process did before. Partner: the
 //      acquire load of the process that waits for it.
 #pragma once
 
@@ -39,7 +44,7 @@ public:
   void meet();
 
   // This process has the outcome.
-  void end_here(bool failed, const void* bytes, std::size_t size) noexcept;
+  void end_run(bool failed, const void* bytes, std::size_t size) noexcept;
   // Whether it is known; the first time, it is passed on.
   bool has_ended();
   // After that, and before the processes meet. False: the run has failed, and `error` says how.

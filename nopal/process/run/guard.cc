@@ -14,11 +14,13 @@
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
+// guard_region writes these before the handler is installed, and the handler only reads them: it
+// formats nothing.
 layout guarded;
-char sentence[256]; // made before, since a handler formats nothing
+char sentence[256];
 std::optional<base::signal_stack> own_stack;
 
-void look_at_fault(std::uintptr_t at, const void*) {
+void look_at_fault(std::uintptr_t at, const void*, bool) {
   if (at >= guarded.guard_at() && at < guarded.region_at())
     base::die_in_signal_handler(sentence);
 }

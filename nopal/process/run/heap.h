@@ -6,11 +6,14 @@
 // frees its own cells. Another one that frees a cell only sets its state; the owner collects such
 // cells when it has no others of their size.
 //
+// Ownership: state -> the child, the joiner, the owner, in this order; next, size_class and the
+//            lists -> the thread that runs tasks of the owner.
 // Invariant: a cell is in one place: a list of free cells, or a task's reference, or freed by
 //            another process and not yet collected.
 // Orders:
-//   S  state: store release after the result was put, or was read for the last time. Partner: the
-//      acquire load of the state, before the result is read or the cell is used anew.
+//   S  state: store release after the result was put, or was read for the last time (by the
+//      transport, in whichever process). Partner: the acquire load of the state, before the result
+//      is read or the cell is used anew.
 // Paper: uni-address-hpdc15, section 5.4.
 #pragma once
 
@@ -33,15 +36,7 @@ struct alignas(16) cell {
   cell* next; // in the owner's list of free ones
 
   void* payload() noexcept { return this + 1; }
-  const void* payload() const noexcept { return this + 1; }
 };
-
-inline cell_state state_of_own(const cell& own) noexcept {
-  return static_cast<cell_state>(own.state.load(base::acquire)); // S
-}
-inline void set_state(cell& own, cell_state how) noexcept {
-  own.state.store(how, base::release); // S
-}
 
 // The size of a cell with its head is 64 bytes, doubled `size_class` times.
 inline constexpr std::uint32_t size_classes = 25;
@@ -75,8 +70,6 @@ public:
     free_[size_class] = own;
   }
   void free(cell* own) noexcept { free(own, own->size_class); }
-
-  std::size_t used() const noexcept { return next_ - from_; }
 
 private:
   [[gnu::noinline]] cell* allocate_slow(std::uint32_t size_class) noexcept;

@@ -5,7 +5,7 @@
 #include "nopal/base/os.h"
 #include "nopal/config.h"
 #include "nopal/process/run/worker.h"
-#include "nopal/process/transport/transport.h"
+#include "nopal/process/transport/shared_memory.h"
 
 #include <cstdint>
 #include <optional>
@@ -16,16 +16,13 @@ namespace nopal::inline NOPAL_ABI::process {
 // Adds the cycles since it was made, or since the step before, to a step.
 class timed {
 public:
-  explicit timed(step what) noexcept : what_{what} {}
-  void end() noexcept { end(what_); }
-  void end(step what) noexcept {
+  void end(step ended) noexcept {
     const std::uint64_t now = base::cycles();
-    this_worker.done.cycles[static_cast<unsigned>(what)] += now - since_;
+    this_worker.done.cycles[static_cast<unsigned>(ended)] += now - since_;
     since_ = now;
   }
 
 private:
-  step what_;
   std::uint64_t since_ = base::cycles();
 };
 
@@ -37,20 +34,23 @@ public:
 
   std::uint64_t read_ends() { return read(&queue().head); }
   bool take(std::uint32_t head, std::uint64_t& entry) {
-    return engine_.compare_swap_and_get(victim_, queue().head, head, head + 1, &entry,
-                                        &queue().entry(head), sizeof entry) == head;
+    const direct_block& block = engine_.reach(victim_);
+    if (block.compare_swap(queue().head, head, head + 1) != head)
+      return false;
+    block.get(&entry, &queue().entry(head), sizeof entry);
+    return true;
   }
   void copy(segment stolen) {
     void* const at = reinterpret_cast<void*>(this_worker.region + stolen.lower);
     engine_.get(victim_, at, at, stolen.size()); // to the same address
     count(stolen);
   }
-  void acknowledge() { engine_.post_add(victim_, queue().acknowledged, 1); }
+  void acknowledge() { engine_.near(victim_).add(queue().acknowledged, 1); }
 
   // The whole steal by one message, which counts as `take`, or as `look` if nothing was open.
   std::optional<segment> request() {
     ++this_worker.done.tries;
-    timed all{step::look};
+    timed all;
     const std::optional<segment> stolen = engine_.request_steal(victim_);
     all.end(stolen ? step::take : step::look);
     if (stolen)
@@ -59,7 +59,7 @@ public:
   }
 
   // Of a queue with a lock.
-  bool try_lock() { return engine_.add(victim_, queue().lock, 1) == 0; }
+  bool try_lock() { return engine_.reach(victim_).add(queue().lock, 1) == 0; }
   void unlock() { put(queue().lock, 0); }
   void put_head(std::uint32_t head) { put(queue().head, head); }
   std::uint64_t read_entry(std::uint32_t number) { return read(&queue().entry(number)); }
@@ -67,9 +67,7 @@ public:
   // What steal calls after each of its steps.
   auto steps() noexcept {
     ++this_worker.done.tries;
-    return [clock = timed{step::look}](int number) mutable {
-      clock.end(static_cast<step>(number - 1));
-    };
+    return [clock = timed{}](int number) mutable { clock.end(static_cast<step>(number - 1)); };
   }
 
 private:

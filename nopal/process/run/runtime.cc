@@ -19,6 +19,7 @@
 #include "nopal/config/options.h"
 #include "nopal/process/launch/addresses.h"
 #include "nopal/process/launch/launch.h"
+#include "nopal/process/launch/watch.h"
 #include "nopal/process/remote_error.h"
 #include "nopal/process/run/ends.h"
 #include "nopal/process/run/guard.h"
@@ -37,6 +38,9 @@
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
+
+worker this_worker;
+
 namespace {
 
 // A suspended task: it waits for the task that `until` names.
@@ -68,7 +72,7 @@ private:
 
 // The session, and the run that is under way, as this process sees them.
 struct state {
-  resolved_options options;
+  options settings;
   std::unique_ptr<launch> processes;
   std::unique_ptr<transport> engine; // gone before `processes`
   layout memory;
@@ -84,10 +88,11 @@ struct state {
   // Of the stack protector: this process's own, and the one that all have while tasks run.
   std::uint64_t own_canary = 0;
   std::uint64_t canary = 0;
-  std::optional<progress_lines> progress;
+  watch progress; // says from time to time what process 0 has done
 };
-// Made by `begin`, gone after `end`. Not destroyed at exit: a task may call exit, and it runs on
-// memory that the transport has mapped.
+// Made by `begin`, gone after `end`; the session's thread alone writes the pointer and, but for
+// what the transport's threads keep, all that it leads to. Not destroyed at exit: a task may call
+// exit, and it runs on memory that the transport has mapped.
 state* now = nullptr;
 
 void* address_of(std::uint32_t distance) noexcept {
@@ -121,19 +126,15 @@ void note_region(std::uintptr_t end_of_free) noexcept {
 
 // These two take a cell of any process.
 cell_state state_of(cell_reference ref) {
-  if (cell* const own = this_worker.if_own(ref))
-    return state_of_own(*own);
   std::uint32_t seen = 0;
   now->engine->get(process_of(ref), &seen, &cell_of(ref)->state, sizeof seen);
   return static_cast<cell_state>(seen);
 }
 
 void take_from(cell_reference ref, void* to, std::size_t size) {
-  if (cell* const own = this_worker.if_own(ref)) {
-    std::memcpy(to, own->payload(), size);
-    return this_worker.cells.free(own);
-  }
   now->engine->get(process_of(ref), to, cell_of(ref)->payload(), size);
+  if (cell* const own = this_worker.if_own(ref))
+    return this_worker.cells.free(own);
   // Only the owner touches its lists of free cells, so it collects this one (heap.h).
   now->engine->post_store(process_of(ref), cell_of(ref)->state, cell_freed);
 }
@@ -149,18 +150,18 @@ void take_from(cell_reference ref, void* to, std::size_t size) {
 [[noreturn]] void resume_suspended(std::list<suspended>::iterator which) noexcept {
   const suspended ready = *which;
   now->all_suspended.erase(which); // now, since this function does not return
-  timed clock{step::resume};
+  timed clock;
   std::memcpy(address_of(ready.where.lower), ready.frames->payload(), ready.where.size());
   this_worker.cells.free(ready.frames);
   join::put_exception_state(ready.exceptions);
-  clock.end();
+  clock.end(step::resume);
   resume(ready.where);
 }
 
 // `may_send`: also for tasks whose cell only a message reaches.
 void resume_if_ready(bool may_send) {
   for (auto each = now->all_suspended.begin(); each != now->all_suspended.end(); ++each)
-    if ((may_send || !now->engine->handles_steals(process_of(each->until))) &&
+    if ((may_send || now->engine->near(process_of(each->until))) &&
         state_of(each->until) != cell_pending)
       resume_suspended(each);
 }
@@ -172,7 +173,7 @@ void steal_and_resume(bool may_send) {
     return;
   unsigned victim = now->random.below(others);
   victim += victim >= rank() ? 1 : 0; // any process but this one
-  const bool by_message = now->engine->handles_steals(victim);
+  const bool by_message = !now->engine->near(victim);
   if (by_message && !may_send)
     return;
   peer<queue_type> from{*now->engine, victim};
@@ -219,7 +220,7 @@ void steal_and_resume(bool may_send) {
 [[noreturn]] NOPAL_SWITCHES void suspend(arch::task_context* context, void* until) noexcept {
   note_own_stack();
   arch::set_stack_canary(now->own_canary);
-  timed clock{step::suspend};
+  timed clock;
   const segment task = this_worker.open_segment(context);
   base::forget_frames(this_worker.region, this_worker.upper);
   cell* const frames = this_worker.cells.allocate(class_of(task.size()));
@@ -230,7 +231,7 @@ void steal_and_resume(bool may_send) {
       {task, frames, *static_cast<const cell_reference*>(until), join::take_exception_state()});
   ++this_worker.done.suspended;
   this_worker.done.suspended_bytes += task.size();
-  clock.end();
+  clock.end(step::suspend);
   // The newest entry is the parent. Its frames are the next ones above, and are still there.
   if (const std::optional<segment> parent = this_worker.queue.pop_newest())
     resume(*parent);
@@ -259,11 +260,11 @@ NOPAL_SWITCHES void enter_run(void* given) {
 void say_what_is_in_force() {
   for (const std::string& warning : config::unknown_variables(environ))
     base::say("%s", warning.c_str());
-  if (now->options.verbose)
+  if (*now->settings.verbose)
     base::say("%u processes by %s, each with a region of %zu bytes and a heap of %zu bytes; seed "
               "%lu",
               size(), now->processes->engine_name(), now->memory.region_size, now->memory.heap_size,
-              now->options.seed);
+              *now->settings.seed);
 }
 
 // Frames hold the canary of the process that made them, and others check it when they return. So
@@ -277,19 +278,15 @@ std::uint64_t common_canary() {
 
 } // namespace
 
-void finish(cell_reference ref, cell_state how, const void* bytes, std::size_t size) noexcept {
-  if (cell* const own = this_worker.if_own(ref)) {
-    std::memcpy(own->payload(), bytes, size);
-    return set_state(*own, how);
-  }
+void finish(cell_reference ref, cell_state reached, const void* bytes, std::size_t size) noexcept {
   now->engine->put(process_of(ref), cell_of(ref)->payload(), bytes, size);
   // The put is done: a joiner that sees the state finds the result (transport.h).
-  now->engine->post_store(process_of(ref), cell_of(ref)->state, how);
+  now->engine->post_store(process_of(ref), cell_of(ref)->state, reached);
 }
 
-void finish_detached(cell_reference ref, cell_state how, const void* bytes,
+void finish_detached(cell_reference ref, cell_state reached, const void* bytes,
                      std::size_t size) noexcept {
-  finish(ref, how, bytes, size);
+  finish(ref, reached, bytes, size);
   leave_task();
 }
 
@@ -301,16 +298,16 @@ error_text keep_error() noexcept {
 }
 
 void join_slow(cell_reference ref, void* result, std::size_t size) {
-  cell_state how;
-  while ((how = state_of(ref)) == cell_pending)
+  cell_state reached;
+  while ((reached = state_of(ref)) == cell_pending)
     arch::nopal_arch_suspend_task(suspend, &ref, now->stack);
-  if (how == cell_error)
+  if (reached == cell_error)
     throw_error(ref);
   take_from(ref, result, size);
 }
 
 void finish_run(bool failed, const void* bytes, std::size_t size) noexcept {
-  now->ending.end_here(failed, bytes, size);
+  now->ending.end_run(failed, bytes, size);
   leave_task();
 }
 
@@ -340,11 +337,11 @@ void run(void (*root)(void*), const void* closure, std::size_t closure_size, voi
     throw_remote_error(error);
 }
 
-void begin(std::unique_ptr<launch> processes, const resolved_options& options) {
+void begin(std::unique_ptr<launch> processes, const options& settings) {
   now = new state;
-  now->options = options;
+  now->settings = settings;
   now->processes = std::move(processes);
-  now->memory = {options.heap_size, options.region_size, layout::regions_of(size())};
+  now->memory = {settings.heap_size, settings.region_size, layout::regions_of(size())};
   compare_addresses(*now->processes);
   now->engine = now->processes->connect(now->memory);
   std::destroy_at(&this_worker); // what an earlier session has left
@@ -357,19 +354,23 @@ void begin(std::unique_ptr<launch> processes, const resolved_options& options) {
   this_worker.exceptions = join::this_threads_exceptions();
   this_worker.cells.open(now->memory.heap_at(), now->memory.heap_size);
   now->ending.open(*now->engine, rank(), size());
-  now->random.reseed(options.seed, rank());
+  now->random.reseed(*settings.seed, rank());
   now->canary = common_canary();
   guard_region(now->memory);
   if (rank() != 0)
     return;
   say_what_is_in_force();
-  now->progress.emplace(options.progress, size());
+  if (*settings.progress != 0)
+    now->progress.start({}, static_cast<int>(1000 * *settings.progress),
+                        [each = *settings.progress, seconds = 0u]() mutable {
+                          print_progress(seconds += each, size());
+                        });
 }
 
 int end() noexcept {
-  now->progress.reset();
+  now->progress.stop();
   now->ending.meet(); // no process needs anything of another one for a task any more
-  if (now->options.stats)
+  if (*now->settings.stats)
     print_statistics(*now->processes, now->processes->engine_name(), now->memory);
   unguard_region();
   now->engine->flush();

@@ -16,9 +16,9 @@ namespace nopal::inline NOPAL_ABI::process {
 class launch;
 
 // Puts a result into its cell, in whichever process that is, and then the state.
-void finish(cell_reference ref, cell_state how, const void* bytes, std::size_t size) noexcept;
+void finish(cell_reference ref, cell_state reached, const void* bytes, std::size_t size) noexcept;
 // The same for a child whose parent was stolen. Then the process looks for other work.
-[[noreturn]] void finish_detached(cell_reference ref, cell_state how, const void* bytes,
+[[noreturn]] void finish_detached(cell_reference ref, cell_state reached, const void* bytes,
                                   std::size_t size) noexcept;
 // A child has thrown: its cell holds this instead of a result. keep_error is called in a handler of
 // all exceptions, and copies the text of the current one into a cell of its own.
@@ -43,7 +43,7 @@ void run(void (*root)(void*), const void* closure, std::size_t closure_size, voi
 
 // Collective: the beginning and the end of a session. `end` returns what the process is to exit
 // with if it is not 0.
-void begin(std::unique_ptr<launch> processes, const resolved_options& options);
+void begin(std::unique_ptr<launch> processes, const options& settings);
 int end() noexcept;
 
 unsigned rank() noexcept;

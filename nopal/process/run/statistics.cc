@@ -5,7 +5,6 @@
 #include "nopal/base/die.h"
 
 #include <algorithm>
-#include <chrono>
 #include <string>
 #include <sys/resource.h>
 #include <vector>
@@ -57,31 +56,10 @@ NOPAL_READS_FRAMES std::uint64_t count_now(const std::uint64_t& count) noexcept 
 
 } // namespace
 
-progress_lines::progress_lines(unsigned seconds, unsigned processes) {
-  if (seconds == 0)
-    return;
-  thread_ = base::thread{"says what was done", [=, this] { print_each(seconds, processes); }};
-}
-
-progress_lines::~progress_lines() {
-  if (!thread_.joinable())
-    return;
-  {
-    const std::lock_guard guard{mutex_};
-    end_ = true;
-  }
-  ended_.notify_one();
-  thread_.join();
-}
-
-void progress_lines::print_each(unsigned seconds, unsigned processes) {
-  std::unique_lock guard{mutex_};
-  for (std::uint64_t so_far = seconds;
-       !ended_.wait_for(guard, std::chrono::seconds{seconds}, [this] { return end_; });
-       so_far += seconds)
-    base::say("after %lu s: process 0 of %u has run %lu tasks, stolen %lu and suspended %lu",
-              so_far, processes, count_now(this_worker.done.tasks),
-              count_now(this_worker.done.steals), count_now(this_worker.done.suspended));
+void print_progress(unsigned seconds, unsigned processes) {
+  base::say("after %u s: process 0 of %u has run %lu tasks, stolen %lu and suspended %lu", seconds,
+            processes, count_now(this_worker.done.tasks), count_now(this_worker.done.steals),
+            count_now(this_worker.done.suspended));
 }
 
 // The system hands out memory that is zero, and frames are written from the upper end downwards. So

@@ -41,7 +41,7 @@ struct counts {
   std::uint64_t suspended = 0;
   std::uint64_t suspended_bytes = 0;
   std::uint64_t most_region = 0; // bytes of the region that were ever used at once
-  std::uint64_t page_faults = 0; // of the whole process, without those that needed the disk
+  std::uint64_t page_faults = 0; // of the whole process; faults that needed the disk are left out
   std::uint64_t cycles[steps] = {};
 };
 

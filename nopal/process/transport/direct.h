@@ -3,8 +3,8 @@
 // instructions do what the seam asks for.
 //
 // Orders:
-//   D  get, compare_swap, add, set: those that transport.h promises, with their partners in
-//      queue.h, heap.h and ends.h.
+//   D  get, compare_swap, add, set, put of a word: those that transport.h promises, with their
+//      partners in queue.h, heap.h and ends.h.
 //   P  put: a full fence, so that the put has been done when a later get reads. Partner: the fence
 //      of a process that writes what that get reads, and then reads what was put.
 #pragma once
@@ -28,7 +28,7 @@ public:
   std::uintptr_t at() const noexcept { return at_; }
 
   void get(void* to, const void* from, std::size_t bytes) const noexcept {
-    const void* const there = here_of(from);
+    const void* const there = mapped(from);
     if (bytes == sizeof(std::uint64_t)) { // one read
       *static_cast<std::uint64_t*>(to) =
           base::load_relaxed_word(reinterpret_cast<std::uintptr_t>(there));
@@ -41,26 +41,26 @@ public:
   }
   void put(void* to, const void* from, std::size_t bytes) const noexcept {
     if (bytes == sizeof(word))
-      static_cast<word*>(here_of(to))
-          ->store(*static_cast<const std::uint32_t*>(from), base::relaxed);
+      static_cast<word*>(mapped(to))
+          ->store(*static_cast<const std::uint32_t*>(from), base::release); // D
     else
-      std::memcpy(here_of(to), from, bytes);
+      std::memcpy(mapped(to), from, bytes);
     base::full_fence(); // P
   }
   std::uint32_t compare_swap(word& at, std::uint32_t expected,
                              std::uint32_t desired) const noexcept {
-    here_of(&at)->compare_exchange_strong(expected, desired, base::seq_cst, base::seq_cst); // D
+    mapped(&at)->compare_exchange_strong(expected, desired, base::seq_cst, base::seq_cst); // D
     return expected;
   }
   std::uint32_t add(word& at, std::uint32_t by) const noexcept {
-    return here_of(&at)->fetch_add(by, base::acq_rel); // D
+    return mapped(&at)->fetch_add(by, base::acq_rel); // D
   }
   void set(word& at, std::uint32_t value) const noexcept {
-    here_of(&at)->store(value, base::release); // D
+    mapped(&at)->store(value, base::release); // D
   }
 
 private:
-  template <class T> T* here_of(T* in_block) const noexcept {
+  template <class T> T* mapped(T* in_block) const noexcept {
     return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(in_block) - block_at + at_);
   }
 

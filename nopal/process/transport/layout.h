@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The memory of a process that others reach: one block, at the same address in every process.
 //
-//      block_at      control    the queue, the result, what barriers count
+//      block_at      control    the queue, the result, the words of barriers
 //                    heap       cells of results, stacks that were swapped out
 //                    guard      no access
 //      region_at     region     the uni-address region, where tasks run; it is used from its upper
@@ -32,7 +32,7 @@ inline constexpr std::size_t most_result = 1024; // bytes of a run's result, or 
 inline constexpr unsigned most_processes = 4096;
 inline constexpr unsigned barrier_rounds = 12; // log2 of that
 
-// What a process reads and writes in another one's block, one by one and at once.
+// A word that several processes access. Each access is one operation on the whole word.
 using word = base::atomic<std::uint32_t>;
 
 using queue_type = queue_memory<8192>;

@@ -35,9 +35,9 @@ void require(int code) {
   base::die("another process cannot be reached any more (%s), so this process ends too", why);
 }
 
-bool is_done(MPI_Request& begun, MPI_Status* how = MPI_STATUS_IGNORE) {
+bool is_done(MPI_Request& begun, MPI_Status* status = MPI_STATUS_IGNORE) {
   int done = 0;
-  require(MPI_Test(&begun, &done, how));
+  require(MPI_Test(&begun, &done, status));
   return done != 0;
 }
 
@@ -51,24 +51,21 @@ constexpr std::size_t in_words(std::size_t bytes) noexcept {
   return (bytes + sizeof(std::uint64_t) - 1) / sizeof(std::uint64_t);
 }
 
-enum operation : std::uint64_t { gets, puts, steals, stores, adds };
+enum operation : std::uint64_t { gets, puts, steals };
 
 // What a process asks of another one; for a put the bytes follow.
 struct request {
   operation kind;
-  const void* at;            // in the block, which has the same address there
-  std::uint64_t operand = 0; // a value, or how many bytes
+  const void* at;          // in the block, which has the same address there
+  std::uint64_t bytes = 0; // of a get or a put
 };
 
 class mpi_messages final : public far_transport {
 public:
   explicit mpi_messages(const layout& memory)
       : region_{memory.region_at()}, stolen_(1 + in_words(memory.region_size)) {
-    int size = 0;
     require(MPI_Comm_dup(MPI_COMM_WORLD, &all_)); // apart from the program's own messages
     require(MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN));
-    require(MPI_Comm_size(all_, &size));
-    posted_to_.resize(static_cast<std::size_t>(size));
     thread_ = base::thread{"answers other processes", [this] { poll(); }, room_of_libraries};
   }
 
@@ -83,16 +80,24 @@ public:
     const std::size_t bytes = exchange(peer, {steals, nullptr}, stolen_.data(), most);
     return place_stolen(region_, stolen_.data(), bytes);
   }
-  void post_store(unsigned peer, word& at, std::uint32_t value) override {
-    post(peer, {stores, &at, value});
-  }
-  void post_add(unsigned peer, word& at, std::uint32_t by) override { post(peer, {adds, &at, by}); }
   void progress() noexcept override {
     const lock held{mpi_lock()};
     turn();
   }
-  void flush() override;
-  void close() noexcept override;
+  // The thread goes on answering until all processes have come here, with nothing left to ask.
+  void close() noexcept override {
+    MPI_Request all_closing = MPI_REQUEST_NULL;
+    {
+      const lock held{mpi_lock()};
+      require(MPI_Ibarrier(all_, &all_closing));
+    }
+    wait_for([&] { return is_done(all_closing); });
+    over_.store(1, base::relaxed);
+    thread_.join();
+    while (!sent_.empty()) // the last answers, which this process gave
+      turn();
+    MPI_Comm_free(&all_);
+  }
 
 private:
   struct outgoing {
@@ -100,168 +105,118 @@ private:
     words message; // MPI reads it until it has been sent
   };
 
-  void post(unsigned peer, const request& what) {
-    const lock held{mpi_lock()};
-    send_request(peer, what);
-    posted_to_[peer] = true;
-  }
   // Sends a request and waits; returns how many bytes the answer has.
-  std::size_t exchange(unsigned peer, const request& what, void* answer, std::size_t most,
-                       const void* bytes = nullptr);
-  void poll();
+  std::size_t exchange(unsigned peer, const request& wanted, void* answer, std::size_t most,
+                       const void* bytes = nullptr) {
+    const std::size_t more = wanted.kind == puts ? wanted.bytes : 0;
+    words message(in_words(sizeof wanted) + in_words(more));
+    std::memcpy(message.data(), &wanted, sizeof wanted);
+    if (more != 0)
+      std::memcpy(&message[in_words(sizeof wanted)], bytes, more);
+    const std::size_t size = message.size() * sizeof message[0];
+    MPI_Request answering = MPI_REQUEST_NULL;
+    MPI_Status status{};
+    {
+      const lock held{mpi_lock()};
+      require(MPI_Irecv(answer, static_cast<int>(most), MPI_BYTE, static_cast<int>(peer), answered,
+                        all_, &answering));
+      send(peer, asked, std::move(message), size);
+    }
+    wait_for([&] {
+      if (is_done(answering, &status))
+        return true;
+      turn(); // or two processes that ask each other would both wait
+      return false;
+    });
+    return static_cast<std::size_t>(bytes_of(status));
+  }
+
+  // The pause begins anew after a message, since others often follow, and doubles after each look
+  // in vain.
+  void poll() {
+    base::ask_for_short_turns();
+    constexpr unsigned least_us = 50;
+    constexpr unsigned most_us = 1000;
+    for (unsigned pause_us = least_us; over_.load(base::relaxed) == 0;
+         pause_us = std::min(2 * pause_us, most_us)) {
+      {
+        // If another thread calls MPI, that one takes the turns.
+        const std::unique_lock held{mpi_lock(), std::try_to_lock};
+        // A first call in vain may have read from the network what a second one finds.
+        for (unsigned vain = 0; held && vain < 2; ++vain)
+          while (turn())
+            pause_us = least_us;
+      }
+      base::sleep_us(pause_us);
+    }
+  }
 
   // These are called under the lock.
-  void send_request(unsigned peer, const request& what, const void* bytes = nullptr);
-  void send(unsigned peer, int tag, words message, std::size_t bytes);
-  bool turn();
-  void answer();
+  void send(unsigned peer, int tag, words message, std::size_t bytes) {
+    outgoing& added = sent_.emplace_back(MPI_REQUEST_NULL, std::move(message));
+    require(MPI_Isend(added.message.data(), static_cast<int>(bytes), MPI_BYTE,
+                      static_cast<int>(peer), tag, all_, &added.sending));
+  }
 
-  const std::uintptr_t region_; // where tasks run
-  MPI_Comm all_ = MPI_COMM_NULL;
+  // Receives and answers at most one request. False: none has arrived, or not all of it.
+  bool turn() {
+    sent_.remove_if([](outgoing& each) { return is_done(each.sending); });
+    if (arriving_ == MPI_REQUEST_NULL) {
+      int is_there = 0;
+      MPI_Message found = MPI_MESSAGE_NULL;
+      MPI_Status which{};
+      require(MPI_Improbe(MPI_ANY_SOURCE, asked, all_, &is_there, &found, &which));
+      if (is_there == 0)
+        return false;
+      const int bytes = bytes_of(which);
+      arrived_.resize(in_words(static_cast<std::size_t>(bytes)));
+      from_ = static_cast<unsigned>(which.MPI_SOURCE);
+      require(MPI_Imrecv(arrived_.data(), bytes, MPI_BYTE, &found, &arriving_));
+    }
+    if (!is_done(arriving_))
+      return false;
+    answer();
+    return true;
+  }
+
+  // An answer to a put has no content, and says that the put has been done.
+  void answer() {
+    request wanted{};
+    std::memcpy(static_cast<void*>(&wanted), arrived_.data(), sizeof wanted);
+    const direct_block own{block_at};
+    void* const at = const_cast<void*>(wanted.at); // in this process's block
+    words message;
+    std::size_t bytes = 0;
+    switch (wanted.kind) {
+    case gets:
+      bytes = wanted.bytes;
+      message.resize(in_words(bytes));
+      own.get(message.data(), at, bytes);
+      break;
+    case puts:
+      own.put(at, &arrived_[in_words(sizeof wanted)], wanted.bytes);
+      break;
+    case steals:
+      message = serve_steal(region_);
+      bytes = message.size() * sizeof message[0];
+      break;
+    }
+    send(from_, answered, std::move(message), bytes);
+  }
+
+  const std::uintptr_t region_;  // where tasks run
+  MPI_Comm all_ = MPI_COMM_NULL; // set before the thread begins
+  // Whoever holds the lock writes and reads these.
   MPI_Request arriving_ = MPI_REQUEST_NULL; // of the request that fills `arrived_`
   words arrived_;
   unsigned from_ = 0;        // the process whose request arrives
-  std::list<outgoing> sent_; // what MPI has perhaps not sent yet
-  words stolen_; // the answer to a request for a steal: at most an entry and a whole region
-  std::vector<bool> posted_to_; // since the last flush, by process
-  word over_{0};
+  std::list<outgoing> sent_; // messages that MPI may not have sent yet
+  // The answer to a request for a steal: at most an entry and a whole region. Only the thread that
+  // runs tasks asks for one.
+  words stolen_;
+  word over_{0}; // set once by `close`; nobody reads other memory because of it
   base::thread thread_;
 };
-
-// A peer answers in the order of requests. So its answer to a get says that it has done what was
-// posted to it before.
-void mpi_messages::flush() {
-  for (unsigned peer = 0; peer < posted_to_.size(); ++peer) {
-    if (!posted_to_[peer])
-      continue;
-    std::uint32_t any = 0;
-    get(peer, &any, &control().queue.acknowledged, sizeof any);
-    posted_to_[peer] = false;
-  }
-}
-
-// The thread goes on answering until all processes have come here, with nothing left to ask.
-void mpi_messages::close() noexcept {
-  flush();
-  MPI_Request all_closing = MPI_REQUEST_NULL;
-  {
-    const lock held{mpi_lock()};
-    require(MPI_Ibarrier(all_, &all_closing));
-  }
-  wait_for([&] { return is_done(all_closing); });
-  over_.store(1, base::relaxed);
-  thread_.join();
-  while (!sent_.empty()) // the last answers, which this process gave
-    turn();
-  MPI_Comm_free(&all_);
-}
-
-std::size_t mpi_messages::exchange(unsigned peer, const request& what, void* answer,
-                                   std::size_t most, const void* bytes) {
-  MPI_Request answering = MPI_REQUEST_NULL;
-  MPI_Status how{};
-  {
-    const lock held{mpi_lock()};
-    require(MPI_Irecv(answer, static_cast<int>(most), MPI_BYTE, static_cast<int>(peer), answered,
-                      all_, &answering));
-    send_request(peer, what, bytes);
-  }
-  wait_for([&] {
-    if (is_done(answering, &how))
-      return true;
-    turn(); // or two processes that ask each other would both wait
-    return false;
-  });
-  return static_cast<std::size_t>(bytes_of(how));
-}
-
-void mpi_messages::send_request(unsigned peer, const request& what, const void* bytes) {
-  const std::size_t more = what.kind == puts ? what.operand : 0;
-  words message(in_words(sizeof what) + in_words(more));
-  std::memcpy(message.data(), &what, sizeof what);
-  if (more != 0)
-    std::memcpy(&message[in_words(sizeof what)], bytes, more);
-  const std::size_t size = message.size() * sizeof message[0];
-  send(peer, asked, std::move(message), size);
-}
-
-void mpi_messages::send(unsigned peer, int tag, words message, std::size_t bytes) {
-  outgoing& added = sent_.emplace_back(MPI_REQUEST_NULL, std::move(message));
-  require(MPI_Isend(added.message.data(), static_cast<int>(bytes), MPI_BYTE, static_cast<int>(peer),
-                    tag, all_, &added.sending));
-}
-
-// Receives and answers at most one request. False: none has arrived, or not all of it.
-bool mpi_messages::turn() {
-  sent_.remove_if([](outgoing& each) { return is_done(each.sending); });
-  if (arriving_ == MPI_REQUEST_NULL) {
-    int is_there = 0;
-    MPI_Message found = MPI_MESSAGE_NULL;
-    MPI_Status which{};
-    require(MPI_Improbe(MPI_ANY_SOURCE, asked, all_, &is_there, &found, &which));
-    if (is_there == 0)
-      return false;
-    const int bytes = bytes_of(which);
-    arrived_.resize(in_words(static_cast<std::size_t>(bytes)));
-    from_ = static_cast<unsigned>(which.MPI_SOURCE);
-    require(MPI_Imrecv(arrived_.data(), bytes, MPI_BYTE, &found, &arriving_));
-  }
-  if (!is_done(arriving_))
-    return false;
-  answer();
-  return true;
-}
-
-// A store or an addition, which nobody waits for, has no answer.
-void mpi_messages::answer() {
-  request what{};
-  std::memcpy(static_cast<void*>(&what), arrived_.data(), sizeof what);
-  const direct_block own{block_at};
-  void* const at = const_cast<void*>(what.at); // in this process's block
-  const auto value = static_cast<std::uint32_t>(what.operand);
-  words message;
-  std::size_t bytes = 0;
-  switch (what.kind) {
-  case stores:
-    return own.set(*static_cast<word*>(at), value);
-  case adds:
-    own.add(*static_cast<word*>(at), value);
-    return;
-  case gets:
-    bytes = what.operand;
-    message.resize(in_words(bytes));
-    own.get(message.data(), at, bytes);
-    break;
-  case puts:
-    own.put(at, &arrived_[in_words(sizeof what)], what.operand);
-    break;
-  case steals:
-    message = serve_steal(region_);
-    bytes = message.size() * sizeof message[0];
-    break;
-  }
-  send(from_, answered, std::move(message), bytes);
-}
-
-// The pause begins anew after a message, since others often follow, and doubles after each look in
-// vain.
-void mpi_messages::poll() {
-  base::ask_for_short_turns();
-  constexpr unsigned least_us = 50;
-  constexpr unsigned most_us = 1000;
-  for (unsigned pause_us = least_us; over_.load(base::relaxed) == 0;
-       pause_us = std::min(2 * pause_us, most_us)) {
-    {
-      // If another thread calls MPI, that one takes the turns.
-      const std::unique_lock held{mpi_lock(), std::try_to_lock};
-      // A first call in vain may have read from the network what a second one finds.
-      for (unsigned vain = 0; held && vain < 2; ++vain)
-        while (turn())
-          pause_us = least_us;
-    }
-    base::sleep_us(pause_us);
-  }
-}
 
 } // namespace
 

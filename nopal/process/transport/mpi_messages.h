@@ -10,8 +10,8 @@
 // waits for an answer or for work. One of the two calls MPI at a time (MPI_THREAD_SERIALIZED):
 // under the lock, in calls that return at once.
 //
-// Orders: those of direct.h, by which the answering process executes what was asked. It answers the
-// requests of another process in the order in which they were made.
+// Orders: those of direct.h, by which the answering process executes what was asked. The asking one
+// waits for each answer.
 #pragma once
 
 #include "nopal/config.h"

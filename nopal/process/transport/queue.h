@@ -8,7 +8,7 @@
 // A steal takes three operations one after the other, and one that nobody waits for:
 //
 //   1  read head and tail, which are one word of 8 bytes
-//   2  compare-and-swap the head; at the same time read the entry there
+//   2  compare-and-swap the head, then read the entry there
 //   3  copy the frames that the entry names
 //   4  add one to `acknowledged`
 //

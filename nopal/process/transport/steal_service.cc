@@ -22,21 +22,22 @@ NOPAL_READS_FRAMES void copy_frames(std::uint64_t* to, std::uintptr_t from,
 // This process's own queue, as `steal` needs a victim (queue.h).
 struct own_queue_as_victim {
   const std::uintptr_t region;
+  queue_type& queue = control().queue;
   std::vector<std::uint64_t> message = {};
 
   // Two reads, not one as by a thief elsewhere: the head first, so that no old tail is paired with
   // a new head.
   std::uint64_t read_ends() const noexcept {
-    const std::uint32_t head = queue().head.load(base::acquire);
-    base::full_fence();                                                  // F
-    return head | std::uint64_t{queue().tail.load(base::acquire)} << 32; // T
+    const std::uint32_t head = queue.head.load(base::acquire);
+    base::full_fence();                                                // F
+    return head | std::uint64_t{queue.tail.load(base::acquire)} << 32; // T
   }
   bool take(std::uint32_t head, std::uint64_t& entry) const noexcept {
     std::uint32_t expected = head;
-    if (!queue().head.compare_exchange_strong(expected, head + 1, base::seq_cst,
-                                              base::seq_cst)) // C
+    if (!queue.head.compare_exchange_strong(expected, head + 1, base::seq_cst,
+                                            base::seq_cst)) // C
       return false;
-    entry = queue().entry(head).load(base::relaxed);
+    entry = queue.entry(head).load(base::relaxed);
     return true;
   }
   void copy(segment stolen) {
@@ -44,10 +45,7 @@ struct own_queue_as_victim {
     message[0] = stolen.packed();
     copy_frames(&message[1], region + stolen.lower, stolen.size());
   }
-  void acknowledge() const noexcept { queue().acknowledged.fetch_add(1, base::release); } // K
-
-private:
-  static queue_type& queue() noexcept { return control().queue; }
+  void acknowledge() const noexcept { queue.acknowledged.fetch_add(1, base::release); } // K
 };
 
 } // namespace

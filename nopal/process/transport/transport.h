@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MIT
 // The seam to what carries data between processes. Operations are one-sided: the thread of the
-// other process that runs tasks takes no part.
+// other process that runs tasks takes no part. Between machines an engine of `far_transport` does
+// them; shared_memory.h does them on one machine, and passes the rest on to such an engine.
 //
-// Addresses are those of the block (layout.h), which every process has at the same place; `peer` is
-// never the caller. The thread that runs tasks is the only caller.
+// Addresses are those of the block (layout.h), which every process has at the same place. The
+// thread that runs tasks is the only caller.
 //
 // Contract:  an operation has been done at the peer when its call returns; one that is only begun
-//            (`post`) is done some time later, not before operations that returned earlier. A `get`
-//            of 8 aligned bytes is one read. If a process stores a word (release), another one that
-//            reads the word by `get` then reads, by another `get`, all that was written before.
+//            (`post`) is done some time later, not before operations that returned earlier. If a
+//            process stores a word (release), another one that reads the word by `get` then reads,
+//            by another `get`, all that was written before. On one machine a `get` of 8 aligned
+//            bytes is one read (direct.h).
 // Errors:    a peer that is lost ends the program with a sentence that names it.
 #pragma once
 
@@ -33,16 +35,21 @@ public:
   group(const group&) = delete;
   group& operator=(const group&) = delete;
 
-  virtual unsigned rank() const noexcept = 0;
-  virtual unsigned size() const noexcept = 0;
+  unsigned rank() const noexcept { return rank_; }
+  unsigned size() const noexcept { return size_; }
   // Collective: `all` receives the `bytes` bytes of each process, in the order of ranks.
   virtual void all_gather(const void* own, void* all, std::size_t bytes) = 0;
+
+protected:
+  // The constructor of what begins the processes sets both; then they are constant.
+  unsigned rank_ = 0;
+  unsigned size_ = 1;
 };
 
 // For the stack of a thread on which MPI or UCX runs.
 inline constexpr std::size_t room_of_libraries = std::size_t{8} << 20;
 
-// What also reaches a process on another machine.
+// What reaches a process on another machine.
 class far_transport {
 public:
   virtual ~far_transport() = default;
@@ -56,29 +63,16 @@ public:
   // addresses. One message, for which a thread of the peer does the steal (steal_service.h).
   virtual std::optional<segment> request_steal(unsigned peer) = 0;
 
-  virtual void post_store(unsigned peer, word& at, std::uint32_t value) = 0;
-  virtual void post_add(unsigned peer, word& at, std::uint32_t by) = 0;
+  // An engine that can begin a store without waiting for its end has a function of its own.
+  virtual void post_store(unsigned peer, word& at, std::uint32_t value) {
+    put(peer, &at, &value, sizeof value);
+  }
   // Lets operations that were begun go on, where they need that. Called while a process is idle.
   virtual void progress() noexcept {}
   // Returns when all that was begun is done.
   virtual void flush() {}
   // Collective: no process asks anything of another one after it.
   virtual void close() noexcept {}
-};
-
-// What a process has. A peer that handles steals is on another machine: the thief asks for one by
-// request_steal. From the other peers a thief steals by itself, by what is only for these.
-class transport : public far_transport {
-public:
-  virtual bool handles_steals(unsigned peer) const noexcept = 0;
-
-  // All return what the word was before. The second is a compare_swap and then a get.
-  virtual std::uint32_t compare_swap(unsigned peer, word& at, std::uint32_t expected,
-                                     std::uint32_t desired) = 0;
-  virtual std::uint32_t compare_swap_and_get(unsigned peer, word& at, std::uint32_t expected,
-                                             std::uint32_t desired, void* to, const void* from,
-                                             std::size_t bytes) = 0;
-  virtual std::uint32_t add(unsigned peer, word& at, std::uint32_t by) = 0;
 };
 
 // Called by a thread that has looked in vain `tries` times in a row. It waits, the longer the more
