@@ -262,6 +262,7 @@ void spawn(F&& f) {
 }
 
 /// Lets those run that are ready, and goes on after them. Returns at once if none is.
+/// @throws cancelled if the strand is cancelled; so do all that wait, and `run`.
 using fibers::yield;
 
 } // namespace nopal::inline NOPAL_ABI

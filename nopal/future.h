@@ -19,6 +19,8 @@
 #include "nopal/config.h"
 #include "nopal/fiber.h"
 #include "nopal/fibers/waits.h"
+#include "nopal/join/cancelled.h"
+#include "nopal/sched/stop.h"
 
 #include <cstdint>
 #include <exception>
@@ -48,8 +50,13 @@ public:
     }
     event_.happen();
   }
-  [[nodiscard]] bool is_set() const noexcept { return event_.happened(); }
+  /// Throws `cancelled`, as `get` does, if the strand is cancelled: a loop that asks ends.
+  [[nodiscard]] bool is_set() const {
+    sched::stop_point();
+    return event_.happened();
+  }
   std::add_lvalue_reference_t<T> get() {
+    sched::stop_point();
     event_.wait();
     if constexpr (!std::is_void_v<T>)
       return *value_;
@@ -61,9 +68,17 @@ private:
   fibers::event event_;
 };
 
+/// Thrown where a value was to come from a strand that was cancelled, to one that is not.
+class broken_future final : public std::exception {
+public:
+  const char* what() const noexcept override {
+    return "nopal::future1: the fiber that computed the value was cancelled";
+  }
+};
+
 /// A computation that runs in a fiber of its own or in the toucher, whichever is first. It is
-/// touched at most once. An exception of f is thrown by `touch`;
-/// where nobody touches it, it is lost.
+/// touched at most once. An exception of f is thrown by `touch`; where nobody touches it, it is
+/// lost. If the fiber has begun f and was cancelled, `touch` throws `broken_future`.
 template <class T>
   requires std::is_void_v<T> || std::is_lvalue_reference_v<T> || std::is_move_constructible_v<T>
 class NOPAL_TYPE future1 {
@@ -80,7 +95,9 @@ public:
     });
   }
 
+  /// @throws what f throws; broken_future; cancelled, if the calling strand is cancelled.
   T touch() {
+    sched::stop_point();
     const std::shared_ptr<state> shared = std::move(state_);
     NOPAL_ASSERT(shared != nullptr,
                  "a nopal::future1 was touched a second time, or after it was moved from, but it "
@@ -89,6 +106,10 @@ public:
       shared->compute();
     else
       shared->done.wait();
+    if (shared->broken) {
+      sched::stop_if_told(); // it may be this strand that was to stop in f
+      throw broken_future{};
+    }
     if (shared->thrown != nullptr)
       std::rethrow_exception(std::exchange(shared->thrown, nullptr));
     if constexpr (std::is_reference_v<T>)
@@ -115,6 +136,10 @@ private:
         } else {
           value.emplace(call());
         }
+      } catch (const cancelled& caught) {
+        caught.note_kept();
+        broken = sched::stops_here(); // else f has thrown it: of a region of its own
+        thrown = join::handled_exception();
       } catch (...) {
         thrown = join::handled_exception();
       }
@@ -122,6 +147,7 @@ private:
     }
 
     base::flag begun;
+    bool broken = false; // the strand that has begun f was cancelled
     std::optional<place> value;
     std::exception_ptr thrown;
     fibers::event done;

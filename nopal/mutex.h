@@ -25,6 +25,7 @@
 #include <cstdlib>
 #else
 #include "nopal/fibers/waits.h"
+#include "nopal/sched/stop.h"
 #endif
 
 #include <chrono>
@@ -37,8 +38,7 @@ namespace nopal::inline NOPAL_ABI {
 #if defined(NOPAL_SERIAL)
 /// A mutex of strands: as std::timed_mutex, but held by a strand, across forks and joins.
 /// @pre No strand waits for a mutex that is destroyed.
-/// @throws cancelled from `lock` and `try_lock_for`, without the mutex, if the strand is cancelled
-/// while it waits.
+/// @throws cancelled from `lock` and the `try_lock`s, without the mutex, if the strand is cancelled.
 /// @par Threads
 /// Any thread, any strand.
 class NOPAL_TYPE mutex {
@@ -79,12 +79,15 @@ public:
 #else
 class NOPAL_TYPE mutex {
 public:
-  /// Throws `cancelled`, without the mutex, if the strand is cancelled while it waits (cancel.h).
+  /// Both throw `cancelled`, without the mutex, if the strand is cancelled (cancel.h).
   void lock() {
     if (!try_lock())
       fibers::wait_for(state_);
   }
-  bool try_lock() noexcept { return state_.try_hold(); }
+  bool try_lock() {
+    sched::stop_point();
+    return state_.try_hold();
+  }
   /// False: it was held by others for so long, or until that time.
   template <class Rep, class Period>
   bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {

@@ -21,6 +21,7 @@
 #else
 #include "nopal/base/check.h"
 #include "nopal/fibers/waits.h"
+#include "nopal/sched/stop.h"
 #endif
 
 #include <chrono>
@@ -32,7 +33,7 @@ namespace nopal::inline NOPAL_ABI {
 /// As std::counting_semaphore: `acquire` takes one permit, `release` gives some back, also by
 /// another strand than the one that took them.
 /// @pre No strand waits for one that is destroyed. Checked: no count is negative.
-/// @throws cancelled from a wait, without a permit, if the strand is cancelled meanwhile.
+/// @throws cancelled, without a permit, if the strand is cancelled.
 /// @par Threads
 /// Any thread, any strand.
 class NOPAL_TYPE semaphore {
@@ -64,7 +65,10 @@ private:
     if (!try_acquire())
       fibers::wait_for(state_);
   }
-  bool try_acquire() noexcept { return state_.try_hold(); }
+  bool try_acquire() {
+    sched::stop_point();
+    return state_.try_hold();
+  }
   /// False: there was none for so long, or until that time.
   template <class Rep, class Period>
   bool try_acquire_for(const std::chrono::duration<Rep, Period>& at_most) {

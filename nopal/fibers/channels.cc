@@ -164,6 +164,9 @@ std::size_t wait_for_one(alternative* choices, std::size_t count, time_point unt
 } // namespace
 
 std::size_t do_one(alternative* choices, std::size_t count, time_point until) {
+  if (const vproc::worker* const self = vproc::current();
+      vproc::is_worker(self) && self->host->signals.maybe_raised(sync::stop_requested))
+    sched::stop_if_told(); // also where it need not wait
   const std::size_t met = meet_any(choices, count);
   if (met != none_possible || until == at_once ||
       (until != never && until <= vproc::alarm::clock::now()))

@@ -51,7 +51,7 @@ inline constexpr std::size_t none_possible = ~std::size_t{0};
 // nobody since its place is closed, which is possible at once. Among those that are possible at
 // once the choice is random. If none is, it waits for the first that becomes possible, or, if none
 // does until that time, returns none_possible. Throws `cancelled`, and has done none, if the strand
-// is cancelled while it waits. Any thread.
+// is cancelled before that or while it waits. Any thread.
 std::size_t do_one(alternative* choices, std::size_t count, time_point until = never);
 
 // Strands that wait there go on, without a value, and nobody waits there any more. Any thread.

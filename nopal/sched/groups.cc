@@ -214,13 +214,14 @@ NOPAL_SWITCHES void run_group(fork_record* fork, const body_calls& calls, void* 
   if (amid_exceptions) {
     child.handled = std::current_exception();
     join::set_exceptions_aside(scope);
-    child.uncaught = scope->state().strand.exceptions.uncaught;
+    child.uncaught = scope->state().uncaught;
   }
   if (offered) {
     self->deque.publish_root(fork, name_of(self->group)); // from now on thieves may resume it
     vproc::announce_work(self, self->group);
     wait_for_thief(self);
   } else {
+    scope->activate(static_cast<unsigned>(std::uncaught_exceptions()));
     fork->complete(0);
   }
   self = run_on_new_stack(self, child);
