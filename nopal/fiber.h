@@ -30,6 +30,7 @@
 #endif
 
 #include "nopal/affine.h"
+#include "nopal/base/closure.h"
 #include "nopal/concepts.h"
 #include "nopal/fibers/fibers.h"
 #include "nopal/sched/ancestry.h"
@@ -260,6 +261,38 @@ template <class F>
 void spawn(F&& f) {
   make_fiber(std::forward<F>(f)).start();
 }
+
+/// The same with copies of f and of the arguments, or what is moved: f(args...).
+template <class F, class... Args>
+  requires(sizeof...(Args) > 0) && forkable<F, Args...>
+void spawn(F&& f, Args&&... args) {
+  spawn(base::closure_of(std::forward<F>(f), std::forward<Args>(args)...));
+}
+
+/// Spawns into the computation in which it was made, from any thread: `nopal::run` does not return
+/// as long as one exists.
+///
+///     nopal::run([&] {
+///       auto into = std::make_shared<nopal::spawner>();
+///       library.on_event([into] { into->spawn(handle); });      // called by the library's thread
+///     });
+/// @pre Checked: it is made in a strand of nopal::run.
+/// @par Threads
+/// `spawn` any thread, several at a time.
+class NOPAL_TYPE spawner {
+public:
+  template <class F, class... Args>
+    requires forkable<F, Args...>
+  void spawn(F&& f, Args&&... args) const {
+    auto call = base::closure_of(std::forward<F>(f), std::forward<Args>(args)...);
+    auto* const made = new detail::spawned_function<decltype(call)>(std::move(call));
+    computation_.join(made);
+    detail::fiber_access::make(made).start();
+  }
+
+private:
+  fibers::kept_open computation_;
+};
 
 /// Lets those run that are ready, and goes on after them. Returns at once if none is.
 /// @throws cancelled if the strand is cancelled; so do all that wait, and `run`.

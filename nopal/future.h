@@ -72,7 +72,8 @@ private:
 class broken_future final : public std::exception {
 public:
   const char* what() const noexcept override {
-    return "nopal::future1: the fiber that computed the value was cancelled";
+    return "the fiber of a nopal::future1 or a nopal::task that was to compute a value was "
+           "cancelled";
   }
 };
 

@@ -33,6 +33,24 @@ struct spawned : fiber {
 
 // The fiber joins the computation of the calling strand. Precondition, checked: that is in one.
 void join_computation(spawned* new_fiber) noexcept;
+void join_computation(spawned* new_fiber, computation* joined,
+                      vproc::cancel_node* cancels) noexcept;
+
+// Counts as a fiber of the calling strand's computation while it lives, so that any thread may add
+// fibers to it meanwhile. Precondition, checked: the strand that makes it is in a computation.
+class kept_open {
+public:
+  kept_open() noexcept;
+  ~kept_open();
+  kept_open(const kept_open&) = delete;
+  kept_open& operator=(const kept_open&) = delete;
+
+  void join(spawned* new_fiber) const noexcept;
+
+private:
+  computation* joined_;
+  vproc::cancel_node* cancels_;
+};
 
 // Begins the computation with this function, and returns when all its fibers have ended. Called by
 // a strand. Throws `cancelled` instead if the strand is to stop.
