@@ -62,7 +62,8 @@ struct values_of {
 }
 
 // Begins at a random alternative, so that no place starves.
-std::size_t meet_any(alternative* choices, std::size_t count) noexcept {
+[[gnu::always_inline]] inline std::size_t meet_any(alternative* choices,
+                                                   std::size_t count) noexcept {
   if (count == 1)
     return meet(*choices) ? 0 : none_possible;
   const vproc::worker* const self = vproc::current();
@@ -77,6 +78,10 @@ std::size_t meet_any(alternative* choices, std::size_t count) noexcept {
       number = 0;
   }
   return none_possible;
+}
+
+[[gnu::noinline]] std::size_t meet_again(alternative* choices, std::size_t count) noexcept {
+  return meet_any(choices, count);
 }
 
 // Links the alternatives and returns the first. All strands lock places in this order, so no two
@@ -126,7 +131,8 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
 }
 
 // None was possible at once.
-std::size_t wait_for_one(alternative* choices, std::size_t count, time_point until) {
+[[gnu::always_inline]] inline std::size_t wait_for_one(alternative* choices, std::size_t count,
+                                                       time_point until) {
   timed waits{until};
   for (std::size_t i = 0; i < count; ++i) {
     choices[i].own.shared = &waits.decided();
@@ -145,7 +151,7 @@ std::size_t wait_for_one(alternative* choices, std::size_t count, time_point unt
     sched::park_or_stop(waits.decided(), publish, [](fiber*) {});
     if (published) // woken, cancelled or timed out; else one is possible now
       break;
-    if (const std::size_t met = meet_any(choices, count); met != none_possible)
+    if (const std::size_t met = meet_again(choices, count); met != none_possible)
       return met;
   }
   // The offers lie in this frame: those that were not taken leave their places before it ends.

@@ -98,6 +98,18 @@ void initialise(spawned* body, computation* joined) noexcept {
   body->context = &body->own;
 }
 
+// The caller is a fiber of the computation or counts as one, so that has not ended.
+[[gnu::always_inline]] inline void add_fiber(spawned* new_fiber, computation* joined,
+                                             vproc::cancel_node* cancels) noexcept {
+  joined->begin_one();
+  initialise(new_fiber, joined);
+  // A member from now on, so that a canceller waits for it even before it is ready.
+  if ((new_fiber->own.cancels = cancels) != nullptr)
+    cancels->begin_member();
+  new_fiber->on_small_stack = true;                     // the body of `run` begins on a large one
+  new_fiber->state.control = new_fiber->group->control; // own_control is false: the group's
+}
+
 } // namespace
 
 void join_computation(spawned* new_fiber) noexcept {
@@ -105,18 +117,7 @@ void join_computation(spawned* new_fiber) noexcept {
   NOPAL_ASSERT(caller != nullptr,
                "a fiber was made outside nopal::run, which waits for all fibers; call nopal::spawn "
                "in the function that nopal::run is given, or below that");
-  join_computation(new_fiber, caller->computation, caller->cancels);
-}
-
-void join_computation(spawned* new_fiber, computation* joined,
-                      vproc::cancel_node* cancels) noexcept {
-  joined->begin_one(); // the caller is a fiber of it or counts as one, so it has not ended
-  initialise(new_fiber, joined);
-  // A member from now on, so that a canceller waits for it even before it is ready.
-  if ((new_fiber->own.cancels = cancels) != nullptr)
-    cancels->begin_member();
-  new_fiber->on_small_stack = true;                     // the body of `run` begins on a large one
-  new_fiber->state.control = new_fiber->group->control; // own_control is false: the group's
+  add_fiber(new_fiber, caller->computation, caller->cancels);
 }
 
 kept_open::kept_open() noexcept {
@@ -136,9 +137,7 @@ kept_open::~kept_open() {
   end_fiber(joined_);
 }
 
-void kept_open::join(spawned* new_fiber) const noexcept {
-  join_computation(new_fiber, joined_, cancels_);
-}
+void kept_open::join(spawned* new_fiber) const noexcept { add_fiber(new_fiber, joined_, cancels_); }
 
 void run_body(spawned* body, computation* begun) {
   if (vproc::current()->host->signals.maybe_raised(~0u))

@@ -33,8 +33,6 @@ struct spawned : fiber {
 
 // The fiber joins the computation of the calling strand. Precondition, checked: that is in one.
 void join_computation(spawned* new_fiber) noexcept;
-void join_computation(spawned* new_fiber, computation* joined,
-                      vproc::cancel_node* cancels) noexcept;
 
 // Counts as a fiber of the calling strand's computation while it lives, so that any thread may add
 // fibers to it meanwhile. Precondition, checked: the strand that makes it is in a computation.

@@ -221,6 +221,20 @@ TEST(cancelable_causes, are_a_deadline_and_a_token) {
   }
 }
 
+TEST(cancelable_causes, of_a_scope_are_a_deadline_and_a_token) {
+  std::stop_source source;
+  {
+    nopal::cancel_scope s{24h, source.get_token()};
+    s.fork([] { nopal::sleep_for(24h); });
+    source.request_stop();
+    EXPECT_FALSE(s.try_join());
+  }
+  std::stop_source silent;
+  nopal::cancel_scope s{std::chrono::steady_clock::now() + 1ms, silent.get_token()};
+  s.fork([] { nopal::sleep_for(24h); });
+  EXPECT_FALSE(s.try_join());
+}
+
 using group_death = death;
 TEST_F(group_death, a_member_does_not_join_it) {
   const auto join_own = [] {
