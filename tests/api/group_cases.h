@@ -3,6 +3,7 @@
 // or by other threads, and cancelables with a deadline or a token.
 #pragma once
 
+#include "nopal/broadcast.h"
 #include "nopal/cancelable.h"
 #include "nopal/channel.h"
 #include "nopal/fiber_group.h"
@@ -233,6 +234,51 @@ TEST(cancelable_causes, of_a_scope_are_a_deadline_and_a_token) {
   nopal::cancel_scope s{std::chrono::steady_clock::now() + 1ms, silent.get_token()};
   s.fork([] { nopal::sleep_for(24h); });
   EXPECT_FALSE(s.try_join());
+}
+
+TEST(broadcast, reaches_each_subscription_in_order) {
+  nopal::broadcast<int> numbers{2};
+  std::atomic<int> wrong{0};
+  std::atomic<int> ended{0};
+  nopal::run([&] {
+    nopal::semaphore subscribed{0};
+    for (int i = 0; i < 4; ++i)
+      nopal::spawn([&] {
+        nopal::subscription<int> mine{numbers};
+        subscribed.release();
+        int next = 0;
+        for (const int each : mine.values())
+          wrong += each != next++;
+        wrong += next != 50;
+        ended += 1;
+      });
+    for (int i = 0; i < 4; ++i)
+      subscribed.acquire();
+    for (int i = 0; i < 50; ++i)
+      numbers.send(i);
+    numbers.close();
+    EXPECT_THROW(numbers.send(50), nopal::closed_channel);
+    EXPECT_EQ(nopal::subscription<int>{numbers}.values().next(), std::nullopt);
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(ended, 4);
+}
+
+// A subscription ends while a sender waits for it.
+TEST(broadcast, does_not_wait_for_a_subscription_that_has_ended) {
+  for (int round = 0; round < repetitions(100, 20); ++round) {
+    nopal::broadcast<int> numbers{1};
+    nopal::run([&] {
+      auto mine = std::make_unique<nopal::subscription<int>>(numbers);
+      nopal::spawn([&] {
+        for (int i = 0; i < 3; ++i)
+          numbers.send(i);
+      });
+      nopal::yield();
+      EXPECT_EQ(mine->values().recv(), 0);
+      mine.reset();
+    });
+  }
 }
 
 using group_death = death;
