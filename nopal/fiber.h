@@ -32,6 +32,7 @@
 #include "nopal/affine.h"
 #include "nopal/base/closure.h"
 #include "nopal/concepts.h"
+#include "nopal/fibers/actions.h"
 #include "nopal/fibers/fibers.h"
 #include "nopal/sched/ancestry.h"
 #include "nopal/vproc/computation.h"
@@ -78,9 +79,9 @@ public:
 
   void run() {
     if (vproc::on_strand())
-      fibers::run_body(this, &fibers_);
+      fibers::run(this, &fibers_);
     else
-      affine([this] { fibers::run_body(this, &fibers_); });
+      affine([this] { fibers::run(this, &fibers_); });
     fibers::rethrow(thrown_, fibers_);
   }
   result take() {
@@ -159,7 +160,7 @@ public:
 
   explicit operator bool() const noexcept { return fiber_ != nullptr; }
   /// It may go on because it yielded or was preempted. No: it is new, or has waited.
-  [[nodiscard]] bool gave_way() const noexcept { return fiber_ != nullptr && fiber_->stack_in_use; }
+  [[nodiscard]] bool gave_way() const noexcept { return fiber_ != nullptr && fiber_->gave_way(); }
 
   /// It may run, where its computation's scheduler decides. Any thread.
   void start() && noexcept;

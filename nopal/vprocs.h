@@ -52,7 +52,7 @@ namespace detail {
 // For the functions below.
 struct place_access {
   static place make(vproc::vproc* at) noexcept { return place{at}; }
-  static vproc::vproc* vproc_at(place here) noexcept { return here.at_; }
+  static vproc::vproc* vproc_at(place named) noexcept { return named.at_; }
 };
 
 } // namespace detail

@@ -46,7 +46,7 @@ fiber* end_one(computation* ended_in) noexcept {
   fiber* const waiting = end_one(joined);
   if (waiting == nullptr)
     sched::schedule(self, signal::stop());
-  if (self->host->actions.get() == nullptr) // the short way: this vproc goes on with the caller
+  if (self->host->actions.empty()) // the short way: this vproc goes on with the caller
     sched::schedule(self, signal::enter(waiting));
   vproc::make_ready(waiting); // no fiber of the action on top, which decides what comes next
   sched::schedule(self, signal::stop());

@@ -205,7 +205,7 @@ NOPAL_SWITCHES void give_way() {
   if (switch_to_next(self)) // not where anything is cancelled
     return;
   stop_if_told();
-  if (self->host->actions.get() != nullptr || vproc::any_ready(self->host))
+  if (!self->host->actions.empty() || vproc::any_ready(self->host))
     wait_ready(false);
 }
 
