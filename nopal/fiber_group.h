@@ -81,8 +81,8 @@ private:
 template <class T> class NOPAL_TYPE task {
 public:
   template <class F, class... Args>
-    requires forkable<F, Args...> &&
-             std::is_same_v<T, std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>>
+    requires(!std::is_same_v<std::remove_cvref_t<F>, task>) && forkable<F, Args...> &&
+            std::is_same_v<T, std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>>
   explicit task(F&& f, Args&&... args) : state_{std::make_unique<state>()} {
     detail::spawn_below(
         state_->node,
@@ -98,6 +98,9 @@ public:
           }
         });
   }
+
+  task(task&&) noexcept = default;
+  task& operator=(task&&) noexcept = default;
 
   /// Waits until it has ended, and returns what f returned, once, or throws what f or a fiber that
   /// it spawned threw; broken_future if it was cancelled before.

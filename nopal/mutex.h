@@ -38,7 +38,7 @@ namespace nopal::inline NOPAL_ABI {
 #if defined(NOPAL_SERIAL)
 /// A mutex of strands: as std::timed_mutex, but held by a strand, across forks and joins.
 /// @pre No strand waits for a mutex that is destroyed.
-/// @throws cancelled from `lock` and the `try_lock`s, without the mutex, if the strand is cancelled.
+/// @throws cancelled from each lock and try_lock, without the mutex, if the strand is cancelled.
 /// @par Threads
 /// Any thread, any strand.
 class NOPAL_TYPE mutex {

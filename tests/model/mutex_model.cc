@@ -48,10 +48,10 @@ template <int Threads, int Times> struct exclusive : scenario<exclusive<Threads,
 using semaphore = sync::permit_queue<waiter>;
 
 void give(semaphore& permits, unsigned number) noexcept {
-  for (waiter* first = permits.give(number); first != nullptr;) {
-    waiter* const next = first->next_waiting;
-    first->woken.wake();
-    first = next;
+  for (waiter* served = permits.give(number); served != nullptr;) {
+    waiter* const next = served->next_waiting;
+    served->woken.wake();
+    served = next;
   }
 }
 unsigned free_permits(semaphore& permits) noexcept {
