@@ -22,7 +22,7 @@ public:
 
 private:
   void put(nopal::fiber ready) override {
-    const int number = priority.of(ready);
+    const int number = priority.value_of(ready);
     ready_.emplace(-number, std::move(ready)); // equal ones stay in the order in which they came
   }
   nopal::fiber take() override {
@@ -64,11 +64,11 @@ int main(int argc, char** argv) {
         const auto [name, number] = job_of(text);
         nopal::fiber job = nopal::make_fiber([label = name] {
           std::printf("%s begins\n", label.c_str());
-          priority.here() -= 1;
+          priority.value() -= 1;
           nopal::yield();
           std::printf("%s ends\n", label.c_str());
         });
-        priority.of(job) = number;
+        priority.value_of(job) = number;
         std::move(job).start();
       }
     });

@@ -8,8 +8,9 @@
 // start of a thread otherwise; as many threads are kept as have been in f at the same time. In an
 // arena another thread joins meanwhile, and a scheduler goes on with its other fibers. On a
 // thread that runs no strands, f is just called.
-// Returns what f returns and lets its exceptions through; throws `cancelled` if the strand was
-// cancelled meanwhile (cancel.h). Thread rules: any thread.
+// Returns what f returns and lets its exceptions through, also if the strand was cancelled
+// meanwhile: what f has got is not lost, and the strand stops where it next forks or waits. If the
+// strand is cancelled before, f is not called (cancel.h). Thread rules: any thread.
 #pragma once
 
 #include "nopal/config.h"
@@ -27,7 +28,7 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 /// Calls f, which may wait, and returns what f does; another thread runs strands meanwhile.
-/// @throws what f throws; `cancelled` if the strand was cancelled meanwhile.
+/// @throws what f throws; `cancelled`, without a call of f, if the strand is cancelled before.
 /// @par Threads
 /// Any thread, any strand.
 /// @par Cost
@@ -36,9 +37,7 @@ template <class F>
   requires std::is_invocable_v<F>
 std::invoke_result_t<F> blocking(F&& f) {
 #if !defined(NOPAL_SERIAL)
-  const struct told_at_the_end {
-    ~told_at_the_end() noexcept(false) { sched::stop_if_told(); }
-  } at_end;
+  sched::stop_if_told();
   const vproc::lending lent;
 #endif
   return std::invoke(std::forward<F>(f));

@@ -132,6 +132,12 @@ public:
   explicit cancel_scope(std::chrono::duration<Rep, Period> at_most)
       : deadline_{detail::after(at_most)} {}
   explicit cancel_scope(std::stop_token by) : by_{std::move(by)} {}
+  template <class Clock, class Duration>
+  cancel_scope(std::chrono::time_point<Clock, Duration> deadline, std::stop_token by)
+      : deadline_{detail::at(deadline)}, by_{std::move(by)} {}
+  template <class Rep, class Period>
+  cancel_scope(std::chrono::duration<Rep, Period> at_most, std::stop_token by)
+      : deadline_{detail::after(at_most)}, by_{std::move(by)} {}
 
   using detail::refused_forks::fork;
   template <class... Parts>
@@ -217,6 +223,12 @@ public:
     cancel_at(detail::after(at_most));
   }
   [[gnu::always_inline]] inline explicit cancel_scope(std::stop_token by) : cancel_scope() {
+    causes().by.emplace(std::move(by), detail::cancel_causes::canceller{&frame_.node});
+  }
+  // When one of the two comes.
+  template <class When>
+  [[gnu::always_inline]] inline cancel_scope(When deadline, std::stop_token by)
+      : cancel_scope(deadline) {
     causes().by.emplace(std::move(by), detail::cancel_causes::canceller{&frame_.node});
   }
 

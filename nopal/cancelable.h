@@ -26,6 +26,9 @@
 #include "nopal/config.h"
 #include "nopal/fiber.h"
 
+#include <chrono>
+#include <memory>
+#include <stop_token>
 #include <utility>
 
 NOPAL_HIDDEN_BEGIN
@@ -40,6 +43,22 @@ public:
   cancelable() noexcept : node_{nullptr} {}
   explicit cancelable(cancelable& parent) noexcept : node_{&parent.node_} {}
 
+  /// Its fibers are told to stop at that time, after so long, or when a stop is requested of the
+  /// token; once each. It may lie on the heap, and fibers of several calls of `run` may share it.
+  /// @par Threads
+  /// Its owner, before it has fibers.
+  template <class Clock, class Duration>
+  void cancel_at(std::chrono::time_point<Clock, Duration> deadline) {
+    if (const auto time = detail::at(deadline); time != detail::never)
+      causes().deadline.emplace(node_, time);
+  }
+  template <class Rep, class Period> void cancel_after(std::chrono::duration<Rep, Period> at_most) {
+    cancel_at(detail::after(at_most));
+  }
+  void cancel_with(std::stop_token by) {
+    causes().by.emplace(std::move(by), detail::cancel_causes::canceller{&node_});
+  }
+
   /// Tells all fibers to stop and waits until they have; from inside, by one of these fibers or
   /// what it has forked, it does not wait. For ever, and as often as one likes.
   /// @throws cancelled if the calling strand is cancelled while it waits; the destructor waits.
@@ -50,24 +69,32 @@ public:
   [[nodiscard]] bool cancelled() const noexcept { return node_.cancelled(); }
 
 private:
-  friend fiber cancel_wrapper(cancelable& of, fiber one);
+  friend fiber cancel_wrapper(cancelable& owner, fiber unwrapped);
+
+  detail::cancel_causes& causes() {
+    if (causes_ == nullptr)
+      causes_ = std::make_unique<detail::cancel_causes>();
+    return *causes_;
+  }
 
   cancel::tree_node node_;
+  std::unique_ptr<detail::cancel_causes> causes_; // end before the node does
 };
 
-/// The fiber, which `of` cancels from now on. It has not begun, or belongs to `of` already, or to a
-/// cancelable below that.
-[[nodiscard]] inline fiber cancel_wrapper(cancelable& of, fiber one) {
-  vproc::fiber* const wrapped = detail::fiber_access::take(one);
-  of.node_.take_in(*wrapped);
+/// The fiber, which `owner` cancels from now on. It has not begun, or belongs to `owner` already,
+/// or to a cancelable below that.
+[[nodiscard]] inline fiber cancel_wrapper(cancelable& owner, fiber unwrapped) {
+  vproc::fiber* const wrapped = detail::fiber_access::take(unwrapped);
+  owner.node_.take_in(*wrapped);
   return detail::fiber_access::make(wrapped);
 }
 
-/// As spawn(f), with a cancelable.
-template <class F>
-  requires spawnable<F>
-void spawn(cancelable& of, F&& f) {
-  cancel_wrapper(of, make_fiber(std::forward<F>(f))).start();
+/// As spawn(f, args...), with a cancelable.
+template <class F, class... Args>
+  requires forkable<F, Args...>
+void spawn(cancelable& owner, F&& f, Args&&... args) {
+  auto call = base::closure_of(std::forward<F>(f), std::forward<Args>(args)...);
+  cancel_wrapper(owner, make_fiber(std::move(call))).start();
 }
 
 } // namespace nopal::inline NOPAL_ABI

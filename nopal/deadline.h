@@ -19,8 +19,8 @@ using steady = std::chrono::steady_clock;
 inline constexpr steady::time_point never = steady::time_point::max();
 
 [[noreturn, gnu::cold, gnu::noinline]] inline void deadline_is_no_number() {
-  std::fputs("nopal: the deadline of a nopal::cancel_scope is NaN, but it must be a number of "
-             "seconds, or of another unit; infinity is accepted\n",
+  std::fputs("nopal: a deadline or a timeout is NaN, but it must be a number of seconds, or of "
+             "another unit; infinity is accepted\n",
              stderr);
   std::_Exit(70); // as base::die does, which the serial elision does without
 }

@@ -30,6 +30,7 @@
 #endif
 
 #include "nopal/affine.h"
+#include "nopal/base/closure.h"
 #include "nopal/concepts.h"
 #include "nopal/fibers/actions.h"
 #include "nopal/fibers/fibers.h"
@@ -92,11 +93,11 @@ public:
 
 private:
   static void call_function(spawned* self) {
-    auto* const one = static_cast<body*>(self);
+    auto* const called = static_cast<body*>(self);
     try {
-      one->call();
+      called->call();
     } catch (...) {
-      one->thrown_ = join::handled_exception();
+      called->thrown_ = join::handled_exception();
     }
   }
   static void lives_on(spawned*) noexcept {}
@@ -136,9 +137,9 @@ private:
 template <class F>
   requires callable<F>
 typename detail::result_of_call<F>::type run(F&& f) {
-  detail::body<F> here{std::forward<F>(f)};
-  here.run();
-  return here.take();
+  detail::body<F> body{std::forward<F>(f)};
+  body.run();
+  return body.take();
 }
 
 /// A fiber that does not run: one that has not begun, or one that a scheduler was told of. It must
@@ -147,49 +148,51 @@ typename detail::result_of_call<F>::type run(F&& f) {
 class NOPAL_TYPE fiber {
 public:
   fiber() noexcept = default; // none
-  fiber(fiber&& other) noexcept : one_{std::exchange(other.one_, nullptr)} {}
+  fiber(fiber&& other) noexcept : fiber_{std::exchange(other.fiber_, nullptr)} {}
   fiber& operator=(fiber&& other) noexcept {
-    std::swap(one_, other.one_);
+    std::swap(fiber_, other.fiber_);
     return *this;
   }
   ~fiber() {
-    if (one_ != nullptr)
+    if (fiber_ != nullptr)
       fibers::fiber_was_dropped();
   }
 
-  explicit operator bool() const noexcept { return one_ != nullptr; }
+  explicit operator bool() const noexcept { return fiber_ != nullptr; }
   /// It may go on because it yielded or was preempted. No: it is new, or has waited.
-  [[nodiscard]] bool gave_way() const noexcept { return one_ != nullptr && one_->gave_way(); }
+  [[nodiscard]] bool gave_way() const noexcept { return fiber_ != nullptr && fiber_->gave_way(); }
 
   /// It may run, where its computation's scheduler decides. Any thread.
   void start() && noexcept;
 
 private:
   friend detail::fiber_access;
-  explicit fiber(vproc::fiber* one) noexcept : one_{one} {}
+  explicit fiber(vproc::fiber* held) noexcept : fiber_{held} {}
 
-  vproc::fiber* one_ = nullptr;
+  vproc::fiber* fiber_ = nullptr;
 };
 
 namespace detail {
 
 // What the other headers of the interface do with a fiber.
 struct fiber_access {
-  static fiber make(vproc::fiber* one) noexcept { return fiber{one}; }
+  static fiber make(vproc::fiber* held) noexcept { return fiber{held}; }
   // Ends the program with a sentence if there is none.
   static vproc::fiber* take(fiber& from) noexcept {
-    if (from.one_ == nullptr)
+    if (from.fiber_ == nullptr)
       fibers::fiber_was_used();
     return take_any(from);
   }
   // Null if there is none.
-  static vproc::fiber* take_any(fiber& from) noexcept { return std::exchange(from.one_, nullptr); }
-  static vproc::fiber_context& context(const fiber& of) noexcept {
-    if (of.one_ == nullptr)
+  static vproc::fiber* take_any(fiber& from) noexcept {
+    return std::exchange(from.fiber_, nullptr);
+  }
+  static vproc::fiber_context& context(const fiber& owner) noexcept {
+    if (owner.fiber_ == nullptr)
       fibers::fiber_was_used();
-    if (of.one_->context == nullptr)
-      fibers::no_fiber_here(); // a strand outside nopal::run, which an action was told of
-    return *of.one_->context;
+    if (owner.fiber_->context == nullptr)
+      fibers::no_current_fiber(); // a strand outside nopal::run that an action was given
+    return *owner.fiber_->context;
   }
 };
 
@@ -210,40 +213,41 @@ template <class F>
 /// A value of each fiber's own, which all its strands share: `initial` until it is set.
 ///
 ///     nopal::fiber_local<int> depth{0};                // a static object, or one that outlives
-///     depth.here() += 1;                               // the fibers that use it
+///     depth.value() += 1;                              // the fibers that use it
 /// @par Threads
-/// `here` in a strand of nopal::run; `of` by who holds the fiber. Strands of one
-/// fiber that run at the same time share the value as they share other variables.
+/// `value` in a strand of nopal::run; `value_of` by the holder of the fiber. Strands of one fiber
+/// that run at the same time share the value as they share other variables.
 template <class T> class NOPAL_TYPE fiber_local {
 public:
   explicit fiber_local(T initial = {}) : initial_(std::move(initial)) {}
   fiber_local(const fiber_local&) = delete;
   fiber_local& operator=(const fiber_local&) = delete;
 
-  T& here() {
+  T& value() {
     vproc::fiber_context* const context = sched::current_context();
     if (context == nullptr)
-      fibers::no_fiber_here();
+      fibers::no_current_fiber();
     return in(*context);
   }
-  T& of(const fiber& one) { return in(detail::fiber_access::context(one)); }
+  T& value_of(const fiber& owner) { return in(detail::fiber_access::context(owner)); }
 
 private:
   using locals = sync::fiber_locals;
-  struct value : locals::value {
-    value(const void* of, const T& initial) : locals::value{of, destroy_it}, is(initial) {}
-    static void destroy_it(locals::value* self) noexcept { delete static_cast<value*>(self); }
-    T is;
+  struct entry : locals::value {
+    entry(const void* variable, const T& initial)
+        : locals::value{variable, destroy_it}, content(initial) {}
+    static void destroy_it(locals::value* self) noexcept { delete static_cast<entry*>(self); }
+    T content;
   };
 
   T& in(vproc::fiber_context& context) {
     if (locals::value* const found = context.locals.find(this))
-      return static_cast<value*>(found)->is;
-    auto made = std::make_unique<value>(this, initial_);
+      return static_cast<entry*>(found)->content;
+    auto made = std::make_unique<entry>(this, initial_);
     locals::value* const kept = context.locals.find_or_add(made.get());
     if (kept == made.get())
       made.release();
-    return static_cast<value*>(kept)->is;
+    return static_cast<entry*>(kept)->content;
   }
 
   const T initial_;
@@ -258,6 +262,38 @@ template <class F>
 void spawn(F&& f) {
   make_fiber(std::forward<F>(f)).start();
 }
+
+/// The same with copies of f and of the arguments, or what is moved: f(args...).
+template <class F, class... Args>
+  requires(sizeof...(Args) > 0) && forkable<F, Args...>
+void spawn(F&& f, Args&&... args) {
+  spawn(base::closure_of(std::forward<F>(f), std::forward<Args>(args)...));
+}
+
+/// Spawns into the computation in which it was made, from any thread: `nopal::run` does not return
+/// as long as one exists.
+///
+///     nopal::run([&] {
+///       auto into = std::make_shared<nopal::spawner>();
+///       library.on_event([into] { into->spawn(handle); });      // called by the library's thread
+///     });
+/// @pre Checked: it is made in a strand of nopal::run.
+/// @par Threads
+/// `spawn` any thread, several at a time.
+class NOPAL_TYPE spawner {
+public:
+  template <class F, class... Args>
+    requires forkable<F, Args...>
+  void spawn(F&& f, Args&&... args) const {
+    auto call = base::closure_of(std::forward<F>(f), std::forward<Args>(args)...);
+    auto* const made = new detail::spawned_function<decltype(call)>(std::move(call));
+    computation_.join(made);
+    detail::fiber_access::make(made).start();
+  }
+
+private:
+  fibers::kept_open computation_;
+};
 
 /// Lets those run that are ready, and goes on after them. Returns at once if none is.
 /// @throws cancelled if the strand is cancelled; so do all that wait, and `run`.

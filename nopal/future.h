@@ -3,7 +3,7 @@
 //
 //     nopal::ivar<int> answer;                       // empty until it is set, once
 //     nopal::spawn([&] { answer.set(compute()); });
-//     use(answer.get());                             // waits
+//     use(answer.get());                             // waits; ivar<void> is set without a value
 //
 //     nopal::future1<int> later{[] { return compute(); }};
 //     ...
@@ -34,8 +34,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-/// A variable that is set once; who asks before waits. It lives until `set` and all `get` have
-/// returned, but the one that `get` returned to first may destroy it.
+/// A variable that is set once; a strand that asks before that waits. It lives until `set` and all
+/// `get` have returned, but the one that `get` returned to first may destroy it.
 template <class T> class NOPAL_TYPE ivar {
 public:
   /// To be called once.
@@ -55,15 +55,16 @@ public:
     sched::stop_point();
     return event_.happened();
   }
-  T& get() {
+  std::add_lvalue_reference_t<T> get() {
     sched::stop_point();
     event_.wait();
-    return *value_;
+    if constexpr (!std::is_void_v<T>)
+      return *value_;
   }
 
 private:
   base::atomic<std::uint32_t> begun_{0}; // a call of `set` has
-  std::optional<T> value_;
+  std::optional<std::conditional_t<std::is_void_v<T>, std::monostate, T>> value_;
   fibers::event event_;
 };
 
@@ -71,12 +72,13 @@ private:
 class broken_future final : public std::exception {
 public:
   const char* what() const noexcept override {
-    return "nopal::future1: the fiber that computed the value was cancelled";
+    return "the fiber of a nopal::future1 or a nopal::task that was to compute a value was "
+           "cancelled";
   }
 };
 
-/// A computation that is begun by a fiber of its own, or by who touches it, whoever comes first. It
-/// is touched at most once. An exception of f is thrown by `touch`; where nobody touches it, it is
+/// A computation that runs in a fiber of its own or in the toucher, whichever is first. It is
+/// touched at most once. An exception of f is thrown by `touch`; where nobody touches it, it is
 /// lost. If the fiber has begun f and was cancelled, `touch` throws `broken_future`.
 template <class T>
   requires std::is_void_v<T> || std::is_lvalue_reference_v<T> || std::is_move_constructible_v<T>
@@ -87,31 +89,34 @@ public:
     requires spawnable<F> && std::is_invocable_r_v<T, std::decay_t<F>> &&
              (!std::is_reference_v<T> ||
               std::is_lvalue_reference_v<std::invoke_result_t<std::decay_t<F>>>)
-  explicit future1(F&& f) : of_{std::make_shared<body<std::decay_t<F>>>(std::forward<F>(f))} {
-    spawn([of = of_] {
-      if (of->begun.take())
-        of->compute();
+  explicit future1(F&& f) : state_{std::make_shared<body<std::decay_t<F>>>(std::forward<F>(f))} {
+    spawn([shared = state_] {
+      if (shared->begun.take())
+        shared->compute();
     });
   }
 
   /// @throws what f throws; broken_future; cancelled, if the calling strand is cancelled.
   T touch() {
     sched::stop_point();
-    const std::shared_ptr<state> of = std::move(of_);
-    if (of->begun.take())
-      of->compute();
+    const std::shared_ptr<state> shared = std::move(state_);
+    NOPAL_ASSERT(shared != nullptr,
+                 "a nopal::future1 was touched a second time, or after it was moved from, but it "
+                 "gives its value once; keep the value, or let others share a nopal::ivar");
+    if (shared->begun.take())
+      shared->compute();
     else
-      of->done.wait();
-    if (of->broken) {
+      shared->done.wait();
+    if (shared->broken) {
       sched::stop_if_told(); // it may be this strand that was to stop in f
       throw broken_future{};
     }
-    if (of->thrown != nullptr)
-      std::rethrow_exception(std::exchange(of->thrown, nullptr));
+    if (shared->thrown != nullptr)
+      std::rethrow_exception(std::exchange(shared->thrown, nullptr));
     if constexpr (std::is_reference_v<T>)
-      return **of->value;
+      return **shared->value;
     else if constexpr (!std::is_void_v<T>)
-      return *std::move(of->value);
+      return *std::move(shared->value);
   }
 
 private:
@@ -159,7 +164,7 @@ private:
     F f;
   };
 
-  std::shared_ptr<state> of_;
+  std::shared_ptr<state> state_;
 };
 
 } // namespace nopal::inline NOPAL_ABI

@@ -9,7 +9,7 @@
 //
 // A strand that waits is suspended, with its stack; its thread runs other strands, and it may go on
 // on another one. So a lock can be held across forks and joins. A child that locks what its parent
-// holds waits for ever. Both work like their namesakes in std, but for timed waits, with
+// holds waits for ever. Both work like std::timed_mutex and std::condition_variable, with
 // std::lock_guard, scoped_lock and unique_lock. First come, first served: `unlock` hands the mutex
 // to the strand that has waited longest.
 //
@@ -18,6 +18,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/deadline.h"
 
 #if defined(NOPAL_SERIAL)
 #include <cstdio>
@@ -27,25 +28,29 @@
 #include "nopal/sched/stop.h"
 #endif
 
+#include <chrono>
 #include <mutex>
+#include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
 #if defined(NOPAL_SERIAL)
-/// A mutex of strands: as std::mutex, but held by a strand, across forks and joins.
+/// A mutex of strands: as std::timed_mutex, but held by a strand, across forks and joins.
 /// @pre No strand waits for a mutex that is destroyed.
-/// @throws cancelled from `lock` and `try_lock`, without the mutex, if the strand is cancelled.
+/// @throws cancelled from each lock and try_lock, without the mutex, if the strand is cancelled.
 /// @par Threads
 /// Any thread, any strand.
 class NOPAL_TYPE mutex {
 public:
   void lock() noexcept {}
   bool try_lock() noexcept { return true; }
+  template <class Time> bool try_lock_for(const Time&) noexcept { return true; }
+  template <class Time> bool try_lock_until(const Time&) noexcept { return true; }
   void unlock() noexcept {}
 };
 
-/// A condition variable of strands: as std::condition_variable, without timed waits.
+/// A condition variable of strands: as std::condition_variable.
 /// @pre No strand waits for one that is destroyed.
 /// @throws cancelled from `wait`, with the mutex, if the strand is cancelled while it waits.
 /// @par Threads
@@ -62,6 +67,14 @@ public:
     if (!holds())
       wait(lock);
   }
+  template <class Time, class Condition>
+  bool wait_for(std::unique_lock<mutex>&, const Time&, Condition holds) {
+    return holds(); // nobody else could make it so
+  }
+  template <class Time, class Condition>
+  bool wait_until(std::unique_lock<mutex>&, const Time&, Condition holds) {
+    return holds();
+  }
 };
 #else
 class NOPAL_TYPE mutex {
@@ -74,6 +87,15 @@ public:
   bool try_lock() {
     sched::stop_point();
     return state_.try_hold();
+  }
+  /// False: it was held by others for so long, or until that time.
+  template <class Rep, class Period>
+  bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
+    return try_lock() || fibers::wait_for(state_, detail::after(at_most));
+  }
+  template <class Clock, class Duration>
+  bool try_lock_until(const std::chrono::time_point<Clock, Duration>& until) {
+    return try_lock() || fibers::wait_for(state_, detail::at(until));
   }
   void unlock() noexcept {
     if (!state_.try_free())
@@ -96,6 +118,21 @@ public:
   template <class Condition> void wait(std::unique_lock<mutex>& lock, Condition holds) {
     while (!holds())
       wait(lock);
+  }
+  /// Whether the condition holds at the end; the wait ends when it does, or at that time.
+  template <class Clock, class Duration, class Condition>
+  bool wait_until(std::unique_lock<mutex>& lock,
+                  const std::chrono::time_point<Clock, Duration>& until, Condition holds) {
+    const auto end = detail::at(until);
+    while (!holds())
+      if (!fibers::wait_for(state_, lock.mutex()->state_, end))
+        return holds();
+    return true;
+  }
+  template <class Rep, class Period, class Condition>
+  bool wait_for(std::unique_lock<mutex>& lock, const std::chrono::duration<Rep, Period>& at_most,
+                Condition holds) {
+    return wait_until(lock, detail::steady::time_point{detail::after(at_most)}, std::move(holds));
   }
 
 private:

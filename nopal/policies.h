@@ -171,14 +171,14 @@ public:
     NOPAL_ASSERT(std::bit_cast<std::uint64_t>(share) - 1 < infinite - 1,
                  "a share of a nopal::proportional_share is %g, but it must be a positive number",
                  share);
-    share_.here() = share;
+    share_.value() = share;
   }
   /// Seconds of the calling fiber's turns that have ended.
-  double used() { return opened(used_.here())->seconds; }
+  double used() { return opened(used_.value())->seconds; }
 
 protected:
   void put(fiber ready) override {
-    const auto& owner = opened(used_.of(ready));
+    const auto& owner = opened(used_.value_of(ready));
     if (turn* const last = last_turn(); last != nullptr && last->owner == owner)
       end(*last);
     owner->level = std::max(owner->level, level_); // a fiber that waited does not save it up
@@ -191,12 +191,12 @@ protected:
     if (ready_.empty())
       return {};
     const auto next = std::ranges::min_element(
-        ready_, {}, [this](const fiber& each) { return used_.of(each)->level; });
-    const auto& owner = used_.of(*next);
+        ready_, {}, [this](const fiber& each) { return used_.value_of(each)->level; });
+    const auto& owner = used_.value_of(*next);
     level_ = owner->level;
     if (last == nullptr)
       last = &turns_.emplace_back();
-    *last = {std::this_thread::get_id(), owner, share_.of(*next), clock::now()};
+    *last = {std::this_thread::get_id(), owner, share_.value_of(*next), clock::now()};
     fiber chosen = std::move(*next);
     ready_.erase(next);
     return chosen;

@@ -40,13 +40,42 @@ bool tree_node::caller_is_inside() const noexcept {
 
 void tree_node::cancel() {
   cancel::cancel(*this);
-  if (caller_is_inside())
-    return;
+  if (!caller_is_inside())
+    wait_for_members();
+}
+
+void tree_node::join() {
+  NOPAL_ASSERT(
+      !caller_is_inside(),
+      "a fiber joined a nopal::fiber_group or a nopal::task that it belongs to itself, for "
+      "whose end it would wait for ever; let a strand outside join it");
+  wait_for_members();
+}
+
+void tree_node::wait_for_members() {
   const bool ended = sched::park_or_stop([this](fiber* strand) { return join_or_enter(strand); },
                                          [this](fiber* strand) { leave_members(strand); });
   if (!ended)
     join::throw_cancelled();
   note_members_ended(); // also if the strand need not wait
+}
+
+failing_node::failing_node() noexcept
+    : tree_node{sched::current_context() != nullptr ? sched::current_context()->cancels : nullptr} {
+  keeps_failure = keep;
+}
+
+failing_node::~failing_node() {
+  if (has_members())
+    cancel::cancel(*this); // and the node waits for them when it is destroyed
+}
+
+void failing_node::keep(cancel_node* self, std::exception_ptr thrown) noexcept {
+  auto* const node = static_cast<failing_node*>(self);
+  if (!node->failed_.take())
+    return;
+  node->first_ = std::move(thrown);
+  cancel::cancel(*node);
 }
 
 signal tree_node::join_or_enter(fiber* strand) noexcept {

@@ -5,8 +5,11 @@
 // Paper: manticore-icfp08, section 6.1.
 #pragma once
 
+#include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/vproc/cancel_node.h"
+
+#include <exception>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::cancel {
@@ -25,10 +28,34 @@ public:
   // checked: else it has not begun, and is in a computation.
   void take_in(vproc::fiber& new_fiber);
 
+  // Returns when no member is left. Throws `cancelled` if the strand is cancelled while it waits.
+  // Precondition, checked: the calling strand belongs to no member.
+  void join();
+
 private:
   bool caller_is_inside() const noexcept;
+  void wait_for_members();
   // The strand waits until there is no member; or need not.
   vproc::signal join_or_enter(vproc::fiber* strand) noexcept;
+};
+
+// A node that the first failure of a member cancels. The members are told to stop, and awaited,
+// before it is destroyed.
+class failing_node : public tree_node {
+public:
+  // Below the node of the calling strand's fiber, if that has one.
+  failing_node() noexcept;
+  ~failing_node();
+
+  // What the first member that failed has thrown; null: none has failed. Precondition: no member is
+  // left.
+  const std::exception_ptr& failure() const noexcept { return first_; }
+
+private:
+  static void keep(cancel_node* self, std::exception_ptr thrown) noexcept;
+
+  base::flag failed_;
+  std::exception_ptr first_; // the member that has taken the flag writes it, before it ends
 };
 
 } // namespace nopal::inline NOPAL_ABI::cancel

@@ -9,15 +9,46 @@
 #include "nopal/vproc/ready.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace nopal::inline NOPAL_ABI::fibers {
 namespace {
 
 using offer = sync::offer<fiber>;
 
+// What `transfer` moves for a strand.
+struct values_of {
+  alternative& mine;
+
+  void give(const offer* receiver) const noexcept {
+    base::happens_after(receiver);
+    mine.move(mine.own.value, receiver->value);
+  }
+  void keep(std::size_t slot) const noexcept { mine.move(mine.own.value, mine.at->slot(slot)); }
+  void take(std::size_t slot) const noexcept {
+    mine.at->take_out(mine.at->slot(slot), mine.own.value);
+  }
+  void fill(std::size_t slot, const offer* sender) const noexcept {
+    base::happens_after(sender);
+    mine.move(sender->value, mine.at->slot(slot));
+  }
+};
+
+// At a place that has slots, or is closed.
+[[gnu::noinline]] bool meet_slots(alternative& mine) noexcept {
+  using outcome = meeting_place::outcome;
+  const outcome done = mine.at->transfer(mine.wants, values_of{mine});
+  if (done.woken != nullptr)
+    vproc::make_ready(done.woken);
+  mine.own.closed = done.what == outcome::kind::end;
+  return done.what != outcome::kind::nothing;
+}
+
 // Hands over with a strand that waits there. The value moves before that strand may go on, since it
 // lies in that strand's frame.
-bool meet(const alternative& mine) noexcept {
+[[gnu::always_inline]] inline bool meet(alternative& mine) noexcept {
+  if (!mine.at->is_plain()) [[unlikely]]
+    return meet_slots(mine);
   offer* const other = mine.at->take(sync::opposite(mine.wants));
   if (other == nullptr)
     return false;
@@ -31,17 +62,26 @@ bool meet(const alternative& mine) noexcept {
 }
 
 // Begins at a random alternative, so that no place starves.
-std::size_t meet_any(const alternative* choices, std::size_t count) noexcept {
+[[gnu::always_inline]] inline std::size_t meet_any(alternative* choices,
+                                                   std::size_t count) noexcept {
+  if (count == 1)
+    return meet(*choices) ? 0 : none_possible;
   const vproc::worker* const self = vproc::current();
-  const std::size_t first = count > 1 && vproc::is_worker(self)
+  const std::size_t first = count != 0 && vproc::is_worker(self)
                                 ? self->host->random.below(static_cast<std::uint32_t>(count))
                                 : 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t number = (first + i) % count;
+  std::size_t number = first;
+  for (std::size_t left = count; left != 0; --left) {
     if (meet(choices[number]))
       return number;
+    if (++number == count)
+      number = 0;
   }
   return none_possible;
+}
+
+[[gnu::noinline]] std::size_t meet_again(alternative* choices, std::size_t count) noexcept {
+  return meet_any(choices, count);
 }
 
 // Links the alternatives and returns the first. All strands lock places in this order, so no two
@@ -78,7 +118,7 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
   // other, and nobody takes one offer before the others are there.
   for_each_place(first, [](meeting_place& at) { at.lock().lock(); });
   for (alternative* each = first; each != nullptr; each = each->next_locked)
-    possible = possible || each->at->awaited(sync::opposite(each->wants));
+    possible = possible || each->at->ready(each->wants);
   for (alternative* each = first; each != nullptr && !possible; each = each->next_locked) {
     each->own.strand = strand; // before `publish`, after which another strand may take the offer
     base::happens_before(&each->own);
@@ -90,44 +130,63 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
   return !possible;
 }
 
-} // namespace
-
-std::size_t do_one(alternative* choices, std::size_t count, bool may_wait) {
-  if (const vproc::worker* const self = vproc::current();
-      vproc::is_worker(self) && self->host->signals.maybe_raised(sync::stop_requested))
-    sched::stop_if_told(); // also where it need not wait
-  sync::choice any;
+// None was possible at once.
+[[gnu::always_inline]] inline std::size_t wait_for_one(alternative* choices, std::size_t count,
+                                                       time_point until) {
+  timed waits{until};
   for (std::size_t i = 0; i < count; ++i) {
-    choices[i].own.shared = &any;
+    choices[i].own.shared = &waits.decided();
     choices[i].own.number = static_cast<std::uint32_t>(i);
   }
-  alternative* const first = may_wait ? in_order_of_places(choices, count) : nullptr;
+  alternative* const first = in_order_of_places(choices, count);
   for (;;) {
-    const std::size_t met = meet_any(choices, count);
-    if (met != none_possible || !may_wait)
-      return met;
     bool published = false;
     const auto publish = [&](fiber* strand) {
       published = true; // before another thread may resume the strand, whose frame this is
       if (publish_all(first, strand))
-        return signal::stop();
+        return waits.begin(strand);
       published = false;
       return signal::enter(strand);
     };
-    sched::park_or_stop(any, publish, [](fiber*) {});
-    if (published) // woken or cancelled; else it looks for the possible one again
+    sched::park_or_stop(waits.decided(), publish, [](fiber*) {});
+    if (published) // woken, cancelled or timed out; else one is possible now
       break;
+    if (const std::size_t met = meet_again(choices, count); met != none_possible)
+      return met;
   }
   // The offers lie in this frame: those that were not taken leave their places before it ends.
-  const std::size_t taken = any.taken();
+  const std::size_t taken = waits.decided().taken();
   if (count == 1 && taken == 0)
     return 0; // the only offer was taken out by its taker
   for (std::size_t i = 0; i < count; ++i)
     if (i != taken)
       choices[i].at->withdraw(choices[i].wants, &choices[i].own);
-  if (taken == sync::choice::cancelled)
-    join::throw_cancelled();
-  return taken;
+  if (taken < count)
+    return taken;
+  waits.end(); // throws if the strand was cancelled
+  return none_possible;
+}
+
+} // namespace
+
+std::size_t do_one(alternative* choices, std::size_t count, time_point until) {
+  if (const vproc::worker* const self = vproc::current();
+      vproc::is_worker(self) && self->host->signals.maybe_raised(sync::stop_requested))
+    sched::stop_if_told(); // also where it need not wait
+  const std::size_t met = meet_any(choices, count);
+  if (met != none_possible || until == at_once ||
+      (until != never && until <= vproc::alarm::clock::now()))
+    return met;
+  return wait_for_one(choices, count, until);
+}
+
+void close(meeting_place& at) noexcept {
+  for (offer* waits = at.close(); waits != nullptr;) {
+    offer* const next = waits->next; // its frame may end once its strand is ready
+    base::happens_after(waits);
+    waits->closed = true;
+    vproc::make_ready(std::exchange(waits, next)->strand);
+  }
 }
 
 void check_nobody_waits(const meeting_place& at) noexcept {

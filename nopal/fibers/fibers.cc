@@ -53,6 +53,14 @@ fiber* end_one(computation* ended_in) noexcept {
   sched::schedule(self, signal::stop());
 }
 
+// The innermost node that keeps failures has it, or else the computation.
+void fail(const spawned* body, computation* joined, std::exception_ptr thrown) noexcept {
+  for (vproc::cancel_node* node = body->own.cancels; node != nullptr; node = node->parent())
+    if (node->keeps_failure != nullptr)
+      return node->keeps_failure(node, std::move(thrown));
+  joined->fail(std::move(thrown));
+}
+
 NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
   try {
     body->call(body);
@@ -60,9 +68,9 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
     caught.note_kept(); // no handler of the program has swallowed it
     // A fiber of a cancelled node ends so by design; elsewhere `cancelled` is a failure.
     if (body->own.cancels == nullptr || !body->own.cancels->cancelled())
-      joined->fail(join::handled_exception());
+      fail(body, joined, join::handled_exception());
   } catch (...) {
-    joined->fail(join::handled_exception());
+    fail(body, joined, join::handled_exception());
   }
 }
 
@@ -92,6 +100,18 @@ void initialise(spawned* body, computation* joined) noexcept {
   body->context = &body->own;
 }
 
+// The caller is a fiber of the computation or counts as one, so that has not ended.
+[[gnu::always_inline]] inline void add_fiber(spawned* new_fiber, computation* joined,
+                                             vproc::cancel_node* cancels) noexcept {
+  joined->begin_one();
+  initialise(new_fiber, joined);
+  // A member from now on, so that a canceller waits for it even before it is ready.
+  if ((new_fiber->own.cancels = cancels) != nullptr)
+    cancels->begin_member();
+  new_fiber->on_small_stack = true;                     // the body of `run` begins on a large one
+  new_fiber->state.control = new_fiber->group->control; // own_control is false: the group's
+}
+
 } // namespace
 
 void join_computation(spawned* new_fiber) noexcept {
@@ -99,14 +119,27 @@ void join_computation(spawned* new_fiber) noexcept {
   NOPAL_ASSERT(caller != nullptr,
                "a fiber was made outside nopal::run, which waits for all fibers; call nopal::spawn "
                "in the function that nopal::run is given, or below that");
-  caller->computation->begin_one(); // the caller is a fiber of it, so it has not ended
-  initialise(new_fiber, caller->computation);
-  // A member from now on, so that a canceller waits for it even before it is ready.
-  if ((new_fiber->own.cancels = caller->cancels) != nullptr)
-    caller->cancels->begin_member();
-  new_fiber->on_small_stack = true;                     // the body of `run` begins on a large one
-  new_fiber->state.control = new_fiber->group->control; // own_control is false: the group's
+  add_fiber(new_fiber, caller->computation, caller->cancels);
 }
+
+kept_open::kept_open() noexcept {
+  const fiber_context* const caller = sched::current_context();
+  NOPAL_ASSERT(caller != nullptr, "a nopal::spawner was made outside nopal::run, where there is no "
+                                  "computation to spawn into");
+  joined_ = caller->computation;
+  cancels_ = caller->cancels;
+  joined_->begin_one();
+  if (cancels_ != nullptr)
+    cancels_->begin_member();
+}
+
+kept_open::~kept_open() {
+  if (cancels_ != nullptr)
+    end_member(cancels_);
+  end_fiber(joined_);
+}
+
+void kept_open::join(spawned* new_fiber) const noexcept { add_fiber(new_fiber, joined_, cancels_); }
 
 void run_body(spawned* body, computation* begun) {
   if (vproc::current()->host->signals.maybe_raised(~0u))
@@ -155,7 +188,7 @@ void fiber_was_used() noexcept {
             "moved elsewhere before");
 }
 
-void no_fiber_here() noexcept {
+void no_current_fiber() noexcept {
   base::die("a nopal::fiber_local was asked for its value outside nopal::run, where there is no "
             "fiber; use it in the function that nopal::run is given, or below that");
 }

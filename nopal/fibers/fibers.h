@@ -34,6 +34,22 @@ struct spawned : fiber {
 // The fiber joins the computation of the calling strand. Precondition, checked: that is in one.
 void join_computation(spawned* new_fiber) noexcept;
 
+// Counts as a fiber of the calling strand's computation while it lives, so that any thread may add
+// fibers to it meanwhile. Precondition, checked: the strand that makes it is in a computation.
+class kept_open {
+public:
+  kept_open() noexcept;
+  ~kept_open();
+  kept_open(const kept_open&) = delete;
+  kept_open& operator=(const kept_open&) = delete;
+
+  void join(spawned* new_fiber) const noexcept;
+
+private:
+  computation* joined_;
+  vproc::cancel_node* cancels_;
+};
+
 // Begins the computation with this function, and returns when all its fibers have ended. Called by
 // a strand. Throws `cancelled` instead if the strand is to stop.
 void run_body(spawned* body, computation* begun);
@@ -48,7 +64,7 @@ void rethrow(std::exception_ptr& thrown_by_body, computation& ended);
 // Misuse: each ends the program with a message.
 [[noreturn]] void fiber_was_dropped() noexcept;
 [[noreturn]] void fiber_was_used() noexcept;
-[[noreturn]] void no_fiber_here() noexcept;
+[[noreturn]] void no_current_fiber() noexcept;
 
 // The calling strand goes on after the fibers that are ready. On a thread that runs no strands:
 // lets the system's other threads run. Throws `cancelled` if the strand is to stop.

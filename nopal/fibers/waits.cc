@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Strands that wait for a mutex, a condition or an event.
+// Strands that wait for a permit, a condition, an event or a time.
 #include "nopal/fibers/waits.h"
 
 #include "nopal/base/check.h"
@@ -12,21 +12,24 @@ namespace {
 using vproc::fiber;
 using vproc::signal;
 
-// The queue is a mutex's or an event's. It lives until the strand is woken; but once the strand has
-// joined, this object may be gone.
-template <class Queue> signal join_or_enter(Queue& queue, fiber* strand) noexcept {
-  return queue.join(strand) ? signal::stop() : signal::enter(strand);
-}
-
-template <class Queue> void join_and_wait(Queue& queue) {
-  if (!sched::park_or_stop([&queue](fiber* strand) { return join_or_enter(queue, strand); },
-                           [&queue](fiber* strand) { queue.leave(strand); }))
-    join::throw_cancelled();
+template <class Queue> bool join_and_wait(Queue& queue, time_point until) {
+  timed waits{until};
+  sched::park_or_stop(
+      waits.decided(),
+      [&](fiber* strand) {
+        return queue.join(strand) ? waits.begin(strand) : signal::enter(strand);
+      },
+      [&queue](fiber* strand) { queue.leave(strand); });
+  return waits.end();
 }
 
 } // namespace
 
-void wait_for(mutex_state& wanted) { join_and_wait(wanted); }
+bool wait_for(semaphore_state& wanted, time_point until) { return join_and_wait(wanted, until); }
+
+void release(semaphore_state& held, std::uint64_t number) noexcept {
+  vproc::make_all_ready(held.give(number));
+}
 
 void hand_over(mutex_state& held) noexcept {
   const auto [was_held, next] = held.pass();
@@ -35,20 +38,21 @@ void hand_over(mutex_state& held) noexcept {
     vproc::make_ready(next);
 }
 
-void wait_for(condition_state& condition, mutex_state& held) {
-  const auto add = [&condition, &held](fiber* strand) {
-    mutex_state& to_unlock = held; // what was captured is gone once the strand is resumed
+bool wait_for(condition_state& condition, mutex_state& held, time_point until) {
+  timed waits{until};
+  const auto add = [&](fiber* strand) {
     condition.add(strand);
-    if (!to_unlock.try_free())
-      hand_over(to_unlock);
-    return signal::stop();
+    if (!held.try_free())
+      hand_over(held);
+    return waits.begin(strand);
   };
-  const bool woken =
-      sched::park_or_stop(add, [&condition](fiber* strand) { condition.remove(strand); });
+  sched::park_or_stop(waits.decided(), add,
+                      [&condition](fiber* strand) { condition.remove(strand); });
   if (!held.try_hold())
-    sched::park([&held](fiber* strand) { return join_or_enter(held, strand); });
-  if (!woken)
-    join::throw_cancelled();
+    sched::park([&held](fiber* strand) {
+      return held.join(strand) ? signal::stop() : signal::enter(strand);
+    });
+  return waits.end();
 }
 
 void notify_one(condition_state& condition) noexcept {
@@ -60,7 +64,14 @@ void notify_all(condition_state& condition) noexcept {
   vproc::make_all_ready(condition.take_all(sync::claimable{}));
 }
 
-void event::wait_slow() { join_and_wait(state_); }
+bool event::wait_slow(time_point until) { return join_and_wait(state_, until); }
 void event::happen() noexcept { vproc::make_all_ready(state_.happen()); }
+
+void sleep_until(time_point until) {
+  timed waits{until};
+  sched::park_or_stop(
+      waits.decided(), [&waits](fiber* strand) { return waits.begin(strand); }, [](fiber*) {});
+  waits.end();
+}
 
 } // namespace nopal::inline NOPAL_ABI::fibers

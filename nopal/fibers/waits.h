@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// How a strand waits for a mutex, a condition or an event, and which strands are made ready then
-// (nopal/mutex.h, nopal/future.h). A wait throws `cancelled` if its strand is cancelled meanwhile.
+// How a strand waits for a permit, a condition, an event or a time, and which strands are made
+// ready then (nopal/mutex.h, nopal/semaphore.h, nopal/future.h, nopal/sleep.h). A wait throws
+// `cancelled` if its strand is cancelled meanwhile, and returns false if the time comes first.
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/sync/mutex_queue.h"
+#include "nopal/fibers/timed.h"
 #include "nopal/sync/once_event.h"
+#include "nopal/sync/permit_queue.h"
 #include "nopal/sync/shared_queue.h"
 
 NOPAL_HIDDEN_BEGIN
@@ -15,16 +17,20 @@ struct fiber;
 
 namespace nopal::inline NOPAL_ABI::fibers {
 
-using mutex_state = sync::mutex_queue<vproc::fiber>;
+using mutex_state = sync::permit_queue<vproc::fiber>;
+using semaphore_state = sync::permit_queue<vproc::fiber>;
 using condition_state = sync::shared_queue<vproc::fiber, sync::by_next_waiting>;
 
-// Where the mutex was not free. A strand that is cancelled has it not.
-void wait_for(mutex_state& wanted);
+// Where none was free. A strand that is cancelled, or has waited until that time, has none.
+bool wait_for(semaphore_state& wanted, time_point until = never);
 // Where strands want it. Ends the program with a sentence if nobody holds it.
 void hand_over(mutex_state& held) noexcept;
 
+// Gives so many permits back.
+void release(semaphore_state& held, std::uint64_t number) noexcept;
+
 // The strand holds the mutex, before and after; also if it is cancelled.
-void wait_for(condition_state& condition, mutex_state& held);
+bool wait_for(condition_state& condition, mutex_state& held, time_point until = never);
 void notify_one(condition_state& condition) noexcept;
 void notify_all(condition_state& condition) noexcept;
 
@@ -41,17 +47,16 @@ public:
   }
 
   bool happened() const noexcept { return state_.happened(); }
-  void wait() {
-    if (!happened())
-      wait_slow();
-  }
+  bool wait(time_point until = never) { return happened() || wait_slow(until); }
   void happen() noexcept;
 
 private:
-  void wait_slow();
+  bool wait_slow(time_point until);
 
   sync::once_event<vproc::fiber> state_;
 };
+
+void sleep_until(time_point until);
 
 } // namespace nopal::inline NOPAL_ABI::fibers
 NOPAL_HIDDEN_END

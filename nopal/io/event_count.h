@@ -25,14 +25,8 @@ public:
   std::uint32_t count() const noexcept { return count_.load(base::acquire); } // C
 
   // False: it has happened since, and the fiber need not wait.
-  // Else `first` is called before others can wake the fiber, which goes on after this returns.
-  template <class First> bool join(Fiber* fiber, std::uint32_t seen, First first) noexcept {
-    return waiting_.join(fiber, [&] {
-      const bool happened = count_.load(base::relaxed) != seen;
-      if (!happened)
-        first();
-      return happened;
-    });
+  bool join(Fiber* fiber, std::uint32_t seen) noexcept {
+    return waiting_.join(fiber, [&] { return count_.load(base::relaxed) != seen; });
   }
   // Returns the first of those that wait, to be made ready; each names the next (next_waiting).
   Fiber* happen() noexcept {
@@ -40,7 +34,7 @@ public:
     count_.store(count_.load(base::relaxed) + 1, base::release); // C
     return waiting_.queue().empty() ? nullptr : waiting_.queue().take_all(sync::claimable{});
   }
-  // A fiber that was cancelled.
+  // A fiber that was cancelled, or has waited too long.
   void leave(Fiber* fiber) noexcept { waiting_.remove(fiber); }
 
 private:

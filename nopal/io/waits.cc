@@ -2,12 +2,9 @@
 // A strand that waits is in the queue of its descriptor's events, where a canceller finds it, too.
 #include "nopal/io/waits.h"
 
+#include "nopal/fibers/timed.h"
 #include "nopal/io/events.h"
-#include "nopal/join/cancelled.h"
-#include "nopal/join/failure.h"
 #include "nopal/sched/park.h"
-#include "nopal/sync/choice.h"
-#include "nopal/vproc/alarms.h"
 #include "nopal/vproc/worker.h"
 
 #include <poll.h>
@@ -42,26 +39,16 @@ bool wait_for(int descriptor, direction where, clock::time_point until) {
 
 } // namespace
 
-// The alarm is set under the queue's lock, without which the strand does not go on (withdraw).
 bool wait(entry& of, direction where, std::uint32_t seen, clock::time_point until) {
   auto& events = of.of(where);
-  sync::choice decided;
-  vproc::timed_wait alarm{decided, sync::choice::late};
-  const bool woken = sched::park_or_stop(
-      decided,
+  fibers::timed waits{until};
+  sched::park_or_stop(
+      waits.decided(),
       [&](vproc::fiber* strand) {
-        const auto set_alarm = [&] {
-          if (until != never)
-            alarm.begin(strand, until);
-        };
-        return events.join(strand, seen, set_alarm) ? vproc::signal::stop()
-                                                    : vproc::signal::enter(strand);
+        return events.join(strand, seen) ? waits.begin(strand) : vproc::signal::enter(strand);
       },
       [&events](vproc::fiber* strand) { events.leave(strand); });
-  alarm.end();
-  if (!woken)
-    join::throw_cancelled();
-  return decided.taken() != sync::choice::late;
+  return waits.end();
 }
 
 bool block(int descriptor, direction where, clock::time_point until) {

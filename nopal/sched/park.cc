@@ -182,21 +182,22 @@ NOPAL_SWITCHES void park(signal (*enqueue)(fiber*, void*), void* argument) noexc
 
 NOPAL_SWITCHES bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, void*),
                                  void (*withdraw)(fiber*, void*), void* argument) noexcept {
-  if (!vproc::is_worker(vproc::current())) {
-    park(enqueue, argument);
-    return true;
-  }
   fiber waiting;
   waiting.enqueue = enqueue;
   waiting.argument = argument;
   waiting.waits = &waits;
-  arch::nopal_arch_park(&waiting, strand_waits);
-  wait_word_of(stack::stack_of(waiting.stack_pointer)).end(&waiting);
-  settle();
+  if (vproc::is_worker(vproc::current())) {
+    arch::nopal_arch_park(&waiting, strand_waits);
+    wait_word_of(stack::stack_of(waiting.stack_pointer)).end(&waiting);
+    settle();
+  } else {
+    wait_as_thread(waiting);
+  }
   const std::uint32_t taken = waits.taken();
-  if (taken == sync::choice::cancelled || taken == sync::choice::late)
-    withdraw(&waiting, argument);
-  return taken != sync::choice::cancelled;
+  if (taken != sync::choice::cancelled && taken != sync::choice::timed_out)
+    return true;
+  withdraw(&waiting, argument);
+  return false;
 }
 
 NOPAL_SWITCHES void give_way() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Decides which of several wakers wakes a strand that waits: strands that hand it something or wake
-// it, at one of several places perhaps; or a canceller.
+// it, at one of several places perhaps; a canceller; or an alarm.
 //
 // Contract:  exactly one claim returns true, and its caller makes the strand ready. Others leave
 //            the strand alone.
@@ -22,8 +22,8 @@ namespace nopal::inline NOPAL_ABI::sync {
 class choice {
 public:
   static constexpr std::uint32_t none = ~std::uint32_t{0};
-  static constexpr std::uint32_t cancelled = none - 1; // not one of the numbers of places
-  static constexpr std::uint32_t late = none - 2;      // the strand's time has come; nor this
+  static constexpr std::uint32_t cancelled = none - 1; // these are no numbers of places
+  static constexpr std::uint32_t timed_out = none - 2;
 
   bool claim(std::uint32_t number) noexcept {
     std::uint32_t expected = none;

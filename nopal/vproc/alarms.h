@@ -13,9 +13,10 @@
 //     }, withdraw);
 //     until.end();                           // in any case, before `until` dies
 //
-// Where the time comes first, park_or_stop returns true, decided.taken() is 7, and the strand
-// itself leaves the queue in which it still is. After `begin` the strand's frame is touched only
-// under a lock that keeps it from going on, as after any queue has it.
+// Where the time comes first, decided.taken() is 7, and the strand itself leaves the queue in which
+// it still is; park_or_stop does that for choice::timed_out (fibers/timed.h). After `begin` the
+// strand's frame is touched only under a lock that keeps it from going on, as after any queue has
+// it.
 //
 // Orders:
 //   R  rung: store release, the last access to the alarm. Partner: the acquire load in `reset`. So

@@ -14,6 +14,8 @@
 #include "nopal/sync/members.h"
 #include "nopal/vproc/fiber.h"
 
+#include <exception>
+
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
@@ -46,6 +48,9 @@ public:
   void leave_members(fiber* waiting) noexcept { members_.leave(waiting); }
   // Called after the last member has ended: the calling strand sees what all members did.
   void note_members_ended() noexcept { base::happens_after(&members_); }
+
+  // Takes the exception of a member, before that ends; null: the node above has it, or else `run`.
+  void (*keeps_failure)(cancel_node*, std::exception_ptr) noexcept = nullptr;
 
 private:
   cancel_node* const parent_;

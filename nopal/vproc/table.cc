@@ -99,7 +99,11 @@ void offer_nothing(worker* left) noexcept {
 
 vproc* make_vproc(const locked_unused& all) {
   const std::uint32_t number = vprocs_made.load(base::relaxed);
-  NOPAL_ASSERT(number < kSlots, "more than %u threads use Nopal at the same time", kSlots);
+  NOPAL_ASSERT(
+      number < kSlots,
+      "more than %u threads use Nopal at the same time, blocked ones counted; let fewer be in "
+      "nopal::blocking, which a nopal::semaphore bounds",
+      kSlots);
   auto* const made = new vproc;
   made->number = number;
   made->random.reseed(all->seed, number);
@@ -140,7 +144,9 @@ worker* take_worker(vproc* host) noexcept {
   std::uint32_t slot = 0; // the lowest free one
   while (slot < kSlots && worker_in(slot) != nullptr)
     ++slot;
-  NOPAL_ASSERT(slot < kSlots, "more than %u threads and affine regions use Nopal at the same time",
+  NOPAL_ASSERT(slot < kSlots,
+               "more than %u threads and affine regions use Nopal at the same time, blocked ones "
+               "counted; let fewer be in nopal::blocking, which a nopal::semaphore bounds",
                kSlots);
   if (slot >= in_use.load(base::relaxed))
     in_use.store(slot + 1, base::release); // before the worker may push, so sleepers look there

@@ -232,23 +232,45 @@ TEST(cancelled_wait, does_not_happen_in_destructors_that_an_exception_runs) {
   }
 }
 
-TEST(cancelled_wait, of_a_blocking_call_is_told_when_that_returns) {
+// What the call has got is the caller's, who stops after it.
+TEST(cancelled_wait, of_a_blocking_call_loses_no_result) {
   gate blocked;
   gate returns;
+  std::unique_ptr<int> got;
   std::atomic<int> after{0};
   nopal::cancel_scope s;
   s.fork([&] {
-    nopal::blocking([&] {
+    got = nopal::blocking([&] {
       blocked.open();
       returns.wait();
+      return std::make_unique<int>(3);
     });
+    nopal::poll();
     after += 1;
   });
   blocked.wait();
   s.cancel();
   returns.open();
   EXPECT_FALSE(s.try_join());
+  EXPECT_NE(got, nullptr);
   EXPECT_EQ(after, 0);
+}
+
+TEST(cancelled_wait, of_a_blocking_call_does_not_begin_it) {
+  gate running;
+  gate cancelled;
+  std::atomic<int> called{0};
+  nopal::cancel_scope s;
+  s.fork([&] {
+    running.open();
+    cancelled.wait();
+    nopal::blocking([&] { called += 1; });
+  });
+  running.wait();
+  s.cancel();
+  cancelled.open();
+  EXPECT_FALSE(s.try_join());
+  EXPECT_EQ(called, 0);
 }
 
 TEST(cancelled_wait, of_what_fails_behind_a_failure) {

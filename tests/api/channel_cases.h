@@ -279,7 +279,7 @@ TEST_F(channel_death, a_channel_must_outlive_those_who_wait) {
       nopal::fibers::meeting_place place;
       nopal::spawn([&place] {
         nopal::fibers::alternative only{&place, nopal::sync::side::sending, nullptr};
-        nopal::fibers::do_one(&only, 1, true);
+        nopal::fibers::do_one(&only, 1);
       });
       while (place.empty(nopal::sync::side::sending))
         nopal::yield();

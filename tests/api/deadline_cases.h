@@ -109,7 +109,7 @@ TEST(deadline, of_a_clock_that_began_long_ago) {
 TEST(deadline, that_is_no_number_ends_the_program_with_a_sentence) {
   const duration<double> not_a_number{std::numeric_limits<double>::quiet_NaN()};
   EXPECT_EXIT(nopal::cancel_scope{not_a_number}, testing::ExitedWithCode(70),
-              "nopal: the deadline of a nopal::cancel_scope is NaN, but it must be a number");
+              "nopal: a deadline or a timeout is NaN, but it must be a number");
 }
 
 } // namespace nopal_test

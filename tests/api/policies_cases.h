@@ -206,6 +206,33 @@ TEST(future1, throws_what_its_function_threw) {
   EXPECT_EQ(seen, "spines");
 }
 
+TEST(ivar, may_have_no_value) {
+  nopal::ivar<void> done;
+  int before = 0;
+  int seen = 0;
+  nopal::run([&] {
+    nopal::spawn([&] {
+      done.get();
+      seen = before;
+    });
+    before = 3;
+    EXPECT_FALSE(done.is_set());
+    done.set();
+  });
+  EXPECT_EQ(seen, 3);
+}
+
+TEST(future1, may_have_no_value) {
+  int computed = 0;
+  nopal::run([&] {
+    nopal::future1<void> later{[&] { computed += 1; }};
+    later.touch();
+    EXPECT_EQ(computed, 1);
+    nopal::future1<void> fails{[] { throw std::runtime_error("spines"); }};
+    EXPECT_THROW(fails.touch(), std::runtime_error);
+  });
+}
+
 // It is computed once, whether or not it is touched.
 TEST(future1, is_computed_once) {
   std::atomic<int> computed{0};
@@ -233,6 +260,19 @@ TEST_F(ivar_death, a_second_value_is_refused) {
         answer.set(2);
       },
       testing::ExitedWithCode(70), "^nopal: a nopal::ivar was set a second time");
+}
+
+using future1_death = death;
+TEST_F(future1_death, a_second_touch_is_refused) {
+  const auto touch_twice = [] {
+    nopal::run([] {
+      nopal::future1<int> later{[] { return 1; }};
+      later.touch();
+      later.touch();
+    });
+  };
+  EXPECT_EXIT(touch_twice(), testing::ExitedWithCode(70),
+              "^nopal: a nopal::future1 was touched a second time");
 }
 
 struct thrown_at_first {

@@ -105,7 +105,7 @@ public:
 
 private:
   void put(nopal::fiber ready) override {
-    const int of = priority.of(ready);
+    const int of = priority.value_of(ready);
     ready_.emplace(of, std::move(ready));
   }
   nopal::fiber take() override {
@@ -125,10 +125,10 @@ TEST(scheduler, may_choose_by_a_fibers_own_value) {
   nopal::run(order, [&] {
     for (const int of : {3, 1, 4, 1, 5, 9, 2, 6}) {
       nopal::fiber one = nopal::make_fiber([&, of] {
-        EXPECT_EQ(priority.here(), of);
+        EXPECT_EQ(priority.value(), of);
         ran.push_back(of);
       });
-      priority.of(one) = of;
+      priority.value_of(one) = of;
       std::move(one).start();
     }
   });
@@ -188,16 +188,16 @@ TEST(fiber_local, each_fiber_has_its_own) {
   nopal::fiber_local<std::string> name{"none"};
   std::atomic<int> wrong{0};
   nopal::run([&] {
-    name.here() = "body";
+    name.value() = "body";
     for (int i = 0; i < 20; ++i)
       nopal::spawn([&, i] {
-        wrong += name.here() != "none";
-        name.here() = std::to_string(i);
+        wrong += name.value() != "none";
+        name.value() = std::to_string(i);
         nopal::yield();
-        nopal::for_index(0, 4, [&](int) { wrong += name.here() != std::to_string(i); }, 1);
+        nopal::for_index(0, 4, [&](int) { wrong += name.value() != std::to_string(i); }, 1);
       });
     nopal::yield();
-    wrong += name.here() != "body";
+    wrong += name.value() != "body";
   });
   EXPECT_EQ(wrong.load(), 0);
 }
@@ -257,7 +257,7 @@ TEST_F(scheduler_death, a_scheduler_has_one_computation) {
 }
 
 TEST_F(scheduler_death, fiber_locals_belong_to_fibers) {
-  EXPECT_DEATH(priority.here(), "a nopal::fiber_local was asked for its value outside nopal::run");
+  EXPECT_DEATH(priority.value(), "a nopal::fiber_local was asked for its value outside nopal::run");
 }
 
 } // namespace nopal_test

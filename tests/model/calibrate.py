@@ -18,6 +18,9 @@ import mutate
 _CHASE_LEV = "bench/baseline/chase_lev.h"
 _THE = "bench/baseline/the.h"
 _MEETINGS = "tests/model/rendezvous_model.cc"
+_SLOTS = "tests/model/slots_model.cc"
+_MEETING = "tests/model/meeting.h"
+_RENDEZVOUS = "nopal/sync/rendezvous.h"
 _CANCELLING = "tests/model/cancel_model.cc"
 _CANCELLED_WAITS = "tests/model/cancelled_wait_model.cc"
 _FENCE = "base::full_fence(); // C "
@@ -139,28 +142,28 @@ BUGS = (
     # What strands that meet at a place rely on (channels.cc).
     (
         "a strand can be found before its offers are published",
-        _MEETINGS,
+        _MEETING,
         "one.word.begin(&here);",
         "one.word.publish(&here);",
         _MEETINGS,
     ),
     (
         "a strand waits without a last look at the other side",
-        _MEETINGS,
-        "possible = possible || one->at->awaited(sync::opposite(one->wants));",
+        _MEETING,
+        "possible = possible || one->at->ready(one->wants);",
         ";",
         _MEETINGS,
     ),
     (
         "the places of a choice are locked in any order",
-        _MEETINGS,
+        _MEETING,
         "before != nullptr && before->at < one->at",
         "before != nullptr",
         _MEETINGS,
     ),
     (
         "a strand goes on and leaves its other offers behind",
-        _MEETINGS,
+        _MEETING,
         "one.withdraw_all(taken);",
         "",
         _MEETINGS,
@@ -171,6 +174,34 @@ BUGS = (
         "return taken_.compare_exchange_strong(expected, number, base::relaxed, base::relaxed);",
         "return taken_.exchange(number, base::relaxed) == expected || true;",
         _MEETINGS,
+    ),
+    (
+        "a receiver leaves the slot that it has emptied to those who come",
+        _RENDEZVOUS,
+        "values.take(remove_slot()); offer_type* const sender = claim_first(side::sending);",
+        "values.take(remove_slot()); offer_type* const sender = nullptr;",
+        _SLOTS,
+    ),
+    (
+        "close forgets those who wait to receive",
+        _RENDEZVOUS,
+        "for (const side each : {side::sending, side::receiving})",
+        "for (const side each : {side::sending})",
+        _SLOTS,
+    ),
+    (
+        "a strand waits at a place that is closed",
+        _RENDEZVOUS,
+        "return (!is_plain() && (closed() || kept_",
+        "return (!is_plain() && (kept_",
+        _SLOTS,
+    ),
+    (
+        "permits are freed although others wait",
+        "nopal/sync/permit_queue.h",
+        "if (number != 0) state_.store(number * kOne, base::release); // R",
+        "state_.store(number * kOne, base::release);",
+        "tests/model/mutex_model.cc",
     ),
     (
         "a fiber is counted after it was told to begin",

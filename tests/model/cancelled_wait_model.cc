@@ -11,8 +11,8 @@
 #include "nopal/base/count.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/sync/choice.h"
-#include "nopal/sync/mutex_queue.h"
 #include "nopal/sync/once_event.h"
+#include "nopal/sync/permit_queue.h"
 #include "nopal/sync/shared_queue.h"
 #include "nopal/sync/thread_waker.h"
 #include "nopal/sync/wait_word.h"
@@ -291,7 +291,7 @@ enum class when { before, meanwhile };
 template <int Waiting, when Cancelled>
 struct want_mutex : scenario<want_mutex<Waiting, Cancelled>, Waiting + 1>,
                     strands_that_wait<Waiting> {
-  sync::mutex_queue<fiber> mutex;
+  sync::permit_queue<fiber> mutex;
   base::handed_over<int> entered{0};
   bool got[Waiting]{};
 

@@ -47,7 +47,7 @@ template <int Events> struct waits_for_data : scenario<waits_for_data<Events>, E
       const std::uint32_t seen = events.count();
       if (take())
         break;
-      if (events.join(&mine, seen, [] {}))
+      if (events.join(&mine, seen))
         mine.wait();
     }
     taken[self] = true;

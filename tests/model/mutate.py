@@ -47,7 +47,7 @@ HEADERS = (
     "nopal/sync/provision.h",
     "nopal/sync/shared_queue.h",
     "nopal/sync/wait_list.h",
-    "nopal/sync/mutex_queue.h",
+    "nopal/sync/permit_queue.h",
     "nopal/sync/thread_waker.h",
     "nopal/sync/local_queue.h",
     "nopal/sync/members.h",
@@ -70,7 +70,7 @@ _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # excludes.
 LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/io/event_count.h",
          "nopal/sync/idle_list.h",
-         "nopal/sync/members.h", "nopal/sync/mutex_queue.h", "nopal/sync/once_event.h",
+         "nopal/sync/members.h", "nopal/sync/permit_queue.h", "nopal/sync/once_event.h",
          "nopal/sync/provision.h", "nopal/sync/rendezvous.h", "nopal/sync/shared_queue.h",
          "nopal/sync/wait_list.h", "nopal/join/descent.h")
 _LOCK = re.compile(r"const base::locked guard\{(?:\w+(?:\.|->))*lock_?(?:\(\))?\};")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models of strands that wait for a mutex or a condition. The calls and their order are those of
-// fibers/waits.cc. A strand that is left behind shows as a deadlock.
+// Models of strands that wait for a mutex, a semaphore or a condition. The calls and their order
+// are those of fibers/waits.cc. A strand that is left behind shows as a deadlock.
 #include "waiter.h"
 
 namespace nopal::model {
@@ -23,7 +23,7 @@ public:
   bool is_free() noexcept { return turn_.try_hold(); }
 
 private:
-  sync::mutex_queue<waiter> turn_;
+  sync::permit_queue<waiter> turn_;
 };
 
 // Each thread enters a critical section `Times` times.
@@ -42,6 +42,81 @@ template <int Threads, int Times> struct exclusive : scenario<exclusive<Threads,
   void after() {
     check(entered == Threads * Times, "an entry was lost");
     check(lock.is_free(), "nobody has the mutex, and it is not free");
+  }
+};
+
+using semaphore = sync::permit_queue<waiter>;
+
+void give(semaphore& permits, unsigned number) noexcept {
+  for (waiter* served = permits.give(number); served != nullptr;) {
+    waiter* const next = served->next_waiting;
+    served->woken.wake();
+    served = next;
+  }
+}
+unsigned free_permits(semaphore& permits) noexcept {
+  unsigned number = 0;
+  while (permits.try_hold())
+    ++number;
+  return number;
+}
+
+// Each thread takes one of so many permits, so often, and sees what was written under the one that
+// it gets, if there is one only.
+template <int Threads, int Times, unsigned Permits>
+struct crowd : scenario<crowd<Threads, Times, Permits>, Threads> {
+  semaphore permits{Permits};
+  waiter waiters[Threads][Times];
+  base::handed_over<int> entered{0};
+
+  void thread(unsigned self) {
+    for (int i = 0; i < Times; ++i) {
+      waiter& mine = waiters[self][i];
+      if (!permits.try_hold() && permits.join(&mine))
+        mine.wait();
+      if (Permits == 1)
+        entered += 1;
+      give(permits, 1);
+    }
+  }
+  void after() {
+    check(free_permits(permits) == Permits, "a permit was lost, or there is another");
+  }
+};
+
+// One thread gives; the others take one each, and each of the last so many gives up, unless it gets
+// one before that.
+template <int Takers, int Hasty> struct given_up : scenario<given_up<Takers, Hasty>, Takers + 1> {
+  semaphore permits{0};
+  waiter waiters[Takers];
+  bool had[Takers]{}; // the model's own note
+  base::handed_over<int> written{0};
+
+  bool take(waiter& mine, bool is_hasty) noexcept {
+    if (permits.try_hold() || !permits.join(&mine))
+      return true;
+    if (is_hasty && mine.woken_by.claim(sync::choice::timed_out)) {
+      permits.leave(&mine);
+      return false;
+    }
+    mine.wait();
+    return true;
+  }
+  void thread(unsigned self) {
+    if (self == Takers) {
+      written = 1;
+      give(permits, 1);
+      give(permits, Takers - 1);
+      return;
+    }
+    had[self] = take(waiters[self], self >= Takers - Hasty);
+    check(!had[self] || written == 1, "a permit came without what was written before");
+  }
+  void after() {
+    unsigned all = free_permits(permits);
+    for (const bool each : had)
+      all += each ? 1 : 0;
+    check(all == Takers, "a permit was lost, or there is another");
   }
 };
 
@@ -115,6 +190,12 @@ int main(int argc, char** argv) {
   models.random<exclusive<2, 2>>("a mutex, two threads twice");
   models.bounded<exclusive<2, 1>>("a mutex, two threads", 2);
   models.random<exclusive<3, 2>>("a mutex, three threads twice", 2);
+  models.random<crowd<2, 2, 1>>("a semaphore of one, two threads twice");
+  models.bounded<crowd<2, 1, 1>>("a semaphore of one, two threads", 2);
+  models.random<crowd<3, 2, 2>>("a semaphore of two, three threads twice", 2);
+  models.random<given_up<2, 1>>("a semaphore, one of two gives up");
+  models.random<given_up<2, 2>>("a semaphore, both give up");
+  models.random<given_up<3, 1>>("a semaphore, one of three gives up", 2);
   models.random<condition<1, notified::one>>("a condition, one waits");
   models.random<condition<1, notified::one_inside>>("a condition, one waits, notified inside");
   models.random<condition<2, notified::one>>("a condition, two wait", 2);

@@ -5,7 +5,7 @@
 #include "strand.h"
 
 #include "nopal/sync/choice.h"
-#include "nopal/sync/mutex_queue.h"
+#include "nopal/sync/permit_queue.h"
 #include "nopal/sync/shared_queue.h"
 #include "nopal/sync/thread_waker.h"
 

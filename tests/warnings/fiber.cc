@@ -8,11 +8,11 @@ bool fiber_is_right() {
   long said = 0;
   const int result = nopal::run([&said] {
     nopal::fiber_local<long> own{1};
-    nopal::spawn([&own] { own.here() = 2; });
+    nopal::spawn([&own] { own.value() = 2; });
     nopal::fiber made = nopal::make_fiber([] {});
     nopal::fiber moved = std::move(made);
     std::move(moved).start();
-    said = own.here();
+    said = own.value();
     return 1;
   });
   nopal::run([] {});

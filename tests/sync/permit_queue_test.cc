@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The state of a mutex, step by step.
-#include "nopal/sync/mutex_queue.h"
+#include "nopal/sync/permit_queue.h"
 
 #include "waiter.h"
 
@@ -10,7 +10,7 @@ namespace nopal_test {
 namespace {
 
 struct mutex_steps : testing::Test {
-  nopal::sync::mutex_queue<waiter> mutex;
+  nopal::sync::permit_queue<waiter> mutex;
   waiter a, b, c;
 
   void hold_and_let_wait(const waiters& those) {

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// A wait that may end because its strand is cancelled, or at a given time.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/join/failure.h"
+#include "nopal/sync/choice.h"
+#include "nopal/vproc/action.h"
+#include "nopal/vproc/alarms.h"
+
+#include <optional>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::fibers {
+
+using time_point = vproc::alarm::clock::time_point;
+inline constexpr time_point never = time_point::max();
+inline constexpr time_point at_once = time_point::min(); // does not wait
+
+// Lies in the frame that calls sched::park_or_stop. That frame stays until the call returns, also
+// if the strand is woken before `begin` is: the strand's wait word is held (sync/README.md).
+class timed {
+public:
+  explicit timed(time_point until) noexcept : until_{until} {}
+
+  // Called by `enqueue` when others can find the strand; not if it need not wait.
+  vproc::signal begin(vproc::fiber* strand) {
+    if (until_ != never)
+      alarm_.emplace(decided_, sync::choice::timed_out).begin(strand, until_);
+    return vproc::signal::stop();
+  }
+  sync::choice& decided() noexcept { return decided_; }
+  // Called after park_or_stop. True: the strand was woken, or need not wait. False: the time came.
+  // Throws `cancelled` if the strand is to stop.
+  bool end() {
+    if (alarm_)
+      alarm_->end();
+    if (decided_.taken() == sync::choice::cancelled)
+      join::throw_cancelled();
+    return decided_.taken() != sync::choice::timed_out;
+  }
+
+private:
+  const time_point until_;
+  sync::choice decided_;
+  std::optional<vproc::timed_wait> alarm_;
+};
+
+} // namespace nopal::inline NOPAL_ABI::fibers
+NOPAL_HIDDEN_END

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+// Channels with buffers, semaphores and timed waits where thieves come when they please.
+#include "tests/api/buffer_cases.h"
+#include "tests/api/timed_cases.h"
+
+namespace {
+const nopal_test::start with{4};
+}
