@@ -126,10 +126,10 @@ bool stops_amid(unsigned uncaught) noexcept {
     return false;
   // Taken before the walk: a canceller that marks during the walk raises it again.
   self->host->signals.take(sync::stop_requested);
-  const bool ends = is_to_stop({arch::stack_pointer(), self, uncaught});
-  if (ends || (uncaught != 0 && anything_stops()))
+  const bool to_stop = is_to_stop({arch::stack_pointer(), self, uncaught});
+  if (to_stop || (uncaught != 0 && anything_stops()))
     self->host->signals.tell(sync::stop_requested); // each later fork and poll comes here
-  return ends;
+  return to_stop;
 }
 
 void stop_if_told() {

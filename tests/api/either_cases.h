@@ -102,9 +102,13 @@ TEST(either, returns_at_once_where_a_scope_owns_the_others) {
           losers,
           [&] {
             const counted_end end{stopped};
-            while (!nopal::is_cancelled())
-              nopal::yield();
-            returned.wait(); // it has not stopped when `either` returns
+            try {
+              for (;;)
+                nopal::yield();
+            } catch (const nopal::cancelled&) {
+              returned.wait(); // it has not stopped when `either` returns
+              throw;
+            }
             return 1;
           },
           [] { return 2; });

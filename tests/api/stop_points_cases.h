@@ -13,8 +13,8 @@
 #include "tests/api/support.h"
 
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <vector>
 
 namespace nopal_test {
@@ -143,10 +143,10 @@ TEST(touch, of_a_future_whose_fiber_was_cancelled_says_so) {
   for (int round = 0; round < 20; ++round)
     nopal::run([] {
       nopal::cancelable computing;
-      std::optional<nopal::future1<int>> later;
+      std::unique_ptr<nopal::future1<int>> later;
       std::atomic<bool> begun{false};
       nopal::spawn(computing, [&] {
-        later.emplace([&begun]() -> int {
+        later = std::make_unique<nopal::future1<int>>([&begun]() -> int {
           begun = true;
           poll_for_ever();
         });
