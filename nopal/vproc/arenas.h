@@ -11,8 +11,7 @@
 //
 // Invariant (under the lock): members <= places + those lent, or a member leaves when it next looks
 // for work. Also, a member leaves in bounded time once nothing is left to do. So the thread that
-// waits for the group may wait for the members: when the last one has left, the group is used
-// again.
+// waits for the group may wait for the members: the group is used again when all have left.
 #pragma once
 
 #include "nopal/config.h"
