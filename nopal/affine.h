@@ -20,8 +20,8 @@
 // The price of L2: this thread does not help with the forks above the region, which thieves still
 // take; and when the region is finished elsewhere, this thread leaves it only once its current
 // strand of f stops. While all strands of f wait, a spare thread runs what is outside, if nobody
-// else could (R29 of docs/scheduling.md). A region takes about the time of a steal, and of the caller's stack two
-// kilobytes and the scheduler's frames. Thread rules: any thread, any strand.
+// else could (R29 of docs/scheduling.md). A region takes about the time of a steal, and of the
+// caller's stack two kilobytes and the scheduler's frames. Thread rules: any thread, any strand.
 #pragma once
 
 #include "nopal/concepts.h"

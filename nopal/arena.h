@@ -6,9 +6,10 @@
 //
 // `run` calls f, and returns or throws what f does, on the calling thread, as an affine region does
 // (affine.h). Meanwhile that thread runs strands of f and nothing else, and at most vprocs - 1
-// others join it; for one that blocks, another joins. Nobody else takes what f forks, or its fibers; and a thread that has joined does
-// nothing else until it finds no more work there. So a library that is given an arena takes no more
-// of the machine than that, also beside others that compute at the same time.
+// others join it; for one that blocks, another joins. Nobody else takes what f forks, or its
+// fibers; and a thread that has joined does nothing else until it finds no more work there. So a
+// library that is given an arena takes no more of the machine than that, also beside others that
+// compute at the same time.
 //
 // Arenas nest; an affine region or an arena within one is run by its own thread, and an inner arena
 // by those that join it. Thread rules: any thread, any strand; several may run in one arena object

@@ -9,10 +9,9 @@
 // A member that blocks, or that sleeps in a region within, lends its place: one more may join
 // meanwhile. So does the waiting thread.
 //
-// Invariant (under the lock): members <= places + those lent, but for members that are to leave
-// when they next look for work.
-// A member leaves in bounded time once nothing is left to do. So the thread that waits for the
-// group may wait for the members: when the last one has left, the group is used again.
+// Invariant (under the lock): members <= places + those lent, or a member leaves when it next looks
+// for work. Also, a member leaves in bounded time once nothing is left to do. So the thread that
+// waits for the group may wait for the members: the group is used again when all have left.
 #pragma once
 
 #include "nopal/config.h"

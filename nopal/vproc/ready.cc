@@ -128,9 +128,8 @@ void unpin_actions(vproc* replaced) noexcept {
 
 void share_ready_of_another(vproc* keeper) noexcept {
   const auto any = [](const fiber* strand) { return !strand->is_pinned(); };
-  while (fiber* const strand = keeper->ready.steal(any)) {
+  while (fiber* const strand = keeper->ready.steal(any))
     share(strand);
-  }
 }
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -100,19 +100,24 @@ bool keeps_others_from_running(const vproc* sleeper) noexcept {
   return true;
 }
 
+// Virtual workers have one thread, which blocks.
+vproc* blocking_vproc() noexcept {
+  return is_worker(current()) && virtual_workers() == 0 ? current()->host : nullptr;
+}
+
 } // namespace
 
 // A vproc that blocks counts as blocked first, so that the timer does not lend its place a second
-// time.
-lending::lending(vproc* lent, int places, bool asleep)
-    : lent_{lent}, places_{places}, asleep_{asleep} {
+// time. A spare that blocks in a region is no spare for others: it needs one more for itself.
+lending::lending(vproc* lent, bool asleep) : lent_{lent} {
   if (lent_ == nullptr)
     return;
+  places_ = !asleep && lent_->spare.get() && lent_->bound.get() != nullptr ? 2 : 1;
   role* const outermost = asleep ? &lent_->bound.get()->outer_role : lent_;
   lent_->blocked.add(); // before the look at what is enqueued there (enqueue_on)
   bound_ = outermost->bound.get();
   member_ = outermost->member.get();
-  had_actions_ = !lent_->actions.empty();
+  goes_back_ = !asleep && !lent_->actions.empty();
   lend_arenas(bound_, member_, 1);
   yield_actions(*lent_);
   if (!asleep)
@@ -120,23 +125,9 @@ lending::lending(vproc* lent, int places, bool asleep)
   lend_spare(places_);
 }
 
-namespace {
-
-// Virtual workers have one thread, which blocks.
-vproc* blocking_vproc() noexcept {
-  return is_worker(current()) && virtual_workers() == 0 ? current()->host : nullptr;
-}
-// A spare that waits for a region is no spare for others, so it needs one for the region and one
-// for itself.
-int places_of(const vproc* lent) noexcept {
-  return lent != nullptr && lent->spare.get() && lent->bound.get() != nullptr ? 2 : 1;
-}
-
-} // namespace
-
-lending::lending() : lending{blocking_vproc(), places_of(blocking_vproc()), false} {}
+lending::lending() : lending{blocking_vproc(), false} {}
 lending_asleep::lending_asleep(vproc* sleeper)
-    : lending{keeps_others_from_running(sleeper) ? sleeper : nullptr, 1, true} {
+    : lending{keeps_others_from_running(sleeper) ? sleeper : nullptr, true} {
   yield_actions(*sleeper); // also where another thread is idle, which runs them then
 }
 
@@ -146,7 +137,7 @@ void lending::take_back() noexcept {
   take_spare_back(places_);
   lend_arenas(bound_, member_, -1);
   lent_->blocked.subtract();
-  if (had_actions_ && !asleep_) // others have them: the strand goes back to its scheduler soon
+  if (goes_back_)
     current()->host->signals.tell(sync::preempt_requested);
 }
 

@@ -31,18 +31,15 @@ public:
   lending& operator=(const lending&) = delete;
 
 protected:
-  // So many places of a vproc that is bound to this group, as a member or not, for the next group
-  // outside.
-  lending(vproc* lent, int places, bool asleep);
-  void take_back() noexcept;
+  lending(vproc* lent, bool asleep); // null: no place is lent
 
 private:
-  vproc* lent_; // null: no place was lent
-  int places_;
-  bool asleep_;
-  bool had_actions_ = false;
-  // Where the arenas begin whose places are lent.
-  group* bound_ = nullptr;
+  void take_back() noexcept;
+
+  vproc* const lent_;
+  int places_ = 0;
+  bool goes_back_ = false; // the strand goes on without its actions, and soon to its scheduler
+  group* bound_ = nullptr; // the innermost arena of which a place is lent, if it is one
   bool member_ = false;
 };
 

@@ -13,15 +13,12 @@ TEST(region, fibers_of_an_arena_run_at_the_same_time) {
   nopal::arena{4}.run([] {
     std::atomic<int> begun{0};
     nopal::run([&] {
-      const auto meet = [&] {
-        begun += 1;
-        while (begun < 4)
-          nopal::poll();
-      };
       for (int i = 0; i < 4; ++i)
         nopal::spawn([meet] { // a copy: the function that spawns may end first
           const nopal::no_preemption until_all_have_come;
-          meet();
+          begun += 1;
+          while (begun < 4)
+            nopal::poll();
         });
     });
   });
