@@ -12,6 +12,7 @@ _CHASE_LEV = "bench/baseline/chase_lev.h"
 _PARKING = "nopal/sync/parking.h"
 _LIMIT = "nopal/deque/limit.h"
 _LOCALS = "nopal/sync/fiber_locals.h"
+_DESCENT = "nopal/join/descent.h"
 _PROCESS_QUEUE = "nopal/process/transport/queue.h"
 
 _CANCEL = "if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire))"
@@ -81,4 +82,8 @@ REASONS = {
     (_PARKING, _WAKE, 0, "release"): _COUNT_FIRST,
     (_PROCESS_QUEUE, _LAST, 0, "release"): _FENCE_BEFORE,
     (_PROCESS_QUEUE, _LAST, 0, "relaxed"): _FENCE_BEFORE,
+    (_DESCENT, "bool placed() const noexcept { return above_.load(base::acquire) != nullptr; }", 0,
+     "relaxed"): "A strand that sees the place passes a full fence before it looks at the count.",
+    (_DESCENT, "return above_.store(nothing_above(), base::release);", 0,
+     "relaxed"): "Where nothing is above there is nothing to see.",
 }
