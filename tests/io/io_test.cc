@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of io_cases.h with four workers, with forks that need the thread that watches, and errors.
+// The cases of io_cases.h with four workers, with forks that need the thread that watches, and
+// errors.
 #include "tests/io/io_cases.h"
 
 namespace nopal_test {
