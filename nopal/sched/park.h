@@ -24,10 +24,10 @@ template <class Enqueue> void park(Enqueue enqueue) noexcept {
   park([](fiber* strand, void* call) { return (*static_cast<Enqueue*>(call))(strand); }, &enqueue);
 }
 
-// The same, for a strand that stops waiting when it is cancelled, or when an alarm wakes it. True: a
-// waker has claimed it (fiber::claim, or `waits`). False: it is to stop, or has timed out, and
-// `withdraw` has removed it from the queue where it still was. On a thread that runs no strands it
-// is not cancelled.
+// The same, for a strand that stops waiting when it is cancelled, or when an alarm wakes it.
+// True: a waker has claimed it (fiber::claim, or `waits`). False: it is to stop, or has timed out,
+// and `withdraw` has removed it from the queue where it still was. On a thread that runs no strands
+// it is not cancelled.
 bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, void*),
                   void (*withdraw)(fiber*, void*), void* argument) noexcept;
 template <class Enqueue, class Withdraw>

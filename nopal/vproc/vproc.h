@@ -93,7 +93,7 @@ struct vproc : role {
   std::uint32_t number = 0;              // its index among all vprocs
   // Strands of virtual workers, less the one that runs. A spare may run one of them meanwhile.
   base::count set_aside;
-  std::uint32_t turns_owed = 0;          // of ready strands, before the next alternative begins
+  std::uint32_t turns_owed = 0; // of ready strands, before the next alternative begins
   bool turn_over = false; // a tick has passed since an action yielded, or woken fibers came first
   bool in_pool = false;
   bool found_fiber = false; // its last search has found a fiber (sched/idle.h)

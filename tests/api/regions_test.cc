@@ -14,7 +14,7 @@ TEST(region, fibers_of_an_arena_run_at_the_same_time) {
     std::atomic<int> begun{0};
     nopal::run([&] {
       for (int i = 0; i < 4; ++i)
-        nopal::spawn([meet] { // a copy: the function that spawns may end first
+        nopal::spawn([&begun] {
           const nopal::no_preemption until_all_have_come;
           begun += 1;
           while (begun < 4)

@@ -55,7 +55,7 @@ TEST(wait_list, a_fiber_that_is_not_there_may_be_removed) {
 }
 
 TEST(shared_queue, counts_what_is_added_taken_and_removed) {
-  shared_queue<waiter> queue;
+  shared_queue<waiter, by_next_waiting> queue;
   waiter a, b, c;
   EXPECT_TRUE(queue.empty());
   for (waiter* each : {&a, &b, &c})
