@@ -17,7 +17,7 @@ COLOURS = {
     "process-openmpi-tcp": "#f0a07c", "process-mpich-tcp": "#e8d18a",
     "process-openmpi-messages": "#7d1f10", "process-mpich-messages": "#6b5008",
     "process-openmpi-hosts": "#d65fb4", "process-mpich-hosts": "#6b8e23", "itoyori": "#17a2a2",
-    "boost": "#c23b22", "go": "#17a2a2",
+    "boost": "#c23b22", "go": "#17a2a2", "tokio": "#b5651d",
     "nopal-nowa": "#8e44ad", "nopal-nowa-the": "#d65fb4", "nopal-fibril": "#b5651d",
     "nopal-cilkplus": "#d4a017",
     "openmp-gcc": "#c23b22", "openmp-llvm": "#f0a07c", "openmp-gcc-untied": "#7d1f10",
