@@ -68,7 +68,8 @@ template <class Body>
 [[gnu::always_inline]] inline void run_child(arch::task_context* context, cell_reference ref,
                                              Body& body) noexcept {
   error_text text;
-  context->upper = this_worker.upper; // moves with the frames
+  context->upper = this_worker.upper; // moves with the frames, as the control words do
+  context->keep_control_words();
   if (this_worker.exceptions->alive() || !this_worker.queue.push(this_worker.open_segment(context)))
       [[unlikely]]
     return run_closed(ref, body);
