@@ -29,8 +29,7 @@ struct task_context {
   std::uint64_t preserved[6];
   void* resume_at;
 
-  void keep_control_words() noexcept {
-    // The first writes 32 bits, the upper half of which hold nothing: the second writes over them.
+  void keep_control_words() noexcept { // the upper half of mxcsr holds nothing
     asm volatile("stmxcsr 4(%0)\n\tfnstcw 6(%0)" : : "r"(this) : "memory");
   }
   void use_control_words() const noexcept { control_words{vector, x87}.use(); }

@@ -8,7 +8,7 @@
 # The libraries with MPI use UCX where it is found. The first is process_local in this build.
 include(${PROJECT_SOURCE_DIR}/cmake/nopal-mpi.cmake)
 set(process_core launch/local.cc launch/watch.cc options.cc run/ends.cc
-  run/guard.cc run/heap.cc run/runtime.cc run/statistics.cc session.cc
+  run/guard.cc run/heap.cc run/libraries.cc run/runtime.cc run/statistics.cc session.cc
   transport/shared_memory.cc)
 
 # nopal_add_process_library(name source...): the library with these sources of process/ besides.

@@ -85,6 +85,11 @@ failed:
   end_child(context, ref, cell_error, text);
 }
 
+// Check builds: looks at the function and the arguments; its own name tells their types.
+template <class... Given> void check_given(const Given&... given) noexcept {
+  (process::check_given(&given, sizeof given, __PRETTY_FUNCTION__), ...);
+}
+
 // How many registers an argument takes; an empty object takes none. A call has six, of which two
 // are the context's and the cell's; 5 means that the argument does not travel in registers.
 template <class T>
@@ -135,7 +140,7 @@ template <class Body> void root_thunk(void* given) noexcept {
 /// A task that was spawned and not yet joined. It may be copied, and given to other tasks.
 /// @par Threads
 /// The thread that made the session, in a task.
-template <class T> class NOPAL_TYPE task {
+template <class T> class [[nodiscard]] NOPAL_TYPE task {
   using kept = detail::kept_of<T>;
 
 public:
@@ -146,6 +151,7 @@ public:
     cell* const own = this_worker.cells.allocate(detail::class_of_result<kept>);
     at_ = this_worker.reference_to(own);
     NOPAL_IF_CHECKED(clear_stack_below());
+    NOPAL_IF_CHECKED((detail::check_given(f, args...)));
     if constexpr (detail::travel_in_registers<F, Args...>) {
       detail::through_stub<detail::parts_thunk<F, Args...>>(at_, f, args...);
     } else {

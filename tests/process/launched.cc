@@ -3,6 +3,9 @@
 // so many runs.
 //
 // usage: launched N RUNS [FOLDER [LEVEL]]
+//   N        or a word for what happens after so many runs of fib(10): `exit`, a task exits with 3;
+//            `alone`, process 0 runs once more; `upward`, a task goes on elsewhere, and prints
+//            whether it still rounds upwards
 //   FOLDER   each process says there what it has to say, in a file that its number at the system
 //            names, and makes another one, connected.NUMBER, when the session has begun; not if
 //            there is a LEVEL
@@ -10,10 +13,13 @@
 //            MPI_THREAD_FUNNELED, 2 MPI_THREAD_SERIALIZED
 #include "nopal/process.h"
 
+#include <cfenv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 
 extern "C" { // the same in both MPIs, each of which has a header of its own
@@ -33,6 +39,38 @@ long fib(int n) {
   return process::join(x) + y;
 }
 
+int exits(int depth) {
+  if (depth == 0)
+    std::exit(3);
+  process::task<int> child = process::spawn(exits, depth - 1);
+  return process::join(child);
+}
+
+void until_stolen(std::uint32_t before) {
+  while (process::this_worker.queue.stolen() == before)
+    usleep(10);
+}
+
+int upward() {
+  std::fesetround(FE_UPWARD);
+  process::task<void> child = process::spawn(until_stolen, process::this_worker.queue.stolen());
+  const int mode = std::fegetround(); // in another process
+  std::fesetround(FE_TONEAREST);
+  process::join(child);
+  return mode == FE_UPWARD ? 1 : 0;
+}
+
+void happen(process::session& session, std::string_view what) {
+  if (what == "exit")
+    session.run(exits, 5);
+  if (what == "alone" && session.rank() == 0)
+    session.run(fib, 10);
+  if (what == "upward") {
+    const bool well = session.run(upward) == 1 && std::fegetround() == FE_TONEAREST;
+    std::printf("upward: %d\n", well ? 1 : 0);
+  }
+}
+
 // Whether the program is to begin and end MPI itself.
 bool begin_mpi(int argc, char** argv) {
   if (argc < 5)
@@ -43,7 +81,8 @@ bool begin_mpi(int argc, char** argv) {
 }
 
 void compute(int argc, char** argv) {
-  const int n = std::atoi(argv[1]);
+  const bool is_word = std::atoi(argv[1]) == 0;
+  const int n = is_word ? 10 : std::atoi(argv[1]);
   const int runs = std::atoi(argv[2]);
   process::session session{argc, argv};
   if (argc == 4)
@@ -53,6 +92,8 @@ void compute(int argc, char** argv) {
     if (session.rank() == 0)
       std::printf("%u processes: fib(%d) = %ld\n", session.size(), n, got);
   }
+  if (is_word)
+    happen(session, argv[1]);
   std::fflush(stdout);
 }
 

@@ -9,6 +9,8 @@ usage: launched_test.py CASE MPI LAUNCHER PROGRAM [MORE]     MPI is openmpi or m
   killed           kills one of four processes at some moment, MORE times, by each transport, under
                    a launcher that does not clean up: each other one says so and exits with 70
   launcher         the same with the launcher killed
+  edges            a task exits; one process runs once more than the others; a task that rounds
+                   upwards moves; the start on 64 processes, MORE times
 
 MPICH's daemon ends the others too, when it notices; so under it not each of them comes to say so.
 Where it meets the death in a call of its own, it ends the process in words of its own.
@@ -308,6 +310,46 @@ def check_killed(launcher, times):
     return problems
 
 
+_EXITS = re.compile(r"^status (\d+)$", re.MULTILINE)
+
+
+def check_edges(launcher, times):
+    problems = []
+    for transport, variables in _TRANSPORTS.items():
+
+        def run(what, *more):
+            shell = '"$0" "$@"; code=$?; echo "status $code"; exit $code'
+            words = ["sh", "-c", shell, launcher.program, what, "0"]
+            return subprocess.run(
+                launcher.command(4, *words, more=more),  # pylint: disable=cell-var-from-loop
+                env=environment(**variables),  # pylint: disable=cell-var-from-loop
+                capture_output=True,
+                text=True,
+                timeout=SECONDS,
+                check=False,
+            )
+
+        done = run("exit", *WITHOUT_CLEANUP[launcher.mpi])
+        statuses = sorted(map(int, _EXITS.findall(done.stdout)))
+        if launcher.mpi == "openmpi" and statuses != [3, _DIED, _DIED, _DIED]:
+            problems.append(f"{transport}, exit in a task: {statuses}, {done.stderr!r}")
+        if max(statuses, default=0) > 128:  # MPICH's daemon may end the others first
+            problems.append(f"{transport}, exit in a task: {statuses}, {done.stderr!r}")
+        done = run("alone", *WITHOUT_CLEANUP[launcher.mpi])
+        if "every process calls session::run as often as the others" not in done.stderr:
+            problems.append(f"{transport}, one process alone: {done.returncode}, {done.stderr!r}")
+        done = run("upward")
+        if done.returncode != 0 or done.stdout.count("upward: 1") != 4:
+            problems.append(f"{transport}, rounding: {done.stdout!r}, {done.stderr!r}")
+        print(f"{transport}: {problems or 'all well'}", flush=True)
+    for time_of_all in range(times):
+        done = launcher.run(64, "10", "1", NOPAL_REGION_SIZE="64K", NOPAL_HEAP_SIZE="1M")
+        if done.stdout != "64 processes: fib(10) = 55\n" or done.returncode != 0:
+            problems.append(f"64 processes: exit {done.returncode}, {done.stderr!r}")
+        print(f"64 processes, {time_of_all + 1}. time: exit {done.returncode}", flush=True)
+    return problems
+
+
 def adopted_statuses():
     found = []
     try:
@@ -360,6 +402,8 @@ def main(case, mpi, path, program, more=None):
         problems = check_computes(launcher, case)
     elif case == "killed":
         problems = check_killed(launcher, int(more))
+    elif case == "edges":
+        problems = check_edges(launcher, int(more))
     else:
         problems = check_launcher(launcher)
     wait_until(lambda: not left_behind() - before)

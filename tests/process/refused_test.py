@@ -54,7 +54,10 @@ _CASES = [
 # What one of two processes has otherwise, as from a launcher that forwards no environment: the
 # variable and what is said.
 _DIFFERENT = [
-    ("NOPAL_HEAP_SIZE=32M", "NOPAL_HEAP_SIZE or process::options::heap_size: 16777216 and 33554432"),
+    (
+        "NOPAL_HEAP_SIZE=32M",
+        "NOPAL_HEAP_SIZE or process::options::heap_size: 16777216 and 33554432",
+    ),
     (
         "NOPAL_REGION_SIZE=64K",
         "NOPAL_REGION_SIZE or process::options::region_size: 262144 and 65536",

@@ -18,8 +18,7 @@ void heap::open(std::uintptr_t at, std::size_t bytes) {
 cell* heap::allocate_slow(std::uint32_t size_class) noexcept {
   if (end_ == from_)
     base::die("process::spawn was called outside of process::session::run: only a task spawns");
-  constexpr std::size_t slabs_at_once = 4;
-  if (!collect(size_class, slabs_at_once))
+  if (!collect(size_class, 1))
     grow(size_class);
   if (free_[size_class] == nullptr)
     collect(size_class, slabs_[size_class].size());
@@ -31,8 +30,8 @@ cell* heap::allocate_slow(std::uint32_t size_class) noexcept {
 }
 
 // Looks in the next so many slabs of this size for cells that other processes have freed. True: at
-// least a quarter of the cells were. Else the heap grows; so it grows by at most a quarter while
-// all slabs are looked at once, and an allocation looks at few cells, however many there are.
+// least a quarter of the cells were. Else the heap grows by a slab: so it doubles at most while all
+// slabs are looked at, and an allocation looks at few cells, however many there are.
 bool heap::collect(std::uint32_t size_class, std::size_t slabs) noexcept {
   const std::vector<slab>& all = slabs_[size_class];
   std::size_t seen = 0;

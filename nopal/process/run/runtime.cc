@@ -23,16 +23,14 @@
 #include "nopal/process/run/ends.h"
 #include "nopal/process/run/guard.h"
 #include "nopal/process/run/isolation.h"
+#include "nopal/process/run/libraries.h"
 #include "nopal/process/run/peer.h"
 #include "nopal/process/run/statistics.h"
+#include "nopal/process/run/waiting.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <iterator>
-#include <link.h>
-#include <list>
 #include <memory>
 #include <optional>
 #include <unistd.h>
@@ -45,33 +43,6 @@ worker this_worker;
 
 namespace {
 
-// A suspended task: it waits for the task that `until` names.
-struct suspended {
-  segment where; // on the region
-  cell* frames;  // the copy of its frames
-  cell_reference until;
-  join::exception_state exceptions; // what the C++ runtime keeps of its handlers
-};
-
-// A message takes time of the processor on which another process computes. So a thief whose request
-// was in vain makes the next one only after a while, which doubles each time. It looks at processes
-// of its own machine meanwhile.
-class pause_of_messages {
-  using clock = std::chrono::steady_clock;
-
-public:
-  bool is_over() const noexcept { return clock::now() >= until_; }
-  void begin_longer() noexcept {
-    constexpr std::chrono::microseconds most{1000};
-    length_ = std::min(2 * length_, most);
-    until_ = clock::now() + length_;
-  }
-
-private:
-  std::chrono::microseconds length_{50}; // before the first
-  clock::time_point until_ = clock::time_point::min();
-};
-
 // The session, and the run that is under way, as this process sees them.
 struct state {
   options settings;
@@ -81,8 +52,7 @@ struct state {
   ends ending;
   base::random random;
   pause_of_messages pause;
-  std::list<suspended> all_suspended;
-  std::list<suspended>::iterator next_asked = all_suspended.end();
+  waiting_tasks waiting;
   std::uintptr_t stack = 0; // where look_for_work begins, on the stack of run's caller
   // For sanitizers: that stack, and the calls that a checker of threads believes to be open.
   base::stack_bounds own_stack = {};
@@ -91,9 +61,9 @@ struct state {
   // Of the stack protector: this process's own, and the one that all have while tasks run.
   std::uint64_t own_canary = 0;
   std::uint64_t canary = 0;
-  pid_t process = 0; // of this process: one that the program forks has all this too
-  std::vector<std::string> libraries;
-  watch progress; // says from time to time what process 0 has done
+  pid_t process = 0;          // of this process: one that the program forks has all this too
+  loaded_libraries libraries; // from when the session has begun
+  watch progress;             // says from time to time what process 0 has done
 };
 // Made by `begin`, gone after `end`; the session's thread alone writes the pointer and, but for
 // what the transport's threads keep, all that it leads to. Not destroyed at exit: a task may call
@@ -154,36 +124,22 @@ void take_from(cell_reference ref, void* to, std::size_t size) {
   throw_remote_error(text);
 }
 
-[[noreturn]] void resume_suspended(std::list<suspended>::iterator which) noexcept {
-  const suspended ready = *which;
-  // Now, since this function does not return. A task that waits for this one is often near it.
-  now->next_asked = now->all_suspended.erase(which);
-  for (int i = 0; i < 4 && now->next_asked != now->all_suspended.begin(); ++i)
-    --now->next_asked;
-  timed clock;
-  std::memcpy(address_of(ready.where.lower), ready.frames->payload(), ready.where.size());
-  this_worker.cells.free(ready.frames);
-  join::put_exception_state(ready.exceptions);
-  clock.end(step::resume);
-  resume(ready.where);
-}
-
-// Asks about the newest suspended task and so many others, each in its turn: a process may have
-// very many. `may_send`: also about tasks whose cell only a message reaches.
+// Asks about the newest suspended task and at most so many others. `may_send`: also about those
+// whose cell only a message reaches.
 void resume_if_ready(bool may_send, std::size_t most) {
-  std::list<suspended>& all = now->all_suspended;
-  const auto resume_at = [&](std::list<suspended>::iterator each) {
-    if ((may_send || now->engine->near(process_of(each->until))) &&
-        state_of(each->until) != cell_pending)
-      resume_suspended(each);
+  const auto is_ready = [may_send](const suspended& each) {
+    return (may_send || now->engine->near(process_of(each.until))) &&
+           state_of(each.until) != cell_pending;
   };
-  if (!all.empty())
-    resume_at(std::prev(all.end()));
-  for (most = std::min(most, all.size()); most != 0; --most) {
-    if (now->next_asked == all.end())
-      now->next_asked = all.begin();
-    resume_at(now->next_asked++);
-  }
+  const std::optional<suspended> ready = now->waiting.take_ready(most, is_ready);
+  if (!ready)
+    return;
+  timed clock;
+  std::memcpy(address_of(ready->where.lower), ready->frames->payload(), ready->where.size());
+  this_worker.cells.free(ready->frames);
+  join::put_exception_state(ready->exceptions);
+  clock.end(step::resume);
+  resume(ready->where);
 }
 
 // One try, at a random victim.
@@ -214,7 +170,7 @@ void steal_and_resume(bool may_send) {
 [[noreturn]] void look_for_work() {
   base::forget_frames(this_worker.region, now->memory.region_end());
   now->pause = {};
-  for (unsigned tries = 1; !now->ending.has_ended() || !now->all_suspended.empty(); ++tries) {
+  for (unsigned tries = 1; !now->ending.has_ended() || !now->waiting.empty(); ++tries) {
     if (this_worker.queue.is_settled()) {
       const bool may_send = now->pause.is_over();
       resume_if_ready(may_send,
@@ -249,7 +205,7 @@ void steal_and_resume(bool may_send) {
   std::memcpy(frames->payload(), context, task.size());
   // `until` points into the task's frames, which are overwritten as soon as another task is
   // resumed.
-  now->all_suspended.push_back(
+  now->waiting.add(
       {task, frames, *static_cast<const cell_reference*>(until), join::take_exception_state()});
   ++this_worker.done.suspended;
   this_worker.done.suspended_bytes += task.size();
@@ -288,29 +244,6 @@ void say_what_is_in_force() {
               "%lu",
               size(), now->processes->engine_name(), now->memory.region_size, now->memory.heap_size,
               *now->settings.seed);
-}
-
-std::vector<std::string> loaded_libraries() {
-  std::vector<std::string> all;
-  dl_iterate_phdr(
-      [](dl_phdr_info* info, std::size_t, void* to) {
-        static_cast<std::vector<std::string>*>(to)->emplace_back(info->dlpi_name);
-        return 0;
-      },
-      &all);
-  return all;
-}
-
-// Those that the program has loaded since the session began have not been compared.
-void warn_of_new_libraries() {
-  std::vector<std::string> all = loaded_libraries();
-  for (const std::string& each : all)
-    if (std::ranges::count(now->libraries, each) == 0)
-      base::say("%s was loaded after the session had begun, so it may lie elsewhere in each "
-                "process: no function that it calls may spawn or join, and no task may keep an "
-                "address in it across a spawn or a join; load it before the session",
-                each.c_str());
-  now->libraries = std::move(all);
 }
 
 // The program exits amid a session, perhaps in a task. What libraries destroy then, no other thread
@@ -380,7 +313,7 @@ void run(void (*root)(void*), const void* closure, std::size_t closure_size, voi
               "of the session's");
   if (this_worker.home != no_run)
     base::die("process::session::run was called in a task, which spawns and joins instead");
-  warn_of_new_libraries();
+  now->libraries.warn_of_new();
   const arch::control_words control = arch::control_words::now();
   this_worker.home = std::uint64_t{rank()} << address_bits;
   this_worker.cells.open(now->memory.heap_at(), now->memory.heap_size);
@@ -422,7 +355,7 @@ void begin(std::unique_ptr<launch> processes, const options& settings) {
   now->random.reseed(*settings.seed, rank());
   now->canary = common_canary();
   guard_region(now->memory);
-  now->libraries = loaded_libraries();
+  now->libraries = {};
   now->process = getpid();
   static const int registered = std::atexit(stop_threads_at_exit); // once
   static_cast<void>(registered);
