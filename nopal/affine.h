@@ -19,7 +19,8 @@
 //
 // The price of L2: this thread does not help with the forks above the region, which thieves still
 // take; and when the region is finished elsewhere, this thread leaves it only once its current
-// strand of f stops. A region takes about the time of a steal, and of the caller's stack two
+// strand of f stops. While all strands of f wait, a spare thread runs what is outside, if nobody
+// else could (R29 of docs/scheduling.md). A region takes about the time of a steal, and of the caller's stack two
 // kilobytes and the scheduler's frames. Thread rules: any thread, any strand.
 #pragma once
 
@@ -60,13 +61,13 @@ template <class Call, class F> std::invoke_result_t<F> call_through(Call call, F
     auto body = [&f] { std::invoke(std::forward<F>(f)); };
     call(body);
   } else if constexpr (std::is_reference_v<result>) {
-    std::add_pointer_t<result> at = nullptr;
-    auto body = [&f, &at] {
-      result&& refers = std::invoke(std::forward<F>(f));
-      at = std::addressof(refers);
+    std::add_pointer_t<result> referent = nullptr;
+    auto body = [&f, &referent] {
+      result&& returned = std::invoke(std::forward<F>(f));
+      referent = std::addressof(returned);
     };
     call(body);
-    return static_cast<result>(*at);
+    return static_cast<result>(*referent);
   } else {
     std::optional<result> returned;
     auto body = [&f, &returned] { returned.emplace(std::invoke(std::forward<F>(f))); };

@@ -6,7 +6,7 @@
 //
 // `run` calls f, and returns or throws what f does, on the calling thread, as an affine region does
 // (affine.h). Meanwhile that thread runs strands of f and nothing else, and at most vprocs - 1
-// others join it. Nobody else takes what f forks, or its fibers; and a thread that has joined does
+// others join it; for one that blocks, another joins. Nobody else takes what f forks, or its fibers; and a thread that has joined does
 // nothing else until it finds no more work there. So a library that is given an arena takes no more
 // of the machine than that, also beside others that compute at the same time.
 //

@@ -5,7 +5,8 @@
 //
 // So a call that waits (for input, a lock, a sleep) costs no parallelism. Thieves still take the
 // open forks above. The change takes a microsecond or two if a spare thread rests already, and the
-// start of a thread otherwise; as many threads are kept as have been in f at the same time. On a
+// start of a thread otherwise; as many threads are kept as have been in f at the same time. In an
+// arena another thread joins meanwhile, and a scheduler goes on with its other fibers. On a
 // thread that runs no strands, f is just called.
 // Returns what f returns and lets its exceptions through; throws `cancelled` if the strand was
 // cancelled meanwhile (cancel.h). Thread rules: any thread.

@@ -68,6 +68,15 @@ typename detail::result_of_call<F>::type shielded(F&& f) {
 
 namespace detail {
 
+// Of a scope whose children are cancelled together. Each fork looks at the mark, so what is skipped
+// does not depend on where the strand has looked before (sched/stop.h).
+struct NOPAL_TYPE cancel_frame : join::region_frame {
+  join::cancelable node;
+
+  [[gnu::always_inline]] inline cancel_frame() noexcept { region = &node; }
+  bool cancelled() const noexcept { return node.marked(); }
+};
+
 class NOPAL_TYPE shield : public any_scope<join::fork_kind::region, join::region_frame> {
 public:
   [[gnu::always_inline]] inline shield() noexcept { cancel::begin_shield(); }
@@ -188,11 +197,11 @@ struct cancel_causes {
 /// `cancel`, `cancelled` any thread, as long as the scope lives; the rest the function that
 /// declares it.
 class NOPAL_TYPE cancel_scope
-    : public detail::any_scope<join::fork_kind::region, join::region_frame> {
+    : public detail::any_scope<join::fork_kind::region, detail::cancel_frame> {
 public:
   using clock = std::chrono::steady_clock;
 
-  [[gnu::always_inline]] inline cancel_scope() noexcept { frame_.region = &node_; }
+  [[gnu::always_inline]] inline cancel_scope() noexcept {}
   // Of any clock, and from now on; what the clock cannot count never comes, or has passed.
   template <class Clock, class Duration>
   [[gnu::always_inline]] inline explicit cancel_scope(
@@ -206,34 +215,34 @@ public:
     cancel_at(detail::after(at_most));
   }
   [[gnu::always_inline]] inline explicit cancel_scope(std::stop_token by) : cancel_scope() {
-    causes().by.emplace(std::move(by), detail::cancel_causes::canceller{&node_});
+    causes().by.emplace(std::move(by), detail::cancel_causes::canceller{&frame_.node});
   }
 
   // Joins, and rethrows the exceptions of children as a join does, but takes no notice of children
   // that were cancelled. Where an exception unwinds the function, its children are cancelled first.
   [[gnu::always_inline]] inline ~cancel_scope() noexcept(false) {
     if (frame_.needs_join()) [[unlikely]] {
-      if (std::uncaught_exceptions() != 0)
+      if (sched::is_unwound(arch::address_of(frame_)))
         cancel();
       wait();
     }
     if (causes_ != nullptr) [[unlikely]]
       causes_.reset();
-    if (frame_.needs_join() || node_.marked()) [[unlikely]]
+    if (frame_.needs_join() || frame_.node.marked()) [[unlikely]]
       sched::end_region(arch::address_of(frame_));
   }
 
   // The children that run are told to stop, and others are not begun. Does not wait for them.
-  void cancel() noexcept { cancel::cancel(node_); }
+  void cancel() noexcept { cancel::cancel(frame_.node); }
   // Whether it was cancelled itself.
-  [[nodiscard]] bool cancelled() const noexcept { return node_.marked(); }
+  [[nodiscard]] bool cancelled() const noexcept { return frame_.node.marked(); }
   // A stop is requested of it when this scope is cancelled, or a cancel_scope or `either` that it
   // lies in, up to the nearest `shielded`. Not when its strand is to stop for another reason: an
   // exception, or a `cancelable`.
   [[nodiscard]] std::stop_token token() {
     if (!causes().seen_by) {
       std::vector<const join::cancelable*> regions = cancel::enclosing_regions();
-      regions.push_back(&node_);
+      regions.push_back(&frame_.node);
       causes().seen_by.emplace(std::move(regions));
     }
     return causes().seen_by->token();
@@ -257,7 +266,7 @@ public:
 private:
   void cancel_at(clock::time_point deadline) {
     if (deadline != detail::never)
-      causes().deadline.emplace(node_, deadline);
+      causes().deadline.emplace(frame_.node, deadline);
   }
   detail::cancel_causes& causes() {
     if (causes_ == nullptr)
@@ -265,7 +274,6 @@ private:
     return *causes_;
   }
 
-  join::cancelable node_;
   std::unique_ptr<detail::cancel_causes, detail::cancel_causes::deleter> causes_;
 };
 

@@ -149,9 +149,9 @@ struct announced_alternatives {
 };
 
 // A cancel_scope that is cancelled by its alternatives alone, and says so where its strand is.
-class alternatives_scope : public any_scope<join::fork_kind::region, join::region_frame> {
+class alternatives_scope : public any_scope<join::fork_kind::region, cancel_frame> {
 public:
-  [[gnu::always_inline]] inline alternatives_scope() noexcept { frame_.region = &node_; }
+  [[gnu::always_inline]] inline alternatives_scope() noexcept {}
   [[gnu::always_inline]] inline ~alternatives_scope() noexcept(false) {
     if (frame_.needs_join()) [[unlikely]] { // a fork has thrown
       cancel();
@@ -160,8 +160,8 @@ public:
     sched::end_region(arch::address_of(frame_));
   }
 
-  void cancel() noexcept { cancel::cancel(node_); }
-  bool cancelled() const noexcept { return node_.marked(); }
+  void cancel() noexcept { cancel::cancel(frame_.node); }
+  bool cancelled() const noexcept { return frame_.cancelled(); }
 
   // Waits for all alternatives. False: the calling strand is to stop.
   [[gnu::always_inline]] inline bool settle() {
@@ -171,9 +171,6 @@ public:
     sched::finish_children(arch::address_of(frame_));
     return !sched::stops_here();
   }
-
-private:
-  join::cancelable node_;
 };
 
 template <class Answer> struct outcome {

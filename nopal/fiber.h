@@ -31,6 +31,7 @@
 
 #include "nopal/affine.h"
 #include "nopal/concepts.h"
+#include "nopal/fibers/actions.h"
 #include "nopal/fibers/fibers.h"
 #include "nopal/sched/ancestry.h"
 #include "nopal/vproc/computation.h"
@@ -77,9 +78,9 @@ public:
 
   void run() {
     if (vproc::on_strand())
-      fibers::run_body(this, &fibers_);
+      fibers::run(this, &fibers_);
     else
-      affine([this] { fibers::run_body(this, &fibers_); });
+      affine([this] { fibers::run(this, &fibers_); });
     fibers::rethrow(thrown_, fibers_);
   }
   result take() {
@@ -158,7 +159,7 @@ public:
 
   explicit operator bool() const noexcept { return one_ != nullptr; }
   /// It may go on because it yielded or was preempted. No: it is new, or has waited.
-  [[nodiscard]] bool gave_way() const noexcept { return one_ != nullptr && one_->stack_in_use; }
+  [[nodiscard]] bool gave_way() const noexcept { return one_ != nullptr && one_->gave_way(); }
 
   /// It may run, where its computation's scheduler decides. Any thread.
   void start() && noexcept;
@@ -259,6 +260,7 @@ void spawn(F&& f) {
 }
 
 /// Lets those run that are ready, and goes on after them. Returns at once if none is.
+/// @throws cancelled if the strand is cancelled; so do all that wait, and `run`.
 using fibers::yield;
 
 } // namespace nopal::inline NOPAL_ABI

@@ -19,6 +19,8 @@
 #include "nopal/config.h"
 #include "nopal/fiber.h"
 #include "nopal/fibers/waits.h"
+#include "nopal/join/cancelled.h"
+#include "nopal/sched/stop.h"
 
 #include <cstdint>
 #include <exception>
@@ -48,8 +50,13 @@ public:
     }
     event_.happen();
   }
-  [[nodiscard]] bool is_set() const noexcept { return event_.happened(); }
+  /// Throws `cancelled`, as `get` does, if the strand is cancelled: a loop that asks ends.
+  [[nodiscard]] bool is_set() const {
+    sched::stop_point();
+    return event_.happened();
+  }
   T& get() {
+    sched::stop_point();
     event_.wait();
     return *value_;
   }
@@ -60,9 +67,17 @@ private:
   fibers::event event_;
 };
 
+/// Thrown where a value was to come from a strand that was cancelled, to one that is not.
+class broken_future final : public std::exception {
+public:
+  const char* what() const noexcept override {
+    return "nopal::future1: the fiber that computed the value was cancelled";
+  }
+};
+
 /// A computation that is begun by a fiber of its own, or by who touches it, whoever comes first. It
-/// is touched at most once. An exception of f is thrown by `touch`;
-/// where nobody touches it, it is lost.
+/// is touched at most once. An exception of f is thrown by `touch`; where nobody touches it, it is
+/// lost. If the fiber has begun f and was cancelled, `touch` throws `broken_future`.
 template <class T>
   requires std::is_void_v<T> || std::is_lvalue_reference_v<T> || std::is_move_constructible_v<T>
 class NOPAL_TYPE future1 {
@@ -79,12 +94,18 @@ public:
     });
   }
 
+  /// @throws what f throws; broken_future; cancelled, if the calling strand is cancelled.
   T touch() {
+    sched::stop_point();
     const std::shared_ptr<state> of = std::move(of_);
     if (of->begun.take())
       of->compute();
     else
       of->done.wait();
+    if (of->broken) {
+      sched::stop_if_told(); // it may be this strand that was to stop in f
+      throw broken_future{};
+    }
     if (of->thrown != nullptr)
       std::rethrow_exception(std::exchange(of->thrown, nullptr));
     if constexpr (std::is_reference_v<T>)
@@ -111,6 +132,10 @@ private:
         } else {
           value.emplace(call());
         }
+      } catch (const cancelled& caught) {
+        caught.note_kept();
+        broken = sched::stops_here(); // else f has thrown it: of a region of its own
+        thrown = join::handled_exception();
       } catch (...) {
         thrown = join::handled_exception();
       }
@@ -118,6 +143,7 @@ private:
     }
 
     base::flag begun;
+    bool broken = false; // the strand that has begun f was cancelled
     std::optional<place> value;
     std::exception_ptr thrown;
     fibers::event done;

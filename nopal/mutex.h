@@ -24,6 +24,7 @@
 #include <cstdlib>
 #else
 #include "nopal/fibers/waits.h"
+#include "nopal/sched/stop.h"
 #endif
 
 #include <mutex>
@@ -34,7 +35,7 @@ namespace nopal::inline NOPAL_ABI {
 #if defined(NOPAL_SERIAL)
 /// A mutex of strands: as std::mutex, but held by a strand, across forks and joins.
 /// @pre No strand waits for a mutex that is destroyed.
-/// @throws cancelled from `lock`, without the mutex, if the strand is cancelled while it waits.
+/// @throws cancelled from `lock` and `try_lock`, without the mutex, if the strand is cancelled.
 /// @par Threads
 /// Any thread, any strand.
 class NOPAL_TYPE mutex {
@@ -65,12 +66,15 @@ public:
 #else
 class NOPAL_TYPE mutex {
 public:
-  /// Throws `cancelled`, without the mutex, if the strand is cancelled while it waits (cancel.h).
+  /// Both throw `cancelled`, without the mutex, if the strand is cancelled (cancel.h).
   void lock() {
     if (!try_lock())
       fibers::wait_for(state_);
   }
-  bool try_lock() noexcept { return state_.try_hold(); }
+  bool try_lock() {
+    sched::stop_point();
+    return state_.try_hold();
+  }
   void unlock() noexcept {
     if (!state_.try_free())
       fibers::hand_over(state_);

@@ -30,6 +30,38 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
+namespace detail {
+
+// The fibers that a policy keeps, taken from either end.
+class fiber_deque {
+public:
+  bool empty() const noexcept { return fibers_.empty(); }
+  void put_last(fiber ready) { fibers_.push_back(std::move(ready)); }
+  // As the newest, at the end; but one that gave way counts as the oldest.
+  void put_by_age(fiber ready) {
+    if (ready.gave_way())
+      fibers_.push_front(std::move(ready));
+    else
+      put_last(std::move(ready));
+  }
+  // Empty: there is none.
+  fiber take_first() { return empty() ? fiber{} : taken(fibers_.front(), &queue::pop_front); }
+  fiber take_last() { return empty() ? fiber{} : taken(fibers_.back(), &queue::pop_back); }
+
+private:
+  using queue = std::deque<fiber>;
+
+  fiber taken(fiber& from, void (queue::*pop)()) {
+    fiber next = std::move(from);
+    (fibers_.*pop)();
+    return next;
+  }
+
+  queue fibers_;
+};
+
+} // namespace detail
+
 /// In the order in which they became ready. A fiber whose turn has ended comes last (section
 /// 3.3.1).
 class NOPAL_TYPE round_robin : public scheduler {
@@ -37,17 +69,11 @@ public:
   using scheduler::scheduler;
 
 protected:
-  void put(fiber ready) override { ready_.push_back(std::move(ready)); }
-  fiber take() override {
-    if (ready_.empty())
-      return {};
-    fiber next = std::move(ready_.front());
-    ready_.pop_front();
-    return next;
-  }
+  void put(fiber ready) override { ready_.put_last(std::move(ready)); }
+  fiber take() override { return ready_.take_first(); }
 
 private:
-  std::deque<fiber> ready_;
+  detail::fiber_deque ready_;
 };
 
 /// A gang (section 4): one queue for all, and a vproc for each of so many instances, which the
@@ -65,22 +91,11 @@ public:
   using scheduler::scheduler;
 
 protected:
-  void put(fiber ready) override {
-    if (ready.gave_way())
-      ready_.push_front(std::move(ready));
-    else
-      ready_.push_back(std::move(ready));
-  }
-  fiber take() override {
-    if (ready_.empty())
-      return {};
-    fiber next = std::move(ready_.back());
-    ready_.pop_back();
-    return next;
-  }
+  void put(fiber ready) override { ready_.put_by_age(std::move(ready)); }
+  fiber take() override { return ready_.take_last(); }
 
 private:
-  std::deque<fiber> ready_;
+  detail::fiber_deque ready_;
 };
 
 /// Work stealing (section 5): each vproc keeps those that became ready on it, and takes the newest;
@@ -92,57 +107,48 @@ public:
   using concurrent_scheduler::concurrent_scheduler;
 
 protected:
-  void begin(unsigned vprocs) override { all_ = std::vector<own>(vprocs); }
+  void begin(unsigned vprocs) override { shares_ = std::vector<share>(vprocs); }
   void put(fiber ready, unsigned at) override {
-    own& here = all_[at % all_.size()];
-    const base::locked guard{here.lock};
-    if (ready.gave_way())
-      here.kept.push_front(std::move(ready));
-    else
-      here.kept.push_back(std::move(ready));
+    share& own = share_at(at);
+    const base::locked guard{own.lock};
+    own.kept.put_by_age(std::move(ready));
   }
   fiber take(unsigned at) override {
-    own& here = all_[at % all_.size()];
-    const base::locked guard{here.lock};
-    if (here.kept.empty())
-      return {};
-    fiber newest = std::move(here.kept.back());
-    here.kept.pop_back();
-    return newest;
+    share& own = share_at(at);
+    const base::locked guard{own.lock};
+    return own.kept.take_last();
   }
   fiber steal(unsigned at) override {
-    const std::size_t first = any_number_of(all_[at % all_.size()]);
-    for (std::size_t i = 0; i < all_.size(); ++i) {
-      own& victim = all_[(first + i) % all_.size()];
+    const std::size_t first = random_number(share_at(at));
+    for (std::size_t i = 0; i < shares_.size(); ++i) {
+      share& victim = share_at(first + i);
       const base::locked guard{victim.lock};
-      if (victim.kept.empty())
-        continue;
-      fiber oldest = std::move(victim.kept.front());
-      victim.kept.pop_front();
-      return oldest;
+      if (!victim.kept.empty())
+        return victim.kept.take_first();
     }
     return {};
   }
   bool any() override {
-    return std::ranges::any_of(all_, [](own& each) {
+    return std::ranges::any_of(shares_, [](share& each) {
       const base::locked guard{each.lock};
       return !each.kept.empty();
     });
   }
 
 private:
-  struct alignas(64) own {
+  struct alignas(64) share {
     base::spin_lock lock;
-    std::deque<fiber> kept; // the oldest first
+    detail::fiber_deque kept; // the oldest first
     std::minstd_rand random;
   };
 
-  static std::size_t any_number_of(own& here) {
-    const base::locked guard{here.lock};
-    return here.random();
+  share& share_at(std::size_t number) { return shares_[number % shares_.size()]; }
+  static std::size_t random_number(share& own) {
+    const base::locked guard{own.lock};
+    return own.random();
   }
 
-  std::vector<own> all_;
+  std::vector<share> shares_;
 };
 
 /// Processor time in proportion to the fibers' shares (section 3.3.2): the fiber that has used
@@ -172,25 +178,25 @@ public:
 
 protected:
   void put(fiber ready) override {
-    const auto& of = opened(used_.of(ready));
-    if (turn* const mine = turn_here(); mine != nullptr && mine->of == of)
-      end(*mine);
-    of->level = std::max(of->level, level_); // who waited long does not save it up
+    const auto& owner = opened(used_.of(ready));
+    if (turn* const last = last_turn(); last != nullptr && last->owner == owner)
+      end(*last);
+    owner->level = std::max(owner->level, level_); // a fiber that waited does not save it up
     ready_.push_back(std::move(ready));
   }
   fiber take() override {
-    turn* mine = turn_here();
-    if (mine != nullptr)
-      end(*mine);
+    turn* last = last_turn();
+    if (last != nullptr)
+      end(*last);
     if (ready_.empty())
       return {};
     const auto next = std::ranges::min_element(
-        ready_, {}, [this](const fiber& one) { return used_.of(one)->level; });
-    const auto& of = used_.of(*next);
-    level_ = of->level;
-    if (mine == nullptr)
-      mine = &turns_.emplace_back();
-    *mine = {std::this_thread::get_id(), of, share_.of(*next), clock::now()};
+        ready_, {}, [this](const fiber& each) { return used_.of(each)->level; });
+    const auto& owner = used_.of(*next);
+    level_ = owner->level;
+    if (last == nullptr)
+      last = &turns_.emplace_back();
+    *last = {std::this_thread::get_id(), owner, share_.of(*next), clock::now()};
     fiber chosen = std::move(*next);
     ready_.erase(next);
     return chosen;
@@ -205,28 +211,29 @@ private:
   };
   // What a thread has been given last; none: that turn has ended.
   struct turn {
-    std::thread::id on;
-    std::shared_ptr<account> of; // the fiber may have ended
+    std::thread::id thread;
+    std::shared_ptr<account> owner; // the fiber may have ended
     double share = 1;
     clock::time_point begin;
   };
 
-  static std::shared_ptr<account>& opened(std::shared_ptr<account>& one) {
-    if (one == nullptr)
-      one = std::make_shared<account>();
-    return one;
+  static std::shared_ptr<account>& opened(std::shared_ptr<account>& used) {
+    if (used == nullptr)
+      used = std::make_shared<account>();
+    return used;
   }
-  turn* turn_here() {
-    const auto found = std::ranges::find(turns_, std::this_thread::get_id(), &turn::on);
+  // The calling thread's.
+  turn* last_turn() {
+    const auto found = std::ranges::find(turns_, std::this_thread::get_id(), &turn::thread);
     return found == turns_.end() ? nullptr : &*found;
   }
-  static void end(turn& one) {
-    if (one.of == nullptr)
+  static void end(turn& last) {
+    if (last.owner == nullptr)
       return;
-    const double seconds = std::chrono::duration<double>(clock::now() - one.begin).count();
-    one.of->seconds += seconds;
-    one.of->level += seconds / one.share;
-    one.of = nullptr;
+    const double seconds = std::chrono::duration<double>(clock::now() - last.begin).count();
+    last.owner->seconds += seconds;
+    last.owner->level += seconds / last.share;
+    last.owner = nullptr;
   }
 
   fiber_local<double> share_{1};

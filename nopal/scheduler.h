@@ -75,7 +75,7 @@ public:
   }
 
 protected:
-  virtual decision receive(action_signal told) = 0;
+  virtual decision receive(action_signal received) = 0;
 
   /// This action is told when the fiber stops or is preempted on this vproc.
   decision run(fiber next) noexcept {
@@ -83,10 +83,10 @@ protected:
     return decision{vproc::signal::enter(detail::fiber_access::take(next))};
   }
   /// The action below is told, and this one no more.
-  decision forward(action_signal told) noexcept {
-    return decision{told.is_stop()
+  decision forward(action_signal received) noexcept {
+    return decision{received.is_stop()
                         ? vproc::signal::stop()
-                        : vproc::signal::preempt(detail::fiber_access::take(told.preempted))};
+                        : vproc::signal::preempt(detail::fiber_access::take(received.preempted))};
   }
   /// The action below may run others; then this one is told `stop` again, perhaps on another vproc.
   decision yield() noexcept {
@@ -95,12 +95,12 @@ protected:
   }
 
 private:
-  static vproc::signal answer(vproc::action* asked, vproc::signal told) {
+  static vproc::signal answer(vproc::action* asked, vproc::signal received) {
     auto* const self = static_cast<action*>(static_cast<user_action*>(asked));
     const decision made =
-        self->receive(told.tag == vproc::signal::kind::stop
+        self->receive(received.tag == vproc::signal::kind::stop
                           ? action_signal::stop()
-                          : action_signal::preempt(detail::fiber_access::make(told.strand)));
+                          : action_signal::preempt(detail::fiber_access::make(received.strand)));
     if (!self->pushed && !self->starting)
       fibers::leave_computation(self);
     return made.next_;
@@ -136,8 +136,8 @@ private:
   friend detail::schedulers;
 
   static void begin(instances*, std::uint32_t) {}
-  static void keep(instances* self, vproc::fiber* one, std::uint32_t) {
-    static_cast<scheduler*>(self)->put(detail::fiber_access::make(one));
+  static void keep(instances* self, vproc::fiber* ready, std::uint32_t) {
+    static_cast<scheduler*>(self)->put(detail::fiber_access::make(ready));
   }
   static vproc::fiber* choose(instances* self, std::uint32_t) {
     fiber chosen = static_cast<scheduler*>(self)->take();
@@ -169,30 +169,30 @@ protected:
 private:
   friend detail::schedulers;
 
-  static concurrent_scheduler& of(instances* self) {
+  static concurrent_scheduler& scheduler_of(instances* self) {
     return *static_cast<concurrent_scheduler*>(self);
   }
-  static void open(instances* self, std::uint32_t vprocs) { of(self).begin(vprocs); }
-  static void keep(instances* self, vproc::fiber* one, std::uint32_t at) {
-    of(self).put(detail::fiber_access::make(one), at);
+  static void open(instances* self, std::uint32_t vprocs) { scheduler_of(self).begin(vprocs); }
+  static void keep(instances* self, vproc::fiber* ready, std::uint32_t at) {
+    scheduler_of(self).put(detail::fiber_access::make(ready), at);
   }
   static vproc::fiber* choose(instances* self, std::uint32_t at) {
-    fiber chosen = of(self).take(at);
+    fiber chosen = scheduler_of(self).take(at);
     return detail::fiber_access::take_any(chosen);
   }
   static vproc::fiber* rob(instances* self, std::uint32_t at) {
-    fiber stolen = of(self).steal(at);
+    fiber stolen = scheduler_of(self).steal(at);
     return detail::fiber_access::take_any(stolen);
   }
-  static bool keeps_any(instances* self) { return of(self).any(); }
+  static bool keeps_any(instances* self) { return scheduler_of(self).any(); }
   NOPAL_OWN static constexpr calls functions{open, keep, choose, rob, keeps_any};
 };
 
 namespace detail {
 
 struct NOPAL_TYPE schedulers {
-  static fibers::instances& instances_of(scheduler& with) { return with; }
-  static fibers::instances& instances_of(concurrent_scheduler& with) { return with; }
+  static fibers::instances& instances_of(scheduler& order) { return order; }
+  static fibers::instances& instances_of(concurrent_scheduler& order) { return order; }
 };
 
 } // namespace detail
@@ -206,11 +206,11 @@ concept any_scheduler = std::is_convertible_v<Scheduler*, scheduler*> ||
 /// computation already.
 template <class Scheduler, class F>
   requires any_scheduler<Scheduler> && callable<F>
-typename detail::result_of_call<F>::type run(Scheduler& with, F&& f) {
-  detail::body<F> here{std::forward<F>(f)};
-  const fibers::chosen_by chosen{detail::schedulers::instances_of(with), here.fibers()};
-  here.run();
-  return here.take();
+typename detail::result_of_call<F>::type run(Scheduler& order, F&& f) {
+  detail::body<F> body{std::forward<F>(f)};
+  const fibers::chosen_by chosen{detail::schedulers::instances_of(order), body.fibers()};
+  body.run();
+  return body.take();
 }
 
 } // namespace nopal::inline NOPAL_ABI

@@ -102,7 +102,12 @@ protected:
   }
 
   // Compilers can decide the first comparison at a scope's first fork.
-  [[gnu::always_inline]] inline bool may_fork() const noexcept {
+  [[gnu::always_inline]] inline bool may_fork() noexcept {
+    if constexpr (requires(Frame& frame) { frame.cancelled(); })
+      if (frame_.cancelled()) [[unlikely]] {
+        sched::skip_child(arch::address_of(frame_));
+        return false;
+      }
     if (frame_.frame_pointer == this_frame()) [[likely]]
       return true;
     if (!frame_.is_of(this_frame()))

@@ -52,7 +52,7 @@ namespace detail {
 // For the functions below.
 struct place_access {
   static place make(vproc::vproc* at) noexcept { return place{at}; }
-  static vproc::vproc* vproc_at(place here) noexcept { return here.at_; }
+  static vproc::vproc* vproc_at(place named) noexcept { return named.at_; }
 };
 
 } // namespace detail
@@ -75,9 +75,8 @@ inline void enqueue_on(place at, fiber ready) noexcept {
 }
 
 /// The caller goes on at this place. It may leave it again as usual.
-inline void migrate_to(place at) noexcept {
-  fibers::migrate_to(detail::place_access::vproc_at(at));
-}
+/// @throws cancelled if the strand is cancelled.
+inline void migrate_to(place at) { fibers::migrate_to(detail::place_access::vproc_at(at)); }
 
 /// A fiber that begins at this place, and goes on there whenever it has waited or given way. What
 /// it forks may be stolen by others; an affine region within it stays.

@@ -18,7 +18,7 @@ void cancel(join::cancelable& node) noexcept {
 }
 
 std::vector<const join::cancelable*> enclosing_regions() {
-  return sched::regions_above(arch::stack_pointer());
+  return sched::regions_above(sched::this_strand());
 }
 
 void begin_shield() noexcept { sched::note_shield_begins(); }

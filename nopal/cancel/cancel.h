@@ -14,7 +14,7 @@ namespace nopal::inline NOPAL_ABI::cancel {
 // Tells the strands of that node to stop, and does not wait for them. Any thread.
 void cancel(join::cancelable& node) noexcept;
 
-// The regions that the calling strand stands in, up to the nearest shield; the innermost first.
+// The regions that would stop the calling strand if they were cancelled, the innermost first.
 std::vector<const join::cancelable*> enclosing_regions();
 
 // Called around the life of a scope that shields its children.

@@ -15,6 +15,11 @@ using vproc::fiber;
 using vproc::signal;
 
 tree_node::~tree_node() {
+  // A strand that was cancelled in `cancel` has left it before the members had ended.
+  if (cancelled() && has_members() && !caller_is_inside()) {
+    sched::park([this](fiber* strand) { return join_or_enter(strand); });
+    note_members_ended();
+  }
   NOPAL_ASSERT(
       !has_members(),
       "a nopal::cancelable was destroyed that has fibers which have not ended; let it live "
@@ -37,10 +42,15 @@ void tree_node::cancel() {
   cancel::cancel(*this);
   if (caller_is_inside())
     return;
-  sched::park([this](fiber* strand) {
-    return join_members(strand) ? signal::stop() : signal::enter(strand);
-  });
+  const bool ended = sched::park_or_stop([this](fiber* strand) { return join_or_enter(strand); },
+                                         [this](fiber* strand) { leave_members(strand); });
+  if (!ended)
+    join::throw_cancelled();
   note_members_ended(); // also if the strand need not wait
+}
+
+signal tree_node::join_or_enter(fiber* strand) noexcept {
+  return join_members(strand) ? signal::stop() : signal::enter(strand);
 }
 
 void tree_node::take_in(fiber& new_fiber) {

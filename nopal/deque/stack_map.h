@@ -205,7 +205,7 @@ public:
 
   // Any thread. Calls `see` under the lock with whether this open fork, which lies on the stack
   // that the deque uses, is private. Returns what `see` returns.
-  template <class See> bool look_at(const Record* fork, See see) noexcept {
+  template <class See> auto look_at(const Record* fork, See see) noexcept {
     const base::locked guard{lock_};
     return see(address(fork) < split_);
   }

@@ -18,11 +18,18 @@
 namespace nopal::inline NOPAL_ABI::fibers {
 namespace {
 
-void prepare(user_action* unused) noexcept {
+void prepare(user_action* unused, bool again) noexcept {
   NOPAL_ASSERT(!unused->starting && !unused->pushed,
                "a scheduler action was to be started while it ran a fiber, or was to be started "
                "already; each vproc needs an action of its own");
   unused->starting = true; // until the action is asked next (ask_guarded)
+  unused->start.again = again;
+}
+
+// Stands for the computation outside of one that a strand of none has begun.
+vproc::computation* no_computation() {
+  static auto* const none = new vproc::computation;
+  return none;
 }
 
 void check_asked(const user_action* asked) noexcept {
@@ -39,6 +46,7 @@ void check_asked(const user_action* asked) noexcept {
 signal user_action::ask_guarded(vproc::action* asked, signal told) noexcept {
   auto* const self = static_cast<user_action*>(asked);
   self->starting = false;
+  self->start.anywhere = false;
   try {
     return self->answers(self, told); // may destroy the action
   } catch (...) {
@@ -49,7 +57,7 @@ signal user_action::ask_guarded(vproc::action* asked, signal told) noexcept {
 void prepare_here(user_action* unused) noexcept {
   fiber_context* const caller = sched::current_context();
   NOPAL_ASSERT(caller != nullptr, "a scheduler action was started outside nopal::run");
-  prepare(unused);
+  prepare(unused, false);
   caller->computation->begin_one(); // the caller is a fiber of it, so it has not ended
   unused->computation = caller->computation;
   unused->start.group = caller->computation->group;
@@ -61,12 +69,48 @@ void leave_computation(user_action* left) noexcept { end_fiber(left->computation
 
 void prepare_again(user_action* asked) noexcept {
   check_asked(asked);
-  prepare(asked);
+  prepare(asked, true);
 }
 
 void push(user_action* asked) noexcept {
   check_asked(asked);
   sched::push_action(asked->host, asked);
+}
+
+namespace {
+
+// Keeps fibers in the order in which they became ready.
+class in_order : public instances {
+public:
+  in_order() noexcept : instances{functions, ~0u, placement::anywhere} {}
+
+private:
+  static in_order& order(instances* self) noexcept { return *static_cast<in_order*>(self); }
+  static void begin_none(instances*, std::uint32_t) {}
+  static void append(instances* self, fiber* ready, std::uint32_t) {
+    order(self).kept_.append(ready);
+  }
+  static fiber* first(instances* self, std::uint32_t) { return order(self).kept_.take(); }
+  static constexpr calls functions{begin_none, append, first, nullptr, nullptr};
+
+  sync::linked_queue<fiber> kept_;
+};
+
+// Whether the calling strand is under a scheduler: it is in no region of its fiber.
+bool under_scheduler() noexcept {
+  const fiber_context* const caller = sched::current_context();
+  return caller != nullptr && caller->computation->policy != nullptr &&
+         caller->computation->group == vproc::current()->group;
+}
+
+} // namespace
+
+void run(spawned* body, computation* begun) {
+  if (begun->policy != nullptr || !under_scheduler())
+    return run_body(body, begun);
+  in_order order;
+  const chosen_by chosen{order, *begun};
+  run_body(body, begun);
 }
 
 instances::instances(const calls& scheduler, unsigned most, placement where) noexcept
@@ -98,7 +142,7 @@ void instances::open() noexcept {
     if (where_ == placement::provisioned) {
       each->own.computation = computation_->waiting->context != nullptr
                                   ? computation_->waiting->context->computation
-                                  : nullptr;
+                                  : no_computation();
       each->own.pinned = provision_for(*computation_); // so that it always starts there
       each->start.context = &each->own;
       if (each->own.pinned == nullptr)
@@ -113,7 +157,7 @@ void instances::start(instance* idle) noexcept {
   if (idle == nullptr)
     return;
   computation_->begin_one(); // before the instance is ready: it may end at once
-  prepare(idle);
+  prepare(idle, false);
   vproc::make_ready(&idle->start);
 }
 
@@ -189,7 +233,7 @@ signal instances::instance::answer(vproc::action* asked, signal told) {
   instances& all = self->all;
   vproc::computation* const computation = all.computation_;
   const auto yield = [self] {
-    prepare(self);
+    prepare(self, true);
     return signal::preempt(&self->start);
   };
   if (told.tag == signal::kind::preempt) {
@@ -202,6 +246,8 @@ signal instances::instance::answer(vproc::action* asked, signal told) {
       vproc::make_ready(told.strand);
     return yield();
   }
+  if (std::exchange(self->host->turn_over, false)) // others outside wait longer than a tick
+    return yield();
   const bool may_steal = self->may_steal; // it has yielded, and may steal this time
   fiber* const next = all.next_for(self);
   if (next != nullptr) {

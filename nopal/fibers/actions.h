@@ -37,7 +37,8 @@ using vproc::signal;
 struct user_action : vproc::action {
   using answerer = signal (*)(vproc::action*, signal); // may throw
 
-  explicit user_action(answerer answer) noexcept : vproc::action{ask_guarded}, answers{answer} {
+  explicit user_action(answerer answer) noexcept
+      : vproc::action{ask_guarded, &start}, answers{answer} {
     start.starts = this;
   }
   user_action(const user_action&) = delete;
@@ -45,8 +46,7 @@ struct user_action : vproc::action {
 
   const answerer answers;
   fiber start;
-  fiber_context own;     // of `start`: the fiber of the strand that starts the action may end first
-  bool starting = false; // `start` is ready or held, and was not entered yet
+  fiber_context own; // of `start`: the fiber of the strand that starts the action may end first
   vproc::computation* computation = nullptr; // that counts this action as a fiber
 
 private:
@@ -65,6 +65,8 @@ enum class placement : std::uint8_t {
   anywhere,
   provisioned, // each on one vproc, which the computation provisions for it (places.h)
 };
+
+struct spawned;
 
 class instances : vproc::policy {
 public:
@@ -127,6 +129,10 @@ public:
 private:
   instances& all_;
 };
+
+// As run_body. A computation without a scheduler that begins under one has a scheduler of its own,
+// which keeps fibers in their order, so that all of it shares the turns of its caller.
+void run(spawned* body, computation* begun);
 
 } // namespace nopal::inline NOPAL_ABI::fibers
 NOPAL_HIDDEN_END

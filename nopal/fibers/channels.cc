@@ -93,6 +93,9 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
 } // namespace
 
 std::size_t do_one(alternative* choices, std::size_t count, bool may_wait) {
+  if (const vproc::worker* const self = vproc::current();
+      vproc::is_worker(self) && self->host->signals.maybe_raised(sync::stop_requested))
+    sched::stop_if_told(); // also where it need not wait
   sync::choice any;
   for (std::size_t i = 0; i < count; ++i) {
     choices[i].own.shared = &any;

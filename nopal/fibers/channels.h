@@ -33,7 +33,7 @@ inline constexpr std::size_t none_possible = ~std::size_t{0};
 // Does one of the alternatives, and returns its number. Among those that are possible at once the
 // choice is random. If none is, it waits for the first that becomes possible, or, if it may not
 // wait, returns none_possible. Throws `cancelled`, and has done none, if the strand is cancelled
-// while it waits. Any thread.
+// before that or while it waits. Any thread.
 std::size_t do_one(alternative* choices, std::size_t count, bool may_wait);
 
 // Precondition, checked: no strand waits there.

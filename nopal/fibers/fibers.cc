@@ -10,6 +10,7 @@
 #include "nopal/join/cancelled.h"
 #include "nopal/sched/ancestry.h"
 #include "nopal/sched/park.h"
+#include "nopal/sched/preemption.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/stack/small.h"
 #include "nopal/vproc/entry.h"
@@ -45,7 +46,7 @@ fiber* end_one(computation* ended_in) noexcept {
   fiber* const waiting = end_one(joined);
   if (waiting == nullptr)
     sched::schedule(self, signal::stop());
-  if (self->host->actions.get() == nullptr) // the short way: this vproc goes on with the caller
+  if (self->host->actions.empty()) // the short way: this vproc goes on with the caller
     sched::schedule(self, signal::enter(waiting));
   vproc::make_ready(waiting); // no fiber of the action on top, which decides what comes next
   sched::schedule(self, signal::stop());
@@ -105,7 +106,9 @@ void join_computation(spawned* new_fiber) noexcept {
   new_fiber->state.control = new_fiber->group->control; // own_control is false: the group's
 }
 
-void run_body(spawned* body, computation* begun) noexcept {
+void run_body(spawned* body, computation* begun) {
+  if (vproc::current()->host->signals.maybe_raised(~0u))
+    sched::poll_slow(); // a loop over computations gives way at a tick, too
   body->own.computation = begun;
   // The caller has stopped when this is called, so its fiber holds its state.
   sched::park([body](fiber* caller) {
@@ -155,7 +158,7 @@ void no_fiber_here() noexcept {
             "fiber; use it in the function that nopal::run is given, or below that");
 }
 
-void yield() noexcept {
+void yield() {
   if (vproc::is_worker(vproc::current()))
     sched::give_way();
   else

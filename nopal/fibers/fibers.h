@@ -35,8 +35,8 @@ struct spawned : fiber {
 void join_computation(spawned* new_fiber) noexcept;
 
 // Begins the computation with this function, and returns when all its fibers have ended. Called by
-// a strand.
-void run_body(spawned* body, computation* begun) noexcept;
+// a strand. Throws `cancelled` instead if the strand is to stop.
+void run_body(spawned* body, computation* begun);
 // Called when something has ended that is no fiber but counts as one (actions.h).
 void end_fiber(computation* ended_in) noexcept;
 // Called when a member of this node has ended or left the node. If it was the last one, makes the
@@ -51,8 +51,8 @@ void rethrow(std::exception_ptr& thrown_by_body, computation& ended);
 [[noreturn]] void no_fiber_here() noexcept;
 
 // The calling strand goes on after the fibers that are ready. On a thread that runs no strands:
-// lets the system's other threads run.
-void yield() noexcept;
+// lets the system's other threads run. Throws `cancelled` if the strand is to stop.
+void yield();
 
 } // namespace nopal::inline NOPAL_ABI::fibers
 NOPAL_HIDDEN_END

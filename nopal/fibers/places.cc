@@ -6,6 +6,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/ancestry.h"
 #include "nopal/sched/park.h"
+#include "nopal/sched/stop.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/table.h"
 
@@ -61,7 +62,8 @@ vproc::vproc* place_at(std::uint32_t number) noexcept {
 }
 
 // The strand parks, and is made ready in the other vproc's queue at once.
-void migrate_to(vproc::vproc* at) noexcept {
+void migrate_to(vproc::vproc* at) {
+  sched::stop_if_told();
   if (!vproc::on_strand() || at == host())
     return;
   sched::park([at](fiber* strand) {

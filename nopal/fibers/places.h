@@ -22,8 +22,8 @@ vproc::vproc* place_at(std::uint32_t number) noexcept;
 // The vproc on which the calling strand runs now; null: the caller is no strand.
 vproc::vproc* host() noexcept;
 
-// The calling strand goes on on this vproc, and on no other until it waits.
-void migrate_to(vproc::vproc* at) noexcept;
+// The calling strand goes on on this vproc, and on no other until it waits; or throws `cancelled`.
+void migrate_to(vproc::vproc* at);
 // Only this vproc may run the new fiber.
 void pin(vproc::fiber* new_fiber, vproc::vproc* at) noexcept;
 

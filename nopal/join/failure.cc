@@ -88,8 +88,9 @@ const exception_state* this_threads_exceptions() noexcept { return &thread_state
 }
 
 void set_exceptions_aside(scope_frame* scope) noexcept {
-  scope->activate();
-  scope->state().strand.exceptions = take_exception_state();
+  const exception_state own = take_exception_state();
+  scope->activate(own.uncaught);
+  scope->state().strand.exceptions = own;
   scope->note_exceptions_aside();
 }
 
@@ -134,6 +135,11 @@ void capture_failure(fork_record* record) noexcept { record->failed = kept_failu
 void throw_cancelled() { throw cancelled{}; }
 
 void note_not_run(fork_record* record) noexcept { record->failed = &was_cancelled; }
+
+void attach_not_run(scope_frame* scope) noexcept {
+  scope->activate(thread_state().uncaught);
+  attach(scope, &was_cancelled, 2 * scope->steals(), false);
+}
 
 bool attach_failure(fork_record* record, bool detached) noexcept {
   scope_frame* const scope = record->scope();

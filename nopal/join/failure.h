@@ -61,6 +61,9 @@ void capture_failure(fork_record* record) noexcept;
 // The child was not run, because its strand is cancelled. That is a failure, too.
 void note_not_run(fork_record* record) noexcept;
 
+// The same, where there is no fork: the main path has not made it.
+void attach_not_run(scope_frame* scope) noexcept;
+
 // Hands the failure of a fork's child, detached or not, to the scope. True: strands serially behind
 // the child may be running and must be told to stop. The scope counts these cases (`stops`).
 [[nodiscard]] bool attach_failure(fork_record* record, bool detached) noexcept;

@@ -41,12 +41,14 @@ struct NOPAL_TYPE scope_frame : arch::context {
   // The fast path of a join is this test and one branch.
   bool needs_join() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
   bool active() const noexcept { return (frame_pointer & kActive) != 0; }
-  // Precondition: the scope is active, or it has forked and its last fork is not complete.
-  void activate() noexcept {
+  // Precondition: the scope is active, or it has forked and its last fork is not complete; or it is
+  // cancelled, and forks no more. Where exceptions are uncaught, it is activated with their number.
+  void activate(unsigned uncaught = 0) noexcept {
     if (active())
       return;
     stack_pointer = stack_pointer_of_fork();
     state_ = take_state();
+    state_->uncaught = uncaught;
     frame_pointer |= kActive;
   }
   // Called by the main path after its join.
@@ -56,6 +58,7 @@ struct NOPAL_TYPE scope_frame : arch::context {
   }
   // Precondition: the scope is active.
   scope_state& state() noexcept { return *state_; }
+  const scope_state& state() const noexcept { return *state_; }
 
   // The main path's exceptions are set aside while its continuation can be stolen (failure.h).
   bool exceptions_aside() const noexcept { return (frame_pointer & kExceptionsAside) != 0; }
@@ -82,6 +85,9 @@ struct NOPAL_TYPE scope_frame : arch::context {
   }
   // For the main path: a child has failed, and what it forks from now on comes serially after that.
   bool overtaken() const noexcept { return active() && first_failure() != no_failure; }
+
+  // How many exceptions are uncaught where the scope forks. `state` has it where a fork is public.
+  unsigned uncaught() const noexcept { return active() ? state_->uncaught : 0; }
 
   bool is_structured() const noexcept { return active() && state_->structured; }
 

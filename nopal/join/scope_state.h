@@ -33,6 +33,7 @@ struct alignas(64) scope_state {
   base::atomic<std::int64_t> first_failure;
   std::uint32_t stops; // how often strands behind a failed child were told; under failures' lock
   bool structured;     // set when a fork is completed (fork_kind)
+  unsigned uncaught;   // exceptions, where the scope forks; constant while it is active
   // The main path's state while that is suspended. While it runs, its exceptions lie here if they
   // are set aside, and its control words if it has forked with words of its own.
   strand_state strand;

@@ -7,6 +7,7 @@
 #include "nopal/stack/marks.h"
 #include "nopal/vproc/cancel_node.h"
 
+#include <exception>
 #include <new>
 
 namespace nopal::inline NOPAL_ABI::sched {
@@ -51,76 +52,94 @@ const join::region_frame* region_of(const fork_record* fork) noexcept {
              : nullptr;
 }
 
-bool shields_children(const fork_record* fork) noexcept {
+enum class answer : std::uint8_t { passes, stops, shields };
+
+// What the fork is for a strand below its child that has so many uncaught exceptions.
+answer ask(const fork_record* fork, bool is_private, unsigned uncaught) noexcept {
   const join::region_frame* const frame = region_of(fork);
-  return frame != nullptr && frame->region == nullptr;
+  const bool is_shield = frame != nullptr && frame->region == nullptr;
+  const scope_frame* const scope = fork->scope();
+  if (is_shield || uncaught != (is_private ? scope->uncaught() : scope->state().uncaught))
+    return answer::shields;
+  const bool stops = frame != nullptr ? frame->region->marked() : is_overtaken(fork, is_private);
+  return stops ? answer::stops : answer::passes;
 }
 
-bool stops(const fork_record* fork, worker* holder) noexcept {
-  if (const join::region_frame* const frame = region_of(fork))
-    return frame->region->marked();
+answer ask(const fork_record* fork, worker* holder, unsigned uncaught) noexcept {
   if (holder == nullptr)
-    return is_overtaken(fork, false);
+    return ask(fork, false, uncaught);
   return holder->deque.look_at(fork,
-                               [fork](bool is_private) { return is_overtaken(fork, is_private); });
+                               [=](bool is_private) { return ask(fork, is_private, uncaught); });
 }
 
 base::count shields;
 
-// The open forks of a stack from this address upwards.
+// The open forks of the stack where the strand stands, from there upwards.
 struct seen {
-  const fork_record* stopping = nullptr; // the lowest fork that stops; those above were not seen
+  answer last = answer::passes; // of the fork that stops or shields; those above were not seen
   const fork_record* highest = nullptr;
-  bool shielded = false; // one of them shields, and none below it stops
 };
-seen look(std::uintptr_t from, worker* holder) noexcept {
+// `visit` is called for each fork that does not shield.
+template <class Visit> seen look(const strand_at& strand, Visit visit) noexcept {
   seen forks;
-  const std::uintptr_t top = stack::top(stack::stack_of(from)) - stack::top_margin;
-  for (std::uintptr_t at = from; (at = stack::marks::lowest(at, top)) != 0; at += sizeof at) {
+  const std::uintptr_t top = stack::top(stack::stack_of(strand.from)) - stack::top_margin;
+  for (std::uintptr_t at = strand.from; (at = stack::marks::lowest(at, top)) != 0;
+       at += sizeof at) {
     forks.highest = reinterpret_cast<const fork_record*>(at);
-    if (shields_children(forks.highest)) {
-      forks.shielded = true;
+    forks.last = visit(forks.highest, ask(forks.highest, strand.holder, strand.uncaught));
+    if (forks.last != answer::passes)
       break;
-    }
-    if (stops(forks.highest, holder)) {
-      forks.stopping = forks.highest;
-      break;
-    }
   }
   return forks;
 }
-
 bool is_cancelled(const fiber_context* context) noexcept {
   return context->cancels != nullptr && context->cancels->cancelled();
 }
 
+// How many exceptions are uncaught where strands of the stack begin.
+unsigned uncaught_at(const origin& from) noexcept {
+  switch (from.tag) {
+  case origin::kind::steal:
+    return from.stolen->state().uncaught;
+  case origin::kind::first_child:
+    return from.fork->scope()->state().uncaught;
+  case origin::kind::fiber:
+    break;
+  }
+  return 0;
+}
+
 // The next step of the walk, from one stack to the stack that its strands come from.
 struct step {
-  bool stops = false;      // the strands stop because of their origin
-  std::uintptr_t from = 0; // where the walk goes on; 0: nothing is above
-  worker* holder = nullptr;
+  answer at_origin;
+  strand_at next; // where the walk goes on, if the origin passes; `from` is 0: nothing is above
 };
+constexpr strand_at nothing_above{0, nullptr, 0};
 
-step above(const origin& from, const fork_record* highest) noexcept {
+step above(const origin& from, const fork_record* highest, unsigned uncaught) noexcept {
+  if (uncaught != uncaught_at(from))
+    return {answer::shields, nothing_above};
   switch (from.tag) {
   case origin::kind::steal: {
     // If a child of the scope is on the stack, the main path has left the stack.
     const scope_frame* const scope = from.stolen;
     const bool is_main_path = highest == nullptr || highest->scope() != scope;
-    return {is_main_path && scope->is_structured() && scope->overtaken(), scope->stack_pointer,
-            nullptr};
+    return {is_main_path && scope->is_structured() && scope->overtaken() ? answer::stops
+                                                                         : answer::passes,
+            {scope->stack_pointer, nullptr, uncaught}};
   }
   case origin::kind::first_child:
-    if (shields_children(from.fork))
-      return {};
-    return {stops(from.fork, nullptr), reinterpret_cast<std::uintptr_t>(from.fork), from.holder};
+    return {ask(from.fork, false, uncaught),
+            {reinterpret_cast<std::uintptr_t>(from.fork), from.holder, uncaught}};
   case origin::kind::fiber:
     if (from.context == nullptr)
-      return {};
+      return {answer::passes, nothing_above};
     break;
   }
+  // The fiber begins without the exceptions of the caller, which has stopped with them.
   const vproc::fiber* const caller = from.context->computation->waiting;
-  return {is_cancelled(from.context), caller->stack_pointer, caller->left};
+  return {is_cancelled(from.context) ? answer::stops : answer::passes,
+          {caller->stack_pointer, caller->left, caller->state.exceptions.uncaught}};
 }
 
 } // namespace
@@ -155,63 +174,66 @@ fiber_context* current_context() noexcept {
   return vproc::on_strand() ? context_at(arch::stack_pointer()) : nullptr;
 }
 
-bool is_to_stop(std::uintptr_t from, worker* holder) noexcept {
-  if (!stack::is_ours(from))
+strand_at this_strand() noexcept {
+  return {arch::stack_pointer(), vproc::current(),
+          static_cast<unsigned>(std::uncaught_exceptions())};
+}
+
+bool is_to_stop(strand_at strand) noexcept {
+  if (!stack::is_ours(strand.from))
     return false;
-  origin& own = origin_of(stack::stack_of(from));
-  // Without shields, what an earlier walk has found holds for all strands below it.
+  origin& own = origin_of(stack::stack_of(strand.from));
+  // Without shields, what an earlier walk has found holds for all strands below it with as many
+  // exceptions.
   const bool from_memory = !shields.any();
-  if (from_memory && own.stopped.taken())
+  if (from_memory && own.stopped.taken() && strand.uncaught == uncaught_at(own))
     return true;
-  if (from_memory && own.stops_at > from && stack::marks::is_open(own.stops_at) &&
-      stops(reinterpret_cast<const fork_record*>(own.stops_at), holder))
+  if (from_memory && own.stops_at > strand.from && stack::marks::is_open(own.stops_at) &&
+      ask(reinterpret_cast<const fork_record*>(own.stops_at), strand.holder, strand.uncaught) ==
+          answer::stops)
     return true;
-  seen forks = look(from, holder);
-  if (forks.shielded)
+  const auto any = [](const fork_record*, answer given) { return given; };
+  seen forks = look(strand, any);
+  if (forks.last == answer::stops)
+    own.stops_at = reinterpret_cast<std::uintptr_t>(forks.highest);
+  if (forks.last != answer::passes)
+    return forks.last == answer::stops;
+  step up = above(own, forks.highest, strand.uncaught);
+  while (up.at_origin == answer::passes && stack::is_ours(up.next.from)) {
+    const strand_at outer = up.next;
+    const origin& its = origin_of(stack::stack_of(outer.from));
+    forks = look(outer, any);
+    if (forks.last == answer::passes && its.stopped.taken() && outer.uncaught == uncaught_at(its))
+      forks.last = answer::stops;
+    up = forks.last != answer::passes ? step{forks.last, nothing_above}
+                                      : above(its, forks.highest, outer.uncaught);
+  }
+  if (up.at_origin != answer::stops)
     return false;
-  if (forks.stopping != nullptr) {
-    own.stops_at = reinterpret_cast<std::uintptr_t>(forks.stopping);
-    return true;
-  }
-  step next = above(own, forks.highest);
-  while (!next.stops && stack::is_ours(next.from)) {
-    const origin& outer = origin_of(stack::stack_of(next.from));
-    forks = look(next.from, next.holder);
-    if (forks.shielded)
-      return false;
-    next = outer.stopped.taken() || forks.stopping != nullptr ? step{true}
-                                                              : above(outer, forks.highest);
-  }
-  if (next.stops)
-    own.stopped.take(); // found above this stack, so true for all its strands
-  return next.stops;
+  own.stopped.take(); // found above this stack, so true for all its strands
+  return true;
 }
 
-bool in_cancelled_region(const fork_record* fork) noexcept {
-  const join::region_frame* const frame = region_of(fork);
-  return frame != nullptr && frame->region != nullptr && frame->region->cancelled();
-}
-
-std::vector<const join::cancelable*> regions_above(std::uintptr_t from) {
+std::vector<const join::cancelable*> regions_above(strand_at strand) {
   std::vector<const join::cancelable*> all;
-  // False: the fork shields what is below it.
-  const auto add = [&all](const fork_record* fork) {
-    if (const join::region_frame* const frame = region_of(fork);
-        frame != nullptr && frame->region != nullptr)
+  // Goes on above what stops: other regions may be cancelled later, or earlier.
+  const auto add = [&all](const fork_record* fork, answer given) {
+    if (given == answer::shields)
+      return given;
+    if (const join::region_frame* const frame = region_of(fork))
       all.push_back(frame->region);
-    return !shields_children(fork);
+    return answer::passes;
   };
-  while (stack::is_ours(from)) {
-    const stack::stack_id on = stack::stack_of(from);
-    const std::uintptr_t top = stack::top(on) - stack::top_margin;
-    const fork_record* highest = nullptr;
-    for (std::uintptr_t at = from; (at = stack::marks::lowest(at, top)) != 0; at += sizeof at)
-      if (!add(highest = reinterpret_cast<const fork_record*>(at)))
-        return all;
-    const origin& source = origin_of(on);
-    if (source.tag == origin::kind::first_child && !add(source.fork))
-      return all;
-    from = above(source, highest).from;
+  answer last = answer::passes;
+  while (last == answer::passes && stack::is_ours(strand.from)) {
+    const origin& source = origin_of(stack::stack_of(strand.from));
+    const seen forks = look(strand, add);
+    const step up = above(source, forks.highest, strand.uncaught);
+    last = forks.last != answer::passes              ? forks.last
+           : source.tag == origin::kind::first_child ? add(source.fork, up.at_origin)
+           : up.at_origin == answer::shields         ? up.at_origin
+                                                     : answer::passes;
+    strand = up.next;
   }
   return all;
 }

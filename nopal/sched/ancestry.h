@@ -12,7 +12,11 @@
 //   - a fork above it is of a region that is cancelled, or comes serially after a failed child;
 //   - its fiber is cancelled;
 //   - it is the main path of a structured scope of which a child has failed.
-// Forks above a shield do not count. All frames above a strand's own live as long as the strand, so
+// Forks above a shield do not count. Neither do those above a destructor that an exception runs:
+// what is thrown there must not leave it. A strand is in no such destructor below a fork if it has
+// as many uncaught exceptions as the fork's scope had. Children have as many as their parents.
+//
+// All frames above a strand's own live as long as the strand, so
 // the walk reads nothing that may end.
 //
 // Paper: manticore-icfp08, section 6.1, where each fiber has a pointer to its cancelable.
@@ -64,20 +68,25 @@ fiber_context* context_at(std::uintptr_t stack_pointer) noexcept;
 // The calling strand's context; null: it is in no computation, or the caller is no strand.
 fiber_context* current_context() noexcept;
 
-// Whether the strand whose frames begin at this address is to stop. `holder` is the worker with its
-// open forks; null: none of them is private.
-bool is_to_stop(std::uintptr_t from, worker* holder) noexcept;
+// A strand, as the walk sees it: where its frames begin; the worker with its open forks (null: none
+// of them is private); and how many exceptions are uncaught in it.
+struct strand_at {
+  std::uintptr_t from;
+  worker* holder;
+  unsigned uncaught;
+};
+// The calling strand.
+strand_at this_strand() noexcept;
 
-// Whether the fork is of a region that is cancelled itself.
-bool in_cancelled_region(const fork_record* fork) noexcept;
+// Whether the strand is to stop.
+bool is_to_stop(strand_at strand) noexcept;
 
 // Called around the life of a scope that shields its children (region_frame).
 void note_shield_begins() noexcept;
 void note_shield_ends() noexcept;
 
-// The regions that the strand whose frames begin at this address stands in, up to the nearest
-// shield; the innermost first.
-std::vector<const join::cancelable*> regions_above(std::uintptr_t from);
+// The regions that would stop the strand if they were cancelled, the innermost first.
+std::vector<const join::cancelable*> regions_above(strand_at strand);
 
 } // namespace nopal::inline NOPAL_ABI::sched
 NOPAL_HIDDEN_END

@@ -57,19 +57,14 @@ void push_slow(worker* self, fork_record* fork) noexcept {
   give_way_if_told();
 }
 
-// The strand is to stop, so its child does not run, and counts as failed.
-void note_dropped(fork_record* fork, const body_calls& child, void* closure) noexcept {
+// The strand is to stop, so the child of its open fork does not run, and counts as failed.
+NOPAL_SWITCHES void drop(fork_record* fork, const body_calls& child, void* closure) noexcept {
   try {
     child.drop(closure);
     join::note_not_run(fork);
   } catch (...) {
     join::capture_failure(fork);
   }
-}
-
-// Drops the child of an open fork.
-NOPAL_SWITCHES void drop(fork_record* fork, const body_calls& child, void* closure) noexcept {
-  note_dropped(fork, child, closure);
   child_threw(fork);
 }
 
@@ -83,18 +78,17 @@ NOPAL_SWITCHES void fork_with_own_state(fork_record* fork, const body_calls& chi
     fork->scope()->state().strand.control = arch::control_words::now();
     fork->scope()->note_own_control();
   }
-  // Read before the fork opens: after that the scope's state may be the thief's.
+  // The strand's, which this thread does not show meanwhile. Read before the fork opens: after that
+  // the scope's state may be the thief's.
   const unsigned uncaught = fork->scope()->state().strand.exceptions.uncaught;
   base::note_fork(fork, fork->scope());
   worker* const self = vproc::current();
-  if (!self->deque.push(fork)) {
+  if (!self->deque.push(fork))
     push_slow(self, fork);
-    if (uncaught != 0) // it does not stop now, and looks at itself again once it is unwound
-      look_at_next_fork();
-  }
-  if (uncaught == 0 && stops_here()) {
-    handled = nullptr;
-    drop(fork, child, closure);
+  if (stops_amid(uncaught)) {
+    if (!join::run_catching_amid(std::move(handled), uncaught, fork, child.drop, closure))
+      join::note_not_run(fork);
+    child_threw(fork);
   } else if (join::run_catching_amid(std::move(handled), uncaught, fork, child.run, closure)) {
     child_threw(fork);
   } else if (!vproc::pop(fork)) {
@@ -119,13 +113,7 @@ void check_control(const vproc::worker_deque* deque) noexcept {
 NOPAL_SWITCHES bool fork_slow(fork_record* fork, const body_calls& child, void* closure) noexcept {
   worker* const self = vproc::current();
   if (!vproc::is_worker(self)) {
-    if (!in_cancelled_region(fork)) {
-      fork_in_new_group(fork, child, closure);
-    } else {
-      start_pool(); // the states of scopes may not be open yet
-      note_dropped(fork, child, closure);
-      static_cast<void>(join::attach_failure(fork, false));
-    }
+    fork_in_new_group(fork, child, closure);
     return true;
   }
   if (self->exceptions->alive()) {
@@ -156,6 +144,12 @@ NOPAL_SWITCHES void child_threw(fork_record* fork) noexcept {
   if (!ours)
     detach(self, fork);
   vproc::leave();
+}
+
+void skip_child(scope_frame* scope) noexcept {
+  if (!vproc::on_strand())
+    start_pool(); // the states of scopes may not be open yet
+  join::attach_not_run(scope);
 }
 
 NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noexcept {
@@ -196,14 +190,23 @@ void finish_join(scope_frame* scope) {
   stop_if_told();
 }
 
-void finish_join_in_destructor(scope_frame* scope) {
-  if (std::uncaught_exceptions() == 0)
-    return finish_join(scope);
+namespace {
+
+void suppress_children(scope_frame* scope) noexcept {
   base::forget_unwound_frames(); // the throw may have run on another stack than this
   const join::collected failures = join::collect_failures(scope);
   stop_ended(failures.stops);
   if (failures.first != nullptr)
     join::count_suppressed(1);
+}
+
+} // namespace
+
+void finish_join_in_destructor(scope_frame* scope) {
+  if (std::uncaught_exceptions() == 0)
+    finish_join(scope);
+  else
+    suppress_children(scope);
 }
 
 bool finish_region(join::region_frame* scope) {
@@ -212,13 +215,17 @@ bool finish_region(join::region_frame* scope) {
   return complete;
 }
 
+bool is_unwound(const scope_frame* scope) noexcept {
+  return static_cast<unsigned>(std::uncaught_exceptions()) != scope->uncaught();
+}
+
 void end_region(join::region_frame* scope) {
   if (scope->region->marked()) // the canceller has announced it once
     stop_ended();
   if (!scope->needs_join())
     return;
-  if (std::uncaught_exceptions() != 0)
-    finish_join_in_destructor(scope);
+  if (is_unwound(scope))
+    suppress_children(scope);
   else
     finish_region(scope);
 }

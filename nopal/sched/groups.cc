@@ -23,11 +23,11 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/sched/ancestry.h"
-#include "nopal/sched/arenas.h"
 #include "nopal/sched/copies.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/steal.h"
 #include "nopal/sched/stop.h"
+#include "nopal/vproc/arenas.h"
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/overflow.h"
 #include "nopal/vproc/ready.h"
@@ -107,7 +107,7 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   if (failed && join::attach_failure(fork, !ours))
     announce_stop();
   // The thread that waits returns to the frame of run_on_new_stack; any other one must not.
-  if (ours && self->host->bound == child->begun && !self->host->member)
+  if (ours && self->host->bound.get() == child->begun && !self->host->member.get())
     return;
   if (ours)
     leave_main_path(self, fork->scope());
@@ -138,8 +138,11 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   begun->outer_copy = vproc::is_worker(vproc::current()) ? nullptr : set_other_aside();
   if (nested)
     vproc::share_ready(host); // before it is bound: its own queue then has the group's fibers only
-  begun->outer_role = host->now();
-  host->take_up({.scheduler = host->scheduler, .bound = begun, .runs = true});
+  begun->under_actions = !host->actions.empty();
+  begun->outer_role.take_up(*host);
+  host->bound.set(begun);
+  host->member.set(false);
+  host->runs.set(true);
   begun->mutexes_held = vproc::mutexes_held(); // these stay locked while the thread waits
   begun->control = arch::control_words::now();
   place_scheduler(host);
@@ -149,20 +152,22 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
   self->adopt(self->stack, stack::top(self->stack), begun);
-  if (vprocs > 1)
-    open_arena(begun, vprocs - 1);
+  if (begun->closed)
+    vproc::open_arena(begun, vprocs == 0 ? 0 : static_cast<int>(vprocs) - 1);
   look_at_next_fork(); // the vproc may be new: what was announced before has not told it
   return self;
 }
 
 NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
   vproc::vproc* const host = self->host;
-  group* const ended = host->bound;
+  group* const ended = host->bound.get();
   if (!stack::is_ours(scope->stack_pointer)) // as in run_on_new_stack, which added them
     base::remove_roots(scope->stack_pointer, host->scheduler.bounds.high);
   note_scheduler_stack(host);
-  close_arena(ended); // members are gone after that, so the group may be used again
+  vproc::close_arena(ended); // members are gone after that, so the group may be used again
   host->take_up(ended->outer_role);
+  if (ended->under_actions && host->actions.empty()) // others have them; the strand goes back soon
+    host->signals.tell(sync::preempt_requested);
   if (ended->outer_aside)
     put_aside(ended->outer);
   else
@@ -214,13 +219,14 @@ NOPAL_SWITCHES void run_group(fork_record* fork, const body_calls& calls, void* 
   if (amid_exceptions) {
     child.handled = std::current_exception();
     join::set_exceptions_aside(scope);
-    child.uncaught = scope->state().strand.exceptions.uncaught;
+    child.uncaught = scope->state().uncaught;
   }
   if (offered) {
     self->deque.publish_root(fork, name_of(self->group)); // from now on thieves may resume it
     vproc::announce_work(self, self->group);
     wait_for_thief(self);
   } else {
+    scope->activate(static_cast<unsigned>(std::uncaught_exceptions()));
     fork->complete(0);
   }
   self = run_on_new_stack(self, child);
@@ -247,7 +253,7 @@ NOPAL_SWITCHES void run_affine(fork_record* fork, const body_calls& child, void*
 NOPAL_SWITCHES void run(worker* self, finished_root finished) noexcept {
   scope_frame* const scope = finished.scope;
   base::forget_frames(arch::stack_pointer(), scope->stack_pointer);
-  const arch::control_words group_control = self->host->bound->control;
+  const arch::control_words group_control = self->host->bound.get()->control;
   end_group(self, scope);
   base::happens_after(&scope->state());
   join::put_exception_state(scope->state().strand.exceptions);

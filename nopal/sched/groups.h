@@ -21,8 +21,8 @@ struct finished_root;
 
 // A fork of a thread that runs no strand.
 void fork_in_new_group(join::fork_record* fork, const body_calls& child, void* closure) noexcept;
-// An affine region, or an arena, whose strands run on at most `vprocs` vprocs (arenas.h). The child
-// is a group of its own, and the continuation of its parent is not offered.
+// An affine region, or an arena, whose strands run on at most `vprocs` vprocs (vproc/arenas.h). The
+// child is a group of its own, and the continuation of its parent is not offered.
 void run_affine(join::fork_record* fork, const body_calls& child, void* closure,
                 unsigned vprocs = 0) noexcept;
 

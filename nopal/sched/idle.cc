@@ -3,7 +3,7 @@
 #include "nopal/sched/idle.h"
 
 #include "nopal/base/os.h"
-#include "nopal/sched/arenas.h"
+#include "nopal/vproc/arenas.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
 #include "nopal/vproc/settings.h"
@@ -25,15 +25,15 @@ bool ask_and_look(worker* self) noexcept {
     if (worker* const asked = vproc::worker_in(slot))
       asked->deque.ask_before_sleep();
   base::heavy_barrier(); // S5
-  group* const wanted = self->host->bound;
+  group* const wanted = self->host->bound.get();
   const auto has_work = [wanted](worker* other) { return other->deque.has_work(name_of(wanted)); };
   const auto has_ready = [](const vproc::vproc* other) { return !other->ready.empty(); };
   return vproc::any_other_worker(self, has_work) || vproc::suspended.has_work(wanted) ||
          may_go_on(self) || vproc::any_other_vproc(self->host, has_ready) ||
-         arena_has_work(self); // S6
+         vproc::arena_has_work(self); // S6
 }
 
-bool counted(const worker* self) noexcept { return self->host->bound == nullptr; }
+bool counted(const worker* self) noexcept { return self->host->bound.get() == nullptr; }
 
 void pause_search(const worker* self) noexcept {
   if (counted(self))
@@ -57,8 +57,8 @@ void hand_over(worker* self, group* source) noexcept {
 } // namespace
 
 bool group_finished(const worker* self) noexcept {
-  const group* const bound = self->host->bound;
-  return bound != nullptr && !self->host->member && bound->is_finished();
+  const group* const bound = self->host->bound.get();
+  return bound != nullptr && !self->host->member.get() && bound->is_finished();
 }
 
 bool may_go_on(const worker* self) noexcept {
@@ -67,12 +67,12 @@ bool may_go_on(const worker* self) noexcept {
 
 // A thread that waits for its group does not rest: it must be there when the group ends.
 bool must_rest(const worker* self) noexcept {
-  return self->host->spare.get() && self->host->bound == nullptr && vproc::too_many_spares();
+  return self->host->spare.get() && self->host->bound.get() == nullptr && vproc::too_many_spares();
 }
 
 void begin_search(const worker* self) noexcept {
   self->host->runs.set(false); // the timer leaves it alone (timer.cc)
-  self->host->searches_for.set(self->host->bound);
+  self->host->searches_for.set(self->host->bound.get());
   self->host->searches.set(true); // a forced steal may wait for it (thief_may_come)
   if (counted(self))
     vproc::idle.searching.fetch_add(1, base::seq_cst);
@@ -80,21 +80,24 @@ void begin_search(const worker* self) noexcept {
 
 void join_while_searching(const worker* self, group* joined) noexcept {
   pause_search(self); // while it is still unbound: bound vprocs are not counted
-  self->host->bound = joined;
-  self->host->member = true;
+  self->host->bound.set(joined);
+  self->host->member.set(true);
 }
 
 void sleep(worker* self) noexcept {
   vproc::lend_stack(self); // first: others may need the stack while it sleeps
-  group* const bound = self->host->bound;
+  group* const bound = self->host->bound.get();
   sync::parking_place& place = bound != nullptr ? bound->parking : self->host->parking;
   place.announce(vproc::idle); // S1
   pause_search(self);          // S2
   base::full_fence();          // S3
+  if (bound != nullptr)
+    vproc::unpin_actions(self->host); // after the fence, whose partner is in enqueue_on
   if (ask_and_look(self)) {
     place.cancel(vproc::idle);
   } else {
     self->host->count.sleeps.add(1);
+    const vproc::lending_asleep lent{self->host};
     place.wait();
   }
   begin_search(self);

@@ -199,11 +199,12 @@ NOPAL_SWITCHES bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, 
   return false;
 }
 
-NOPAL_SWITCHES void give_way() noexcept {
+NOPAL_SWITCHES void give_way() {
   worker* const self = vproc::current();
-  if (switch_to_next(self))
+  if (switch_to_next(self)) // not where anything is cancelled
     return;
-  if (self->host->actions.get() != nullptr || vproc::any_ready(self->host))
+  stop_if_told();
+  if (!self->host->actions.empty() || vproc::any_ready(self->host))
     wait_ready(false);
 }
 

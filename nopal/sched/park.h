@@ -46,9 +46,9 @@ bool park_or_stop(Enqueue enqueue, Withdraw withdraw) noexcept {
 }
 
 // The calling strand stays ready, but lets others go first. give_way: the fibers that are ready on
-// this vproc; no effect if there is none. end_turn: also those that become ready there before the
-// vproc has nothing else to do.
-void give_way() noexcept;
+// this vproc; no effect if there is none; throws `cancelled` if the strand is to stop. end_turn:
+// also those that become ready there before the vproc has nothing else to do.
+void give_way();
 void end_turn() noexcept;
 
 // Resumes the strand. Returns only if the strand's stack is being reclaimed: then the reclaimer

@@ -65,7 +65,8 @@ void open_all() {
   if (without_barrier && !at_each_fork && use.verbose.value)
     base::say("this kernel has no private expedited membarrier: every fork synchronises");
   vproc::open_table(without_barrier, use.seed.value);
-  vproc::open_timer(without_barrier, use.tick.value, use.num_workers.value);
+  vproc::open_timer(without_barrier, use.tick.value,
+                    {vproc::lend_place_of_another, vproc::take_place_back});
   vproc::report_stack_overflows(lowest_stack_known_to_others);
   if (use.stats.value)
     std::atexit(vproc::print_statistics);

@@ -118,8 +118,8 @@ NOPAL_SWITCHES void resume(worker* self, joined arrival) noexcept {
     return;
   scope->state().join.reset(); // before the main path goes on, which may fork in the scope again
   self->host->count.resumptions.add(1);
-  if (root && self->host->bound == arrival.group && !self->host->member &&
-      self->host->actions.get() == nullptr)
+  if (root && self->host->bound.get() == arrival.group && !self->host->member.get() &&
+      self->host->actions.empty())
     return run(self, finished_root{scope});
   if (root) {
     arrival.group->finish(scope); // the scope is the waiting thread's from now on
@@ -188,11 +188,8 @@ NOPAL_SWITCHES signal answer(worker* self, signal received) noexcept {
   case signal::kind::preempt:
     break;
   }
-  vproc::action* const top = self->host->actions.get();
-  if (top == nullptr)
-    return work(self, received);
-  self->host->actions.set(top->below); // popped before it is asked, so that it may push itself
-  return ask(self, top, received);
+  vproc::action* const top = self->host->actions.pop(); // before it is asked: it may push itself
+  return top == nullptr ? work(self, received) : ask(self, top, received);
 }
 
 // Called on the scheduler's stack.
@@ -205,6 +202,7 @@ NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
   vproc::vproc* const host = self->host;
   pool_thread_frame frame;
   host->beginning = &frame; // the frame lives until the thread ends
+  host->runs.set(true);     // it may find a strand before it searches
   place_scheduler(host);
   self->run_on(host);
   vproc::enter();
@@ -229,8 +227,7 @@ void push_action(vproc::vproc* host, vproc::action* pushed) noexcept {
                "a fiber on this vproc or another; each vproc needs an action of "
                "its own");
   pushed->pushed = true;
-  pushed->below = host->actions.get();
-  host->actions.set(pushed);
+  host->actions.push(pushed);
 }
 
 NOPAL_SWITCHES void child_ended(void* argument) noexcept {

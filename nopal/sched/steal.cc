@@ -11,11 +11,12 @@
 #include "nopal/sched/steal.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
-#include "nopal/sched/arenas.h"
 #include "nopal/sched/idle.h"
+#include "nopal/vproc/arenas.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
 #include "nopal/vproc/settings.h"
+#include "nopal/vproc/spares.h"
 #include "nopal/vproc/table.h"
 #include "nopal/vproc/threads.h"
 
@@ -42,7 +43,7 @@ next_step stolen_from(const worker* victim, worker* self, const item& taken) noe
 
 outcome steal_from(worker* victim, worker* self, next_step& next) noexcept {
   item taken{};
-  const outcome result = victim->deque.steal(name_of(self->host->bound), taken);
+  const outcome result = victim->deque.steal(name_of(self->host->bound.get()), taken);
   if (result == outcome::got)
     next = stolen_from(victim, self, taken);
   return result;
@@ -68,22 +69,22 @@ bool steal_from_anybody(worker* self, next_step& next) noexcept {
 
 bool steal_from_suspended(worker* self, next_step& next) noexcept {
   item taken{};
-  return vproc::suspended.steal(self->host->bound, taken, [&](const worker* victim) {
+  return vproc::suspended.steal(self->host->bound.get(), taken, [&](const worker* victim) {
     next = stolen_from(victim, self, taken); // under the list's lock: the victim does not go on
   });
 }
 
 bool steal_starved(worker* self, next_step& next) noexcept {
   return vproc::any_other_worker(self, [self, &next](worker* victim) {
-    return victim->deque.publish_for_owner(name_of(self->host->bound)) &&
+    return victim->deque.publish_for_owner(name_of(self->host->bound.get())) &&
            steal_from(victim, self, next) == outcome::got;
   });
 }
 
 // Finds what the vproc may go on with without stealing.
 bool go_on(worker* self, next_step& next) noexcept {
-  group* const bound = self->host->bound;
-  if (bound != nullptr && !self->host->member)
+  group* const bound = self->host->bound.get();
+  if (bound != nullptr && !self->host->member.get())
     if (scope_frame* const root = bound->take_finished()) {
       next = finished_root{root};
       return true;
@@ -93,42 +94,55 @@ bool go_on(worker* self, next_step& next) noexcept {
   return ready != nullptr;
 }
 
+// Takes a fiber that another vproc keeps, but not at the first look (vproc/ready_queues.h).
+bool steal_fiber(worker* self, vproc::ready_seen& seen, next_step& next) noexcept {
+  fiber* const taken = vproc::steal_ready(self->host, seen);
+  next = taken;
+  return taken != nullptr;
+}
+
 // Looks once for work of the arena that the vproc is bound to.
-bool search_arena(worker* self, next_step& next) noexcept {
+bool search_arena(worker* self, vproc::ready_seen& seen, next_step& next) noexcept {
   return go_on(self, next) || steal_from_anybody(self, next) || go_on(self, next) ||
-         steal_from_suspended(self, next) || steal_starved(self, next);
+         steal_fiber(self, seen, next) || steal_from_suspended(self, next) ||
+         steal_starved(self, next);
 }
 
 // Joins an arena that has a place and work. The vproc is a member as long as it finds more there.
-bool visit_arenas(worker* self, next_step& next) noexcept {
+bool visit_arenas(worker* self, vproc::ready_seen& seen, next_step& next) noexcept {
   vproc::vproc* const host = self->host;
-  if (host->bound != nullptr || host->spare.get())
+  if (host->bound.get() != nullptr)
     return false;
-  for (std::size_t i = 0; group* const joined = take_place(i); ++i) {
+  for (std::size_t i = 0; group* const joined = vproc::take_place(i); ++i) {
     // It still counts as searching for all groups, so it does not look long.
-    host->bound = joined;
-    host->member = true;
-    const bool found = search_arena(self, next);
-    host->bound = nullptr;
-    host->member = false;
+    host->bound.set(joined);
+    host->member.set(true);
+    const bool found = search_arena(self, seen, next);
+    host->bound.set(nullptr);
+    host->member.set(false);
     if (found) {
       join_while_searching(self, joined);
       return true;
     }
-    give_place_back(joined);
+    vproc::give_place_back(joined);
   }
   return false;
 }
 
-// Looks for more work of the member's arena; a member that finds nothing leaves.
+// Looks for more work of the member's arena; a member that finds nothing leaves, and so does one
+// whose place was lent only.
 bool stay_member(worker* self, next_step& next) noexcept {
   vproc::vproc* const host = self->host;
   const bool may_steal = self->stack != stack::no_stack || !stack::may_run_out();
-  if (may_steal && search_arena(self, next))
+  const bool must_leave =
+      vproc::too_many_members(host->bound.get()) || (host->spare.get() && vproc::too_many_spares());
+  vproc::ready_seen seen;
+  if (may_steal && !must_leave && search_arena(self, seen, next))
     return true;
   vproc::share_ready(host); // before it leaves: its own queue has fibers of the arena
-  give_place_back(std::exchange(host->bound, nullptr));
-  host->member = false;
+  vproc::give_place_back(host->bound.get());
+  host->bound.set(nullptr);
+  host->member.set(false);
   return false;
 }
 
@@ -137,7 +151,7 @@ bool stay_member(worker* self, next_step& next) noexcept {
 // stack meanwhile, and this vproc resumes it.
 bool reclaim_stacks(worker* self, next_step& next) noexcept {
   stack::handoff strand;
-  if (self->host->bound != nullptr || !stack::above_watermark() || !stack::reclaim(strand))
+  if (self->host->bound.get() != nullptr || !stack::above_watermark() || !stack::reclaim(strand))
     return false;
   self->host->count.handoffs.add(1);
   if (strand.group == nullptr) // a fiber; a main path's hand-over names its group
@@ -154,7 +168,7 @@ next_step find_work(worker* self, bool forked_first) noexcept {
   forked_first |= vproc::virtual_workers() > 1 && self->host->random.below(2) == 0;
   if (forked_first && !group_finished(self) && take_stack(self) && steal_from_suspended(self, next))
     return next;
-  if (self->host->member && stay_member(self, next))
+  if (self->host->member.get() && stay_member(self, next))
     return next;
   if (!must_rest(self) && go_on(self, next))
     return next;
@@ -178,16 +192,13 @@ next_step find_work(worker* self, bool forked_first) noexcept {
       break;
     if (may_go_on(self))
       continue;
-    if (fiber* const taken = vproc::steal_ready(self->host, seen)) {
-      next = taken;
-      break;
-    }
-    if (steal_from_suspended(self, next) || steal_starved(self, next) || visit_arenas(self, next) ||
-        reclaim_stacks(self, next))
+    if (steal_fiber(self, seen, next) || steal_from_suspended(self, next) ||
+        steal_starved(self, next) || visit_arenas(self, seen, next) || reclaim_stacks(self, next))
       break;
     if (round % kRounds == 0 && seen.any)
       base::sleep_us(nap_us = std::min(2 * nap_us, kLongestNap_us)); // until its keeper runs it
-    else if (round % kRounds == 0 && !(self->host->bound == nullptr && stack::above_watermark()))
+    else if (round % kRounds == 0 &&
+             !(self->host->bound.get() == nullptr && stack::above_watermark()))
       sleep(self);
   }
   end_search(self, next);
@@ -198,8 +209,7 @@ bool thief_may_come(const worker* self) noexcept {
   const group* const published = self->group;
   return vproc::any_other_vproc(self->host, [published](const vproc::vproc* host) {
     const group* const wanted = host->searches_for.get();
-    const bool joins =
-        wanted == nullptr && (!published->closed || (!host->spare.get() && has_place(published)));
+    const bool joins = wanted == nullptr && (!published->closed || vproc::has_place(published));
     return host->searches.get() && (wanted == published || joins);
   });
 }

@@ -88,7 +88,7 @@ void wake_if_cancelled(stack::stack_id on) noexcept {
     return;
   // Again if another canceller found the strand held: its mark may be newer than this walk.
   do {
-    if (strand->state.exceptions.uncaught == 0 && is_to_stop(strand->stack_pointer, strand->left) &&
+    if (is_to_stop({strand->stack_pointer, strand->left, strand->state.exceptions.uncaught}) &&
         strand->waits->claim(sync::choice::cancelled))
       vproc::make_ready(strand);
   } while (!word.let_go(strand));
@@ -108,16 +108,21 @@ void look_at_next_fork() noexcept {
 }
 
 bool stops_here() noexcept {
+  const worker* const self = vproc::current();
+  return vproc::is_worker(self) && self->host->signals.raised(sync::stop_requested) &&
+         stops_amid(static_cast<unsigned>(std::uncaught_exceptions()));
+}
+
+bool stops_amid(unsigned uncaught) noexcept {
   worker* const self = vproc::current();
-  if (!vproc::is_worker(self) || !self->host->signals.raised(sync::stop_requested) ||
-      std::uncaught_exceptions() != 0)
+  if (!self->host->signals.raised(sync::stop_requested))
     return false;
   // Taken before the walk: a canceller that marks during the walk raises it again.
   self->host->signals.take(sync::stop_requested);
-  if (!is_to_stop(arch::stack_pointer(), self))
-    return false;
-  self->host->signals.tell(sync::stop_requested); // each later fork and poll comes here
-  return true;
+  const bool stops = is_to_stop({arch::stack_pointer(), self, uncaught});
+  if (stops || (uncaught != 0 && anything_stops()))
+    self->host->signals.tell(sync::stop_requested); // each later fork and poll comes here
+  return stops;
 }
 
 void stop_if_told() {

@@ -2,9 +2,23 @@
 // How strands are told to stop, and how each finds out whether it is to stop.
 //
 // The canceller first marks what it cancels (a region's mark, a scope's failure), and then tells
-// all vprocs by a bit of their signal word. A vproc whose strand is not to stop takes the bit, and
-// is told again if it goes on with another strand while anything is cancelled. If the strand is to
-// stop the bit stays, so that each of its forks and polls comes here.
+// all vprocs by a bit of their signal word. A strand that finds its vproc's bit takes it, and looks
+// at what it stands in (ancestry.h). If it is to stop, or an exception unwinds it, it sets the bit
+// again.
+//
+// Invariant: a strand that is to stop runs on a vproc whose bit stands, or will when the canceller
+//            has told that vproc. So what stops depends on what is cancelled, not on who looked.
+//
+// For if a strand X has taken the bit in vain, its vproc can only go on with
+//   another strand      that it resumes, steals or begins. It looks first (look_at_next_fork).
+//   a child of X        X owns the fork's scope. If that is a region, the fork looks at its mark; if
+//                       a child has failed, at the failure (may_fork in nopal/scope.h). Else the
+//                       child is to stop only if X is.
+//   X's parent          when X ends. What stops the parent stops X, too, but below a shield, whose
+//                       end looks. Where a failure stops a main path, it stops its later children.
+//   X without an exception that was uncaught. Then X had set the bit again.
+//   X with one more     A region where as many are uncaught is X's own, as above, or has begun, and
+//                       was marked, since.
 //
 // Orders: the bit is the order S of sync/signal_word.h. The count of what is cancelled is raised
 //         before vprocs are told; a vproc that has taken its bit sees the count (T there). A group
@@ -15,6 +29,7 @@
 
 #include "nopal/config.h"
 #include "nopal/stack/stack.h"
+#include "nopal/vproc/worker_deque.h"
 
 #include <cstdint>
 
@@ -39,10 +54,17 @@ void look_at_next_fork() noexcept;
 // Wakes the strand that waits on this stack, if it is to stop.
 void wake_if_cancelled(stack::stack_id stack) noexcept;
 
-// Whether the calling strand is to stop. False while an exception unwinds it.
+// Whether the calling strand is to stop.
 bool stops_here() noexcept;
+// The same for a strand, whose thread does not show that it has so many uncaught exceptions.
+bool stops_amid(unsigned uncaught) noexcept;
 // Throws `cancelled` if the calling strand is to stop.
 void stop_if_told();
+// The same for what is done often: it looks where a poll would, and leaves other requests alone.
+[[gnu::always_inline]] inline void stop_point() {
+  if (!vproc::current_deque()->deque.allows_here()) [[unlikely]]
+    stop_if_told();
+}
 
 } // namespace nopal::inline NOPAL_ABI::sched
 NOPAL_HIDDEN_END

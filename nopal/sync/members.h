@@ -37,8 +37,9 @@ public:
     for (members* at = this; at != nullptr; at = at->above_) {
       at->waiting_.lock().lock();
       at->number_ = at->number_ - 1;
-      while (at->number_ == 0 && !at->waiting_.queue().empty())
-        ready.append(at->waiting_.queue().take());
+      while (Fiber* const next =
+                 at->number_ == 0 ? at->waiting_.queue().take(claimable{}) : nullptr)
+        ready.append(next);
     }
     for (members* at = this; at != nullptr;) {
       members* const above = at->above_; // `at` may be gone when it is unlocked
@@ -51,6 +52,8 @@ public:
   bool join(Fiber* fiber) noexcept {
     return waiting_.join(fiber, [this] { return number_ == 0; });
   }
+  // A fiber that waited and was cancelled.
+  void leave(const Fiber* fiber) noexcept { waiting_.remove(fiber); }
   bool any() noexcept {
     const base::locked guard{waiting_.lock()};
     return number_ != 0;

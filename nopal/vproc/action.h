@@ -8,11 +8,12 @@
 //
 // Below all actions the vproc's own scheduler (sched/schedule.cc) answers, by work stealing.
 //
-// Ownership: a vproc's thread owns the vproc's stack of actions, and `below` and `pushed` of each
-//            action on it. An action lies on one stack at a time.
+// Ownership: `below`, `pushed` and `starting` of an action are its vproc's thread's; those of an
+//            action that another thread takes from the stack are that thread's.
 // Paper: manticore-icfp08, section 3.1.
 #pragma once
 
+#include "nopal/base/atomic.h"
 #include "nopal/config.h"
 
 #include <cstdint>
@@ -50,12 +51,49 @@ struct action {
   // action below; or, after it has pushed an action, the fiber to enter.
   using receiver = signal (*)(action*, signal) noexcept;
 
-  explicit action(receiver answer) noexcept : receive{answer} {}
+  explicit action(receiver answer, fiber* start = nullptr) noexcept
+      : receive{answer}, starter{start} {}
 
   const receiver receive;
+  fiber* const starter;  // to enter it is to tell the action `stop`
+  bool starting = false; // `starter` is ready or held, and was not entered yet
   vproc* host = nullptr; // the vproc that asked it last
   action* below = nullptr;
   bool pushed = false;
+};
+
+// The actions of a vproc. Its thread pushes and pops. Any thread may take all at any time: then
+// each action yields (spares.h).
+//
+// Invariant: an action that is pushed is on one stack, and whoever takes it there takes it alone.
+// Orders:
+//   T  take_all: exchange acq_rel. Partner: the store release of push. Whoever takes the actions
+//      sees what their vproc wrote there.
+//   An empty stack is left alone, since only its own thread pushes.
+class action_stack {
+public:
+  bool empty() const noexcept { return top_.load(base::relaxed) == nullptr; }
+  action* take_all() noexcept {
+    return empty() ? nullptr : top_.exchange(nullptr, base::acq_rel); // T
+  }
+
+  // Owner.
+  void push(action* pushed) noexcept {
+    pushed->below = take_all();
+    put(pushed);
+  }
+  // Null: there is none, or another thread has just taken all.
+  action* pop() noexcept {
+    action* const top = take_all();
+    if (top != nullptr && top->below != nullptr)
+      put(top->below);
+    return top;
+  }
+  // Precondition: the stack is empty.
+  void put(action* all) noexcept { top_.store(all, base::release); } // T
+
+private:
+  base::atomic<action*> top_{nullptr};
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

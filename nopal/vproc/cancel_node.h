@@ -41,6 +41,7 @@ public:
   bool has_members() noexcept { return members_.any(); }
   // False: the node has no member, and the fiber need not wait.
   bool join_members(fiber* waiting) noexcept { return members_.join(waiting); }
+  void leave_members(const fiber* waiting) noexcept { members_.leave(waiting); }
   // Called after the last member has ended: the calling strand sees what all members did.
   void note_members_ended() noexcept { base::happens_after(&members_); }
 

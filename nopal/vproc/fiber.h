@@ -49,14 +49,20 @@ struct fiber : arch::context {
   bool own_control = false;  // the strand's control words are not its group's
   bool stack_in_use = false; // its stack was not retired, since it is ready at once (park.cc)
   bool turn_ended = false;   // it was preempted: fibers that its vproc keeps go first
+  bool again = false;        // the action that it starts has yielded
+  bool anywhere = false;     // the action that it starts goes on on any vproc, pinned or not
   sync::thread_waker waker;  // of a thread that runs no strands
   // A strand that can be cancelled while it waits: its waker and the canceller claim this, and the
   // first claim decides. Else null.
   sync::choice* waits = nullptr;
 
   bool claim() noexcept { return waits == nullptr || waits->claim(0); }
+  bool gave_way() const noexcept { return stack_in_use || again; }
   // The only vproc that may run the fiber; null: any may.
-  vproc* pinned_to() const noexcept { return context == nullptr ? nullptr : context->pinned; }
+  vproc* pinned_to() const noexcept {
+    vproc* const pinned = context == nullptr ? nullptr : context->pinned;
+    return pinned == nullptr || anywhere ? nullptr : pinned;
+  }
   bool is_pinned() const noexcept { return pinned_to() != nullptr; }
 };
 

@@ -41,16 +41,18 @@ struct group {
   bool outer_aside = false;   // `outer` was set aside for another copy (sched/copies.h)
   copy* outer_copy = nullptr; // the copy whose strand the thread ran; null: none
   role outer_role;            // its vproc's
+  bool under_actions = false; // that had actions
   int mutexes_held = 0;       // in check builds: by the thread, when the group began
   // The waiting thread's when the group began. The group's strands compute with them, but for those
   // that have changed their own (nopal/floating_point.h).
   arch::control_words control;
 
   // Its strands run on the waiting thread and on vprocs that have joined it, and nowhere else
-  // (sched/arenas.h). The lock there guards `places` and `members`.
+  // (arenas.h). The lock there guards the three numbers.
   bool closed = false;
-  unsigned places = 0;  // free ones, for vprocs that join
-  unsigned members = 0; // vprocs that have joined
+  int places = 0;  // for vprocs that join
+  int lent = 0;    // places of vprocs that block, sleep in a region within, or are stood in for
+  int members = 0; // vprocs that have joined
 
   base::count masks; // guards against preemption, of its strands that are in no computation
 

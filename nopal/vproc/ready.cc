@@ -29,24 +29,23 @@ void give(policy* receiver, fiber* strand) noexcept {
   want_ticks();
 }
 
-} // namespace
-
-void make_ready(fiber* strand) noexcept {
+void make_ready(fiber* strand, bool may_keep) noexcept {
   base::happens_before(strand);
   group* const fibers_group = strand->group; // the strand may end once it is in a queue
   if (fibers_group == nullptr)
     return strand->waker.wake(); // a thread that runs no strands waits
   worker* const self = current();
-  const bool may_run_here = is_worker(self) && runs_when_bound_to(self->host->bound)(strand);
+  const bool may_run_here = is_worker(self) && runs_when_bound_to(self->host->bound.get())(strand);
   if (vproc* const pinned = strand->pinned_to()) {
     if (!may_run_here || self->host != pinned)
       return enqueue_on(pinned, strand);
-  } else if (strand->context != nullptr && strand->context->computation->policy != nullptr) {
-    return give(strand->context->computation->policy, strand);
+  } else if (strand->context != nullptr && strand->context->computation->policy != nullptr &&
+             strand->context->computation->group == fibers_group) {
+    return give(strand->context->computation->policy, strand); // not in a region of its fiber
   }
-  // A fiber whose turn has ended goes behind those that its vproc keeps, into the shared queue, but
-  // for a pinned one, which no other vproc may take.
-  if (may_run_here && (!strand->turn_ended || strand->is_pinned())) {
+  // A fiber whose turn has ended goes behind those that its vproc keeps, to all vprocs, but for a
+  // pinned one, which no other vproc may take.
+  if (may_run_here && may_keep && (!strand->turn_ended || strand->is_pinned())) {
     self->host->ready.add(strand);
     announce_ready(self, fibers_group);
   } else {
@@ -56,6 +55,11 @@ void make_ready(fiber* strand) noexcept {
   want_ticks();
 }
 
+} // namespace
+
+void make_ready(fiber* strand) noexcept { make_ready(strand, true); }
+void make_ready_for_others(fiber* strand) noexcept { make_ready(strand, false); }
+
 void make_all_ready(fiber* first) noexcept {
   while (first != nullptr) {
     fiber* const next = first->next_waiting; // its frame may end once it is ready
@@ -64,8 +68,9 @@ void make_all_ready(fiber* first) noexcept {
 }
 
 void enqueue_on(vproc* target, fiber* strand) noexcept {
-  NOPAL_ASSERT(target != nullptr && !target->spare.get() &&
-                   (target == strand->group->host || (target->in_pool && !strand->group->closed)),
+  NOPAL_ASSERT(target != nullptr &&
+                   (target == strand->group->host ||
+                    (target->in_pool && !target->spare.get() && !strand->group->closed)),
                "a fiber was enqueued on a vproc that cannot run it: a nopal::place is one of those "
                "that nopal::places, host and provision return within the same outermost nopal::run "
                "or affine region");
@@ -73,7 +78,11 @@ void enqueue_on(vproc* target, fiber* strand) noexcept {
   group* const fibers_group = strand->group; // the strand may end once it is in the queue
   target->remote.add(strand);
   worker* const self = current();
-  wake_vproc(is_worker(self) ? self : nullptr, target, fibers_group);
+  wake_vproc(is_worker(self) ? self : nullptr, target, fibers_group); // with a fence (spares.cc)
+  const group* const bound = target->bound.get();
+  if ((bound != nullptr && bound != fibers_group) || target->blocked.any() ||
+      target->stood_in.load(base::relaxed))
+    unpin_actions(target);
   want_ticks();
 }
 
@@ -83,6 +92,27 @@ void share_ready(vproc* keeper) noexcept {
       keeper->remote.add(strand); // the calling thread takes it later, so nobody is woken
       continue;
     }
+    group* const fibers_group = strand->group; // the strand may end once it is in the queue
+    shared_ready.add(strand);
+    announce_work(nullptr, fibers_group);
+  }
+}
+
+void unpin_actions(vproc* replaced) noexcept {
+  const auto wanted = [](const fiber* strand) {
+    return strand->starts != nullptr && strand->is_pinned();
+  };
+  while (fiber* const start = replaced->remote.take(wanted)) {
+    group* const fibers_group = start->group;
+    start->anywhere = true;
+    shared_ready.add(start);
+    announce_work(nullptr, fibers_group);
+  }
+}
+
+void share_ready_of_another(vproc* keeper) noexcept {
+  const auto any = [](const fiber* strand) { return !strand->is_pinned(); };
+  while (fiber* const strand = keeper->ready.steal(any)) {
     group* const fibers_group = strand->group; // the strand may end once it is in the queue
     shared_ready.add(strand);
     announce_work(nullptr, fibers_group);

@@ -10,12 +10,19 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 // Any thread, once for each time that the fiber was parked. The caller does not use it after that.
 void make_ready(fiber* strand) noexcept;
+// The same, but the calling thread's vproc does not keep it.
+void make_ready_for_others(fiber* strand) noexcept;
 // The same for all of a list that is linked by `next_waiting`; null: there is none.
 void make_all_ready(fiber* first) noexcept;
 // The same, but only this vproc runs the fiber. Precondition, checked: it can run there.
 void enqueue_on(vproc* target, fiber* strand) noexcept;
 // Gives the fibers that the vproc keeps to all vprocs, before it rests or waits for one group.
 void share_ready(vproc* keeper) noexcept;
+// The same, called by another thread, but for the fibers that are pinned there.
+void share_ready_of_another(vproc* keeper) noexcept;
+// The actions that are pinned to a vproc and ready there go to all vprocs, while its thread does
+// not run, or runs what is in a region alone.
+void unpin_actions(vproc* replaced) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::vproc
 NOPAL_HIDDEN_END

@@ -5,32 +5,38 @@
 #include "nopal/vproc/settings.h"
 #include "nopal/vproc/table.h"
 
+#include <utility>
+
 namespace nopal::inline NOPAL_ABI::vproc {
 
-alignas(64) sync::shared_queue<fiber> shared_ready;
+shared_fibers shared_ready;
 
-// Each queue comes first now and then, since the one before it might never be empty.
+// Each queue comes first now and then, since the one before it might never be empty: after a tick
+// fibers that others have woken.
 fiber* take_ready(vproc* taker) noexcept {
-  const auto wanted = runs_when_bound_to(taker->bound);
+  const auto wanted = runs_when_bound_to(taker->bound.get());
   const auto remote = [&] { return taker->remote.take(wanted); };
   const auto own = [&] { return taker->ready.take(); };
-  const auto shared = [&] { return shared_ready.take(wanted); };
   const auto first_of = [](auto... from) {
     fiber* first = nullptr;
     static_cast<void>(((first = from()) || ...));
     return first;
   };
-  const bool shared_first =
-      virtual_workers() > 1 ? taker->random.below(2) == 0 : taker->looks_further();
+  const bool further = taker->looks_further();
+  const bool shared_first = virtual_workers() > 1 ? taker->random.below(2) == 0 : further;
+  const auto shared = [&] { return shared_ready.take(wanted, further); };
   const bool own_first = taker->ready.turns() % 64 == 31;
   taker->ready.begin_turn(); // thieves see that the vproc turns to its fibers (ready_seen)
+  if (std::exchange(taker->turn_over, false))
+    if (fiber* const woken = shared_ready.take_woken(wanted))
+      return woken;
   return shared_first ? first_of(shared, remote, own)
          : own_first  ? first_of(own, remote, shared)
                       : first_of(remote, own, shared);
 }
 
 bool any_ready(vproc* taker) noexcept {
-  const auto wanted = runs_when_bound_to(taker->bound);
+  const auto wanted = runs_when_bound_to(taker->bound.get());
   return !taker->ready.empty() || taker->remote.holds(wanted) || shared_ready.holds(wanted);
 }
 
@@ -52,8 +58,8 @@ fiber* steal_ready(vproc* thief, ready_seen& before) noexcept {
     now.any = true;
     // The sums agree at the last of these vprocs only, if none of them has turned to its fibers.
     if (before.any && before.turns == now.turns)
-      taken =
-          victim->ready.steal([may_run = runs_when_bound_to(thief->bound)](const fiber* strand) {
+      taken = victim->ready.steal(
+          [may_run = runs_when_bound_to(thief->bound.get())](const fiber* strand) {
             return may_run(strand) && !strand->is_pinned();
           });
     return taken != nullptr;

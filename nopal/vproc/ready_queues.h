@@ -3,7 +3,7 @@
 //
 //   remote   each vproc's: fibers that only that vproc may run
 //   own      each vproc's: fibers that its thread made ready (sync/local_queue.h)
-//   shared   one queue: fibers that all vprocs take
+//   shared   fibers that all vprocs take
 //
 // A thread of the pool runs any fiber; a thread that waits for its group, only that group's fibers.
 #pragma once
@@ -17,7 +17,28 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-extern sync::shared_queue<fiber> shared_ready;
+// Those that were woken, are new or have yielded come before those whose turn has ended.
+class shared_fibers {
+public:
+  void add(fiber* strand) noexcept { (strand->turn_ended ? preempted_ : woken_).add(strand); }
+  std::uint32_t count() const noexcept { return woken_.count() + preempted_.count(); }
+  bool empty() const noexcept { return count() == 0; }
+
+  template <class Wanted = sync::any_member>
+  fiber* take(Wanted wanted = {}, bool preempted_first = false) noexcept {
+    fiber* const found = (preempted_first ? preempted_ : woken_).take(wanted);
+    return found != nullptr ? found : (preempted_first ? woken_ : preempted_).take(wanted);
+  }
+  template <class Wanted> fiber* take_woken(Wanted wanted) noexcept { return woken_.take(wanted); }
+  template <class Wanted> bool holds(Wanted wanted) noexcept {
+    return woken_.holds(wanted) || preempted_.holds(wanted);
+  }
+
+private:
+  alignas(64) sync::shared_queue<fiber> woken_;
+  alignas(64) sync::shared_queue<fiber> preempted_;
+};
+extern shared_fibers shared_ready;
 
 // True for the fibers that a vproc bound to this group may run (null: bound to none).
 inline auto runs_when_bound_to(const group* bound) noexcept {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 // How spares start, rest and are called. Blocking takes a system call, so a lock costs little here.
 //
-// Invariant (under the lock): active <= lent + spares that have not looked for work since `lent`
-// fell.
+// Invariant (under the lock): active <= lent places + spares that have not looked for work since
+// that number fell.
 #include "nopal/vproc/spares.h"
+#include "nopal/vproc/arenas.h"
+#include "nopal/vproc/ready.h"
 #include "nopal/vproc/settings.h"
+#include "nopal/vproc/table.h"
 #include "nopal/vproc/threads.h"
 #include "nopal/vproc/worker.h"
 
@@ -15,8 +18,8 @@ namespace nopal::inline NOPAL_ABI::vproc {
 namespace {
 
 std::mutex lock;      // of all below
-unsigned lent = 0;    // places of vprocs that block, or do not take their signals
-unsigned active = 0;  // spares that run, or are about to
+int lent_places = 0;  // places of vprocs that block, or sleep, or do not take their signals
+int active = 0;       // spares that run, or are about to
 unsigned resting = 0; // spares that rest, less those that were called
 unsigned called = 0;  // calls that no spare has taken yet
 
@@ -28,10 +31,11 @@ std::condition_variable& spare_wanted() {
 
 } // namespace
 
-void lend_spare() noexcept {
+// Calls at most one spare: each call lends the place of one thread that ran.
+void lend_spare(int places) noexcept {
   const std::scoped_lock guard{lock};
-  lent += 1;
-  if (active >= lent)
+  lent_places += places;
+  if (active >= lent_places)
     return;
   if (resting > 0) {
     active += 1; // at once, so that the next caller does not count on the same spare
@@ -43,36 +47,136 @@ void lend_spare() noexcept {
   }
 }
 
-void take_spare_back() noexcept {
+void take_spare_back(int places) noexcept {
   const std::scoped_lock guard{lock};
-  lent -= 1; // a spare that this leaves over finds out when it next looks for work
+  lent_places -= places; // a spare that this leaves over finds out when it next looks for work
 }
 
-// Virtual workers have one thread, which blocks. Otherwise the vproc counts as blocked first, so
-// that the timer does not lend its place a second time.
-lending::lending()
-    : lent_{is_worker(current()) && virtual_workers() == 0 ? current()->host : nullptr} {
+namespace {
+
+// Of the groups whose strands a vproc would run that is bound to this one, from there outwards. A
+// member of an arena would run nothing outside of it.
+void lend_arenas(group* bound, bool member, int number) noexcept {
+  while (bound != nullptr) {
+    lend_places(bound, number);
+    const role& outer = bound->outer_role;
+    bound = member ? nullptr : outer.bound.get();
+    member = outer.member.get();
+  }
+}
+
+// Each action of the vproc yields, also those that its regions have set aside.
+void yield_actions(role& inner) noexcept {
+  for (role* at = &inner;;) {
+    for (action* next = at->actions.take_all(); next != nullptr;) {
+      action* const yielding = next;
+      next = yielding->below; // first: it may run at once
+      yielding->pushed = false;
+      yielding->starting = true;
+      yielding->starter->again = false;
+      yielding->starter->anywhere = true;
+      make_ready_for_others(yielding->starter);
+    }
+    group* const bound = at->bound.get();
+    if (bound == nullptr || at->member.get())
+      return;
+    at = &bound->outer_role;
+  }
+}
+
+// Whether nobody else runs what is outside of the region that this vproc waits for. Spares do not
+// count: they may be about to rest. A place of an arena is the vproc's own.
+bool keeps_others_from_running(const vproc* sleeper) noexcept {
+  const group* const bound = sleeper->bound.get();
+  if (bound == nullptr || sleeper->member.get() || !is_worker(bound->outer))
+    return false;
+  if (bound->closed)
+    return true;
+  for (std::uint32_t i = 0; i < pool_size(); ++i) {
+    const vproc* const other = pool_vproc(i);
+    if (!other->spare.get() && other->searches.get() && other->searches_for.get() == nullptr)
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+// A vproc that blocks counts as blocked first, so that the timer does not lend its place a second
+// time.
+lending::lending(vproc* lent, int places, bool asleep)
+    : lent_{lent}, places_{places}, asleep_{asleep} {
   if (lent_ == nullptr)
     return;
-  lent_->blocked.add();
+  role* const outermost = asleep ? &lent_->bound.get()->outer_role : lent_;
+  lent_->blocked.add(); // before the look at what is enqueued there (enqueue_on)
+  bound_ = outermost->bound.get();
+  member_ = outermost->member.get();
+  had_actions_ = !lent_->actions.empty();
+  lend_arenas(bound_, member_, 1);
+  yield_actions(*lent_);
+  if (!asleep)
+    unpin_actions(lent_);
+  lend_spare(places_);
+}
+
+namespace {
+
+// Virtual workers have one thread, which blocks.
+vproc* blocking_vproc() noexcept {
+  return is_worker(current()) && virtual_workers() == 0 ? current()->host : nullptr;
+}
+// A spare that waits for a region is no spare for others, so it needs one for the region and one
+// for itself.
+int places_of(const vproc* lent) noexcept {
+  return lent != nullptr && lent->spare.get() && lent->bound.get() != nullptr ? 2 : 1;
+}
+
+} // namespace
+
+lending::lending() : lending{blocking_vproc(), places_of(blocking_vproc()), false} {}
+lending_asleep::lending_asleep(vproc* sleeper)
+    : lending{keeps_others_from_running(sleeper) ? sleeper : nullptr, 1, true} {
+  yield_actions(*sleeper); // also where another thread is idle, which runs them then
+}
+
+void lending::take_back() noexcept {
+  if (lent_ == nullptr)
+    return;
+  take_spare_back(places_);
+  lend_arenas(bound_, member_, -1);
+  lent_->blocked.subtract();
+  if (had_actions_ && !asleep_) // others have them: the strand goes back to its scheduler soon
+    current()->host->signals.tell(sync::preempt_requested);
+}
+
+// The vproc may be bound to another group at any time, so the arenas outside are left alone.
+void lend_place_of_another(vproc* lent) noexcept {
+  group* const bound = lent->bound.get();
+  lent->lent_in.set(bound);
+  if (bound != nullptr)
+    lend_places(bound, 1);
+  yield_actions(*lent);
+  share_ready_of_another(lent);
+  lent->stood_in.store(true, base::seq_cst); // from now on the vproc may take its place back
+  unpin_actions(lent);                       // those that come later see `stood_in` (enqueue_on)
   lend_spare();
 }
 
-lending::~lending() {
-  if (lent_ == nullptr)
-    return;
-  lent_->blocked.subtract();
+void take_place_back(vproc* lent) noexcept {
   take_spare_back();
+  if (group* const bound = lent->lent_in.get())
+    lend_places(bound, -1);
 }
 
 bool too_many_spares() noexcept {
   const std::scoped_lock guard{lock};
-  return active > lent;
+  return active > lent_places;
 }
 
 void rest_until_wanted(const vproc* host) noexcept {
   std::unique_lock guard{lock};
-  if (active <= lent)
+  if (active <= lent_places)
     return;
   active -= 1; // before the wait: the next call of lend_spare calls this spare
   resting += 1;
@@ -88,7 +192,7 @@ void wake_resting_spares() noexcept {
 
 void forget_spares() noexcept {
   const std::scoped_lock guard{lock};
-  active = resting = called = 0; // `lent` stays: a vproc may take its place back later
+  active = resting = called = 0; // `lent_places` stays: a vproc may take its place back later
 }
 
 } // namespace nopal::inline NOPAL_ABI::vproc

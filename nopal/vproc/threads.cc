@@ -196,7 +196,7 @@ void join_pool_threads() noexcept {
 }
 
 bool is_to_end(const vproc* host) noexcept {
-  return ends.load(base::relaxed) && host->in_pool && host->bound == nullptr;
+  return ends.load(base::relaxed) && host->in_pool && host->bound.get() == nullptr;
 }
 
 [[gnu::noinline]] void check_no_callback() noexcept {

@@ -7,12 +7,14 @@
 #include "nopal/vproc/timer.h"
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/vproc/ready_queues.h"
-#include "nopal/vproc/spares.h"
 #include "nopal/vproc/table.h"
 #include "nopal/vproc/threads.h"
+
+#include <utility>
 
 namespace nopal::inline NOPAL_ABI::vproc {
 namespace {
@@ -26,8 +28,10 @@ enum : std::uint32_t { ticking, resting, not_started, off };
 alignas(64) base::atomic<std::uint32_t> state{off};
 bool fenced = false;
 unsigned tick_us = 0;
-unsigned most_stand_ins = 0;
-base::atomic<unsigned> stand_ins{0};
+constexpr unsigned kMostStandIns = 256;
+base::atomic<unsigned> standing_in{0};
+bool said_that_none_is_left = false; // used by the timer's thread
+stand_ins calls{nullptr, nullptr};
 unsigned ignored[most_vprocs]; // of each vproc: ticks in a row whose signal it has not taken. Only
                                // the timer's thread uses this.
 
@@ -36,15 +40,21 @@ base::count alternatives;
 // Whether the vproc's strand keeps something else from running. A wrong answer costs a tick.
 bool competes(const vproc* host) noexcept {
   return host->runs.get() && !host->blocked.any() &&
-         (any_alternatives() || seem_ready(host) != 0 || host->actions.get() != nullptr);
+         (any_alternatives() || seem_ready(host) != 0 || !host->actions.empty());
 }
 
 void stand_in_for(vproc* host) noexcept {
-  if (host->stood_in.load(base::relaxed) || stand_ins.load(base::relaxed) >= most_stand_ins)
+  if (host->stood_in.load(base::relaxed))
     return;
-  stand_ins.fetch_add(1, base::relaxed);
-  lend_spare();
-  host->stood_in.store(true, base::release); // then the vproc may take its place back
+  if (standing_in.load(base::relaxed) >= kMostStandIns) {
+    if (!std::exchange(said_that_none_is_left, true))
+      base::say("%u strands run code that neither forks nor polls, and others are ready; no more "
+                "threads stand in for such strands, so call nopal::poll there",
+                kMostStandIns);
+    return;
+  }
+  standing_in.fetch_add(1, base::relaxed);
+  calls.lend(host);
 }
 
 // Returns whether anything competed.
@@ -108,9 +118,9 @@ void rest() noexcept {
 
 } // namespace
 
-void open_timer(bool without_barrier, unsigned tick_ms, unsigned workers) noexcept {
+void open_timer(bool without_barrier, unsigned tick_ms, stand_ins use) noexcept {
   fenced = without_barrier;
-  most_stand_ins = workers;
+  calls = use;
   tick_us = tick_ms * 1000;
   state.store(tick_ms == 0 ? off : not_started, base::relaxed);
 }
@@ -126,10 +136,11 @@ void want_ticks() noexcept {
 
 void heed_preemption(vproc* host) noexcept {
   host->signals.take(sync::preempt_requested); // first: from now on `ignored` starts at 0 again
+  host->turn_over = true;
   if (!host->stood_in.load(base::relaxed) || !host->stood_in.exchange(false, base::acq_rel))
     return;
-  stand_ins.fetch_sub(1, base::relaxed);
-  take_spare_back();
+  standing_in.fetch_sub(1, base::relaxed);
+  calls.take_back(host);
 }
 
 void begin_alternatives() noexcept {

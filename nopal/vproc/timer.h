@@ -9,7 +9,7 @@
 // A vproc that does not take its signal for kPatience ticks runs code that neither forks nor polls.
 // Nothing interrupts that: it may hold a lock, of malloc say. Instead a spare thread takes the
 // vproc's place, as for `blocking`, until the vproc takes its signal. Of such spares there are at
-// most as many as workers.
+// most 256; the next one that would be called is missed with a sentence, once.
 #pragma once
 
 #include "nopal/config.h"
@@ -19,7 +19,13 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 struct vproc;
 
-void open_timer(bool without_barrier, unsigned tick_ms, unsigned workers) noexcept;
+// How the place of a vproc is lent that does not take its signals, and taken back.
+struct stand_ins {
+  void (*lend)(vproc*) noexcept;
+  void (*take_back)(vproc*) noexcept;
+};
+
+void open_timer(bool without_barrier, unsigned tick_ms, stand_ins calls) noexcept;
 
 // Any thread, after a fiber was made ready for others to find.
 void want_ticks() noexcept;

@@ -21,13 +21,13 @@
 #include "nopal/sync/signal_word.h"
 #include "nopal/sync/vain_steals.h"
 #include "nopal/sync/wait_word.h"
+#include "nopal/vproc/action.h"
 
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
-struct action;
 struct fiber;
 struct group;
 struct worker;
@@ -66,27 +66,34 @@ struct scheduler_place {
 };
 
 // The fields of a vproc that a group replaces. A thread that begins a group stores its vproc's role
-// in the group, and takes it up again when the group ends (sched/groups.cc).
+// in the group, and takes it up again when the group ends (sched/groups.cc). A thread that lends
+// the place of another one follows these roles, which may change meanwhile (spares.cc).
 struct role {
   scheduler_place scheduler;
-  group* bound = nullptr;    // it runs strands of this group only; null: of any open group
-  bool member = false;       // another thread waits for that group (sched/arenas.h)
-  action* actions = nullptr; // the action on top
-  bool runs = false;         // it runs a strand or an action, and does not look for work
+  shown<group*> bound;  // it runs strands of this group only; null: of any open group
+  shown<bool> member;   // another thread waits for that group (arenas.h)
+  action_stack actions; // others may take them
+  shown<bool> runs;     // it runs a strand or an action, and does not look for work
+
+  // `from` has no actions after that, and this one had none.
+  void take_up(role& from) noexcept {
+    scheduler = from.scheduler;
+    bound.set(from.bound.get());
+    member.set(from.member.get());
+    actions.put(from.actions.take_all());
+    runs.set(from.runs.get());
+  }
 };
 
-struct vproc {
-  scheduler_place scheduler; // this, `member`, `bound`, `actions` and `runs`: see role
+struct vproc : role {
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   int* error = nullptr;                                           // its thread's errno
-  arch::context* beginning = nullptr; // where a pool thread began, and ends
-  bool member = false;
-  group* bound = nullptr;
-  shown<action*> actions;
+  arch::context* beginning = nullptr;    // where a pool thread began, and ends
   const action* asked = nullptr;         // the action that decides now
   bool watched = base::a_tool_watches(); // a tool must see each switch of stacks
   std::uint32_t number = 0;              // its index among all vprocs
   std::uint32_t turns_owed = 0;          // of ready strands, before the next alternative begins
+  bool turn_over = false; // a tick has passed since an action yielded, or woken fibers came first
   bool in_pool = false;
   shown<bool> spare; // a pool thread that is active only while others block (spares.h)
   base::random random;
@@ -101,20 +108,11 @@ struct vproc {
   alignas(64) sync::shared_queue<fiber> remote;
   base::handed_over<std::uint32_t> computations{0}; // that have provisioned it (provision.h)
 
-  role now() const noexcept { return {scheduler, bound, member, actions.get(), runs.get()}; }
-  void take_up(const role& next) noexcept {
-    scheduler = next.scheduler;
-    bound = next.bound;
-    member = next.member;
-    actions.set(next.actions);
-    runs.set(next.runs);
-  }
-
   // True at each 64th turn: the shared fibers come first, since its own might never end.
   bool looks_further() const noexcept { return ready.turns() % 64 == 63; }
   // Whether its own queue alone decides what it runs next.
   bool may_switch() const noexcept {
-    return actions.get() == nullptr && remote.empty() && !spare.get() && !watched &&
+    return actions.empty() && remote.empty() && !spare.get() && !watched &&
            !signals.maybe_raised(~0u);
   }
 
@@ -122,11 +120,11 @@ struct vproc {
 
   // Other threads request something of it with these, and read them (sched/stop.h, timer.h).
   alignas(64) sync::signal_word<worker> signals;
-  shown<bool> runs;
   shown<bool> searches;             // it looks for work, or sleeps until work wakes it
   shown<const group*> searches_for; // the group whose work it looks for; null: any open one
-  base::count blocked; // its thread is in `blocking`, and a spare has its place already
+  base::count blocked; // its thread blocks, or sleeps in a region, and has lent its place
   base::atomic<bool> stood_in{false}; // a spare has its place, since it did not take its signals
+  shown<group*> lent_in;              // the group that it was bound to then
 
   alignas(64) sync::parking_place parking; // where its thread sleeps while it is not bound
 };

@@ -203,10 +203,17 @@ BUGS = (
     ),
     # Our own: what strands that are to stop rely on.
     (
-        "a strand that is unwound attends and is not told again",
+        "a strand that is unwound looks in vain and is not told again",
         _CANCELLING,
-        "limit.attend(); look_at_next_fork(0);",
-        "limit.attend();",
+        "if (to_stop || (of_strand == amid::exceptions && stops.any()))",
+        "if (to_stop)",
+        _CANCELLING,
+    ),
+    (
+        "an owner looks at its region, and then in vain at itself",
+        _CANCELLING,
+        "fork_in(0, nullptr); begun = !outer.marked();",
+        "begun = !outer.marked(); fork_in(0, nullptr);",
         _CANCELLING,
     ),
     (

@@ -3,10 +3,10 @@
 // next fork, whatever its vproc ran before, wherever the strand goes on and whoever cancels
 // meanwhile. And it sees what was done before.
 //
-// The calls and their order are those of sched/stop.cc (cancel, stops_here, look_at_next_fork),
-// sched/forks.cc (push_slow, fork_with_own_state), sched/schedule.cc (run), sched/groups.cc
-// (begin_group), vproc/table.cc (make_vproc) and fibers/fibers.cc (begin_fiber). A fork is the
-// comparison with the limit.
+// The calls and their order are those of sched/stop.cc (cancel, stops_amid, look_at_next_fork),
+// sched/forks.cc (push_slow, fork_with_own_state), nopal/scope.h (may_fork), sched/schedule.cc
+// (run), sched/groups.cc (begin_group), vproc/table.cc (make_vproc) and fibers/fibers.cc
+// (begin_fiber). A fork is the comparison with the limit.
 #include "fake_stack.h"
 
 #include "nopal/base/count.h"
@@ -73,8 +73,10 @@ struct cancelling {
     if (stops.any())
       vprocs[here].signals.tell(sync::stop_requested);
   }
-  // Whether the strand is to stop.
-  bool fork_in(unsigned here, const join::cancelable* region) noexcept {
+  // Whether the strand is to stop. An exception that unwinds it hides the region.
+  enum class amid { nothing, exceptions };
+  bool fork_in(unsigned here, const join::cancelable* region,
+               amid of_strand = amid::nothing) noexcept {
     vproc_of_strands& on = vprocs[here];
     if (on.worker.limit.allows_here())
       return false;
@@ -82,10 +84,10 @@ struct cancelling {
     if (!on.signals.raised(sync::stop_requested))
       return false;
     on.signals.take(sync::stop_requested);
-    if (region == nullptr || !region->cancelled())
-      return false;
-    on.signals.tell(sync::stop_requested);
-    return true;
+    const bool to_stop = region != nullptr && region->cancelled();
+    if (to_stop || (of_strand == amid::exceptions && stops.any()))
+      on.signals.tell(sync::stop_requested);
+    return to_stop;
   }
   void fork_in_cancelled(unsigned here) noexcept {
     if (fork_in(here, &inner))
@@ -226,21 +228,35 @@ struct makes_vproc : scenario<makes_vproc, 2>, cancelling {
 // An exception unwinds the strand while it forks: it does not stop then, but after that.
 struct unwinds : scenario<unwinds, 2>, cancelling {
   void before() { make_vproc(); }
-  void fork_amid_exceptions() noexcept {
-    deque::limit<fake_bounds>& limit = vprocs[0].worker.limit;
-    if (limit.allows_here())
-      return;
-    limit.attend();
-    look_at_next_fork(0);
-  }
   void thread(unsigned self) {
     if (self == 1)
       return cancel_outer();
-    fork_amid_exceptions();
-    fork_amid_exceptions();
+    fork_in(0, nullptr, amid::exceptions);
+    fork_in(0, nullptr, amid::exceptions);
     fork_in_cancelled(0);
   }
   void after() { check_told(0); }
+};
+
+// The owner of the region is not to stop, and looks in vain before it forks a child there.
+struct owner_forks : scenario<owner_forks, 2>, cancelling {
+  bool begun = false;
+
+  void before() { make_vproc(); }
+  void thread(unsigned self) {
+    if (self == 1)
+      return cancel_outer();
+    fork_in(0, nullptr);
+    begun = !outer.marked();
+    if (begun)
+      fork_in_cancelled(0);
+    else
+      check(reason == 1, "a fork is skipped, and does not see what was done before");
+  }
+  void after() {
+    if (begun)
+      check_told(0);
+  }
 };
 
 // A fiber that is cancelled before it begins does not begin; else it is told at a fork.
@@ -286,6 +302,8 @@ int main(int argc, char** argv) {
   models.bounded<makes_vproc>("the vproc is a new one", 4);
   models.random<unwinds>("an exception unwinds the strand");
   models.bounded<unwinds>("an exception unwinds the strand", 4);
+  models.random<owner_forks>("the owner forks after a look in vain");
+  models.bounded<owner_forks>("the owner forks after a look in vain", 4);
   models.random<fiber_begins>("a fiber begins");
   models.bounded<fiber_begins>("a fiber begins", 4);
   return models.result();

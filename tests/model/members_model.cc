@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Models of the fibers of a cancelable, and of a strand that cancels it and waits for their end.
 //
-// The calls and their order are those of cancel/cancel_tree.cc (cancel, take_in, the destructor)
-// and fibers/fibers.cc (begin_fiber). A node ends as soon as a strand was told that it has no
-// member: a thread that touches it after that fails the run.
+// The calls and their order are those of cancel/cancel_tree.cc (cancel, take_in, the destructor),
+// sched/park.cc (park_or_stop) and fibers/fibers.cc (begin_fiber). A node ends as soon as a strand
+// was told that it has no member: a thread that touches it after that fails the run.
 #include "mortal.h"
 
 #include "nopal/join/cancelable.h"
+#include "nopal/sync/choice.h"
 #include "nopal/sync/members.h"
 #include "nopal/sync/thread_waker.h"
 
@@ -15,7 +16,10 @@ namespace {
 
 struct fiber {
   base::handed_over<fiber*> next_waiting{nullptr};
+  sync::choice waits;
   sync::thread_waker woken;
+
+  bool claim() noexcept { return waits.claim(0); }
 };
 
 struct node {
@@ -39,10 +43,15 @@ struct node {
       body = 1;
     end_member();
   }
-  void cancel(fiber& here) noexcept {
+  // False: the strand that waits was cancelled itself.
+  bool cancel(fiber& here) noexcept {
     mark.mark();
     if (members.join(&here))
       here.woken.wait();
+    if (here.waits.taken() != sync::choice::cancelled)
+      return true;
+    members.leave(&here);
+    return false;
   }
 };
 
@@ -128,7 +137,7 @@ template <bool Upper> struct below : scenario<below<Upper>, Upper ? 3 : 2> {
     if (self == 0)
       return lower->run_member(body);
     if (self == 2)
-      return upper->cancel(waiting[1]);
+      return static_cast<void>(upper->cancel(waiting[1]));
     lower->cancel(waiting[0]);
     check(body <= 1, "a member ran twice");
     end(lower);
@@ -138,6 +147,33 @@ template <bool Upper> struct below : scenario<below<Upper>, Upper ? 3 : 2> {
   void after() {
     if (Upper)
       end(upper);
+  }
+};
+
+// A strand that waits is cancelled meanwhile. It goes on once, and waits anew before the node ends,
+// as the destructor of a cancelable does.
+struct is_cancelled : scenario<is_cancelled, 3> {
+  mortal<node> of;
+  fiber waiting;
+  fiber again;
+  base::handed_over<int> body;
+
+  void before() {
+    of.begin(nullptr);
+    of->members.begin_one();
+  }
+  void thread(unsigned self) {
+    if (self == 0)
+      return of->run_member(body);
+    if (self == 1) {
+      if (waiting.waits.claim(sync::choice::cancelled))
+        waiting.woken.wake();
+      return;
+    }
+    if (!of->cancel(waiting))
+      of->cancel(again);
+    check(body <= 1, "a member ran twice");
+    end(of);
   }
 };
 
@@ -160,5 +196,7 @@ int main(int argc, char** argv) {
   models.random<below<false>>("both nodes end when the lower is cancelled");
   models.bounded<below<false>>("both nodes end when the lower is cancelled", 4);
   models.random<below<true>>("both nodes are cancelled");
+  models.random<is_cancelled>("a strand that waits is cancelled");
+  models.bounded<is_cancelled>("a strand that waits is cancelled", 2);
   return models.result();
 }

@@ -48,5 +48,16 @@ TEST_F(members_of_nodes, a_member_of_the_upper_node_keeps_its_waiters) {
   EXPECT_EQ(all_from(upper.end_one()), (waiters{&a}));
 }
 
+TEST_F(members_of_nodes, one_that_was_cancelled_is_not_returned_and_leaves) {
+  upper.begin_one();
+  EXPECT_TRUE(upper.join(&a));
+  EXPECT_TRUE(upper.join(&b));
+  a.cancel();
+  EXPECT_EQ(all_from(upper.end_one()), (waiters{&b}));
+  upper.leave(&a);
+  upper.begin_one();
+  EXPECT_EQ(upper.end_one(), nullptr);
+}
+
 } // namespace
 } // namespace nopal_test

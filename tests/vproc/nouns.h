@@ -26,7 +26,7 @@ class idle_vproc {
 public:
   idle_vproc() : vproc_{nopal::vproc::take_vproc()}, worker_{nopal::vproc::take_worker(vproc_)} {}
   ~idle_vproc() {
-    vproc_->bound = nullptr;
+    vproc_->bound.set(nullptr);
     nopal::vproc::return_worker(worker_);
     nopal::vproc::return_vproc(vproc_);
   }
@@ -66,6 +66,7 @@ struct fiber_of_group : nopal::vproc::fiber {
     return *this;
   }
   fiber_of_group& ruled_by(nopal::vproc::policy* policy) {
+    computation_.group = group;
     computation_.policy = policy;
     context = &context_;
     return *this;

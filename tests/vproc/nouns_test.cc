@@ -135,9 +135,9 @@ TEST(vproc, switches_by_itself_only_where_nobody_else_decides) {
     GTEST_SKIP() << "a tool watches each switch of stacks";
   EXPECT_TRUE(own->may_switch());
   nopal::vproc::action action{nullptr};
-  own->actions.set(&action);
+  own->actions.push(&action);
   EXPECT_FALSE(own->may_switch()) << "an action decides";
-  own->actions.set(nullptr);
+  own->actions.pop();
   nopal::vproc::group group;
   fiber_of_group remote{group};
   own->remote.add(&remote);

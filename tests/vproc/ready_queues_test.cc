@@ -82,7 +82,7 @@ TEST_F(ready_queues, what_was_ready_first_is_taken_first) {
 }
 
 TEST_F(ready_queues, a_bound_vproc_takes_fibers_of_its_group_alone) {
-  taker->bound = &group;
+  taker->bound.set(&group);
   fiber_of_group own{group};
   fiber_of_group foreign{other_group};
   fiber_of_group remote{other_group};
@@ -105,7 +105,7 @@ TEST_F(ready_queues, fibers_of_a_closed_group_are_for_vprocs_bound_to_it) {
   EXPECT_FALSE(any_ready(taker.get()));
   EXPECT_TRUE(nopal::vproc::any_ready_of(&group));
   EXPECT_FALSE(nopal::vproc::any_ready_of(&other_group));
-  taker->bound = &group;
+  taker->bound.set(&group);
   EXPECT_EQ(take_ready(taker.get()), &fiber);
   EXPECT_FALSE(nopal::vproc::any_ready_of(&group));
 }
@@ -157,7 +157,7 @@ TEST_F(ready_queues, pinned_fibers_are_not_stolen) {
 }
 
 TEST_F(ready_queues, a_bound_thief_steals_fibers_of_its_group_alone) {
-  thief->bound = &group;
+  thief->bound.set(&group);
   fiber_of_group foreign{other_group};
   fiber_of_group own{group};
   taker->ready.add(&foreign);

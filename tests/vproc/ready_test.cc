@@ -24,7 +24,7 @@ struct ready : testing::Test {
   // A thread that waits for this group runs strands of the group meanwhile.
   void let_wait(const idle_vproc& waiting, nopal::vproc::group& waited_for) {
     waited_for.host = waiting.get();
-    waiting->bound = &waited_for;
+    waiting->bound.set(&waited_for);
   }
 };
 
@@ -78,7 +78,7 @@ TEST_F(ready, one_that_is_pinned_to_the_callers_vproc_is_its_own) {
 TEST_F(ready, one_that_its_vproc_may_not_run_yet_waits_there) {
   const own_vproc own;
   let_wait(own, group);
-  own->bound = &other_group;
+  own->bound.set(&other_group);
   make_ready(&fiber.pinned_on(own.get()));
   EXPECT_TRUE(own->ready.empty());
   EXPECT_EQ(own->remote.take(), &fiber);

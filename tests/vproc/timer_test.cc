@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Which vprocs the timer tells to preempt their strands, and which get a spare in their place.
+#include "nopal/vproc/spares.h"
 #include "nopal/vproc/timer.h"
 #include "tests/vproc/nouns.h"
 
@@ -12,7 +13,10 @@ using nopal::sync::preempt_requested;
 using nopal::vproc::heed_preemption;
 
 struct timer : testing::Test {
-  static void SetUpTestSuite() { nopal::vproc::open_timer(true, 1, 8); }
+  static void SetUpTestSuite() {
+    nopal::vproc::open_timer(true, 1,
+                             {nopal::vproc::lend_place_of_another, nopal::vproc::take_place_back});
+  }
   void TearDown() override {
     clock->runs.set(false);
     nopal::vproc::shared_ready.take();

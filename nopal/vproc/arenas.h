@@ -6,21 +6,27 @@
 // the thread that waits for it, as long as it finds work there. Then it gives the place back, so a
 // member never sleeps in an arena, and the arena keeps no idle vproc from others.
 //
-// Invariant (under the lock): free places + members = the places that the arena was opened with.
+// A member that blocks, or that sleeps in a region within, lends its place: one more may join
+// meanwhile. So does the waiting thread.
+//
+// Invariant (under the lock): members <= places + those lent, but for members that are to leave
+// when they next look for work.
 // A member leaves in bounded time once nothing is left to do. So the thread that waits for the
 // group may wait for the members: when the last one has left, the group is used again.
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/sched/step.h"
+#include "nopal/vproc/group.h"
+#include "nopal/vproc/worker.h"
 
 #include <cstddef>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::inline NOPAL_ABI::sched {
+namespace nopal::inline NOPAL_ABI::vproc {
 
-// Called by the waiting thread. close_arena waits for the members; no effect on other groups.
-void open_arena(group* arena, unsigned places) noexcept;
+// Called by the waiting thread of a closed group, which others may join at so many places.
+// close_arena waits for the members; no effect on open groups.
+void open_arena(group* arena, int places) noexcept;
 void close_arena(group* arena) noexcept;
 
 // Takes a place of the first arena that has one, from the arena numbered `from` on; sets `from` to
@@ -28,9 +34,13 @@ void close_arena(group* arena) noexcept;
 group* take_place(std::size_t& from) noexcept;
 bool has_place(const group* arena) noexcept;
 void give_place_back(group* arena) noexcept;
+// Whether a member must leave, since a place that was lent was taken back.
+bool too_many_members(const group* arena) noexcept;
+// So many places more, or less if it is negative, while their vprocs do not run.
+void lend_places(group* arena, int number) noexcept;
 
 // Called before the vproc sleeps: whether an arena has a place, and work.
 bool arena_has_work(worker* self) noexcept;
 
-} // namespace nopal::inline NOPAL_ABI::sched
+} // namespace nopal::inline NOPAL_ABI::vproc
 NOPAL_HIDDEN_END

@@ -3,7 +3,7 @@
 //
 // Orders: the count of arenas is relaxed: a vproc that misses one that was just opened is woken for
 // its first work, like any sleeper. All else is under the lock.
-#include "nopal/sched/arenas.h"
+#include "nopal/vproc/arenas.h"
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/spin_lock.h"
@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <vector>
 
-namespace nopal::inline NOPAL_ABI::sched {
+namespace nopal::inline NOPAL_ABI::vproc {
 namespace {
 
 base::spin_lock lock;
@@ -25,6 +25,11 @@ std::vector<group*>& open_arenas() {
   return *all;
 }
 
+// Lock held.
+int free_places(const group* arena) noexcept {
+  return arena->places + arena->lent - arena->members;
+}
+
 bool has_members(const group* arena) noexcept {
   const base::locked guard{lock};
   return arena->members != 0;
@@ -32,7 +37,7 @@ bool has_members(const group* arena) noexcept {
 
 } // namespace
 
-void open_arena(group* arena, unsigned places) noexcept {
+void open_arena(group* arena, int places) noexcept {
   const base::locked guard{lock};
   arena->places = places; // complete before the list has it
   open_arenas().push_back(arena);
@@ -57,9 +62,8 @@ group* take_place(std::size_t& from) noexcept {
   const base::locked guard{lock};
   for (; from < open_arenas().size(); ++from) {
     group* const arena = open_arenas()[from];
-    if (arena->places == 0)
+    if (free_places(arena) <= 0)
       continue;
-    --arena->places;
     ++arena->members;
     return arena;
   }
@@ -68,23 +72,30 @@ group* take_place(std::size_t& from) noexcept {
 
 bool has_place(const group* arena) noexcept {
   const base::locked guard{lock};
-  return arena->places != 0;
+  return free_places(arena) > 0;
+}
+bool too_many_members(const group* arena) noexcept {
+  const base::locked guard{lock};
+  return free_places(arena) < 0;
 }
 
 void give_place_back(group* arena) noexcept {
   const base::locked guard{lock};
-  ++arena->places;
   --arena->members;
+}
+void lend_places(group* arena, int number) noexcept {
+  const base::locked guard{lock};
+  arena->lent += number;
 }
 
 bool arena_has_work(worker* self) noexcept {
-  if (self->host->bound != nullptr || self->host->spare.get())
+  if (self->host->bound.get() != nullptr)
     return false;
   // It holds a place while it looks, so the arena's group is not used for another one meanwhile.
   bool found = false;
   for (std::size_t i = 0; group* const arena = take_place(i); ++i) {
-    found = vproc::suspended.has_work(arena) || vproc::any_ready_of(arena) ||
-            vproc::any_other_worker(
+    found = suspended.has_work(arena) || any_ready_of(arena) ||
+            any_other_worker(
                 self, [arena](worker* each) { return each->deque.has_work(name_of(arena)); });
     give_place_back(arena);
     if (found)
@@ -93,4 +104,4 @@ bool arena_has_work(worker* self) noexcept {
   return found;
 }
 
-} // namespace nopal::inline NOPAL_ABI::sched
+} // namespace nopal::inline NOPAL_ABI::vproc
