@@ -9,8 +9,6 @@ usage: launched_test.py CASE MPI LAUNCHER PROGRAM [MORE]     MPI is openmpi or m
   killed           kills one of four processes at some moment, MORE times, by each transport, under
                    a launcher that does not clean up: each other one says so and exits with 70
   launcher         the same with the launcher killed
-  edges            a task exits; one process runs once more than the others; a task that rounds
-                   upwards moves; the start on 64 processes, MORE times
 
 MPICH's daemon ends the others too, when it notices; so under it not each of them comes to say so.
 Where it meets the death in a call of its own, it ends the process in words of its own.
@@ -40,7 +38,7 @@ _ALONE = {
 }
 WITHOUT_CLEANUP = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}
 _MPICH_OVER_TCP = {"UCX_TLS": "tcp,self"}
-_TRANSPORTS = {
+TRANSPORTS = {
     "ucx": {},
     "tcp": {
         "NOPAL_TRANSPORT": "ucx_messages",
@@ -51,7 +49,7 @@ _TRANSPORTS = {
     "mpi_messages": {"NOPAL_TRANSPORT": "mpi_messages", **_MPICH_OVER_TCP},
 }
 _TO_END_S = 2  # of a launcher, whose end nothing depends on
-_DIED = 70
+DIED = 70
 _SENTENCE = re.compile(
     r"^nopal: (process \d+ has died before the computation has ended, so this process ends too"
     r"|another process of this machine has died before the computation has begun, so this process "
@@ -138,7 +136,7 @@ class Launcher:
 def check_computes(launcher, transport):
     problems = []
     for processes in (1, 2, 4, 8):
-        done = launcher.run(processes, "24", "3", **_TRANSPORTS[transport])
+        done = launcher.run(processes, "24", "3", **TRANSPORTS[transport])
         wanted = f"{processes} processes: fib(24) = 46368\n" * 3
         print(f"{launcher.mpi}, {transport}: {done.stdout.splitlines()[:1]}", flush=True)
         if done.returncode != 0 or done.stdout != wanted or done.stderr:
@@ -150,7 +148,7 @@ def check_computes(launcher, transport):
     own = ["setarch", "-R", launcher.program, "24", "3", "", "2"]
     done = subprocess.run(
         launcher.command(2, *own),
-        env=environment(**_TRANSPORTS[transport]),
+        env=environment(**TRANSPORTS[transport]),
         capture_output=True,
         text=True,
         timeout=SECONDS,
@@ -223,7 +221,7 @@ class Killing:
             launcher.command(
                 self.processes, "sh", "-c", shell, self.folder.name, *words, more=more
             ),
-            env=environment(**_TRANSPORTS[transport]),
+            env=environment(**TRANSPORTS[transport]),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
@@ -263,7 +261,7 @@ class Killing:
         problems += unheard(others, self.launcher.mpi)
         if self.launcher.mpi == "openmpi":
             wait_until(lambda: len(self.statuses()) == self.processes)
-            wanted = {str(_DIED): 3, _KILLED: 1}
+            wanted = {str(DIED): 3, _KILLED: 1}
             found = collections.Counter(self.statuses())
             if in_time and found != wanted:
                 problems.append(f"the processes have exited with {self.statuses()}")
@@ -295,7 +293,7 @@ def check_killed(launcher, times):
     problems = []
     spoke = 0
     for i in range(times):
-        transport = list(_TRANSPORTS)[i % len(_TRANSPORTS)]
+        transport = list(TRANSPORTS)[i % len(TRANSPORTS)]
         at = chance.uniform(0, 1.5)
         one = Killing(launcher, transport, more=WITHOUT_CLEANUP[launcher.mpi])
         seconds, wrong = one.kill_one(at, chance)
@@ -307,46 +305,6 @@ def check_killed(launcher, times):
         spoke += one.spoke
     if spoke == 0:
         problems.append(f"no process has said after any of {times} deaths why it ends")
-    return problems
-
-
-_EXITS = re.compile(r"^status (\d+)$", re.MULTILINE)
-
-
-def check_edges(launcher, times):
-    problems = []
-    for transport, variables in _TRANSPORTS.items():
-
-        def run(what, *more):
-            shell = '"$0" "$@"; code=$?; echo "status $code"; exit $code'
-            words = ["sh", "-c", shell, launcher.program, what, "0"]
-            return subprocess.run(
-                launcher.command(4, *words, more=more),  # pylint: disable=cell-var-from-loop
-                env=environment(**variables),  # pylint: disable=cell-var-from-loop
-                capture_output=True,
-                text=True,
-                timeout=SECONDS,
-                check=False,
-            )
-
-        done = run("exit", *WITHOUT_CLEANUP[launcher.mpi])
-        statuses = sorted(map(int, _EXITS.findall(done.stdout)))
-        if launcher.mpi == "openmpi" and statuses != [3, _DIED, _DIED, _DIED]:
-            problems.append(f"{transport}, exit in a task: {statuses}, {done.stderr!r}")
-        if max(statuses, default=0) > 128:  # MPICH's daemon may end the others first
-            problems.append(f"{transport}, exit in a task: {statuses}, {done.stderr!r}")
-        done = run("alone", *WITHOUT_CLEANUP[launcher.mpi])
-        if "every process calls session::run as often as the others" not in done.stderr:
-            problems.append(f"{transport}, one process alone: {done.returncode}, {done.stderr!r}")
-        done = run("upward")
-        if done.returncode != 0 or done.stdout.count("upward: 1") != 4:
-            problems.append(f"{transport}, rounding: {done.stdout!r}, {done.stderr!r}")
-        print(f"{transport}: {problems or 'all well'}", flush=True)
-    for time_of_all in range(times):
-        done = launcher.run(64, "10", "1", NOPAL_REGION_SIZE="64K", NOPAL_HEAP_SIZE="1M")
-        if done.stdout != "64 processes: fib(10) = 55\n" or done.returncode != 0:
-            problems.append(f"64 processes: exit {done.returncode}, {done.stderr!r}")
-        print(f"64 processes, {time_of_all + 1}. time: exit {done.returncode}", flush=True)
     return problems
 
 
@@ -363,12 +321,12 @@ def check_launcher(launcher):
     """Processes whose parent dies become children of this one."""
     ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
     problems = []
-    for transport in _TRANSPORTS:
+    for transport in TRANSPORTS:
         with tempfile.TemporaryDirectory() as folder:
             words = [launcher.program, "34", "1000", folder]
             running = subprocess.Popen(
                 launcher.command(4, *words),
-                env=environment(**_TRANSPORTS[transport]),
+                env=environment(**TRANSPORTS[transport]),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
@@ -390,7 +348,7 @@ def check_launcher(launcher):
                 problems += [
                     f"{transport}: a process has exited with {status}"
                     for status in adopted_statuses()
-                    if status != _DIED
+                    if status != DIED
                 ]
     return problems
 
@@ -398,12 +356,10 @@ def check_launcher(launcher):
 def main(case, mpi, path, program, more=None):
     before = left_behind()
     launcher = Launcher(mpi, path, program)
-    if case in _TRANSPORTS:
+    if case in TRANSPORTS:
         problems = check_computes(launcher, case)
     elif case == "killed":
         problems = check_killed(launcher, int(more))
-    elif case == "edges":
-        problems = check_edges(launcher, int(more))
     else:
         problems = check_launcher(launcher)
     wait_until(lambda: not left_behind() - before)

@@ -18,8 +18,8 @@ namespace nopal::inline NOPAL_ABI::process {
 // task has left from before, looks like one that is not: so the program goes on.
 void check_isolation(const layout& memory, segment arrived);
 
-// When a task is spawned: says the same of what it is given, once for each such task, as of a lambda
-// that captures by reference. `types` name the function and the arguments.
+// When a task is spawned: says the same of what it is given, once for each such task; of a lambda
+// that captures by reference, for instance. `types` name the function and the arguments.
 void check_given(const void* bytes, std::size_t size, const char* types) noexcept;
 
 // Before a task begins: what other tasks have left where its frames will be, for 4 KiB, is gone. So

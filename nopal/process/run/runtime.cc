@@ -97,7 +97,7 @@ void note_region(std::uintptr_t end_of_free) noexcept {
   this_worker.upper = task.upper;
   arch::set_stack_canary(now->canary);
   auto* const context = static_cast<arch::task_context*>(address_of(task.lower));
-  context->use_control_words();
+  arch::control_words{context->vector, context->x87}.use();
   arch::nopal_arch_resume_task(context);
 }
 
