@@ -5,7 +5,8 @@
 // usage: launched N RUNS [FOLDER [LEVEL]]
 //   N        or a word for what happens after so many runs of fib(10): `exit`, a task exits with 3;
 //            `alone`, process 0 runs once more; `upward`, a task goes on elsewhere, and prints
-//            whether it still rounds upwards
+//            whether it still rounds upwards; `before`, each prints that before its session, and
+//            process 0 prints the name that `ps` has and what it has read before
 //   FOLDER   each process says there what it has to say, in a file that its number at the system
 //            names, and makes another one, connected.NUMBER, when the session has begun; not if
 //            there is a LEVEL
@@ -18,6 +19,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <unistd.h>
@@ -60,9 +62,16 @@ int upward() {
   return mode == FE_UPWARD ? 1 : 0;
 }
 
+std::string read_before; // by main
+
 void happen(process::session& session, std::string_view what) {
   if (what == "exit")
     session.run(exits, 5);
+  if (what == "before" && session.rank() == 0) {
+    std::string name;
+    std::getline(std::ifstream{"/proc/self/comm"}, name);
+    std::printf("%s: %s\n", name.c_str(), read_before.c_str());
+  }
   if (what == "alone" && session.rank() == 0)
     session.run(fib, 10);
   if (what == "upward") {
@@ -105,6 +114,10 @@ int main(int argc, char** argv) {
   if (argc == 4 && std::freopen((std::string(argv[3]) + "/" + std::to_string(getpid())).c_str(),
                                 "a", stderr) == nullptr)
     return 2;
+  if (std::string_view(argv[1]) == "before") {
+    std::getline(std::cin, read_before);
+    std::puts("before");
+  }
   const bool own_mpi = begin_mpi(argc, argv);
   compute(argc, argv);
   if (own_mpi)

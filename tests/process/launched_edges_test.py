@@ -3,8 +3,9 @@
 
 usage: launched_edges_test.py MPI LAUNCHER PROGRAM TIMES     MPI is openmpi or mpich
 
-A task exits; one process runs once more than the others; a task that rounds upwards moves; the
-start on 64 processes, and one of four that is killed as it begins, both so many TIMES.
+What comes before a session; a small /dev/shm; a task exits; one process runs once more than the
+others; a task that rounds upwards moves; the start on 64 processes, and one of four that is killed
+as it begins, both so many TIMES.
 """
 
 import os
@@ -18,22 +19,46 @@ import launched_test as one_host
 _EXITS = re.compile(r"^status (\d+)$", re.MULTILINE)
 
 
+def check_small_shared_memory(launcher):
+    """A container's default; where this user may have one of its own."""
+    mount = "mount -t tmpfs -o size=64M tmpfs /dev/shm"
+    apart = ["unshare", "-m", "sh", "-c"]
+    if subprocess.run([*apart, mount], capture_output=True, check=False).returncode != 0:
+        return []
+    command = launcher.command(16, launcher.program, "10", "1")
+    done = subprocess.run(
+        [*apart, mount + ' && exec "$0" "$@"', *command],
+        env=one_host.environment(NOPAL_REGION_SIZE="1G", NOPAL_STATS="1"),
+        capture_output=True,
+        text=True,
+        timeout=one_host.SECONDS,
+        check=False,
+    )
+    if done.returncode == 0 and done.stdout == "16 processes: fib(10) = 55\n":
+        return []
+    return [f"in 64 MB of shared memory: exit {done.returncode}, {done.stderr!r}"]
+
+
 def check_edges(launcher, times):
     problems = []
     for transport, variables in one_host.TRANSPORTS.items():
 
-        def run(what, *more):
+        def run(what, *more, given=""):
             shell = '"$0" "$@"; code=$?; echo "status $code"; exit $code'
             words = ["sh", "-c", shell, launcher.program, what, "0"]
             return subprocess.run(
                 launcher.command(4, *words, more=more),  # pylint: disable=cell-var-from-loop
                 env=one_host.environment(**variables),  # pylint: disable=cell-var-from-loop
+                input=given,
                 capture_output=True,
                 text=True,
                 timeout=one_host.SECONDS,
                 check=False,
             )
 
+        done = run("before", given="a line\n")
+        if done.stdout.count("before") != 4 or "test_process_la: a line" not in done.stdout:
+            problems.append(f"{transport}, before the session: {done.stdout!r}, {done.stderr!r}")
         done = run("exit", *one_host.WITHOUT_CLEANUP[launcher.mpi])
         statuses = sorted(map(int, _EXITS.findall(done.stdout)))
         if launcher.mpi == "openmpi" and statuses != [3] + [one_host.DIED] * 3:
@@ -47,6 +72,7 @@ def check_edges(launcher, times):
         if done.returncode != 0 or done.stdout.count("upward: 1") != 4:
             problems.append(f"{transport}, rounding: {done.stdout!r}, {done.stderr!r}")
         print(f"{transport}: {problems or 'all well'}", flush=True)
+    problems += check_small_shared_memory(launcher)
     for time_of_all in range(times):
         done = launcher.run(64, "10", "1", NOPAL_REGION_SIZE="64K", NOPAL_HEAP_SIZE="1M")
         if done.stdout != "64 processes: fib(10) = 55\n" or done.returncode != 0:

@@ -136,8 +136,10 @@ private:
   void initialise() {
     const int wanted = uses_ucx(carrier_) ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
     int got = MPI_THREAD_SINGLE;
-    // Open MPI's shared memory leaves files behind when the launcher is killed, and saves little.
+    // MPI's own shared memory leaves files behind when the launcher is killed, saves little, and is
+    // too large for a /dev/shm of 64 MB, a container's default.
     setenv("OMPI_MCA_btl", "self,tcp", 0);
+    setenv("UCX_TLS", "^shm", 0);
     if (initialises_mpi_)
       MPI_Init_thread(nullptr, nullptr, wanted, &got);
     else
