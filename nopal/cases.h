@@ -20,7 +20,7 @@ template <class T> class channel;
 class any_case;
 
 /// Thrown by a send to a channel that is closed, and by a receive where it is closed and empty.
-class NOPAL_TYPE closed_channel final : public std::exception {
+class closed_channel final : public std::exception {
 public:
   const char* what() const noexcept override {
     return "a nopal::channel is closed: it takes no value any more, and has none left to receive";

@@ -3,6 +3,7 @@
 // frame points to.
 #include "nopal/process/run/isolation.h"
 
+#include "nopal/arch/uni_address.h"
 #include "nopal/base/die.h"
 #include "nopal/base/sanitizer.h"
 
@@ -25,10 +26,6 @@ struct range {
 
   bool holds(std::uintptr_t at) const noexcept { return at >= from && at < to; }
 };
-
-// Where a task_context has rbp, in words. A function that does not use rbp leaves its caller's
-// value in it, so this word is not checked.
-constexpr std::ptrdiff_t saved_rbp = 6;
 
 constexpr const char* allocated = "memory that one process has allocated";
 
@@ -75,13 +72,12 @@ std::vector<range> own_memory() {
   return own;
 }
 
-const char* what_is_at(std::uintptr_t value, const layout& memory, const range& arrived,
+// A task may have pointers into the region up to `end_of_own`.
+const char* what_is_at(std::uintptr_t value, const range& region, std::uintptr_t end_of_own,
                        const std::vector<range>& own) noexcept {
-  // Addresses below the task's upper end are not reported: words of frames that have ended may name
-  // them, and at the upper end lies the parent's context.
-  if (value >= memory.region_at() && value < memory.region_end())
-    return value > arrived.to ? "the stack of another task" : nullptr;
-  if (value >= block_at && value < memory.region_at()) // a cell, which a task may refer to
+  if (region.holds(value))
+    return value > end_of_own ? "the stack of another task" : nullptr;
+  if (value >= block_at && value < region.from) // a cell, which a task may refer to
     return nullptr;
   for (const range& each : own)
     if (each.holds(value))
@@ -108,19 +104,42 @@ void check_isolation(const layout& memory, segment arrived) {
   static std::set<std::pair<std::uint32_t, const char*>> said;
   const range frames{memory.region_at() + arrived.lower, memory.region_at() + arrived.upper,
                      nullptr};
+  const range region{memory.region_at(), memory.region_end(), nullptr};
   const std::vector<range> own = own_memory();
   const auto* const end = reinterpret_cast<const std::uintptr_t*>(frames.to);
-  const auto* const context = reinterpret_cast<const std::uintptr_t*>(frames.from);
-  const auto* at = context + 1; // after `upper`
+  // After `upper` of its context. Addresses below the task's upper end are not reported: words of
+  // frames that have ended may name them, and at the upper end lies the parent's context.
+  const auto* at = reinterpret_cast<const std::uintptr_t*>(frames.from) + 1;
   for (; at < end; ++at) {
-    const char* const what = what_is_at(*at, memory, frames, own);
-    if (what == nullptr || at == context + saved_rbp ||
+    const char* const what = what_is_at(*at, region, frames.to, own);
+    if (what == nullptr ||
         !said.insert({static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at)), what})
              .second)
       continue;
     base::say("a task that came from another process has a pointer to %s in its frames: %#tx, %td "
               "bytes below the upper end, above %s; tasks use only what they were given",
               what, *at, frames.to - reinterpret_cast<std::uintptr_t>(at), function_at(at, end));
+  }
+}
+
+void check_given(const void* bytes, std::size_t size, const char* types) noexcept {
+  constexpr unsigned spawns_between_looks = 4096; // at all that is mapped, which takes long
+  static unsigned spawns = 0;
+  static std::vector<range> own;
+  static std::set<const char*> said;
+  if (base::a_tool_watches())
+    return;
+  if (spawns++ % spawns_between_looks == 0)
+    own = own_memory();
+  const range region{arch::nopal_own_region[0], arch::nopal_own_region[1], nullptr};
+  std::uintptr_t value = 0;
+  for (std::size_t i = 0; i + sizeof value <= size; i += sizeof value) {
+    std::memcpy(&value, static_cast<const char*>(bytes) + i, sizeof value);
+    const char* const what = what_is_at(value, region, 0, own);
+    if (what != nullptr && said.insert(types).second)
+      base::say("a task is given a pointer to %s, %#tx: %s; tasks use only copies of what they are "
+                "given",
+                what, value, types);
   }
 }
 

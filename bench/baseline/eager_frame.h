@@ -9,6 +9,7 @@
 #include "nopal/arch/arch.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
+#include "nopal/join/descent.h"
 #include "nopal/join/failure.h"
 #include "nopal/join/strand_state.h"
 #include NOPAL_JOIN_HEADER

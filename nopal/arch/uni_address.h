@@ -6,7 +6,7 @@
 //      | frames of the task      |
 //      | return address          |  <- where it goes on
 //      | rbp rbx r12 r13 r14 r15 |
-//      | upper end of its stack  |  <- task_context
+//      | upper end, control words|  <- task_context
 //      +-------------------------+
 //      | frames of its child     |
 //
@@ -23,11 +23,16 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::arch {
 
 struct task_context {
-  std::uintptr_t upper; // where the task's frames end; the runtime sets it
+  std::uint32_t upper;       // where the task's frames end, in the runtime's measure, which sets it
+  std::uint16_t vector, x87; // the control words with which the task goes on
   std::uint64_t preserved[6];
   void* resume_at;
+
+  void keep_control_words() noexcept { // the upper half of mxcsr holds nothing
+    asm volatile("stmxcsr 4(%0)\n\tfnstcw 6(%0)" : : "r"(this) : "memory");
+  }
 };
-static_assert(sizeof(task_context) == 64 && offsetof(task_context, resume_at) == 56);
+static_assert(sizeof(task_context) == 64 && offsetof(task_context, vector) == 4);
 
 // A spawn's stub is a NOPAL_FORK_STUB whose one statement is NOPAL_PUSH_CALLER_AND_CALL. It pushes
 // its caller's context and calls the thunk with a pointer to that as the first argument, where the

@@ -5,13 +5,19 @@
 #include "nopal/config.h"
 
 #include <functional>
+#include <string_view>
 #include <type_traits>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process::detail {
 
+// A reference by another name: what it refers to stays behind, though it may be copied.
+template <class T> inline constexpr bool refers = std::is_reference_v<T>;
+template <class T> inline constexpr bool refers<std::reference_wrapper<T>> = true;
+template <class... T> inline constexpr bool refers<std::basic_string_view<T...>> = true;
+
 template <class T>
-inline constexpr bool is_isolated = std::is_trivially_copyable_v<T> && !std::is_reference_v<T>;
+inline constexpr bool is_isolated = std::is_trivially_copyable_v<T> && !refers<T>;
 template <class F, class... Args>
 using result_of = std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>;
 

@@ -7,8 +7,8 @@
 #
 # The libraries with MPI use UCX where it is found. The first is process_local in this build.
 include(${PROJECT_SOURCE_DIR}/cmake/nopal-mpi.cmake)
-set(process_core launch/addresses.cc launch/local.cc launch/watch.cc options.cc run/ends.cc
-  run/guard.cc run/heap.cc run/runtime.cc run/statistics.cc session.cc
+set(process_core launch/local.cc launch/watch.cc options.cc run/ends.cc
+  run/guard.cc run/heap.cc run/libraries.cc run/runtime.cc run/statistics.cc session.cc
   transport/shared_memory.cc)
 
 # nopal_add_process_library(name source...): the library with these sources of process/ besides.
@@ -53,8 +53,9 @@ foreach(mpi openmpi mpich)
     nopal_summary(${mpi} "${nopal_${mpi}_MISSING}; nopal::process_${mpi} is left out")
     continue()
   endif()
-  nopal_add_process_library(process_${mpi} launch/beginning.cc launch/mpi_launch.cc
-    launch/ring.cc transport/mpi_messages.cc transport/steal_service.cc ${process_engine})
+  nopal_add_process_library(process_${mpi} launch/addresses.cc launch/agreement.cc
+    launch/beginning.cc launch/mpi_launch.cc launch/ring.cc transport/mpi_messages.cc
+    transport/steal_service.cc ${process_engine})
   target_link_libraries(nopal_process_${mpi} PRIVATE nopal::${mpi})
   if(TARGET nopal::ucx)
     target_link_libraries(nopal_process_${mpi} PRIVATE nopal::ucx)

@@ -24,7 +24,7 @@ namespace nopal::inline NOPAL_ABI::process::inline on_threads {
 /// A task that was spawned and not yet joined: a variable of the function that spawned it.
 /// @par Threads
 /// Any thread; the strand that spawned it.
-template <class T> class NOPAL_TYPE task {
+template <class T> class [[nodiscard]] NOPAL_TYPE task {
   using kept = detail::kept_of<T>;
 
 public:

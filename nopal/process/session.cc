@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstdlib>
 #include <exception>
+#include <string_view>
+#include <utility>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
@@ -22,29 +24,39 @@ options options_or_die(const options& wanted) {
   return std::get<options>(outcome);
 }
 
-bool a_session_exists = false; // the thread that makes sessions writes it
+// The thread that makes sessions writes both.
+bool a_session_exists = false;
+bool is_forked = false; // by an earlier session
 
 } // namespace
 
 session::session(int argc, char** argv, const options& wanted)
     : exceptions_{std::uncaught_exceptions()} {
   static_cast<void>(argc);
+  static_cast<void>(argv);
   if (a_session_exists)
     base::die("a second process::session was made while there is one; a program has one at a time");
+  if (is_forked)
+    base::die("a second process::session was made in a process that the first one has forked: each "
+              "of them would fork again; make one session, and call run several times");
   a_session_exists = true;
   const options resolved = options_or_die(wanted);
-  begin(begin_launch(resolved, argv), resolved);
+  auto processes = begin_launch(resolved);
+  is_forked = processes->rank() != 0 && processes->engine_name() == std::string_view("local");
+  begin(std::move(processes), resolved);
 }
 
+// Where a static session is destroyed in a process that the program has forked, or by an exit in a
+// task, the processes of the session have not come to its end.
 session::~session() {
+  if (!is_in_session() || is_in_run())
+    return;
   if (size() > 1 && !thrown_together_ && std::uncaught_exceptions() > exceptions_)
     base::die("an exception ends the session of process %u, and the other processes may wait for "
               "it",
               rank());
-  const int status = end();
+  end();
   a_session_exists = false;
-  if (status != 0)
-    base::die("another process of the program has exited with status %d", status);
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -68,7 +68,8 @@ template <class Body>
 [[gnu::always_inline]] inline void run_child(arch::task_context* context, cell_reference ref,
                                              Body& body) noexcept {
   error_text text;
-  context->upper = this_worker.upper; // moves with the frames
+  context->upper = this_worker.upper; // moves with the frames, as the control words do
+  context->keep_control_words();
   if (this_worker.exceptions->alive() || !this_worker.queue.push(this_worker.open_segment(context)))
       [[unlikely]]
     return run_closed(ref, body);
@@ -82,6 +83,11 @@ template <class Body>
   }
 failed:
   end_child(context, ref, cell_error, text);
+}
+
+// Check builds: looks at the function and the arguments; its own name tells their types.
+template <class... Given> void check_given(const Given&... given) noexcept {
+  (process::check_given(&given, sizeof given, __PRETTY_FUNCTION__), ...);
 }
 
 // How many registers an argument takes; an empty object takes none. A call has six, of which two
@@ -134,7 +140,7 @@ template <class Body> void root_thunk(void* given) noexcept {
 /// A task that was spawned and not yet joined. It may be copied, and given to other tasks.
 /// @par Threads
 /// The thread that made the session, in a task.
-template <class T> class NOPAL_TYPE task {
+template <class T> class [[nodiscard]] NOPAL_TYPE task {
   using kept = detail::kept_of<T>;
 
 public:
@@ -145,6 +151,7 @@ public:
     cell* const own = this_worker.cells.allocate(detail::class_of_result<kept>);
     at_ = this_worker.reference_to(own);
     NOPAL_IF_CHECKED(clear_stack_below());
+    NOPAL_IF_CHECKED((detail::check_given(f, args...)));
     if constexpr (detail::travel_in_registers<F, Args...>) {
       detail::through_stub<detail::parts_thunk<F, Args...>>(at_, f, args...);
     } else {

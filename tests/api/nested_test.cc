@@ -124,7 +124,8 @@ using pair = std::tuple<construct, construct>;
 // The sum of what its fibers were answered, and of what they have forked.
 std::uint64_t ask_in_both(const pair& nesting, partner_is where) {
   constexpr int fibers = 5;
-  const auto [outer, inner] = nesting;
+  const construct outer = std::get<0>(nesting);
+  const construct inner = std::get<1>(nesting);
   nopal::mutex of_outer;
   nopal::mutex of_inner;
   partner asked;
@@ -136,7 +137,7 @@ std::uint64_t ask_in_both(const pair& nesting, partner_is where) {
     forked += static_cast<int>(fib(6));
     asked.ask();
   };
-  const auto in_both = [&, inner = inner] { inner.run(leaf, of_inner); };
+  const auto in_both = [&] { inner.run(leaf, of_inner); };
   const auto all_in_the_outer = [&] {
     nopal::run([&] {
       for (int i = 0; i < fibers; ++i)
@@ -144,7 +145,7 @@ std::uint64_t ask_in_both(const pair& nesting, partner_is where) {
       nopal::spawn([&] { asked.answer(2 * fibers); });
     });
   };
-  nopal::run([&, outer = outer] {
+  nopal::run([&] {
     if (where == partner_is::in_the_outer)
       return outer.run(all_in_the_outer, of_outer);
     for (int i = 0; i < fibers; ++i)

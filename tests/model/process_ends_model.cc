@@ -31,6 +31,7 @@ public:
     check(to == &own.from && from == to && bytes > own.size, "the outcome is put from elsewhere");
     its.from = std::uint32_t{own.from};
     its.failed = std::uint32_t{own.failed};
+    its.root = std::uint64_t{own.root};
     its.size = std::uint32_t{own.size};
     std::memcpy(its.bytes, own.bytes, own.size);
   }

@@ -5,6 +5,7 @@
 #include "tests/process/random_trees.h"
 
 #include <algorithm>
+#include <fstream>
 
 namespace nopal_test {
 
@@ -55,6 +56,45 @@ inline void a_process_dies(std::uint64_t seed) {
   for (std::size_t at = 0; (at = got.said.find(end, at)) != std::string::npos; ++at)
     ++sentences;
   EXPECT_EQ(sentences, processes - 1); // one who ends too may be the one that another names
+}
+
+inline int grows_without_end(int depth) {
+  if (depth == 0)
+    return 1;
+  process::task<int> left = process::spawn(grows_without_end, depth - 1);
+  const int right = grows_without_end(depth - 1);
+  return process::join(left) + right;
+}
+
+// Kills one of these processes, after so many microseconds: this one, or a child of it.
+inline void begin_killer(generator random) {
+  const pid_t root = getpid();
+  if (fork() != 0)
+    return;
+  usleep(random.below(30'000));
+  const std::string path = "/proc/" + std::to_string(root);
+  std::vector<pid_t> all{root};
+  std::ifstream children{path + "/task/" + std::to_string(root) + "/children"};
+  for (pid_t child = 0; children >> child;)
+    if (child != getpid())
+      all.push_back(child);
+  kill(all[random.below(static_cast<unsigned>(all.size()))], SIGKILL);
+  _exit(0);
+}
+
+// Expects that all have ended: the one that was killed, its killer, and the others with 70.
+inline void a_process_is_killed_early(std::uint64_t seed) {
+  const ended got = apart([seed] {
+    begin_killer(generator{seed * 0x9e3779b97f4a7c15u});
+    process::session session{0, nullptr, {.processes = 8, .seed = seed}};
+    session.run(grows_without_end, 40);
+  });
+  SCOPED_TRACE("seed " + std::to_string(seed) + ": " + got.said);
+  std::vector<int> all = got.others;
+  all.push_back(got.status);
+  EXPECT_EQ(got.said.find("(hung)"), std::string::npos);
+  EXPECT_EQ(std::ranges::count(all, 128 + SIGKILL), 1);
+  EXPECT_EQ(std::ranges::count(all, 70), static_cast<std::ptrdiff_t>(all.size()) - 2);
 }
 
 } // namespace nopal_test

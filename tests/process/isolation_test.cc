@@ -64,6 +64,21 @@ TEST(isolation, names_a_threads_variables) {
   EXPECT_NE(got.said.find("a thread's variables (thread_local)"), std::string::npos) << got.said;
 }
 
+int sum_by_reference(int n) {
+  int half = 0;
+  auto task = process::spawn([&] { half = n / 2; });
+  process::join(task);
+  return half;
+}
+
+TEST(isolation, names_a_closure_that_captures_by_reference) {
+  const ended got = computed_by({}, sum_by_reference, 10);
+  EXPECT_NE(got.said.find("a task is given a pointer to the stack of another task"),
+            std::string::npos)
+      << got.said;
+  EXPECT_NE(got.said.find("sum_by_reference"), std::string::npos) << got.said;
+}
+
 TEST(isolation, says_nothing_of_tasks_that_keep_it) {
   for (int round = 0; round < 20; ++round)
     EXPECT_EQ(computed_by({.processes = 2}, isolated, 5).said, "1");

@@ -3,6 +3,10 @@
 // so many runs.
 //
 // usage: launched N RUNS [FOLDER [LEVEL]]
+//   N        or a word for what happens after so many runs of fib(10): `exit`, a task exits with 3;
+//            `alone`, process 0 runs once more; `upward`, a task goes on elsewhere, and prints
+//            whether it still rounds upwards; `before`, each prints that before its session, and
+//            process 0 prints the name that `ps` has and what it has read before
 //   FOLDER   each process says there what it has to say, in a file that its number at the system
 //            names, and makes another one, connected.NUMBER, when the session has begun; not if
 //            there is a LEVEL
@@ -10,10 +14,14 @@
 //            MPI_THREAD_FUNNELED, 2 MPI_THREAD_SERIALIZED
 #include "nopal/process.h"
 
+#include <cfenv>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iostream>
 #include <string>
+#include <string_view>
 #include <unistd.h>
 
 extern "C" { // the same in both MPIs, each of which has a header of its own
@@ -33,6 +41,45 @@ long fib(int n) {
   return process::join(x) + y;
 }
 
+int exits(int depth) {
+  if (depth == 0)
+    std::exit(3);
+  process::task<int> child = process::spawn(exits, depth - 1);
+  return process::join(child);
+}
+
+void until_stolen(std::uint32_t before) {
+  while (process::this_worker.queue.stolen() == before)
+    usleep(10);
+}
+
+int upward() {
+  std::fesetround(FE_UPWARD);
+  process::task<void> child = process::spawn(until_stolen, process::this_worker.queue.stolen());
+  const int mode = std::fegetround(); // in another process
+  std::fesetround(FE_TONEAREST);
+  process::join(child);
+  return mode == FE_UPWARD ? 1 : 0;
+}
+
+std::string read_before; // by main
+
+void happen(process::session& session, std::string_view what) {
+  if (what == "exit")
+    session.run(exits, 5);
+  if (what == "before" && session.rank() == 0) {
+    std::string name;
+    std::getline(std::ifstream{"/proc/self/comm"}, name);
+    std::printf("%s: %s\n", name.c_str(), read_before.c_str());
+  }
+  if (what == "alone" && session.rank() == 0)
+    session.run(fib, 10);
+  if (what == "upward") {
+    const bool well = session.run(upward) == 1 && std::fegetround() == FE_TONEAREST;
+    std::printf("upward: %d\n", well ? 1 : 0);
+  }
+}
+
 // Whether the program is to begin and end MPI itself.
 bool begin_mpi(int argc, char** argv) {
   if (argc < 5)
@@ -43,7 +90,8 @@ bool begin_mpi(int argc, char** argv) {
 }
 
 void compute(int argc, char** argv) {
-  const int n = std::atoi(argv[1]);
+  const bool is_word = std::atoi(argv[1]) == 0;
+  const int n = is_word ? 10 : std::atoi(argv[1]);
   const int runs = std::atoi(argv[2]);
   process::session session{argc, argv};
   if (argc == 4)
@@ -53,6 +101,8 @@ void compute(int argc, char** argv) {
     if (session.rank() == 0)
       std::printf("%u processes: fib(%d) = %ld\n", session.size(), n, got);
   }
+  if (is_word)
+    happen(session, argv[1]);
   std::fflush(stdout);
 }
 
@@ -64,6 +114,13 @@ int main(int argc, char** argv) {
   if (argc == 4 && std::freopen((std::string(argv[3]) + "/" + std::to_string(getpid())).c_str(),
                                 "a", stderr) == nullptr)
     return 2;
+  if (std::string_view(argv[1]) == "before") {
+    const char* const number = std::getenv("PMI_RANK");
+    const char* const other = std::getenv("PMIX_RANK");
+    if (std::string_view(number != nullptr ? number : other != nullptr ? other : "0") == "0")
+      std::getline(std::cin, read_before); // other processes may have none
+    std::puts("before");
+  }
   const bool own_mpi = begin_mpi(argc, argv);
   compute(argc, argv);
   if (own_mpi)

@@ -38,7 +38,7 @@ _ALONE = {
 }
 WITHOUT_CLEANUP = {"openmpi": ["--enable-recovery"], "mpich": ["-disable-auto-cleanup"]}
 _MPICH_OVER_TCP = {"UCX_TLS": "tcp,self"}
-_TRANSPORTS = {
+TRANSPORTS = {
     "ucx": {},
     "tcp": {
         "NOPAL_TRANSPORT": "ucx_messages",
@@ -49,7 +49,7 @@ _TRANSPORTS = {
     "mpi_messages": {"NOPAL_TRANSPORT": "mpi_messages", **_MPICH_OVER_TCP},
 }
 _TO_END_S = 2  # of a launcher, whose end nothing depends on
-_DIED = 70
+DIED = 70
 _SENTENCE = re.compile(
     r"^nopal: (process \d+ has died before the computation has ended, so this process ends too"
     r"|another process of this machine has died before the computation has begun, so this process "
@@ -136,7 +136,7 @@ class Launcher:
 def check_computes(launcher, transport):
     problems = []
     for processes in (1, 2, 4, 8):
-        done = launcher.run(processes, "24", "3", **_TRANSPORTS[transport])
+        done = launcher.run(processes, "24", "3", **TRANSPORTS[transport])
         wanted = f"{processes} processes: fib(24) = 46368\n" * 3
         print(f"{launcher.mpi}, {transport}: {done.stdout.splitlines()[:1]}", flush=True)
         if done.returncode != 0 or done.stdout != wanted or done.stderr:
@@ -148,7 +148,7 @@ def check_computes(launcher, transport):
     own = ["setarch", "-R", launcher.program, "24", "3", "", "2"]
     done = subprocess.run(
         launcher.command(2, *own),
-        env=environment(**_TRANSPORTS[transport]),
+        env=environment(**TRANSPORTS[transport]),
         capture_output=True,
         text=True,
         timeout=SECONDS,
@@ -221,7 +221,7 @@ class Killing:
             launcher.command(
                 self.processes, "sh", "-c", shell, self.folder.name, *words, more=more
             ),
-            env=environment(**_TRANSPORTS[transport]),
+            env=environment(**TRANSPORTS[transport]),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
@@ -261,7 +261,7 @@ class Killing:
         problems += unheard(others, self.launcher.mpi)
         if self.launcher.mpi == "openmpi":
             wait_until(lambda: len(self.statuses()) == self.processes)
-            wanted = {str(_DIED): 3, _KILLED: 1}
+            wanted = {str(DIED): 3, _KILLED: 1}
             found = collections.Counter(self.statuses())
             if in_time and found != wanted:
                 problems.append(f"the processes have exited with {self.statuses()}")
@@ -293,7 +293,7 @@ def check_killed(launcher, times):
     problems = []
     spoke = 0
     for i in range(times):
-        transport = list(_TRANSPORTS)[i % len(_TRANSPORTS)]
+        transport = list(TRANSPORTS)[i % len(TRANSPORTS)]
         at = chance.uniform(0, 1.5)
         one = Killing(launcher, transport, more=WITHOUT_CLEANUP[launcher.mpi])
         seconds, wrong = one.kill_one(at, chance)
@@ -321,12 +321,12 @@ def check_launcher(launcher):
     """Processes whose parent dies become children of this one."""
     ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
     problems = []
-    for transport in _TRANSPORTS:
+    for transport in TRANSPORTS:
         with tempfile.TemporaryDirectory() as folder:
             words = [launcher.program, "34", "1000", folder]
             running = subprocess.Popen(
                 launcher.command(4, *words),
-                env=environment(**_TRANSPORTS[transport]),
+                env=environment(**TRANSPORTS[transport]),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
@@ -348,7 +348,7 @@ def check_launcher(launcher):
                 problems += [
                     f"{transport}: a process has exited with {status}"
                     for status in adopted_statuses()
-                    if status != _DIED
+                    if status != DIED
                 ]
     return problems
 
@@ -356,7 +356,7 @@ def check_launcher(launcher):
 def main(case, mpi, path, program, more=None):
     before = left_behind()
     launcher = Launcher(mpi, path, program)
-    if case in _TRANSPORTS:
+    if case in TRANSPORTS:
         problems = check_computes(launcher, case)
     elif case == "killed":
         problems = check_killed(launcher, int(more))

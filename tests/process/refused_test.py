@@ -44,11 +44,26 @@ _CASES = [
         r"initialised it with MPI_THREAD_FUNNELED",
     ),
     (
-        {},
-        ("", "2"),
-        r"nopal: the program lies at different addresses in processes 0 and 1, because it had "
-        r"initialised MPI before, .*: link it with -no-pie, or begin it with setarch -R",
+        {"NOPAL_ADDRESSES_FIXED": "1"},  # as where the system forbids that
+        (),
+        r"nopal: the program lies at different addresses in processes 0 and 1 \(0x[0-9a-f]+ and "
+        r"0x[0-9a-f]+\), because .*: link it with -no-pie, or begin it with setarch -R",
     ),
+]
+
+# What one of two processes has otherwise, as from a launcher that forwards no environment: the
+# variable and what is said.
+_DIFFERENT = [
+    (
+        "NOPAL_HEAP_SIZE=32M",
+        "NOPAL_HEAP_SIZE or process::options::heap_size: 16777216 and 33554432",
+    ),
+    (
+        "NOPAL_REGION_SIZE=64K",
+        "NOPAL_REGION_SIZE or process::options::region_size: 262144 and 65536",
+    ),
+    ("NOPAL_TRANSPORT=mpi", "NOPAL_TRANSPORT or process::options::transport: [a-z]+ and mpi"),
+    ("NOPAL_STATS=1", "NOPAL_STATS or process::options::stats: 0 and 1"),
 ]
 
 
@@ -87,9 +102,20 @@ def check_other_file(launcher):
         )
 
 
+def check_different_options(launcher):
+    problems = []
+    for variable, said in _DIFFERENT:
+        words = [launcher.program, "20", "1", ":", "-n", "1", "env", variable]
+        done = run(launcher.command(1, *words, launcher.program, "20", "1"), {})
+        sentence = rf"nopal: processes 0 and 1 differ in {said}; begin all with the same"
+        problems += check(f"one process with {variable}", done, sentence)
+    return problems
+
+
 def main(mpi, path, program, other=None):
     launcher = one_host.Launcher(mpi, path, program)
     problems = check_other_file(launcher)
+    problems += check_different_options(launcher)
     for variables, more, sentence in _CASES:
         done = run(launcher.command(2, program, "20", "1", *more), variables)
         problems += check(f"{variables} {more}", done, sentence)

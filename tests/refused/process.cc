@@ -4,6 +4,8 @@
 //
 // argument: a task's arguments are copied to other processes
 // reference_argument: a task's arguments are copied to other processes
+// reference_wrapper: a task's arguments are copied to other processes
+// view: a task's arguments are copied to other processes
 // function: the function of a task is copied to other processes
 // result: a task's result is copied to other processes
 // reference_result: a task's result is copied to other processes
@@ -12,7 +14,9 @@
 // large_run_result: a run's result has at most 1024 bytes
 #include "nopal/process.h"
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -34,6 +38,10 @@ int main(int argc, char** argv) {
   process::spawn(length, std::string("text"));
 #elif REFERENCE_ARGUMENT
   process::spawn([](const std::string& given) { return given.size(); }, std::string("text"));
+#elif REFERENCE_WRAPPER
+  process::spawn([](int& given) { return given; }, std::ref(argc));
+#elif VIEW
+  process::spawn([](std::string_view given) { return given.size(); }, std::string_view("text"));
 #elif FUNCTION
   process::spawn([own = std::string("text")] { return own.size(); });
 #elif RESULT

@@ -3,9 +3,11 @@
 #include "nopal/process/launch/addresses.h"
 
 #include "nopal/base/die.h"
+#include "nopal/process/launch/known_mpis.h"
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <link.h>
@@ -60,8 +62,10 @@ std::vector<loaded> all_loaded() {
   return all;
 }
 
-// These two are the thread's that makes the session.
-bool asked_system = false; // to place the program at fixed addresses
+// Both are set before main, and the list anew by the thread that makes the session. It is never
+// destroyed.
+constinit bool asked_system = false; // to place the program at fixed addresses
+constinit std::vector<loaded>* noted = nullptr;
 
 // Ends the program, unless it is only a library that lies elsewhere: frames of a library are above
 // a spawn only if it has called the program back.
@@ -71,36 +75,45 @@ void judge(const loaded& first, const loaded& other, unsigned process) {
               "same libraries everywhere",
               process, first.name);
   if (std::strcmp(first.name, the_program) == 0)
-    base::die("the program lies at different addresses in processes 0 and %u, because %s: link it "
-              "with -no-pie, or begin it with setarch -R where that is allowed",
-              process,
+    base::die("the program lies at different addresses in processes 0 and %u (%#lx and %#lx), "
+              "because %s: link it with -no-pie, or begin it with setarch -R where that is allowed",
+              process, first.at, other.at,
               asked_system ? "the system does not let it switch off the randomisation of addresses "
                              "(personality)"
-                           : "it had initialised MPI before, or gave the session no argv, and so "
-                             "could not be begun anew at fixed ones");
+                           : "it was begun by no launcher that Nopal knows, and so was not begun "
+                             "anew at fixed ones");
 }
 
-std::vector<loaded> noted; // by fix_addresses; else empty
-
-} // namespace
-
-void fix_addresses(char** argv) {
-  noted = all_loaded();
-  asked_system = argv != nullptr;
-  const int now = personality(0xffffffff);
-  if (argv == nullptr || now == -1 || (now & ADDR_NO_RANDOMIZE) != 0 ||
-      std::getenv(tried) != nullptr)
+// Before main and what it does: a process that a launcher has begun switches the randomisation of
+// addresses off, and begins anew, once, by the name of its file.
+[[gnu::constructor]] void fix_addresses(int, char** argv, char**) {
+  if (std::ranges::none_of(known_mpis,
+                           [](const known_mpi& each) { return std::getenv(each.number); }))
     return;
-  if (personality(static_cast<unsigned long>(now | ADDR_NO_RANDOMIZE)) == -1)
+  asked_system = true;
+  note_libraries();
+  const int now = personality(0xffffffff);
+  if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0 || std::getenv(tried) != nullptr ||
+      personality(static_cast<unsigned long>(now | ADDR_NO_RANDOMIZE)) == -1)
     return;
   setenv(tried, "1", 1);
+  char path[4096] = {};
+  if (readlink("/proc/self/exe", path, sizeof path - 1) > 0)
+    execv(path, argv);
   execv("/proc/self/exe", argv);
   personality(static_cast<unsigned long>(now)); // it could not be begun anew
 }
 
+} // namespace
+
+void note_libraries() {
+  delete noted;
+  noted = new std::vector<loaded>(all_loaded());
+}
+
 // Libraries are compared in the order of their names, one at a time; process 0 is the measure.
 void compare_addresses(group& all) {
-  const std::vector<loaded> own = noted.empty() ? all_loaded() : noted;
+  const std::vector<loaded> own = noted == nullptr ? all_loaded() : *noted;
   const std::size_t number = own.size();
   std::vector<std::size_t> numbers(all.size());
   all.all_gather(&number, numbers.data(), sizeof number);
@@ -117,11 +130,14 @@ void compare_addresses(group& all) {
     if (differs == each.end())
       continue;
     judge(first, *differs, static_cast<unsigned>(differs - each.begin()));
-    elsewhere += (elsewhere.empty() ? "" : ", ") + std::string(first.name);
+    char both[48];
+    std::snprintf(both, sizeof both, " (%#lx and %#lx)", first.at, differs->at);
+    elsewhere += (elsewhere.empty() ? "" : ", ") + std::string(first.name) + both;
   }
   if (all.rank() == 0 && !elsewhere.empty())
     base::say("not at the same addresses in all processes: %s; no function that these call may "
-              "spawn or join",
+              "spawn or join, and no task may keep an address of their functions or data across "
+              "a spawn or a join",
               elsewhere.c_str());
 }
 

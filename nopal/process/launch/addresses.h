@@ -8,11 +8,12 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-// Before MPI begins. Switches the randomisation of addresses off for this process, and begins the
-// program anew, once, if there is main's argv. Where the system forbids that, compare_addresses
-// finds out whether it matters: of the libraries that are loaded now. Those that MPI loads when it
-// begins call no function of the program back, and lie elsewhere in each process.
-void fix_addresses(char** argv);
+// A process that a launcher has begun switches the randomisation of addresses off before main, and
+// begins the program anew, once. Where the system forbids that, compare_addresses finds out whether
+// it matters: of the libraries that were loaded when this was called, or else before main. Those
+// that MPI loads when it begins call no function of the program back, and lie elsewhere in each
+// process.
+void note_libraries();
 
 // Collective. Ends the program with a sentence if the program or one of its libraries lies at
 // different addresses in two processes, or is another file.

@@ -1,20 +1,28 @@
 // SPDX-License-Identifier: MIT
-// The launcher, and how many of its children live.
+// The launcher, and which of its children live.
 #include "nopal/process/launch/beginning.h"
 
 #include "nopal/base/die.h"
 #include "nopal/config/environment.h"
+#include "nopal/process/launch/watch.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <poll.h>
+#include <set>
 #include <string>
+#include <system_error>
 #include <unistd.h>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
 constexpr int looks_a_second = 1000 / look_every_ms;
-constexpr int begun_s = 2; // a launcher has begun all its processes on a machine by then
+// A launcher begins its processes on a machine with no longer pauses than this.
+constexpr int pause_s = 10;
 // For a death on another machine, whose children this process cannot see.
 constexpr int limit_s = 300;
 
@@ -26,58 +34,97 @@ std::string state_and_parent(long process) {
   return name_end == std::string::npos ? std::string() : stat.substr(name_end + 1);
 }
 
-// A process that has died stays in the list until its launcher asks how, which MPICH's does late.
-bool has_died(long process) {
-  const std::string found = state_and_parent(process);
-  return found.size() < 2 || found[1] == 'Z' || found[1] == 'X';
+bool has_variable(pid_t process, const char* variable) {
+  const std::string path = "/proc/" + std::to_string(process) + "/environ";
+  const std::string environment = '\0' + config::read_file(path).text;
+  return environment.find('\0' + std::string(variable) + '=') != std::string::npos;
 }
 
-// How many children of the process live. -1: the kernel does not say.
-int count_children(pid_t process) {
-  const std::string parent = std::to_string(process);
-  const auto [text, error] = config::read_file("/proc/" + parent + "/task/" + parent + "/children");
-  if (error != 0)
-    return -1;
-  int count = 0;
-  char* end = nullptr;
-  for (const char* at = text.c_str();; at = end) {
-    const long child = std::strtol(at, &end, 10);
-    if (end == at)
-      return count;
-    count += has_died(child) ? 0 : 1;
+// The children of all threads of a process: a launcher may begin processes by several.
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> all;
+  std::error_code unread;
+  const std::filesystem::directory_iterator threads{"/proc/" + std::to_string(process) + "/task",
+                                                    unread};
+  for (const auto& thread : threads) {
+    const std::string text = config::read_file(thread.path() / "children").text;
+    char* end = nullptr;
+    for (const char* at = text.c_str();; at = end) {
+      const auto child = static_cast<pid_t>(std::strtol(at, &end, 10));
+      if (end == at)
+        break;
+      all.push_back(child);
+    }
   }
+  return all;
 }
+
+[[noreturn]] void die_of_death() {
+  base::die("another process of this machine has died before the computation has begun, so this "
+            "process ends too");
+}
+
+// The processes of the program on this machine, as far as they have been seen.
+class begun_processes {
+public:
+  begun_processes(const known_mpi& mpi, pid_t launcher) noexcept
+      : variable_{mpi.number}, launcher_{launcher} {
+    if (const char* const processes = std::getenv(mpi.size_on_machine))
+      wanted_ = std::strtoul(processes, nullptr, 10);
+  }
+  begun_processes(const begun_processes&) = delete;
+  begun_processes& operator=(const begun_processes&) = delete;
+  ~begun_processes() {
+    for (const pollfd& each : ends_)
+      close(each.fd);
+  }
+
+  // A launcher has other children too, and a child of it is no process of the program yet before it
+  // has begun the program: so one counts that has the launcher's variable.
+  void look() {
+    ++looks_;
+    if (wanted_ == 0 || seen_.size() < wanted_)
+      for (const pid_t child : children_of(launcher_))
+        if (!seen_.contains(child) && has_variable(child, variable_))
+          add(child);
+    if (poll(ends_.data(), ends_.size(), 0) > 0 ||
+        (seen_.size() < wanted_ && looks_ > last_added_ + pause_s * looks_a_second))
+      die_of_death();
+    if (looks_ > limit_s * looks_a_second)
+      base::die("the processes that the launcher of MPI has begun have not come together within %d "
+                "seconds: one may have died, or cannot be reached",
+                limit_s);
+  }
+
+private:
+  void add(pid_t process) {
+    ends_.push_back({descriptor_of(process, "another process of this machine"), POLLIN, 0});
+    seen_.insert(process);
+    last_added_ = looks_;
+  }
+
+  const char* const variable_;
+  const pid_t launcher_;
+  std::size_t wanted_ = 0; // 0: not known
+  std::set<pid_t> seen_;
+  std::vector<pollfd> ends_; // a descriptor of each
+  int looks_ = 0;
+  int last_added_ = 0;
+};
 
 } // namespace
 
 pid_t process_that_set(const char* variable) {
-  const std::string wanted = '\0' + std::string(variable) + "=";
-  pid_t at = getppid();
-  for (;;) {
-    const std::string folder = "/proc/" + std::to_string(at);
-    const std::string environment = '\0' + config::read_file(folder + "/environ").text;
+  for (pid_t at = getppid();;) {
     const std::string found = state_and_parent(at);
-    if (environment.find(wanted) == std::string::npos || found.size() < 3)
+    if (!has_variable(at, variable) || found.size() < 3)
       return at;
     at = static_cast<pid_t>(std::atoi(found.c_str() + 3));
   }
 }
 
-// A child is missing if there are fewer than there were, or, when all should have begun, than there
-// should be.
-std::function<void()> look_at_children(pid_t launcher, int processes) {
-  return [launcher, processes, looks = 0, most = 0]() mutable {
-    const int children = count_children(launcher);
-    most = std::max(most, children);
-    const bool all_begun = ++looks > begun_s * looks_a_second;
-    if (children >= 0 && (children < most || (all_begun && children < processes)))
-      base::die("another process of this machine has died before the computation has begun, so "
-                "this process ends too");
-    if (looks > limit_s * looks_a_second)
-      base::die("the processes that the launcher of MPI has begun have not come together within %d "
-                "seconds: one may have died, or cannot be reached",
-                limit_s);
-  };
+std::function<void()> look_at_children(const known_mpi& mpi, pid_t launcher) {
+  return [all = std::make_shared<begun_processes>(mpi, launcher)] { all->look(); };
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // While MPI begins, it may wait for ever for a process that has died. Until the processes are
-// connected (ring.h), a thread of each looks ten times a second at how many children its launcher
-// has on this machine; when one is missing, it ends the process.
+// connected (ring.h), a thread of each looks ten times a second at those that its launcher has
+// begun on this machine; when one of them has died, or does not come, it ends the process.
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/process/launch/known_mpis.h"
 
 #include <functional>
 #include <sys/types.h>
@@ -16,10 +17,10 @@ namespace nopal::inline NOPAL_ABI::process {
 // that has set it, or the launcher's daemon on this machine.
 pid_t process_that_set(const char* variable);
 
-// For a thread that calls it once in so many milliseconds: ends the process when a child of the
-// launcher is missing, of which it begins `processes` on this machine; 0 if that is not known.
+// For a thread that calls it once in so many milliseconds: ends the process when one that the
+// launcher has begun on this machine has died, or has not come.
 inline constexpr int look_every_ms = 100;
-std::function<void()> look_at_children(pid_t launcher, int processes);
+std::function<void()> look_at_children(const known_mpi& mpi, pid_t launcher);
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

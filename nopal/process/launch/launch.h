@@ -21,9 +21,9 @@ public:
   // Collective: makes the block, zeroed, at its address in each process, and the way to the others.
   virtual std::unique_ptr<transport> connect(const layout& memory) = 0;
 
-  // Called when the session of this process has ended as it should. Returns what the process exits
-  // with if others have not; else 0.
-  virtual int finish() noexcept = 0;
+  // Called when the session of this process has ended as it should. Ends the program with a
+  // sentence if another process that this one has begun does not end as it should.
+  virtual void finish() noexcept = 0;
 
 protected:
   explicit launch(engine carrier) noexcept : carrier_{carrier} {}
@@ -31,9 +31,9 @@ protected:
   const engine carrier_;
 };
 
-// Begins the launch that options and the environment ask for; argv is main's. A program is linked
-// with one of its two forms: mpi_launch.cc or local_only.cc.
-std::unique_ptr<launch> begin_launch(const options& settings, char** argv);
+// Begins the launch that options and the environment ask for. A program is linked with one of its
+// two forms: mpi_launch.cc or local_only.cc.
+std::unique_ptr<launch> begin_launch(const options& settings);
 // Forks the processes from the caller, which has no other threads (local.cc).
 std::unique_ptr<launch> fork_processes(const options& settings);
 

@@ -3,17 +3,23 @@
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
+#include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/process/launch/launch.h"
 #include "nopal/process/launch/watch.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <memory>
+#include <string>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
@@ -29,10 +35,24 @@ constexpr std::size_t most_gathered = 1024;
 struct common {
   word arrived{0};
   word gone[most_local]{}; // each sets its own when it ends as it should
-  pid_t pids[most_local] = {};
+  word died{0}; // which process, if process 0 ends because of that; the watch's thread writes it
   unsigned char given[most_local][most_gathered] = {};
 };
 
+// fork(2) copies the calling thread alone, and the libraries of the others would miss them.
+void require_one_thread() {
+  const std::filesystem::directory_iterator threads{"/proc/self/task"};
+  const auto number = std::distance(begin(threads), end(threads));
+  if (number > 1 && !base::a_tool_watches())
+    base::die("the program has %td threads where process::session forks its processes, which would "
+              "lack them: make the session before anything begins a thread (OpenMP does so in its "
+              "first parallel region)",
+              number);
+}
+
+// Process 0 begins the others and watches them, and they watch process 0. A process is watched from
+// its first instruction: its parent gets a descriptor of it that tells of its end also if it has
+// ended before, and it inherits one of its parent. All this is before anything waits or can fail.
 class local_launch final : public launch {
 public:
   explicit local_launch(const options& settings)
@@ -44,18 +64,8 @@ public:
       base::die("%zu bytes of shared memory could not be mapped for the processes: %s",
                 sizeof(common), std::strerror(errno));
     shared_ = std::construct_at(static_cast<common*>(memory));
-    shared_->pids[0] = getpid();
-    std::fflush(nullptr); // or each process would write what the streams hold
-    for (unsigned rank = 1; rank < size_; ++rank) {
-      const pid_t child = fork();
-      if (child < 0)
-        base::die("process %u of %u could not be begun: %s", rank, size_, std::strerror(errno));
-      if (child == 0) {
-        rank_ = rank;
-        shared_->pids[rank] = getpid();
-        break;
-      }
-    }
+    if (size_ > 1)
+      begin_others();
   }
 
   void all_gather(const void* own, void* all, std::size_t bytes) override {
@@ -68,8 +78,6 @@ public:
   }
 
   std::unique_ptr<transport> connect(const layout& memory) override {
-    meet(); // all numbers of processes are known
-    watch_others();
     const far_engine none = [](const near_blocks&) -> std::unique_ptr<far_transport> {
       base::die("the processes cannot open each other's memory by /proc/<process>/fd, as they have "
                 "to with the transport local");
@@ -77,18 +85,27 @@ public:
     return std::make_unique<transport>(*this, memory, sharing{latency_us_}, none);
   }
 
-  int finish() noexcept override {
+  void finish() noexcept override {
     // Before the others can see that this process ends.
     shared_->gone[rank_].store(1, base::release);
     watch_.stop();
-    int worst = 0;
-    for (unsigned i = 1; rank_ == 0 && i < size_; ++i) {
+    unsigned first_bad = 0;
+    int how = 0;
+    for (unsigned i = 1; i <= children_.size(); ++i) {
       int status = 0;
-      waitpid(shared_->pids[i], &status, 0);
-      worst = std::max(worst, WIFEXITED(status) ? WEXITSTATUS(status) : base::exit_status_died);
+      while (waitpid(children_[i - 1], &status, 0) < 0 && errno == EINTR)
+        ;
+      if (status != 0 && first_bad == 0) {
+        first_bad = i;
+        how = status;
+      }
     }
     munmap(shared_, sizeof(common));
-    return worst;
+    if (first_bad != 0 && WIFSIGNALED(how))
+      base::die("process %u was ended by signal %d (%s) after its session", first_bad,
+                WTERMSIG(how), strsignal(WTERMSIG(how)));
+    if (first_bad != 0)
+      base::die("process %u has exited with status %d", first_bad, WEXITSTATUS(how));
   }
 
 private:
@@ -98,24 +115,49 @@ private:
       base::wait_briefly(tries);
   }
 
-  void watch_others() {
+  void begin_others() {
+    require_one_thread();
+    const int own = descriptor_of(getpid(), "process 0");
     std::vector<watch::watched> all;
-    for (unsigned i = 0; i < size_; ++i) {
-      if (i == rank_)
-        continue;
-      const auto descriptor = static_cast<int>(syscall(SYS_pidfd_open, shared_->pids[i], 0));
-      if (descriptor < 0)
-        base::die("process %u has died before the computation has begun", i);
-      all.push_back({descriptor, "process " + std::to_string(i), [this, i] {
-                       return shared_->gone[i].load(base::acquire) != 0 ? watch::sign::ended_well
-                                                                        : watch::sign::dead;
-                     }});
+    std::fflush(nullptr); // or each process would write what the streams hold
+    for (unsigned rank = 1; rank < size_; ++rank) {
+      const pid_t child = fork();
+      if (child < 0)
+        base::die("process %u of %u could not be begun: %s", rank, size_, std::strerror(errno));
+      if (child == 0)
+        return watch_process_0(rank, own, all);
+      children_.push_back(child);
+      const std::string whose = "process " + std::to_string(rank);
+      all.push_back({descriptor_of(child, whose), whose, [this, rank] { return look_at(rank); }});
     }
+    close(own);
     watch_.start(std::move(all));
+  }
+
+  void watch_process_0(unsigned rank, int process_0, const std::vector<watch::watched>& inherited) {
+    rank_ = rank;
+    children_.clear();
+    for (const watch::watched& each : inherited)
+      close(each.descriptor);
+    watch_.start({{process_0, "process 0", [this] {
+                     if (look_at(0) == watch::sign::ended_well)
+                       return watch::sign::ended_well;
+                     base::die(watch::sentence, shared_->died.load(base::acquire));
+                   }}});
+  }
+
+  // By the watch's thread, when the process has ended. Process 0 tells the others which has died.
+  watch::sign look_at(unsigned rank) noexcept {
+    if (shared_->gone[rank].load(base::acquire) != 0)
+      return watch::sign::ended_well;
+    if (rank != 0)
+      shared_->died.store(rank, base::release);
+    return watch::sign::dead;
   }
 
   const unsigned latency_us_;
   common* shared_ = nullptr;
+  std::vector<pid_t> children_; // of process 0; then constant
   watch watch_;
 };
 

@@ -9,7 +9,7 @@
 
 namespace nopal::inline NOPAL_ABI::process {
 
-std::unique_ptr<launch> begin_launch(const options& settings, char**) {
+std::unique_ptr<launch> begin_launch(const options& settings) {
   if (settings.transport != engine::best && settings.transport != engine::local)
     base::die("NOPAL_TRANSPORT or process::options::transport asks for %s, and this program was "
               "linked with a Nopal without it; accepted is local",

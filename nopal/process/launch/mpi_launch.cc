@@ -10,6 +10,7 @@
 #include "nopal/base/die.h"
 #include "nopal/config.h"
 #include "nopal/process/launch/addresses.h"
+#include "nopal/process/launch/agreement.h"
 #include "nopal/process/launch/beginning.h"
 #include "nopal/process/launch/known_mpis.h"
 #include "nopal/process/launch/launch.h"
@@ -23,8 +24,8 @@
 #include <mpi.h>
 #include <mutex>
 #include <string>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -69,21 +70,16 @@ public:
   // `mpi` is null if no launcher has begun the process: the program has initialised MPI.
   mpi_launch(const options& settings, engine carrier, const known_mpi* mpi, bool initialised)
       : launch{carrier}, initialises_mpi_{!initialised} {
+    const pid_t launcher = mpi != nullptr ? process_that_set(mpi->number) : 0;
     watch until_connected;
-    int launcher = -1; // a descriptor of the launcher, or of its daemon on this machine
-    if (mpi != nullptr) {
-      const pid_t number = process_that_set(mpi->number);
-      launcher = static_cast<int>(syscall(SYS_pidfd_open, number, 0));
-      const char* const processes = std::getenv(mpi->size_on_machine);
-      until_connected.start(
-          {}, look_every_ms,
-          look_at_children(number, processes != nullptr ? std::atoi(processes) : 0));
-    }
+    if (mpi != nullptr)
+      until_connected.start({watched(launcher)}, look_every_ms, look_at_children(*mpi, launcher));
     initialise();
     find_place(settings.processes);
+    require_agreement(*this, settings, carrier);
     std::vector<watch::watched> others = ring_.connect(*this);
-    if (launcher >= 0)
-      others.push_back({launcher, "the launcher", [] { return watch::sign::dead; }});
+    if (mpi != nullptr)
+      others.push_back(watched(launcher));
     watch_.start(std::move(others));
   }
   ~mpi_launch() override { watch_.stop(); }
@@ -118,7 +114,7 @@ public:
   // their answers. A process that still answers by another call of MPI may never be answered
   // itself. So none calls MPI between the ring's meeting and MPI_Finalize. The others are watched
   // until MPI has ended, since MPI waits for them.
-  int finish() noexcept override {
+  void finish() noexcept override {
     if (connected_ != nullptr)
       connected_->close();
     MPI_Comm_free(&all_);
@@ -127,17 +123,31 @@ public:
       finalize();
     ring_.end_well();
     watch_.stop();
-    return 0;
   }
 
 private:
+  // The launcher, or its daemon on this machine.
+  static watch::watched watched(pid_t launcher) {
+    return {descriptor_of(launcher, "the launcher"), "the launcher",
+            [] { return watch::sign::dead; }};
+  }
+
+  // MPI's own shared memory is too large for a /dev/shm of 64 MB, a container's default.
+  static bool has_small_shared_memory() {
+    constexpr std::uint64_t enough = std::uint64_t{1} << 30;
+    struct statvfs there{};
+    return statvfs("/dev/shm", &there) != 0 || there.f_blocks * there.f_frsize < enough;
+  }
+
   // With UCX the thread that runs tasks is the only one that calls MPI; else one more does
   // (mpi_messages.h).
   void initialise() {
     const int wanted = uses_ucx(carrier_) ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
     int got = MPI_THREAD_SINGLE;
-    // Open MPI's shared memory leaves files behind when the launcher is killed, and saves little.
-    setenv("OMPI_MCA_btl", "self,tcp", 0);
+    if (has_small_shared_memory()) {
+      setenv("OMPI_MCA_btl", "self,tcp", 0);
+      setenv("UCX_TLS", "^shm", 0);
+    }
     if (initialises_mpi_)
       MPI_Init_thread(nullptr, nullptr, wanted, &got);
     else
@@ -174,10 +184,15 @@ private:
 
 } // namespace
 
-std::unique_ptr<launch> begin_launch(const options& settings, char** argv) {
+std::unique_ptr<launch> begin_launch(const options& settings) {
   const known_mpi& own = own_mpi();
   int before = 0;
+  int after = 0;
   MPI_Initialized(&before);
+  MPI_Finalized(&after);
+  if (after != 0)
+    base::die("MPI has ended, with the session before or by the program: a program that makes "
+              "several sessions initialises and ends MPI itself");
   const bool begun = is_begun_by(own);
   const bool launched = begun || before != 0;
   // Under the launcher of the other MPI each process would have a world of its own, and compute all
@@ -199,7 +214,7 @@ std::unique_ptr<launch> begin_launch(const options& settings, char** argv) {
               "linked with a Nopal that was built without UCX; accepted are mpi and mpi_messages",
               name_of(settings.transport));
   if (before == 0)
-    fix_addresses(argv);
+    note_libraries();
   const engine best = has_ucx() ? engine::ucx : engine::mpi;
   return std::make_unique<mpi_launch>(
       settings, settings.transport == engine::best ? best : settings.transport,

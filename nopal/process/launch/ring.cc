@@ -213,8 +213,7 @@ watch::sign ring::heard(int from, unsigned whose) noexcept {
     return watch::sign::alive;
   }
   tell(message, neighbours_.size());
-  base::die("process %u has died before the computation has ended, so this process ends too",
-            message);
+  base::die(watch::sentence, message);
 }
 
 void ring::tell(std::uint32_t message, std::size_t number) noexcept {

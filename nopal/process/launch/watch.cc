@@ -7,10 +7,22 @@
 #include <cerrno>
 #include <cstring>
 #include <poll.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::process {
+
+int descriptor_of(pid_t process, const std::string& whose) {
+  const auto found = static_cast<int>(syscall(SYS_pidfd_open, process, 0));
+  if (found >= 0)
+    return found;
+  if (errno == ESRCH)
+    base::die("%s has died before the computation has begun, so this process ends too",
+              whose.c_str());
+  base::die("%s cannot be watched (pidfd_open, of Linux 5.3): %s", whose.c_str(),
+            std::strerror(errno));
+}
 
 void watch::start(std::vector<watched> all, int every_ms, std::function<void()> each_time) {
   all_ = std::move(all);

@@ -12,14 +12,21 @@
 
 #include <functional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
+// A descriptor that becomes readable when the process ends (pidfd). Where there is none, the
+// program ends with a sentence that says why; `whose` is its subject.
+int descriptor_of(pid_t process, const std::string& whose);
+
 class watch {
 public:
   enum class sign : unsigned char { alive, ended_well, dead };
+  static constexpr char sentence[] = // with the number of the process
+      "process %u has died before the computation has ended, so this process ends too";
   struct watched {
     int descriptor;    // closed by the watch
     std::string whose; // "process 3"

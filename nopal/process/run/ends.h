@@ -10,6 +10,11 @@
 // number or a later one (dissemination). So each word has one writer, whose numbers only rise: it
 // flushes the engine between two meetings.
 //
+// The lowest bit of that number says which end the process has come to: of a run, or of the
+// session. A process in a run looks at its first word too, or it would wait for ever for one that
+// has ended its session. If some processes come to one end and others to the other, then one of
+// them comes next after one that differs, and sees it.
+//
 // Invariant: the run's number in the block rises by one with each run, and is written after all
 //            else of the outcome. It is not written anew before all processes have read it: each
 //            reads it before it meets the others, and they meet before the next run.
@@ -39,26 +44,33 @@ public:
   void open(far_transport& engine, unsigned rank, unsigned size,
             ends_block& own = control().ends) noexcept;
 
-  // Collective.
-  void begin();
-  void meet();
+  // What the processes meet at the end of: one that has come to the other end is not waited for.
+  enum meeting : std::uint32_t { of_run, of_session };
+
+  // Collective. `root` names what is run.
+  void begin(std::uint64_t root = 0);
+  // Ends the program with a sentence if another process has come to the other end.
+  void meet(meeting end = of_run);
 
   // This process has the outcome.
   void end_run(bool failed, const void* bytes, std::size_t size) noexcept;
   // Whether it is known; the first time, it is passed on.
   bool has_ended();
   // After that, and before the processes meet. False: the run has failed, and `error` says how.
+  // Ends the program with a sentence if another process has run something else.
   bool take_result(void* to, std::size_t size, std::string& error) const;
 
 private:
   void pass_on();
+  void require_same_end(std::uint32_t arrived, unsigned distance, meeting end) const noexcept;
 
   far_transport* engine_ = nullptr;
   ends_block* own_ = nullptr; // every process has it at the same address
   unsigned rank_ = 0;
   unsigned size_ = 1;
   std::uint32_t run_ = 0;
-  std::uint32_t meetings_ = 0;
+  std::uint64_t root_ = 0;
+  std::uint32_t meetings_ = 0; // twice their number
   bool passed_on_ = false;
 };
 

@@ -16,39 +16,49 @@ void heap::open(std::uintptr_t at, std::size_t bytes) {
 }
 
 cell* heap::allocate_slow(std::uint32_t size_class) noexcept {
-  if (!collect(size_class) && !grow(size_class))
+  if (end_ == from_)
+    base::die("process::spawn was called outside of process::session::run: only a task spawns");
+  if (!collect(size_class, 1))
+    grow(size_class);
+  if (free_[size_class] == nullptr)
+    collect(size_class, slabs_[size_class].size());
+  if (free_[size_class] == nullptr)
     base::die("the heap of %zu bytes for the results and the waiting stacks of tasks is used up; "
               "set NOPAL_HEAP_SIZE or process::options::heap_size to a larger power of two",
               end_ - from_);
   return allocate(size_class);
 }
 
-// Looks at all cells of this size for those that other processes have freed. True: at least a
-// quarter of them were. With fewer, looking again soon would cost more than it finds, so the heap
-// grows.
-bool heap::collect(std::uint32_t size_class) noexcept {
-  std::size_t all = 0;
+// Looks in the next so many slabs of this size for cells that other processes have freed. True: at
+// least a quarter of the cells were. Else the heap grows by a slab: so it doubles at most while all
+// slabs are looked at, and an allocation looks at few cells, however many there are.
+bool heap::collect(std::uint32_t size_class, std::size_t slabs) noexcept {
+  const std::vector<slab>& all = slabs_[size_class];
+  std::size_t seen = 0;
   std::size_t found = 0;
-  for (const slab& each : slabs_[size_class])
-    for (std::size_t i = 0; i < each.cells; ++i, ++all) {
-      auto* const own = reinterpret_cast<cell*>(each.from + i * cell_size(size_class));
+  for (slabs = std::min(slabs, all.size()); slabs != 0; --slabs) {
+    std::size_t& at = last_looked_at_[size_class];
+    at = (at + 1) % all.size();
+    seen += all[at].cells;
+    for (std::size_t i = 0; i < all[at].cells; ++i) {
+      auto* const own = reinterpret_cast<cell*>(all[at].from + i * cell_size(size_class));
       if (own->state.load(base::acquire) != cell_freed) // S
         continue;
-      own->state.store(cell_pending, base::relaxed); // or the next look would find it again
       free(own, size_class);
       ++found;
     }
-  return found > 0 && found >= all / 4;
+  }
+  return found > 0 && found >= seen / 4;
 }
 
-// False: no cell of this size is free, and there is no room for one.
-bool heap::grow(std::uint32_t size_class) noexcept {
+// Where there is room for a cell.
+void heap::grow(std::uint32_t size_class) noexcept {
   constexpr std::size_t slab_size = std::size_t{16} << 10;
   const std::size_t size = cell_size(size_class);
   const std::size_t cells =
       std::min(std::max(slab_size / size, std::size_t{1}), (end_ - next_) / size);
   if (cells == 0)
-    return free_[size_class] != nullptr;
+    return;
   slabs_[size_class].push_back({next_, cells});
   for (std::size_t i = cells; i-- > 0;) {
     auto* const own = std::construct_at(reinterpret_cast<cell*>(next_ + i * size));
@@ -56,7 +66,6 @@ bool heap::grow(std::uint32_t size_class) noexcept {
     free(own, size_class);
   }
   next_ += cells * size;
-  return true;
 }
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -28,7 +28,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
-enum cell_state : std::uint32_t { cell_pending, cell_value, cell_error, cell_freed };
+// `freed`: by another process, and not yet collected; `unused`: in the owner's list.
+enum cell_state : std::uint32_t { cell_pending, cell_value, cell_error, cell_freed, cell_unused };
 
 struct alignas(16) cell {
   word state;
@@ -52,10 +53,11 @@ constexpr std::uint32_t class_of(std::size_t payload) noexcept {
 
 class heap {
 public:
-  // Makes the heap empty: all cells that there were are gone.
+  // Makes the heap empty: all cells that there were are gone. Without bytes it is closed.
   void open(std::uintptr_t at, std::size_t bytes);
 
-  // The cell's state is pending. Ends the program with a sentence if there is no room.
+  // The cell's state is pending. Ends the program with a sentence if there is no room, or if the
+  // heap is closed, as outside of runs.
   [[gnu::always_inline]] cell* allocate(std::uint32_t size_class) noexcept {
     cell* const first = free_[size_class];
     if (first == nullptr) [[unlikely]]
@@ -66,6 +68,7 @@ public:
   }
   // A cell of this process.
   [[gnu::always_inline]] void free(cell* own, std::uint32_t size_class) noexcept {
+    own->state.store(cell_unused, base::relaxed); // a second join finds this
     own->next = free_[size_class];
     free_[size_class] = own;
   }
@@ -73,8 +76,8 @@ public:
 
 private:
   [[gnu::noinline]] cell* allocate_slow(std::uint32_t size_class) noexcept;
-  bool collect(std::uint32_t size_class) noexcept;
-  bool grow(std::uint32_t size_class) noexcept;
+  bool collect(std::uint32_t size_class, std::size_t slabs) noexcept;
+  void grow(std::uint32_t size_class) noexcept;
 
   struct slab {
     std::uintptr_t from;
@@ -86,6 +89,7 @@ private:
   std::uintptr_t next_ = 0;
   std::uintptr_t end_ = 0;
   std::vector<slab> slabs_[size_classes];
+  std::size_t last_looked_at_[size_classes] = {}; // the slab
 };
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -6,6 +6,8 @@
 #include "nopal/process/transport/layout.h"
 #include "nopal/process/transport/segment.h"
 
+#include <cstddef>
+
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
 
@@ -15,6 +17,10 @@ namespace nopal::inline NOPAL_ABI::process {
 // process has mapped, since the processes of a program are alike. A word that is dead, which the
 // task has left from before, looks like one that is not: so the program goes on.
 void check_isolation(const layout& memory, segment arrived);
+
+// When a task is spawned: says the same of what it is given, once for each such task; of a lambda
+// that captures by reference, for instance. `types` name the function and the arguments.
+void check_given(const void* bytes, std::size_t size, const char* types) noexcept;
 
 // Before a task begins: what other tasks have left where its frames will be, for 4 KiB, is gone. So
 // dead words of its frames are its own.

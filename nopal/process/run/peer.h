@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A victim's queue and region, as a thief reaches them, and the time that each step takes.
+// A victim's queue and region, as a thief reaches them; the time that each step takes, and the
+// pause after a message.
 #pragma once
 
 #include "nopal/base/os.h"
@@ -7,6 +8,8 @@
 #include "nopal/process/run/worker.h"
 #include "nopal/process/transport/shared_memory.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 
@@ -85,6 +88,25 @@ private:
 
   transport& engine_;
   const unsigned victim_;
+};
+
+// A message takes time of the processor on which another process computes. So a thief whose request
+// was in vain makes the next one only after a while, which doubles each time. It looks at processes
+// of its own machine meanwhile.
+class pause_of_messages {
+  using clock = std::chrono::steady_clock;
+
+public:
+  bool is_over() const noexcept { return clock::now() >= until_; }
+  void begin_longer() noexcept {
+    constexpr std::chrono::microseconds most{1000};
+    length_ = std::min(2 * length_, most);
+    until_ = clock::now() + length_;
+  }
+
+private:
+  std::chrono::microseconds length_{50}; // before the first
+  clock::time_point until_ = clock::time_point::min();
 };
 
 } // namespace nopal::inline NOPAL_ABI::process

@@ -17,20 +17,20 @@
 #include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config/options.h"
-#include "nopal/process/launch/addresses.h"
 #include "nopal/process/launch/launch.h"
 #include "nopal/process/launch/watch.h"
 #include "nopal/process/remote_error.h"
 #include "nopal/process/run/ends.h"
 #include "nopal/process/run/guard.h"
 #include "nopal/process/run/isolation.h"
+#include "nopal/process/run/libraries.h"
 #include "nopal/process/run/peer.h"
 #include "nopal/process/run/statistics.h"
+#include "nopal/process/run/waiting.h"
 
 #include <algorithm>
-#include <chrono>
+#include <cstdlib>
 #include <cstring>
-#include <list>
 #include <memory>
 #include <optional>
 #include <unistd.h>
@@ -43,33 +43,6 @@ worker this_worker;
 
 namespace {
 
-// A suspended task: it waits for the task that `until` names.
-struct suspended {
-  segment where; // on the region
-  cell* frames;  // the copy of its frames
-  cell_reference until;
-  join::exception_state exceptions; // what the C++ runtime keeps of its handlers
-};
-
-// A message takes time of the processor on which another process computes. So a thief whose request
-// was in vain makes the next one only after a while, which doubles each time. It looks at processes
-// of its own machine meanwhile.
-class pause_of_messages {
-  using clock = std::chrono::steady_clock;
-
-public:
-  bool is_over() const noexcept { return clock::now() >= until_; }
-  void begin_longer() noexcept {
-    constexpr std::chrono::microseconds most{1000};
-    length_ = std::min(2 * length_, most);
-    until_ = clock::now() + length_;
-  }
-
-private:
-  std::chrono::microseconds length_{50}; // before the first
-  clock::time_point until_ = clock::time_point::min();
-};
-
 // The session, and the run that is under way, as this process sees them.
 struct state {
   options settings;
@@ -79,7 +52,7 @@ struct state {
   ends ending;
   base::random random;
   pause_of_messages pause;
-  std::list<suspended> all_suspended;
+  waiting_tasks waiting;
   std::uintptr_t stack = 0; // where look_for_work begins, on the stack of run's caller
   // For sanitizers: that stack, and the calls that a checker of threads believes to be open.
   base::stack_bounds own_stack = {};
@@ -88,7 +61,9 @@ struct state {
   // Of the stack protector: this process's own, and the one that all have while tasks run.
   std::uint64_t own_canary = 0;
   std::uint64_t canary = 0;
-  watch progress; // says from time to time what process 0 has done
+  pid_t process = 0;          // of this process: one that the program forks has all this too
+  loaded_libraries libraries; // from when the session has begun
+  watch progress;             // says from time to time what process 0 has done
 };
 // Made by `begin`, gone after `end`; the session's thread alone writes the pointer and, but for
 // what the transport's threads keep, all that it leads to. Not destroyed at exit: a task may call
@@ -119,9 +94,11 @@ void note_region(std::uintptr_t end_of_free) noexcept {
   constexpr std::size_t least_frame = 16;
   note_region(this_worker.region + task.lower);
   now->calls = base::enter_moved_calls(now->calls, task.size() / least_frame);
-  this_worker.upper = this_worker.region + task.upper;
+  this_worker.upper = task.upper;
   arch::set_stack_canary(now->canary);
-  arch::nopal_arch_resume_task(static_cast<arch::task_context*>(address_of(task.lower)));
+  auto* const context = static_cast<arch::task_context*>(address_of(task.lower));
+  arch::control_words{context->vector, context->x87}.use();
+  arch::nopal_arch_resume_task(context);
 }
 
 // These two take a cell of any process.
@@ -147,23 +124,22 @@ void take_from(cell_reference ref, void* to, std::size_t size) {
   throw_remote_error(text);
 }
 
-[[noreturn]] void resume_suspended(std::list<suspended>::iterator which) noexcept {
-  const suspended ready = *which;
-  now->all_suspended.erase(which); // now, since this function does not return
+// Asks about the newest suspended task and at most so many others. `may_send`: also about those
+// whose cell only a message reaches.
+void resume_if_ready(bool may_send, std::size_t most) {
+  const auto is_ready = [may_send](const suspended& each) {
+    return (may_send || now->engine->near(process_of(each.until))) &&
+           state_of(each.until) != cell_pending;
+  };
+  const std::optional<suspended> ready = now->waiting.take_ready(most, is_ready);
+  if (!ready)
+    return;
   timed clock;
-  std::memcpy(address_of(ready.where.lower), ready.frames->payload(), ready.where.size());
-  this_worker.cells.free(ready.frames);
-  join::put_exception_state(ready.exceptions);
+  std::memcpy(address_of(ready->where.lower), ready->frames->payload(), ready->where.size());
+  this_worker.cells.free(ready->frames);
+  join::put_exception_state(ready->exceptions);
   clock.end(step::resume);
-  resume(ready.where);
-}
-
-// `may_send`: also for tasks whose cell only a message reaches.
-void resume_if_ready(bool may_send) {
-  for (auto each = now->all_suspended.begin(); each != now->all_suspended.end(); ++each)
-    if ((may_send || now->engine->near(process_of(each->until))) &&
-        state_of(each->until) != cell_pending)
-      resume_suspended(each);
+  resume(ready->where);
 }
 
 // One try, at a random victim.
@@ -194,10 +170,11 @@ void steal_and_resume(bool may_send) {
 [[noreturn]] void look_for_work() {
   base::forget_frames(this_worker.region, now->memory.region_end());
   now->pause = {};
-  for (unsigned tries = 1; !now->ending.has_ended() || !now->all_suspended.empty(); ++tries) {
+  for (unsigned tries = 1; !now->ending.has_ended() || !now->waiting.empty(); ++tries) {
     if (this_worker.queue.is_settled()) {
       const bool may_send = now->pause.is_over();
-      resume_if_ready(may_send);
+      resume_if_ready(may_send,
+                      std::size_t{16} << std::min(tries, 30u)); // an idle one asks about all
       steal_and_resume(may_send);
     }
     now->engine->progress();
@@ -222,12 +199,13 @@ void steal_and_resume(bool may_send) {
   arch::set_stack_canary(now->own_canary);
   timed clock;
   const segment task = this_worker.open_segment(context);
-  base::forget_frames(this_worker.region, this_worker.upper);
+  base::forget_frames(this_worker.region, this_worker.region + this_worker.upper);
+  context->keep_control_words();
   cell* const frames = this_worker.cells.allocate(class_of(task.size()));
   std::memcpy(frames->payload(), context, task.size());
   // `until` points into the task's frames, which are overwritten as soon as another task is
   // resumed.
-  now->all_suspended.push_back(
+  now->waiting.add(
       {task, frames, *static_cast<const cell_reference*>(until), join::take_exception_state()});
   ++this_worker.done.suspended;
   this_worker.done.suspended_bytes += task.size();
@@ -248,9 +226,10 @@ NOPAL_SWITCHES void enter_run(void* given) {
   if (rank() != 0)
     look_for_work();
   const auto* const root = static_cast<const root_task*>(given);
-  this_worker.upper = now->memory.region_end_of(0);
+  const std::uintptr_t upper = now->memory.region_end_of(0);
+  this_worker.upper = this_worker.distance(upper);
   // The closure is copied to the upper end, so that it moves with the first task's frames.
-  const std::uintptr_t begin = this_worker.upper - (root->size + 15) / 16 * 16;
+  const std::uintptr_t begin = upper - (root->size + 15) / 16 * 16;
   note_region(now->memory.region_end());
   std::memcpy(reinterpret_cast<void*>(begin), root->closure, root->size);
   arch::set_stack_canary(now->canary);
@@ -265,6 +244,13 @@ void say_what_is_in_force() {
               "%lu",
               size(), now->processes->engine_name(), now->memory.region_size, now->memory.heap_size,
               *now->settings.seed);
+}
+
+// The program exits amid a session, perhaps in a task. What libraries destroy then, no other thread
+// of this process may use any more. The other processes notice the end.
+void stop_threads_at_exit() {
+  if (is_in_session())
+    now->engine->stop_thread();
 }
 
 // Frames hold the canary of the process that made them, and others check it when they return. So
@@ -298,11 +284,15 @@ error_text keep_error() noexcept {
 }
 
 void join_slow(cell_reference ref, void* result, std::size_t size) {
+  if (this_worker.home == no_run)
+    base::die("process::join was called outside of process::session::run: only a task joins");
   cell_state reached;
   while ((reached = state_of(ref)) == cell_pending)
     arch::nopal_arch_suspend_task(suspend, &ref, now->stack);
   if (reached == cell_error)
     throw_error(ref);
+  if (reached != cell_value)
+    base::die("a task was joined a second time; each is joined once");
   take_from(ref, result, size);
 }
 
@@ -318,21 +308,32 @@ void fail_run() noexcept {
 
 void run(void (*root)(void*), const void* closure, std::size_t closure_size, void* result,
          std::size_t size) {
+  if (now->process != getpid())
+    base::die("process::session::run was called in a process that the program has forked from one "
+              "of the session's");
+  if (this_worker.home != no_run)
+    base::die("process::session::run was called in a task, which spawns and joins instead");
+  now->libraries.warn_of_new();
+  const arch::control_words control = arch::control_words::now();
+  this_worker.home = std::uint64_t{rank()} << address_bits;
+  this_worker.cells.open(now->memory.heap_at(), now->memory.heap_size);
   now->own_canary = arch::stack_canary();
   now->own_stack = base::enter_stack(0, 0, nullptr);
   base::enter_stack(now->own_stack.low, now->own_stack.high, nullptr);
-  now->ending.begin();
+  now->ending.begin(reinterpret_cast<std::uintptr_t>(root));
   root_task task{root, closure, closure_size};
   const auto kept = reinterpret_cast<std::uintptr_t>(&task);
   base::add_roots(kept, now->own_stack.high); // the caller's frames, while tasks run elsewhere
   arch::nopal_arch_enter(&now->stack, enter_run, &task);
   base::leave_moved_calls(std::exchange(now->calls, nullptr), now->thread);
   base::remove_roots(kept, now->own_stack.high);
+  control.use(); // those of the last task are its own
   std::string error;
   const bool well = now->ending.take_result(result, size, error);
   now->ending.meet(); // no process begins the next run before all have come so far
   // All cells go, also those that no task has joined. No other process reads one any more.
-  this_worker.cells.open(now->memory.heap_at(), now->memory.heap_size);
+  this_worker.cells.open(0, 0);
+  this_worker.home = no_run;
   if (!well)
     throw_remote_error(error);
 }
@@ -342,7 +343,6 @@ void begin(std::unique_ptr<launch> processes, const options& settings) {
   now->settings = settings;
   now->processes = std::move(processes);
   now->memory = {settings.heap_size, settings.region_size, layout::regions_of(size())};
-  compare_addresses(*now->processes);
   now->engine = now->processes->connect(now->memory);
   std::destroy_at(&this_worker); // what an earlier session has left
   std::construct_at(&this_worker);
@@ -350,13 +350,15 @@ void begin(std::unique_ptr<launch> processes, const options& settings) {
   const std::uintptr_t own_end = now->memory.region_end_of(rank());
   arch::nopal_own_region[0] = own_end - now->memory.region_size;
   arch::nopal_own_region[1] = own_end;
-  this_worker.home = std::uint64_t{rank()} << address_bits;
   this_worker.exceptions = join::this_threads_exceptions();
-  this_worker.cells.open(now->memory.heap_at(), now->memory.heap_size);
   now->ending.open(*now->engine, rank(), size());
   now->random.reseed(*settings.seed, rank());
   now->canary = common_canary();
   guard_region(now->memory);
+  now->libraries = {};
+  now->process = getpid();
+  static const int registered = std::atexit(stop_threads_at_exit); // once
+  static_cast<void>(registered);
   if (rank() != 0)
     return;
   say_what_is_in_force();
@@ -367,17 +369,20 @@ void begin(std::unique_ptr<launch> processes, const options& settings) {
                         });
 }
 
-int end() noexcept {
+void end() noexcept {
   now->progress.stop();
-  now->ending.meet(); // no process needs anything of another one for a task any more
+  now->ending.meet(
+      ends::of_session); // no process needs anything of another one for a task any more
   if (*now->settings.stats)
     print_statistics(*now->processes, now->processes->engine_name(), now->memory);
   unguard_region();
   now->engine->flush();
-  const int status = now->processes->finish();
+  now->processes->finish();
   delete std::exchange(now, nullptr);
-  return status;
 }
+
+bool is_in_session() noexcept { return now != nullptr && now->process == getpid(); }
+bool is_in_run() noexcept { return this_worker.home != no_run; }
 
 unsigned rank() noexcept { return now != nullptr ? now->processes->rank() : 0; }
 unsigned size() noexcept { return now != nullptr ? now->processes->size() : 1; }

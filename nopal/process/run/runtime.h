@@ -41,10 +41,14 @@ void join_slow(cell_reference ref, void* result, std::size_t size);
 void run(void (*root)(void*), const void* closure, std::size_t closure_size, void* result,
          std::size_t size);
 
-// Collective: the beginning and the end of a session. `end` returns what the process is to exit
-// with if it is not 0.
+// Collective: the beginning and the end of a session.
 void begin(std::unique_ptr<launch> processes, const options& settings);
-int end() noexcept;
+void end() noexcept;
+
+// Whether this process is one of a session's; not one that the program has forked from it.
+bool is_in_session() noexcept;
+// Whether a run is under way, in whichever process of the session the caller is.
+bool is_in_run() noexcept;
 
 unsigned rank() noexcept;
 unsigned size() noexcept;

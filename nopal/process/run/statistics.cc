@@ -5,6 +5,7 @@
 #include "nopal/base/die.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <sys/resource.h>
 #include <vector>
@@ -63,12 +64,25 @@ void print_progress(unsigned seconds, unsigned processes) {
 }
 
 // The system hands out memory that is zero, and frames are written from the upper end downwards. So
-// the lowest word that is not zero is the deepest that a task has come.
+// the lowest word that is not zero is the deepest that a task has come. Pages that have no memory
+// are passed over, or reading them would give them some.
 std::size_t used_region(const layout& memory) noexcept {
+  constexpr std::size_t pages = 64; // what the system is asked about at once
+  constexpr std::size_t bytes = pages * base::page_size();
   std::size_t used = 0;
   for (unsigned i = 0; i < memory.regions; ++i) {
     const auto* const end = reinterpret_cast<const std::uint64_t*>(memory.region_end_of(i));
-    const auto* const from = end - memory.region_size / sizeof *end;
+    const std::uintptr_t region_end = memory.region_end_of(i);
+    std::uintptr_t at = region_end - memory.region_size;
+    std::uint64_t resident = 0;
+    for (;
+         at < region_end && (resident = base::which_resident(
+                                 at, std::min(pages, (region_end - at) / base::page_size()))) == 0;)
+      at += bytes;
+    if (at >= region_end)
+      continue;
+    const auto* const from = reinterpret_cast<const std::uint64_t*>(
+        at + static_cast<unsigned>(std::countr_zero(resident)) * base::page_size());
     const auto* const lowest =
         std::find_if(from, end, [](std::uint64_t each) { return each != 0; });
     used += static_cast<std::size_t>(end - lowest) * sizeof *end;

@@ -23,6 +23,7 @@ inline constexpr unsigned address_bits = 48;
 constexpr unsigned process_of(cell_reference ref) noexcept {
   return static_cast<unsigned>(ref >> address_bits);
 }
+inline constexpr std::uint64_t no_run = ~std::uint64_t{0} << address_bits; // no process's
 inline cell* cell_of(cell_reference ref) noexcept {
   return reinterpret_cast<cell*>(ref & ((std::uint64_t{1} << address_bits) - 1));
 }
@@ -49,27 +50,28 @@ struct counts {
 // lines reads too.
 struct worker {
   queue_owner<own_queue> queue;
-  std::uintptr_t upper = 0;  // the upper end of the running task's segment
+  std::uint32_t upper = 0;   // the upper end of the running task's segment, from the region's lower
   std::uintptr_t region = 0; // where the region begins
-  std::uint64_t home = 0;    // this process in the upper bits, as in a reference
+  std::uint64_t home = no_run; // this process in the upper bits, as in a reference, during a run
   const join::exception_state* exceptions = nullptr; // of the thread that runs tasks
   heap cells;
   counts done;
 
   // The upper end of a child's segment, where its parent's context is this. With regions apart the
   // child of a task from elsewhere begins at the upper end of this process's own.
-  std::uintptr_t upper_of_child(const void* context) const noexcept {
+  std::uint32_t upper_of_child(const void* context) const noexcept {
     const auto at = reinterpret_cast<std::uintptr_t>(context);
     if constexpr (NOPAL_PROCESS_REGIONS != 0)
       if (at < arch::nopal_own_region[0] || at > arch::nopal_own_region[1])
-        return arch::nopal_own_region[1];
-    return at;
+        return distance(arch::nopal_own_region[1]);
+    return distance(at);
+  }
+  std::uint32_t distance(std::uintptr_t at) const noexcept {
+    return static_cast<std::uint32_t>(at - region);
   }
   // The running task's segment, when it has pushed this context.
   segment open_segment(const void* context) const noexcept {
-    const auto lower =
-        static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(context) - region);
-    return {lower, static_cast<std::uint32_t>(upper - region)};
+    return {distance(reinterpret_cast<std::uintptr_t>(context)), upper};
   }
   cell_reference reference_to(const cell* own) const noexcept {
     return home | reinterpret_cast<std::uintptr_t>(own);

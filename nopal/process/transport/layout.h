@@ -43,6 +43,7 @@ struct outcome {
   base::atomic<std::uint32_t> run{0};         // the number of the run that ended so
   base::handed_over<std::uint32_t> from{0};   // the process on which it ended
   base::handed_over<std::uint32_t> failed{0}; // the bytes are a remote_error's text
+  base::handed_over<std::uint64_t> root{0};   // what was run
   base::handed_over<std::uint32_t> size{0};
   unsigned char bytes[most_result] = {};
 };

@@ -63,7 +63,8 @@ struct request {
 class mpi_messages final : public far_transport {
 public:
   explicit mpi_messages(const layout& memory)
-      : region_{memory.region_at()}, stolen_(1 + in_words(memory.region_size)) {
+      : region_{memory.region_at()}, most_stolen_{1 + in_words(memory.region_size)},
+        stolen_{std::make_unique_for_overwrite<std::uint64_t[]>(most_stolen_)} {
     require(MPI_Comm_dup(MPI_COMM_WORLD, &all_)); // apart from the program's own messages
     require(MPI_Comm_set_errhandler(all_, MPI_ERRORS_RETURN));
     thread_ = base::thread{"answers other processes", [this] { poll(); }, room_of_libraries};
@@ -76,13 +77,17 @@ public:
     exchange(peer, {puts, to, bytes}, nullptr, 0, from);
   }
   std::optional<segment> request_steal(unsigned peer) override {
-    const std::size_t most = stolen_.size() * sizeof stolen_[0];
-    const std::size_t bytes = exchange(peer, {steals, nullptr}, stolen_.data(), most);
-    return place_stolen(region_, stolen_.data(), bytes);
+    const std::size_t most = most_stolen_ * sizeof stolen_[0];
+    const std::size_t bytes = exchange(peer, {steals, nullptr}, stolen_.get(), most);
+    return place_stolen(region_, stolen_.get(), bytes);
   }
   void progress() noexcept override {
     const lock held{mpi_lock()};
     turn();
+  }
+  void stop_thread() noexcept override {
+    over_.store(1, base::relaxed);
+    thread_.join();
   }
   // The thread goes on answering until all processes have come here, with nothing left to ask.
   void close() noexcept override {
@@ -92,8 +97,7 @@ public:
       require(MPI_Ibarrier(all_, &all_closing));
     }
     wait_for([&] { return is_done(all_closing); });
-    over_.store(1, base::relaxed);
-    thread_.join();
+    stop_thread();
     while (!sent_.empty()) // the last answers, which this process gave
       turn();
     MPI_Comm_free(&all_);
@@ -213,7 +217,8 @@ private:
   std::list<outgoing> sent_; // messages that MPI may not have sent yet
   // The answer to a request for a steal: at most an entry and a whole region. Only the thread that
   // runs tasks asks for one.
-  words stolen_;
+  const std::size_t most_stolen_;                 // words
+  const std::unique_ptr<std::uint64_t[]> stolen_; // its pages come when they are used
   word over_{0}; // set once by `close`; nobody reads other memory because of it
   base::thread thread_;
 };

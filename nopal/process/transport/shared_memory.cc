@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <string>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <vector>
@@ -51,7 +52,11 @@ int open_block(const offer& from) {
 // Makes the file of this process's block, maps it, and says how others open it.
 offer make_own_block(std::size_t bytes) {
   const int file = memfd_create("nopal", MFD_CLOEXEC);
-  if (file < 0 || ftruncate(file, static_cast<off_t>(bytes)) != 0)
+  rlimit most{}; // beyond which the system would end the process by a signal
+  const bool allowed = getrlimit(RLIMIT_FSIZE, &most) != 0 || bytes <= most.rlim_cur;
+  if (!allowed)
+    errno = EFBIG;
+  if (file < 0 || !allowed || ftruncate(file, static_cast<off_t>(bytes)) != 0)
     base::die("%zu bytes of shared memory could not be had for the processes: %s", bytes,
               std::strerror(errno));
   map_or_die(reinterpret_cast<void*>(block_at), bytes, MAP_FIXED_NOREPLACE, file);

@@ -87,6 +87,10 @@ public:
     if (far_ != nullptr)
       far_->flush();
   }
+  void stop_thread() noexcept override {
+    if (far_ != nullptr)
+      far_->stop_thread();
+  }
   void close() noexcept override {
     if (far_ != nullptr)
       far_->close();

@@ -71,6 +71,8 @@ public:
   virtual void progress() noexcept {}
   // Returns when all that was begun is done.
   virtual void flush() {}
+  // The process exits amid a session: no thread of the engine calls a library any more.
+  virtual void stop_thread() noexcept {}
   // Collective: no process asks anything of another one after it.
   virtual void close() noexcept {}
 };

@@ -175,7 +175,9 @@ ucp_worker_h make_worker(ucp_context_h context) {
 // The block is mapped already; UCX makes it known to the adapters.
 ucp_mem_h register_block(ucp_context_h context, const layout& memory) {
   ucp_mem_map_params_t wanted{};
-  wanted.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+  wanted.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH |
+                      UCP_MEM_MAP_PARAM_FIELD_FLAGS;
+  wanted.flags = UCP_MEM_MAP_NONBLOCK; // pages come when they are used
   wanted.address = reinterpret_cast<void*>(block_at);
   wanted.length = memory.size();
   ucp_mem_h block = nullptr;
@@ -262,6 +264,7 @@ public:
     wait_for(begin_put(ways_[peer], &at, &value, sizeof value), peer);
   }
   void progress() noexcept override { ucp_worker_progress(outgoing_); }
+  void stop_thread() noexcept override { answers_.reset(); }
   void flush() override {
     const ucp_request_param_t plain{};
     wait_for(ucp_worker_flush_nbx(outgoing_, &plain), no_peer);

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// What processes that were begun apart must have alike, and may not: each has its own environment.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/process/options.h"
+#include "nopal/process/transport/transport.h"
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::process {
+
+// Collective, and the first thing that the processes tell each other: what comes later relies on
+// it. Compares Nopal's version, the options that all must have alike, and the addresses
+// (addresses.h). Ends the program with a sentence that names the first that differs, with the
+// values of two processes. `carrier` is the transport in force.
+void require_agreement(group& all, const options& settings, engine carrier);
+
+} // namespace nopal::inline NOPAL_ABI::process
+NOPAL_HIDDEN_END

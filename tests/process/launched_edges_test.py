@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT
+"""Begins a program by an MPI's launcher where processes begin or end otherwise than they should.
+
+usage: launched_edges_test.py MPI LAUNCHER PROGRAM TIMES     MPI is openmpi or mpich
+
+What comes before a session; a small /dev/shm; a task exits; one process runs once more than the
+others; a task that rounds upwards moves; the start on 64 processes, and one of four that is killed
+as it begins, both so many TIMES.
+"""
+
+import os
+import random
+import re
+import subprocess
+import sys
+
+import launched_test as one_host
+
+_EXITS = re.compile(r"^status (\d+)$", re.MULTILINE)
+
+
+def check_small_shared_memory(launcher):
+    """A container's default; where this user may have one of its own."""
+    mount = "mount -t tmpfs -o size=64M tmpfs /dev/shm"
+    apart = ["unshare", "-m", "sh", "-c"]
+    if subprocess.run([*apart, mount], capture_output=True, check=False).returncode != 0:
+        return []
+    command = launcher.command(16, launcher.program, "10", "1")
+    done = subprocess.run(
+        [*apart, mount + ' && exec "$0" "$@"', *command],
+        env=one_host.environment(NOPAL_REGION_SIZE="1G", NOPAL_STATS="1"),
+        capture_output=True,
+        text=True,
+        timeout=one_host.SECONDS,
+        check=False,
+    )
+    if done.returncode == 0 and done.stdout == "16 processes: fib(10) = 55\n":
+        return []
+    return [f"in 64 MB of shared memory: exit {done.returncode}, {done.stderr!r}"]
+
+
+def check_edges(launcher, times):
+    problems = []
+    for transport, variables in one_host.TRANSPORTS.items():
+
+        def run(what, *more, given=""):
+            shell = '"$0" "$@"; code=$?; echo "status $code"; exit $code'
+            words = ["sh", "-c", shell, launcher.program, what, "0"]
+            return subprocess.run(
+                launcher.command(4, *words, more=more),  # pylint: disable=cell-var-from-loop
+                env=one_host.environment(**variables),  # pylint: disable=cell-var-from-loop
+                input=given,
+                capture_output=True,
+                text=True,
+                timeout=one_host.SECONDS,
+                check=False,
+            )
+
+        done = run("before", given="a line\n")
+        if done.stdout.count("before") != 4 or "test_process_la: a line" not in done.stdout:
+            problems.append(f"{transport}, before the session: {done.stdout!r}, {done.stderr!r}")
+        done = run("exit", *one_host.WITHOUT_CLEANUP[launcher.mpi])
+        statuses = sorted(map(int, _EXITS.findall(done.stdout)))
+        if launcher.mpi == "openmpi" and statuses != [3] + [one_host.DIED] * 3:
+            problems.append(f"{transport}, exit in a task: {statuses}, {done.stderr!r}")
+        if max(statuses, default=0) > 128:  # MPICH's daemon may end the others first
+            problems.append(f"{transport}, exit in a task: {statuses}, {done.stderr!r}")
+        done = run("alone", *one_host.WITHOUT_CLEANUP[launcher.mpi])
+        if "every process calls session::run as often as the others" not in done.stderr:
+            problems.append(f"{transport}, one process alone: {done.returncode}, {done.stderr!r}")
+        done = run("upward")
+        if done.returncode != 0 or done.stdout.count("upward: 1") != 4:
+            problems.append(f"{transport}, rounding: {done.stdout!r}, {done.stderr!r}")
+        print(f"{transport}: {problems or 'all well'}", flush=True)
+    problems += check_small_shared_memory(launcher)
+    for time_of_all in range(times):
+        done = launcher.run(64, "10", "1", NOPAL_REGION_SIZE="64K", NOPAL_HEAP_SIZE="1M")
+        if done.stdout != "64 processes: fib(10) = 55\n" or done.returncode != 0:
+            problems.append(f"64 processes: exit {done.returncode}, {done.stderr!r}")
+        print(f"64 processes, {time_of_all + 1}. time: exit {done.returncode}", flush=True)
+    return problems
+
+
+def check_killed(launcher, times):
+    """From the first instruction of main on, while the processes connect."""
+    seed = int(os.environ.get("NOPAL_TEST_SEED", "0")) or random.randrange(1 << 32)
+    print(f"NOPAL_TEST_SEED={seed}", flush=True)
+    chance = random.Random(seed)
+    problems = []
+    for i in range(times):
+        transport = list(one_host.TRANSPORTS)[i % len(one_host.TRANSPORTS)]
+        at = chance.uniform(0, 0.3)
+        more = one_host.WITHOUT_CLEANUP[launcher.mpi]
+        seconds, wrong = one_host.Killing(launcher, transport, more=more).kill_one(at, chance)
+        what = f"{transport}, killed after {at:.3f} s"
+        print(f"{what}: {seconds:.3f} s later {wrong or 'all well'}", flush=True)
+        problems += [f"{what}: {each}" for each in wrong]
+    return problems
+
+
+def main(mpi, path, program, times):
+    before = one_host.left_behind()
+    launcher = one_host.Launcher(mpi, path, program)
+    problems = check_edges(launcher, int(times)) + check_killed(launcher, int(times))
+    one_host.wait_until(lambda: not one_host.left_behind() - before)
+    problems += [f"{one} is left behind" for one in sorted(one_host.left_behind() - before)]
+    for each in problems:
+        print(each, file=sys.stderr)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 5:
+        sys.exit(__doc__)
+    sys.exit(main(*sys.argv[1:]))
