@@ -9,6 +9,7 @@
 #include "nopal/vproc/settings.h"
 #include "nopal/vproc/table.h"
 #include "nopal/vproc/threads.h"
+#include "nopal/vproc/wake.h"
 #include "nopal/vproc/worker.h"
 
 #include <condition_variable>
@@ -29,22 +30,33 @@ std::condition_variable& spare_wanted() {
   return *wanted;
 }
 
-} // namespace
-
-// Calls at most one spare: each call lends the place of one thread that ran.
-void lend_spare(int places) noexcept {
+// Calls at most one spare: each call lends the place of one thread that ran. False: none is called.
+bool call_spare(int places) noexcept {
   const std::scoped_lock guard{lock};
   lent_places += places;
   if (active >= lent_places)
-    return;
+    return false;
   if (resting > 0) {
-    active += 1; // at once, so that the next caller does not count on the same spare
     resting -= 1;
     called += 1;
     spare_wanted().notify_one();
-  } else if (start_spare()) { // under the lock, so that forget_spares forgets this spare too
-    active += 1;
+  } else if (!start_spare()) { // under the lock, so that forget_spares forgets this spare too
+    return false;
   }
+  active += 1; // at once, so that the next caller does not count on the same spare
+  return true;
+}
+
+} // namespace
+
+// If no spare is called, as one is active that found no work, and sleeps, before this place was
+// lent: a thread that sleeps is woken, for what it may run there now.
+void lend_spare(int places) noexcept {
+  if (call_spare(places))
+    return;
+  base::full_fence(); // after the place was lent; partner: S3 of sync/README.md
+  if (idle.wants_wake())
+    wake_pool_thread(is_worker(current()) ? current() : nullptr);
 }
 
 void take_spare_back(int places) noexcept {
