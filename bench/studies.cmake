@@ -184,11 +184,11 @@ find_program(NOPAL_CARGO cargo)
 if(NOPAL_PEER_TOKIO AND NOPAL_CARGO)
   set(program ${CMAKE_CURRENT_BINARY_DIR}/echo-tokio)
   add_custom_command(OUTPUT ${program}
-    COMMAND ${NOPAL_CARGO} build --quiet --release --locked
+    COMMAND ${NOPAL_CARGO} build --quiet --release
       --manifest-path ${CMAKE_CURRENT_SOURCE_DIR}/echo/tokio/Cargo.toml
       --target-dir ${CMAKE_CURRENT_BINARY_DIR}/tokio
     COMMAND ${CMAKE_COMMAND} -E copy tokio/release/echo-tokio ${program}
-    DEPENDS echo/tokio/Cargo.toml echo/tokio/Cargo.lock echo/tokio/src/main.rs VERBATIM
+    DEPENDS echo/tokio/Cargo.toml echo/tokio/src/main.rs VERBATIM
     COMMENT "Building echo-tokio with cargo")
   add_custom_target(bench_echo_tokio DEPENDS ${program})
   bench_io(tokio)

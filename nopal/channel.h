@@ -32,9 +32,11 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <ranges>
 #include <type_traits>
@@ -58,8 +60,9 @@ public:
   using value_type = T;
 
   /// It keeps up to so many values that nobody has received yet.
+  /// @throws std::bad_alloc if there is no memory for them.
   explicit channel(std::size_t buffer = 0)
-      : slots_{buffer == 0 ? nullptr : new std::optional<T>[buffer]},
+      : slots_{buffer == 0 ? nullptr : new_slots(buffer)},
         place_{buffer, slots_.get(), sizeof(std::optional<T>), detail::take_out<T>} {}
   ~channel() { fibers::check_nobody_waits(place_); }
   channel(const channel&) = delete;
@@ -136,6 +139,13 @@ private:
     fibers::alternative only = detail::to_receive(*this, to);
     fibers::do_one(&only, 1);
     return !only.own.closed;
+  }
+
+  // The bound is stated for GCC 12, which warns of what a number out of it would allocate.
+  static std::optional<T>* new_slots(std::size_t number) {
+    if (number > PTRDIFF_MAX / sizeof(std::optional<T>))
+      throw std::bad_array_new_length{};
+    return new std::optional<T>[number];
   }
 
   const std::unique_ptr<std::optional<T>[]> slots_;

@@ -96,20 +96,12 @@ void yield_actions(role& inner) noexcept {
   }
 }
 
-// Whether nobody else runs what is outside of the region that this vproc waits for. Spares do not
-// count: they may be about to rest. A place of an arena is the vproc's own.
-bool keeps_others_from_running(const vproc* sleeper) noexcept {
+// Whether the vproc waits for a region that lies in a strand. What is outside of the region then
+// lacks this thread. Others that search now may sleep in regions of their own later, so each lends
+// its place. A place of an arena is the vproc's own.
+bool waits_in_region(const vproc* sleeper) noexcept {
   const group* const bound = sleeper->bound.get();
-  if (bound == nullptr || sleeper->member.get() || !is_worker(bound->outer))
-    return false;
-  if (bound->closed)
-    return true;
-  for (std::uint32_t i = 0; i < pool_size(); ++i) {
-    const vproc* const other = pool_vproc(i);
-    if (!other->spare.get() && other->searches.get() && other->searches_for.get() == nullptr)
-      return false;
-  }
-  return true;
+  return bound != nullptr && !sleeper->member.get() && is_worker(bound->outer);
 }
 
 // Virtual workers have one thread, which blocks.
@@ -139,7 +131,7 @@ lending::lending(vproc* lent, bool asleep) : lent_{lent} {
 
 lending::lending() : lending{blocking_vproc(), false} {}
 lending_asleep::lending_asleep(vproc* sleeper)
-    : lending{keeps_others_from_running(sleeper) ? sleeper : nullptr, true} {
+    : lending{waits_in_region(sleeper) ? sleeper : nullptr, true} {
   yield_actions(*sleeper); // also where another thread is idle, which runs them then
 }
 
