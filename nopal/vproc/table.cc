@@ -231,11 +231,12 @@ void return_vproc(vproc* left) noexcept {
   std::push_heap(all->vprocs.begin(), all->vprocs.end(), higher);
 }
 
-vproc* add_pool_vproc() noexcept {
+vproc* add_pool_vproc(bool is_spare) noexcept {
   const locked_unused all;
   const std::uint32_t number = pool_made.load(base::relaxed);
   vproc* const made = make_vproc(all);
   made->in_pool = true;
+  made->spare.set(is_spare); // before others find it in the pool
   set_live(made, true);
   pool[number].store(made, base::release);
   pool_made.store(number + 1, base::release);

@@ -68,8 +68,9 @@ void leave_to_next_thread(worker* left) noexcept;
 // An external thread's vproc.
 vproc* take_vproc() noexcept;
 void return_vproc(vproc* unused) noexcept;
-// A new vproc for a pool thread, and for the threads of later pools.
-vproc* add_pool_vproc() noexcept;
+// A new vproc for a pool thread, and for the threads of later pools. A spare's is never seen as one
+// that computations may be given.
+vproc* add_pool_vproc(bool is_spare = false) noexcept;
 // The pool's vprocs. Their number only grows.
 std::uint32_t pool_size() noexcept;
 vproc* pool_vproc(std::uint32_t number) noexcept;

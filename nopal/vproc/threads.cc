@@ -73,11 +73,12 @@ void* run_pool(void* self) noexcept {
   return left;
 }
 
-worker* any_worker(pool_state& all) {
+worker* any_worker(pool_state& all, bool is_spare) {
   if (all.idle.empty())
-    return take_worker(add_pool_vproc());
+    return take_worker(add_pool_vproc(is_spare));
   worker* const next = all.idle.back();
   all.idle.pop_back();
+  next->host->spare.set(is_spare);
   return next;
 }
 
@@ -125,7 +126,7 @@ void start_pool_threads(const config::resolved_options& use, const config::optio
   const std::uint32_t pool = use.num_workers.value - 1;
   std::vector<worker*> workers(pool); // all are in the table before the first one looks around
   for (worker*& self : workers)
-    self = any_worker(all);
+    self = any_worker(all, false);
   for (std::uint32_t number = 0; number < pool; ++number) {
     const int error = start_in_pool(all, workers[number]);
     NOPAL_ASSERT(error == 0, "cannot start worker %u of %u with %s; lower NOPAL_NUM_WORKERS",
@@ -140,8 +141,7 @@ bool start_spare() {
   const std::scoped_lock guard{all.lock};
   if (!all.open)
     return false;
-  worker* const self = any_worker(all);
-  self->host->spare.set(true); // before its thread runs, which may have to rest at once
+  worker* const self = any_worker(all, true);
   const int error = start_in_pool(all, self);
   NOPAL_ASSERT(error == 0, "cannot start a worker in the place of one that is blocked with %s",
                why_not(error).text);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <thread>
 
 namespace nopal_test {
 namespace {
@@ -78,6 +79,20 @@ TEST(table, a_vproc_of_the_pool_stays_in_the_pool) {
   nopal::vproc::vproc* const external = nopal::vproc::take_vproc();
   EXPECT_FALSE(external->in_pool);
   nopal::vproc::return_vproc(external);
+}
+
+// Computations are given the pool's vprocs, but for spares (fibers/places.cc).
+TEST(table, a_spares_vproc_is_one_when_others_find_it_in_the_pool) {
+  const std::uint32_t pool = nopal::vproc::pool_size();
+  bool is_spare = false;
+  std::thread reader{[&] {
+    while (nopal::vproc::pool_size() == pool)
+      std::this_thread::yield();
+    is_spare = nopal::vproc::pool_vproc(pool)->spare.get();
+  }};
+  nopal::vproc::add_pool_vproc(true);
+  reader.join();
+  EXPECT_TRUE(is_spare);
 }
 
 // A strand waits with open forks: its worker stays with it, and the vproc goes on with another.
