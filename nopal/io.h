@@ -4,10 +4,10 @@
 //     nopal::run([&] {
 //       nopal::io::descriptor server = nopal::io::listen(nopal::io::address::loopback(7000));
 //       for (;;)
-//         nopal::spawn([one = nopal::io::accept(server)]() mutable {
+//         nopal::spawn([peer = nopal::io::accept(server)]() mutable {
 //           char line[512];
-//           while (const std::size_t got = nopal::io::read_some(one, line))
-//             nopal::io::write_all(one, {line, got});
+//           while (const std::size_t got = nopal::io::read_some(peer, line))
+//             nopal::io::write_all(peer, {line, got});
 //         });
 //     });
 //

@@ -25,9 +25,9 @@ public:
     return *made;
   }
 
-  void request_stop(const std::vector<std::stop_source>& of) {
+  void request_stop(const std::vector<std::stop_source>& sources) {
     std::unique_lock guard{lock_};
-    due_.insert(due_.end(), of.begin(), of.end());
+    due_.insert(due_.end(), sources.begin(), sources.end());
     changed_.notify_all();
     begin_another(guard);
   }

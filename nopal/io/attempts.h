@@ -38,15 +38,15 @@ struct attempts {
       const int fd = used.get();
       if (fd < 0)
         fail(EBADF, what);
-      entry& of = entry_of(fd);
-      const std::uint32_t seen = of.of(where).count(); // before the call
+      entry& own = entry_of(fd);
+      const std::uint32_t seen = own.side(where).count(); // before the call
       if (used.get() != fd)
         continue; // that was its end; or its end is to come, and counts (close)
       if (where == direction::in && used.emptied_.load(base::relaxed) == mark(seen)) {
-        wait_after(used, fd, of, where, seen, until);
+        wait_after(used, fd, own, where, seen, until);
         continue;
       }
-      const auto done = call(fd, of, seen);
+      const auto done = call(fd, own, seen);
       if (done >= 0)
         return done;
       const int error = *base::this_threads_error();
@@ -54,16 +54,17 @@ struct attempts {
         continue;
       if (error != EAGAIN)
         fail(error, what);
-      wait_after(used, fd, of, where, seen, until);
+      wait_after(used, fd, own, where, seen, until);
     }
   }
 
   // Of TCP less than was asked for is all that was there, and what comes later is an event: so the
   // next read need not be tried before. But a read ends before urgent data, an error or the end,
   // whose event may have come with the data's.
-  static void note_read(descriptor& used, const entry& of, std::uint32_t seen, bool less) noexcept {
+  static void note_read(descriptor& used, const entry& own, std::uint32_t seen,
+                        bool less) noexcept {
     if (less && used.is_tcp_ && used.watched_.load(base::relaxed) &&
-        !of.more_than_data.load(base::relaxed))
+        !own.more_than_data.load(base::relaxed))
       used.emptied_.store(mark(seen), base::relaxed);
   }
 
@@ -72,15 +73,15 @@ private:
 
   static std::uint64_t mark(std::uint32_t seen) noexcept { return std::uint64_t{seen} + 1; }
 
-  static void wait_after(descriptor& used, int fd, entry& of, direction where, std::uint32_t seen,
+  static void wait_after(descriptor& used, int fd, entry& own, direction where, std::uint32_t seen,
                          clock::time_point until) {
     const bool strand = vproc::on_strand();
     if (strand && !used.watched_.load(base::relaxed)) {
-      of.more_than_data.store(false, base::relaxed); // of a descriptor that had this number
+      own.more_than_data.store(false, base::relaxed); // of a descriptor that had this number
       take_events_of(fd);
       used.watched_.store(true, base::relaxed);
     }
-    if (!(strand ? wait(of, where, seen, until) : block(fd, where, until)))
+    if (!(strand ? wait(own, where, seen, until) : block(fd, where, until)))
       fail(ETIMEDOUT, what);
   }
 };

@@ -147,14 +147,14 @@ void forget(int descriptor) noexcept {
   epoll_ctl(poller::instance().epoll, EPOLL_CTL_DEL, descriptor, nullptr);
 }
 
-// Of a piece that is not there nobody waits.
+// Where a piece is not there, no strand waits.
 void wake_all(int descriptor) noexcept {
   const auto number = static_cast<unsigned>(descriptor);
   if (number >= kPieces * kPiece || pieces[number / kPiece].load(base::acquire) == nullptr)
     return;
-  entry& of = entry_of(descriptor);
-  vproc::make_all_ready(of.in.happen());
-  vproc::make_all_ready(of.out.happen());
+  entry& own = entry_of(descriptor);
+  vproc::make_all_ready(own.in.happen());
+  vproc::make_all_ready(own.out.happen());
 }
 
 } // namespace nopal::inline NOPAL_ABI::io

@@ -25,7 +25,7 @@ namespace nopal::inline NOPAL_ABI::io {
 
 enum class direction : unsigned char { in, out };
 
-// Of a descriptor's number. It lives as long as the process.
+// What belongs to a descriptor's number. It lives as long as the process.
 struct alignas(64) entry {
   event_count<vproc::fiber> in;
   event_count<vproc::fiber> out;
@@ -33,7 +33,7 @@ struct alignas(64) entry {
   // counts that event.
   base::atomic<bool> more_than_data{false};
 
-  event_count<vproc::fiber>& of(direction where) noexcept {
+  event_count<vproc::fiber>& side(direction where) noexcept {
     return where == direction::in ? in : out;
   }
 };

@@ -9,10 +9,11 @@
 namespace nopal::inline NOPAL_ABI::io {
 
 std::size_t read_some(descriptor& from, std::span<char> into, clock::time_point until) {
-  return static_cast<std::size_t>(
-      attempts::retry(from, direction::in, until, [&](int fd, const entry& of, std::uint32_t seen) {
+  return static_cast<std::size_t>(attempts::retry(
+      from, direction::in, until, [&](int fd, const entry& own, std::uint32_t seen) {
         const ssize_t got = read(fd, into.data(), into.size());
-        attempts::note_read(from, of, seen, got > 0 && static_cast<std::size_t>(got) < into.size());
+        attempts::note_read(from, own, seen,
+                            got > 0 && static_cast<std::size_t>(got) < into.size());
         return got;
       }));
 }

@@ -19,10 +19,10 @@ constexpr std::chrono::hours kLongest{24}; // a number of milliseconds that poll
 
 // Whether it is ready within so many milliseconds.
 bool poll_one(int descriptor, direction where, int timeout_ms) {
-  pollfd one{descriptor, static_cast<short>(where == direction::in ? POLLIN | POLLRDHUP : POLLOUT),
-             0};
-  const int found = poll(&one, 1, timeout_ms);
-  if ((found < 0 && errno != EINTR) || (one.revents & POLLNVAL) != 0)
+  pollfd asked{descriptor,
+               static_cast<short>(where == direction::in ? POLLIN | POLLRDHUP : POLLOUT), 0};
+  const int found = poll(&asked, 1, timeout_ms);
+  if ((found < 0 && errno != EINTR) || (asked.revents & POLLNVAL) != 0)
     fail(found < 0 ? errno : EBADF, "nopal::io cannot wait for a descriptor");
   return found > 0;
 }
@@ -32,15 +32,15 @@ bool wait_for(int descriptor, direction where, clock::time_point until) {
     return block(descriptor, where, until);
   if (poll_one(descriptor, where, 0))
     return true;
-  entry& of = entry_of(descriptor);
-  const std::uint32_t seen = of.of(where).count();
-  return !take_events_of(descriptor) || wait(of, where, seen, until);
+  entry& own = entry_of(descriptor);
+  const std::uint32_t seen = own.side(where).count();
+  return !take_events_of(descriptor) || wait(own, where, seen, until);
 }
 
 } // namespace
 
-bool wait(entry& of, direction where, std::uint32_t seen, clock::time_point until) {
-  auto& events = of.of(where);
+bool wait(entry& own, direction where, std::uint32_t seen, clock::time_point until) {
+  auto& events = own.side(where);
   fibers::timed waits{until};
   sched::park_or_stop(
       waits.decided(),

@@ -34,7 +34,7 @@ enum class direction : unsigned char;
 
 // Waits until more events have come than `seen`; false: the time came first. Throws `cancelled`.
 // Precondition: a strand calls, and the descriptor's events are taken.
-bool wait(entry& of, direction where, std::uint32_t seen, clock::time_point until);
+bool wait(entry& own, direction where, std::uint32_t seen, clock::time_point until);
 // A thread that runs no strands blocks instead.
 bool block(int descriptor, direction where, clock::time_point until);
 

@@ -36,11 +36,11 @@ public:
   enum class kind : std::uint8_t { stack, node, observer };
 
   // A stack's lies in the owner's room, which is zero at first: that is an unplaced stack.
-  explicit descendant(kind of) noexcept : kind_{of} {}
+  explicit descendant(kind tag) noexcept : kind_{tag} {}
   descendant(const descendant&) = delete;
   descendant& operator=(const descendant&) = delete;
 
-  kind of_kind() const noexcept { return kind_; }
+  kind tag() const noexcept { return kind_; }
   // Whether its place is known.
   bool placed() const noexcept { return above_.load(base::acquire) != nullptr; } // A
   // Null: nothing is above. All that place the same node at the same time name the same ancestor.

@@ -50,7 +50,7 @@ ancestor* placed_node(vproc::cancel_node* node) noexcept {
   return &node->below;
 }
 
-// What the caller of `run` is below, who waits as long as the computation has fibers.
+// The node above the caller of `run`, which waits as long as the computation has fibers.
 ancestor* placed_above_computation(vproc::computation* in) noexcept {
   ancestor* known = in->below.load(base::acquire);
   if (known == nullptr) {

@@ -73,7 +73,7 @@ void announce_stop(join::ancestor& node, std::uintptr_t also_on,
     wake_if_cancelled(stack::stack_of(also_on));
   std::vector<stack::stack_id> stacks;
   const auto collect = [&](join::descendant* each) { // K5
-    if (each->of_kind() == join::descendant::kind::stack)
+    if (each->tag() == join::descendant::kind::stack)
       stacks.push_back(stack_of(each));
     else if (see != nullptr)
       see(each, argument);

@@ -49,8 +49,8 @@ bool call_spare(int places) noexcept {
 
 } // namespace
 
-// If no spare is called, as one is active that found no work, and sleeps, before this place was
-// lent: a thread that sleeps is woken, for what it may run there now.
+// Where no spare is called, an active spare may have looked for work before this place was lent,
+// and sleep now. So a thread that sleeps is woken, and looks again.
 void lend_spare(int places) noexcept {
   if (call_spare(places))
     return;
@@ -132,7 +132,7 @@ lending::lending(vproc* lent, bool asleep) : lent_{lent} {
 lending::lending() : lending{blocking_vproc(), false} {}
 lending_asleep::lending_asleep(vproc* sleeper)
     : lending{waits_in_region(sleeper) ? sleeper : nullptr, true} {
-  yield_actions(*sleeper); // also where another thread is idle, which runs them then
+  yield_actions(*sleeper); // also where no place is lent
 }
 
 void lending::take_back() noexcept {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Spare threads take the places of threads that block.
 //
-// A thread lends its place while it blocks in a system call, or sleeps in a region that it waits
-// for while what is outside of the region might run; and the timer lends the place of a thread
-// that does not take its signals. The thread keeps its worker, and its open forks can be stolen as
+// A thread lends its place while it blocks in a system call, or sleeps in a region of a strand; and
+// the timer lends the place of a thread that does not take its signals. The thread keeps its worker, and its open forks can be stolen as
 // ever. Meanwhile
 //
 //   threads   a spare pool thread takes its place among those that run
@@ -43,7 +42,7 @@ private:
   bool member_ = false;
 };
 
-// The same while its thread sleeps in a region, if nobody else could run what is outside.
+// The same while its thread sleeps in a region of a strand; else no place is lent.
 struct lending_asleep : lending {
   explicit lending_asleep(vproc* sleeper);
 };

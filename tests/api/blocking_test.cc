@@ -3,35 +3,17 @@
 #include "nopal/affine.h"
 #include "nopal/blocking.h"
 #include "nopal/loop.h"
+#include "tests/api/meeting.h"
 #include "tests/api/support.h"
 
 #include <algorithm>
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
 #include <stdexcept>
 
 namespace nopal_test {
 namespace {
 
 const start this_program{2};
-
-// A thread that comes leaves only after `count` have come.
-class meeting {
-public:
-  explicit meeting(int count) : missing_{count} {}
-  void come() {
-    std::unique_lock guard{lock_};
-    missing_ -= 1;
-    all_.notify_all();
-    all_.wait(guard, [this] { return missing_ == 0; });
-  }
-
-private:
-  std::mutex lock_;
-  std::condition_variable all_;
-  int missing_;
-};
 
 TEST(blocking, more_can_wait_at_a_time_than_there_are_workers) {
   for (int round = 0; round < 20; ++round) {

@@ -10,33 +10,15 @@
 #include "nopal/fiber.h"
 #include "nopal/policies.h"
 #include "nopal/preemption.h"
+#include "tests/api/meeting.h"
 #include "tests/api/support.h"
 
 #include <array>
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 #include <string>
 #include <thread>
 
 namespace nopal_test {
-
-// Nobody leaves before `count` have come, each on a thread of its own.
-class meeting {
-public:
-  explicit meeting(int count) : missing_{count} {}
-  void come() {
-    std::unique_lock guard{lock_};
-    missing_ -= 1;
-    all_.notify_all();
-    all_.wait(guard, [this] { return missing_ <= 0; });
-  }
-
-private:
-  std::mutex lock_;
-  std::condition_variable all_;
-  int missing_;
-};
 
 constexpr int many = 10;
 

@@ -28,6 +28,15 @@ def every(problems, runtimes, workers):
             for count in workers]
 
 
+def told(rounds, problem, runtime, count, name):
+    """Round -> the number of this name; files that were kept may lack what came later."""
+    lines_of = rounds.column(problem, runtime, count, "told")
+    known = {r: line[name] for r, line in lines_of.items() if name in line}
+    if not known:
+        raise NotMeasured(f"{problem} of {runtime} does not tell {name}")
+    return known
+
+
 def typical(result, problem, runtime, workers, field):
     """The median of a count, or None."""
     try:

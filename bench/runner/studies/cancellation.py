@@ -17,7 +17,7 @@ from runner import draw, panels, study_text
 from runner.programs import AGAIN, BEFORE
 from runner.rounds import NotMeasured, enough, paired, ratios, value
 from runner.studies import Figure, Table, _counted
-from runner.studies._common import every
+from runner.studies._common import every, told
 
 ABOUT = "stopping early: its cost where unused, how soon all stop, beside oneTBB and OpenMP"
 COMPARES_BUILDS = True
@@ -82,15 +82,6 @@ def instructions(program):
         bare = pathlib.Path(scratch) / program.name
         _counted.strip(program, bare)
         return round(_counted.of_shape(str(bare), "fib")["instructions"], 1)
-
-
-def told(rounds, problem, runtime, count, name):
-    """Round -> the number of this name."""
-    lines_of = rounds.column(problem, runtime, count, "told")
-    known = {r: line[name] for r, line in lines_of.items() if name in line}
-    if not known:
-        raise NotMeasured(f"{problem} of {runtime} does not tell {name}")
-    return known
 
 
 def numbers(rounds, *which):

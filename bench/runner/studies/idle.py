@@ -14,7 +14,7 @@ from runner import checks as checking
 from runner import draw, study_text
 from runner.rounds import NotMeasured, value
 from runner.studies import Figure, Table
-from runner.studies._common import every
+from runner.studies._common import every, told
 
 ABOUT = "what idle workers cost: barriers, lines and locks per steal and per second, 2 to 256"
 PROBLEMS = ["idle"]
@@ -48,15 +48,6 @@ def workers(_cores):
 def configurations(wish):
     counts = [count for count in wish.workers if count > 1]
     return every([SERIAL, FORKS, BURSTS], [OURS, COUNTED], counts)
-
-
-def told(rounds, problem, runtime, count, name):
-    """Round -> the number of this name; files that were kept may lack what came later."""
-    lines_of = rounds.column(problem, runtime, count, "told")
-    known = {r: line[name] for r, line in lines_of.items() if name in line}
-    if not known:
-        raise NotMeasured(f"{problem} of {runtime} does not tell {name}")
-    return known
 
 
 def over(rounds, problem, runtime, count, names):

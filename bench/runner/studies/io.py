@@ -8,7 +8,7 @@ So what a request costs the server, in processor time, counts as well as how man
 from runner import checks as checking
 from runner import panels
 from runner.rounds import NotMeasured, enough, value
-from runner.studies import Figure, Table
+from runner.studies import Figure, Table, _common
 from runner.studies._common import every
 
 ABOUT = "an echo server with 20,000 idle connections: requests per second, and memory of each"
@@ -35,8 +35,7 @@ def configurations(wish):
 
 
 def told(rounds, runtime, count, name):
-    lines = rounds.column(IO, runtime, count, "told")
-    return {number: line[name] for number, line in lines.items()}
+    return _common.told(rounds, IO, runtime, count, name)
 
 
 def over_better(rounds, count):

@@ -2,8 +2,8 @@
 """Local events beside many strands: what is cancelled, or answered, costs what lies below it."""
 
 from runner import checks as checking
-from runner.rounds import NotMeasured, enough, ratios, value
-from runner.studies import Table
+from runner.rounds import enough, ratios, value
+from runner.studies import Table, _common
 from runner.studies._common import every
 
 ABOUT = "cancelling beside many strands, cancelling many, and many deadlines, beside Go"
@@ -29,12 +29,7 @@ def configurations(wish):
 
 
 def told(rounds, problem, runtime, name):
-    """Round -> the number of this name."""
-    lines = rounds.column(problem, runtime, JUDGED_WORKERS, "told")
-    known = {r: line[name] for r, line in lines.items() if name in line}
-    if not known:
-        raise NotMeasured(f"{problem} of {runtime} does not tell {name}")
-    return known
+    return _common.told(rounds, problem, runtime, JUDGED_WORKERS, name)
 
 
 def numbers(rounds, *which):
