@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Spare threads take the places of threads that block.
 //
-// A thread lends its place while it blocks in a system call, or sleeps in a region of a strand; and
-// the timer lends the place of a thread that does not take its signals. The thread keeps its worker, and its open forks can be stolen as
-// ever. Meanwhile
+// A thread lends its place while it blocks in a system call, or sleeps in a region of a strand;
+// and the timer lends the place of a thread that does not take its signals. The thread keeps its
+// worker, and its open forks can be stolen as ever. Meanwhile
 //
 //   threads   a spare pool thread takes its place among those that run
 //   arenas    one more vproc may join each arena whose strands the thread would run
