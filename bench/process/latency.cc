@@ -40,7 +40,7 @@ public:
         std::getenv, 0);
     if (const auto* const complaint = std::get_if<std::string>(&options))
       throw std::invalid_argument(*complaint);
-    with_ = process::begin_launch(std::get<process::options>(options), argv);
+    with_ = process::begin_launch(std::get<process::options>(options));
     if (with_->size() != 2)
       throw std::invalid_argument("latency is between two processes; accepted is --workers 2");
     by_ = with_->connect(as_);

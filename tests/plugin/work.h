@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The work of calls.h. The program and the libraries compile this same header. The functions are
-// each file's own, but the types that Nopal's templates are given have the same names in all.
+// each file's own (members are hidden: another file's would use another copy's channel), but the types
+// that Nopal's templates are given have the same names in all.
 #pragma once
 
 #include "tests/plugin/calls.h"
@@ -23,7 +24,7 @@ struct called_with {
   calls::function function;
   void* context;
 
-  long operator()(int i) const { return function(context, i); }
+  [[gnu::visibility("hidden")]] long operator()(int i) const { return function(context, i); }
 };
 
 struct sends {
@@ -33,7 +34,7 @@ struct sends {
   called_with called;
   int i;
 
-  void operator()() const {
+  [[gnu::visibility("hidden")]] void operator()() const {
     to->send(called(i));
     const std::lock_guard guard{*in_turn};
     *sent += 1;

@@ -132,7 +132,7 @@ private:
             [] { return watch::sign::dead; }};
   }
 
-  // MPI's own shared memory is too large for a /dev/shm of 64 MB, a container's default.
+  // UCX's shared memory is too large for a /dev/shm of 64 MB, a container's default.
   static bool has_small_shared_memory() {
     constexpr std::uint64_t enough = std::uint64_t{1} << 30;
     struct statvfs there{};
@@ -144,10 +144,10 @@ private:
   void initialise() {
     const int wanted = uses_ucx(carrier_) ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
     int got = MPI_THREAD_SINGLE;
-    if (has_small_shared_memory()) {
-      setenv("OMPI_MCA_btl", "self,tcp", 0);
+    // Open MPI's own leaves files behind when the launcher is killed, and saves little.
+    setenv("OMPI_MCA_btl", "self,tcp", 0);
+    if (has_small_shared_memory())
       setenv("UCX_TLS", "^shm", 0);
-    }
     if (initialises_mpi_)
       MPI_Init_thread(nullptr, nullptr, wanted, &got);
     else
