@@ -48,6 +48,10 @@ public:
     note_rmw();
     return value_.fetch_sub(value, how);
   }
+  T fetch_and(T value, order how = seq_cst) noexcept {
+    note_rmw();
+    return value_.fetch_and(value, how);
+  }
   T fetch_or(T value, order how = seq_cst) noexcept {
     note_rmw();
     return value_.fetch_or(value, how);
