@@ -184,6 +184,8 @@ stack_id acquire() noexcept {
   if (n != base::free_list::none) {
     if (keeps(n) != 0)
       kept.fetch_sub(1, base::relaxed);
+    else
+      in_use.use_again(n);
     return in_use.start(n);
   }
   n = in_use.pool.create(the_range.stacks);
@@ -198,6 +200,7 @@ void release(stack_id stack) noexcept {
   const bool keep = kept.fetch_add(1, base::relaxed) < kept_stacks;
   if (!keep) {
     kept.fetch_sub(1, base::relaxed);
+    in_use.use_no_more(n);
     base::discard(place(in_use.bottom(stack)), the_range.stack_bytes);
   }
   keeps(n) = keep;

@@ -15,6 +15,8 @@
 #include "nopal/join/cancelable.h"
 #include "nopal/sync/signal_word.h"
 
+#include <exception>
+
 namespace nopal::model {
 namespace {
 
@@ -127,14 +129,21 @@ struct two_cancel : scenario<two_cancel, 3>, cancelling {
   void after() { check_told(0); }
 };
 
-// Two threads cancel the same region. The second sees what the first has done before, and tells
-// nobody.
+// Two threads cancel the same region, each with a reason. The second sees what the first has done
+// before, and tells nobody. Who reads a reason reads the first's, and sees what that one has done.
 struct same_twice : scenario<same_twice, 3>, cancelling {
   base::handed_over<int> reasons[2];
   int first = -1; // the model's own note
 
   void before() { make_vproc(); }
+  std::exception_ptr given[2] = {std::make_exception_ptr(0), std::make_exception_ptr(1)};
+
   void fork_in_cancelled() noexcept {
+    if (const std::exception_ptr read = inner.reason()) {
+      const int whose = read == given[0] ? 0 : 1;
+      check(first == -1 || first == whose, "the reason is not that of the first canceller");
+      check(reasons[whose] == 1, "a reason is read without what was done before");
+    }
     if (fork_in(0, &inner))
       check(reasons[first] == 1, "a strand stops, and does not see what was done before");
   }
@@ -142,7 +151,7 @@ struct same_twice : scenario<same_twice, 3>, cancelling {
     if (self == 2)
       return fork_in_cancelled();
     reasons[self] = 1;
-    if (!outer.mark()) {
+    if (!outer.mark(given[self])) {
       check(reasons[first] == 1, "the second canceller does not see what was done before");
       return;
     }
