@@ -37,8 +37,7 @@ public:
 
   // True: this call is the first. Without memory for its reason the node is marked without one.
   bool mark(std::exception_ptr reason = nullptr) noexcept {
-    auto* const kept =
-        reason == nullptr ? nullptr : new (std::nothrow) std::exception_ptr{std::move(reason)};
+    const std::exception_ptr* const kept = keep(std::move(reason));
     std::uintptr_t unmarked = 0;
     const std::uintptr_t word =
         kept == nullptr ? kWithoutReason : reinterpret_cast<std::uintptr_t>(kept);
@@ -71,6 +70,12 @@ public:
 private:
   static constexpr std::uintptr_t kWithoutReason = 1;
 
+  // Null: there is none, or no memory for it.
+  static const std::exception_ptr* keep(std::exception_ptr reason) noexcept try {
+    return reason == nullptr ? nullptr : new std::exception_ptr{std::move(reason)};
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
   const std::exception_ptr* kept_reason() const noexcept {
     return reinterpret_cast<const std::exception_ptr*>(mark_.load(base::relaxed));
   }
