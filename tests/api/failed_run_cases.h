@@ -6,6 +6,7 @@
 #include "nopal/fiber.h"
 #include "nopal/mutex.h"
 #include "nopal/preemption.h"
+#include "tests/api/endless.h"
 #include "tests/api/support.h"
 
 #include <atomic>
@@ -23,10 +24,7 @@ template <class Run> void throw_beside_fibers(Run run) {
   nopal::mutex held;
   const auto counted = [&](auto f) {
     return [&begun, &ended, f] {
-      struct at_end {
-        std::atomic<int>& count;
-        ~at_end() { count += 1; }
-      } const end{ended};
+      const counted_end end{ended};
       begun += 1;
       f();
     };
