@@ -146,8 +146,10 @@ TEST(reason, of_a_group_is_its_failure) {
     nopal::run([&] {
       nopal::fiber_group all;
       all.spawn([&] {
-        waits = true;
-        nopal::run([&] { read = why_stopped(); });
+        nopal::run([&] {
+          waits = true;
+          read = why_stopped();
+        });
       });
       all.spawn([&] {
         while (!waits)
