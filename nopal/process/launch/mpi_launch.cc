@@ -54,7 +54,7 @@ const char* name_of_level(int level) noexcept {
                                           : "MPI_THREAD_SINGLE";
 }
 
-constexpr int end_limit_s = 10; // ample, since all processes have met before
+constexpr int end_limit_s = 60; // ample, since all processes have met before
 
 // Ends the process if MPI_Finalize takes longer than the limit.
 void finalize() {
