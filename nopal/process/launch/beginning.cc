@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <memory>
 #include <poll.h>
 #include <string>
@@ -27,15 +29,13 @@ constexpr int pause_s = 10;
 // For a death on another machine, whose children this process cannot see.
 constexpr int limit_s = 300;
 
-// What /proc says of a process or a thread, after its name in parentheses: "state parent ...". "X":
-// it is gone.
+// What /proc says of a process behind its name: "state parent ...". "X": it is gone.
 std::string state_and_parent(pid_t process) {
   const std::string stat = config::read_file("/proc/" + std::to_string(process) + "/stat").text;
   const std::size_t name_end = stat.rfind(')');
   return name_end == std::string::npos ? "X" : stat.substr(name_end + 2);
 }
-// Not if it sleeps or has ended.
-bool is_active(pid_t process) {
+bool is_active(pid_t process) { // it neither sleeps nor has ended
   return std::string_view("SZX").find(state_and_parent(process)[0]) == std::string_view::npos;
 }
 
@@ -52,14 +52,8 @@ std::vector<pid_t> children_of(pid_t process) {
   const std::filesystem::directory_iterator threads{"/proc/" + std::to_string(process) + "/task",
                                                     unread};
   for (const auto& thread : threads) {
-    const std::string text = config::read_file(thread.path() / "children").text;
-    char* end = nullptr;
-    for (const char* at = text.c_str();; at = end) {
-      const auto child = static_cast<pid_t>(std::strtol(at, &end, 10));
-      if (end == at)
-        break;
-      all.push_back(child);
-    }
+    std::ifstream children{thread.path() / "children"};
+    all.insert(all.end(), std::istream_iterator<pid_t>{children}, {});
   }
   return all;
 }
@@ -90,15 +84,12 @@ public:
                 "more: another one has died, so this process ends too",
                 seen_.size(), wanted_);
     if (++looks_ > limit_s * looks_a_second)
-      base::die("the processes that the launcher of MPI has begun have not come together within %d "
-                "seconds: one may have died, or cannot be reached",
-                limit_s);
+      base::die("not all processes have come within %d seconds: one may have died", limit_s);
   }
 
 private:
-  // A launcher has other children too, and a child of it is no process of the program yet before it
-  // has begun the program: so one counts that has the launcher's variable. On a loaded machine that
-  // takes long: one that runs until then is waited for.
+  // A launcher has other children too, and a child is no process of the program yet before it has
+  // the launcher's variable. On a loaded machine that takes long: one that runs is waited for.
   void look_for_more() {
     ++vain_looks_;
     for (const pid_t child : children_of(launcher_)) {
@@ -106,14 +97,12 @@ private:
         continue;
       if (is_active(child))
         vain_looks_ = 0;
-      if (has_variable(child, variable_))
-        add(child);
+      if (!has_variable(child, variable_))
+        continue;
+      ends_.push_back({descriptor_of(child, "another process of this machine"), POLLIN, 0});
+      seen_.push_back(child);
+      vain_looks_ = 0;
     }
-  }
-  void add(pid_t process) {
-    ends_.push_back({descriptor_of(process, "another process of this machine"), POLLIN, 0});
-    seen_.push_back(process);
-    vain_looks_ = 0;
   }
 
   const char* const variable_;
