@@ -88,11 +88,14 @@ void announce_stop(join::ancestor& node, std::uintptr_t also_on,
 
 std::uint64_t stacks_looked_at() noexcept { return looked_at.load(base::relaxed); }
 
-void wake_if_cancelled(stack::stack_id on) noexcept {
+void wake_if_cancelled(stack::stack_id on, void (*see)(const sync::choice&, void*),
+                       void* argument) noexcept {
   sync::wait_word& word = wait_word_of(on);
   auto* const strand = static_cast<fiber*>(word.hold());
   if (strand == nullptr)
     return;
+  if (see != nullptr)
+    see(*strand->waits, argument);
   // Again if another canceller found the strand held: its mark may be newer than this walk.
   do {
     if (is_to_stop({strand->stack_pointer, strand->left, strand->state.exceptions.uncaught}) &&

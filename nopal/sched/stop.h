@@ -38,6 +38,9 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 struct vproc;
 }
+namespace nopal::inline NOPAL_ABI::sync {
+class choice;
+}
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -57,8 +60,10 @@ bool anything_stops() noexcept;
 // Called before the thread goes on with another strand, if with any: if anything is cancelled, that
 // strand looks at itself at its next fork or poll.
 void look_at_next_fork() noexcept;
-// Wakes the strand that waits on this stack, if it is to stop.
-void wake_if_cancelled(stack::stack_id stack) noexcept;
+// Wakes the strand that waits on this stack, if it is to stop. Calls `see` with what a strand waits
+// for that does.
+void wake_if_cancelled(stack::stack_id stack, void (*see)(const sync::choice&, void*) = nullptr,
+                       void* argument = nullptr) noexcept;
 
 // Whether the calling strand is to stop.
 bool stops_here() noexcept;

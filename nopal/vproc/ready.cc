@@ -51,8 +51,10 @@ policy* policy_of(const fiber* strand) noexcept {
 void make_ready(fiber* strand) noexcept {
   base::happens_before(strand);
   group* const fibers_group = strand->group; // the strand may end once it is in a queue
-  if (fibers_group == nullptr)
-    return strand->waker.wake(); // a thread that runs no strands waits
+  if (fibers_group == nullptr) { // a thread that runs no strands waits
+    idle.waiting.count_out();
+    return strand->waker.wake();
+  }
   worker* const self = current();
   const bool may_run_here = is_worker(self) && runs_when_bound_to(self->host->bound.get())(strand);
   if (vproc* const pinned = strand->pinned_to()) {

@@ -39,6 +39,7 @@ bool call_spare(int places) noexcept {
   if (resting > 0) {
     resting -= 1;
     called += 1;
+    idle.waiting.count_out(); // the spare, which is one of those that rest
     spare_wanted().notify_one();
   } else if (!start_spare()) { // under the lock, so that forget_spares forgets this spare too
     return false;
@@ -175,9 +176,12 @@ void rest_until_wanted(const vproc* host) noexcept {
     return;
   active -= 1; // before the wait: the next call of lend_spare calls this spare
   resting += 1;
+  idle.waiting.count_in();
   spare_wanted().wait(guard, [host] { return called > 0 || is_to_end(host); });
   if (called > 0)
     called -= 1;
+  else
+    idle.waiting.count_out();
 }
 
 void wake_resting_spares() noexcept {
