@@ -91,7 +91,7 @@ counts all_waits() {
   for (const stack::slot_range* range : {&stack::large_ones, &stack::small::in_use})
     for (std::uint32_t number = 0; number < range->created(); ++number)
       if (range->is_usable(number))
-        wake_if_cancelled(range->start(number), add, &found);
+        wake_if_cancelled(range->start(number), false, add, &found);
   return found;
 }
 

@@ -26,6 +26,8 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
+constexpr std::size_t kFew = 64;
+
 // Nodes that are cancelled, and failed children, for which strands are to stop.
 base::count stops;
 base::atomic<std::uint64_t> looked_at{0};
@@ -82,13 +84,16 @@ void announce_stop(join::ancestor& node, std::uintptr_t also_on,
   below_several().for_each_below(collect);
   if (!stacks.empty())
     looked_at.fetch_add(stacks.size(), base::relaxed);
-  for (const stack::stack_id each : stacks) // without the locks, which strands want that go on
-    wake_if_cancelled(each);                // K6
+  // Without the locks, which strands want that go on. Where many stop, the calling vproc would keep
+  // those that it makes ready, and others would not take them while it turns to them itself.
+  const bool for_all = stacks.size() > kFew;
+  for (const stack::stack_id each : stacks)
+    wake_if_cancelled(each, for_all); // K6
 }
 
 std::uint64_t stacks_looked_at() noexcept { return looked_at.load(base::relaxed); }
 
-void wake_if_cancelled(stack::stack_id on, void (*see)(const sync::choice&, void*),
+void wake_if_cancelled(stack::stack_id on, bool for_all, void (*see)(const sync::choice&, void*),
                        void* argument) noexcept {
   sync::wait_word& word = wait_word_of(on);
   auto* const strand = static_cast<fiber*>(word.hold());
@@ -100,7 +105,7 @@ void wake_if_cancelled(stack::stack_id on, void (*see)(const sync::choice&, void
   do {
     if (is_to_stop({strand->stack_pointer, strand->left, strand->state.exceptions.uncaught}) &&
         strand->waits->claim(sync::choice::cancelled))
-      vproc::make_ready(strand);
+      for_all ? vproc::make_ready_for_all(strand) : vproc::make_ready(strand);
   } while (!word.let_go(strand));
 }
 

@@ -60,9 +60,10 @@ bool anything_stops() noexcept;
 // Called before the thread goes on with another strand, if with any: if anything is cancelled, that
 // strand looks at itself at its next fork or poll.
 void look_at_next_fork() noexcept;
-// Wakes the strand that waits on this stack, if it is to stop. Calls `see` with what a strand waits
-// for that does.
-void wake_if_cancelled(stack::stack_id stack, void (*see)(const sync::choice&, void*) = nullptr,
+// Wakes the strand that waits on this stack, if it is to stop. It becomes ready as others do, or
+// for all vprocs. Calls `see` with what a strand waits for that does.
+void wake_if_cancelled(stack::stack_id stack, bool for_all = false,
+                       void (*see)(const sync::choice&, void*) = nullptr,
                        void* argument = nullptr) noexcept;
 
 // Whether the calling strand is to stop.

@@ -19,10 +19,13 @@
 #include "nopal/base/growing.h"
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
+#include "nopal/base/spin_lock.h"
 #include "nopal/base/thread.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <utility>
 
 namespace nopal::stack::small {
 
@@ -123,6 +126,48 @@ bool guard_region(stack_id stack) noexcept {
          base::forbid(place(stack), the_range.guard_bytes);
 }
 
+// Stacks whose pages are to be given back, together where they are neighbours: a system call for
+// each would stop all threads as often, to forget its pages.
+struct released_stacks {
+  base::spin_lock lock; // of both
+  std::uint32_t count = 0;
+  std::array<std::uint32_t, together> numbers{};
+};
+constinit released_stacks released;
+
+void put(std::uint32_t n, bool keeps_its_pages) noexcept {
+  keeps(n) = keeps_its_pages;
+  in_use.pool.put(n);
+}
+
+// A guard region stays where pages around it are given back.
+bool may_discard_together() noexcept { return the_range.guarded != guard::page; }
+
+void discard_all(std::uint32_t* numbers, std::uint32_t count) noexcept {
+  std::sort(numbers, numbers + count);
+  for (std::uint32_t first = 0, next = 1; first < count; first = next++) {
+    while (next < count && numbers[next] == numbers[next - 1] + 1)
+      ++next;
+    const std::uintptr_t from = in_use.bottom(in_use.start(numbers[first]));
+    base::discard(place(from), in_use.top(in_use.start(numbers[next - 1])) - from);
+  }
+  for (std::uint32_t i = 0; i < count; ++i)
+    put(numbers[i], false);
+}
+
+// False: there are none.
+bool discard_released() noexcept {
+  std::array<std::uint32_t, together> some;
+  std::uint32_t count = 0;
+  {
+    const base::locked guard{released.lock};
+    some = released.numbers;
+    count = std::exchange(released.count, 0);
+  }
+  discard_all(some.data(), count);
+  return count != 0;
+}
+
 // Gives a stack memory and its guard. Neighbouring slots that are usable whole share one mapping.
 void make(stack_id stack) noexcept {
   const std::uint32_t n = in_use.number_of(stack);
@@ -181,6 +226,8 @@ stack_id acquire() noexcept {
   if (the_range.stacks == 0)
     return no_stack;
   std::uint32_t n = in_use.pool.take();
+  if (n == base::free_list::none && created() == the_range.stacks && discard_released())
+    n = in_use.pool.take();
   if (n != base::free_list::none) {
     if (keeps(n) != 0)
       kept.fetch_sub(1, base::relaxed);
@@ -195,13 +242,23 @@ stack_id acquire() noexcept {
 
 void release(stack_id stack) noexcept {
   const std::uint32_t n = in_use.number_of(stack);
-  const bool keep = kept.fetch_add(1, base::relaxed) < kept_stacks;
-  if (!keep) {
-    kept.fetch_sub(1, base::relaxed);
+  if (kept.fetch_add(1, base::relaxed) < kept_stacks)
+    return put(n, true);
+  kept.fetch_sub(1, base::relaxed);
+  if (!may_discard_together()) {
     base::discard(place(in_use.bottom(stack)), the_range.stack_bytes);
+    return put(n, false);
   }
-  keeps(n) = keep;
-  in_use.pool.put(n);
+  std::array<std::uint32_t, together> full;
+  {
+    const base::locked guard{released.lock};
+    released.numbers[released.count++] = n;
+    if (released.count != together)
+      return;
+    full = released.numbers;
+    released.count = 0;
+  }
+  discard_all(full.data(), together);
 }
 
 guard guarded_by() noexcept { return the_range.guarded; }

@@ -74,11 +74,11 @@ void make_ready(fiber* strand) noexcept {
   want_ticks();
 }
 
-void make_ready_for_others(fiber* start) noexcept {
-  base::happens_before(start);
-  if (policy* const scheduler = policy_of(start))
-    return give(scheduler, start);
-  share(start);
+void make_ready_for_all(fiber* strand) noexcept {
+  if (strand->is_pinned() || policy_of(strand) != nullptr)
+    return make_ready(strand);
+  base::happens_before(strand);
+  share(strand);
   want_ticks();
 }
 

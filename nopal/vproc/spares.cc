@@ -88,7 +88,7 @@ void yield_actions(role& inner) noexcept {
       yielding->starting = true;
       yielding->starter->again = false;
       yielding->starter->anywhere = true;
-      make_ready_for_others(yielding->starter);
+      make_ready_for_all(yielding->starter);
     }
     group* const bound = at->bound.get();
     if (bound == nullptr || at->member.get())

@@ -70,7 +70,7 @@ TEST(small, a_released_stack_is_used_again) {
 TEST(small, only_some_free_ones_keep_their_pages) {
   open_once();
   std::vector<stack::stack_id> all;
-  for (std::uint32_t i = 0; i < small::kept_stacks + 40; ++i) {
+  for (std::uint32_t i = 0; i < small::kept_stacks + 3 * small::together; ++i) {
     all.push_back(small::acquire());
     touch_all(all.back());
   }
@@ -79,7 +79,8 @@ TEST(small, only_some_free_ones_keep_their_pages) {
     stack::release(each);
   const auto with_pages =
       std::ranges::count_if(all, [](stack::stack_id each) { return resident(each) != 0; });
-  EXPECT_EQ(with_pages, small::kept_stacks);
+  EXPECT_GE(with_pages, small::kept_stacks);
+  EXPECT_LT(with_pages, small::kept_stacks + small::together);
 }
 
 TEST(small, the_budget_does_not_count_them) {
