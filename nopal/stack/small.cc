@@ -6,7 +6,11 @@
 // makes no guard regions and gives usable addresses memory at once. From then on each new stack
 // becomes usable by itself, and the addresses below it stay without access.
 //
+// Free stacks above those that keep their pages give them back many at a time, neighbours by one
+// system call, since each call interrupts the other processors.
+//
 // Invariants: each slot below `ready` was made usable whole, before its stack's guard was made.
+//             kept + waiting <= kept_stacks, but for a moment.
 //             No slot becomes usable whole once `each_alone` is set.
 // Orders: `kept` counts the free stacks that have their pages, for a moment one too many: relaxed.
 //         keeps(n) is written before stack n is put into the pool, and read after it is taken.
@@ -25,7 +29,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <utility>
 
 namespace nopal::stack::small {
 
@@ -54,8 +57,14 @@ struct range {
 };
 range the_range;
 
-base::growing keeps_pages; // a byte for each free stack: whether it has kept its pages
+base::growing keeps_pages; // a byte for each pooled stack: whether it has kept its pages
 alignas(64) base::atomic<std::uint32_t> kept{0};
+
+// Free stacks that have their pages and do not lie in the pool.
+constexpr std::uint32_t kBatch = 64;
+alignas(64) base::spin_lock waiting_lock;
+std::array<std::uint32_t, kBatch> waiting; // the first `waiting_count`; under the lock
+std::uint32_t waiting_count = 0;           // under the lock
 
 alignas(64) base::atomic<std::uint32_t> ready{0};
 base::atomic<std::uint32_t> making{0};
@@ -96,6 +105,37 @@ void count_guard_page() noexcept {
   ++guard_pages;
 }
 
+// Takes a stack that waits to give its pages back; `none` if none does.
+std::uint32_t take_waiting() noexcept {
+  const base::locked guard{waiting_lock};
+  return waiting_count == 0 ? base::free_list::none : waiting[--waiting_count];
+}
+
+// The stack gives its pages back, together with others.
+void discard_later(std::uint32_t n) noexcept {
+  std::array<std::uint32_t, kBatch> batch;
+  {
+    const base::locked guard{waiting_lock};
+    waiting[waiting_count++] = n;
+    if (waiting_count < kBatch)
+      return;
+    batch = waiting;
+    waiting_count = 0;
+  }
+  std::ranges::sort(batch);
+  for (std::uint32_t from = 0, to = 0; from < kBatch; from = to) {
+    do
+      ++to;
+    while (to < kBatch && batch[to] == batch[to - 1] + 1);
+    const std::uintptr_t low = in_use.bottom(in_use.start(batch[from]));
+    base::discard(place(low), in_use.top(in_use.start(batch[to - 1])) - low);
+  }
+  for (const std::uint32_t each : batch) {
+    keeps(each) = 0;
+    in_use.pool.put(each);
+  }
+}
+
 // Makes slots usable if need be. Returns whether this one is usable whole, its guard included.
 bool make_ready(std::uint32_t n) noexcept {
   if (n < ready.load(base::acquire)) // A
@@ -124,48 +164,6 @@ bool make_ready(std::uint32_t n) noexcept {
 bool guard_region(stack_id stack) noexcept {
   return base::install_guard(place(stack), the_range.guard_bytes) ||
          base::forbid(place(stack), the_range.guard_bytes);
-}
-
-// Stacks whose pages are to be given back, together where they are neighbours: a system call for
-// each would stop all threads as often, to forget its pages.
-struct released_stacks {
-  base::spin_lock lock; // of both
-  std::uint32_t count = 0;
-  std::array<std::uint32_t, together> numbers{};
-};
-constinit released_stacks released;
-
-void put(std::uint32_t n, bool keeps_its_pages) noexcept {
-  keeps(n) = keeps_its_pages;
-  in_use.pool.put(n);
-}
-
-// A guard region stays where pages around it are given back.
-bool may_discard_together() noexcept { return the_range.guarded != guard::page; }
-
-void discard_all(std::uint32_t* numbers, std::uint32_t count) noexcept {
-  std::sort(numbers, numbers + count);
-  for (std::uint32_t first = 0, next = 1; first < count; first = next++) {
-    while (next < count && numbers[next] == numbers[next - 1] + 1)
-      ++next;
-    const std::uintptr_t from = in_use.bottom(in_use.start(numbers[first]));
-    base::discard(place(from), in_use.top(in_use.start(numbers[next - 1])) - from);
-  }
-  for (std::uint32_t i = 0; i < count; ++i)
-    put(numbers[i], false);
-}
-
-// False: there are none.
-bool discard_released() noexcept {
-  std::array<std::uint32_t, together> some;
-  std::uint32_t count = 0;
-  {
-    const base::locked guard{released.lock};
-    some = released.numbers;
-    count = std::exchange(released.count, 0);
-  }
-  discard_all(some.data(), count);
-  return count != 0;
 }
 
 // Gives a stack memory and its guard. Neighbouring slots that are usable whole share one mapping.
@@ -226,13 +224,14 @@ stack_id acquire() noexcept {
   if (the_range.stacks == 0)
     return no_stack;
   std::uint32_t n = in_use.pool.take();
-  if (n == base::free_list::none && created() == the_range.stacks && discard_released())
-    n = in_use.pool.take();
   if (n != base::free_list::none) {
     if (keeps(n) != 0)
       kept.fetch_sub(1, base::relaxed);
     return in_use.start(n);
   }
+  n = take_waiting();
+  if (n != base::free_list::none)
+    return in_use.start(n);
   n = in_use.pool.create(the_range.stacks);
   if (n == base::free_list::none)
     all_are_in_use(the_range.stacks);
@@ -242,23 +241,12 @@ stack_id acquire() noexcept {
 
 void release(stack_id stack) noexcept {
   const std::uint32_t n = in_use.number_of(stack);
-  if (kept.fetch_add(1, base::relaxed) < kept_stacks)
-    return put(n, true);
-  kept.fetch_sub(1, base::relaxed);
-  if (!may_discard_together()) {
-    base::discard(place(in_use.bottom(stack)), the_range.stack_bytes);
-    return put(n, false);
+  if (kept.fetch_add(1, base::relaxed) >= kept_stacks - kBatch) {
+    kept.fetch_sub(1, base::relaxed);
+    return discard_later(n);
   }
-  std::array<std::uint32_t, together> full;
-  {
-    const base::locked guard{released.lock};
-    released.numbers[released.count++] = n;
-    if (released.count != together)
-      return;
-    full = released.numbers;
-    released.count = 0;
-  }
-  discard_all(full.data(), together);
+  keeps(n) = 1;
+  in_use.pool.put(n);
 }
 
 guard guarded_by() noexcept { return the_range.guarded; }

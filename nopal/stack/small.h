@@ -8,8 +8,7 @@
 // A strand that is stolen from a fiber goes on on a large stack. The functions of stack.h take
 // small stacks too; this header has what concerns small ones alone. The budget of dead pages does
 // not count them: while a fiber lives, its stack keeps the pages that it has touched. Of unused
-// stacks at most `kept_stacks` keep their pages, and `together` more for a while; the others give
-// them back.
+// stacks at most `kept_stacks` keep their pages; the others give them back when they are released.
 //
 // The guard is as large as the largest frame that forks (stack.h), so that no such frame leaps over
 // it, and at least 512 KiB where no limit is on addresses. Where the kernel has guard regions
@@ -35,8 +34,6 @@ extern slot_range in_use;
 
 inline constexpr std::size_t most_stacks = std::size_t{1} << 20;
 inline constexpr std::uint32_t kept_stacks = 256;
-// So many more wait until their pages are given back together.
-inline constexpr std::uint32_t together = 64;
 
 enum class guard : unsigned char { none, region, page };
 
