@@ -63,7 +63,7 @@ public:
   }
 
 private:
-  fibers::event event_; // first: reports name its address
+  fibers::event event_;                  // first: reports name its address
   base::atomic<std::uint32_t> begun_{0}; // a call of `set` has
   std::optional<std::conditional_t<std::is_void_v<T>, std::monostate, T>> value_;
 };

@@ -72,7 +72,8 @@ private:
   /// False: there was none for so long, or until that time.
   template <class Rep, class Period>
   bool try_acquire_for(const std::chrono::duration<Rep, Period>& at_most) {
-    return try_acquire() || fibers::wait_for(state_, sync::wanted::semaphore, detail::after(at_most));
+    return try_acquire() ||
+           fibers::wait_for(state_, sync::wanted::semaphore, detail::after(at_most));
   }
   template <class Clock, class Duration>
   bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& until) {

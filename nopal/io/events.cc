@@ -49,7 +49,8 @@ int ms_until(std::int64_t until_ns) noexcept {
   using std::chrono::ceil, std::chrono::hours, std::chrono::milliseconds, std::chrono::nanoseconds;
   if (until_ns == std::numeric_limits<std::int64_t>::max())
     return -1;
-  const nanoseconds left = nanoseconds{until_ns} - std::chrono::steady_clock::now().time_since_epoch();
+  const nanoseconds left =
+      nanoseconds{until_ns} - std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<int>(ceil<milliseconds>(std::clamp<nanoseconds>(left, {}, hours{1})).count());
 }
 

@@ -87,8 +87,12 @@ void announce_stop(join::ancestor& node, std::uintptr_t also_on,
   // Without the locks, which strands want that go on. Where many stop, the calling vproc would keep
   // those that it makes ready, and others would not take them while it turns to them itself.
   const bool for_all = stacks.size() > kFew;
-  for (const stack::stack_id each : stacks)
-    wake_if_cancelled(each, for_all); // K6
+  constexpr std::size_t kAhead = 8; // nothing of so many stacks is in a cache
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    if (i + kAhead < stacks.size())
+      __builtin_prefetch(&wait_word_of(stacks[i + kAhead]));
+    wake_if_cancelled(stacks[i], for_all); // K6
+  }
 }
 
 std::uint64_t stacks_looked_at() noexcept { return looked_at.load(base::relaxed); }

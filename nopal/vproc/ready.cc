@@ -51,7 +51,7 @@ policy* policy_of(const fiber* strand) noexcept {
 void make_ready(fiber* strand) noexcept {
   base::happens_before(strand);
   group* const fibers_group = strand->group; // the strand may end once it is in a queue
-  if (fibers_group == nullptr) { // a thread that runs no strands waits
+  if (fibers_group == nullptr) {             // a thread that runs no strands waits
     idle.waiting.count_out();
     return strand->waker.wake();
   }

@@ -64,7 +64,8 @@ TEST_F(deadlock_death, two_mutexes) {
                 second.lock();
               }),
               found_dead,
-              one + "for the nopal::mutex" + at + one.substr(1) + "for the nopal::mutex" + at + dead);
+              one + "for the nopal::mutex" + at + one.substr(1) + "for the nopal::mutex" + at +
+                  dead);
 }
 
 TEST_F(deadlock_death, a_channel_that_nobody_sends_to) {
@@ -98,8 +99,8 @@ TEST_F(deadlock_death, many_wait_for_one) {
                 nopal::select(nopal::recv(never, [](int) {}), nopal::send(also_never, 1));
               }),
               found_dead,
-              "^nopal: 100 strands wait for a permit of the nopal::semaphore" + at +
-                  one.substr(1) + "for one of several channels \\(nopal::select\\)\n" + dead);
+              "^nopal: 100 strands wait for a permit of the nopal::semaphore" + at + one.substr(1) +
+                  "for one of several channels \\(nopal::select\\)\n" + dead);
 }
 
 TEST_F(deadlock_death, after_a_timer_was_taken_back_and_a_thread_has_ended) {
