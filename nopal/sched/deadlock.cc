@@ -88,10 +88,7 @@ counts all_waits() {
   const auto add = [](const sync::choice& seen, void* into) {
     (*static_cast<counts*>(into))[{seen.wants, seen.where, false}] += 1;
   };
-  for (const stack::slot_range* range : {&stack::large_ones, &stack::small::in_use})
-    for (std::uint32_t number = 0; number < range->created(); ++number)
-      if (range->is_usable(number))
-        wake_if_cancelled(range->start(number), false, add, &found);
+  wake_all_cancelled({.see = add, .argument = &found});
   return found;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Notices that no strand can go on, and tells what each waits for.
 //
-// All wait for ever if each thread of the process waits until another one wakes it, no alarm is set,
-// no strand waits for an event of the system, and no signal handler of the program's could wake any.
-// A thread that Nopal did not begin counts as long as it runs, blocks or waits elsewhere: only those
-// that wait in Nopal are known to wake nobody. So a program is ended only where that is certain; it
-// may ask for the report itself (nopal::report_waiting).
+// All wait for ever if each thread of the process waits until another one wakes it, no alarm is
+// set, no strand waits for an event of the system, and no signal handler of the program's could
+// wake any. A thread that Nopal did not begin counts as long as it runs, blocks or waits elsewhere:
+// only those that wait in Nopal are known to wake nobody. So a program is ended only where that is
+// certain; it may ask for the report itself (nopal::report_waiting).
 //
 // A thread that goes to sleep last looks, first a little later and then ever more seldom: threads
 // of the program may end, and alarms be taken back. Nothing is done while strands run.

@@ -30,7 +30,20 @@ constexpr std::size_t kFew = 64;
 
 // Nodes that are cancelled, and failed children, for which strands are to stop.
 base::count stops;
-base::atomic<std::uint64_t> looked_at{0};
+
+// Whether the fiber is one of this computation, or of one that a fiber of it waits for.
+bool is_below(const fiber_context* inner, const vproc::computation& outer) noexcept {
+  while (inner != nullptr && inner->computation != &outer)
+    inner = inner->computation->waiting->context;
+  return inner != nullptr;
+}
+
+void tell_vprocs() noexcept {
+  stops.add(); // K2 of sync/README.md: before any vproc is told
+  vproc::for_each_live_vproc(
+      [](vproc::vproc* each) { each->signals.tell(sync::stop_requested); }); // K3
+  base::full_fence();                                                        // K4
+}
 
 #if defined(NOPAL_CHECKS)
 bool is_of_the_language(const Dl_info& place) noexcept {
@@ -67,10 +80,7 @@ const bool says_what_is_swallowed = (join::after_handler = say_if_swallowed, tru
 
 void announce_stop(join::ancestor& node, std::uintptr_t also_on,
                    void (*see)(join::descendant*, void*), void* argument) noexcept {
-  stops.add(); // K2 of sync/README.md: before any vproc is told
-  vproc::for_each_live_vproc(
-      [](vproc::vproc* each) { each->signals.tell(sync::stop_requested); }); // K3
-  base::full_fence();                                                        // K4
+  tell_vprocs();
   if (stack::is_ours(also_on))
     wake_if_cancelled(stack::stack_of(also_on));
   std::vector<stack::stack_id> stacks;
@@ -82,8 +92,6 @@ void announce_stop(join::ancestor& node, std::uintptr_t also_on,
   };
   node.for_each_below(collect);
   below_several().for_each_below(collect);
-  if (!stacks.empty())
-    looked_at.fetch_add(stacks.size(), base::relaxed);
   // Without the locks, which strands want that go on. Where many stop, the calling vproc would keep
   // those that it makes ready, and others would not take them while it turns to them itself.
   const bool for_all = stacks.size() > kFew;
@@ -91,25 +99,36 @@ void announce_stop(join::ancestor& node, std::uintptr_t also_on,
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     if (i + kAhead < stacks.size())
       __builtin_prefetch(&wait_word_of(stacks[i + kAhead]));
-    wake_if_cancelled(stacks[i], for_all); // K6
+    wake_if_cancelled(stacks[i], {.for_all = for_all}); // K6
   }
 }
 
-std::uint64_t stacks_looked_at() noexcept { return looked_at.load(base::relaxed); }
+void announce_stop_of_fibers(const vproc::computation& failed) noexcept {
+  tell_vprocs();
+  wake_all_cancelled({.in = &failed});
+}
 
-void wake_if_cancelled(stack::stack_id on, bool for_all, void (*see)(const sync::choice&, void*),
-                       void* argument) noexcept {
+void wake_all_cancelled(const waker& how) noexcept {
+  for (const stack::slot_range* const range : {&stack::large_ones, &stack::small::in_use})
+    for (std::uint32_t i = 0; i < range->created(); ++i)
+      if (range->is_usable(i))
+        wake_if_cancelled(range->start(i), how);
+}
+
+void wake_if_cancelled(stack::stack_id on, const waker& how) noexcept {
   sync::wait_word& word = wait_word_of(on);
   auto* const strand = static_cast<fiber*>(word.hold());
   if (strand == nullptr)
     return;
-  if (see != nullptr)
-    see(*strand->waits, argument);
-  // Again if another canceller found the strand held: its mark may be newer than this walk.
+  if (how.see != nullptr)
+    how.see(*strand->waits, how.argument);
+  bool concerned = how.in == nullptr || is_below(strand->context, *how.in);
   do {
-    if (is_to_stop({strand->stack_pointer, strand->left, strand->state.exceptions.uncaught}) &&
+    if (concerned &&
+        is_to_stop({strand->stack_pointer, strand->left, strand->state.exceptions.uncaught}) &&
         strand->waits->claim(sync::choice::cancelled))
-      for_all ? vproc::make_ready_for_all(strand) : vproc::make_ready(strand);
+      how.for_all ? vproc::make_ready_for_all(strand) : vproc::make_ready(strand);
+    concerned = true; // another canceller found the strand held: its mark may be newer
   } while (!word.let_go(strand));
 }
 

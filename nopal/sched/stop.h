@@ -36,8 +36,9 @@
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
+class computation;
 struct vproc;
-}
+} // namespace nopal::inline NOPAL_ABI::vproc
 namespace nopal::inline NOPAL_ABI::sync {
 class choice;
 }
@@ -50,8 +51,9 @@ namespace nopal::inline NOPAL_ABI::sched {
 void announce_stop(join::ancestor& node, std::uintptr_t also_on = 0,
                    void (*see)(join::descendant*, void*) = nullptr,
                    void* argument = nullptr) noexcept;
-// How many stacks, of all that have been below a node when it was cancelled, were looked at so far.
-std::uint64_t stacks_looked_at() noexcept;
+// The same for the fibers of a computation, which are in no list (descent.h): looks at each stack
+// that is in use.
+void announce_stop_of_fibers(const vproc::computation& failed) noexcept;
 // Called when what was cancelled has ended: once for each announcement.
 void stop_ended(std::uint32_t times = 1) noexcept;
 
@@ -60,11 +62,18 @@ bool anything_stops() noexcept;
 // Called before the thread goes on with another strand, if with any: if anything is cancelled, that
 // strand looks at itself at its next fork or poll.
 void look_at_next_fork() noexcept;
-// Wakes the strand that waits on this stack, if it is to stop. It becomes ready as others do, or
-// for all vprocs. Calls `see` with what a strand waits for that does.
-void wake_if_cancelled(stack::stack_id stack, bool for_all = false,
-                       void (*see)(const sync::choice&, void*) = nullptr,
-                       void* argument = nullptr) noexcept;
+// Which of the strands that wait are woken, and how.
+struct waker {
+  const vproc::computation* in = nullptr; // of this one or below it; null: of any
+  bool for_all = false;                   // ready for all vprocs; else as others are
+  // Called with what a strand waits for, of each that waits.
+  void (*see)(const sync::choice&, void*) = nullptr;
+  void* argument = nullptr;
+};
+// Wakes the strand that waits on this stack, if it is to stop.
+void wake_if_cancelled(stack::stack_id stack, const waker& how = {}) noexcept;
+// The same for all stacks that there ever were.
+void wake_all_cancelled(const waker& how) noexcept;
 
 // Whether the calling strand is to stop.
 bool stops_here() noexcept;

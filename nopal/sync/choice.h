@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Decides which of several wakers wakes a strand that waits: strands that hand it something or wake
-// it, at one of several places perhaps; a canceller; or an alarm. It tells what the strand waits for.
+// it, at one of several places perhaps; a canceller; or an alarm. Tells what the strand waits for.
 //
 // Contract:  exactly one claim returns true, and its caller makes the strand ready. Others leave
 //            the strand alone.
