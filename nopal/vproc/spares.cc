@@ -43,6 +43,7 @@ bool call_spare(int places) noexcept {
   if (resting > 0) {
     resting -= 1;
     called += 1;
+    idle.waiting.count_out(); // the spare, which is one of those that rest
     spare_wanted().notify_one();
   } else if (!start_spare()) { // under the lock, so that forget_spares forgets this spare too
     return false;
@@ -93,7 +94,7 @@ void yield_actions(role& inner) noexcept {
       yielding->starting = true;
       yielding->starter->again = false;
       yielding->starter->anywhere = true;
-      make_ready_for_others(yielding->starter);
+      make_ready_for_all(yielding->starter);
     }
     group* const bound = at->bound.get();
     if (bound == nullptr || at->member.get())
@@ -184,9 +185,12 @@ void rest_until_wanted(const vproc* host) noexcept {
     return;
   active -= 1; // before the wait: the next call of lend_spare calls this spare
   resting += 1;
+  idle.waiting.count_in();
   spare_wanted().wait(guard, [host] { return called > 0 || is_to_end(host); });
   if (called > 0)
     called -= 1;
+  else
+    idle.waiting.count_out();
 }
 
 void wake_resting_spares() noexcept {
