@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the walk down from what is cancelled finds the strands that wait: which node each stack,
-// scope and region is placed below (join/descent.h).
+// Places each stack, scope and region below a node (join/descent.h), so that a walk down from what
+// is cancelled finds the strands that wait:
 //
 //   a stack          after a steal: the scope whose main path runs on it; a first child's: what its
 //                    fork is below, or that region; a fiber's: its cancelable, or what the caller
@@ -30,8 +30,8 @@ void displace_stack(stack::stack_id on) noexcept;
 // The region's node, which is placed. `at` is an address on the stack of the region's main path.
 join::ancestor* placed_region(const join::region_frame* frame, std::uintptr_t at) noexcept;
 
-// Nodes that are below two others, of which neither is below the other: a fiber with a cancelable,
-// in a computation that lies in a region. These are found from every node.
+// The node above stacks that are below two others, of which neither is below the other: a fiber's
+// with a cancelable, in a computation that lies in a region. Every walk looks below it, too.
 join::ancestor& below_several() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

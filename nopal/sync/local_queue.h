@@ -29,7 +29,7 @@ namespace nopal::inline NOPAL_ABI::sync {
 
 template <class Member> class local_queue {
 public:
-  // Before use. Fenced: this kernel has no heavy barrier.
+  // Called before use. `fenced`: this kernel has no heavy barrier.
   void open(bool fenced) noexcept { fenced_ = fenced; }
 
   std::uint32_t count() const noexcept { return queue_.count(); }

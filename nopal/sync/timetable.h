@@ -5,7 +5,7 @@
 //
 // Precondition: the caller holds the lock that guards the timetable. `place` is read without it.
 // Complexity:   O(log n) for each; children of a place lie together, four of them.
-// Orders:       `place` is relaxed: what a reader without the lock does next is the caller's.
+// Orders:       `place` is relaxed: the caller orders what follows a read without the lock.
 #pragma once
 
 #include "nopal/base/atomic.h"

@@ -14,9 +14,8 @@
 //     until.end();                           // in any case, before `until` dies
 //
 // Where the time comes first, decided.taken() is 7, and the strand itself leaves the queue in which
-// it still is; park_or_stop does that for choice::timed_out (fibers/timed.h). After `begin` the
-// strand's frame is touched only under a lock that keeps it from going on, as after any queue has
-// it.
+// it still is; park_or_stop does that for choice::timed_out (fibers/timed.h). After `begin` others
+// may wake the strand, so its frame is touched only under a lock that keeps it from going on.
 //
 // Orders:
 //   R  rung: store release, the last access to the alarm. Partner: the acquire load in `reset`. So
@@ -72,7 +71,7 @@ private:
   friend struct alarm_thread;
 };
 
-// Wakes a strand that waits, unless another waker was faster. Both in the strand's frame.
+// Wakes a strand that waits, unless another waker was faster. It lies in the strand's frame.
 class timed_wait : public alarm {
 public:
   timed_wait(sync::choice& decided, std::uint32_t number) noexcept

@@ -3,7 +3,7 @@
 //
 // Orders: R  the timer, before it sleeps: resting = 1, heavy barrier, looks at all vprocs.
 //            want_ticks: a fiber was made ready, light barrier, loads resting. Either the timer
-//            sees the fiber, or the other wakes the timer.
+//            sees the fiber, or the other thread wakes the timer.
 #include "nopal/vproc/timer.h"
 
 #include "nopal/base/atomic.h"

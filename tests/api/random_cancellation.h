@@ -110,8 +110,9 @@ private:
   }
   // Inlined: the scope is forked by the function that declares it.
   template <class Scope>
-  [[gnu::always_inline]] void fork_child(Scope& s, const above& owner, cancelled_thing* ledger, nopal::cancel_scope* scope,
-                  family& of, std::uint64_t seed, int depth) {
+  [[gnu::always_inline]] void fork_child(Scope& s, const above& owner, cancelled_thing* ledger,
+                                         nopal::cancel_scope* scope, family& of, std::uint64_t seed,
+                                         int depth) {
     const int number = of.count++;
     of.must_skip[static_cast<std::size_t>(number)] =
         owner.must() || (ledger != nullptr && ledger->done);
