@@ -89,7 +89,7 @@ private:
     if (empty())
       return {};
     const base::locked guard{thieves_};
-    wanted_.store(1, base::relaxed);
+    wanted_.store(1, base::relaxed);                                    // K
     base::heavy_barrier();                                              // K
     for (unsigned tries = 1; inside_.load(base::acquire) != 0; ++tries) // L
       base::wait_briefly(tries);
@@ -106,7 +106,7 @@ private:
   }
   void enter() noexcept {
     for (;;) {
-      inside_.store(1, base::relaxed);
+      inside_.store(1, base::relaxed);      // K
       barrier();                            // K
       if (wanted_.load(base::acquire) == 0) // T
         return;

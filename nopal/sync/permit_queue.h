@@ -91,7 +91,7 @@ public:
     if (number != 0)
       state_.store(number * kOne, base::release); // R
     else if (waiting_.queue().empty())
-      state_.store(0, base::relaxed);
+      state_.store(0, base::relaxed); // nobody wants a permit, and none is free
     return served.first();
   }
 

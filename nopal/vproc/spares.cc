@@ -54,8 +54,7 @@ bool call_spare(int places) noexcept {
 void lend_spare(int places) noexcept {
   if (call_spare(places))
     return;
-  base::full_fence(); // after the place was lent; partner: S3 of sync/README.md
-  if (idle.wants_wake())
+  if (idle.wants_wake()) // with the fence W; partner: S3 of sync/README.md
     wake_pool_thread(is_worker(current()) ? current() : nullptr);
 }
 
@@ -148,7 +147,7 @@ void lending::take_back() noexcept {
 // The vproc may be bound to another group at any time, so the arenas outside are left alone.
 void lend_place_of_another(vproc* lent) noexcept {
   group* const bound = lent->bound.get();
-  lent->lent_in.set(bound);
+  lent->lent_in.set(bound); // before `stood_in`: the vproc reads it after that
   if (bound != nullptr)
     lend_places(bound, 1);
   yield_actions(*lent);

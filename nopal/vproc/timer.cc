@@ -97,8 +97,8 @@ bool tick() noexcept {
 bool anything_competes() noexcept { return unattended_watch() != nullptr || any_vproc(competes); }
 
 void rest() noexcept {
-  state.store(resting, base::seq_cst);
-  base::heavy_barrier(); // R
+  state.store(resting, base::seq_cst); // R
+  base::heavy_barrier();               // R
   // If the exchange fails, want_ticks has set `ticking` meanwhile, and the loop ends at once.
   std::uint32_t expected = resting;
   if (anything_competes() &&
