@@ -15,8 +15,8 @@ _LOCALS = "nopal/sync/fiber_locals.h"
 _DESCENT = "nopal/join/descent.h"
 _PROCESS_QUEUE = "nopal/process/transport/queue.h"
 
-_CANCEL = "if (state_.compare_exchange_strong(expected, awake, base::acquire, base::acquire))"
-_WAKE = "if (!state_.compare_exchange_strong(expected, notified, base::acq_rel, base::relaxed))"
+_CANCEL = "if (state_.compare_exchange_strong(from, awake, base::acquire, base::acquire))"
+_WAKE = "while (!state_.compare_exchange_strong(seen, notified, base::acq_rel, base::relaxed));"
 _RING_STEAL = (
     "return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::release,"
 )
