@@ -50,7 +50,7 @@ public:
           return 1;
         });
       });
-    while (begun_ != number)
+    while (begun_ < number) // an `either` may begin both alternatives
       nopal::yield();
   }
   void end() { end_.set(1); }

@@ -136,7 +136,7 @@ public:
     return true;
   }
   static void publish_for_absent_owner() noexcept {}
-  template <class See> static bool look_at(const Record*, See see) noexcept { return see(false); }
+  template <class See> static auto look_at(const Record*, See see) noexcept { return see(false); }
 
   outcome steal(void* group, entry<Record>& taken) noexcept {
     std::int64_t top = top_.load(base::acquire); // C

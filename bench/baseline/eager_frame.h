@@ -37,6 +37,7 @@ struct scope_state {
   std::uintptr_t taken_above; // not used by these deques
   failure* failures;
   std::uint32_t stops; // not used
+  unsigned uncaught;   // set by activate
   union {
     strand_state strand; // in a union, so that no scope pays for its initialisation
   };
@@ -50,12 +51,19 @@ struct scope_frame : arch::context {
   [[gnu::always_inline]] scope_frame() noexcept { NOPAL_STORE_STACK_POINTER(stack_pointer); }
 
   scope_state& state() noexcept { return state_; }
+  const scope_state& state() const noexcept { return state_; }
   std::uintptr_t base_of_frame() const noexcept { return frame_pointer & ~arch::frame_flags; }
   std::uintptr_t stack_pointer_of_fork() const noexcept { return stack_pointer; }
   bool is_of(std::uintptr_t frame) const noexcept { return base_of_frame() == frame; }
 
   bool needs_join() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
-  void activate() noexcept { frame_pointer |= kActive; }
+  bool active() const noexcept { return (frame_pointer & kActive) != 0; }
+  void activate(unsigned uncaught = 0) noexcept {
+    if (active())
+      return;
+    state_.uncaught = uncaught;
+    frame_pointer |= kActive;
+  }
   void deactivate() noexcept {
     state_.failures = nullptr;
     frame_pointer &= ~kActive;
@@ -72,6 +80,7 @@ struct scope_frame : arch::context {
     return own;
   }
 
+  unsigned uncaught() const noexcept { return active() ? state_.uncaught : 0; }
   // A failure stops no strand here.
   static std::int64_t first_failure() noexcept { return no_failure; }
   static bool note_failure(std::int64_t) noexcept { return false; }

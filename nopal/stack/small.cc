@@ -6,7 +6,11 @@
 // makes no guard regions and gives usable addresses memory at once. From then on each new stack
 // becomes usable by itself, and the addresses below it stay without access.
 //
+// Free stacks above those that keep their pages give them back many at a time, neighbours by one
+// system call, since each call interrupts the other processors.
+//
 // Invariants: each slot below `ready` was made usable whole, before its stack's guard was made.
+//             kept + waiting <= kept_stacks, but for a moment.
 //             No slot becomes usable whole once `each_alone` is set.
 // Orders: `kept` counts the free stacks that have their pages, for a moment one too many: relaxed.
 //         keeps(n) is written before stack n is put into the pool, and read after it is taken.
@@ -19,9 +23,11 @@
 #include "nopal/base/growing.h"
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
+#include "nopal/base/spin_lock.h"
 #include "nopal/base/thread.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace nopal::stack::small {
@@ -51,8 +57,14 @@ struct range {
 };
 range the_range;
 
-base::growing keeps_pages; // a byte for each free stack: whether it has kept its pages
+base::growing keeps_pages; // a byte for each pooled stack: whether it has kept its pages
 alignas(64) base::atomic<std::uint32_t> kept{0};
+
+// Free stacks that have their pages and do not lie in the pool.
+constexpr std::uint32_t kBatch = 64;
+alignas(64) base::spin_lock waiting_lock;
+std::array<std::uint32_t, kBatch> waiting; // the first `waiting_count`; under the lock
+std::uint32_t waiting_count = 0;           // under the lock
 
 alignas(64) base::atomic<std::uint32_t> ready{0};
 base::atomic<std::uint32_t> making{0};
@@ -91,6 +103,37 @@ void count_guard_page() noexcept {
   if (guard_pages == most)
     all_are_in_use(most);
   ++guard_pages;
+}
+
+// Takes a stack that waits to give its pages back; `none` if none does.
+std::uint32_t take_waiting() noexcept {
+  const base::locked guard{waiting_lock};
+  return waiting_count == 0 ? base::free_list::none : waiting[--waiting_count];
+}
+
+// The stack gives its pages back, together with others.
+void discard_later(std::uint32_t n) noexcept {
+  std::array<std::uint32_t, kBatch> batch;
+  {
+    const base::locked guard{waiting_lock};
+    waiting[waiting_count++] = n;
+    if (waiting_count < kBatch)
+      return;
+    batch = waiting;
+    waiting_count = 0;
+  }
+  std::ranges::sort(batch);
+  for (std::uint32_t from = 0, to = 0; from < kBatch; from = to) {
+    do
+      ++to;
+    while (to < kBatch && batch[to] == batch[to - 1] + 1);
+    const std::uintptr_t low = in_use.bottom(in_use.start(batch[from]));
+    base::discard(place(low), in_use.top(in_use.start(batch[to - 1])) - low);
+  }
+  for (const std::uint32_t each : batch) {
+    keeps(each) = 0;
+    in_use.pool.put(each);
+  }
 }
 
 // Makes slots usable if need be. Returns whether this one is usable whole, its guard included.
@@ -186,6 +229,9 @@ stack_id acquire() noexcept {
       kept.fetch_sub(1, base::relaxed);
     return in_use.start(n);
   }
+  n = take_waiting();
+  if (n != base::free_list::none)
+    return in_use.start(n);
   n = in_use.pool.create(the_range.stacks);
   if (n == base::free_list::none)
     all_are_in_use(the_range.stacks);
@@ -195,12 +241,11 @@ stack_id acquire() noexcept {
 
 void release(stack_id stack) noexcept {
   const std::uint32_t n = in_use.number_of(stack);
-  const bool keep = kept.fetch_add(1, base::relaxed) < kept_stacks;
-  if (!keep) {
+  if (kept.fetch_add(1, base::relaxed) >= kept_stacks - kBatch) {
     kept.fetch_sub(1, base::relaxed);
-    base::discard(place(in_use.bottom(stack)), the_range.stack_bytes);
+    return discard_later(n);
   }
-  keeps(n) = keep;
+  keeps(n) = 1;
   in_use.pool.put(n);
 }
 

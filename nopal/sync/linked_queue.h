@@ -101,23 +101,23 @@ public:
     return true;
   }
 
-  // Takes all that `wanted` is true for. Returns the first of them; each names the next.
-  template <class Wanted = any_member> Member* take_all(Wanted wanted = {}) noexcept {
+  // Takes the first `most` that `wanted` is true for. Returns the first; each names the next.
+  template <class Wanted = any_member>
+  Member* take_all(Wanted wanted = {}, std::uint32_t most = ~std::uint32_t{0}) noexcept {
     linked_queue<Member, Link> taken;
-    linked_queue<Member, Link> left;
-    int number = 0;
-    for (Member* at = first_; at != nullptr;) {
+    Member* before = nullptr;
+    for (Member* at = first_; at != nullptr && most > 0;) {
       Member* const next = Link::link(at);
-      const bool taken_too = wanted(at);
-      (taken_too ? taken : left).append(at);
-      if (taken_too)
+      if (wanted(at)) {
+        take_out(before, at);
+        taken.append(at);
         set_back(at, nullptr);
-      number += taken_too ? 1 : 0;
+        --most;
+      } else {
+        before = at;
+      }
       at = next;
     }
-    first_ = left.first();
-    last_ = left.last();
-    Count::change(-number);
     return taken.first();
   }
 

@@ -75,9 +75,10 @@ public:
     if (inside_.load(base::relaxed) != 0)
       leave();
   }
-  // Another thread: takes the first that `wanted` is true for; null: none.
-  template <class Wanted> Member* steal(Wanted wanted) noexcept {
-    return as_thief<Member*>([&] { return queue_.take(wanted); });
+  // Another thread: takes the first `most` that `wanted` is true for. Returns the first; each names
+  // the next.
+  template <class Wanted> Member* steal(Wanted wanted, std::uint32_t most = 1) noexcept {
+    return as_thief<Member*>([&] { return queue_.take_all(wanted, most); });
   }
   // Another thread: whether `wanted` is true for one.
   template <class Wanted> bool holds(Wanted wanted) noexcept {

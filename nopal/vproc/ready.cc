@@ -130,9 +130,13 @@ void unpin_actions(vproc* replaced) noexcept {
 }
 
 void share_ready_of_another(vproc* keeper) noexcept {
-  const auto any = [](const fiber* strand) { return !strand->is_pinned(); };
-  while (fiber* const strand = keeper->ready.steal(any))
-    share(strand);
+  const auto wanted = [](const fiber* strand) { return !strand->is_pinned(); };
+  constexpr std::uint32_t all = ~std::uint32_t{0};
+  fiber* first = keeper->ready.steal(wanted, all);
+  while (first != nullptr) {
+    fiber* const next = first->next; // the strand may end once it is in the queue
+    share(std::exchange(first, next));
+  }
 }
 
 } // namespace nopal::inline NOPAL_ABI::vproc

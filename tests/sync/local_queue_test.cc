@@ -36,6 +36,21 @@ TEST_F(local, owner_and_thief_take_the_oldest) {
   EXPECT_EQ(queue.steal(any), nullptr);
 }
 
+TEST_F(local, a_thief_takes_as_many_as_it_asks_for) {
+  waiter d;
+  for (waiter* each : {&a, &b, &c, &d})
+    queue.add(each);
+  const auto not_b = [this](const waiter* each) { return each != &b; };
+  const waiter* const first = queue.steal(not_b, 2);
+  ASSERT_EQ(first, &a);
+  ASSERT_EQ(first->next, &c);
+  EXPECT_EQ(first->next->next, nullptr);
+  EXPECT_EQ(queue.count(), 2u);
+  EXPECT_EQ(queue.take(), &b);
+  EXPECT_EQ(queue.take(), &d);
+  EXPECT_TRUE(queue.empty());
+}
+
 TEST_F(local, a_strand_is_left_for_the_next_one_and_comes_last) {
   queue.add(&a);
   queue.add(&b);
