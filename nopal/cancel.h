@@ -15,6 +15,9 @@
 // unwinds the strand like any exception, so that destructors run. Who catches it without throwing
 // it again is told again by the next join. Where nothing is cancelled, a fork does nothing for it.
 //
+// Who cancels may say why: s.cancel(std::make_exception_ptr(too_dear{})). What is stopped reads it
+// by cancel_reason(), others by s.reason().
+//
 // A destructor that an exception runs is not cancelled by what began outside of it, so it forks and
 // joins as ever. What begins inside (a cancel_scope, an `either`) cancels as anywhere.
 //
@@ -56,6 +59,7 @@ namespace nopal::inline NOPAL_ABI {
 
 #if defined(NOPAL_SERIAL)
 [[nodiscard]] inline bool is_cancelled() noexcept { return false; }
+[[nodiscard]] inline std::exception_ptr cancel_reason() noexcept { return nullptr; }
 
 template <class F>
   requires callable<F>
@@ -67,6 +71,16 @@ typename detail::result_of_call<F>::type shielded(F&& f) {
 /// @par Threads
 /// Any thread, any strand.
 [[nodiscard]] inline bool is_cancelled() noexcept { return sched::stops_here(); }
+
+/// Why the calling strand is to stop: what `cancel` was given; `deadline_passed`; the exception of
+/// the fiber that has failed first in a fiber_group, or of the function that `run` was given. Where
+/// several things stop the strand, that of the innermost that has one. Null: it is not to stop, or
+/// nobody said why. To be asked by a strand that is to stop, say where it catches `cancelled`.
+/// @par Threads
+/// Any thread, any strand.
+/// @par Cost
+/// A walk through all forks above the strand.
+[[nodiscard]] inline std::exception_ptr cancel_reason() noexcept { return cancel::reason(); }
 
 namespace detail {
 
@@ -149,8 +163,13 @@ public:
     else
       scope::fork(std::forward<Parts>(parts)...);
   }
-  void cancel() noexcept { out_.request_stop(); }
+  void cancel(std::exception_ptr reason = nullptr) noexcept {
+    if (!out_.stop_requested())
+      reason_ = std::move(reason);
+    out_.request_stop();
+  }
   [[nodiscard]] bool cancelled() const noexcept { return out_.stop_requested(); }
+  [[nodiscard]] std::exception_ptr reason() const noexcept { return reason_; }
   [[nodiscard]] std::stop_token token() { return out_.get_token(); }
   [[nodiscard]] bool try_join() noexcept { return !std::exchange(skipped_, false); }
   void join() {
@@ -160,13 +179,16 @@ public:
 
 private:
   void look() {
-    if (by_.stop_requested() || (deadline_ != detail::never && deadline_ <= clock::now()))
+    if (by_.stop_requested())
       cancel();
+    else if (deadline_ != detail::never && deadline_ <= clock::now())
+      cancel(std::make_exception_ptr(deadline_passed{}));
   }
 
   const clock::time_point deadline_ = detail::never;
   const std::stop_token by_{}; // Clang 14 makes no const one without the braces
   std::stop_source out_;
+  std::exception_ptr reason_;
   bool skipped_ = false;
 };
 
@@ -246,18 +268,22 @@ public:
       sched::end_region(arch::address_of(frame_));
   }
 
-  // The children that run are told to stop, and others are not begun. Does not wait for them.
-  void cancel() noexcept { cancel::cancel(frame_.node); }
-  // Whether it was cancelled itself.
+  // The children that run are told to stop, and others are not begun. Does not wait for them. The
+  // first call's reason is kept, if there is memory for it.
+  void cancel(std::exception_ptr reason = nullptr) noexcept {
+    cancel::cancel(frame_.node, std::move(reason));
+  }
+  // Whether it was cancelled itself, and why: null if nobody said so.
   [[nodiscard]] bool cancelled() const noexcept { return frame_.node.marked(); }
-  // A stop is requested of it when this scope is cancelled, or a cancel_scope or `either` that it
-  // lies in, up to the nearest `shielded`. Not when its strand is to stop for another reason: an
-  // exception, or a `cancelable`.
+  [[nodiscard]] std::exception_ptr reason() const noexcept { return frame_.node.reason(); }
+  // A stop is requested of it when this scope is cancelled, or a cancel_scope, `either` or
+  // `cancelable` that it lies in, up to the nearest `shielded`. Not when an exception stops its
+  // strand.
   [[nodiscard]] std::stop_token token() {
     if (!causes().seen_by) {
-      std::vector<const join::cancelable*> regions = cancel::enclosing_regions();
-      regions.push_back(&frame_.node);
-      causes().seen_by.emplace(cancel::placed_region(arch::address_of(frame_)), std::move(regions));
+      std::vector<const join::cancelable*> nodes = cancel::enclosing_nodes();
+      nodes.push_back(&frame_.node);
+      causes().seen_by.emplace(cancel::placed_region(arch::address_of(frame_)), std::move(nodes));
     }
     return causes().seen_by->token();
   }

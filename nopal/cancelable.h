@@ -27,9 +27,11 @@
 #include "nopal/fiber.h"
 
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <stop_token>
 #include <utility>
+#include <vector>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
@@ -60,13 +62,23 @@ public:
   }
 
   /// Tells all fibers to stop and waits until they have; from inside, by one of these fibers or
-  /// what it has forked, it does not wait. For ever, and as often as one likes.
+  /// what it has forked, it does not wait. For ever, and as often as one likes. The first call's
+  /// reason is kept, if there is memory for it (cancel_reason in cancel.h).
   /// @throws cancelled if the calling strand is cancelled while it waits; the destructor waits.
   /// @par Threads
   /// Any thread, any strand.
-  void cancel() { node_.cancel(); }
-  /// Whether this one, or one above it, was cancelled. Any thread.
+  void cancel(std::exception_ptr reason = nullptr) { node_.cancel(std::move(reason)); }
+  /// Whether this one, or one above it, was cancelled, and why: null if nobody said so. Any thread.
   [[nodiscard]] bool cancelled() const noexcept { return node_.cancelled(); }
+  [[nodiscard]] std::exception_ptr reason() const noexcept { return node_.reason(); }
+  /// A stop is requested of it when this one, or one above it, is cancelled.
+  /// @par Threads
+  /// Its owner.
+  [[nodiscard]] std::stop_token token() {
+    if (!causes().seen_by)
+      causes().seen_by.emplace(node_.placed(), std::vector<const join::cancelable*>{&node_});
+    return causes().seen_by->token();
+  }
 
 private:
   friend fiber cancel_wrapper(cancelable& owner, fiber unwrapped);

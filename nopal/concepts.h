@@ -25,7 +25,7 @@ concept forkable_into = base::forks_into<R, F, Args...>;
 /// What a fiber begins with: the fiber can have a copy of F, or what is moved to it, and the copy
 /// can be called once, without arguments.
 template <class F>
-concept spawnable = base::copied<F> && std::is_invocable_v<std::decay_t<F>>;
+concept spawnable = std::is_invocable_v<std::decay_t<F>> && base::copied<F>;
 
 /// What run, affine, shielded and arena::run call: F can be called without arguments, and returns
 /// nothing, a reference, or a value that can be moved.

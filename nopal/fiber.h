@@ -98,6 +98,7 @@ private:
       called->call();
     } catch (...) {
       called->thrown_ = join::handled_exception();
+      fibers::stop_others(called->fibers_, called->thrown_);
     }
   }
   static void lives_on(spawned*) noexcept {}
@@ -126,8 +127,9 @@ private:
 } // namespace detail
 
 /// Calls f, and returns what f does when all fibers have ended that were spawned in f. What the
-/// fibers use has to live until then, so channels are declared before. If f throws, its exception
-/// leaves `run` then; else the exception of the fiber that failed first.
+/// fibers use has to live until then, so channels are declared before. If f throws, what it has
+/// spawned and has not ended is cancelled (cancel.h), and its exception leaves `run` then; else the
+/// exception of the fiber that failed first. That one cancels no other fiber: fiber_group does.
 ///
 /// f is called as a fiber of its own: with the caller's errno and floating-point control, but in no
 /// handler of the caller's. On a thread that runs no strands, `run` returns on that thread, as an
@@ -254,7 +256,8 @@ private:
 };
 
 /// Begins a fiber that calls a copy of f, in the innermost region of `run` that the caller is in.
-/// It computes with the floating-point control of that region.
+/// It computes with the floating-point control of that region. Nothing is left of it in the
+/// caller's hands: nopal::task (fiber_group.h) has a result, and can be joined and cancelled.
 /// @par Threads
 /// Any strand of a region; elsewhere it ends the program with a sentence.
 template <class F>

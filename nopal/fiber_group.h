@@ -57,9 +57,13 @@ public:
   void spawn(F&& f, Args&&... args) {
     detail::spawn_below(node_, base::closure_of(std::forward<F>(f), std::forward<Args>(args)...));
   }
-  /// Tells all to stop, and does not wait for them.
-  void cancel() noexcept { cancel::cancel(node_); }
+  /// Tells all to stop, and does not wait for them. The first reason is kept (cancel.h).
+  void cancel(std::exception_ptr reason = nullptr) noexcept {
+    cancel::cancel(node_, std::move(reason));
+  }
   [[nodiscard]] bool cancelled() const noexcept { return node_.cancelled(); }
+  /// Why: what `cancel` was given, or what the first that failed threw; null if nobody said so.
+  [[nodiscard]] std::exception_ptr reason() const noexcept { return node_.reason(); }
   /// Waits until all have ended; throws what the first that failed threw.
   void join() {
     node_.join();
@@ -118,8 +122,10 @@ public:
   /// Waits until it has ended, with all that it has spawned, however that was.
   void join() { state_->node.join(); }
   [[nodiscard]] bool done() noexcept { return !state_->node.has_members(); }
-  /// Tells it to stop, and does not wait.
-  void cancel() noexcept { cancel::cancel(state_->node); }
+  /// Tells it to stop, and does not wait. The first reason is kept (cancel.h).
+  void cancel(std::exception_ptr reason = nullptr) noexcept {
+    cancel::cancel(state_->node, std::move(reason));
+  }
 
 private:
   using place =

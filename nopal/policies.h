@@ -18,8 +18,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <deque>
 #include <memory>
 #include <random>
@@ -152,8 +152,9 @@ private:
 };
 
 /// Processor time in proportion to the fibers' shares (section 3.3.2): the fiber that has used
-/// least for its share goes first, for a tick at most. So two computations that each are a fiber
-/// here, and have a scheduler of their own, share the machine:
+/// least for its share goes first, for a tick at most. What a thread spends in nopal::blocking, or
+/// otherwise asleep, is nobody's. So two computations that each are a fiber here, and have a
+/// scheduler of their own, share the machine:
 ///
 ///     nopal::proportional_share by_shares;
 ///     nopal::run(by_shares, [&] {
@@ -173,21 +174,22 @@ public:
                  share);
     share_.value() = share;
   }
-  /// Seconds of the calling fiber's turns that have ended.
+  /// Seconds of processor time in the calling fiber's turns that have ended.
   double used() { return opened(used_.value())->seconds; }
 
 protected:
   void put(fiber ready) override {
     const auto& owner = opened(used_.value_of(ready));
     if (turn* const last = last_turn(); last != nullptr && last->owner == owner)
-      end(*last);
+      end(*last, processor_time());
     owner->level = std::max(owner->level, level_); // a fiber that waited does not save it up
     ready_.push_back(std::move(ready));
   }
   fiber take() override {
     turn* last = last_turn();
+    const double now = processor_time();
     if (last != nullptr)
-      end(*last);
+      end(*last, now);
     if (ready_.empty())
       return {};
     const auto next = std::ranges::min_element(
@@ -196,15 +198,13 @@ protected:
     level_ = owner->level;
     if (last == nullptr)
       last = &turns_.emplace_back();
-    *last = {std::this_thread::get_id(), owner, share_.value_of(*next), clock::now()};
+    *last = {std::this_thread::get_id(), owner, share_.value_of(*next), now};
     fiber chosen = std::move(*next);
     ready_.erase(next);
     return chosen;
   }
 
 private:
-  using clock = std::chrono::steady_clock;
-
   struct account {
     double seconds = 0;
     double level = 0; // seconds over share
@@ -214,8 +214,15 @@ private:
     std::thread::id thread;
     std::shared_ptr<account> owner; // the fiber may have ended
     double share = 1;
-    clock::time_point begin;
+    double begin = 0; // of the thread's processor time
   };
+
+  // Of the calling thread, in seconds.
+  static double processor_time() noexcept {
+    std::timespec used{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+  }
 
   static std::shared_ptr<account>& opened(std::shared_ptr<account>& used) {
     if (used == nullptr)
@@ -227,10 +234,10 @@ private:
     const auto found = std::ranges::find(turns_, std::this_thread::get_id(), &turn::thread);
     return found == turns_.end() ? nullptr : &*found;
   }
-  static void end(turn& last) {
+  static void end(turn& last, double now) {
     if (last.owner == nullptr)
       return;
-    const double seconds = std::chrono::duration<double>(clock::now() - last.begin).count();
+    const double seconds = now - last.begin;
     last.owner->seconds += seconds;
     last.owner->level += seconds / last.share;
     last.owner = nullptr;

@@ -10,10 +10,19 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <cxxabi.h>
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
+#include <memory>
 #include <set>
+#include <span>
+#include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
@@ -85,15 +94,78 @@ const char* what_is_at(std::uintptr_t value, const range& region, std::uintptr_t
   return nullptr;
 }
 
-// The function in whose frame the word lies: that of the next return address above.
-const char* function_at(const std::uintptr_t* word, const std::uintptr_t* end) noexcept {
-  for (; word < end; ++word) {
-    Dl_info place{};
-    if (*word > base::page_size() && dladdr(reinterpret_cast<void*>(*word), &place) != 0 &&
-        place.dli_sname != nullptr)
-      return place.dli_sname;
+// The functions of the program, also those that it does not export: from its file, if that was not
+// stripped of them.
+class functions {
+public:
+  functions() {
+    const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    struct stat found{};
+    if (file < 0 || fstat(file, &found) != 0)
+      return;
+    void* const mapped =
+        mmap(nullptr, static_cast<std::size_t>(found.st_size), PROT_READ, MAP_PRIVATE, file, 0);
+    close(file);
+    if (mapped == MAP_FAILED)
+      return;
+    dl_iterate_phdr(note_program, &moved_by_);
+    at_ = static_cast<const char*>(mapped);
+    const ElfW(Ehdr)& head = *there<ElfW(Ehdr)>(0);
+    const auto* const sections = there<ElfW(Shdr)>(head.e_shoff);
+    for (int i = 0; head.e_shoff != 0 && i < head.e_shnum; ++i)
+      if (sections[i].sh_type == SHT_SYMTAB) {
+        all_ = {there<ElfW(Sym)>(sections[i].sh_offset), sections[i].sh_size / sizeof(ElfW(Sym))};
+        names_ = there<char>(sections[sections[i].sh_link].sh_offset);
+      }
   }
-  return "a function that is not exported";
+
+  // The function to which a call returns at this address; empty if none is known.
+  std::string name_at(std::uintptr_t address) const {
+    const auto holds = [at = address - moved_by_](const ElfW(Sym) & each) {
+      return ELF64_ST_TYPE(each.st_info) == STT_FUNC && at > each.st_value &&
+             at <= each.st_value + each.st_size;
+    };
+    const auto found = std::ranges::find_if(all_, holds);
+    Dl_info place{};
+    const bool exported = found == all_.end() && address > base::page_size() &&
+                          dladdr(reinterpret_cast<void*>(address), &place) != 0 &&
+                          place.dli_sname != nullptr;
+    if (found == all_.end() && !exported)
+      return {};
+    const char* const name = exported ? place.dli_sname : names_ + found->st_name;
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> plain{
+        abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free};
+    return plain != nullptr ? plain.get() : name;
+  }
+
+private:
+  static int note_program(dl_phdr_info* info, std::size_t, void* to) {
+    *static_cast<std::uintptr_t*>(to) = info->dlpi_addr;
+    return 1; // the first is the program
+  }
+  template <class T> const T* there(std::size_t offset) const noexcept {
+    return reinterpret_cast<const T*>(at_ + offset);
+  }
+
+  const char* at_ = nullptr;
+  std::uintptr_t moved_by_ = 0;
+  std::span<const ElfW(Sym)> all_;
+  const char* names_ = nullptr;
+};
+
+// The function in whose frame the word lies: that of the next return address below. A register that
+// was preserved has none below it; it is that of the function that spawned.
+std::string function_of(const std::uintptr_t* word, const std::uintptr_t* begin,
+                        const std::uintptr_t* end) {
+  static const functions known;
+  for (const std::uintptr_t* below = word; below-- > begin;)
+    if (std::string name = known.name_at(*below); !name.empty())
+      return name;
+  for (const std::uintptr_t* above = word; above < end; ++above)
+    if (std::string name = known.name_at(*above); !name.empty())
+      return name;
+  return "a function whose name is not known";
 }
 
 } // namespace
@@ -109,16 +181,17 @@ void check_isolation(const layout& memory, segment arrived) {
   const auto* const end = reinterpret_cast<const std::uintptr_t*>(frames.to);
   // After `upper` of its context. Addresses below the task's upper end are not reported: words of
   // frames that have ended may name them, and at the upper end lies the parent's context.
-  const auto* at = reinterpret_cast<const std::uintptr_t*>(frames.from) + 1;
-  for (; at < end; ++at) {
+  const auto* const begin = reinterpret_cast<const std::uintptr_t*>(frames.from) + 1;
+  for (const auto* at = begin; at < end; ++at) {
     const char* const what = what_is_at(*at, region, frames.to, own);
     if (what == nullptr ||
         !said.insert({static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(at)), what})
              .second)
       continue;
     base::say("a task that came from another process has a pointer to %s in its frames: %#tx, %td "
-              "bytes below the upper end, above %s; tasks use only what they were given",
-              what, *at, frames.to - reinterpret_cast<std::uintptr_t>(at), function_at(at, end));
+              "bytes below the upper end, in %s; tasks use only what they were given",
+              what, *at, frames.to - reinterpret_cast<std::uintptr_t>(at),
+              function_of(at, begin, end).c_str());
   }
 }
 

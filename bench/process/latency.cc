@@ -33,7 +33,7 @@ constexpr std::size_t largest = std::size_t{64} << 10;
 
 class latency final : public experiment {
 public:
-  latency(const input& in, unsigned workers, char** argv)
+  latency(const input& in, unsigned workers)
       : times_{in.n.value_or(in.chosen == size::test ? 100 : 10'000)} {
     const auto options = process::resolve(
         {.processes = workers, .region_size = as_.region_size, .heap_size = as_.heap_size},
@@ -159,13 +159,9 @@ private:
 } // namespace bench
 
 int main(int argc, char** argv) {
-  const bench::program what{"latency",
-                            BENCH_RUNTIME,
-                            true,
-                            true,
-                            false,
-                            [argv](const bench::input& in, unsigned workers) {
-                              return std::make_unique<bench::latency>(in, workers, argv);
-                            }};
+  const bench::program what{
+      "latency", BENCH_RUNTIME, true, true, false, [](const bench::input& in, unsigned workers) {
+        return std::make_unique<bench::latency>(in, workers);
+      }};
   return bench::run_program(what, argc, argv);
 }

@@ -26,7 +26,7 @@ template <class... Parts>
 concept copied = (std::is_constructible_v<std::decay_t<Parts>, Parts> && ...);
 
 template <class F, class... Args>
-concept forks = copied<F, Args...> && std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...>;
+concept forks = std::is_invocable_v<std::decay_t<F>&, std::decay_t<Args>...> && copied<F, Args...>;
 template <class R, class F, class... Args>
 concept forks_into =
     copied<F, Args...> &&

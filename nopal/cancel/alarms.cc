@@ -3,10 +3,12 @@
 #include "nopal/cancel/alarms.h"
 
 #include "nopal/cancel/cancel.h"
+#include "nopal/join/cancelled.h"
 #include "nopal/vproc/threads.h"
 
 #include <condition_variable>
 #include <deque>
+#include <exception>
 #include <mutex>
 #include <stop_token>
 #include <utility>
@@ -73,7 +75,8 @@ private:
 
 void alarm::ring(vproc::alarm* due) noexcept {
   auto* const own = static_cast<alarm*>(due);
-  const std::vector<std::stop_source> sources = mark_and_tell(*own->node_);
+  const std::vector<std::stop_source> sources =
+      mark_and_tell(*own->node_, std::make_exception_ptr(deadline_passed{}));
   own->rung(); // the scope may end now
   if (!sources.empty())
     callback_threads::all().request_stop(sources);

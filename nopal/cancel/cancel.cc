@@ -9,12 +9,15 @@
 #include "nopal/sched/stop.h"
 #include "nopal/vproc/timer.h"
 
+#include <utility>
+
 namespace nopal::inline NOPAL_ABI::cancel {
 
-std::vector<std::stop_source> mark_and_tell(join::cancelable& node) noexcept {
+std::vector<std::stop_source> mark_and_tell(join::cancelable& node,
+                                            std::exception_ptr reason) noexcept {
   std::vector<std::stop_source> due;
-  if (!node.mark()) // first, so that a strand that is told finds the mark
-    return due;     // only one of several cancellers goes on, so the announcement counts once
+  if (!node.mark(std::move(reason))) // first, so that a strand that is told finds the mark
+    return due; // only one of several cancellers goes on, so the announcement counts once
   sched::announce_stop(
       node.below, node.forked_at.load(base::relaxed),
       [](join::descendant* seen, void* list) {
@@ -26,8 +29,8 @@ std::vector<std::stop_source> mark_and_tell(join::cancelable& node) noexcept {
 }
 
 // Without locks: callbacks may make and destroy observers. The copies keep the state alive.
-void cancel(join::cancelable& node) noexcept {
-  for (std::stop_source& source : mark_and_tell(node))
+void cancel(join::cancelable& node, std::exception_ptr reason) noexcept {
+  for (std::stop_source& source : mark_and_tell(node, std::move(reason)))
     source.request_stop();
 }
 
@@ -35,9 +38,11 @@ join::ancestor* placed_region(const join::region_frame* frame) noexcept {
   return sched::placed_region(frame, arch::stack_pointer());
 }
 
-std::vector<const join::cancelable*> enclosing_regions() {
-  return sched::regions_above(sched::this_strand());
+std::vector<const join::cancelable*> enclosing_nodes() {
+  return sched::nodes_above(sched::this_strand());
 }
+
+std::exception_ptr reason() noexcept { return sched::reason_above(sched::this_strand()); }
 
 void begin_shield() noexcept { sched::note_shield_begins(); }
 // Inside the shield the strand may have taken its vproc's signal in vain, so it looks again.

@@ -7,6 +7,7 @@
 #include "nopal/join/cancelable.h"
 #include "nopal/join/join.h"
 
+#include <exception>
 #include <stop_token>
 #include <vector>
 
@@ -14,13 +15,17 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::cancel {
 
 // Tells the strands of that node to stop, and does not wait for them. Any thread.
-void cancel(join::cancelable& node) noexcept;
+void cancel(join::cancelable& node, std::exception_ptr reason = nullptr) noexcept;
 
 // The same, but for the callbacks of tokens, which run when a stop is requested of what it returns.
-std::vector<std::stop_source> mark_and_tell(join::cancelable& node) noexcept;
+std::vector<std::stop_source> mark_and_tell(join::cancelable& node,
+                                            std::exception_ptr reason) noexcept;
 
-// The regions that would stop the calling strand if they were cancelled, the innermost first.
-std::vector<const join::cancelable*> enclosing_regions();
+// The regions and other nodes that would stop the calling strand if they were cancelled, the
+// innermost first.
+std::vector<const join::cancelable*> enclosing_nodes();
+// Of the innermost of what stops the calling strand that was cancelled with one; or null.
+std::exception_ptr reason() noexcept;
 
 // The node of a region that the calling strand is about to fork in, as the walk down finds it.
 join::ancestor* placed_region(const join::region_frame* frame) noexcept;

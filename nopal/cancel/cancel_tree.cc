@@ -6,8 +6,11 @@
 #include "nopal/cancel/cancel.h"
 #include "nopal/fibers/fibers.h"
 #include "nopal/sched/ancestry.h"
+#include "nopal/sched/descent.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/stop.h"
+
+#include <utility>
 
 namespace nopal::inline NOPAL_ABI::cancel {
 
@@ -38,11 +41,13 @@ bool tree_node::caller_is_inside() const noexcept {
   return false;
 }
 
-void tree_node::cancel() {
-  cancel::cancel(*this);
+void tree_node::cancel(std::exception_ptr reason) {
+  cancel::cancel(*this, std::move(reason));
   if (!caller_is_inside())
     wait_for_members();
 }
+
+join::ancestor* tree_node::placed() noexcept { return sched::placed_node(this); }
 
 void tree_node::join() {
   NOPAL_ASSERT(
@@ -75,7 +80,7 @@ void failing_node::keep(cancel_node* self, std::exception_ptr thrown) noexcept {
   if (!node->failed_.take())
     return;
   node->first_ = std::move(thrown);
-  cancel::cancel(*node);
+  cancel::cancel(*node, node->first_);
 }
 
 signal tree_node::join_or_enter(fiber* strand) noexcept {

@@ -23,7 +23,9 @@ public:
   // Tells all strands of members to stop, and returns when all members have ended, with those that
   // joined meanwhile; returns at once if the calling strand belongs to a member itself. Throws
   // `cancelled` if the strand is cancelled while it waits. Any thread.
-  void cancel();
+  void cancel(std::exception_ptr reason = nullptr);
+  // Where the walk down finds it, with what is placed below it.
+  join::ancestor* placed() noexcept;
   // The fiber becomes a member, unless it is one of this node or of a node below it. Precondition,
   // checked: else it has not begun, and is in a computation.
   void take_in(vproc::fiber& new_fiber);

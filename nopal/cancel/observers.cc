@@ -17,8 +17,8 @@ observer::observer(join::ancestor* innermost, std::vector<const join::cancelable
 }
 
 std::optional<std::stop_source> observer::due() const {
-  const auto marked = [](const join::cancelable* node) { return node->marked(); };
-  if (source_.stop_requested() || !std::ranges::any_of(nodes_, marked))
+  const auto is_cancelled = [](const join::cancelable* node) { return node->cancelled(); };
+  if (source_.stop_requested() || !std::ranges::any_of(nodes_, is_cancelled))
     return {};
   return source_;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Stop tokens that observe regions: their callbacks run when one of the regions is cancelled
-// (nopal/cancel.h). An observer is placed below the innermost of them (join/descent.h).
+// Stop tokens that observe regions and other nodes: their callbacks run when one of these is
+// cancelled (nopal/cancel.h). An observer is placed below the innermost of them (join/descent.h).
 #pragma once
 
 #include "nopal/config.h"

@@ -13,6 +13,7 @@
 #include "nopal/sched/park.h"
 #include "nopal/sched/preemption.h"
 #include "nopal/sched/schedule.h"
+#include "nopal/sched/stop.h"
 #include "nopal/stack/small.h"
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/ready.h"
@@ -66,8 +67,8 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
     body->call(body);
   } catch (const cancelled& caught) {
     caught.note_kept(); // no handler of the program has swallowed it
-    // A fiber of a cancelled node ends so by design; elsewhere `cancelled` is a failure.
-    if (body->own.cancels == nullptr || !body->own.cancels->cancelled())
+    // A fiber that is cancelled ends so by design; elsewhere `cancelled` is a failure.
+    if (!sched::is_cancelled(&body->own))
       fail(body, joined, join::handled_exception());
   } catch (...) {
     fail(body, joined, join::handled_exception());
@@ -79,7 +80,7 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
   auto* const body = static_cast<spawned*>(argument);
   computation* const joined = body->own.computation;
   vproc::cancel_node* const cancels = body->own.cancels;
-  if (cancels == nullptr || !cancels->cancelled())
+  if (!sched::is_cancelled(&body->own))
     call_catching(body, joined);
   body->end(body); // from now on `body`, and the context in it, may be gone
   sched::displace_stack(stack::stack_of(arch::stack_pointer())); // nobody waits there any more
@@ -168,9 +169,17 @@ void end_fiber(computation* ended_in) noexcept {
 
 void end_member(vproc::cancel_node* node) noexcept { vproc::make_all_ready(node->end_member()); }
 
+// Not where the function was cancelled by what the whole computation lies in.
+void stop_others(computation& failed, const std::exception_ptr& thrown) noexcept {
+  if (failed.has_others() && !sched::stops_here() && failed.failed.mark(thrown))
+    sched::announce_stop_of_fibers(failed);
+}
+
 // The exception that is thrown is not counted as suppressed; all others are.
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended) {
   release_all(ended);
+  if (ended.failed.marked())
+    sched::stop_ended();
   std::exception_ptr& thrown = thrown_by_body != nullptr ? thrown_by_body : ended.first;
   if (thrown == nullptr)
     return;

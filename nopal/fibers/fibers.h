@@ -58,6 +58,8 @@ void end_fiber(computation* ended_in) noexcept;
 // Called when a member of this node has ended or left the node. If it was the last one, makes the
 // strands ready that wait for that.
 void end_member(vproc::cancel_node* node) noexcept;
+// The function that `run` was given has thrown: tells the other fibers to stop. Does not wait.
+void stop_others(computation& failed, const std::exception_ptr& thrown) noexcept;
 // Called after run_body: throws what the body has thrown, or else the first failure of the fibers.
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended);
 

@@ -3,15 +3,22 @@
 //
 // Contract:  a node is cancelled, for ever, as soon as it or a node above it is marked. A thread
 //            that finds a node marked (`cancelled` returns true, or `mark` false) sees what the
-//            canceller did before it marked that node. The nodes above must live as long.
+//            canceller did before it marked that node, and the reason that this canceller gave. The
+//            nodes above must live as long.
 // Ownership: any thread marks and asks.
-// Orders:    those of base/flag.h. The order S of signal_word.h tells the strands in time.
+// Orders:
+//   M  mark: CAS acq_rel, or acquire if it fails. Partner: itself, and the acquire of `marked` and
+//      `reason`. The order S of signal_word.h tells the strands in time.
 // Paper: manticore-icfp08, section 6.1.
 #pragma once
 
-#include "nopal/base/flag.h"
+#include "nopal/base/atomic.h"
 #include "nopal/config.h"
 #include "nopal/join/descent.h"
+
+#include <exception>
+#include <new>
+#include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
@@ -24,16 +31,35 @@ public:
   ~cancelable() {
     if (below.placed()) [[unlikely]]
       below.remove();
+    if (mark_.load(base::relaxed) > kWithoutReason) [[unlikely]]
+      delete kept_reason();
   }
 
-  // True: this call is the first.
-  bool mark() noexcept { return marked_.take(); }
-  bool marked() const noexcept { return marked_.taken(); }
+  // True: this call is the first. Without memory for its reason the node is marked without one.
+  bool mark(std::exception_ptr reason = nullptr) noexcept {
+    const std::exception_ptr* const kept = keep(std::move(reason));
+    std::uintptr_t unmarked = 0;
+    const std::uintptr_t word =
+        kept == nullptr ? kWithoutReason : reinterpret_cast<std::uintptr_t>(kept);
+    if (mark_.compare_exchange_strong(unmarked, word, base::acq_rel, base::acquire)) // M
+      return true;
+    delete kept;
+    return false;
+  }
+  bool marked() const noexcept { return mark_.load(base::acquire) != 0; } // M
   bool cancelled() const noexcept {
     const cancelable* node = this;
     while (node != nullptr && !node->marked())
       node = node->above_;
     return node != nullptr;
+  }
+
+  // That of the nearest node that was marked with one, from here upwards; null: there is none.
+  std::exception_ptr reason() const noexcept {
+    const cancelable* node = this;
+    while (node != nullptr && node->mark_.load(base::acquire) <= kWithoutReason) // M
+      node = node->above_;
+    return node != nullptr ? *node->kept_reason() : nullptr;
   }
 
   ancestor below; // what is found from here when it is cancelled
@@ -42,8 +68,20 @@ public:
   base::atomic<std::uintptr_t> forked_at{0};
 
 private:
+  static constexpr std::uintptr_t kWithoutReason = 1;
+
+  // Null: there is none, or no memory for it.
+  static const std::exception_ptr* keep(std::exception_ptr reason) noexcept try {
+    return reason == nullptr ? nullptr : new std::exception_ptr{std::move(reason)};
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  const std::exception_ptr* kept_reason() const noexcept {
+    return reinterpret_cast<const std::exception_ptr*>(mark_.load(base::relaxed));
+  }
+
   const cancelable* const above_;
-  base::flag marked_;
+  base::atomic<std::uintptr_t> mark_{0}; // 0, kWithoutReason, or the address of the reason
 };
 
 } // namespace nopal::inline NOPAL_ABI::join

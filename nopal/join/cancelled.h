@@ -45,5 +45,13 @@ private:
 #endif
 };
 
+/// The reason of what was cancelled since its deadline has come (cancel_reason in cancel.h).
+class deadline_passed final : public std::exception {
+public:
+  const char* what() const noexcept override {
+    return "a computation was cancelled, since its deadline has passed";
+  }
+};
+
 } // namespace nopal::inline NOPAL_ABI
 NOPAL_HIDDEN_END

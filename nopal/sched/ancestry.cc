@@ -94,9 +94,6 @@ template <class Visit> seen look(const strand_at& strand, Visit visit) noexcept 
   }
   return forks;
 }
-bool is_cancelled(const fiber_context* context) noexcept {
-  return context->cancels != nullptr && context->cancels->cancelled();
-}
 
 // How many exceptions are uncaught where strands of the stack begin.
 unsigned uncaught_at(const origin& from) noexcept {
@@ -144,7 +141,38 @@ step above(const origin& from, const fork_record* highest, unsigned uncaught) no
           {caller->stack_pointer, caller->left, caller->state.exceptions.uncaught}};
 }
 
+// Calls `see` with each region above the strand and with the context of each fiber, the innermost
+// first, up to the nearest shield. It goes on above what stops: others may be cancelled later, or
+// earlier.
+template <class See> void for_each_above(strand_at strand, See see) {
+  const auto see_region = [&see](const fork_record* fork, answer given) {
+    if (given == answer::shields)
+      return given;
+    if (const join::region_frame* const frame = region_of(fork))
+      see(frame->region);
+    return answer::passes;
+  };
+  answer last = answer::passes;
+  while (last == answer::passes && stack::is_ours(strand.from)) {
+    const origin& source = origin_of(stack::stack_of(strand.from));
+    const seen forks = look(strand, see_region);
+    const step up = above(source, forks.highest, strand.uncaught);
+    last = forks.last != answer::passes              ? forks.last
+           : source.tag == origin::kind::first_child ? see_region(source.fork, up.at_origin)
+           : up.at_origin == answer::shields         ? up.at_origin
+                                                     : answer::passes;
+    if (last == answer::passes && source.tag == origin::kind::fiber && source.context != nullptr)
+      see(static_cast<const fiber_context*>(source.context));
+    strand = up.next;
+  }
+}
+
 } // namespace
+
+bool is_cancelled(const fiber_context* context) noexcept {
+  return (context->cancels != nullptr && context->cancels->cancelled()) ||
+         context->computation->failed.marked();
+}
 
 sync::wait_word& wait_word_of(stack::stack_id stack) noexcept { return owners_of(stack).waits; }
 
@@ -223,28 +251,36 @@ bool is_to_stop(strand_at strand) noexcept {
   return true;
 }
 
-std::vector<const join::cancelable*> regions_above(strand_at strand) {
+std::vector<const join::cancelable*> nodes_above(strand_at strand) {
   std::vector<const join::cancelable*> all;
-  // Goes on above what stops: other regions may be cancelled later, or earlier.
-  const auto add = [&all](const fork_record* fork, answer given) {
-    if (given == answer::shields)
-      return given;
-    if (const join::region_frame* const frame = region_of(fork))
-      all.push_back(frame->region);
-    return answer::passes;
-  };
-  answer last = answer::passes;
-  while (last == answer::passes && stack::is_ours(strand.from)) {
-    const origin& source = origin_of(stack::stack_of(strand.from));
-    const seen forks = look(strand, add);
-    const step up = above(source, forks.highest, strand.uncaught);
-    last = forks.last != answer::passes              ? forks.last
-           : source.tag == origin::kind::first_child ? add(source.fork, up.at_origin)
-           : up.at_origin == answer::shields         ? up.at_origin
-                                                     : answer::passes;
-    strand = up.next;
-  }
+  struct {
+    std::vector<const join::cancelable*>& seen;
+    void operator()(const join::cancelable* region) const { seen.push_back(region); }
+    void operator()(const fiber_context* fiber) const {
+      if (fiber->cancels != nullptr)
+        seen.push_back(fiber->cancels);
+    }
+  } add{all};
+  for_each_above(strand, add);
   return all;
+}
+
+std::exception_ptr reason_above(strand_at strand) noexcept {
+  std::exception_ptr found;
+  struct {
+    std::exception_ptr& first;
+    void operator()(const join::cancelable* node) const noexcept {
+      if (first == nullptr)
+        first = node->reason();
+    }
+    void operator()(const fiber_context* fiber) const noexcept {
+      if (fiber->cancels != nullptr)
+        (*this)(fiber->cancels);
+      (*this)(&fiber->computation->failed);
+    }
+  } keep{found};
+  for_each_above(strand, keep);
+  return found;
 }
 
 void note_shield_begins() noexcept { shields.add(); }

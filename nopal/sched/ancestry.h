@@ -10,7 +10,7 @@
 //
 // A strand is to stop if
 //   - a fork above it is of a region that is cancelled, or comes serially after a failed child;
-//   - its fiber is cancelled;
+//   - its fiber is cancelled, or the function has thrown that the fiber's `run` was given;
 //   - it is the main path of a structured scope of which a child has failed.
 // Forks above a shield do not count. Neither do those above a destructor that an exception runs:
 // what is thrown there must not leave it. A strand is in no such destructor below a fork if it has
@@ -30,6 +30,7 @@
 #include "nopal/vproc/computation.h"
 
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 NOPAL_HIDDEN_BEGIN
@@ -69,6 +70,8 @@ void forget_context(stack::stack_id stack) noexcept;
 // they are in no fiber, or the stack is not ours.
 fiber_context* context_of(stack::stack_id stack) noexcept;
 fiber_context* context_at(std::uintptr_t stack_pointer) noexcept;
+// Whether the fiber is to stop for itself, wherever its computation lies.
+bool is_cancelled(const fiber_context* context) noexcept;
 // The calling strand's context; null: it is in no computation, or the caller is no strand.
 fiber_context* current_context() noexcept;
 
@@ -89,8 +92,11 @@ bool is_to_stop(strand_at strand) noexcept;
 void note_shield_begins() noexcept;
 void note_shield_ends() noexcept;
 
-// The regions that would stop the strand if they were cancelled, the innermost first.
-std::vector<const join::cancelable*> regions_above(strand_at strand);
+// The regions and cancelables that would stop the strand if they were cancelled, the innermost
+// first.
+std::vector<const join::cancelable*> nodes_above(strand_at strand);
+// The reason of the innermost of what stops the strand that has one; null: none has.
+std::exception_ptr reason_above(strand_at strand) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched
 NOPAL_HIDDEN_END

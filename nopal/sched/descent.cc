@@ -44,12 +44,6 @@ ancestor* placed_scope(scope_frame* scope) noexcept {
   return &scope->below();
 }
 
-ancestor* placed_node(vproc::cancel_node* node) noexcept {
-  if (!node->below.placed())
-    node->below.place(node->parent() != nullptr ? placed_node(node->parent()) : nullptr);
-  return &node->below;
-}
-
 // The node above the caller of `run`, which waits as long as the computation has fibers.
 ancestor* placed_above_computation(vproc::computation* in) noexcept {
   ancestor* known = in->below.load(base::acquire);
@@ -93,6 +87,12 @@ ancestor* placed_above_stack(stack::stack_id on) noexcept {
 }
 
 } // namespace
+
+ancestor* placed_node(vproc::cancel_node* node) noexcept {
+  if (!node->below.placed())
+    node->below.place(node->parent() != nullptr ? placed_node(node->parent()) : nullptr);
+  return &node->below;
+}
 
 // On a thief's stack the main path of the region itself may run; then the walk goes on where the
 // region was forked first.

@@ -20,6 +20,10 @@
 #include "nopal/stack/stack.h"
 
 NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::vproc {
+class cancel_node;
+}
+
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Called before a strand of the stack waits.
@@ -29,6 +33,8 @@ void displace_stack(stack::stack_id on) noexcept;
 
 // The region's node, which is placed. `at` is an address on the stack of the region's main path.
 join::ancestor* placed_region(const join::region_frame* frame, std::uintptr_t at) noexcept;
+// That of a cancelable, likewise.
+join::ancestor* placed_node(vproc::cancel_node* node) noexcept;
 
 // The node above stacks that are below two others, of which neither is below the other: a fiber's
 // with a cancelable, in a computation that lies in a region. Every walk looks below it, too.

@@ -28,7 +28,20 @@ namespace {
 
 // Nodes that are cancelled, and failed children, for which strands are to stop.
 base::count stops;
-base::atomic<std::uint64_t> looked_at{0};
+
+// Whether the fiber is one of this computation, or of one that a fiber of it waits for.
+bool is_below(const fiber_context* inner, const vproc::computation& outer) noexcept {
+  while (inner != nullptr && inner->computation != &outer)
+    inner = inner->computation->waiting->context;
+  return inner != nullptr;
+}
+
+void tell_vprocs() noexcept {
+  stops.add(); // K2 of sync/README.md: before any vproc is told
+  vproc::for_each_live_vproc(
+      [](vproc::vproc* each) { each->signals.tell(sync::stop_requested); }); // K3
+  base::full_fence();                                                        // K4
+}
 
 #if defined(NOPAL_CHECKS)
 bool is_of_the_language(const Dl_info& place) noexcept {
@@ -65,10 +78,7 @@ const bool says_what_is_swallowed = (join::after_handler = say_if_swallowed, tru
 
 void announce_stop(join::ancestor& node, std::uintptr_t also_on,
                    void (*see)(join::descendant*, void*), void* argument) noexcept {
-  stops.add(); // K2 of sync/README.md: before any vproc is told
-  vproc::for_each_live_vproc(
-      [](vproc::vproc* each) { each->signals.tell(sync::stop_requested); }); // K3
-  base::full_fence();                                                        // K4
+  tell_vprocs();
   if (stack::is_ours(also_on))
     wake_if_cancelled(stack::stack_of(also_on));
   std::vector<stack::stack_id> stacks;
@@ -80,24 +90,30 @@ void announce_stop(join::ancestor& node, std::uintptr_t also_on,
   };
   node.for_each_below(collect);
   below_several().for_each_below(collect);
-  if (!stacks.empty())
-    looked_at.fetch_add(stacks.size(), base::relaxed);
   for (const stack::stack_id each : stacks) // without the locks, which strands want that go on
     wake_if_cancelled(each);                // K6
 }
 
-std::uint64_t stacks_looked_at() noexcept { return looked_at.load(base::relaxed); }
+void announce_stop_of_fibers(const vproc::computation& failed) noexcept {
+  tell_vprocs();
+  for (const stack::slot_range* const range : {&stack::large_ones, &stack::small::in_use})
+    for (std::uint32_t i = 0; i < range->created(); ++i)
+      if (range->is_usable(i))
+        wake_if_cancelled(range->start(i), &failed);
+}
 
-void wake_if_cancelled(stack::stack_id on) noexcept {
+void wake_if_cancelled(stack::stack_id on, const vproc::computation* in) noexcept {
   sync::wait_word& word = wait_word_of(on);
   auto* const strand = static_cast<fiber*>(word.hold());
   if (strand == nullptr)
     return;
-  // Again if another canceller found the strand held: its mark may be newer than this walk.
+  bool concerned = in == nullptr || is_below(strand->context, *in);
   do {
-    if (is_to_stop({strand->stack_pointer, strand->left, strand->state.exceptions.uncaught}) &&
+    if (concerned &&
+        is_to_stop({strand->stack_pointer, strand->left, strand->state.exceptions.uncaught}) &&
         strand->waits->claim(sync::choice::cancelled))
       vproc::make_ready(strand);
+    concerned = true; // another canceller found the strand held: its mark may be newer
   } while (!word.let_go(strand));
 }
 

@@ -36,8 +36,9 @@
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
+class computation;
 struct vproc;
-}
+} // namespace nopal::inline NOPAL_ABI::vproc
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -47,8 +48,9 @@ namespace nopal::inline NOPAL_ABI::sched {
 void announce_stop(join::ancestor& node, std::uintptr_t also_on = 0,
                    void (*see)(join::descendant*, void*) = nullptr,
                    void* argument = nullptr) noexcept;
-// How many stacks, of all that have been below a node when it was cancelled, were looked at so far.
-std::uint64_t stacks_looked_at() noexcept;
+// The same for the fibers of a computation, which are in no list (descent.h): looks at each stack
+// that is in use.
+void announce_stop_of_fibers(const vproc::computation& failed) noexcept;
 // Called when what was cancelled has ended: once for each announcement.
 void stop_ended(std::uint32_t times = 1) noexcept;
 
@@ -57,8 +59,9 @@ bool anything_stops() noexcept;
 // Called before the thread goes on with another strand, if with any: if anything is cancelled, that
 // strand looks at itself at its next fork or poll.
 void look_at_next_fork() noexcept;
-// Wakes the strand that waits on this stack, if it is to stop.
-void wake_if_cancelled(stack::stack_id stack) noexcept;
+// Wakes the strand that waits on this stack, if it is to stop; and, where a computation is named,
+// if it is below that one.
+void wake_if_cancelled(stack::stack_id stack, const vproc::computation* in = nullptr) noexcept;
 
 // Whether the calling strand is to stop.
 bool stops_here() noexcept;

@@ -82,6 +82,11 @@ struct slot_range : slots {
   // The stack has its memory.
   void set_usable(std::uint32_t number) noexcept {
     base::announce_stack(bottom(start(number)), top(start(number)));
+    use_again(number);
+  }
+  // Between these its pages are given back, and a look at it would bring one.
+  void use_no_more(std::uint32_t number) noexcept { is_usable_at(number).store(0, base::relaxed); }
+  void use_again(std::uint32_t number) noexcept {
     is_usable_at(number).store(1, base::release); // U
   }
   bool is_usable(std::uint32_t number) const noexcept {

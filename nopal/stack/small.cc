@@ -122,6 +122,8 @@ void discard_later(std::uint32_t n) noexcept {
     batch = waiting;
     waiting_count = 0;
   }
+  for (const std::uint32_t each : batch)
+    in_use.use_no_more(each);
   std::ranges::sort(batch);
   for (std::uint32_t from = 0, to = 0; from < kBatch; from = to) {
     do
@@ -227,6 +229,8 @@ stack_id acquire() noexcept {
   if (n != base::free_list::none) {
     if (keeps(n) != 0)
       kept.fetch_sub(1, base::relaxed);
+    else
+      in_use.use_again(n);
     return in_use.start(n);
   }
   n = take_waiting();

@@ -16,6 +16,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
+#include "nopal/join/cancelable.h"
 #include "nopal/sync/provision.h"
 
 #include <cstdint>
@@ -23,10 +24,6 @@
 #include <utility>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::inline NOPAL_ABI::join {
-class ancestor;
-}
-
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct fiber;
@@ -53,12 +50,18 @@ public:
   sync::provisions<vproc, most_places> provisioned; // vprocs that the computation was given
   base::handed_over<std::exception_ptr> first;      // the exception of the fiber that failed first
 
+  // Marked when the function that `run` was given has thrown: what else runs is to stop.
+  join::cancelable failed;
+
   // The node that the caller of `run` is below; null: not known yet (sched/descent.cc).
   base::atomic<join::ancestor*> below{nullptr};
 
   void begin_one() noexcept { running_.fetch_add(1, base::relaxed); }
   // True: this was the last fiber, and from now on only the waiting caller uses the computation.
   bool end_one() noexcept { return running_.fetch_sub(1, base::acq_rel) == 1; } // E
+
+  // Asked by a fiber of it, whether there are others.
+  bool has_others() const noexcept { return running_.load(base::relaxed) > 1; }
 
   // A fiber that fails calls it before end_one.
   void fail(std::exception_ptr thrown) noexcept {

@@ -129,10 +129,9 @@ lending::lending(vproc* lent, bool asleep) : lent_{lent} {
 }
 
 lending::lending() : lending{blocking_vproc(), false} {}
+// A vproc that looks for work has no actions but those that the region has set aside.
 lending_asleep::lending_asleep(vproc* sleeper)
-    : lending{waits_in_region(sleeper) ? sleeper : nullptr, true} {
-  yield_actions(*sleeper); // also where no place is lent
-}
+    : lending{waits_in_region(sleeper) ? sleeper : nullptr, true} {}
 
 void lending::take_back() noexcept {
   if (lent_ == nullptr)

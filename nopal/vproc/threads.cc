@@ -127,6 +127,8 @@ void start_pool_threads(const config::resolved_options& use, const config::optio
   std::vector<worker*> workers(pool); // all are in the table before the first one looks around
   for (worker*& self : workers)
     self = any_worker(all, false);
+  for (const worker* const left : all.idle) // of a larger pool before; they come last in the table
+    left->host->spare.set(true);
   for (std::uint32_t number = 0; number < pool; ++number) {
     const int error = start_in_pool(all, workers[number]);
     NOPAL_ASSERT(error == 0, "cannot start worker %u of %u with %s; lower NOPAL_NUM_WORKERS",

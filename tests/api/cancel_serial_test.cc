@@ -49,6 +49,40 @@ TEST(serial_cancel, shielded_returns_what_the_function_does) {
   EXPECT_FALSE(nopal::is_cancelled());
 }
 
+TEST(serial_cancel, keeps_the_first_reason) {
+  nopal::cancel_scope s;
+  EXPECT_EQ(s.reason(), nullptr);
+  s.cancel(std::make_exception_ptr(1));
+  s.cancel(std::make_exception_ptr(1.0));
+  EXPECT_THROW(std::rethrow_exception(s.reason()), int);
+  EXPECT_EQ(nopal::cancel_reason(), nullptr);
+
+  nopal::cancel_scope late{std::chrono::steady_clock::now() - std::chrono::seconds(1)};
+  late.fork([] {});
+  EXPECT_THROW(std::rethrow_exception(late.reason()), nopal::deadline_passed);
+}
+
+TEST(serial_either, asks_the_elements_of_a_range_in_their_order) {
+  std::vector<int> asked;
+  const auto third = [&](int& each) {
+    asked.push_back(each);
+    return each == 3 ? std::optional{each} : std::nullopt;
+  };
+  std::vector<int> numbers{1, 2, 3, 4};
+  EXPECT_EQ(nopal::either(numbers, third), 3);
+  EXPECT_EQ(asked, (std::vector<int>{1, 2, 3}));
+  numbers.resize(2);
+  EXPECT_EQ(nopal::either(numbers, third), std::nullopt);
+  std::vector<int (*)()> functions{[] { return 5; }};
+  EXPECT_EQ(nopal::either(functions), 5);
+  functions.front() = []() -> int { throw std::runtime_error("on purpose"); };
+  EXPECT_THROW(nopal::either(functions), std::runtime_error);
+  functions.push_back([] { return 6; });
+  nopal::cancel_scope losers;
+  EXPECT_EQ(nopal::either(losers, functions), 6);
+  EXPECT_TRUE(losers.cancelled());
+}
+
 TEST(serial_either, takes_the_first_value_and_calls_nothing_behind_it) {
   int called = 0;
   const auto none = [&]() -> std::optional<int> {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/cancelable.h"
+#include "nopal/channel.h"
 #include "nopal/find.h"
 #include "nopal/policies.h"
 #include "tests/api/endless.h"
@@ -37,6 +38,26 @@ TEST(cancelable, returns_from_cancel_when_all_its_fibers_have_stopped) {
       EXPECT_GE(ended, 2);
       search.cancel();
     });
+  }
+}
+
+// A computation whose function throws stops its fibers, whatever cancels them beside.
+TEST(cancelable, of_which_a_fiber_is_stopped_by_its_computation) {
+  for (int round = 0; round < repetitions(100, 20); ++round) {
+    nopal::cancelable outside;
+    nopal::channel<int> silent;
+    std::atomic<bool> begun{false};
+    const auto body = [&] {
+      nopal::spawn(outside, [&] {
+        begun = true;
+        silent.recv();
+      });
+      while (!begun)
+        nopal::yield();
+      throw 1;
+    };
+    EXPECT_THROW(nopal::run(body), int);
+    EXPECT_FALSE(outside.cancelled());
   }
 }
 

@@ -8,9 +8,11 @@
 #include "nopal/loop.h"
 #include "tests/api/support.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -109,6 +111,41 @@ TEST(channel, selects_meet_selects) {
   });
   EXPECT_EQ(sent.load(), received.load());
   EXPECT_GT(received.load(), 0);
+}
+
+// Both sides select among all places, in orders of their own, and each place stands twice in each.
+TEST(channel, selects_of_many_cases_meet) {
+  const std::size_t places = 500;
+  std::vector<std::unique_ptr<nopal::channel<std::size_t>>> all;
+  for (std::size_t i = 0; i < places; ++i)
+    all.push_back(std::make_unique<nopal::channel<std::size_t>>());
+  std::minstd_rand random{7};
+  std::atomic<std::size_t> sent{0};
+  std::atomic<std::size_t> received{0};
+  const auto cases = [&](auto make) {
+    std::vector<std::size_t> order(2 * places);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::shuffle(order.begin(), order.end(), random);
+    std::vector<decltype(make(*all[0]))> made;
+    for (const std::size_t each : order)
+      made.push_back(make(*all[each % places]));
+    return made;
+  };
+  const std::size_t value_sent = 3;
+  auto sends = cases([&](auto& to) { return nopal::send(to, value_sent); });
+  auto recvs = cases([&](auto& from) {
+    return nopal::any_case{nopal::recv(from, [&](std::size_t value) { received += value; })};
+  });
+  nopal::run([&] {
+    nopal::spawn([&] {
+      for (int i = 0; i < 50; ++i)
+        nopal::select(recvs);
+    });
+    for (int i = 0; i < 50; ++i)
+      sent += nopal::select(sends) < 2 * places ? 3 : 0;
+  });
+  EXPECT_EQ(sent, 150u);
+  EXPECT_EQ(received, 150u);
 }
 
 TEST(channel, a_select_takes_what_is_possible) {

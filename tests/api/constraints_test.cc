@@ -85,6 +85,9 @@ concept alternates = requires(F&&... f) { nopal::either(std::forward<F>(f)...); 
 template <class... F>
 concept alternates_with_losers =
     requires(nopal::cancel_scope s, F&&... f) { nopal::either(s, std::forward<F>(f)...); };
+template <class Range, class... F>
+concept alternates_over =
+    requires(Range&& range, F&&... f) { nopal::either(std::forward<Range>(range), f...); };
 template <class... Parts>
 concept is_forked =
     requires(nopal::scope s, Parts&&... parts) { s.fork(std::forward<Parts>(parts)...); };
@@ -242,7 +245,23 @@ TEST(constraints, of_reduce) {
   EXPECT_EQ(nopal::reduce_while(0, 1000, 100, std::plus<>{}, maybe, 1), 121);
 }
 
+TEST(constraints, of_either_over_a_range) {
+  using functions = std::vector<int (*)()>;
+  using numbers = std::vector<int>;
+  static_assert(alternates_over<functions&> && alternates_over<const functions&>);
+  static_assert(alternates_over<functions> && !alternates_over<numbers>);
+  static_assert(alternates_over<numbers&, int (*)(int&)> &&
+                alternates_over<numbers&, void (*)(int)>);
+  static_assert(!alternates_over<const numbers&, int (*)(int&)>);
+  static_assert(alternates_over<std::vector<item>, bool (item::*)() const>);
+  static_assert(!alternates_over<numbers&, immovable (*)(int)>);
+  const not_copied same;
+  EXPECT_EQ(nopal::either(numbers{4}, same), 4);
+}
+
 TEST(constraints, of_future1) {
+  static_assert(std::is_move_constructible_v<std::optional<nopal::future1<int>>>);
+
   static_assert(promises<void, void (*)()> && promises<void, int (*)()>);
   static_assert(promises<long, int (*)()> && !promises<int, void (*)()>);
   static_assert(promises<int&, int& (*)()> && !promises<const int&, int (*)()>);

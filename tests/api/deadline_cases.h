@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <exception>
 #include <limits>
 #include <ratio>
 #include <thread>
@@ -45,6 +46,14 @@ template <class Deadline> bool has_passed(Deadline deadline) {
 template <class Deadline> bool never_comes(Deadline deadline) { return !has_passed(deadline); }
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+
+TEST(deadline, is_a_reason_of_its_own) {
+  nopal::cancel_scope s{0s};
+  let_due_alarms_ring();
+  s.fork([] {});
+  EXPECT_FALSE(s.try_join());
+  EXPECT_THROW(std::rethrow_exception(s.reason()), nopal::deadline_passed);
+}
 
 TEST(deadline, beyond_what_the_clock_counts_never_comes) {
   EXPECT_TRUE(never_comes(std::chrono::nanoseconds::max()));

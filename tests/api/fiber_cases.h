@@ -227,10 +227,25 @@ TEST(fiber, the_exception_of_the_function_comes_first) {
         ended += 1;
         throw std::runtime_error("fiber");
       });
+    while (ended != 3)
+      nopal::yield();
     throw std::logic_error("body");
   };
   EXPECT_THROW(nopal::run(body), std::logic_error);
-  EXPECT_EQ(ended.load(), 3);
+}
+
+// A fiber that fails cancels no other one.
+TEST(fiber, one_that_fails_lets_others_end) {
+  nopal::channel<int> later;
+  std::atomic<int> received{0};
+  const auto body = [&] {
+    nopal::spawn([&] { received = later.recv(); });
+    nopal::spawn([] { throw thrown_by_fiber{}; });
+    nopal::yield();
+    later.send(5);
+  };
+  EXPECT_THROW(nopal::run(body), thrown_by_fiber);
+  EXPECT_EQ(received, 5);
 }
 
 TEST(fiber, exceptions_of_other_fibers_are_counted) {

@@ -108,6 +108,25 @@ TEST(group, a_cancelled_strand_cancels_its_group) {
   }
 }
 
+TEST(group, may_lie_on_the_heap) {
+  std::atomic<int> ended{0};
+  nopal::channel<int> silent;
+  nopal::run([&] {
+    auto all = std::make_unique<nopal::fiber_group>();
+    for (int i = 0; i < 3; ++i)
+      all->spawn([&] {
+        const counted_exit counted{ended};
+        silent.recv();
+      });
+    nopal::yield();
+    all.reset(); // cancels them, and waits
+    all = std::make_unique<nopal::fiber_group>();
+    all->spawn([&] { ended = 10; });
+    all->join();
+  });
+  EXPECT_EQ(ended, 10);
+}
+
 TEST(task, gives_its_result) {
   nopal::run([] {
     nopal::task sum{[](int a, const std::string& b) { return a + std::stoi(b); }, 3, "4"};

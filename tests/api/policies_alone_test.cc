@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Which fiber a policy runs first, and how often, where there is one thread.
+#include "nopal/blocking.h"
 #include "tests/api/policies_cases.h"
+
+#include <chrono>
+#include <thread>
 
 namespace {
 const nopal_test::start this_program{1};
@@ -105,6 +109,25 @@ TEST(policies_alone, work_stealing_starves_nobody) {
     });
   });
   EXPECT_TRUE(stop);
+}
+
+// A fiber has not used what its thread was blocked for.
+TEST(policies_alone, to_block_uses_no_share) {
+  nopal::proportional_share by_shares;
+  double used = 1;
+  double blocked = 0;
+  nopal::run(by_shares, [&] {
+    nopal::spawn([&] {
+      nopal::yield();
+      const auto begin = std::chrono::steady_clock::now();
+      nopal::blocking([] { std::this_thread::sleep_for(std::chrono::milliseconds(200)); });
+      const auto end = std::chrono::steady_clock::now();
+      blocked = std::chrono::duration<double>(end - begin).count();
+      nopal::yield();
+      used = by_shares.used();
+    });
+  });
+  EXPECT_LT(used, blocked / 2);
 }
 
 // The fiber that has used least for its share goes first. So what two have used for their shares

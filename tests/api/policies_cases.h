@@ -73,6 +73,25 @@ TYPED_TEST(policies, runs_fibers_that_are_preempted) {
   EXPECT_TRUE(stop);
 }
 
+TYPED_TEST(policies, end_where_the_function_throws) {
+  TypeParam order;
+  std::atomic<int> begun{0};
+  nopal::channel<int> silent;
+  const auto body = [&] {
+    for (int i = 0; i < 3; ++i)
+      nopal::spawn([&] {
+        begun += 1;
+        silent.recv();
+      });
+    while (begun != 3)
+      nopal::yield();
+    nopal::spawn([&] { silent.recv(); });
+    throw std::runtime_error("body");
+  };
+  EXPECT_THROW(nopal::run(order, body), std::runtime_error);
+  EXPECT_EQ(nopal::run(order, [] { return 1; }), 1);
+}
+
 TYPED_TEST(policies, nests_in_each_other_one) {
   TypeParam outer;
   nopal::round_robin threads;

@@ -21,10 +21,11 @@
 
 #include <climits>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace nopal_test {
 
@@ -197,6 +198,12 @@ private:
     };
     std::optional<int> found;
     point(here, "either", [&] {
+      if (below(seed, 8, 3) == 0) {
+        const std::vector<std::function<std::optional<int>()>> all{
+            other(mixed(seed, 11)), finds(mixed(seed, 12)), other(mixed(seed, 14))};
+        found = nopal::either(all);
+        return;
+      }
       found = below(seed, 10, 2) == 0
                   ? nopal::either(other(mixed(seed, 11)), finds(mixed(seed, 12)))
                   : nopal::either(finds(mixed(seed, 13)), other(mixed(seed, 14)),
@@ -323,10 +330,17 @@ private:
         meets(mixed(seed, 61), at, false);
       });
     });
+    cancelled_thing ledger; // the spawned fiber is cancelled if the function throws
+    const above inside{.next = &here, .region = &ledger};
     try {
       nopal::run([&] {
-        nopal::spawn([&] { child(here, any, 0, mixed(seed, 62), depth - 1); });
-        child(here, any, 0, mixed(seed, 63), depth - 1);
+        nopal::spawn([&] { child(inside, any, 0, mixed(seed, 62), depth - 1); });
+        try {
+          child(here, any, 0, mixed(seed, 63), depth - 1);
+        } catch (...) {
+          ledger.begun = true;
+          throw;
+        }
       });
     } catch (...) {
       check_cause(here, false);
@@ -369,29 +383,5 @@ private:
   std::atomic<int> made_{0};
   std::atomic<int> destroyed_{0};
 };
-
-// The first seed in [first, last) whose program goes wrong, and says what; `last`: none.
-inline std::uint64_t first_wrong(std::uint64_t first, std::uint64_t last, int depth) {
-  for (std::uint64_t seed = first; seed < last; ++seed) {
-    random_cancellation program{seed};
-    if (const std::string wrong = program.run(depth); !wrong.empty()) {
-      std::fprintf(stderr, "seed %ju: %s\n", static_cast<std::uintmax_t>(seed), wrong.c_str());
-      return seed;
-    }
-  }
-  return last;
-}
-
-// The same in a process of its own, configured so.
-inline std::optional<std::uint64_t> first_wrong_with(const nopal::options& asked, bool forced,
-                                                     std::uint64_t first, std::uint64_t last,
-                                                     int depth) {
-  return apart([=] {
-    nopal::configure(asked);
-    if (forced)
-      nopal::vproc::force_steals(first + asked.num_workers);
-    return first_wrong(first, last, depth);
-  });
-}
 
 } // namespace nopal_test

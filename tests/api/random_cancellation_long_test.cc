@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Many more random programs that cancel, larger ones, and more orders.
-#include "tests/api/random_cancellation.h"
+#include "tests/api/first_wrong.h"
 
 namespace nopal_test {
 namespace {

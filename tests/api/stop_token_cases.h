@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/cancel.h"
+#include "nopal/cancelable.h"
 #include "tests/api/endless.h"
 #include "tests/api/support.h"
 
@@ -82,6 +83,42 @@ TEST(stop_token, tells_of_a_scope_two_levels_up) {
     outer.cancel();
     static_cast<void>(outer.try_join());
   }
+}
+
+TEST(stop_token, tells_of_the_cancelable_around) {
+  for (int round = 0; round < repetitions(100, 20); ++round) {
+    std::atomic<bool> running{false};
+    nopal::cancelable above;
+    nopal::cancelable all{above};
+    nopal::run([&] {
+      nopal::spawn(all, [&] {
+        nopal::cancel_scope inner;
+        const std::stop_token token = inner.token();
+        running = true;
+        while (!token.stop_requested())
+          std::this_thread::yield();
+      });
+      while (!running)
+        nopal::yield();
+      above.cancel();
+    });
+  }
+}
+
+TEST(stop_token, of_a_cancelable) {
+  nopal::cancelable above;
+  nopal::cancelable below{above};
+  const std::stop_token token = below.token();
+  EXPECT_EQ(token, below.token());
+  int called = 0;
+  const std::stop_callback counts{token, [&] { ++called; }};
+  EXPECT_FALSE(token.stop_requested());
+  above.cancel();
+  EXPECT_TRUE(token.stop_requested());
+  EXPECT_EQ(called, 1);
+  EXPECT_TRUE(above.token().stop_requested()); // asked for afterwards
+  nopal::cancelable other;
+  EXPECT_FALSE(other.token().stop_requested());
 }
 
 TEST(stop_token, is_given_while_children_run) {

@@ -8,12 +8,19 @@
 // (run), sched/groups.cc (begin_group), vproc/table.cc (make_vproc) and fibers/fibers.cc
 // (begin_fiber). A fork is the comparison with the limit.
 #include "fake_stack.h"
+#include "mortal.h"
 
 #include "nopal/base/count.h"
 #include "nopal/base/flag.h"
 #include "nopal/deque/limit.h"
 #include "nopal/join/cancelable.h"
 #include "nopal/sync/signal_word.h"
+
+#include <cstddef>
+#include <exception>
+
+// Relacy replaces the other one alone.
+void operator delete(void* at, std::size_t) noexcept { operator delete(at); }
 
 namespace nopal::model {
 namespace {
@@ -150,6 +157,37 @@ struct same_twice : scenario<same_twice, 3>, cancelling {
     announce_stop();
   }
   void after() { check_told(0); }
+};
+
+// Two threads cancel a region, each with a reason. Who reads a reason reads the first's, and sees
+// what that one has done before.
+struct gives_reasons : scenario<gives_reasons, 3> {
+  mortal<join::cancelable> region;
+  base::handed_over<int> done_before[2];
+  std::exception_ptr given[2] = {std::make_exception_ptr(0), std::make_exception_ptr(1)};
+  int first = -1; // the model's own note
+
+  void before() { region.begin(); }
+  void read() noexcept {
+    const std::exception_ptr seen = region->reason();
+    if (seen == nullptr)
+      return;
+    const int whose = seen == given[0] ? 0 : 1;
+    check(first == -1 || first == whose, "the reason is not the first canceller's");
+    check(done_before[whose] == 1, "a reason is read without what was done before");
+  }
+  void thread(unsigned self) {
+    if (self == 2)
+      return read();
+    done_before[self] = 1;
+    if (region->mark(given[self]))
+      first = static_cast<int>(self);
+    read();
+  }
+  void after() {
+    check(region->reason() == given[first], "the reason is not the first canceller's");
+    region.end();
+  }
 };
 
 // A cancelled region ends, and is counted no more, while another one is cancelled.
@@ -292,6 +330,8 @@ int main(int argc, char** argv) {
   models.bounded<two_cancel>("two are cancelled", 2);
   models.random<same_twice>("two cancel the same");
   models.bounded<same_twice>("two cancel the same", 2);
+  models.random<gives_reasons>("two cancel with reasons");
+  models.bounded<gives_reasons>("two cancel with reasons", 4);
   models.random<one_ends>("another one ends that was cancelled");
   models.bounded<one_ends>("another one ends that was cancelled", 4);
   models.random<stops_with_another>("a strand stops with another one");

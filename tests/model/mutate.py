@@ -32,6 +32,7 @@ HEADERS = (
     "nopal/deque/public_ring.h",
     "nopal/base/spin_lock.h",
     "nopal/io/event_count.h",
+    "nopal/join/cancelable.h",
     "nopal/join/descent.h",
     "nopal/deque/stack_map.h",
     "bench/baseline/the.h",

@@ -12,11 +12,15 @@ _CHASE_LEV = "bench/baseline/chase_lev.h"
 _PARKING = "nopal/sync/parking.h"
 _LIMIT = "nopal/deque/limit.h"
 _LOCALS = "nopal/sync/fiber_locals.h"
+_CANCELABLE = "nopal/join/cancelable.h"
 _DESCENT = "nopal/join/descent.h"
 _PROCESS_QUEUE = "nopal/process/transport/queue.h"
 
 _CANCEL = "if (state_.compare_exchange_strong(from, awake, base::acquire, base::acquire))"
 _WAKE = "while (!state_.compare_exchange_strong(seen, notified, base::acq_rel, base::relaxed));"
+_MARK = (
+    "if (mark_.compare_exchange_strong(unmarked, word, base::acq_rel, base::acquire))"
+)
 _RING_STEAL = (
     "return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::release,"
 )
@@ -78,6 +82,10 @@ REASONS = {
     (_CHASE_LEV, _HAS_WORK, 0, "relaxed"): _BARRIER,
     (_LOCALS, _LOCALS_END, 0, "relaxed"): _JOINED,
     (_PARKING, _PARK, 0, "relaxed"): _COUNT_FIRST,
+    (_CANCELABLE, _MARK, 0, "release"): (
+        "a success reads the first value, which nothing was written before; GCC 12 wants its order "
+        "not below the failure's"
+    ),
     (_PARKING, _CANCEL, 0, "relaxed"): _OWN_STORE,
     (_PARKING, _WAKE, 0, "release"): _COUNT_FIRST,
     (_PROCESS_QUEUE, _LAST, 0, "release"): _FENCE_BEFORE,

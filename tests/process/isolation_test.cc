@@ -52,6 +52,28 @@ int isolated(int depth) {
 TEST(isolation, names_memory_that_one_process_has) {
   const ended got = computed_by({.processes = 2}, with_memory);
   EXPECT_NE(got.said.find("memory that one process has allocated"), std::string::npos) << got.said;
+  // The program exports none of its functions.
+  EXPECT_NE(got.said.find("with_memory()"), std::string::npos) << got.said;
+}
+
+// A segment whose only pointer to other memory is what a register held at the spawn.
+TEST(isolation, looks_at_every_register_that_a_spawn_preserves) {
+  for (unsigned which = 0; which < 6; ++which) {
+    const ended got = apart([which] {
+      const process::options wanted{
+          .processes = 1, .region_size = std::size_t{64} << 10, .heap_size = std::size_t{1} << 20};
+      process::session session{0, nullptr, wanted};
+      const process::layout memory{wanted.heap_size, wanted.region_size};
+      auto* const context =
+          std::construct_at(reinterpret_cast<nopal::arch::task_context*>(memory.region_at()));
+      const auto own = std::make_unique<int>(1);
+      context->preserved[which] = reinterpret_cast<std::uintptr_t>(own.get());
+      process::check_isolation(memory, {0, sizeof *context});
+    });
+    EXPECT_NE(got.said.find("memory that one process has allocated"), std::string::npos)
+        << which << got.said;
+    EXPECT_EQ(got.status, 0);
+  }
 }
 
 TEST(isolation, names_another_tasks_stack) {

@@ -11,7 +11,7 @@
 //            names, and makes another one, connected.NUMBER, when the session has begun; not if
 //            there is a LEVEL
 //   LEVEL    of threads, for which the program itself initialises MPI: 0 is MPI_THREAD_SINGLE, 1
-//            MPI_THREAD_FUNNELED, 2 MPI_THREAD_SERIALIZED
+//            MPI_THREAD_FUNNELED, 2 MPI_THREAD_SERIALIZED, 3 MPI_THREAD_MULTIPLE
 #include "nopal/process.h"
 
 #include <cfenv>

@@ -109,7 +109,13 @@ def check_different_options(launcher):
         done = run(launcher.command(1, *words, launcher.program, "20", "1"), {})
         sentence = rf"nopal: processes 0 and 1 differ in {said}; begin all with the same"
         problems += check(f"one process with {variable}", done, sentence)
-    return problems
+    words = ["setarch", "-R", launcher.program, "20", "1", ""]
+    done = run(launcher.command(1, *words, "2", ":", "-n", "1", *words, "3"), {})
+    sentence = (
+        "nopal: processes 0 and 1 differ in MPI's level of threads: MPI_THREAD_SERIALIZED and "
+        "MPI_THREAD_MULTIPLE; begin all with the same"
+    )
+    return problems + check("other levels of threads", done, sentence)
 
 
 def main(mpi, path, program, other=None):

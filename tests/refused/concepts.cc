@@ -18,11 +18,13 @@
 #include "nopal/channel.h"
 #include "nopal/either.h"
 #include "nopal/fiber.h"
+#include "nopal/fiber_group.h"
 #include "nopal/find.h"
 #include "nopal/loop.h"
 #include "nopal/policies.h"
 
 #include <list>
+#include <optional>
 
 int main() {
   [[maybe_unused]] int x = 1;
@@ -56,10 +58,14 @@ int main() {
 #elif NOTHING_SELECTED
   nopal::select();
 #else
+  std::optional<nopal::future1<int>> later; // a handle in it asks what it can be made of
+  std::optional<nopal::task<int>> task;
   s.fork(x, [](int i) { return i; }, 1);
   nopal::run([&] {
     nopal::spawn([] {});
     nopal::select(nopal::send(numbers, 1), nopal::otherwise());
+    later.emplace([] { return 1; });
+    task.emplace([] { return 1; });
   });
 #endif
   s.join();

@@ -4,23 +4,21 @@
 #include "nopal/cancelable.h"
 #include "nopal/either.h"
 #include "nopal/fiber.h"
+#include "nopal/fiber_group.h"
 #include "nopal/future.h"
 #include "nopal/runtime.h"
-#include "nopal/sched/stop.h"
+#include "nopal/sched/descent.h"
 #include "nopal/vproc/table.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <latch>
-#include <stdexcept>
 #include <thread>
 #include <vector>
 
 namespace nopal_test {
 namespace {
-
-using nopal::sched::stacks_looked_at;
 
 // Fibers that wait, each in what `wait_in` does.
 struct waiting_fibers {
@@ -40,31 +38,37 @@ struct waiting_fibers {
   nopal::ivar<int> end;
 };
 
-template <class F> std::uint64_t looks_of(F f) {
-  const std::uint64_t before = stacks_looked_at();
-  f();
-  return stacks_looked_at() - before;
+// What a canceller of a node looks at: what is below it, and what is below several nodes.
+std::size_t stacks_below(nopal::join::ancestor& node) {
+  std::size_t count = 0;
+  const auto add = [&count](const nopal::join::descendant*) { ++count; };
+  node.for_each_below(add);
+  nopal::sched::below_several().for_each_below(add);
+  return count;
 }
 
-void cancel_region() {
-  nopal::cancel_scope region;
-  region.fork([] {});
-  region.cancel();
-  static_cast<void>(region.try_join());
-}
-void answer() {
-  EXPECT_TRUE(nopal::either([] { return 1; }, [] { return 1; }));
+struct region : nopal::cancel_scope {
+  std::size_t stacks() { return stacks_below(frame_.node.below); }
+};
+// Where a strand waits, so that the region has its place in the tree.
+std::size_t stacks_of_a_region() {
+  nopal::ivar<int> go;
+  region own;
+  own.fork([&] { go.get(); });
+  const std::size_t count = own.stacks();
+  go.set(1);
+  own.join();
+  return count;
 }
 
 TEST(looked_at, are_no_fibers_beside_what_is_cancelled) {
   nopal::run([] {
     waiting_fibers others;
     others.begin(200, [](auto wait) { wait(); });
-    EXPECT_LE(looks_of(cancel_region), 1u);
-    EXPECT_LE(looks_of(answer), 1u);
+    EXPECT_LE(stacks_of_a_region(), 1u);
     others.end.set(1);
   });
-  EXPECT_LE(looks_of(cancel_region), 1u);
+  EXPECT_LE(stacks_of_a_region(), 1u);
 }
 
 TEST(looked_at, are_no_fibers_in_regions_of_their_own) {
@@ -75,7 +79,7 @@ TEST(looked_at, are_no_fibers_in_regions_of_their_own) {
       own.fork(wait);
       EXPECT_TRUE(own.try_join());
     });
-    EXPECT_LE(looks_of(answer), 1u);
+    EXPECT_LE(stacks_of_a_region(), 1u);
     others.end.set(1);
   });
 }
@@ -84,35 +88,19 @@ TEST(looked_at, are_the_fibers_of_a_cancelable_and_no_others) {
   nopal::run([] {
     waiting_fibers others;
     others.begin(50, [](auto wait) { wait(); });
-    nopal::cancelable ten;
+    nopal::cancel::tree_node ten{nullptr};
     std::atomic<int> begun{0};
     for (int i = 0; i < 10; ++i)
-      nopal::spawn(ten, [&] {
+      nopal::detail::spawn_below(ten, [&] {
         begun += 1;
         others.end.get();
       });
     while (begun != 10)
       nopal::yield();
-    EXPECT_LE(looks_of([&] { ten.cancel(); }), 10u);
-    EXPECT_LE(looks_of(answer), 1u); // those ten have ended
-    others.end.set(1);
-  });
-}
-
-TEST(looked_at, is_nothing_elsewhere_when_a_child_fails) {
-  nopal::run([] {
-    waiting_fibers others;
-    others.begin(100, [](auto wait) { wait(); });
-    const auto fail = [] {
-      nopal::scope s;
-      for (int i = 0; i < 10; ++i)
-        s.fork([i] {
-          if (i == 5)
-            throw std::runtime_error("on purpose");
-        });
-      EXPECT_THROW(s.join(), std::runtime_error);
-    };
-    EXPECT_LE(looks_of(fail), 10u);
+    EXPECT_LE(stacks_below(*ten.placed()), 10u);
+    ten.cancel();
+    EXPECT_EQ(stacks_below(*ten.placed()), 0u); // those ten have ended
+    EXPECT_LE(stacks_of_a_region(), 1u);
     others.end.set(1);
   });
 }

@@ -48,6 +48,36 @@ TEST(threads, a_pool_has_one_less_than_workers_and_the_next_one_uses_its_vprocs)
             33u);
 }
 
+// Vprocs of the pool that are no spares are places.
+unsigned places() {
+  unsigned count = 0;
+  for (std::uint32_t i = 0; i < pool_size(); ++i)
+    count += pool_vproc(i)->spare.get() ? 0 : 1;
+  return count;
+}
+
+TEST(threads, a_smaller_pool_has_fewer_places) {
+  EXPECT_EQ(apart([] {
+              set_options({.num_workers = 5});
+              run_pool(4);
+              const nopal::config::options asked = options_asked();
+              nopal::config::resolved_options smaller = options_in_force();
+              const auto run = [&](unsigned workers) {
+                workers_begun = 0;
+                smaller.num_workers.value = workers;
+                start_pool_threads(smaller, asked, run_until_the_end);
+                wait_until([workers] { return workers_begun == workers - 1; });
+                const unsigned count = places();
+                tell_pool_threads_to_end();
+                join_pool_threads();
+                return count;
+              };
+              const unsigned fewer = run(3);
+              return 100 * fewer + 10 * run(2) + run(5);
+            }),
+            214u);
+}
+
 TEST(threads, callbacks_run_where_threads_begin_and_end) {
   EXPECT_EQ(apart([] {
               static std::atomic<unsigned> starts{0};

@@ -32,9 +32,10 @@ constexpr const char* version = NOPAL_TEXT_OF(NOPAL_ABI) "." NOPAL_TEXT_OF(NOPAL
 
 } // namespace
 
-void require_agreement(group& all, const options& settings, engine carrier) {
+void require_agreement(group& all, const options& settings, engine carrier, const char* level) {
   require_same(all, "the version of Nopal", version);
   require_same(all, "NOPAL_TRANSPORT or process::options::transport", name_of(carrier));
+  require_same(all, "MPI's level of threads", level);
   require_same(all, "NOPAL_REGION_SIZE or process::options::region_size",
                std::to_string(settings.region_size));
   require_same(all, "NOPAL_HEAP_SIZE or process::options::heap_size",

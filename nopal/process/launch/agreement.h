@@ -12,8 +12,8 @@ namespace nopal::inline NOPAL_ABI::process {
 // Collective, and the first thing that the processes tell each other: what comes later relies on
 // it. Compares Nopal's version, the options that all must have alike, and the addresses
 // (addresses.h). Ends the program with a sentence that names the first that differs, with the
-// values of two processes. `carrier` is the transport in force.
-void require_agreement(group& all, const options& settings, engine carrier);
+// values of two processes. `carrier` is the transport in force, `level` MPI's level of threads.
+void require_agreement(group& all, const options& settings, engine carrier, const char* level);
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

@@ -18,7 +18,7 @@ namespace nopal::inline NOPAL_ABI::process {
 pid_t process_that_set(const char* variable);
 
 // For a thread that calls it once in so many milliseconds: ends the process when one that the
-// launcher has begun on this machine has died, or has not come.
+// launcher has begun on this machine has died, or has not come. Looks once now.
 inline constexpr int look_every_ms = 100;
 std::function<void()> look_at_children(const known_mpi& mpi, pid_t launcher);
 

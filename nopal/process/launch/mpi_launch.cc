@@ -48,9 +48,10 @@ bool uses_ucx(engine carrier) noexcept {
 }
 
 const char* name_of_level(int level) noexcept {
-  return level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
-         : level == MPI_THREAD_FUNNELED ? "MPI_THREAD_FUNNELED"
-                                        : "MPI_THREAD_SINGLE";
+  return level == MPI_THREAD_MULTIPLE     ? "MPI_THREAD_MULTIPLE"
+         : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
+         : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
+                                          : "MPI_THREAD_SINGLE";
 }
 
 constexpr int end_limit_s = 10; // ample, since all processes have met before
@@ -74,9 +75,14 @@ public:
     watch until_connected;
     if (mpi != nullptr)
       until_connected.start({watched(launcher)}, look_every_ms, look_at_children(*mpi, launcher));
-    initialise();
+    const int wanted = uses_ucx(carrier_) ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
+    const int got = initialise(wanted);
     find_place(settings.processes);
-    require_agreement(*this, settings, carrier);
+    require_agreement(*this, settings, carrier, name_of_level(got));
+    if (got < wanted)
+      base::die("MPI is needed with %s at least, and %s %s", name_of_level(wanted),
+                initialises_mpi_ ? "offers only" : "the program has initialised it with",
+                name_of_level(got));
     std::vector<watch::watched> others = ring_.connect(*this);
     if (mpi != nullptr)
       others.push_back(watched(launcher));
@@ -140,9 +146,8 @@ private:
   }
 
   // With UCX the thread that runs tasks is the only one that calls MPI; else one more does
-  // (mpi_messages.h).
-  void initialise() {
-    const int wanted = uses_ucx(carrier_) ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
+  // (mpi_messages.h). Returns the level of threads that MPI has.
+  int initialise(int wanted) {
     int got = MPI_THREAD_SINGLE;
     // Open MPI's own leaves files behind when the launcher is killed, and saves little.
     setenv("OMPI_MCA_btl", "self,tcp", 0);
@@ -152,10 +157,7 @@ private:
       MPI_Init_thread(nullptr, nullptr, wanted, &got);
     else
       MPI_Query_thread(&got);
-    if (got < wanted)
-      base::die("MPI is needed with %s at least, and %s %s", name_of_level(wanted),
-                initialises_mpi_ ? "offers only" : "the program has initialised it with",
-                name_of_level(got));
+    return got;
   }
 
   // Asks MPI for the number of this process, and how many there are.

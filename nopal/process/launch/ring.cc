@@ -25,7 +25,7 @@ namespace {
 constexpr std::uint32_t ended = 0xffffffff;
 constexpr std::uint32_t has_come = 0xfffffffe;
 constexpr std::uint32_t has_met = 0xfffffffd;
-constexpr int patience_ms = 10'000;
+constexpr int patience_ms = 10'000; // for one address, or one stranger
 
 // Where a process can be reached.
 struct place {
@@ -71,10 +71,10 @@ int listen_somewhere(place& self) {
   return to;
 }
 
-bool is_ready(int descriptor, short for_what) noexcept {
+bool is_ready(int descriptor, short for_what, int for_ms = patience_ms) noexcept {
   pollfd wanted{descriptor, for_what, 0};
   int got = 0;
-  while ((got = poll(&wanted, 1, patience_ms)) < 0 && errno == EINTR)
+  while ((got = poll(&wanted, 1, for_ms)) < 0 && errno == EINTR)
     ;
   return got == 1;
 }
@@ -112,9 +112,11 @@ int reach(const place& neighbour, const place& own, unsigned rank) {
   return to;
 }
 
-// Waits for the neighbour's connection. Others that come are strangers, and are turned away.
+// Waits for the neighbour's connection, while the neighbour may try each address. Others that come
+// are strangers, and are turned away.
 int welcome(int listening, const place& own, unsigned rank) {
-  while (is_ready(listening, POLLIN)) {
+  const int patience = patience_ms * static_cast<int>(1 + own.addresses.size());
+  while (is_ready(listening, POLLIN, patience)) {
     const int from = accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (from < 0)
       continue;
@@ -124,7 +126,7 @@ int welcome(int listening, const place& own, unsigned rank) {
       return from;
     close(from);
   }
-  base::die("process %u has not connected to this one within %d seconds", rank, patience_ms / 1000);
+  base::die("process %u has not connected to this one within %d seconds", rank, patience / 1000);
 }
 
 // A neighbour that does not answer for so many seconds is dead.
@@ -200,9 +202,9 @@ void ring::end_well() noexcept {
 
 // Called by the watch's thread.
 watch::sign ring::heard(int from, unsigned whose) noexcept {
-  std::uint32_t message = 0;
-  if (recv(from, &message, sizeof message, 0) != sizeof message)
-    message = whose; // the connection is closed: the neighbour itself has died
+  std::uint32_t message = whose; // if the connection is closed, the neighbour itself has died
+  if (recv(from, &message, sizeof message, 0) < 0 && errno == EAGAIN)
+    return watch::sign::alive;                            // there is nothing to read after all
   if (message == ended || over_.load(base::acquire) != 0) // V
     return watch::sign::ended_well;
   if (message == has_met || message == has_come) {

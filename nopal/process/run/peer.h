@@ -91,23 +91,26 @@ private:
 };
 
 // A message takes time of the processor on which another process computes. So a thief whose request
-// was in vain makes the next one only after a while, which doubles each time. It looks at processes
-// of its own machine meanwhile.
-class pause_of_messages {
-  using clock = std::chrono::steady_clock;
-
+// was in vain makes the next one only after a while, which doubles each time up to a millisecond,
+// then grows with the time that it has been idle. It looks at processes of its own machine
+// meanwhile.
+template <class Clock> class pause_by {
 public:
-  bool is_over() const noexcept { return clock::now() >= until_; }
+  bool is_over() const noexcept { return Clock::now() >= until_; }
   void begin_longer() noexcept {
-    constexpr std::chrono::microseconds most{1000};
-    length_ = std::min(2 * length_, most);
-    until_ = clock::now() + length_;
+    using us = std::chrono::microseconds;
+    const auto now = Clock::now();
+    const us by_idleness = std::chrono::duration_cast<us>(now - idle_since_) / 16;
+    length_ = std::min(2 * length_, std::clamp(by_idleness, us{1000}, us{10'000}));
+    until_ = now + length_;
   }
 
 private:
   std::chrono::microseconds length_{50}; // before the first
-  clock::time_point until_ = clock::time_point::min();
+  Clock::time_point idle_since_ = Clock::now();
+  Clock::time_point until_ = Clock::time_point::min();
 };
+using pause_of_messages = pause_by<std::chrono::steady_clock>; // a test has a clock of its own
 
 } // namespace nopal::inline NOPAL_ABI::process
 NOPAL_HIDDEN_END

@@ -237,7 +237,7 @@ void wait_for(const std::function<bool()>& is_done) {
       if (is_done())
         return;
     }
-    base::wait_briefly(tries);
+    idle_for_a_while(tries + 48); // it sleeps soon, since each look takes a microsecond or more
   }
 }
 
