@@ -56,7 +56,7 @@ const join::region_frame* region_of(const fork_record* fork) noexcept {
 
 enum class answer : std::uint8_t { passes, stops, shields };
 
-// What the fork is for a strand below its child that has so many uncaught exceptions.
+// Whether the fork stops, or shields, a strand below its child with so many uncaught exceptions.
 answer ask(const fork_record* fork, bool is_private, unsigned uncaught) noexcept {
   const join::region_frame* const frame = region_of(fork);
   const bool is_shield = frame != nullptr && frame->region == nullptr;

@@ -16,8 +16,8 @@
 // what is thrown there must not leave it. A strand is in no such destructor below a fork if it has
 // as many uncaught exceptions as the fork's scope had. Children have as many as their parents.
 //
-// All frames above a strand's own live as long as the strand, so
-// the walk reads nothing that may end.
+// All frames above a strand's own live as long as the strand, so the walk reads nothing that may
+// end.
 //
 // Paper: manticore-icfp08, section 6.1, where each fiber has a pointer to its cancelable.
 #pragma once

@@ -50,7 +50,7 @@ ancestor* placed_above_computation(vproc::computation* in) noexcept {
   if (known == nullptr) {
     ancestor* const above = placed_above(in->waiting->stack_pointer);
     known = above != nullptr ? above : join::nothing_above();
-    in->below.store(known, base::release);
+    in->below.store(known, base::release); // the node is placed: its partner is the load above
   }
   return known != join::nothing_above() ? known : nullptr;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Where the walk down from what is cancelled finds the strands that wait: which node each stack,
-// scope and region is placed below (join/descent.h).
+// Places each stack, scope and region below a node (join/descent.h), so that a walk down from what
+// is cancelled finds the strands that wait:
 //
 //   a stack          after a steal: the scope whose main path runs on it; a first child's: what its
 //                    fork is below, or that region; a fiber's: its cancelable, or what the caller
@@ -36,8 +36,8 @@ join::ancestor* placed_region(const join::region_frame* frame, std::uintptr_t at
 // That of a cancelable, likewise.
 join::ancestor* placed_node(vproc::cancel_node* node) noexcept;
 
-// Nodes that are below two others, of which neither is below the other: a fiber with a cancelable,
-// in a computation that lies in a region. These are found from every node.
+// The node above stacks that are below two others, of which neither is below the other: a fiber's
+// with a cancelable, in a computation that lies in a region. Every walk looks below it, too.
 join::ancestor& below_several() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

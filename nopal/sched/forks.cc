@@ -69,8 +69,8 @@ NOPAL_SWITCHES void drop(fork_record* fork, const body_calls& child, void* closu
   child_threw(fork);
 }
 
-// The whole of a thunk whose strand has live exceptions or control words of its own. Both travel
-// with the continuation, in the scope's state.
+// Does all that a thunk does, for a strand with live exceptions or control words of its own. Both
+// travel with the continuation, in the scope's state.
 NOPAL_SWITCHES void fork_with_own_state(fork_record* fork, const body_calls& child,
                                         void* closure) noexcept {
   std::exception_ptr handled = std::current_exception();

@@ -33,7 +33,7 @@ void child_returned(fork_record* fork) noexcept;
 // The same for a child that threw; its exception has been captured.
 void child_threw(fork_record* fork) noexcept;
 
-// In the place of a fork whose child is skipped, since the scope is cancelled.
+// Called in the place of a fork whose child is skipped, since the scope is cancelled.
 void skip_child(scope_frame* scope) noexcept;
 
 // Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
@@ -50,7 +50,7 @@ void finish_join_in_destructor(scope_frame* scope);
 bool finish_region(join::region_frame* scope);
 // Whether an exception unwinds the function, which has forked and not joined since.
 bool is_unwound(const scope_frame* scope) noexcept;
-// Called in the destructor of the scope, whose region nobody cancels any more.
+// Called by the scope's destructor. Nobody cancels its region any more.
 void end_region(join::region_frame* scope);
 [[noreturn]] void scope_misused() noexcept;
 

@@ -23,8 +23,8 @@ void end_search(worker* self, const next_step& found) noexcept;
 void join_while_searching(const worker* self, group* joined) noexcept;
 // Makes ready the strands whose events have come (sync/watch.h).
 void look_for_events() noexcept;
-// Whether it found a fiber last, in a program that waits for events. It then looks for forks no
-// longer than it must, and sleeps, since events end its sleep at once.
+// Whether its last search found a fiber, in a program that waits for events. It then looks for
+// forks no longer than it must, and sleeps, since events end its sleep at once.
 bool lives_on_events(const worker* self) noexcept;
 // A thief whose steals are in vain rests before it looks again (sync/vain_steals.h).
 void rest_after_vain_steals(worker* self) noexcept;

@@ -46,9 +46,9 @@ bool park_or_stop(Enqueue enqueue, Withdraw withdraw) noexcept {
   return park_or_stop(waits, enqueue, withdraw);
 }
 
-// The calling strand stays ready, but lets others go first. give_way: the fibers that are ready on
-// this vproc; no effect if there is none; throws `cancelled` if the strand is to stop. end_turn:
-// also those that become ready there before the vproc has nothing else to do.
+// The calling strand stays ready, but lets others go first. give_way lets those go that are ready
+// on this vproc, if any, and throws `cancelled` if the strand is to stop. end_turn lets those go,
+// too, that become ready there before the vproc has nothing else to do.
 void give_way();
 void end_turn() noexcept;
 

@@ -12,8 +12,8 @@ namespace nopal::inline NOPAL_ABI::sched {
 // `forked_first`.
 next_step find_work(worker* self, bool forked_first) noexcept;
 
-// Whether a vproc searches that can take what this one makes public. No other vproc comes, however
-// long a forced steal waits: it runs a strand, rests, lacks a stack, or waits for another group.
+// Whether a vproc searches that can take what this one makes public. If not, a forced steal would
+// wait in vain: each other vproc runs a strand, rests, lacks a stack, or waits for another group.
 bool thief_may_come(const worker* self) noexcept;
 // If steals are forced (vproc/settings.h), may wait until a thief has taken what is public.
 void wait_for_thief(worker* self) noexcept;

@@ -9,16 +9,16 @@
 // Invariant: a strand that is to stop runs on a vproc whose bit stands, or will when the canceller
 //            has told that vproc. So what stops depends on what is cancelled, not on who looked.
 //
-// For if a strand X has taken the bit in vain, its vproc can only go on with
+// Why: if a strand X has taken the bit and is not to stop, its vproc can go on only with
 //   another strand      that it resumes, steals or begins. It looks first (look_at_next_fork).
 //   a child of X        X owns the fork's scope. If that is a region, the fork looks at its mark,
 //                       and if a child has failed, at the failure (may_fork in nopal/scope.h). Else
 //                       the child is to stop only if X is.
-//   X's parent          when X ends. What stops the parent stops X, too, but below a shield, whose
-//                       end looks. Where a failure stops a main path, it stops its later children.
-//   X without an exception that was uncaught. Then X had set the bit again.
-//   X with one more     A region where as many are uncaught is X's own, as above, or has begun, and
-//                       was marked, since.
+//   X's parent          when X ends. What stops the parent, a failure too, stops X; or X is below a
+//                       shield, and the shield's end looks.
+//   X itself            With fewer uncaught exceptions than before: it had set the bit again. With
+//                       one more: a region where as many are uncaught is X's own, as above, or has
+//                       begun, and was marked, since.
 //
 // Orders: the bit is the order S of sync/signal_word.h. The count of what is cancelled is raised
 //         before vprocs are told; a vproc that has taken its bit sees the count (T there). A group

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Decides which of several wakers wakes a strand that waits: strands that hand it something or wake
-// it, at one of several places perhaps; a canceller; or an alarm. Tells what the strand waits for.
+// Decides which of several wakers wakes a strand that waits, and tells what the strand waits for. A
+// waker is another strand, at one of perhaps several places; a canceller; or an alarm.
 //
 // Contract:  exactly one claim returns true, and its caller makes the strand ready. Others leave
 //            the strand alone.
 // Orders:
-//   C  claim: CAS relaxed. What a waker guards was published under a lock that it holds; a
-//      canceller holds the strand (wait_word.h); what the strand reads after its wake-up rests on
-//      what wakes it.
+//   C  claim: CAS relaxed. It makes no data visible: a waker holds the lock of the strand's queue,
+//      a canceller holds the strand (wait_word.h), and the strand sees what was written before it
+//      was made ready.
 //   `taken` is read by the strand after its wake-up, and by others under a lock: relaxed.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The values that a fiber has of its own: a list, of which each key finds its value.
+// The values that a fiber has of its own: a list, in which each value has its key.
 //
 // Contract:  a strand that finds a value sees it as its maker left it. A key has one value in a
 //            list.

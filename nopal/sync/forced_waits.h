@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Which forks wait for a thief where steals are forced (sched/steal.cc).
+// Decides which forks wait for a thief where steals are forced (sched/steal.cc).
 //
 // Beside other programs a thief may need long for a turn, and so may a thread that has given its
 // own turn away to wait. Were each fork to wait then, a test would need many times as long as
 // alone. So each wait that takes too long halves the share of forks that wait, down to one of 256,
-// and each other one doubles it. On a machine to itself all wait.
+// and each other one doubles it. Without other programs all forks wait.
 //
 // Ownership: its vproc's thread.
 #pragma once
@@ -19,7 +19,7 @@ namespace nopal::inline NOPAL_ABI::sync {
 
 class forced_waits {
 public:
-  // At a fork: whether it waits. If so, `waited` follows.
+  // Called at a fork. Returns whether it waits; after the wait the caller calls `waited`.
   bool begin() noexcept {
     if (left_out_ == 0)
       return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The instances of a scheduler that have nothing to run (fibers/actions.h), where fibers are kept
 // without a lock that all share. A Member has a member `handed_over<Member*> next_idle`, which
-// belongs to the list. The last one that was added is taken first.
+// belongs to the list. The member that was added last is taken first.
 //
 // Roles:     keeper  keeps a fiber, then calls take_after_put
 //            idler   finds no fiber, calls add, then looks once more; it calls `take` if it finds

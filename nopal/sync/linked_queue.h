@@ -6,7 +6,7 @@
 //
 //   linked_queue   for a caller that holds the lock that guards the queue
 //   counted_queue  the same, and all may ask, without the lock, how many members there are. The
-//                  count is relaxed, and may be wrong for a moment; each user says why that will do
+//                  count is relaxed and may lag for a moment; each user says why that suffices
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -20,7 +20,7 @@ namespace nopal::inline NOPAL_ABI::sync {
 struct any_member {
   bool operator()(const void*) const noexcept { return true; }
 };
-// Of the fibers that wait, not one that was cancelled (choice.h): that fiber removes itself.
+// True for a fiber that this call claims (choice.h). A fiber that was cancelled removes itself.
 struct claimable {
   template <class Fiber> bool operator()(Fiber* fiber) const noexcept { return fiber->claim(); }
 };
@@ -28,7 +28,7 @@ struct claimable {
 struct by_next {
   template <class Member> static auto& link(Member* from) noexcept { return from->next; }
 };
-// With these a member that is known leaves in constant time.
+// Links in both directions let a known member leave in constant time.
 struct by_next_and_before : by_next {
   template <class Member> static auto& back(Member* from) noexcept { return from->before; }
 };

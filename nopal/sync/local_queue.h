@@ -29,7 +29,7 @@ namespace nopal::inline NOPAL_ABI::sync {
 
 template <class Member> class local_queue {
 public:
-  // Before use. Fenced: this kernel has no heavy barrier.
+  // Called before use. `fenced`: this kernel has no heavy barrier.
   void open(bool fenced) noexcept { fenced_ = fenced; }
 
   std::uint32_t count() const noexcept { return queue_.count(); }
@@ -90,7 +90,7 @@ private:
     if (empty())
       return {};
     const base::locked guard{thieves_};
-    wanted_.store(1, base::relaxed);
+    wanted_.store(1, base::relaxed);                                    // K
     base::heavy_barrier();                                              // K
     for (unsigned tries = 1; inside_.load(base::acquire) != 0; ++tries) // L
       base::wait_briefly(tries);
@@ -107,7 +107,7 @@ private:
   }
   void enter() noexcept {
     for (;;) {
-      inside_.store(1, base::relaxed);
+      inside_.store(1, base::relaxed);      // K
       barrier();                            // K
       if (wanted_.load(base::acquire) == 0) // T
         return;

@@ -3,7 +3,7 @@
 //
 // Contract:  a thread that saw `happened`, and each fiber that `happen` returns, sees what was
 //            written before.
-// Invariant: (lock free)  if it has happened, no fiber is in the queue but cancelled ones.
+// Invariant: (lock free)  after it has happened, all fibers in the queue are cancelled ones.
 // Orders:    those of base/flag.h. A fiber in the queue relies on what wakes it instead (the ready
 //            queue's lock).
 #pragma once

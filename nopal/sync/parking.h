@@ -17,13 +17,13 @@
 //            (waiting_threads.h), with what that header allows.
 // Orders:
 //   F  announce: full fence after the place is parked and counted. Partner: W.
-//   W  publish: full fence before `anybody_asleep`. Partner: F. The sleeper's last look for work
+//   W  publish: full fence in `anybody_asleep`. Partner: F. The sleeper's last look for work
 //      and the publisher's look for sleepers cannot both miss. The operations on either side of
 //      the two fences are relaxed, or acquire and release for other reasons.
 //   P  announce: store release, after the fetch_add. Partner: the acquire of N, before the
 //      fetch_sub. So no place is counted out before it was counted in, which would hide another
 //      sleeper.
-//   N  wake: CAS acq_rel. Partners: its acquire P, its release E.
+//   N  wake: CAS acq_rel. Its acquire is the partner of P, its release that of E.
 //   E  end of a sleep: load acquire in wait, failing CAS acquire in cancel. Partner: the release
 //      of N. This is the contract. A cancel that succeeds reads the sleeper's own store and needs
 //      no order. The same holds for the exchanges of `settle` and the one after a watch.
@@ -40,7 +40,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sync {
 
-// The numbers of threads asleep, and of unbound threads that look for work. All vprocs share one.
+// The numbers of threads asleep, and of unbound threads that look for work, of all vprocs.
 struct alignas(64) idle_count {
   base::atomic<std::uint32_t> asleep{0};
   base::atomic<std::uint32_t> searching{0};

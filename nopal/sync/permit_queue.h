@@ -5,9 +5,9 @@
 //   state = 2 * permits that are free + kWanted
 //
 // Contract:  a strand that takes a permit sees what those that gave it back before have written.
-// Invariant: (lock free)  kWanted is set exactly if a fiber is in the queue that was there,
-//            cancelled or not, when a permit was handed over last or came since. Then no permit is
-//            free, and only the holder of the lock changes the state.
+// Invariant: (lock free)  while kWanted is set, a fiber is in the queue, no permit is free, and
+//            only the holder of the lock changes the state. While it is not set, all fibers in the
+//            queue are cancelled ones.
 // Orders:
 //   A  try_hold, join: acquire where a permit was free. Partner: R.
 //   R  try_free, give: release. Where a fiber of the queue gets the permit, the contract rests on
@@ -91,7 +91,7 @@ public:
     if (number != 0)
       state_.store(number * kOne, base::release); // R
     else if (waiting_.queue().empty())
-      state_.store(0, base::relaxed);
+      state_.store(0, base::relaxed); // nobody wants a permit, and none is free
     return served.first();
   }
 

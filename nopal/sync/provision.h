@@ -21,13 +21,13 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sync {
 
-// Most: numbers of vprocs are below.
+// The numbers of all vprocs are below `Most`.
 template <class Vproc, std::size_t Most> class provisions {
 public:
   static constexpr std::size_t none = ~std::size_t{0};
 
-  // The number of a vproc that this set has not got and that the fewest sets have; none: it has all
-  // of them. at(i) is the i-th of `count`.
+  // Of the vprocs that this set has not got, takes one that the fewest sets have, and returns its
+  // number; none: the set has all. at(i) is the i-th of `count`.
   template <class At> std::size_t take(base::spin_lock& lock, std::size_t count, At at) noexcept {
     const base::locked guard{lock};
     std::size_t best = none;

@@ -41,7 +41,7 @@ template <class Fiber> struct offer {
   base::handed_over<offer*> next{nullptr};
   base::handed_over<offer*> before{nullptr};
   base::handed_over<bool> queued{false};
-  base::handed_over<bool> closed{false}; // it met nobody: the place is closed
+  base::handed_over<bool> closed{false}; // the place was closed before the offer was taken
 
   bool stale() const noexcept { return shared != nullptr && shared->claimed(); }
   bool claim() noexcept { return shared == nullptr || shared->claim(number); }

@@ -33,7 +33,7 @@ public:
     list::join(last, [] { return false; });
   }
 
-  // These are linked_queue's.
+  // The same as in linked_queue, under the lock.
   template <class Wanted = any_member> Member* take(Wanted wanted = {}) noexcept {
     if (empty())
       return nullptr;

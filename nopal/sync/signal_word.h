@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What others want of a vproc, whatever it runs: bits that stay until the vproc has taken them.
+// Other threads ask something of a vproc by bits, which stay until the vproc has taken them.
 //
 //   teller   any thread: `tell` sets bits, then lowers the limit of the worker that the vproc runs
 //   owner    the vproc's thread: restores the limit, then looks at the word; and looks at it when
@@ -13,8 +13,8 @@
 //      limit::attend, then the load in `raised`, both seq_cst. If the exchange comes after the
 //      store, the load sees the bits; if before, the limit stays lowered. A thief that asks
 //      meanwhile may overwrite the store with its own, so acquire and release would not do.
-//   T  take: fetch_and acquire. Partner: the fetch_or of tell, which releases. Who takes a bit sees
-//      what was written before it was told.
+//   T  take: fetch_and acquire. Partner: the fetch_or of tell, which releases. The owner, when it
+//      has taken a bit, sees what was written before the `tell`.
 //   V  owner: store of running_, then the load in `raised`. tell: fetch_or, then the load of
 //      running_. All seq_cst: the owner sees the bits, or the teller sees the new worker.
 // Paper: manticore-icfp08, section 4.1 (signals of a vproc), where the heap limit is lowered.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a thread that runs no strands waits, once, where a fiber would be made ready.
+// A thread that runs no strands waits here, once, for what would make a fiber ready.
 //
 // Contract: the thread that was woken sees what was written before the `wake`.
 // Orders:

@@ -5,7 +5,7 @@
 //
 // Precondition: the caller holds the lock that guards the timetable. `place` is read without it.
 // Complexity:   O(log n) for each; children of a place lie together, four of them.
-// Orders:       `place` is relaxed: what a reader without the lock does next is the caller's.
+// Orders:       `place` is relaxed: the caller orders what follows a read without the lock.
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -31,10 +31,10 @@ public:
     rows_.push_back({at, entry});
     return rise(rows_.size() - 1, {at, entry}) == 0;
   }
-  // Precondition: it is there.
-  void remove(Entry* entry) noexcept {
+  // Precondition: it is there. Its place is this one from now on.
+  void remove(Entry* entry, std::uint32_t left = absent) noexcept {
     const std::size_t free = entry->place.load(base::relaxed);
-    entry->place.store(absent, base::relaxed);
+    entry->place.store(left, base::relaxed);
     const row last = rows_.back();
     rows_.pop_back();
     if (free == rows_.size())
@@ -44,9 +44,9 @@ public:
     else
       sink(free, last);
   }
-  Entry* take_earliest() noexcept {
+  Entry* take_earliest(std::uint32_t left = absent) noexcept {
     Entry* const first = rows_.front().entry;
-    remove(first);
+    remove(first, left);
     return first;
   }
 

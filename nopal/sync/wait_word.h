@@ -31,19 +31,19 @@ namespace nopal::inline NOPAL_ABI::sync {
 
 class wait_word {
 public:
-  // The strand's vproc, before others can wake the strand: it is held.
+  // Called by the strand's vproc before others can wake the strand, which is held from now on.
   void begin(const void* strand) noexcept { word_.store(number_of(strand) | kHeld, base::relaxed); }
-  // After that: it can be found. The strand may have been woken, and is not touched. A canceller
-  // that has come meanwhile is forgotten: the caller looks whether anything is cancelled.
+  // Called after that: cancellers can find the strand, which may have been woken and is not
+  // touched. A canceller that came before is forgotten: the caller looks what is cancelled.
   void publish(const void* strand) noexcept {
     word_.store(number_of(strand), base::release); // P
     base::full_fence();                            // G
   }
-  // Instead: it need not wait.
+  // Called instead of `publish` if the strand need not wait.
   void retract() noexcept { word_.store(0, base::relaxed); }
 
-  // The canceller: the strand, which is held now; null: none waits, or another thread holds it, and
-  // will look for the caller.
+  // Called by a canceller. Returns the strand, which is held now; null: none waits, or another
+  // thread holds it, and will look once more.
   void* hold() noexcept {
     std::uintptr_t seen = word_.load(base::relaxed);
     while (seen != 0) {
@@ -64,7 +64,7 @@ public:
     return false;
   }
 
-  // The strand, when it goes on.
+  // Called by the strand when it goes on.
   void end(const void* strand) noexcept {
     for (unsigned tries = 1;; ++tries) {
       std::uintptr_t expected = number_of(strand);

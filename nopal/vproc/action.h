@@ -65,10 +65,10 @@ struct action {
 // The actions of a vproc. Its thread pushes and pops. Any thread may take all at any time: then
 // each action yields (spares.h).
 //
-// Invariant: an action that is pushed is on one stack, and whoever takes it there takes it alone.
+// Invariant: an action that is pushed is on one stack, and one thread takes it from there.
 // Orders:
-//   T  take_all: exchange acq_rel. Partner: the store release of push. Whoever takes the actions
-//      sees what their vproc wrote there.
+//   T  take_all, pop: exchange acq_rel. Partner: the store release of put. The thread that takes
+//      the actions sees what their vproc wrote there.
 //   An empty stack is left alone, since only its own thread pushes.
 class action_stack {
 public:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Alarms: what is to happen at a given time. One thread serves all of them; it begins at the first
-// alarm and lives as long as the process. To set one and to take it back costs O(log n).
+// alarm and lives as long as the process. To set one and to take it back costs O(log n). The
+// protocol is in sync/alarm_queue.h.
 //
 // A strand that waits until a time, or until something else happens before that:
 //
@@ -14,19 +15,14 @@
 //     until.end();                           // in any case, before `until` dies
 //
 // Where the time comes first, decided.taken() is 7, and the strand itself leaves the queue in which
-// it still is; park_or_stop does that for choice::timed_out (fibers/timed.h). After `begin` the
-// strand's frame is touched only under a lock that keeps it from going on, as after any queue has
-// it.
-//
-// Orders:
-//   R  rung: store release, the last access to the alarm. Partner: the acquire load in `reset`. So
-//      the alarm may be destroyed once `reset` has returned.
+// it still is; park_or_stop does that for choice::timed_out (fibers/timed.h). After `begin` others
+// may wake the strand, so its frame is touched only under a lock that keeps it from going on.
 #pragma once
 
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
+#include "nopal/sync/alarm_queue.h"
 #include "nopal/sync/choice.h"
-#include "nopal/sync/timetable.h"
 
 #include <chrono>
 #include <cstdint>
@@ -51,28 +47,28 @@ public:
   void set(clock::time_point at);
   // After that it does not ring, and is not ringing. It may be set again.
   void reset() noexcept {
-    if (place.load(base::acquire) != table::absent) // R
+    if (queue::is_set(this))
       reset_slow();
   }
 
 protected:
   ~alarm() = default; // what is derived from it is reset before it is destroyed
-  void rung() noexcept { place.store(table::absent, base::release); } // R
+  void rung() noexcept { queue::rung(this); }
 
 private:
-  using table = sync::timetable<clock::time_point, alarm>;
-  static constexpr std::uint32_t ringing = table::absent - 1;
+  using queue = sync::alarm_queue<clock, alarm>;
 
   void reset_slow() noexcept;
 
-  base::atomic<std::uint32_t> place{table::absent}; // in the table; or `ringing`
+  base::atomic<std::uint32_t> place{queue::absent};
   const ringer ring_;
 
+  friend queue;
   friend class sync::timetable<clock::time_point, alarm>;
   friend struct alarm_thread;
 };
 
-// Wakes a strand that waits, unless another waker was faster. Both in the strand's frame.
+// Wakes a strand that waits, unless another waker was faster. It lies in the strand's frame.
 class timed_wait : public alarm {
 public:
   timed_wait(sync::choice& decided, std::uint32_t number) noexcept

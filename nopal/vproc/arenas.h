@@ -35,7 +35,7 @@ bool has_place(const group* arena) noexcept;
 void give_place_back(group* arena) noexcept;
 // Whether a member must leave, since a place that was lent was taken back.
 bool too_many_members(const group* arena) noexcept;
-// So many places more, or less if it is negative, while their vprocs do not run.
+// Adds so many places, while the vprocs that hold them do not run. Negative: takes them back.
 void lend_places(group* arena, int number) noexcept;
 
 // Called before the vproc sleeps: whether an arena has a place, and work.

@@ -40,9 +40,9 @@ struct group {
   worker* outer = nullptr;
   bool outer_aside = false;   // `outer` was set aside for another copy (sched/copies.h)
   copy* outer_copy = nullptr; // the copy whose strand the thread ran; null: none
-  role outer_role;            // its vproc's
-  bool under_actions = false; // that had actions
-  int mutexes_held = 0;       // in check builds: by the thread, when the group began
+  role outer_role;            // the role of its vproc
+  bool under_actions = false; // its vproc had actions
+  int mutexes_held = 0;       // in check builds: so many did the thread hold
   // The waiting thread's when the group began. The group's strands compute with them, but for those
   // that have changed their own (nopal/floating_point.h).
   arch::control_words control;

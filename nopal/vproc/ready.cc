@@ -118,7 +118,10 @@ void share_ready(vproc* keeper) noexcept {
   }
 }
 
+// Of a caller that has stopped running, or has noted that, and a thread that has enqueued an action
+// and then looks for such a note, at least one sees the other (F and W of sync/parking.h).
 void unpin_actions(vproc* replaced) noexcept {
+  base::full_fence();
   const auto wanted = [](const fiber* strand) {
     return strand->starts != nullptr && strand->is_pinned();
   };

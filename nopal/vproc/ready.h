@@ -13,16 +13,18 @@ void make_ready(fiber* strand) noexcept;
 // The same for a fiber that all vprocs are to take, so that it does not wait for those that the
 // calling thread keeps.
 void make_ready_for_all(fiber* strand) noexcept;
+// The same for the start of an action. It goes to its scheduler or to all vprocs.
+void make_ready_for_others(fiber* start) noexcept;
 // The same for all of a list that is linked by `next_waiting`; null: there is none.
 void make_all_ready(fiber* first) noexcept;
 // The same, but only this vproc runs the fiber. Precondition, checked: it can run there.
 void enqueue_on(vproc* target, fiber* strand) noexcept;
 // Gives the fibers that the vproc keeps to all vprocs, before it rests or waits for one group.
 void share_ready(vproc* keeper) noexcept;
-// The same, called by another thread, but for the fibers that are pinned there.
+// The same, called by another thread. Fibers that are pinned there stay.
 void share_ready_of_another(vproc* keeper) noexcept;
-// The actions that are pinned to a vproc and ready there go to all vprocs, while its thread does
-// not run, or runs what is in a region alone.
+// Gives the actions that are pinned to the vproc, and ready there, to all vprocs, while its thread
+// does not run, or runs the strands of a region only.
 void unpin_actions(vproc* replaced) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -64,7 +64,7 @@ struct ready_seen {
   std::uint32_t turns = 0;
 };
 fiber* steal_ready(vproc* thief, ready_seen& before) noexcept;
-// Whether another vproc keeps a fiber that the thief may take. Stops each that keeps any, briefly.
+// Whether another vproc keeps a fiber that the thief may take. Those that keep any wait meanwhile.
 bool may_steal_ready(vproc* thief) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -21,7 +21,7 @@ namespace nopal::inline NOPAL_ABI::vproc {
 namespace {
 
 std::mutex lock;      // of all below
-int lent_places = 0;  // places of vprocs that block, or sleep, or do not take their signals
+int lent_places = 0;  // of vprocs that block, sleep in a region, or do not take their signals
 int active = 0;       // spares that run, or are about to
 unsigned resting = 0; // spares that rest, less those that were called
 unsigned called = 0;  // calls that no spare has taken yet
@@ -61,8 +61,7 @@ bool call_spare(int places) noexcept {
 void lend_spare(int places) noexcept {
   if (call_spare(places))
     return;
-  base::full_fence(); // after the place was lent; partner: S3 of sync/README.md
-  if (idle.wants_wake())
+  if (idle.wants_wake()) // with the fence W; partner: S3 of sync/README.md
     wake_pool_thread(is_worker(current()) ? current() : nullptr);
 }
 
@@ -73,8 +72,8 @@ void take_spare_back(int places) noexcept {
 
 namespace {
 
-// Of the groups whose strands a vproc would run that is bound to this one, from there outwards. A
-// member of an arena would run nothing outside of it.
+// Lends a place of each arena whose strands a vproc would run that is bound to this group: of this
+// one and those outside. A member of an arena would run nothing outside of it.
 void lend_arenas(group* bound, bool member, int number) noexcept {
   while (bound != nullptr) {
     lend_places(bound, number);
@@ -84,7 +83,7 @@ void lend_arenas(group* bound, bool member, int number) noexcept {
   }
 }
 
-// Each action of the vproc yields, also those that its regions have set aside.
+// Lets each action of the vproc yield, also those that its regions have set aside.
 void yield_actions(role& inner) noexcept {
   for (role* at = &inner;;) {
     for (action* next = at->actions.take_all(); next != nullptr;) {
@@ -149,7 +148,7 @@ void lending::take_back() noexcept {
     return;
   lent_so_far += std::chrono::steady_clock::now() - begin_;
   take_spare_back(places_);
-  lend_arenas(bound_, member_, -1);
+  lend_arenas(bound_, member_, -1); // takes their places back
   lent_->blocked.subtract();
   if (goes_back_)
     current()->host->signals.tell(sync::preempt_requested);
@@ -158,7 +157,7 @@ void lending::take_back() noexcept {
 // The vproc may be bound to another group at any time, so the arenas outside are left alone.
 void lend_place_of_another(vproc* lent) noexcept {
   group* const bound = lent->bound.get();
-  lent->lent_in.set(bound);
+  lent->lent_in.set(bound); // before `stood_in`: the vproc reads it after that
   if (bound != nullptr)
     lend_places(bound, 1);
   yield_actions(*lent);

@@ -45,7 +45,7 @@ private:
   bool member_ = false;
 };
 
-// The same while its thread sleeps in a region of a strand; else no place is lent.
+// Lends the vproc's place while its thread sleeps in a region of a strand; elsewhere none is lent.
 struct lending_asleep : lending {
   explicit lending_asleep(vproc* sleeper);
 };
@@ -53,12 +53,12 @@ struct lending_asleep : lending {
 // How long the calling thread has lent its place so far, while it blocked or slept.
 std::chrono::nanoseconds time_lent() noexcept;
 
-// The threads alone, in two calls.
+// Lend and take back the places of threads alone, without arenas and actions.
 void lend_spare(int places = 1) noexcept;
 void take_spare_back(int places = 1) noexcept;
 
-// All of it in two calls: the timer lends the place of a vproc that does not take its signals, and
-// the vproc takes it back.
+// All of the above in two calls: the timer lends the place of a vproc that does not take its
+// signals, and the vproc takes it back.
 void lend_place_of_another(vproc* lent) noexcept;
 void take_place_back(vproc* lent) noexcept;
 

@@ -162,7 +162,7 @@ worker* take_worker(vproc* host) noexcept {
 void return_worker(worker* left) noexcept {
   offer_nothing(left); // first: a thief that still finds the worker finds no fork
   const locked_unused all;
-  table[left->slot].store(nullptr, base::relaxed);
+  table[left->slot].store(nullptr, base::relaxed); // late thieves find an empty deque
   std::uint32_t count = in_use.load(base::relaxed);
   while (count > 0 && worker_in(count - 1) == nullptr)
     --count;
@@ -238,7 +238,7 @@ vproc* add_pool_vproc(bool is_spare) noexcept {
   made->in_pool = true;
   made->spare.set(is_spare); // before others find it in the pool
   set_live(made, true);
-  pool[number].store(made, base::release);
+  pool[number].store(made, base::release); // before the count that covers it
   pool_made.store(number + 1, base::release);
   return made;
 }

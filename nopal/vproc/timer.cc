@@ -3,7 +3,7 @@
 //
 // Orders: R  the timer, before it sleeps: resting = 1, heavy barrier, looks at all vprocs.
 //            want_ticks: a fiber was made ready, light barrier, loads resting. Either the timer
-//            sees the fiber, or the other wakes the timer.
+//            sees the fiber, or the other thread wakes the timer.
 #include "nopal/vproc/timer.h"
 
 #include "nopal/base/atomic.h"
@@ -97,8 +97,8 @@ bool tick() noexcept {
 bool anything_competes() noexcept { return unattended_watch() != nullptr || any_vproc(competes); }
 
 void rest() noexcept {
-  state.store(resting, base::seq_cst);
-  base::heavy_barrier(); // R
+  state.store(resting, base::seq_cst); // R
+  base::heavy_barrier();               // R
   // If the exchange fails, want_ticks has set `ticking` meanwhile, and the loop ends at once.
   std::uint32_t expected = resting;
   if (anything_competes() &&

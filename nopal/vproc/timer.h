@@ -8,8 +8,8 @@
 //
 // A vproc that does not take its signal for kPatience ticks runs code that neither forks nor polls.
 // Nothing interrupts that: it may hold a lock, of malloc say. Instead a spare thread takes the
-// vproc's place, as for `blocking`, until the vproc takes its signal. Of such spares there are at
-// most 256; the next one that would be called is missed with a sentence, once.
+// vproc's place, as for `blocking`, until the vproc takes its signal. There are at most 256 such
+// spares; where one more is wanted, the timer says so, once.
 #pragma once
 
 #include "nopal/config.h"
@@ -19,7 +19,7 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 struct vproc;
 
-// How the place of a vproc is lent that does not take its signals, and taken back.
+// The calls that lend the place of a vproc that does not take its signals, and take it back.
 struct stand_ins {
   void (*lend)(vproc*) noexcept;
   void (*take_back)(vproc*) noexcept;

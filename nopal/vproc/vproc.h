@@ -124,7 +124,7 @@ struct vproc : role {
   shown<group*> searches_for; // the group whose work it looks for; null: any open one
   base::count blocked;        // its thread blocks, or sleeps in a region, and has lent its place
   base::atomic<bool> stood_in{false}; // a spare has its place, since it did not take its signals
-  shown<group*> lent_in;              // the group that it was bound to then
+  shown<group*> lent_in;              // the group that it was bound to when that began
 
   alignas(64) sync::parking_place parking; // where its thread sleeps while it is not bound
 };

@@ -23,6 +23,9 @@ _MEETING = "tests/model/meeting.h"
 _RENDEZVOUS = "nopal/sync/rendezvous.h"
 _CANCELLING = "tests/model/cancel_model.cc"
 _CANCELLED_WAITS = "tests/model/cancelled_wait_model.cc"
+_ALARMS = "nopal/sync/alarm_queue.h"
+_ALARMS_MODEL = "tests/model/alarms_model.cc"
+_LENT_PLACES = "tests/model/lent_places_model.cc"
 _FENCE = "base::full_fence(); // C "
 _LOCK = "const base::locked guard{lock_}; // else a thief that will step back could hide the fork "
 
@@ -216,12 +219,13 @@ BUGS = (
         "a member ends at one node after the other",
         "nopal/sync/members.h",
         "for (members* at = this; at != nullptr; at = at->above_) { at->waiting_.lock().lock(); "
-        "at->number_ = at->number_ - 1; while (at->number_ == 0 && !at->waiting_.queue().empty()) "
-        "ready.append(at->waiting_.queue().take()); } "
-        "for (members* at = this; at != nullptr;) {",
+        "at->number_ = at->number_ - 1; while (Fiber* const next = "
+        "at->number_ == 0 ? at->waiting_.queue().take(claimable{}) : nullptr) "
+        "ready.append(next); } for (members* at = this; at != nullptr;) {",
         "for (members* at = this; at != nullptr;) { at->waiting_.lock().lock();"
-        "at->number_ = at->number_ - 1; while (at->number_ == 0 && !at->waiting_.queue().empty()) "
-        "ready.append(at->waiting_.queue().take());",
+        "at->number_ = at->number_ - 1; while (Fiber* const next = "
+        "at->number_ == 0 ? at->waiting_.queue().take(claimable{}) : nullptr) "
+        "ready.append(next);",
         "tests/model/members_model.cc",
     ),
     # Our own: the alternative that took the answer may fail to write it down.
@@ -258,8 +262,8 @@ BUGS = (
     (
         "a stack is placed after its strand can be found",
         _CANCELLED_WAITS,
-        "if (!stacks[on].placed()) stacks[on].place(placed(in)); words[on].begin(strand);"
-        "if (!enqueue(strand)) { words[on].retract(); make_ready(strand); return; }"
+        "if (!stacks[on].placed()) stacks[on].place(placed(in)); words[on].begin(strand); "
+        "if (!enqueue(strand)) { words[on].retract(); make_ready(strand); return; } "
         "words[on].publish(strand); if (stops.any()) wake_if_cancelled(on);",
         "words[on].begin(strand); if (!enqueue(strand)) { words[on].retract(); make_ready(strand);"
         "return; } words[on].publish(strand); if (stops.any()) wake_if_cancelled(on);"
@@ -286,6 +290,65 @@ BUGS = (
         "const bool held = (seen & kHeld) != 0;",
         "const bool held = (seen & kHeld) != 0; if (held) return nullptr;",
         _CANCELLED_WAITS,
+    ),
+    # Our own: an alarm that was about to ring seemed to have rung, and its owner ended it.
+    (
+        "an alarm is neither in the table nor ringing for a moment",
+        _ALARMS,
+        "return table_.take_earliest(ringing);",
+        "{ Alarm* const due = table_.take_earliest(); due->place.store(ringing, base::relaxed); "
+        "return due; }",
+        _ALARMS_MODEL,
+    ),
+    (
+        "the thread of alarms is not woken for an earlier one",
+        _ALARMS,
+        "if (first) base::futex_wake_one(changes_);",
+        "",
+        _ALARMS_MODEL,
+    ),
+    (
+        "the thread of alarms sleeps although an earlier one has come",
+        _ALARMS,
+        "if (first) changes_.store(changes_.load(base::relaxed) + 1, base::relaxed);",
+        "",
+        _ALARMS_MODEL,
+    ),
+    (
+        "an alarm that rings is taken back without a wait",
+        _ALARMS,
+        "for (unsigned tries = 1; is_set(unwanted); ++tries) base::wait_briefly(tries);",
+        "",
+        _ALARMS_MODEL,
+    ),
+    # Our own, both: what those that sleep in a region rely on (spares.cc).
+    (
+        "a place that is lent while a spare is active wakes nobody",
+        _LENT_PLACES,
+        "if (idle.wants_wake()) wake_pool_thread(); } void take_spare_back()",
+        "} void take_spare_back()",
+        _LENT_PLACES,
+    ),
+    (
+        "a thread that sleeps in a region relies on another one that searches",
+        _LENT_PLACES,
+        "const bool lends = true;",
+        "const bool lends = !searches.load(base::relaxed);",
+        _LENT_PLACES,
+    ),
+    (
+        "a thread that stops running does not look at what is pinned to it",
+        _LENT_PLACES,
+        "stood_in.store(true, base::seq_cst); unpin_actions();",
+        "stood_in.store(true, base::seq_cst);",
+        _LENT_PLACES,
+    ),
+    (
+        "the look at what is pinned to a thread comes before the note that it runs no more",
+        _LENT_PLACES,
+        "void unpin_actions() noexcept { base::full_fence();",
+        "void unpin_actions() noexcept {",
+        _LENT_PLACES,
     ),
 )
 

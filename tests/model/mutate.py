@@ -41,6 +41,7 @@ HEADERS = (
     "bench/baseline/locked.h",
     "nopal/stack/retirement.h",
     "nopal/vproc/computation.h",
+    "nopal/sync/alarm_queue.h",
     "nopal/sync/fiber_locals.h",
     "nopal/sync/idle_list.h",
     "nopal/sync/once_event.h",
@@ -59,7 +60,6 @@ HEADERS = (
     "nopal/sync/watch.h",
     "nopal/process/run/ends.cc",
     "nopal/process/run/heap.cc",
-    "nopal/process/run/heap.h",
     "nopal/process/transport/queue.h",
     "tests/model/fake_stack.h",  # order M, transcribed
 )
@@ -71,7 +71,7 @@ _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # The models see what these headers do under their locks. Of other locks they see only that a lock
 # excludes.
 LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/io/event_count.h",
-         "nopal/sync/idle_list.h",
+         "nopal/sync/alarm_queue.h", "nopal/sync/idle_list.h",
          "nopal/sync/members.h", "nopal/sync/permit_queue.h", "nopal/sync/once_event.h",
          "nopal/sync/provision.h", "nopal/sync/rendezvous.h", "nopal/sync/shared_queue.h",
          "nopal/sync/wait_list.h", "nopal/join/descent.h")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The work of calls.h. The program and the libraries compile this same header. The functions are
-// each file's own (members are hidden: another file's would use another copy's channel), but the types
-// that Nopal's templates are given have the same names in all.
+// each file's own (members are hidden: another file's would use another copy's channel), but the
+// types that Nopal's templates are given have the same names in all.
 #pragma once
 
 #include "tests/plugin/calls.h"
