@@ -65,7 +65,7 @@ _SENTENCE = re.compile(
     re.MULTILINE,
 )
 # While MPI begins.
-_SENTENCE_OF_MPI = re.compile(r"Fatal error in internal_\w+|OPAL ERROR: Error in file ext3x_client")
+_SENTENCE_OF_MPI = re.compile(r"Fatal error in internal_\w+|OPAL ERROR: |ORTE_ERROR_LOG: ")
 _KILLED = str(128 + signal.SIGKILL)
 
 
