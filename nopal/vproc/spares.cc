@@ -4,6 +4,8 @@
 // Invariant (under the lock): active <= lent places + spares that have not looked for work since
 // that number fell.
 #include "nopal/vproc/spares.h"
+
+#include "nopal/base/check.h"
 #include "nopal/vproc/arenas.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/settings.h"
@@ -23,6 +25,8 @@ int lent_places = 0;  // places of vprocs that block, or sleep, or do not take t
 int active = 0;       // spares that run, or are about to
 unsigned resting = 0; // spares that rest, less those that were called
 unsigned called = 0;  // calls that no spare has taken yet
+
+thread_local std::chrono::nanoseconds lent_so_far __attribute__((tls_model("initial-exec"))){0};
 
 // Never destroyed: spares wait for it as long as the process lives.
 std::condition_variable& spare_wanted() {
@@ -49,6 +53,8 @@ bool call_spare(int places) noexcept {
 }
 
 } // namespace
+
+[[gnu::noinline]] std::chrono::nanoseconds time_lent() noexcept { return lent_so_far; }
 
 // Where no spare is called, an active spare may have looked for work before this place was lent,
 // and sleep now. So a thread that sleeps is woken, and looks again.
@@ -128,16 +134,20 @@ lending::lending(vproc* lent, bool asleep) : lent_{lent} {
   if (!asleep)
     unpin_actions(lent_);
   lend_spare(places_);
+  begin_ = std::chrono::steady_clock::now();
 }
 
 lending::lending() : lending{blocking_vproc(), false} {}
 // A vproc that looks for work has no actions but those that the region has set aside.
 lending_asleep::lending_asleep(vproc* sleeper)
-    : lending{waits_in_region(sleeper) ? sleeper : nullptr, true} {}
+    : lending{waits_in_region(sleeper) ? sleeper : nullptr, true} {
+  NOPAL_CHECK(sleeper->actions.empty());
+}
 
 void lending::take_back() noexcept {
   if (lent_ == nullptr)
     return;
+  lent_so_far += std::chrono::steady_clock::now() - begin_;
   take_spare_back(places_);
   lend_arenas(bound_, member_, -1);
   lent_->blocked.subtract();
