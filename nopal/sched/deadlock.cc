@@ -15,7 +15,6 @@
 #include <chrono>
 #include <compare>
 #include <cstdio>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -123,7 +122,9 @@ const char* told(wanted kind) noexcept {
 
 void print(const counts& waits) {
   std::vector<std::pair<object, std::size_t>> lines(waits.begin(), waits.end());
-  std::ranges::stable_sort(lines, std::greater{}, &std::pair<object, std::size_t>::second);
+  std::ranges::sort(lines, [](const auto& a, const auto& b) {
+    return a.second != b.second ? a.second > b.second : a.first < b.first;
+  });
   std::size_t others = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const auto& [what, number] = lines[i];
