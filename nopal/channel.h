@@ -62,8 +62,9 @@ public:
   /// It keeps up to so many values that nobody has received yet.
   /// @throws std::bad_alloc if there is no memory for them.
   explicit channel(std::size_t buffer = 0)
-      : slots_{buffer == 0 ? nullptr : new_slots(buffer)},
-        place_{buffer, slots_.get(), sizeof(std::optional<T>), detail::take_out<T>} {}
+      : place_{buffer, buffer == 0 ? nullptr : new_slots(buffer), sizeof(std::optional<T>),
+               detail::take_out<T>},
+        slots_{static_cast<std::optional<T>*>(place_.slot(0))} {}
   ~channel() { fibers::check_nobody_waits(place_); }
   channel(const channel&) = delete;
   channel& operator=(const channel&) = delete;
@@ -148,8 +149,8 @@ private:
     return new std::optional<T>[number];
   }
 
+  fibers::meeting_place place_; // first: reports name its address
   const std::unique_ptr<std::optional<T>[]> slots_;
-  fibers::meeting_place place_;
 };
 
 namespace detail {

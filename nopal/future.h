@@ -63,9 +63,9 @@ public:
   }
 
 private:
+  fibers::event event_;                  // first: reports name its address
   base::atomic<std::uint32_t> begun_{0}; // a call of `set` has
   std::optional<std::conditional_t<std::is_void_v<T>, std::monostate, T>> value_;
-  fibers::event event_;
 };
 
 /// Thrown where a value was to come from a strand that was cancelled, to one that is not.

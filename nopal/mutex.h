@@ -82,7 +82,7 @@ public:
   /// Both throw `cancelled`, without the mutex, if the strand is cancelled (cancel.h).
   void lock() {
     if (!try_lock())
-      fibers::wait_for(state_);
+      fibers::wait_for(state_, sync::wanted::mutex);
   }
   bool try_lock() {
     sched::stop_point();
@@ -91,11 +91,11 @@ public:
   /// False: it was held by others for so long, or until that time.
   template <class Rep, class Period>
   bool try_lock_for(const std::chrono::duration<Rep, Period>& at_most) {
-    return try_lock() || fibers::wait_for(state_, detail::after(at_most));
+    return try_lock() || fibers::wait_for(state_, sync::wanted::mutex, detail::after(at_most));
   }
   template <class Clock, class Duration>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& until) {
-    return try_lock() || fibers::wait_for(state_, detail::at(until));
+    return try_lock() || fibers::wait_for(state_, sync::wanted::mutex, detail::at(until));
   }
   void unlock() noexcept {
     if (!state_.try_free())

@@ -15,11 +15,12 @@
 #include "nopal/config.h"
 #include "nopal/fiber.h"
 #include "nopal/scheduler.h"
+#include "nopal/vproc/spares.h"
 
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <deque>
 #include <memory>
 #include <random>
@@ -152,9 +153,9 @@ private:
 };
 
 /// Processor time in proportion to the fibers' shares (section 3.3.2): the fiber that has used
-/// least for its share goes first, for a tick at most. What a thread spends in nopal::blocking, or
-/// otherwise asleep, is nobody's. So two computations that each are a fiber here, and have a
-/// scheduler of their own, share the machine:
+/// least for its share goes first, for a tick at most. What it spends in nopal::blocking does not
+/// count. So two computations that each are a fiber here, and have a scheduler of their own, share
+/// the machine:
 ///
 ///     nopal::proportional_share by_shares;
 ///     nopal::run(by_shares, [&] {
@@ -174,20 +175,20 @@ public:
                  share);
     share_.value() = share;
   }
-  /// Seconds of processor time in the calling fiber's turns that have ended.
+  /// Seconds of the calling fiber's turns that have ended, less those in nopal::blocking.
   double used() { return opened(used_.value())->seconds; }
 
 protected:
   void put(fiber ready) override {
     const auto& owner = opened(used_.value_of(ready));
     if (turn* const last = last_turn(); last != nullptr && last->owner == owner)
-      end(*last, processor_time());
+      end(*last, thread_time());
     owner->level = std::max(owner->level, level_); // a fiber that waited does not save it up
     ready_.push_back(std::move(ready));
   }
   fiber take() override {
     turn* last = last_turn();
-    const double now = processor_time();
+    const double now = thread_time();
     if (last != nullptr)
       end(*last, now);
     if (ready_.empty())
@@ -214,14 +215,13 @@ private:
     std::thread::id thread;
     std::shared_ptr<account> owner; // the fiber may have ended
     double share = 1;
-    double begin = 0; // of the thread's processor time
+    double begin = 0; // by thread_time
   };
 
-  // Of the calling thread, in seconds.
-  static double processor_time() noexcept {
-    std::timespec used{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+  // A clock of the calling thread, in seconds, which stands still while its place is lent.
+  static double thread_time() noexcept {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now - vproc::time_lent()).count();
   }
 
   static std::shared_ptr<account>& opened(std::shared_ptr<account>& used) {

@@ -10,6 +10,7 @@
 #include "nopal/vproc/statistics.h"
 #if !defined(NOPAL_SERIAL)
 #include "nopal/join/failure.h"
+#include "nopal/sched/deadlock.h"
 #include "nopal/sched/pool.h"
 #include "nopal/vproc/settings.h"
 #endif
@@ -53,6 +54,15 @@ using vproc::statistics;
 /// Any thread.
 [[nodiscard]] statistics stats();
 
+/// Prints on standard error, for each object that strands wait for, how many do: mutexes, channels
+/// and so on, by their addresses; not joins, which wait for other strands. Where no strand can ever
+/// go on Nopal prints this by itself and ends the program (docs/scheduling.md, "Deadlocks").
+/// @par Threads
+/// Any thread.
+/// @par Cost
+/// A look at each stack that there ever was.
+void report_waiting();
+
 /// In a handler of an exception that a join or invoke has thrown: how many other exceptions of the
 /// same join were suppressed. Valid until the strand forks, joins or waits.
 [[nodiscard]] std::uint64_t suppressed_exceptions() noexcept;
@@ -63,12 +73,14 @@ inline void configure(const options&) {}
 inline unsigned num_workers() { return 1; }
 inline void stop_workers() {}
 inline statistics stats() { return {}; }
+inline void report_waiting() {}
 inline std::uint64_t suppressed_exceptions() noexcept { return 0; }
 #else
 inline void configure(const options& asked) { vproc::set_options(asked); }
 inline unsigned num_workers() { return vproc::options_in_force().num_workers.value; }
 inline void stop_workers() { sched::stop(); }
 inline statistics stats() { return vproc::measure(); }
+inline void report_waiting() { sched::report_waits(); }
 inline std::uint64_t suppressed_exceptions() noexcept { return join::suppressed_by_last_join(); }
 #endif
 

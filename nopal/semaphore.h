@@ -63,7 +63,7 @@ private:
 
   void acquire() {
     if (!try_acquire())
-      fibers::wait_for(state_);
+      fibers::wait_for(state_, sync::wanted::semaphore);
   }
   bool try_acquire() {
     sched::stop_point();
@@ -72,11 +72,12 @@ private:
   /// False: there was none for so long, or until that time.
   template <class Rep, class Period>
   bool try_acquire_for(const std::chrono::duration<Rep, Period>& at_most) {
-    return try_acquire() || fibers::wait_for(state_, detail::after(at_most));
+    return try_acquire() ||
+           fibers::wait_for(state_, sync::wanted::semaphore, detail::after(at_most));
   }
   template <class Clock, class Duration>
   bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& until) {
-    return try_acquire() || fibers::wait_for(state_, detail::at(until));
+    return try_acquire() || fibers::wait_for(state_, sync::wanted::semaphore, detail::at(until));
   }
   void release(std::ptrdiff_t permits = 1) noexcept { fibers::release(state_, counted(permits)); }
 

@@ -4,6 +4,7 @@
 
 #include "nopal/base/os.h"
 
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -36,11 +37,13 @@ std::size_t limit_on(__rlimit_resource what) noexcept {
   return limited ? limit.rlim_cur : SIZE_MAX;
 }
 
+constexpr char kStatus[] = "/proc/self/status";
+
 // `used` is the format of the line that says how much is used. Without a limit it is not read.
 std::size_t left_of(__rlimit_resource what, const char* used) noexcept {
-  constexpr char path[] = "/proc/self/status";
   const std::size_t limit = limit_on(what);
-  return limit == SIZE_MAX ? limit : limit - std::min(limit, number_in(path, used, 0) << 10); // KiB
+  return limit == SIZE_MAX ? limit
+                           : limit - std::min(limit, number_in(kStatus, used, 0) << 10); // KiB
 }
 std::size_t addresses_left() noexcept { return left_of(RLIMIT_AS, "VmSize: %zu"); }
 std::size_t data_left() noexcept { return left_of(RLIMIT_DATA, "VmData: %zu"); }
@@ -121,6 +124,17 @@ bool writable_memory_is_limited() noexcept {
 
 std::size_t max_mappings() noexcept {
   return number_in("/proc/sys/vm/max_map_count", "%zu", 65530);
+}
+
+std::size_t threads_now() noexcept { return number_in(kStatus, "Threads: %zu", 0); }
+
+bool handles_signals() noexcept {
+  std::size_t others = number_in(kStatus, "SigCgt: %zx", SIZE_MAX);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
+    others &= ~(std::size_t{1} << (signal - 1));
+  for (int signal = __SIGRTMIN; signal < SIGRTMIN; ++signal) // the C library's own
+    others &= ~(std::size_t{1} << (signal - 1));
+  return others != 0;
 }
 
 // The kernel refuses to discard a locked page (EINVAL), also one that has no memory yet.

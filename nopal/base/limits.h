@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The limits on a process's memory: what they leave, and which of them has refused some.
+// The limits on a process's memory: what they leave, and which of them has refused some; and what
+// else the kernel says of the process.
 //
 // They may change at any time, and so may what is locked (mlockall), so each function asks anew.
 #pragma once
@@ -22,6 +23,11 @@ bool writable_memory_is_limited() noexcept;
 
 // How many mappings a process may have (vm.max_map_count); 65530 if the kernel does not say.
 std::size_t max_mappings() noexcept;
+
+// The threads that the process has; 0 if the kernel does not say.
+std::size_t threads_now() noexcept;
+// Whether the process handles signals other than those of faults and of the C library.
+bool handles_signals() noexcept;
 
 // Whether the kernel keeps the page at this address in memory (mlock, mlockall). Precondition: it
 // comes from `reserve` and was not used yet, since this may discard it.

@@ -58,8 +58,10 @@ void tree_node::join() {
 }
 
 void tree_node::wait_for_members() {
-  const bool ended = sched::park_or_stop([this](fiber* strand) { return join_or_enter(strand); },
-                                         [this](fiber* strand) { leave_members(strand); });
+  sync::choice waits{sync::wanted::end_of_fibers, this};
+  const bool ended = sched::park_or_stop(
+      waits, [this](fiber* strand) { return join_or_enter(strand); },
+      [this](fiber* strand) { leave_members(strand); });
   if (!ended)
     join::throw_cancelled();
   note_members_ended(); // also if the strand need not wait

@@ -138,7 +138,11 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
 // None was possible at once.
 [[gnu::always_inline]] inline std::size_t wait_for_one(alternative* choices, std::size_t count,
                                                        time_point until) {
-  timed waits{until};
+  timed waits{until,
+              count != 1                        ? sync::wanted::one_of_several
+              : choices->wants == side::sending ? sync::wanted::to_send
+                                                : sync::wanted::to_receive,
+              count != 1 ? nullptr : choices->at};
   for (std::size_t i = 0; i < count; ++i) {
     choices[i].own.shared = &waits.decided();
     choices[i].own.number = static_cast<std::uint32_t>(i);

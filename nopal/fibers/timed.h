@@ -21,7 +21,8 @@ inline constexpr time_point at_once = time_point::min(); // does not wait
 // if the strand is woken before `begin` is: the strand's wait word is held (sync/README.md).
 class timed {
 public:
-  explicit timed(time_point until) noexcept : until_{until} {}
+  timed(time_point until, sync::wanted kind, const void* at) noexcept
+      : until_{until}, decided_{kind, at} {}
 
   // Called by `enqueue` when others can find the strand; not if it need not wait.
   vproc::signal begin(vproc::fiber* strand) {

@@ -12,8 +12,8 @@ namespace {
 using vproc::fiber;
 using vproc::signal;
 
-template <class Queue> bool join_and_wait(Queue& queue, time_point until) {
-  timed waits{until};
+template <class Queue> bool join_and_wait(Queue& queue, sync::wanted kind, time_point until) {
+  timed waits{until, kind, &queue};
   sched::park_or_stop(
       waits.decided(),
       [&](fiber* strand) {
@@ -25,7 +25,9 @@ template <class Queue> bool join_and_wait(Queue& queue, time_point until) {
 
 } // namespace
 
-bool wait_for(semaphore_state& wanted, time_point until) { return join_and_wait(wanted, until); }
+bool wait_for(semaphore_state& from, sync::wanted kind, time_point until) {
+  return join_and_wait(from, kind, until);
+}
 
 void release(semaphore_state& held, std::uint64_t number) noexcept {
   vproc::make_all_ready(held.give(number));
@@ -39,7 +41,7 @@ void hand_over(mutex_state& held) noexcept {
 }
 
 bool wait_for(condition_state& condition, mutex_state& held, time_point until) {
-  timed waits{until};
+  timed waits{until, sync::wanted::condition, &condition};
   const auto add = [&](fiber* strand) {
     condition.add(strand);
     if (!held.try_free())
@@ -64,11 +66,13 @@ void notify_all(condition_state& condition) noexcept {
   vproc::make_all_ready(condition.take_all(sync::claimable{}));
 }
 
-bool event::wait_slow(time_point until) { return join_and_wait(state_, until); }
+bool event::wait_slow(time_point until) {
+  return join_and_wait(state_, sync::wanted::value, until);
+}
 void event::happen() noexcept { vproc::make_all_ready(state_.happen()); }
 
 void sleep_until(time_point until) {
-  timed waits{until};
+  timed waits{until, sync::wanted::time, nullptr};
   sched::park_or_stop(
       waits.decided(), [&waits](fiber* strand) { return waits.begin(strand); }, [](fiber*) {});
   waits.end();

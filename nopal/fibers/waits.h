@@ -22,7 +22,7 @@ using semaphore_state = sync::permit_queue<vproc::fiber>;
 using condition_state = sync::shared_queue<vproc::fiber, sync::by_next_waiting>;
 
 // Where none was free. A strand that is cancelled, or has waited until that time, has none.
-bool wait_for(semaphore_state& wanted, time_point until = never);
+bool wait_for(semaphore_state& from, sync::wanted kind, time_point until = never);
 // Where strands want it. Ends the program with a sentence if nobody holds it.
 void hand_over(mutex_state& held) noexcept;
 

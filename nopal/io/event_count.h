@@ -34,6 +34,10 @@ public:
     count_.store(count_.load(base::relaxed) + 1, base::release); // C
     return waiting_.queue().empty() ? nullptr : waiting_.queue().take_all(sync::claimable{});
   }
+  bool awaited() noexcept {
+    const base::locked guard{waiting_.lock()};
+    return !waiting_.queue().empty();
+  }
   // A fiber that was cancelled, or has waited too long.
   void leave(Fiber* fiber) noexcept { waiting_.remove(fiber); }
 

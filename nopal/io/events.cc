@@ -16,6 +16,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <limits>
 #include <memory>
 #include <system_error>
 
@@ -42,12 +44,23 @@ struct poller {
   void deliver(const epoll_event* events, int count) const noexcept;
 };
 
-void wait() noexcept {
+// Rounded up, so that the time has come if nothing else has; -1: for ever.
+int ms_until(std::int64_t until_ns) noexcept {
+  using std::chrono::ceil, std::chrono::hours, std::chrono::milliseconds, std::chrono::nanoseconds;
+  if (until_ns == std::numeric_limits<std::int64_t>::max())
+    return -1;
+  const nanoseconds left =
+      nanoseconds{until_ns} - std::chrono::steady_clock::now().time_since_epoch();
+  return static_cast<int>(ceil<milliseconds>(std::clamp<nanoseconds>(left, {}, hours{1})).count());
+}
+
+bool wait(std::int64_t until_ns) noexcept {
   poller& all = poller::instance();
-  all.number = std::max(0, epoll_wait(all.epoll, all.taken, kTogether, -1));
+  all.number = std::max(0, epoll_wait(all.epoll, all.taken, kTogether, ms_until(until_ns)));
   for (int i = 0; i < all.number; ++i)
     if (std::uint64_t times = 0; all.taken[i].data.fd == all.interrupt)
       static_cast<void>(read(all.interrupt, &times, sizeof times));
+  return all.number != 0;
 }
 void interrupt() noexcept {
   constexpr std::uint64_t once = 1;
@@ -63,7 +76,17 @@ void look() noexcept {
   all.deliver(found, epoll_wait(all.epoll, found, kTogether, 0));
 }
 
-sync::watch for_events{{wait, interrupt, deliver, look}};
+// Stops at the first such entry, which in a server is that of a socket that it listens to.
+bool awaited() noexcept {
+  for (const base::atomic<entry*>& each : pieces)
+    if (entry* const piece = each.load(base::acquire))
+      for (std::size_t i = 0; i < kPiece; ++i)
+        if (piece[i].in.awaited() || piece[i].out.awaited())
+          return true;
+  return false;
+}
+
+sync::watch for_events{{wait, interrupt, deliver, look, awaited}};
 
 // Never destroyed: threads of the pool use it as long as the process lives.
 poller& poller::instance() {

@@ -41,7 +41,7 @@ bool wait_for(int descriptor, direction where, clock::time_point until) {
 
 bool wait(entry& own, direction where, std::uint32_t seen, clock::time_point until) {
   auto& events = own.side(where);
-  fibers::timed waits{until};
+  fibers::timed waits{until, sync::wanted::event, nullptr};
   sched::park_or_stop(
       waits.decided(),
       [&](vproc::fiber* strand) {

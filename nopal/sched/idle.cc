@@ -3,6 +3,7 @@
 #include "nopal/sched/idle.h"
 
 #include "nopal/base/os.h"
+#include "nopal/sched/deadlock.h"
 #include "nopal/vproc/arenas.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
@@ -79,10 +80,12 @@ void sleep_at(sync::parking_place& place, worker* self) noexcept {
   const bool watches = events != nullptr && events->take();
   {
     const vproc::lending_asleep lent{self->host};
+    deadlock_watch looks;
+    const auto until = [&looks] { return looks.next(); };
     if (watches)
-      place.wait_for(*events, vproc::idle);
+      place.wait_for(*events, vproc::idle, until);
     else
-      place.wait();
+      place.wait(vproc::idle, until);
   }
   begin_search(self); // before others become ready: this thread runs them, or hands over
   if (!watches)

@@ -6,6 +6,7 @@
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/ancestry.h"
+#include "nopal/sched/deadlock.h"
 #include "nopal/sched/descent.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/stop.h"
@@ -25,8 +26,10 @@ namespace {
 // A thread that runs no strands waits itself. Its errno is unchanged, as a strand's is.
 void wait_as_thread(fiber& waiting) noexcept {
   const int error = *base::this_threads_error();
-  if (waiting.enqueue(&waiting, waiting.argument).tag == signal::kind::stop)
+  if (waiting.enqueue(&waiting, waiting.argument).tag == signal::kind::stop) {
+    const thread_that_waits noted{waiting};
     waiting.waker.wait();
+  }
   base::happens_after(&waiting);
   base::set_error(error);
 }

@@ -26,6 +26,8 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
+constexpr std::size_t kFew = 64;
+
 // Nodes that are cancelled, and failed children, for which strands are to stop.
 base::count stops;
 
@@ -90,29 +92,42 @@ void announce_stop(join::ancestor& node, std::uintptr_t also_on,
   };
   node.for_each_below(collect);
   below_several().for_each_below(collect);
-  for (const stack::stack_id each : stacks) // without the locks, which strands want that go on
-    wake_if_cancelled(each);                // K6
+  // Without the locks, which strands want that go on. Where many stop, the calling vproc would keep
+  // those that it makes ready, and others would not take them while it turns to them itself.
+  const bool for_all = stacks.size() > kFew;
+  constexpr std::size_t kAhead = 8; // nothing of so many stacks is in a cache
+  for (std::size_t i = 0; i < stacks.size(); ++i) {
+    if (i + kAhead < stacks.size())
+      __builtin_prefetch(&wait_word_of(stacks[i + kAhead]));
+    wake_if_cancelled(stacks[i], {.for_all = for_all}); // K6
+  }
 }
 
 void announce_stop_of_fibers(const vproc::computation& failed) noexcept {
   tell_vprocs();
+  wake_all_cancelled({.in = &failed});
+}
+
+void wake_all_cancelled(const waker& how) noexcept {
   for (const stack::slot_range* const range : {&stack::large_ones, &stack::small::in_use})
     for (std::uint32_t i = 0; i < range->created(); ++i)
       if (range->is_usable(i))
-        wake_if_cancelled(range->start(i), &failed);
+        wake_if_cancelled(range->start(i), how);
 }
 
-void wake_if_cancelled(stack::stack_id on, const vproc::computation* in) noexcept {
+void wake_if_cancelled(stack::stack_id on, const waker& how) noexcept {
   sync::wait_word& word = wait_word_of(on);
   auto* const strand = static_cast<fiber*>(word.hold());
   if (strand == nullptr)
     return;
-  bool concerned = in == nullptr || is_below(strand->context, *in);
+  if (how.see != nullptr)
+    how.see(*strand->waits, how.argument);
+  bool concerned = how.in == nullptr || is_below(strand->context, *how.in);
   do {
     if (concerned &&
         is_to_stop({strand->stack_pointer, strand->left, strand->state.exceptions.uncaught}) &&
         strand->waits->claim(sync::choice::cancelled))
-      vproc::make_ready(strand);
+      how.for_all ? vproc::make_ready_for_all(strand) : vproc::make_ready(strand);
     concerned = true; // another canceller found the strand held: its mark may be newer
   } while (!word.let_go(strand));
 }

@@ -39,6 +39,9 @@ namespace nopal::inline NOPAL_ABI::vproc {
 class computation;
 struct vproc;
 } // namespace nopal::inline NOPAL_ABI::vproc
+namespace nopal::inline NOPAL_ABI::sync {
+class choice;
+}
 
 namespace nopal::inline NOPAL_ABI::sched {
 
@@ -59,9 +62,18 @@ bool anything_stops() noexcept;
 // Called before the thread goes on with another strand, if with any: if anything is cancelled, that
 // strand looks at itself at its next fork or poll.
 void look_at_next_fork() noexcept;
-// Wakes the strand that waits on this stack, if it is to stop; and, where a computation is named,
-// if it is below that one.
-void wake_if_cancelled(stack::stack_id stack, const vproc::computation* in = nullptr) noexcept;
+// Which of the strands that wait are woken, and how.
+struct waker {
+  const vproc::computation* in = nullptr; // of this one or below it; null: of any
+  bool for_all = false;                   // ready for all vprocs; else as others are
+  // Called with what a strand waits for, of each that waits.
+  void (*see)(const sync::choice&, void*) = nullptr;
+  void* argument = nullptr;
+};
+// Wakes the strand that waits on this stack, if it is to stop.
+void wake_if_cancelled(stack::stack_id stack, const waker& how = {}) noexcept;
+// The same for all stacks that there ever were.
+void wake_all_cancelled(const waker& how) noexcept;
 
 // Whether the calling strand is to stop.
 bool stops_here() noexcept;

@@ -112,12 +112,13 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noex
 
 [[noreturn]] static void all_are_in_use() noexcept {
   const char* const limit = base::what_limits_addresses();
-  base::die("all %zu stacks are in use: more strands wait than %s allows; let fewer wait at a "
-            "time, or let spawned fibers wait, of which there may be more",
+  base::die("all %zu stacks are in use, as many as %s allows%s; let fewer strands wait at a time, "
+            "or let spawned fibers wait, of which there may be more",
             capacity(),
             limit != nullptr            ? limit
             : capacity() == most_stacks ? "the reserved address space"
-                                        : "vm.max_map_count");
+                                        : "a quarter of vm.max_map_count",
+            limit != nullptr || capacity() != most_stacks ? ": raise that" : "");
 }
 
 stack_id acquire() noexcept {

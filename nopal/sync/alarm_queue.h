@@ -19,6 +19,10 @@
 #include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
 #include "nopal/sync/timetable.h"
+#include "nopal/sync/waiting_threads.h"
+
+#include <cstdint>
+#include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sync {
@@ -30,12 +34,17 @@ template <class Clock, class Alarm> class alarm_queue {
 public:
   static constexpr std::uint32_t absent = timetable::absent;
 
+  // `waiting` counts the ringer while it sleeps and no alarm is set: it does nothing before it is
+  // woken. Null: the ringer is not counted.
+  explicit alarm_queue(waiting_threads* waiting = nullptr) noexcept : waiting_{waiting} {}
+
   // Precondition: the alarm is not set.
   void add(time_point at, Alarm* added) {
     bool first = false;
     {
       const base::locked guard{lock_};
       first = table_.add(at, added);
+      recount();
       if (first)
         changes_.store(changes_.load(base::relaxed) + 1, base::relaxed);
     }
@@ -52,6 +61,7 @@ public:
       const std::uint32_t now = unwanted->place.load(base::relaxed);
       if (now != ringing && now != absent)
         table_.remove(unwanted);
+      recount();
     }
     for (unsigned tries = 1; is_set(unwanted); ++tries)
       base::wait_briefly(tries);
@@ -64,9 +74,13 @@ public:
     std::uint32_t seen = 0;
     {
       const base::locked guard{lock_};
+      sleeps_ = false;
+      recount();
       if (!table_.empty() && (until = table_.earliest()) <= Clock::now())
         return table_.take_earliest(ringing); // never `absent` before it has rung (is_set)
       seen = changes_.load(base::relaxed);
+      sleeps_ = true;
+      recount();
     }
     base::futex_wait_until(changes_, seen, until.time_since_epoch().count());
     return nullptr;
@@ -76,8 +90,22 @@ public:
 private:
   static constexpr std::uint32_t ringing = absent - 1;
 
-  base::spin_lock lock_; // guards all fields
+  // With the lock.
+  void recount() noexcept {
+    const bool waits = waiting_ != nullptr && sleeps_ && table_.empty();
+    if (waits == std::exchange(counted_, waits))
+      return;
+    if (waits)
+      waiting_->count_in();
+    else
+      waiting_->count_out();
+  }
+
+  waiting_threads* const waiting_;
+  base::spin_lock lock_; // guards all fields below
   timetable table_;
+  bool sleeps_ = false;
+  bool counted_ = false;
   base::atomic<std::uint32_t> changes_{0}; // how often another alarm has become the earliest
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Decides which of several wakers wakes a strand that waits. A waker is another strand, at one of
-// perhaps several places; a canceller; or an alarm.
+// Decides which of several wakers wakes a strand that waits, and tells what the strand waits for. A
+// waker is another strand, at one of perhaps several places; a canceller; or an alarm.
 //
 // Contract:  exactly one claim returns true, and its caller makes the strand ready. Others leave
 //            the strand alone.
@@ -19,8 +19,30 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sync {
 
+// What a strand waits for, in the order in which reports name it.
+enum class wanted : std::uint8_t {
+  something,
+  mutex,
+  condition,
+  semaphore,
+  to_send,
+  to_receive,
+  one_of_several,
+  value,
+  end_of_fibers,
+  event,
+  time,
+};
+
 class choice {
 public:
+  // `at` is the address that the program knows, or null.
+  explicit choice(wanted kind = wanted::something, const void* at = nullptr) noexcept
+      : wants{kind}, where{at} {}
+
+  const wanted wants;
+  const void* const where;
+
   static constexpr std::uint32_t none = ~std::uint32_t{0};
   static constexpr std::uint32_t cancelled = none - 1; // these are no numbers of places
   static constexpr std::uint32_t timed_out = none - 2;

@@ -6,12 +6,15 @@
 //            waker     any thread: wake
 // States:    awake --announce--> parked --wake--> notified --wait/cancel--> awake
 //                                parked --cancel--> awake
-//                                parked --wait_for--> watching --wake--> notified --> awake
+//                                parked --wait--> waiting --wake--> notified --> awake
+//                                parked --watch--> watching --wake--> notified --> awake
 //                                watching --an event--> awake
 // Contract:  what a waker wrote before the `wake` that ended a sleep is seen after that sleep's
 //            `wait`, or its `cancel` that came too late. The waker needs no fence for it.
-// Invariant: asleep >= number of places in state parked or watching; equal once no operation is
-//            under way. A place in state watching is that of the thread that has the watch.
+// Invariant: asleep >= number of places in state parked, waiting or watching; equal once no
+//            operation is under way. A place in state watching is that of the thread that has the
+//            watch. The threads of places in these two last states count as waiting
+//            (waiting_threads.h), with what that header allows.
 // Orders:
 //   F  announce: full fence after the place is parked and counted. Partner: W.
 //   W  publish: full fence in `anybody_asleep`. Partner: F. The sleeper's last look for work
@@ -23,12 +26,13 @@
 //   N  wake: CAS acq_rel. Its acquire is the partner of P, its release that of E.
 //   E  end of a sleep: load acquire in wait, failing CAS acquire in cancel. Partner: the release
 //      of N. This is the contract. A cancel that succeeds reads the sleeper's own store and needs
-//      no order. The same holds for both CAS of wait_for.
+//      no order. The same holds for the exchanges of `settle` and the one after a watch.
 #pragma once
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
+#include "nopal/sync/waiting_threads.h"
 #include "nopal/sync/watch.h"
 
 #include <cstdint>
@@ -41,6 +45,7 @@ struct alignas(64) idle_count {
   base::atomic<std::uint32_t> asleep{0};
   base::atomic<std::uint32_t> searching{0};
   base::atomic<watch*> events{nullptr}; // set once, if ever
+  waiting_threads waiting;              // at parking places, and others of Nopal's
 
   // Whether a publisher must wake a sleeper, after it made work visible. It need not if a thread is
   // searching: that one looks once more after it has said that it stops.
@@ -66,27 +71,37 @@ public:
   // The sleeper found something after all.
   void cancel(idle_count& count) noexcept { get_up(count, parked); }
 
-  void wait() noexcept {
-    while (state_.load(base::acquire) == parked) // E
-      base::futex_wait(state_, parked);
+  // `until` returns when it is to be called again, at the latest.
+  template <class Until> void wait(idle_count& count, Until until) noexcept {
+    if (settle(count, waiting))
+      while (state_.load(base::acquire) == waiting) // E
+        base::futex_wait_until(state_, waiting, until());
     state_.store(awake, base::relaxed);
   }
 
   // Instead of `wait`: the thread waits for events, too. It has the watch.
-  void wait_for(watch& events, idle_count& count) noexcept {
-    std::uint32_t expected = parked;
-    if (state_.compare_exchange_strong(expected, watching, base::acquire, base::acquire)) // E
-      events.call.wait();
+  template <class Until> void wait_for(watch& events, idle_count& count, Until until) noexcept {
+    if (settle(count, watching)) {
+      while (!events.call.wait(until())) {
+      }
+    }
     get_up(count, watching);
   }
 
   // True: it slept (or was about to) and is being woken by this call.
   bool wake(idle_count& count) noexcept {
     std::uint32_t seen = state_.load(base::relaxed);
-    do
-      if (seen != parked && seen != watching)
+    for (;;) {
+      const bool waits = seen == waiting || seen == watching;
+      if (seen != parked && !waits)
         return false;
-    while (!state_.compare_exchange_strong(seen, notified, base::acq_rel, base::relaxed)); // N
+      if (waits) // before it is woken: then it may soon count itself in anew
+        count.waiting.count_out();
+      if (state_.compare_exchange_strong(seen, notified, base::acq_rel, base::relaxed)) // N
+        break;
+      if (waits) // another one has woken it
+        count.waiting.count_in();
+    }
     count.asleep.fetch_sub(1, base::relaxed);
     if (seen == watching)
       count.events.load(base::relaxed)->call.interrupt();
@@ -96,13 +111,30 @@ public:
   }
 
 private:
-  enum : std::uint32_t { awake, parked, watching, notified };
+  enum : std::uint32_t { awake, parked, waiting, watching, notified };
 
+  // The thread has looked for work in vain: from now on it does nothing before it is woken. False:
+  // it is being woken.
+  bool settle(idle_count& count, std::uint32_t as) noexcept {
+    std::uint32_t expected = parked;
+    if (!state_.compare_exchange_strong(expected, as, base::acquire, base::acquire)) // E
+      return false;
+    count.waiting.count_in();
+    return true;
+  }
+
+  // As a waker, the thread counts itself out first.
   void get_up(idle_count& count, std::uint32_t from) noexcept {
-    if (state_.compare_exchange_strong(from, awake, base::acquire, base::acquire)) // E
+    const bool waits = from == watching;
+    if (waits)
+      count.waiting.count_out();
+    if (state_.compare_exchange_strong(from, awake, base::acquire, base::acquire)) { // E
       count.asleep.fetch_sub(1, base::relaxed);
-    else
-      state_.store(awake, base::relaxed);
+      return;
+    }
+    state_.store(awake, base::relaxed);
+    if (waits) // its waker did, too
+      count.waiting.count_in();
   }
 
   base::atomic<std::uint32_t> state_{awake};

@@ -27,10 +27,13 @@ namespace nopal::inline NOPAL_ABI::sync {
 class watch {
 public:
   struct calls {
-    void (*wait)() noexcept;      // for events, or an interrupt; the watcher alone
+    // For events, or an interrupt; the watcher alone. False: this time of the steady clock, in
+    // nanoseconds, came first.
+    bool (*wait)(std::int64_t until_ns) noexcept;
     void (*interrupt)() noexcept; // any thread
     void (*deliver)() noexcept;   // makes ready those whose events `wait` has found; the watcher
     void (*look)() noexcept;      // does both for events that are there already; any thread
+    bool (*awaited)() noexcept;   // whether a strand waits for an event; any thread
   };
   explicit watch(const calls& made_of) noexcept : call{made_of} {}
 

@@ -4,11 +4,14 @@
 
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/threads.h"
+#include "nopal/vproc/wake.h"
+
+#include <utility>
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct alarm_thread {
-  alarm::queue all;
+  alarm::queue all{&idle.waiting};
   base::atomic<bool> started{false};
 
   // Never destroyed: the thread uses it as long as the process lives.

@@ -51,8 +51,10 @@ policy* policy_of(const fiber* strand) noexcept {
 void make_ready(fiber* strand) noexcept {
   base::happens_before(strand);
   group* const fibers_group = strand->group; // the strand may end once it is in a queue
-  if (fibers_group == nullptr)
-    return strand->waker.wake(); // a thread that runs no strands waits
+  if (fibers_group == nullptr) {             // a thread that runs no strands waits
+    idle.waiting.count_out();
+    return strand->waker.wake();
+  }
   worker* const self = current();
   const bool may_run_here = is_worker(self) && runs_when_bound_to(self->host->bound.get())(strand);
   if (vproc* const pinned = strand->pinned_to()) {
@@ -72,11 +74,11 @@ void make_ready(fiber* strand) noexcept {
   want_ticks();
 }
 
-void make_ready_for_others(fiber* start) noexcept {
-  base::happens_before(start);
-  if (policy* const scheduler = policy_of(start))
-    return give(scheduler, start);
-  share(start);
+void make_ready_for_all(fiber* strand) noexcept {
+  if (strand->is_pinned() || policy_of(strand) != nullptr)
+    return make_ready(strand);
+  base::happens_before(strand);
+  share(strand);
   want_ticks();
 }
 

@@ -10,6 +10,9 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 // Any thread, once for each time that the fiber was parked. The caller does not use it after that.
 void make_ready(fiber* strand) noexcept;
+// The same for a fiber that all vprocs are to take, so that it does not wait for those that the
+// calling thread keeps.
+void make_ready_for_all(fiber* strand) noexcept;
 // The same for the start of an action. It goes to its scheduler or to all vprocs.
 void make_ready_for_others(fiber* start) noexcept;
 // The same for all of a list that is linked by `next_waiting`; null: there is none.

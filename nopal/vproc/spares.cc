@@ -4,6 +4,8 @@
 // Invariant (under the lock): active <= lent places + spares that have not looked for work since
 // that number fell.
 #include "nopal/vproc/spares.h"
+
+#include "nopal/base/check.h"
 #include "nopal/vproc/arenas.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/settings.h"
@@ -24,6 +26,8 @@ int active = 0;       // spares that run, or are about to
 unsigned resting = 0; // spares that rest, less those that were called
 unsigned called = 0;  // calls that no spare has taken yet
 
+thread_local std::chrono::nanoseconds lent_so_far __attribute__((tls_model("initial-exec"))){0};
+
 // Never destroyed: spares wait for it as long as the process lives.
 std::condition_variable& spare_wanted() {
   static auto* const wanted = new std::condition_variable;
@@ -39,6 +43,7 @@ bool call_spare(int places) noexcept {
   if (resting > 0) {
     resting -= 1;
     called += 1;
+    idle.waiting.count_out(); // the spare, which is one of those that rest
     spare_wanted().notify_one();
   } else if (!start_spare()) { // under the lock, so that forget_spares forgets this spare too
     return false;
@@ -48,6 +53,8 @@ bool call_spare(int places) noexcept {
 }
 
 } // namespace
+
+[[gnu::noinline]] std::chrono::nanoseconds time_lent() noexcept { return lent_so_far; }
 
 // Where no spare is called, an active spare may have looked for work before this place was lent,
 // and sleep now. So a thread that sleeps is woken, and looks again.
@@ -86,7 +93,7 @@ void yield_actions(role& inner) noexcept {
       yielding->starting = true;
       yielding->starter->again = false;
       yielding->starter->anywhere = true;
-      make_ready_for_others(yielding->starter);
+      make_ready_for_all(yielding->starter);
     }
     group* const bound = at->bound.get();
     if (bound == nullptr || at->member.get())
@@ -126,16 +133,20 @@ lending::lending(vproc* lent, bool asleep) : lent_{lent} {
   if (!asleep)
     unpin_actions(lent_);
   lend_spare(places_);
+  begin_ = std::chrono::steady_clock::now();
 }
 
 lending::lending() : lending{blocking_vproc(), false} {}
 // A vproc that looks for work has no actions but those that the region has set aside.
 lending_asleep::lending_asleep(vproc* sleeper)
-    : lending{waits_in_region(sleeper) ? sleeper : nullptr, true} {}
+    : lending{waits_in_region(sleeper) ? sleeper : nullptr, true} {
+  NOPAL_CHECK(sleeper->actions.empty());
+}
 
 void lending::take_back() noexcept {
   if (lent_ == nullptr)
     return;
+  lent_so_far += std::chrono::steady_clock::now() - begin_;
   take_spare_back(places_);
   lend_arenas(bound_, member_, -1); // takes their places back
   lent_->blocked.subtract();
@@ -173,9 +184,12 @@ void rest_until_wanted(const vproc* host) noexcept {
     return;
   active -= 1; // before the wait: the next call of lend_spare calls this spare
   resting += 1;
+  idle.waiting.count_in();
   spare_wanted().wait(guard, [host] { return called > 0 || is_to_end(host); });
   if (called > 0)
     called -= 1;
+  else
+    idle.waiting.count_out();
 }
 
 void wake_resting_spares() noexcept {

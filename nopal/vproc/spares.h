@@ -14,6 +14,8 @@
 
 #include "nopal/config.h"
 
+#include <chrono>
+
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
@@ -36,6 +38,7 @@ private:
   void take_back() noexcept;
 
   vproc* const lent_;
+  std::chrono::steady_clock::time_point begin_;
   int places_ = 0;
   bool goes_back_ = false; // the strand goes on without its actions, and soon to its scheduler
   group* bound_ = nullptr; // the innermost arena of which a place is lent, if it is one
@@ -46,6 +49,9 @@ private:
 struct lending_asleep : lending {
   explicit lending_asleep(vproc* sleeper);
 };
+
+// How long the calling thread has lent its place so far, while it blocked or slept.
+std::chrono::nanoseconds time_lent() noexcept;
 
 // Lend and take back the places of threads alone, without arenas and actions.
 void lend_spare(int places = 1) noexcept;

@@ -104,13 +104,17 @@ void rest() noexcept {
   if (anything_competes() &&
       state.compare_exchange_strong(expected, ticking, base::relaxed, base::relaxed))
     return;
+  idle.waiting.count_in();
   while (state.load(base::relaxed) == resting)
     base::futex_wait(state, resting);
+  idle.waiting.count_out();
 }
 
 [[noreturn]] void* run_timer(void*) noexcept {
   for (unsigned quiet = 0;;) {
+    idle.waiting.count_in(); // a tick finds nothing to do where all others wait
     base::sleep_us(tick_us);
+    idle.waiting.count_out();
     quiet = tick() ? 0 : quiet + 1;
     if (quiet < kQuietTicks)
       continue;

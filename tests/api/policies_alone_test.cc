@@ -123,7 +123,7 @@ TEST(policies_alone, to_block_uses_no_share) {
       nopal::blocking([] { std::this_thread::sleep_for(std::chrono::milliseconds(200)); });
       const auto end = std::chrono::steady_clock::now();
       blocked = std::chrono::duration<double>(end - begin).count();
-      nopal::yield();
+      nopal::poll(); // goes back to its scheduler, and its turn ends
       used = by_shares.used();
     });
   });

@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <ostream>
 #include <streambuf>
 
@@ -82,6 +83,9 @@ template <class Derived, int Threads> struct scenario : rl::test_suite<Derived, 
   static constexpr bool must_fail = false;
   scenario() { futexes.clear(); }
 };
+
+// How long a thread waits.
+inline constexpr auto for_ever = [] { return std::numeric_limits<std::int64_t>::max(); };
 
 inline void check(bool condition, const char* what,
                   base::place at = base::place::current()) noexcept {
@@ -197,6 +201,11 @@ private:
 namespace nopal::base {
 
 inline void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
+  model::futexes.wait(word, expected);
+}
+
+inline void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected,
+                             std::int64_t) noexcept {
   model::futexes.wait(word, expected);
 }
 

@@ -34,7 +34,7 @@ struct handed_to_sleeper : scenario<handed_to_sleeper, 2> {
     }
     place.announce(idle);
     if (!there.load(base::relaxed) && !cancels) {
-      place.wait();
+      place.wait(idle, for_ever);
       check(gift == 1, "woken without a reason");
     } else {
       place.cancel(idle);
@@ -68,7 +68,7 @@ struct finished_scope : scenario<finished_scope, 2> {
       if (finished.load(base::acquire) != nullptr)
         parking.cancel(idle);
       else
-        parking.wait();
+        parking.wait(idle, for_ever);
     }
     next->resume();
   }
@@ -129,7 +129,7 @@ struct two_groups : scenario<two_groups, 4> {
       if (anything_left())
         parking[self].cancel(idle);
       else
-        parking[self].wait();
+        parking[self].wait(idle, for_ever);
       idle.searching.fetch_add(1, base::seq_cst);
     }
     idle.searching.fetch_sub(1, base::seq_cst);

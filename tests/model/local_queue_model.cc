@@ -109,7 +109,7 @@ template <bool Fenced> struct sleeper : scenario<sleeper<Fenced>, 2>, queue_stat
       if (!ready.empty())
         parking.cancel(idle);
       else
-        parking.wait();
+        parking.wait(idle, for_ever);
     }
   }
   void after() { check_all(); }

@@ -46,6 +46,7 @@ HEADERS = (
     "nopal/sync/idle_list.h",
     "nopal/sync/once_event.h",
     "nopal/sync/parking.h",
+    "nopal/sync/waiting_threads.h",
     "nopal/sync/provision.h",
     "nopal/sync/shared_queue.h",
     "nopal/sync/wait_list.h",

@@ -72,7 +72,7 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
     if (deque.has_work(wanted()))
       parking[self].cancel(idle);
     else
-      parking[self].wait();
+      parking[self].wait(idle, for_ever);
     if (pool)
       idle.searching.fetch_add(1, base::seq_cst);
   }

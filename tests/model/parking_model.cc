@@ -29,7 +29,7 @@ struct no_fence : scenario<no_fence, 2> {
     if (cancels)
       place.cancel(idle);
     else
-      place.wait();
+      place.wait(idle, for_ever);
     if (!cancels || woken)
       check(gift == 1, "woken before what it was woken for");
   }
@@ -59,11 +59,67 @@ struct woken_at_once : scenario<woken_at_once, 3> {
         if (work.load(base::relaxed))
           pool.cancel(idle);
         else
-          pool.wait();
+          pool.wait(idle, for_ever);
       }
     }
   }
   void after() { check(idle.asleep.load(base::relaxed) == 0, "asleep does not count sleepers"); }
+};
+
+// One of two threads is always to run: each wakes the other before it falls asleep, and one ends
+// last. So neither finds at any time that both wait, and it finds so when it is true.
+struct all_wait : scenario<all_wait, 2> {
+  sync::idle_count idle;
+  sync::parking_place place[2];
+  base::atomic<int> turn{0};
+  bool ended[2] = {};
+
+  bool both_wait() noexcept {
+    const sync::waiting_threads::state seen = idle.waiting.look();
+    return seen.number() == 2 && idle.waiting.look() == seen;
+  }
+  void sleep(unsigned self) noexcept {
+    place[self].announce(idle);
+    if (turn.load(base::relaxed) == static_cast<int>(self))
+      return place[self].cancel(idle);
+    place[self].wait(idle, [this] {
+      check(!both_wait(), "all seem to wait, but one was woken");
+      return for_ever();
+    });
+  }
+  void thread(unsigned self) {
+    for (int times = 0; times < 2; ++times) {
+      while (turn.load(base::acquire) != static_cast<int>(self))
+        sleep(self);
+      turn.store(1 - static_cast<int>(self), base::release);
+      base::full_fence();
+      place[1 - self].wake(idle);
+    }
+  }
+  void after() { check(idle.waiting.look().number() == 0, "waiting does not count who waits"); }
+};
+
+// The converse: the last of two that fall asleep finds that both wait.
+struct last_finds_all : scenario<last_finds_all, 2> {
+  sync::idle_count idle;
+  sync::parking_place place[2];
+  base::atomic<int> found{0};
+
+  void thread(unsigned self) {
+    place[self].announce(idle);
+    place[self].wait(idle, [this] {
+      if (idle.waiting.look().number() == 2) {
+        found.fetch_add(1, base::relaxed);
+        place[0].wake(idle);
+        place[1].wake(idle);
+      }
+      return for_ever();
+    });
+  }
+  void after() {
+    check(found.load(base::relaxed) >= 1, "nobody found that all wait");
+    check(idle.waiting.look().number() == 0, "waiting does not count who waits");
+  }
 };
 
 } // namespace
@@ -76,5 +132,8 @@ int main(int argc, char** argv) {
   models.full<no_fence>("no fence but the place's");
   models.random<woken_at_once>("one woken while it falls asleep, one asleep", 2);
   models.bounded<woken_at_once>("one woken while it falls asleep, one asleep", 2);
+  models.random<all_wait>("two that wake each other", 2);
+  models.bounded<all_wait>("two that wake each other", 2);
+  models.random<last_finds_all>("two that fall asleep");
   return models.result();
 }

@@ -124,7 +124,7 @@ template <course Course> struct waits_with_a_fork : scenario<waits_with_a_fork<C
       if (anything_left())
         parking.cancel(idle);
       else
-        parking.wait();
+        parking.wait(idle, for_ever);
       idle.searching.fetch_add(1, base::seq_cst);
     }
     idle.searching.fetch_sub(1, base::seq_cst);

@@ -61,7 +61,7 @@ struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle
     if (ready.holds(wanted()))
       this->parking[self].cancel(this->idle);
     else
-      this->parking[self].wait();
+      this->parking[self].wait(idle, for_ever);
     if (!bound)
       this->idle.searching.fetch_add(1, base::seq_cst);
   }
@@ -130,7 +130,7 @@ struct comes_into_use : scenario<comes_into_use, 2>, idle_workers<1> {
       if (has_work())
         parking[1].cancel(idle);
       else
-        parking[1].wait();
+        parking[1].wait(idle, for_ever);
     }
   }
 
@@ -183,7 +183,7 @@ struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
       idle.searching.fetch_sub(1, base::seq_cst);
       base::full_fence();
       if (!ready.holds(any) && !over.load(base::relaxed))
-        parking[1].wait();
+        parking[1].wait(idle, for_ever);
       else
         parking[1].cancel(idle);
       idle.searching.fetch_add(1, base::seq_cst);

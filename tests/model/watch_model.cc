@@ -53,10 +53,14 @@ template <bool Publishes> struct two_strands : scenario<two_strands<Publishes>, 
   base::atomic<int> ready{0};
   base::atomic<int> finished{0}; // worker 0's own
   static inline two_strands* the_model = nullptr;
-  sync::watch events{{[]() noexcept { the_system->wait(); },
+  sync::watch events{{[](std::int64_t) noexcept {
+                        the_system->wait();
+                        return true;
+                      },
                       []() noexcept { the_system->raise(fake_system::interrupted); },
                       []() noexcept { the_model->make_ready(the_system->found); },
-                      []() noexcept { the_model->make_ready(the_system->take()); }}};
+                      []() noexcept { the_model->make_ready(the_system->take()); },
+                      []() noexcept { return true; }}};
   int taken = 0;
 
   void before() {
@@ -102,9 +106,9 @@ template <bool Publishes> struct two_strands : scenario<two_strands<Publishes>, 
     if (wanted_by(self).load(base::relaxed) > 0) {
       parking[self].cancel(idle);
     } else if (!events.take()) {
-      parking[self].wait();
+      parking[self].wait(idle, for_ever);
     } else {
-      parking[self].wait_for(events, idle);
+      parking[self].wait_for(events, idle, for_ever);
       begin_search();
       events.call.deliver();
       events.leave();

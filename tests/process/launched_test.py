@@ -55,6 +55,8 @@ _SENTENCE = re.compile(
     r"^nopal: (process \d+ has died before the computation has ended, so this process ends too"
     r"|another process of this machine has died before the computation has begun, so this process "
     r"ends too"
+    r"|\d of the \d processes of this machine have come, and the launcher begins no more: another "
+    r"one has died, so this process ends too"
     r"|process \d+ cannot be reached by TCP at any address of its machine"
     r"|(process \d+|another process) cannot be reached any more \(.*\), so this process ends too"
     r"|UCX cannot answer another process any more, which has probably died, so this process ends "
@@ -223,8 +225,8 @@ def unheard(texts_of_survivors, mpi):
 
 
 class Killing:
-    """Four processes that compute until they are killed, and what becomes of them. So many have come
-    to the first instruction of main."""
+    """Four processes that compute until they are killed, and what becomes of them. So many have
+    come to the first instruction of main."""
 
     processes = 4
 

@@ -5,6 +5,7 @@
 #include "nopal/stack/small.h"
 #include "nopal/stack/stack.h"
 #include "tests/api/support.h"
+#include "tests/stack/limited.h"
 
 #include <gtest/gtest.h>
 
@@ -135,6 +136,23 @@ TEST(small_death, the_guard_faults_after_many_were_released) {
       },
       "");
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(NOPAL_TSAN) // their shadow memory counts, too
+TEST(small_death, all_are_in_use) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        nopal_test::limit(RLIMIT_AS, std::size_t{8} << 30);
+        open_once();
+        for (;;)
+          small::acquire();
+      },
+      testing::ExitedWithCode(70),
+      "^nopal: all [0-9]+ stacks of fibers are in use, as many as the limit on virtual memory "
+      "\\(ulimit -v\\) allows: raise that, lower NOPAL_FIBER_STACK_SIZE or NOPAL_STACK_SIZE, or "
+      "let fewer fibers begin before others end\n$");
+}
+#endif
 
 // Each guard splits a mapping where the kernel has no guard regions.
 TEST(small, says_how_many_there_may_be) {

@@ -67,6 +67,21 @@ TEST_F(stacks, below_a_stack_nothing_may_be_touched) {
   stack::release(a);
 }
 
+using stacks_death = stacks;
+
+TEST_F(stacks_death, all_are_in_use) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        for (;;)
+          stack::acquire();
+      },
+      testing::ExitedWithCode(70),
+      "^nopal: all [0-9]+ stacks are in use, as many as (a quarter of vm.max_map_count allows: "
+      "raise that|the reserved address space allows); let fewer strands wait at a time, or let "
+      "spawned fibers wait, of which there may be more\n$");
+}
+
 TEST_F(stacks, are_used_again) {
   const stack_id a = stack::acquire();
   const stack_id b = stack::acquire();

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
+#include <limits>
 #include <thread>
 #include <vector>
 
@@ -14,6 +16,8 @@ namespace {
 
 using nopal::sync::idle_count;
 using nopal::sync::parking_place;
+
+constexpr auto for_ever = [] { return std::numeric_limits<std::int64_t>::max(); };
 
 TEST(parking, a_thread_that_is_awake_is_not_woken) {
   idle_count count;
@@ -40,7 +44,7 @@ TEST(parking, is_woken_once) {
   EXPECT_TRUE(place.wake(count));
   EXPECT_FALSE(place.wake(count));
   EXPECT_EQ(count.asleep.load(), 0u);
-  place.wait(); // returns at once
+  place.wait(count, for_ever); // returns at once
   EXPECT_FALSE(place.wake(count));
 }
 
@@ -67,6 +71,23 @@ TEST(parking, nobody_is_wanted_while_somebody_searches) {
   place.cancel(count);
 }
 
+TEST(parking, one_that_waits_counts_until_it_is_woken) {
+  idle_count count;
+  parking_place place;
+  place.announce(count);
+  const auto before = count.waiting.look();
+  EXPECT_EQ(before.number(), 0u);
+  bool counted = false;
+  place.wait(count, [&] { // is woken while it waits
+    counted = count.waiting.look().number() == 1;
+    EXPECT_TRUE(place.wake(count));
+    return std::numeric_limits<std::int64_t>::max();
+  });
+  EXPECT_TRUE(counted);
+  EXPECT_EQ(count.waiting.look().number(), 0u);
+  EXPECT_NE(count.waiting.look(), before) << "that one was woken does not show";
+}
+
 // A sleeper looks for tickets, announces, looks again, and sleeps; publishers leave a ticket and
 // then look for a sleeper. Were a wake-up lost, the last tickets would never be taken.
 TEST(parking, no_wake_up_is_lost) {
@@ -86,7 +107,7 @@ TEST(parking, no_wake_up_is_lost) {
       if (tickets.load(std::memory_order_relaxed) != 0)
         place.cancel(count);
       else
-        place.wait();
+        place.wait(count, for_ever);
     }
   });
   std::vector<std::thread> publishers;
@@ -103,6 +124,7 @@ TEST(parking, no_wake_up_is_lost) {
   sleeper.join();
   EXPECT_EQ(taken, kTickets * kPublishers);
   EXPECT_EQ(count.asleep.load(), 0u);
+  EXPECT_EQ(count.waiting.look().number(), 0u);
 }
 
 } // namespace

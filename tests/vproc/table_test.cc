@@ -181,5 +181,30 @@ TEST(table, a_worker_is_left_to_the_next_thread_without_what_is_its_threads) {
   EXPECT_EQ(*own.worker()->error_at(), 0);
 }
 
+TEST(table_death, more_threads_than_there_is_room_for) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        for (;;)
+          nopal::vproc::take_vproc();
+      },
+      testing::ExitedWithCode(70),
+      "^nopal: more than 8192 threads use Nopal at the same time, blocked ones counted; let fewer "
+      "be in nopal::blocking, which a nopal::semaphore bounds\n$");
+}
+
+TEST(table_death, more_regions_than_there_is_room_for) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        nopal::vproc::vproc* const host = nopal::vproc::take_vproc();
+        for (;;)
+          take_worker(host);
+      },
+      testing::ExitedWithCode(70),
+      "^nopal: more than 8192 threads and affine regions use Nopal at the same time, blocked ones "
+      "counted; let fewer be in nopal::blocking, which a nopal::semaphore bounds\n$");
+}
+
 } // namespace
 } // namespace nopal_test

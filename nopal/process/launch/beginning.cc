@@ -10,43 +10,32 @@
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <memory>
 #include <poll.h>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <unistd.h>
-#include <utility>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
 constexpr int looks_a_second = 1000 / look_every_ms;
-// A launcher that has slept so long, or has had so much time of a processor, since it began one
-// begins no more.
-constexpr int pause_s = 3;
+// A launcher that has begun none for so long, and has none that is about to come, begins no more.
+constexpr int pause_s = 10;
 // For a death on another machine, whose children this process cannot see.
 constexpr int limit_s = 300;
 
-// What /proc says of a process or a thread, after its name in parentheses: "state parent ...". "X":
-// it is gone.
+// What /proc says of a process behind its name: "state parent ...". "X": it is gone.
 std::string state_and_parent(pid_t process) {
   const std::string stat = config::read_file("/proc/" + std::to_string(process) + "/stat").text;
   const std::size_t name_end = stat.rfind(')');
   return name_end == std::string::npos ? "X" : stat.substr(name_end + 2);
 }
-// In hundredths of a second, which are the system's ticks.
-long processor_time_of(pid_t process) {
-  std::istringstream words{state_and_parent(process)};
-  std::vector<std::string> all{std::istream_iterator<std::string>{words}, {}};
-  constexpr std::size_t user = 11; // then the system's
-  return all.size() > user + 1 ? std::stol(all[user]) + std::stol(all[user + 1]) : 0;
-}
-// Not while it sleeps or has ended.
-bool is_active(pid_t process) {
+bool is_active(pid_t process) { // it neither sleeps nor has ended
   return std::string_view("SZX").find(state_and_parent(process)[0]) == std::string_view::npos;
 }
 
@@ -56,27 +45,17 @@ bool has_variable(pid_t process, const char* variable) {
   return environment.find('\0' + std::string(variable) + '=') != std::string::npos;
 }
 
-struct family {
-  std::vector<pid_t> children; // of all threads: a launcher may begin processes by several
-  bool active = false;         // some thread is
-};
-family family_of(pid_t process) {
-  family found;
+// The children of all threads of a process: a launcher may begin processes by several.
+std::vector<pid_t> children_of(pid_t process) {
+  std::vector<pid_t> all;
   std::error_code unread;
   const std::filesystem::directory_iterator threads{"/proc/" + std::to_string(process) + "/task",
                                                     unread};
   for (const auto& thread : threads) {
-    found.active |= is_active(std::atoi(thread.path().filename().c_str()));
-    const std::string text = config::read_file(thread.path() / "children").text;
-    char* end = nullptr;
-    for (const char* at = text.c_str();; at = end) {
-      const auto child = static_cast<pid_t>(std::strtol(at, &end, 10));
-      if (end == at)
-        break;
-      found.children.push_back(child);
-    }
+    std::ifstream children{thread.path() / "children"};
+    all.insert(all.end(), std::istream_iterator<pid_t>{children}, {});
   }
-  return found;
+  return all;
 }
 
 // The processes of the program on this machine, as far as they have been seen.
@@ -94,42 +73,36 @@ public:
       close(each.fd);
   }
 
-  // How long it takes until all have begun depends on the load. So time does not count in which the
-  // launcher, or a child that is to become one of them, waits for a processor: else one that has
-  // not come might be called dead.
   void look() {
     if (wanted_ == 0 || seen_.size() < wanted_)
       look_for_more();
-    if (poll(ends_.data(), ends_.size(), 0) > 0 ||
-        (seen_.size() < wanted_ && waited_ > 100 * pause_s))
+    if (poll(ends_.data(), ends_.size(), 0) > 0)
       base::die("another process of this machine has died before the computation has begun, so "
                 "this process ends too");
+    if (seen_.size() < wanted_ && vain_looks_ > pause_s * looks_a_second)
+      base::die("%zu of the %zu processes of this machine have come, and the launcher begins no "
+                "more: another one has died, so this process ends too",
+                seen_.size(), wanted_);
     if (++looks_ > limit_s * looks_a_second)
-      base::die("the processes that the launcher of MPI has begun have not come together within %d "
-                "seconds: one may have died, or cannot be reached",
-                limit_s);
+      base::die("not all processes have come within %d seconds: one may have died", limit_s);
   }
 
 private:
-  // A launcher has other children too, and a child of it is no process of the program yet before it
-  // has begun the program: so one counts that has the launcher's variable.
+  // A launcher has other children too, and a child is no process of the program yet before it has
+  // the launcher's variable. On a loaded machine that takes long: one that runs is waited for.
   void look_for_more() {
-    const family launchers = family_of(launcher_);
-    const long used = processor_time_of(launcher_);
-    waited_ += used - std::exchange(used_, used);
-    bool active = launchers.active;
-    for (const pid_t child : launchers.children) {
+    ++vain_looks_;
+    for (const pid_t child : children_of(launcher_)) {
       if (std::ranges::count(seen_, child) != 0)
         continue;
-      active |= is_active(child);
+      if (is_active(child))
+        vain_looks_ = 0;
       if (!has_variable(child, variable_))
         continue;
       ends_.push_back({descriptor_of(child, "another process of this machine"), POLLIN, 0});
       seen_.push_back(child);
-      waited_ = 0;
+      vain_looks_ = 0;
     }
-    if (!active)
-      waited_ += look_every_ms / 10;
   }
 
   const char* const variable_;
@@ -138,8 +111,7 @@ private:
   std::vector<pid_t> seen_;
   std::vector<pollfd> ends_; // a descriptor of each
   int looks_ = 0;
-  long used_ = 0;   // the launcher's time of a processor
-  long waited_ = 0; // in hundredths of a second since the last came, as far as it counts
+  int vain_looks_ = 0; // in a row
 };
 
 } // namespace

@@ -39,32 +39,15 @@ const known_mpi& own_mpi() {
   return std::strstr(text, known_mpis[0].name) != nullptr ? known_mpis[0] : known_mpis[1];
 }
 
-bool is_begun_by(const known_mpi& mpi) noexcept {
-  return std::getenv(mpi.size) != nullptr || std::getenv(mpi.number) != nullptr;
-}
-
 bool uses_ucx(engine carrier) noexcept {
   return carrier == engine::ucx || carrier == engine::ucx_messages;
 }
 
-const char* name_of_level(int level) noexcept {
-  return level == MPI_THREAD_MULTIPLE     ? "MPI_THREAD_MULTIPLE"
-         : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
-         : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
-                                          : "MPI_THREAD_SINGLE";
-}
+constexpr const char* name_of_level[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED",
+                                         "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"};
+static_assert(MPI_THREAD_SINGLE == 0 && MPI_THREAD_MULTIPLE == 3);
 
-constexpr int end_limit_s = 10; // ample, since all processes have met before
-
-// Ends the process if MPI_Finalize takes longer than the limit.
-void finalize() {
-  watch limit;
-  limit.start({}, 1000 * end_limit_s, [] {
-    base::die("MPI_Finalize has not returned within %d seconds after all processes had come to it",
-              end_limit_s);
-  });
-  MPI_Finalize();
-}
+constexpr int end_limit_s = 60; // ample, since all processes have met before
 
 class mpi_launch final : public launch {
 public:
@@ -78,11 +61,11 @@ public:
     const int wanted = uses_ucx(carrier_) ? MPI_THREAD_FUNNELED : MPI_THREAD_SERIALIZED;
     const int got = initialise(wanted);
     find_place(settings.processes);
-    require_agreement(*this, settings, carrier, name_of_level(got));
+    require_agreement(*this, settings, carrier, name_of_level[got]);
     if (got < wanted)
-      base::die("MPI is needed with %s at least, and %s %s", name_of_level(wanted),
+      base::die("MPI is needed with %s at least, and %s %s", name_of_level[wanted],
                 initialises_mpi_ ? "offers only" : "the program has initialised it with",
-                name_of_level(got));
+                name_of_level[got]);
     std::vector<watch::watched> others = ring_.connect(*this);
     if (mpi != nullptr)
       others.push_back(watched(launcher));
@@ -125,8 +108,14 @@ public:
       connected_->close();
     MPI_Comm_free(&all_);
     ring_.meet();
+    watch limit;
+    limit.start({}, 1000 * end_limit_s, [] {
+      base::die(
+          "MPI_Finalize has not returned within %d seconds after all processes had come to it",
+          end_limit_s);
+    });
     if (initialises_mpi_)
-      finalize();
+      MPI_Finalize();
     ring_.end_well();
     watch_.stop();
   }
@@ -195,7 +184,7 @@ std::unique_ptr<launch> begin_launch(const options& settings) {
   if (after != 0)
     base::die("MPI has ended, with the session before or by the program: a program that makes "
               "several sessions initialises and ends MPI itself");
-  const bool begun = is_begun_by(own);
+  const bool begun = std::getenv(own.size) != nullptr || std::getenv(own.number) != nullptr;
   const bool launched = begun || before != 0;
   // Under the launcher of the other MPI each process would have a world of its own, and compute all
   // by itself.

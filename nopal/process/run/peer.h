@@ -92,8 +92,7 @@ private:
 
 // A message takes time of the processor on which another process computes. So a thief whose request
 // was in vain makes the next one only after a while, which doubles each time up to a millisecond,
-// then grows with the time that it has been idle. It looks at processes of its own machine
-// meanwhile.
+// then grows with the time that it has been idle. It looks at its own machine meanwhile.
 template <class Clock> class pause_by {
 public:
   bool is_over() const noexcept { return Clock::now() >= until_; }

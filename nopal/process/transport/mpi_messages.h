@@ -2,10 +2,7 @@
 // The engine between machines where MPI alone carries the data: messages, which a thread of the
 // other process answers.
 //
-// MPI has one-sided operations too. But those would have to be atomic to the owner's instructions
-// (queue.h), which MPI promises nowhere; a thread of the owner's process has such instructions.
-//
-// That thread polls, since MPI cannot say when something arrives: at once after a message, then
+// The thread polls, since MPI cannot say when something arrives: at once after a message, then
 // less and less often, down to once a millisecond. The thread that runs tasks answers too while it
 // waits for an answer or for work. One of the two calls MPI at a time (MPI_THREAD_SERIALIZED):
 // under the lock, in calls that return at once.
