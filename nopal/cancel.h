@@ -270,7 +270,7 @@ public:
 
   // The children that run are told to stop, and others are not begun. Does not wait for them. The
   // first call's reason is kept, if there is memory for it.
-  void cancel(std::exception_ptr reason = nullptr) noexcept {
+  NOPAL_OWN void cancel(std::exception_ptr reason = nullptr) noexcept {
     cancel::cancel(frame_.node, std::move(reason));
   }
   // Whether it was cancelled itself, and why: null if nobody said so.

@@ -5,6 +5,7 @@
 //
 // The calls and their order are those of vproc/alarms.cc (run, timed_wait::wake). Time passes only
 // while that thread sleeps until an alarm of the day is due; it does not live to see the next day.
+#define NOPAL_MODEL_OF_TIME
 #include "mortal.h"
 
 #include "nopal/sync/alarm_queue.h"

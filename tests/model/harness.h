@@ -204,10 +204,12 @@ inline void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noex
   model::futexes.wait(word, expected);
 }
 
+#if !defined(NOPAL_MODEL_OF_TIME) // such a model defines it itself
 inline void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected,
                              std::int64_t) noexcept {
   model::futexes.wait(word, expected);
 }
+#endif
 
 inline void futex_wake_one(atomic<std::uint32_t>& word) noexcept { model::futexes.wake_one(word); }
 

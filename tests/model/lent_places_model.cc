@@ -134,7 +134,7 @@ template <int Threads, int Fibers> struct pool {
     if (has_work() || ended.load(base::relaxed))
       parking[self].cancel(idle);
     else
-      parking[self].wait();
+      parking[self].wait(idle, for_ever);
     begin_search(self);
   }
   // A vproc that is bound to no group looks for a fiber until it has one, or the pool ends.
@@ -198,7 +198,7 @@ struct region {
         continue;
       }
       lend();
-      parking.wait();
+      parking.wait(idle, for_ever);
       take_back();
     }
   }

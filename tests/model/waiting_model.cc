@@ -61,7 +61,7 @@ struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle
     if (ready.holds(wanted()))
       this->parking[self].cancel(this->idle);
     else
-      this->parking[self].wait(idle, for_ever);
+      this->parking[self].wait(this->idle, for_ever);
     if (!bound)
       this->idle.searching.fetch_add(1, base::seq_cst);
   }
