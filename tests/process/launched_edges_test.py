@@ -111,8 +111,7 @@ def main(mpi, path, program, times):
     before = one_host.left_behind()
     launcher = one_host.Launcher(mpi, path, program)
     problems = check_edges(launcher, int(times))
-    one_host.wait_until(lambda: not one_host.left_behind() - before)
-    problems += [f"{one} is left behind" for one in sorted(one_host.left_behind() - before)]
+    problems += one_host.what_stays_behind(before)
     for each in problems:
         print(each, file=sys.stderr)
     return 1 if problems else 0
