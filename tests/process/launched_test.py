@@ -113,10 +113,10 @@ def remove_what_killed_processes_leave(mpi, killed):
             ctypes.CDLL(None).shmctl(number, 0, None)  # IPC_RMID
     for name in os.listdir("/dev/shm"):
         path = f"/dev/shm/{name}"
-        if mpi == "mpich" and re.match("mpich_shar_tmp|ucx_shm_posix_", name):
-            if path not in mapped_files():
-                print(f"MPICH has left {path} behind")
-                os.unlink(path)
+        known = mpi == "mpich" and re.match("mpich_shar_tmp|ucx_shm_posix_", name)
+        if known and path not in mapped_files():
+            print(f"MPICH has left {path} behind")
+            os.unlink(path)
 
 
 class Launcher:
@@ -344,9 +344,8 @@ def check_launcher(launcher):
     problems = []
     for transport in TRANSPORTS:
         with tempfile.TemporaryDirectory() as folder:
-            words = [launcher.program, "34", "1000", folder]
             running = subprocess.Popen(
-                launcher.command(4, *words),
+                launcher.command(4, launcher.program, "34", "1000", folder),
                 env=environment(**TRANSPORTS[transport]),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -361,9 +360,8 @@ def check_launcher(launcher):
             said = texts(folder)
             for one in filter(is_alive, said):
                 os.kill(one, signal.SIGKILL)
-            remove_what_killed_processes_leave(
-                launcher.mpi, said if launcher.mpi == "mpich" else []
-            )
+            killed = said if launcher.mpi == "mpich" else []
+            remove_what_killed_processes_leave(launcher.mpi, killed)
             if launcher.mpi == "openmpi":
                 problems += [f"{transport}: {each}" for each in unheard(said, launcher.mpi)]
                 problems += [
@@ -376,14 +374,9 @@ def check_launcher(launcher):
 
 def what_stays_behind(before):
     """Nothing if at one moment nothing was left: other tests make and remove files meanwhile."""
-    left = set()
-
-    def none_is():
-        left.clear()
-        left.update(left_behind() - before)
-        return not left
-
-    return [] if wait_until(none_is) else [f"{one} is left behind" for one in sorted(left)]
+    seen = []
+    wait_until(lambda: seen.append(left_behind() - before) or not seen[-1])
+    return [f"{one} is left behind" for one in sorted(seen[-1])]
 
 
 def main(case, mpi, path, program, more=None):
