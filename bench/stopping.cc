@@ -41,7 +41,8 @@ double median(std::vector<double> all) {
 // Fibers of the calling computation that wait until `end`.
 class waiting_fibers {
 public:
-  template <class WaitIn> waiting_fibers(long number, WaitIn wait_in) {
+  // Each fiber waits in so many strands.
+  template <class WaitIn> waiting_fibers(long number, WaitIn wait_in, long strands = 1) {
     for (long i = 0; i < number; ++i)
       nopal::spawn([this, wait_in] {
         wait_in([this] {
@@ -50,7 +51,7 @@ public:
           return 1;
         });
       });
-    while (begun_ < number) // an `either` may begin both alternatives
+    while (begun_ != number * strands)
       nopal::yield();
   }
   void end() { end_.set(1); }
@@ -122,7 +123,7 @@ private:
       others.end();
     });
     nopal::run([this] {
-      waiting_fibers others{number_ / 10, [](auto wait) { nopal::either(wait, wait); }};
+      waiting_fibers others{number_ / 10, [](auto wait) { nopal::either(wait, wait); }, 2};
       note("eithers_");
       others.end();
     });
