@@ -135,5 +135,12 @@ struct fork_record {
   }
 };
 
+// All workers of a baseline see all frames.
+inline scope_frame* name_of(scope_frame* scope) noexcept { return scope; }
+inline scope_frame* scope_of(const scope_frame* named) noexcept {
+  return const_cast<scope_frame*>(named);
+}
+inline void see(const scope_frame*, stack::stack_id = stack::no_stack) noexcept {}
+
 } // namespace nopal::inline NOPAL_ABI::join
 NOPAL_HIDDEN_END

@@ -18,9 +18,10 @@
 // stack that the worker uses, and begins with a mark (stack/marks.h). It is gone when the child
 // returns. No index is loaded and stored, so forks do not wait for one another through memory. A
 // Record provides:
-//   frame()          what a thief resumes; valid as long as the fork is open
-//   complete(split)  called once, before the fork becomes public; `split` must be given to adopt
-//                    if the frame is stolen and later resumed on the stack on which it lies
+//   complete(split, stack)  called once, before the fork becomes public, with the deque's stack
+//                           (no_stack, the default: the caller is the owner, and it is another).
+//                           Returns what a thief resumes. `split` must be given to adopt if that is
+//                           stolen and later resumed on the stack on which it lies
 //
 // The owner is the vproc that runs the worker. All others are thieves. A fork belongs to a group,
 // of which the deque knows only the address.
@@ -126,8 +127,7 @@ public:
   void publish_root(Record* record, void* group) noexcept {
     const base::locked guard{lock_};
     group_ = group;
-    record->complete(0);
-    ring_.push({record, record->frame(), group}, split_);
+    ring_.push({record, record->complete(0), group}, split_);
   }
 
   // Owner. Uses another stack, or none, from now on. On it all open forks at or above the split are
@@ -187,7 +187,7 @@ public:
       Record* oldest = oldest_private();
       if (oldest == nullptr && asked)
         limit_.note_search_in_vain();
-      if (oldest == nullptr || !Marks::claim(address(oldest)))
+      if (oldest == nullptr || !Marks::claim(address(oldest), offset()))
         return false;
       claiming_ = true;
       wanted_ = 2 * wanted_ < RingCapacity ? 2 * wanted_ : RingCapacity;
@@ -198,7 +198,7 @@ public:
     claiming_ = false;
     for (Record* oldest = nullptr; split_ > lowest && ring_.count() < wanted_ &&
                                    (oldest = oldest_private()) != nullptr &&
-                                   Marks::claimed(address(oldest));)
+                                   Marks::claimed(address(oldest), offset());)
       publish_claimed(oldest);
     return !ring_.empty();
   }
@@ -240,7 +240,7 @@ private:
     bool any = !ring_.empty(); // now: a thief may empty the ring before the return
     for (Record* oldest = nullptr;
          ring_.count() < wanted_ && (oldest = oldest_between(from, split_)) != nullptr;) {
-      Marks::claim(address(oldest));
+      Marks::claim(address(oldest), offset());
       publish_claimed(oldest);
       any = true;
     }
@@ -249,8 +249,8 @@ private:
 
   // Lock held; the ring is not full.
   void publish_claimed(Record* oldest) noexcept {
-    oldest->complete(split_);
-    ring_.push({oldest, oldest->frame(), group_}, split_);
+    Record* const seen = reinterpret_cast<Record*>(address(oldest) + offset());
+    ring_.push({oldest, seen->complete(split_, limit_.stack()), group_}, split_);
     split_ = address(oldest);
   }
 
@@ -262,7 +262,7 @@ private:
       const std::uintptr_t above = claimed - bottom();
       const std::uintptr_t from = claimed - (above < near ? above : near);
       Record* next = oldest_between(from, claimed);
-      if (next == nullptr || !Marks::claim(address(next)))
+      if (next == nullptr || !Marks::claim(address(next), offset()))
         break;
       claimed = address(next);
     }
@@ -270,17 +270,18 @@ private:
   }
 
   std::uintptr_t bottom() const noexcept { return Stacks::bottom(limit_.stack()); }
+  std::uintptr_t offset() const noexcept { return Stacks::offset(limit_.stack()); }
 
   // Lock held. Of the forks below the split the highest is the oldest.
   Record* oldest_private() const noexcept {
     return limit_.stack() == stack::no_stack ? nullptr : oldest_between(bottom(), split_);
   }
 
-  static Record* oldest_between(std::uintptr_t from, std::uintptr_t to) noexcept {
-    const std::uintptr_t found = Marks::highest(from, to);
+  Record* oldest_between(std::uintptr_t from, std::uintptr_t to) const noexcept {
+    const std::uintptr_t found = Marks::highest(from, to, offset());
     // The owner may push meanwhile: the search may pass a place before a fork is opened there, and
     // find a newer fork below. The older fork was marked first, so a second search finds it.
-    return reinterpret_cast<Record*>(found == 0 ? 0 : Marks::highest(found, to));
+    return reinterpret_cast<Record*>(found == 0 ? 0 : Marks::highest(found, to, offset()));
   }
 
   // Read at every fork; written by threads that want the owner's attention.

@@ -11,11 +11,10 @@ namespace {
 // A scope lies between the stack pointer and the frame pointer of the frame that constructed it.
 // If those are on different stacks, the scope was constructed after an earlier steal of the frame,
 // and the frame has less than half a stack, or it could not have been stolen.
-bool lies_in_its_frame(const scope_frame* scope) noexcept {
-  const auto at = reinterpret_cast<std::uintptr_t>(scope);
+bool lies_in_its_frame(std::uintptr_t at, const scope_frame* scope, stack::stack_id on) noexcept {
   const std::uintptr_t low = scope->stack_pointer;
   const std::uintptr_t high = scope->base_of_frame();
-  return at < high && at >= (stack::together(low, high) ? low : high - stack::size() / 2);
+  return at < high && at >= (stack::together(low, high, on) ? low : high - stack::size() / 2);
 }
 
 // Reads a word of a frame that its owner may be using: the owner does not write this word.
@@ -26,26 +25,44 @@ NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
 
 } // namespace
 
-void fork_record::complete(std::uintptr_t taken_above) noexcept {
+scope_state* fork_record::complete(std::uintptr_t taken_above, stack::stack_id on) noexcept {
   base::happens_after(this); // ThreadSanitizer does not see how the deque has found the record
-  scope_frame* const scope = this->scope();
+  scope_frame* const scope = stack::seen(on, this->scope());
   scope->activate(); // before resume_at changes: it still tells where the return address lies
-  scope->state().structured = kind() == fork_kind::structured;
-  NOPAL_ASSERT(lies_in_its_frame(scope),
+  scope_state& state = scope->state();
+  state.structured = kind() == fork_kind::structured;
+  NOPAL_ASSERT(lies_in_its_frame(reinterpret_cast<std::uintptr_t>(this->scope()), scope, on),
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");
-  scope->resume_at = return_address(scope->resume_at);
+  scope->resume_at = return_address(stack::seen(on, scope->resume_at));
   steals_before = scope->steals();
   if (steals_before == 0) // after a steal the record lies on a thief's stack
   {
-    scope->state().taken_above = taken_above;
-    scope->state().of_region = kind() == fork_kind::region; // before the first thief, who reads it
+    state.taken_above = taken_above;
+    state.of_region = kind() == fork_kind::region; // before the first thief, who reads it
+    state.scope = this->scope();
+    state.frame_low = scope->stack_pointer;
+    state.home = stack::is_ours(state.frame_low) ? stack::stack_of(state.frame_low, on)
+                                                 : stack::no_stack;
   }
-  const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : scope->state().stolen_at;
-  NOPAL_ASSERT(stack::together(at, reinterpret_cast<std::uintptr_t>(this)),
+  const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : state.stolen_at;
+  NOPAL_ASSERT(stack::together(at, reinterpret_cast<std::uintptr_t>(this) - stack::offset(on), on),
                "a scope was forked while one declared after it had children, or after one declared "
                "before it was joined; the scopes of a function must be forked and joined like "
                "nested blocks");
+  return &state;
+}
+
+void see(const scope_state* named, stack::stack_id on) noexcept {
+  if (!stack::view::on())
+    return;
+  stack::view::begin(on, named->frame_low, named->home);
+  stack::view::show(on);
+}
+
+void see(const scope_state* named) noexcept {
+  if (stack::view::on() && named->home != stack::no_stack)
+    stack::view::show(named->home);
 }
 
 } // namespace nopal::inline NOPAL_ABI::join

@@ -17,6 +17,7 @@
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
 #include "nopal/join/scope_state.h"
+#include "nopal/stack/bounds.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -119,7 +120,7 @@ enum class NOPAL_TYPE fork_kind : std::uintptr_t {
 
 // The record of an open fork. Its first word belongs to the deque (stack/marks.h).
 struct fork_record {
-  using frame_type = scope_frame;
+  using frame_type = scope_state;
 
   std::uintptr_t mark;
   std::uintptr_t scope_and_kind;
@@ -137,13 +138,21 @@ struct fork_record {
     return reinterpret_cast<scope_frame*>(scope_and_kind & ~std::uintptr_t{3});
   }
   fork_kind kind() const noexcept { return static_cast<fork_kind>(scope_and_kind & 3); }
-  scope_frame* frame() const noexcept { return scope(); }
-  // Makes the frame ready to be resumed (stack_map.h). Preconditions, checked: the scope is a local
-  // variable of the function that forks it, and scopes of a function are nested.
-  void complete(std::uintptr_t taken_above) noexcept;
+  // Makes the frame ready to be resumed (stack_map.h). The record's strand runs on the stack `on`;
+  // no_stack: it is the caller. Preconditions, checked: the scope is a local variable of the
+  // function that forks it, and scopes of a function are nested.
+  scope_state* complete(std::uintptr_t taken_above, stack::stack_id on = stack::no_stack) noexcept;
 };
 
 static_assert(offsetof(fork_record, mark) == 0);
+
+// How others name a main path that they may not see (stack/view.h).
+inline scope_state* name_of(scope_frame* scope) noexcept { return &scope->state(); }
+inline scope_frame* scope_of(const scope_state* named) noexcept { return named->scope; }
+// Makes the caller's process see the scope's frame: for a thief that goes on with it on its empty
+// stack `on`, or, after the join, on the frame's own stack.
+void see(const scope_state* named, stack::stack_id on) noexcept;
+void see(const scope_state* named) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::join
 NOPAL_HIDDEN_END

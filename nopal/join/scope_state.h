@@ -14,6 +14,7 @@
 #include "nopal/join/failure.h"
 #include "nopal/join/strand_state.h"
 #include "nopal/join/wait_free.h"
+#include "nopal/stack/bounds.h"
 
 #include <cstdint>
 
@@ -22,9 +23,16 @@ namespace nopal::inline NOPAL_ABI::join {
 
 inline constexpr std::int64_t no_failure = INT64_MAX;
 
+struct scope_frame;
+
 struct alignas(64) scope_state {
   base::atomic<std::uint32_t> next_free; // first: base/free_list.h
   wait_free join;
+  // Written when a fork is completed, for a thief that does not see the frame yet (stack/view.h):
+  // the scope; the stack that its function's frame lies on, and its lowest byte there.
+  scope_frame* scope;
+  stack::stack_id home;
+  std::uintptr_t frame_low;
   std::uintptr_t stolen_at;   // the main path's stack pointer since the last steal
   std::uintptr_t taken_above; // the lowest fork above the frame on its own stack that is taken
                               // (both valid if steals() > 0)

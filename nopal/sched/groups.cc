@@ -152,6 +152,8 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   self->group = begun; // before the deque adopts the stack in the group's name
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
+  if (stack::view::on())
+    stack::view::begin(self->stack, 0, stack::no_stack);
   self->adopt(self->stack, stack::top(self->stack), begun);
   if (begun->closed)
     vproc::open_arena(begun, vprocs == 0 ? 0 : static_cast<int>(vprocs) - 1);
@@ -189,6 +191,7 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
 // child and nobody has stolen its continuation.
 NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexcept {
   scope_frame* const scope = child.fork->scope();
+  stack::view::show(self->stack);
   base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   note_stack(self);
   // A stack of ours is among LeakSanitizer's roots already.

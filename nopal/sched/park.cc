@@ -114,7 +114,7 @@ signal enqueue_findable(fiber* strand) noexcept {
   if (stack::may_run_out() && self->stack == stack::no_stack)
     self->stack = stack::acquire();
   if (!strand->stack_in_use)
-    stack::retire(strand->stack_pointer);
+    stack::retire(strand->on, strand->stack_pointer);
   base::happens_before(strand);
   if (strand->waits != nullptr)
     schedule(self, enqueue_findable(strand));

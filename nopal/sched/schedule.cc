@@ -80,12 +80,13 @@ bool begins_another(vproc::vproc* host) noexcept {
 // reclaimed, and the reclaimer resumes it; or another thread, which was woken, resumes it. `self`
 // has no stack, or an empty one.
 NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
-  scope_frame* const scope = theft.continuation;
   self->group = theft.group; // the fork's, also for a vproc that is bound to no group
-  base::happens_after(scope);
   NOPAL_CHECK(self->stack != stack::no_stack || !stack::may_run_out());
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
+  join::see(theft.continuation, self->stack);
+  scope_frame* const scope = join::scope_of(theft.continuation);
+  base::happens_after(scope);
   const std::uintptr_t top = stack::top(self->stack);
   const std::uintptr_t at = thief_stack_pointer(top, scope);
   base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
@@ -115,7 +116,7 @@ NOPAL_SWITCHES void resume(worker* self, joined arrival) noexcept {
   // it.
   const bool root = scope == arrival.group->root;
   const stack::stack_id own = stack::stack_of(scope->stack_pointer);
-  if (!root && !stack::reuse(own, {scope, arrival.group}))
+  if (!root && !stack::reuse(own, {join::name_of(scope), arrival.group}))
     return;
   scope->state().join.reset(); // before the main path goes on, which may fork in the scope again
   self->host->count.resumptions.add(1);
@@ -129,6 +130,7 @@ NOPAL_SWITCHES void resume(worker* self, joined arrival) noexcept {
   if (self->stack != own && self->stack != stack::no_stack)
     stack::release(self->stack);
   self->stack = own;
+  join::see(join::name_of(scope));
   self->adopt(own, scope->state().taken_above, self->group);
   vproc::put_strand_state(self, scope->state().strand, scope->take_own_control());
   look_at_next_fork();
@@ -241,7 +243,7 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   if (self->holds_frame_of(scope)) {
     // The stack stays with the frame. The pages below the frame may be given back.
     if (!scope->state().join.last_child())
-      stack::retire(scope->stack_pointer);
+      stack::retire(self->stack, scope->stack_pointer);
     self->stack = stack::no_stack;
   } else {
     displace_stack(self->stack);

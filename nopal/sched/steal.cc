@@ -155,10 +155,13 @@ bool reclaim_stacks(worker* self, next_step& next) noexcept {
   if (self->host->bound.get() != nullptr || !stack::above_watermark() || !stack::reclaim(strand))
     return false;
   self->host->count.handoffs.add(1);
-  if (strand.group == nullptr) // a fiber; a main path's hand-over names its group
+  if (strand.group == nullptr) { // a fiber; a main path's hand-over names its group
     next = static_cast<fiber*>(strand.frame);
-  else
-    next = joined{static_cast<scope_frame*>(strand.frame), static_cast<group*>(strand.group)};
+    return true;
+  }
+  const auto* const named = static_cast<fork_record::frame_type*>(strand.frame);
+  join::see(named);
+  next = joined{join::scope_of(named), static_cast<group*>(strand.group)};
   return true;
 }
 

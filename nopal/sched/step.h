@@ -21,7 +21,7 @@ using vproc::signal;
 using vproc::worker;
 
 struct stolen {
-  scope_frame* continuation;
+  fork_record::frame_type* continuation;
   vproc::group* group;
 };
 struct joined { // all strands of a scope have arrived at its join

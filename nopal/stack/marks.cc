@@ -12,11 +12,12 @@ namespace nopal::stack {
 using word = std::uintptr_t;
 constexpr word kPagesAtOnce = 64; // the most that which_resident takes
 
-[[gnu::noinline]] NOPAL_READS_FRAMES word marks::highest_in(word from, word to) noexcept {
+[[gnu::noinline]] NOPAL_READS_FRAMES word marks::highest_in(word from, word to,
+                                                                word offset) noexcept {
   word found = 0;
   while (to > from && found == 0) {
     to -= sizeof(word);
-    if (is_mark(to, base::load_relaxed_word(to))) [[unlikely]]
+    if (is_mark(to, base::load_relaxed_word(to + offset))) [[unlikely]]
       found = to;
   }
   base::acquire_what_was_read(); // M
@@ -24,17 +25,17 @@ constexpr word kPagesAtOnce = 64; // the most that which_resident takes
   return found;
 }
 
-[[gnu::noinline]] NOPAL_READS_FRAMES bool marks::claim(word at) noexcept {
+[[gnu::noinline]] NOPAL_READS_FRAMES bool marks::claim(word at, word offset) noexcept {
   const base::reading_frames reading;
   word found = open_mark(at);
-  const bool yes = base::replace_word(at, found, claimed_mark(at)) || found == claimed_mark(at);
+  const bool yes = base::replace_word(at + offset, found, claimed_mark(at)) || found == claimed_mark(at);
   arch::forget_registers();
   return yes;
 }
 
-[[gnu::noinline]] NOPAL_READS_FRAMES bool marks::claimed(word at) noexcept {
+[[gnu::noinline]] NOPAL_READS_FRAMES bool marks::claimed(word at, word offset) noexcept {
   const base::reading_frames reading;
-  const bool yes = base::load_relaxed_word(at) == claimed_mark(at);
+  const bool yes = base::load_relaxed_word(at + offset) == claimed_mark(at);
   arch::forget_registers();
   return yes;
 }
@@ -59,23 +60,23 @@ constexpr word kPagesAtOnce = 64; // the most that which_resident takes
 // The walk reads the page where it begins. Deeper pages may never have been used, and reading would
 // give each of them a mapping, so the kernel is asked first which have memory. (A page that was
 // swapped out passes for an unused one until its owner reads it: its open forks must wait.)
-word marks::highest(word from, word to) noexcept {
+word marks::highest(word from, word to, word offset) noexcept {
   if (from >= to)
     return 0;
   const base::reading_frames reading;
   const word page = base::page_size();
   const word bottom = from & ~(page - 1);
   word low = std::max(bottom, (to - 1) & ~(page - 1));
-  word found = highest_in(std::max(from, low), to);
+  word found = highest_in(std::max(from, low), to, offset);
   while (found == 0 && low > bottom) {
     const word high = low;
     low = std::max(bottom, high - std::min(high, kPagesAtOnce * page));
-    const std::uint64_t there = base::which_resident(low, (high - low) / page);
-    if (there == 0 && base::resident_pages(reinterpret_cast<void*>(bottom), low - bottom) == 0)
+    const std::uint64_t there = base::which_resident(low + offset, (high - low) / page);
+    if (there == 0 && base::resident_pages(reinterpret_cast<void*>(bottom + offset), low - bottom) == 0)
       break; // no frame was ever so deep; otherwise this is the untouched middle of a large frame
     for (word at = high - page; at >= low && found == 0; at -= page)
       if ((there >> ((at - low) / page) & 1) != 0)
-        found = highest_in(std::max(from, at), at + page);
+        found = highest_in(std::max(from, at), at + page, offset);
   }
   return found;
 }

@@ -49,15 +49,18 @@ struct marks {
     return arch::halve_at_once(*static_cast<std::uintptr_t*>(at));
   }
 
-  // Any thread may call all that follows, for a stack whose memory stays. True: the fork is open,
-  // and is claimed now.
-  static bool claim(std::uintptr_t at) noexcept;
-  static bool claimed(std::uintptr_t at) noexcept; // the fork is open and claimed
+  // Any thread may call all that follows, for a stack whose memory stays. Addresses are those of
+  // the stack's strands; all processes see what lies at one of them `offset` further (view.h).
+  // True: the fork is open, and is claimed now.
+  static bool claim(std::uintptr_t at, std::uintptr_t offset = 0) noexcept;
+  // The fork is open and claimed.
+  static bool claimed(std::uintptr_t at, std::uintptr_t offset = 0) noexcept;
   static bool is_open(std::uintptr_t at) noexcept; // the fork is open, claimed or not
 
   // The highest address in [from, to) of an open fork's record, or 0. The range is empty, or lies
   // in one stack; its ends are 8-aligned.
-  static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept;
+  static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to,
+                                std::uintptr_t offset = 0) noexcept;
 
   // The lowest such address. Each page of the range has frames.
   static std::uintptr_t lowest(std::uintptr_t from, std::uintptr_t to) noexcept;
@@ -72,7 +75,8 @@ private:
   static bool is_mark(std::uintptr_t at, std::uintptr_t word) noexcept {
     return (word | 1) == open_mark(at);
   }
-  static std::uintptr_t highest_in(std::uintptr_t from, std::uintptr_t to) noexcept;
+  static std::uintptr_t highest_in(std::uintptr_t from, std::uintptr_t to,
+                                   std::uintptr_t offset) noexcept;
 };
 
 } // namespace nopal::stack

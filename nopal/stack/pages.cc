@@ -107,12 +107,11 @@ void open_book(std::size_t stacks, std::size_t budget_bytes) noexcept {
 
 std::uint32_t budget_pages() noexcept { return budget; }
 
-void retire(std::uintptr_t from) noexcept {
-  const stack_id stack = stack_of(from - 1);
+void retire(stack_id stack, std::uintptr_t from) noexcept {
   if (small::holds(stack))
     return;
-  const std::uintptr_t low = bottom(stack);
-  const part dead{low, std::max(low, from & ~(base::page_size() - 1))};
+  const std::uintptr_t low = memory_bottom(stack);
+  const part dead{low, std::max(low, (from + offset(stack)) & ~(base::page_size() - 1))};
   const charge charged = budgeted() ? charge_for(dead) : charge{};
   tell(event::left, stack, dead.high);
   if (budgeted())
@@ -125,7 +124,7 @@ bool reuse(stack_id stack, handoff to_do) noexcept {
   charge charged;
   if (budgeted() && !retirements[large_ones.number_of(stack)].reuse(to_do, charged))
     return false;
-  tell(event::reused, stack, top(stack));
+  tell(event::reused, stack, memory_top(stack));
   account.discharge(charged.pages);
   return true;
 }
@@ -148,7 +147,7 @@ bool reclaim(handoff& to_do) noexcept {
       continue;
     ++claims;
     tell(event::claimed, stack, found.frames());
-    const charge left = discard_dead(stack, {bottom(stack), found.frames()}, before);
+    const charge left = discard_dead(stack, {memory_bottom(stack), found.frames()}, before);
     account.discharge(before.pages - left.pages);
     if (!found.give_back(before, left, to_do))
       continue;
@@ -164,7 +163,7 @@ usage measure() noexcept {
   std::size_t resident = 0;
   for (std::uint32_t number = 0; number < stacks; ++number) {
     const stack_id stack = large_ones.start(number);
-    resident += part{bottom(stack), top(stack)}.resident();
+    resident += part{memory_bottom(stack), memory_top(stack)}.resident();
   }
   return {.created = stacks,
           .small_created = small::created(),

@@ -50,7 +50,7 @@ stack_id take(std::size_t most) noexcept {
   if (number == base::free_list::none)
     return no_stack;
   const stack_id stack = large_ones.start(number);
-  NOPAL_ASSERT(base::commit(reinterpret_cast<void*>(bottom(stack)), size()) &&
+  NOPAL_ASSERT(base::commit(reinterpret_cast<void*>(memory_bottom(stack)), size()) &&
                    large_ones.reach(number),
                "the kernel refused memory for stack number %u of %zu KiB: %s", number + 1,
                size() >> 10, base::why_refused(size()).text);
@@ -108,6 +108,7 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noex
   if (max_stacks != 0)
     thieves_stacks = std::min<std::size_t>(max_stacks, thieves_stacks);
   open_book(stacks, budget);
+  view::open(stack_bytes, stacks);
 }
 
 [[noreturn]] static void all_are_in_use() noexcept {
@@ -142,19 +143,26 @@ void release(stack_id stack) noexcept {
   if (small::holds(stack))
     return small::release(stack);
   NOPAL_CHECK(is_ours(stack) && stack_of(stack) == stack);
-  retire(top(stack));
+  retire(stack, top(stack));
   large_ones.pool.put(large_ones.number_of(stack));
 }
 
 bool in_guard(std::uintptr_t address) noexcept {
+  if (view::on() && view::in_guard(address))
+    return true;
   return is_ours(address) && address < bottom(stack_of(address));
 }
 
-bool together(std::uintptr_t a, std::uintptr_t b) noexcept {
-  return is_ours(a) ? is_ours(b) && stack_of(a) == stack_of(b) : !is_ours(b);
+bool together(std::uintptr_t a, std::uintptr_t b, stack_id on) noexcept {
+  return is_ours(a) ? is_ours(b) && stack_of(a, on) == stack_of(b, on) : !is_ours(b);
 }
 
-std::uintptr_t bottom(stack_id stack) noexcept { return range_of(stack).bottom(stack); }
+std::uintptr_t bottom(stack_id stack) noexcept {
+  return is_viewed(stack) ? view::where.low : memory_bottom(stack);
+}
+std::uintptr_t offset(stack_id stack) noexcept {
+  return stack != no_stack && is_viewed(stack) ? memory_top(stack) - view::where.end : 0;
+}
 std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }
 
 void* fiber_of(stack_id stack) noexcept {

@@ -26,6 +26,7 @@
 #include "nopal/stack/retirement.h"
 #include "nopal/stack/slots.h"
 #include "nopal/stack/small.h"
+#include "nopal/stack/view.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -58,7 +59,7 @@ inline std::size_t capacity() noexcept { return large_ones.capacity; }
 inline std::uintptr_t slot_bytes() noexcept { return large_ones.slot_bytes; }
 
 inline bool is_ours(std::uintptr_t address) noexcept {
-  return large_ones.hold(address) || small::holds(address);
+  return large_ones.hold(address) || small::holds(address) || view::holds(address);
 }
 // True when the address lies below a stack in its slot: an overflow.
 bool in_guard(std::uintptr_t address) noexcept;
@@ -66,17 +67,39 @@ bool in_guard(std::uintptr_t address) noexcept;
 inline std::size_t size() noexcept { return large_ones.stack_bytes; } // of a large one
 // No function that forks has a larger frame: a thief leaves as much room on its own stack.
 inline std::size_t largest_frame() noexcept { return size() / 2; }
-inline const slot_range& range_of(std::uintptr_t address) noexcept { // the address must be ours
-  return small::holds(address) ? small::in_use : large_ones;
+inline const slot_range& range_of(stack_id stack) noexcept {
+  return small::holds(stack) ? small::in_use : large_ones;
 }
-inline stack_id stack_of(std::uintptr_t address) noexcept {
+// The stack that an address of ours lies on. Of a view it is what the calling thread's process
+// shows, or what a strand of the stack `on` sees there (no_stack: the former).
+inline stack_id stack_of(std::uintptr_t address, stack_id on = no_stack) noexcept {
+  if (view::holds(address))
+    return view::home(on != no_stack ? on : view::leaf(), address);
   if (small::holds(address))
     return small::in_use.start(small::in_use.number_of(address));
   return address & ~(large_ones.slot_bytes - 1);
 }
 // Both addresses lie on the same stack of ours, or both on none.
-bool together(std::uintptr_t a, std::uintptr_t b) noexcept;
-inline std::uintptr_t top(stack_id stack) noexcept { return range_of(stack).top(stack); }
+bool together(std::uintptr_t a, std::uintptr_t b, stack_id on = no_stack) noexcept;
+
+// Where a stack's memory lies, and where its strands see it, which is elsewhere on views (view.h).
+inline std::uintptr_t memory_top(stack_id stack) noexcept { return range_of(stack).top(stack); }
+inline std::uintptr_t memory_bottom(stack_id stack) noexcept {
+  return range_of(stack).bottom(stack);
+}
+inline bool is_viewed(stack_id stack) noexcept {
+  return view::on() && !small::holds(stack) && view::top(stack) <= view::where.end;
+}
+inline std::uintptr_t top(stack_id stack) noexcept {
+  return is_viewed(stack) ? view::top(stack) : memory_top(stack);
+}
+// What all processes, and strands of other stacks, see where a strand of the stack `on` has this.
+template <class T> T* seen(stack_id on, T* there) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(there);
+  return view::holds(address)
+             ? reinterpret_cast<T*>(address + offset(stack_of(address, on)))
+             : there;
+}
 
 // The first frame begins this much below the top. Above it the stack's user has owners_bytes for
 // itself, and the word above these is gdb's (arch/gdb.h).
@@ -84,7 +107,9 @@ inline constexpr std::uintptr_t top_margin = 96;
 inline std::uintptr_t frames_top(stack_id stack) noexcept { return top(stack) - top_margin; }
 inline constexpr std::uintptr_t owners_bytes = 80;
 inline void* owners_room(stack_id stack) noexcept {
-  return reinterpret_cast<void*>(top(stack) - sizeof(void*) - owners_bytes);
+  if (view::on() && !small::holds(stack))
+    return view::owners_room(stack);
+  return reinterpret_cast<void*>(memory_top(stack) - sizeof(void*) - owners_bytes);
 }
 
 // Leaving a stack and running on it again. The budget bounds the dead pages (retirement.h); for a
@@ -92,7 +117,7 @@ inline void* owners_room(stack_id stack) noexcept {
 
 // Owner. The frame at `from` and everything above it stay; what lies below is dead until the frame
 // is resumed. Precondition: no other thread can resume it yet.
-void retire(std::uintptr_t from) noexcept;
+void retire(stack_id stack, std::uintptr_t from) noexcept;
 // Owner, before it resumes the frame and uses the stack again. False: a reclaimer is giving the
 // stack's pages back, and will resume what the handoff names.
 bool reuse(stack_id stack, handoff to_do) noexcept;

@@ -4,6 +4,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/faults.h"
+#include "nopal/base/shared.h"
 #include "nopal/base/thread.h"
 #include "nopal/config/topology.h"
 #include "nopal/stack/stack.h"
@@ -61,6 +62,8 @@ void call(const std::function<void()>& callback, const char* name) noexcept {
 }
 
 void* run_pool(void* self) noexcept {
+  if (base::shared != nullptr)
+    base::shared->become_process(); // first: signal stacks and masks are a thread's own
   const base::signal_stack own;
   report_overflow_of_own_stack(true);
   pthread_sigmask(SIG_SETMASK, &pool().mask, nullptr);

@@ -36,10 +36,11 @@ struct fork_record {
   continuation* parent = nullptr;
 
   continuation* frame() const noexcept { return parent; }
-  void complete(std::uintptr_t above) noexcept {
+  continuation* complete(std::uintptr_t above, nopal::stack::stack_id = 0) noexcept {
     nopal::base::happens_after(this); // ThreadSanitizer did not see how the fork was found
     parent->taken_above = above;
     parent->published.fetch_add(1, std::memory_order_relaxed);
+    return parent;
   }
   static void taken(continuation* parent) noexcept { parent->taken_under_lock += 1; }
 };

@@ -44,6 +44,7 @@ struct fake_bounds {
   static std::uintptr_t lowest_fork(stack::stack_id) noexcept {
     return fake_stack::current->bottom();
   }
+  static std::uintptr_t offset(stack::stack_id) noexcept { return 0; }
 };
 
 // A deque of bench/baseline, in which every fork is public at once. It maps arrays of frames; if it
@@ -72,15 +73,16 @@ struct fake_marks {
     return unclaimed;
   }
 
-  static bool claim(std::uintptr_t at) noexcept {
+  static bool claim(std::uintptr_t at, std::uintptr_t = 0) noexcept {
     std::uint8_t found = kOpen;
     return of(at).compare_exchange_strong(found, kClaimed, base::relaxed, base::relaxed) ||
            found == kClaimed;
   }
 
-  static bool claimed(std::uintptr_t at) noexcept { return of(at).load(base::relaxed) == kClaimed; }
+  static bool claimed(std::uintptr_t at, std::uintptr_t = 0) noexcept { return of(at).load(base::relaxed) == kClaimed; }
 
-  static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to) noexcept {
+  static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to,
+                                std::uintptr_t = 0) noexcept {
     for (std::uintptr_t at = to; at > from;) {
       at -= sizeof(fork_record);
       const std::uint8_t mark = of(at).load(base::acquire); // M

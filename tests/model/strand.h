@@ -68,7 +68,10 @@ struct fork_record {
   alignas(8) base::handed_over<strand*> of{nullptr};
 
   strand* frame() const noexcept { return of; }
-  void complete(std::uintptr_t above) noexcept { frame()->complete(above); }
+  strand* complete(std::uintptr_t above, std::uintptr_t = 0) noexcept {
+    frame()->complete(above);
+    return frame();
+  }
   static void taken(strand* frame) noexcept { frame->take(); }
 };
 

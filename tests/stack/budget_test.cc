@@ -56,7 +56,7 @@ protected:
     nopal::base::discard(reinterpret_cast<void*>(stack::bottom(of)), kPages * kPage);
     const std::size_t bytes = (dead + 1) * kPage;
     std::memset(reinterpret_cast<void*>(stack::top(of) - bytes), 7, bytes);
-    stack::retire(frame(of));
+    stack::retire(of, frame(of));
     retired_.push_back(of);
     return of;
   }
@@ -315,7 +315,7 @@ protected:
         at(frame(self.on) - page * kPage) = word;
         check(at(frame(self.on) - page * kPage) == word);
       }
-      stack::retire(frame(self.on));
+      stack::retire(self.on, frame(self.on));
       check(stack::measure().charged_pages <= kBudget);
       if (self.random.below(2) == 0)
         std::this_thread::yield();

@@ -105,7 +105,7 @@ TEST(small, the_budget_does_not_count_them) {
   const stack::stack_id a = small::acquire();
   touch_all(a);
   const std::size_t charged = stack::measure().charged_pages;
-  stack::retire(stack::top(a));
+  stack::retire(a, stack::top(a));
   EXPECT_EQ(stack::measure().charged_pages, charged);
   EXPECT_TRUE(stack::reuse(a, {}));
   EXPECT_EQ(stack::measure().small_created, small::created());

@@ -118,7 +118,7 @@ TEST_F(stacks, belong_to_one_at_a_time) {
 // How many pages a stack gives back when it is left; the budget is 0.
 std::uint64_t returned_by(std::uintptr_t retired_below) {
   const std::uint64_t before = stack::measure().pages_returned;
-  stack::retire(retired_below);
+  stack::retire(at_, retired_below);
   return stack::measure().pages_returned - before;
 }
 
@@ -146,7 +146,7 @@ class marked : public stacks {
 protected:
   void SetUp() override { at_ = stack::acquire(); }
   void TearDown() override {
-    stack::retire(stack::top(at_));
+    stack::retire(at_, stack::top(at_));
     stack::release(at_);
   }
   std::uintptr_t word(std::size_t index) const { return stack::bottom(at_) + 8 * index; }
@@ -204,7 +204,7 @@ TEST_F(marked, a_mark_is_found_wherever_it_lies) {
     ASSERT_EQ(stack::marks::highest(word(index + 1), stack::top(at_)), 0u);
     EXPECT_TRUE(stack::marks::close(pointer(word(index))));
     // So that most of the stack has no memory, as below a frame that nobody has filled.
-    stack::retire(stack::top(at_));
+    stack::retire(at_, stack::top(at_));
   }
 }
 
@@ -218,14 +218,14 @@ TEST_F(marked, a_mark_is_found_at_the_lower_end_of_what_has_memory) {
       stack::marks::open(pointer(lowest_page));
       ASSERT_EQ(stack::marks::highest(word(0), to), lowest_page) << unaligned << ", " << pages;
       EXPECT_TRUE(stack::marks::close(pointer(lowest_page)));
-      stack::retire(stack::top(at_));
+      stack::retire(at_, stack::top(at_));
     }
 }
 
 // A thief that finds nothing leaves a stack as small as it was.
 TEST_F(marked, a_search_reads_no_page_that_was_never_used_but_the_uppermost) {
   for (const std::size_t unaligned : {std::size_t{0}, std::size_t{8}, kPage - 8}) {
-    stack::retire(stack::top(at_));
+    stack::retire(at_, stack::top(at_));
     const std::size_t before = stack::measure().resident_pages;
     EXPECT_EQ(stack::marks::highest(word(0), stack::top(at_) - unaligned), 0u);
     EXPECT_LE(stack::measure().resident_pages, before + 1) << unaligned;
