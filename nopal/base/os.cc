@@ -4,6 +4,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/base/shared.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -31,6 +32,16 @@ atomic<bool> enabled{false}; // the heavy barrier
 
 long membarrier(int command) noexcept { return syscall(__NR_membarrier, command, 0, 0); }
 
+// Where threads are processes, the private commands reach and wake nobody else.
+int barrier_command(int of_threads, int of_processes) noexcept {
+  return shared == nullptr ? of_threads : of_processes;
+}
+long futex(atomic<std::uint32_t>& word, int command, std::uint32_t value,
+           const timespec* until = nullptr) noexcept {
+  const int reach = shared == nullptr ? FUTEX_PRIVATE_FLAG : 0;
+  return syscall(SYS_futex, &word, command | reach, value, until, nullptr, FUTEX_BITSET_MATCH_ANY);
+}
+
 // Null when the kernel refuses.
 void* map(std::size_t bytes, int access) noexcept {
   void* at = mmap(nullptr, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -40,7 +51,8 @@ void* map(std::size_t bytes, int access) noexcept {
 } // namespace
 
 bool enable_heavy_barrier() noexcept {
-  const bool there = membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+  const bool there = membarrier(barrier_command(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED,
+                                                MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED)) == 0;
   if (there)
     enabled.store(true, relaxed);
   return there;
@@ -50,7 +62,8 @@ void heavy_barrier() noexcept {
   full_fence();
   if (!enabled.load(relaxed))
     return; // then all other threads execute fences themselves, or take locks
-  NOPAL_ASSERT(membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0,
+  NOPAL_ASSERT(membarrier(barrier_command(MEMBARRIER_CMD_PRIVATE_EXPEDITED,
+                                          MEMBARRIER_CMD_GLOBAL_EXPEDITED)) == 0,
                "membarrier(2) worked when the runtime started and fails now (%s); allow it in the "
                "sandbox, or forbid it before the first fork: then Nopal does without",
                std::strerror(errno));
@@ -72,6 +85,8 @@ void* reserve(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 bool commit(void* at, std::size_t bytes) noexcept {
+  if (shared != nullptr)
+    return true; // shared memory is always usable
   madvise(at, bytes, MADV_DODUMP);
   return mprotect(at, bytes, PROT_READ | PROT_WRITE) == 0;
 }
@@ -100,6 +115,8 @@ void* map_zeroed(std::size_t bytes) noexcept { return map(bytes, PROT_READ | PRO
 
 bool discard(void* at, std::size_t bytes) noexcept {
   constexpr int kDontNeedLocked = 24; // MADV_DONTNEED_LOCKED, Linux 5.18; older headers lack it
+  if (shared != nullptr && madvise(at, bytes, MADV_REMOVE) == 0)
+    return true; // MADV_DONTNEED would keep the pages, which other processes have mapped too
   return madvise(at, bytes, MADV_DONTNEED) == 0 || madvise(at, bytes, kDontNeedLocked) == 0;
 }
 
@@ -127,7 +144,7 @@ std::uint64_t which_resident(std::uintptr_t at, std::size_t pages) noexcept {
 }
 
 void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
+  futex(word, FUTEX_WAIT, expected);
 }
 
 void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected,
@@ -135,12 +152,11 @@ void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected,
   constexpr std::int64_t second = 1'000'000'000;
   until_ns = std::max(until_ns, std::int64_t{0}); // the kernel refuses negative times
   const timespec until{until_ns / second, until_ns % second};
-  syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, expected, &until, nullptr,
-          FUTEX_BITSET_MATCH_ANY);
+  futex(word, FUTEX_WAIT_BITSET, expected, &until);
 }
 
 void futex_wake_one(atomic<std::uint32_t>& word) noexcept {
-  syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  futex(word, FUTEX_WAKE, 1);
 }
 
 void sleep_us(unsigned microseconds) noexcept { usleep(microseconds); }

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// What differs in a program whose threads are processes that share their memory (nopal/mapped). A
+// program that is not linked with that component has threads, and pays one load in slow paths.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <cstddef>
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::base {
+
+// All memory is shared between the processes but the view: the addresses [view_end - view_room,
+// view_end), where each process maps what it wants, with no access until then.
+struct sharing {
+  // The calling thread goes on as a process of its own, with the same control block, errno and
+  // pthread_self. In such a process, and in main's thread, this does nothing.
+  void (*become_process)() noexcept;
+  // Maps the shared pages at `shared` at `at` too, in the calling process alone. `populate`: with
+  // page tables filled. False: the kernel refuses; errno says why.
+  bool (*map_again)(std::uintptr_t shared, std::uintptr_t at, std::size_t bytes,
+                    bool populate) noexcept;
+  std::uintptr_t view_end;
+  std::size_t view_room;
+};
+
+// Null: threads. Set once, before any constructor of the program.
+inline constinit const sharing* shared = nullptr;
+
+} // namespace nopal::base
+NOPAL_HIDDEN_END
