@@ -4,6 +4,7 @@
 
 #include "nopal/config.h"
 #include "nopal/join/cancelable.h"
+#include "nopal/stack/stack.h"
 #include "nopal/vproc/alarms.h"
 
 NOPAL_HIDDEN_BEGIN
@@ -13,7 +14,7 @@ namespace nopal::inline NOPAL_ABI::cancel {
 // not doing so. The node outlives it.
 class alarm : public vproc::alarm {
 public:
-  alarm(join::cancelable& node, clock::time_point at) : vproc::alarm{ring}, node_{&node} {
+  alarm(join::cancelable& node, clock::time_point at) : vproc::alarm{ring}, node_{&stack::seen(node)} {
     set(at);
   }
   ~alarm() { reset(); }

@@ -42,6 +42,10 @@ std::vector<const join::cancelable*> enclosing_nodes() {
   return sched::nodes_above(sched::this_strand());
 }
 
+join::cancelable* seen(join::cancelable* node) noexcept {
+  return stack::seen(stack::no_stack, node);
+}
+
 std::exception_ptr reason() noexcept { return sched::reason_above(sched::this_strand()); }
 
 void begin_shield() noexcept { sched::note_shield_begins(); }

@@ -29,6 +29,8 @@ std::exception_ptr reason() noexcept;
 
 // The node of a region that the calling strand is about to fork in, as the walk down finds it.
 join::ancestor* placed_region(const join::region_frame* frame) noexcept;
+// The calling strand's node, for any thread (stack/view.h).
+join::cancelable* seen(join::cancelable* node) noexcept;
 
 // Called around the life of a scope that shields its children.
 void begin_shield() noexcept;

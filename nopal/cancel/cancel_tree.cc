@@ -60,7 +60,7 @@ void tree_node::join() {
 void tree_node::wait_for_members() {
   sync::choice waits{sync::wanted::end_of_fibers, this};
   const bool ended = sched::park_or_stop(
-      waits, [this](fiber* strand) { return join_or_enter(strand); },
+      stack::seen(waits), [this](fiber* strand) { return join_or_enter(strand); },
       [this](fiber* strand) { leave_members(strand); });
   if (!ended)
     join::throw_cancelled();

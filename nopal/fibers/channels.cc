@@ -138,13 +138,16 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
 // None was possible at once.
 [[gnu::always_inline]] inline std::size_t wait_for_one(alternative* choices, std::size_t count,
                                                        time_point until) {
-  timed waits{until,
-              count != 1                        ? sync::wanted::one_of_several
-              : choices->wants == side::sending ? sync::wanted::to_send
-                                                : sync::wanted::to_receive,
-              count != 1 ? nullptr : choices->at};
+  timed own{until,
+            count != 1                        ? sync::wanted::one_of_several
+            : choices->wants == side::sending ? sync::wanted::to_send
+                                              : sync::wanted::to_receive,
+            count != 1 ? nullptr : choices->at};
+  timed& waits = stack::seen(own);
+  choices = stack::seen(stack::no_stack, choices);
   for (std::size_t i = 0; i < count; ++i) {
     choices[i].own.shared = &waits.decided();
+    choices[i].own.value = stack::seen(stack::no_stack, choices[i].own.value);
     choices[i].own.number = static_cast<std::uint32_t>(i);
   }
   alternative* const first = in_order_of_places(choices, count);

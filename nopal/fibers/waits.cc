@@ -13,7 +13,8 @@ using vproc::fiber;
 using vproc::signal;
 
 template <class Queue> bool join_and_wait(Queue& queue, sync::wanted kind, time_point until) {
-  timed waits{until, kind, &queue};
+  timed own{until, kind, &queue};
+  timed& waits = stack::seen(own);
   sched::park_or_stop(
       waits.decided(),
       [&](fiber* strand) {
@@ -41,7 +42,8 @@ void hand_over(mutex_state& held) noexcept {
 }
 
 bool wait_for(condition_state& condition, mutex_state& held, time_point until) {
-  timed waits{until, sync::wanted::condition, &condition};
+  timed own{until, sync::wanted::condition, &condition};
+  timed& waits = stack::seen(own);
   const auto add = [&](fiber* strand) {
     condition.add(strand);
     if (!held.try_free())
@@ -72,7 +74,8 @@ bool event::wait_slow(time_point until) {
 void event::happen() noexcept { vproc::make_all_ready(state_.happen()); }
 
 void sleep_until(time_point until) {
-  timed waits{until, sync::wanted::time, nullptr};
+  timed own{until, sync::wanted::time, nullptr};
+  timed& waits = stack::seen(own);
   sched::park_or_stop(
       waits.decided(), [&waits](fiber* strand) { return waits.begin(strand); }, [](fiber*) {});
   waits.end();

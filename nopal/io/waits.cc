@@ -41,7 +41,8 @@ bool wait_for(int descriptor, direction where, clock::time_point until) {
 
 bool wait(entry& own, direction where, std::uint32_t seen, clock::time_point until) {
   auto& events = own.side(where);
-  fibers::timed waits{until, sync::wanted::event, nullptr};
+  fibers::timed own_wait{until, sync::wanted::event, nullptr};
+  fibers::timed& waits = stack::seen(own_wait);
   sched::park_or_stop(
       waits.decided(),
       [&](vproc::fiber* strand) {

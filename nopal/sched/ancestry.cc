@@ -40,38 +40,46 @@ origin& begin_origin(stack::stack_id stack, origin::kind tag, fiber_context* con
 
 // Whether a child comes serially after a failed one (join/README.md). The child of a private fork
 // has not left the main path, so the scope's count of steals is its epoch.
-bool is_overtaken(const fork_record* child, bool is_private) noexcept {
-  const scope_frame* const scope = child->scope();
+bool is_overtaken(const fork_record* child, const scope_frame* scope, bool is_private) noexcept {
   if (is_private && !scope->needs_join())
     return false;
   const std::int64_t epoch = is_private ? scope->steals() : child->steals_before;
   return scope->first_failure() < 2 * epoch;
 }
 
-const join::region_frame* region_of(const fork_record* fork) noexcept {
+// In all that follows `on` is the stack below all that is looked at; what lies in frames is read
+// where all processes see it.
+const join::region_frame* region_of(const fork_record* fork, stack::stack_id on) noexcept {
   return fork->kind() == join::fork_kind::region
-             ? static_cast<const join::region_frame*>(fork->scope())
+             ? static_cast<const join::region_frame*>(stack::seen(on, fork->scope()))
              : nullptr;
+}
+const join::cancelable* node_of(const join::region_frame* frame, stack::stack_id on) noexcept {
+  return stack::seen(on, frame->region);
 }
 
 enum class answer : std::uint8_t { passes, stops, shields };
 
 // Whether the fork stops, or shields, a strand below its child with so many uncaught exceptions.
-answer ask(const fork_record* fork, bool is_private, unsigned uncaught) noexcept {
-  const join::region_frame* const frame = region_of(fork);
+answer ask(const fork_record* fork, stack::stack_id on, bool is_private,
+           unsigned uncaught) noexcept {
+  const join::region_frame* const frame = region_of(fork, on);
   const bool is_shield = frame != nullptr && frame->region == nullptr;
-  const scope_frame* const scope = fork->scope();
+  const scope_frame* const scope = stack::seen(on, fork->scope());
   if (is_shield || uncaught != (is_private ? scope->uncaught() : scope->state().uncaught))
     return answer::shields;
-  const bool stops = frame != nullptr ? frame->region->marked() : is_overtaken(fork, is_private);
+  const bool stops = frame != nullptr ? node_of(frame, on)->marked()
+                                      : is_overtaken(fork, scope, is_private);
   return stops ? answer::stops : answer::passes;
 }
 
-answer ask(const fork_record* fork, worker* holder, unsigned uncaught) noexcept {
-  if (holder == nullptr)
-    return ask(fork, false, uncaught);
-  return holder->deque.look_at(fork,
-                               [=](bool is_private) { return ask(fork, is_private, uncaught); });
+// The fork at this address of the strand's stack.
+answer ask(std::uintptr_t at, const fork_record* fork, const strand_at& strand) noexcept {
+  if (strand.holder == nullptr)
+    return ask(fork, strand.on, false, strand.uncaught);
+  return strand.holder->deque.look_at(
+      reinterpret_cast<const fork_record*>(at),
+      [&](bool is_private) { return ask(fork, strand.on, is_private, strand.uncaught); });
 }
 
 base::count shields;
@@ -79,16 +87,20 @@ base::count shields;
 // The open forks of the stack where the strand stands, from there upwards.
 struct seen {
   answer last = answer::passes; // of the fork that stops or shields; those above were not seen
-  const fork_record* highest = nullptr;
+  std::uintptr_t highest_at = 0;
+  const fork_record* highest = nullptr; // where all processes see it
 };
 // `visit` is called for each fork that does not shield.
 template <class Visit> seen look(const strand_at& strand, Visit visit) noexcept {
   seen forks;
-  const std::uintptr_t top = stack::top(stack::stack_of(strand.from)) - stack::top_margin;
-  for (std::uintptr_t at = strand.from; (at = stack::marks::lowest(at, top)) != 0;
+  const stack::stack_id stack = stack::stack_of(strand.from, strand.on);
+  const std::uintptr_t top = stack::top(stack) - stack::top_margin;
+  const std::uintptr_t offset = stack::offset(stack);
+  for (std::uintptr_t at = strand.from; (at = stack::marks::lowest(at, top, offset)) != 0;
        at += sizeof at) {
-    forks.highest = reinterpret_cast<const fork_record*>(at);
-    forks.last = visit(forks.highest, ask(forks.highest, strand.holder, strand.uncaught));
+    forks.highest_at = at;
+    forks.highest = reinterpret_cast<const fork_record*>(at + offset);
+    forks.last = visit(forks.highest, ask(at, forks.highest, strand));
     if (forks.last != answer::passes)
       break;
   }
@@ -96,12 +108,12 @@ template <class Visit> seen look(const strand_at& strand, Visit visit) noexcept 
 }
 
 // How many exceptions are uncaught where strands of the stack begin.
-unsigned uncaught_at(const origin& from) noexcept {
+unsigned uncaught_at(const origin& from, stack::stack_id on) noexcept {
   switch (from.tag) {
   case origin::kind::steal:
-    return from.stolen->state().uncaught;
+    return stack::seen(on, from.stolen)->state().uncaught;
   case origin::kind::first_child:
-    return from.fork->scope()->state().uncaught;
+    return stack::seen(on, stack::seen(on, from.fork)->scope())->state().uncaught;
   case origin::kind::fiber:
     break;
   }
@@ -113,23 +125,24 @@ struct step {
   answer at_origin;
   strand_at next; // where the walk goes on, if the origin passes; `from` is 0: nothing is above
 };
-constexpr strand_at nothing_above{0, nullptr, 0};
+constexpr strand_at nothing_above{0, nullptr, 0, stack::no_stack};
 
-step above(const origin& from, const fork_record* highest, unsigned uncaught) noexcept {
-  if (uncaught != uncaught_at(from))
+step above(const origin& from, const fork_record* highest, const strand_at& below) noexcept {
+  const stack::stack_id on = below.on;
+  if (below.uncaught != uncaught_at(from, on))
     return {answer::shields, nothing_above};
   switch (from.tag) {
   case origin::kind::steal: {
     // If a child of the scope is on the stack, the main path has left the stack.
-    const scope_frame* const scope = from.stolen;
-    const bool is_main_path = highest == nullptr || highest->scope() != scope;
+    const bool is_main_path = highest == nullptr || highest->scope() != from.stolen;
+    const scope_frame* const scope = stack::seen(on, from.stolen);
     return {is_main_path && scope->is_structured() && scope->overtaken() ? answer::stops
                                                                          : answer::passes,
-            {scope->stack_pointer, nullptr, uncaught}};
+            {scope->stack_pointer, nullptr, below.uncaught, on}};
   }
   case origin::kind::first_child:
-    return {ask(from.fork, false, uncaught),
-            {reinterpret_cast<std::uintptr_t>(from.fork), from.holder, uncaught}};
+    return {ask(stack::seen(on, from.fork), on, false, below.uncaught),
+            {reinterpret_cast<std::uintptr_t>(from.fork), from.holder, below.uncaught, on}};
   case origin::kind::fiber:
     if (from.context == nullptr)
       return {answer::passes, nothing_above};
@@ -138,27 +151,28 @@ step above(const origin& from, const fork_record* highest, unsigned uncaught) no
   // The fiber begins without the exceptions of the caller, which has stopped with them.
   const vproc::fiber* const caller = from.context->computation->waiting;
   return {is_cancelled(from.context) ? answer::stops : answer::passes,
-          {caller->stack_pointer, caller->left, caller->state.exceptions.uncaught}};
+          {caller->stack_pointer, caller->left, caller->state.exceptions.uncaught, caller->on}};
 }
 
 // Calls `see` with each region above the strand and with the context of each fiber, the innermost
 // first, up to the nearest shield. It goes on above what stops: others may be cancelled later, or
 // earlier.
 template <class See> void for_each_above(strand_at strand, See see) {
-  const auto see_region = [&see](const fork_record* fork, answer given) {
+  const auto see_region = [&see, &strand](const fork_record* fork, answer given) {
     if (given == answer::shields)
       return given;
-    if (const join::region_frame* const frame = region_of(fork))
-      see(frame->region);
+    if (const join::region_frame* const frame = region_of(fork, strand.on))
+      see(node_of(frame, strand.on));
     return answer::passes;
   };
   answer last = answer::passes;
   while (last == answer::passes && stack::is_ours(strand.from)) {
-    const origin& source = origin_of(stack::stack_of(strand.from));
+    const origin& source = origin_of(stack::stack_of(strand.from, strand.on));
     const seen forks = look(strand, see_region);
-    const step up = above(source, forks.highest, strand.uncaught);
+    const step up = above(source, forks.highest, strand);
     last = forks.last != answer::passes              ? forks.last
-           : source.tag == origin::kind::first_child ? see_region(source.fork, up.at_origin)
+           : source.tag == origin::kind::first_child
+               ? see_region(stack::seen(strand.on, source.fork), up.at_origin)
            : up.at_origin == answer::shields         ? up.at_origin
                                                      : answer::passes;
     if (last == answer::passes && source.tag == origin::kind::fiber && source.context != nullptr)
@@ -219,31 +233,32 @@ strand_at this_strand() noexcept {
 bool is_to_stop(strand_at strand) noexcept {
   if (!stack::is_ours(strand.from))
     return false;
-  origin& own = own_origin(stack::stack_of(strand.from));
+  origin& own = own_origin(stack::stack_of(strand.from, strand.on));
   // Without shields, what an earlier walk has found holds for all strands below it with as many
   // exceptions.
   const bool from_memory = !shields.any();
-  if (from_memory && own.stopped.taken() && strand.uncaught == uncaught_at(own))
+  if (from_memory && own.stopped.taken() && strand.uncaught == uncaught_at(own, strand.on))
     return true;
-  if (from_memory && own.stops_at > strand.from && stack::marks::is_open(own.stops_at) &&
-      ask(reinterpret_cast<const fork_record*>(own.stops_at), strand.holder, strand.uncaught) ==
+  const std::uintptr_t offset = stack::offset(stack::stack_of(strand.from, strand.on));
+  if (from_memory && own.stops_at > strand.from && stack::marks::is_open(own.stops_at, offset) &&
+      ask(own.stops_at, reinterpret_cast<const fork_record*>(own.stops_at + offset), strand) ==
           answer::stops)
     return true;
   const auto any = [](const fork_record*, answer given) { return given; };
   seen forks = look(strand, any);
   if (forks.last == answer::stops)
-    own.stops_at = reinterpret_cast<std::uintptr_t>(forks.highest);
+    own.stops_at = forks.highest_at;
   if (forks.last != answer::passes)
     return forks.last == answer::stops;
-  step up = above(own, forks.highest, strand.uncaught);
+  step up = above(own, forks.highest, strand);
   while (up.at_origin == answer::passes && stack::is_ours(up.next.from)) {
     const strand_at outer = up.next;
-    const origin& its = origin_of(stack::stack_of(outer.from));
+    const origin& its = origin_of(stack::stack_of(outer.from, outer.on));
     forks = look(outer, any);
-    if (forks.last == answer::passes && its.stopped.taken() && outer.uncaught == uncaught_at(its))
+    if (forks.last == answer::passes && its.stopped.taken() && outer.uncaught == uncaught_at(its, outer.on))
       forks.last = answer::stops;
     up = forks.last != answer::passes ? step{forks.last, nothing_above}
-                                      : above(its, forks.highest, outer.uncaught);
+                                      : above(its, forks.highest, outer);
   }
   if (up.at_origin != answer::stops)
     return false;

@@ -76,11 +76,13 @@ bool is_cancelled(const fiber_context* context) noexcept;
 fiber_context* current_context() noexcept;
 
 // A strand, as the walk sees it: where its frames begin; the worker with its open forks (null: none
-// of them is private); and how many exceptions are uncaught in it.
+// of them is private); how many exceptions are uncaught in it; and the stack that it runs on, of a
+// strand that is not the caller (stack/view.h).
 struct strand_at {
   std::uintptr_t from;
   worker* holder;
   unsigned uncaught;
+  stack::stack_id on = stack::no_stack;
 };
 // The calling strand.
 strand_at this_strand() noexcept;

@@ -31,8 +31,10 @@ void place_stack(stack::stack_id on) noexcept;
 // Called when the use of the stack ends, before others may end what is above it.
 void displace_stack(stack::stack_id on) noexcept;
 
-// The region's node, which is placed. `at` is an address on the stack of the region's main path.
-join::ancestor* placed_region(const join::region_frame* frame, std::uintptr_t at) noexcept;
+// The region's node, which is placed. `at` is an address on the stack of the region's main path,
+// which a strand of the stack `on` sees (no_stack: the caller).
+join::ancestor* placed_region(const join::region_frame* frame, std::uintptr_t at,
+                              stack::stack_id on = stack::no_stack) noexcept;
 // That of a cancelable, likewise.
 join::ancestor* placed_node(vproc::cancel_node* node) noexcept;
 

@@ -61,6 +61,8 @@ void take_over(worker* self, worker* left) noexcept {
   } else if (self->stack == stack::no_stack) {
     self->stack = stack::acquire();
   }
+  if (stack::view::on() && !stack::small::holds(self->stack))
+    stack::view::begin_plain(self->stack); // other processes see its frames
   const std::uintptr_t top = stack::top(self->stack);
   const std::uintptr_t at = top - stack::top_margin;
   base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
@@ -78,7 +80,7 @@ void take_over(worker* self, worker* left) noexcept {
 // Enqueues a strand that a canceller may wake (sync/README.md, Q1 to Q6). The strand may run again
 // before this returns, so nothing of its frame is read after `enqueue` but through its wait word.
 signal enqueue_findable(fiber* strand) noexcept {
-  const stack::stack_id on = stack::stack_of(strand->stack_pointer);
+  const stack::stack_id on = strand->on;
   place_stack(on); // before it can be woken and end
   wait_word_of(on).begin(strand);
   const signal answer = strand->enqueue(strand, strand->argument);
@@ -96,7 +98,7 @@ signal enqueue_findable(fiber* strand) noexcept {
 // before `enqueue`, the last access: from then on another thread may resume it.
 [[noreturn]] NOPAL_SWITCHES void strand_waits(arch::context* parked, std::uintptr_t) noexcept {
   vproc::enter();
-  auto* const strand = static_cast<fiber*>(parked);
+  fiber* const strand = stack::seen(stack::no_stack, static_cast<fiber*>(parked));
   worker* self = vproc::current();
   vproc::vproc* const host = self->host;
   strand->group = self->group; // make_ready reads it, and may be called from `enqueue` on
@@ -135,6 +137,7 @@ bool may_switch(const vproc::vproc* host) noexcept {
 NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   vproc::vproc* const host = self->host;
   if (self->late_split == 0 || self->exceptions->alive() || !may_switch(host) ||
+      stack::is_viewed(self->stack) ||
       arch::control_words::now() != self->group->control || anything_stops())
     return false;
   fiber left;
@@ -148,6 +151,7 @@ NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   // `left` is complete before the queue has it; a thief finds it only after `settle`.
   fiber* const next = host->ready.leave_for_next(&left, [&left](const fiber* candidate) {
     return candidate->stack_in_use && candidate->left == nullptr &&
+           !stack::is_viewed(candidate->on) &&
            candidate->group == left.group && !candidate->state.exceptions.alive() &&
            !candidate->own_control && candidate->state.control == left.state.control;
   });
@@ -191,7 +195,7 @@ NOPAL_SWITCHES bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, 
   waiting.waits = &waits;
   if (vproc::is_worker(vproc::current())) {
     arch::nopal_arch_park(&waiting, strand_waits);
-    wait_word_of(stack::stack_of(waiting.stack_pointer)).end(&waiting);
+    wait_word_of(waiting.on).end(&stack::seen(waiting));
     settle();
   } else {
     wait_as_thread(waiting);
@@ -199,7 +203,7 @@ NOPAL_SWITCHES bool park_or_stop(sync::choice& waits, signal (*enqueue)(fiber*, 
   const std::uint32_t taken = waits.taken();
   if (taken != sync::choice::cancelled && taken != sync::choice::timed_out)
     return true;
-  withdraw(&waiting, argument);
+  withdraw(&stack::seen(waiting), argument);
   return false;
 }
 
@@ -218,7 +222,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
   base::happens_after(strand);
   if (strand->begin != nullptr)
     begin(self, strand);
-  const stack::stack_id own = stack::stack_of(strand->stack_pointer);
+  const stack::stack_id own = strand->on;
   if (!stack::reuse(own, {strand, nullptr}))
     return; // the reclaimer has the strand from now on
   if (strand->left != nullptr) {
@@ -231,6 +235,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
     self->group = strand->group;
     self->adopt_at_first_fork(strand->split);
   }
+  stack::view::show(own);
   vproc::put_strand_state(self, strand->state, strand->own_control);
   look_at_next_fork();
   note_stack(self);

@@ -125,7 +125,7 @@ void wake_if_cancelled(stack::stack_id on, const waker& how) noexcept {
   bool concerned = how.in == nullptr || is_below(strand->context, *how.in);
   do {
     if (concerned &&
-        is_to_stop({strand->stack_pointer, strand->left, strand->state.exceptions.uncaught}) &&
+        is_to_stop({strand->stack_pointer, strand->left, strand->state.exceptions.uncaught, on}) &&
         strand->waits->claim(sync::choice::cancelled))
       how.for_all ? vproc::make_ready_for_all(strand) : vproc::make_ready(strand);
     concerned = true; // another canceller found the strand held: its mark may be newer

@@ -40,17 +40,17 @@ constexpr word kPagesAtOnce = 64; // the most that which_resident takes
   return yes;
 }
 
-[[gnu::noinline]] NOPAL_READS_FRAMES bool marks::is_open(word at) noexcept {
+[[gnu::noinline]] NOPAL_READS_FRAMES bool marks::is_open(word at, word offset) noexcept {
   const base::reading_frames reading;
-  const bool yes = is_mark(at, base::load_relaxed_word(at));
+  const bool yes = is_mark(at, base::load_relaxed_word(at + offset));
   arch::forget_registers();
   return yes;
 }
 
-[[gnu::noinline]] NOPAL_READS_FRAMES word marks::lowest(word from, word to) noexcept {
+[[gnu::noinline]] NOPAL_READS_FRAMES word marks::lowest(word from, word to, word offset) noexcept {
   const base::reading_frames reading;
   from = (from + sizeof(word) - 1) & ~(sizeof(word) - 1);
-  while (from < to && !is_mark(from, base::load_relaxed_word(from)))
+  while (from < to && !is_mark(from, base::load_relaxed_word(from + offset)))
     from += sizeof(word);
   base::acquire_what_was_read(); // M
   arch::forget_registers();

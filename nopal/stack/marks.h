@@ -55,7 +55,8 @@ struct marks {
   static bool claim(std::uintptr_t at, std::uintptr_t offset = 0) noexcept;
   // The fork is open and claimed.
   static bool claimed(std::uintptr_t at, std::uintptr_t offset = 0) noexcept;
-  static bool is_open(std::uintptr_t at) noexcept; // the fork is open, claimed or not
+  // The fork is open, claimed or not.
+  static bool is_open(std::uintptr_t at, std::uintptr_t offset = 0) noexcept;
 
   // The highest address in [from, to) of an open fork's record, or 0. The range is empty, or lies
   // in one stack; its ends are 8-aligned.
@@ -63,7 +64,8 @@ struct marks {
                                 std::uintptr_t offset = 0) noexcept;
 
   // The lowest such address. Each page of the range has frames.
-  static std::uintptr_t lowest(std::uintptr_t from, std::uintptr_t to) noexcept;
+  static std::uintptr_t lowest(std::uintptr_t from, std::uintptr_t to,
+                               std::uintptr_t offset = 0) noexcept;
 
 private:
   static constexpr std::ptrdiff_t kDistance = 3 - (std::ptrdiff_t{32} << 20);

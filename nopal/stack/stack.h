@@ -93,13 +93,15 @@ inline bool is_viewed(stack_id stack) noexcept {
 inline std::uintptr_t top(stack_id stack) noexcept {
   return is_viewed(stack) ? view::top(stack) : memory_top(stack);
 }
-// What all processes, and strands of other stacks, see where a strand of the stack `on` has this.
+// What all processes see where a strand of the stack `on`, or the calling strand, has this: it may
+// be given to other strands.
 template <class T> T* seen(stack_id on, T* there) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(there);
   return view::holds(address)
              ? reinterpret_cast<T*>(address + offset(stack_of(address, on)))
              : there;
 }
+template <class T> T& seen(T& own) noexcept { return *seen(no_stack, &own); }
 
 // The first frame begins this much below the top. Above it the stack's user has owners_bytes for
 // itself, and the word above these is gdb's (arch/gdb.h).

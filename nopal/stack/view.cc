@@ -74,7 +74,7 @@ void list(stack_id leaf, parts& to) noexcept {
 
 void map(std::uintptr_t low, std::uintptr_t high, stack_id stack) noexcept {
   maps.fetch_add(1, base::relaxed);
-  NOPAL_ASSERT(base::shared->map_again(low + offset(stack), low, high - low),
+  NOPAL_ASSERT(base::shared->map_again(low + offset(stack), low, high - low, false),
                "the kernel refused to map a part of a stack: %s; a process may have "
                "vm.max_map_count mappings",
                std::strerror(errno));

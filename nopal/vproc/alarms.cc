@@ -2,6 +2,7 @@
 // The alarms' thread.
 #include "nopal/vproc/alarms.h"
 
+#include "nopal/stack/stack.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/threads.h"
 #include "nopal/vproc/wake.h"
@@ -28,12 +29,14 @@ struct alarm_thread {
 
 void alarm::set(clock::time_point at) {
   alarm_thread& thread = alarm_thread::only_thread();
-  thread.all.add(at, this);
+  thread.all.add(at, stack::seen(stack::no_stack, this));
   if (!thread.started.load(base::relaxed) && !thread.started.exchange(true, base::relaxed))
     start_helper(alarm_thread::run, "watches deadlines and timeouts");
 }
 
-void alarm::reset_slow() noexcept { alarm_thread::only_thread().all.take_back(this); }
+void alarm::reset_slow() noexcept {
+  alarm_thread::only_thread().all.take_back(stack::seen(stack::no_stack, this));
+}
 
 // A strand that was claimed does not go on before it is made ready.
 void timed_wait::wake(alarm* due) noexcept {
