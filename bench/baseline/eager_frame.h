@@ -136,11 +136,15 @@ struct fork_record {
 };
 
 // All workers of a baseline see all frames.
+struct frame_place {
+  stack::stack_id home = stack::no_stack;
+  std::uintptr_t low = 0;
+};
 inline scope_frame* name_of(scope_frame* scope) noexcept { return scope; }
 inline scope_frame* scope_of(const scope_frame* named) noexcept {
   return const_cast<scope_frame*>(named);
 }
-inline void see(const scope_frame*, stack::stack_id = stack::no_stack) noexcept {}
+inline frame_place place_of(const scope_frame*) noexcept { return {}; }
 
 } // namespace nopal::inline NOPAL_ABI::join
 NOPAL_HIDDEN_END

@@ -145,6 +145,8 @@ void kept_open::join(spawned* new_fiber) const noexcept { add_fiber(new_fiber, j
 void run_body(spawned* body, computation* begun) {
   if (vproc::current()->host->signals.maybe_raised(~0u))
     sched::poll_slow(); // a loop over computations gives way at a tick, too
+  body = stack::seen(stack::no_stack, body);
+  begun = stack::seen(stack::no_stack, begun);
   body->own.computation = begun;
   // The caller has stopped when this is called, so its fiber holds its state.
   sched::park([body](fiber* caller) {

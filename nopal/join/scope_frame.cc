@@ -41,9 +41,10 @@ scope_state* fork_record::complete(std::uintptr_t taken_above, stack::stack_id o
     state.taken_above = taken_above;
     state.of_region = kind() == fork_kind::region; // before the first thief, who reads it
     state.scope = this->scope();
-    state.frame_low = scope->stack_pointer;
-    state.home = stack::is_ours(state.frame_low) ? stack::stack_of(state.frame_low, on)
-                                                 : stack::no_stack;
+    state.frame.low = scope->stack_pointer;
+    state.frame.home = stack::is_ours(scope->stack_pointer)
+                           ? stack::stack_of(scope->stack_pointer, on)
+                           : stack::no_stack;
   }
   const std::uintptr_t at = steals_before == 0 ? scope->stack_pointer : state.stolen_at;
   NOPAL_ASSERT(stack::together(at, reinterpret_cast<std::uintptr_t>(this) - stack::offset(on), on),
@@ -51,18 +52,6 @@ scope_state* fork_record::complete(std::uintptr_t taken_above, stack::stack_id o
                "before it was joined; the scopes of a function must be forked and joined like "
                "nested blocks");
   return &state;
-}
-
-void see(const scope_state* named, stack::stack_id on) noexcept {
-  if (!stack::view::on())
-    return;
-  stack::view::begin(on, named->frame_low, named->home);
-  stack::view::show(on);
-}
-
-void see(const scope_state* named) noexcept {
-  if (stack::view::on() && named->home != stack::no_stack)
-    stack::view::show(named->home);
 }
 
 } // namespace nopal::inline NOPAL_ABI::join

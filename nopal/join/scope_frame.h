@@ -149,10 +149,7 @@ static_assert(offsetof(fork_record, mark) == 0);
 // How others name a main path that they may not see (stack/view.h).
 inline scope_state* name_of(scope_frame* scope) noexcept { return &scope->state(); }
 inline scope_frame* scope_of(const scope_state* named) noexcept { return named->scope; }
-// Makes the caller's process see the scope's frame: for a thief that goes on with it on its empty
-// stack `on`, or, after the join, on the frame's own stack.
-void see(const scope_state* named, stack::stack_id on) noexcept;
-void see(const scope_state* named) noexcept;
+inline frame_place place_of(const scope_state* named) noexcept { return named->frame; }
 
 } // namespace nopal::inline NOPAL_ABI::join
 NOPAL_HIDDEN_END

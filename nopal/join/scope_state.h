@@ -25,14 +25,18 @@ inline constexpr std::int64_t no_failure = INT64_MAX;
 
 struct scope_frame;
 
+// Where the frame of a scope's function lies.
+struct frame_place {
+  stack::stack_id home = stack::no_stack; // no_stack: on none of ours
+  std::uintptr_t low = 0;                 // its lowest byte
+};
+
 struct alignas(64) scope_state {
   base::atomic<std::uint32_t> next_free; // first: base/free_list.h
   wait_free join;
-  // Written when a fork is completed, for a thief that does not see the frame yet (stack/view.h):
-  // the scope; the stack that its function's frame lies on, and its lowest byte there.
+  // Written when a fork is completed, for a thief that does not see the scope yet (stack/view.h).
   scope_frame* scope;
-  stack::stack_id home;
-  std::uintptr_t frame_low;
+  frame_place frame;
   std::uintptr_t stolen_at;   // the main path's stack pointer since the last steal
   std::uintptr_t taken_above; // the lowest fork above the frame on its own stack that is taken
                               // (both valid if steals() > 0)

@@ -94,6 +94,7 @@ ancestor* placed_above_stack(stack::stack_id stack, stack::stack_id on) noexcept
 } // namespace
 
 ancestor* placed_node(vproc::cancel_node* node) noexcept {
+  node = stack::seen(stack::no_stack, node);
   if (!node->below.placed())
     node->below.place(node->parent() != nullptr ? placed_node(node->parent()) : nullptr);
   return &node->below;

@@ -21,6 +21,7 @@
 #include "nopal/base/faults.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/base/shared.h"
 #include "nopal/config.h"
 #include "nopal/sched/ancestry.h"
 #include "nopal/sched/copies.h"
@@ -28,6 +29,7 @@
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/steal.h"
 #include "nopal/sched/stop.h"
+#include "nopal/sched/views.h"
 #include "nopal/vproc/arenas.h"
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/overflow.h"
@@ -41,6 +43,9 @@
 
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
+
+// On a view: what the frames of a group's beginning take at most, below the caller of begin_group.
+constexpr std::uintptr_t kRoomOfGroup = 8192;
 
 // Set when this thread's membership was destroyed. Destructors of other thread-local objects, and
 // of static ones on the main thread, may fork after that. Such a late fork has a vproc to itself
@@ -125,6 +130,8 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   else if (aside != nullptr)
     before = aside;
   const bool nested = vproc::is_worker(before);
+  if (!nested && base::shared != nullptr)
+    base::shared->become_process(); // a process has one view
   vproc::vproc* const host = nested ? before->host : vproc_of_this_thread();
   group* const begun = vproc::take_group();
   start_pool(); // again: the pool may have ended before this group counted
@@ -147,13 +154,19 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   begun->mutexes_held = vproc::mutexes_held(); // these stay locked while the thread waits
   begun->control = arch::control_words::now();
   place_scheduler(host);
+  const std::uintptr_t at = arch::stack_pointer();
+  if (stack::view::holds(at)) {
+    begun->scheduler_stack = stack::acquire();
+    stack::view::begin_plain(begun->scheduler_stack);
+    host->scheduler.stack_pointer = stack::frames_top(begun->scheduler_stack);
+  }
   worker* const self = vproc::take_worker(host);
   self->run_on(host);
   self->group = begun; // before the deque adopts the stack in the group's name
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
-  if (stack::view::on())
-    stack::view::begin(self->stack, 0, stack::no_stack);
+  // Below the frames that the thread comes back to.
+  see_below({nested ? before->stack : stack::no_stack, at - kRoomOfGroup}, self->stack);
   self->adopt(self->stack, stack::top(self->stack), begun);
   if (begun->closed)
     vproc::open_arena(begun, vprocs == 0 ? 0 : static_cast<int>(vprocs) - 1);
@@ -179,6 +192,8 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
   const bool nested = vproc::is_worker(ended->outer);
   host->signals.run_with(nested ? ended->outer : nullptr); // its signals lower this limit now
   const copy* const other = ended->outer_copy;
+  if (ended->scheduler_stack != stack::no_stack)
+    stack::release(std::exchange(ended->scheduler_stack, stack::no_stack));
   vproc::return_worker(self); // before the group: a thief finds no fork of a group that has ended
   vproc::return_group(ended);
   if (!nested && membership_ended)
@@ -191,7 +206,6 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
 // child and nobody has stolen its continuation.
 NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexcept {
   scope_frame* const scope = child.fork->scope();
-  stack::view::show(self->stack);
   base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   note_stack(self);
   // A stack of ours is among LeakSanitizer's roots already.
@@ -207,8 +221,34 @@ NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexce
   return now;
 }
 
+// The process sees again what the strand saw that began the group. Also called on that strand's
+// stack, of which nothing is in use where another was shown meanwhile.
+void see_outer(const group* ending) noexcept {
+  if (vproc::is_worker(ending->outer))
+    see(ending->outer->stack, context_of(ending->outer->stack));
+}
+
 bool fits_a_thief(const scope_frame* scope) noexcept {
   return scope->base_of_frame() - scope->stack_pointer_of_fork() < stack::size() / 4;
+}
+
+// The waiting thread goes on behind the join of the scope that began its group.
+[[noreturn]] NOPAL_SWITCHES void go_on_behind(worker* self, scope_frame* scope) noexcept {
+  base::forget_frames(arch::stack_pointer(), scope->stack_pointer);
+  const arch::control_words group_control = self->host->bound.get()->control;
+  end_group(self, scope);
+  base::happens_after(&scope->state());
+  join::put_exception_state(scope->state().strand.exceptions);
+  base::set_error(scope->state().strand.error);
+  // The worker that it continues with knows whether these are its own.
+  (scope->take_own_control() ? scope->state().strand.control : group_control).use();
+  look_at_next_fork();
+  vproc::leave();
+  arch::nopal_arch_resume(scope, scope->stack_pointer);
+}
+
+[[noreturn]] NOPAL_SWITCHES void run_on_outer_scheduler(void* scope) noexcept {
+  go_on_behind(vproc::current(), static_cast<scope_frame*>(scope));
 }
 
 // Runs the child in a group of its own, and offers the continuation of its parent if that may be.
@@ -235,6 +275,7 @@ NOPAL_SWITCHES void run_group(fork_record* fork, const body_calls& calls, void* 
     fork->complete(0);
   }
   self = run_on_new_stack(self, child);
+  see_outer(self->host->bound.get());
   if (amid_exceptions)
     join::bring_exceptions_back(scope);
   end_group(self, scope);
@@ -257,17 +298,12 @@ NOPAL_SWITCHES void run_affine(fork_record* fork, const body_calls& child, void*
 
 NOPAL_SWITCHES void run(worker* self, finished_root finished) noexcept {
   scope_frame* const scope = finished.scope;
-  base::forget_frames(arch::stack_pointer(), scope->stack_pointer);
-  const arch::control_words group_control = self->host->bound.get()->control;
-  end_group(self, scope);
-  base::happens_after(&scope->state());
-  join::put_exception_state(scope->state().strand.exceptions);
-  base::set_error(scope->state().strand.error);
-  // The worker that it continues with knows whether these are its own.
-  (scope->take_own_control() ? scope->state().strand.control : group_control).use();
-  look_at_next_fork();
-  vproc::leave();
-  arch::nopal_arch_resume(scope, scope->stack_pointer);
+  if (group* const ended = self->host->bound.get(); ended->scheduler_stack != stack::no_stack) {
+    // The stack that this runs on ends with the group; that of the outer scheduler is not in use.
+    see_outer(ended);
+    arch::nopal_arch_leave(run_on_outer_scheduler, scope, ended->outer->scheduler_stack);
+  }
+  go_on_behind(self, scope);
 }
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -10,6 +10,7 @@
 #include "nopal/sched/descent.h"
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/stop.h"
+#include "nopal/sched/views.h"
 #include "nopal/stack/small.h"
 #include "nopal/vproc/computation.h"
 #include "nopal/vproc/entry.h"
@@ -62,7 +63,8 @@ void take_over(worker* self, worker* left) noexcept {
     self->stack = stack::acquire();
   }
   if (stack::view::on() && !stack::small::holds(self->stack))
-    stack::view::begin_plain(self->stack); // other processes see its frames
+    stack::view::begin_plain(self->stack);
+  see(self->stack, strand->context);
   const std::uintptr_t top = stack::top(self->stack);
   const std::uintptr_t at = top - stack::top_margin;
   base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
@@ -235,7 +237,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
     self->group = strand->group;
     self->adopt_at_first_fork(strand->split);
   }
-  stack::view::show(own);
+  see(own, strand->context);
   vproc::put_strand_state(self, strand->state, strand->own_control);
   look_at_next_fork();
   note_stack(self);

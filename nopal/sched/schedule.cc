@@ -16,6 +16,7 @@
 #include "nopal/sched/pool.h"
 #include "nopal/sched/steal.h"
 #include "nopal/sched/stop.h"
+#include "nopal/sched/views.h"
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
@@ -84,7 +85,7 @@ NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
   NOPAL_CHECK(self->stack != stack::no_stack || !stack::may_run_out());
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
-  join::see(theft.continuation, self->stack);
+  see_below(join::place_of(theft.continuation), self->stack);
   scope_frame* const scope = join::scope_of(theft.continuation);
   base::happens_after(scope);
   const std::uintptr_t top = stack::top(self->stack);
@@ -130,7 +131,7 @@ NOPAL_SWITCHES void resume(worker* self, joined arrival) noexcept {
   if (self->stack != own && self->stack != stack::no_stack)
     stack::release(self->stack);
   self->stack = own;
-  join::see(join::name_of(scope));
+  see_joined(join::place_of(join::name_of(scope)));
   self->adopt(own, scope->state().taken_above, self->group);
   vproc::put_strand_state(self, scope->state().strand, scope->take_own_control());
   look_at_next_fork();

@@ -12,6 +12,7 @@
 #include "nopal/base/os.h"
 #include "nopal/config.h"
 #include "nopal/sched/idle.h"
+#include "nopal/sched/views.h"
 #include "nopal/vproc/arenas.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
@@ -160,7 +161,7 @@ bool reclaim_stacks(worker* self, next_step& next) noexcept {
     return true;
   }
   const auto* const named = static_cast<fork_record::frame_type*>(strand.frame);
-  join::see(named);
+  see_joined(join::place_of(named)); // its scope lies in the frame
   next = joined{join::scope_of(named), static_cast<group*>(strand.group)};
   return true;
 }

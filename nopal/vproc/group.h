@@ -41,6 +41,9 @@ struct group {
   bool outer_aside = false;   // `outer` was set aside for another copy (sched/copies.h)
   copy* outer_copy = nullptr; // the copy whose strand the thread ran; null: none
   role outer_role;            // the role of its vproc
+  // A plain stack for the waiting thread's scheduler, where its strand ran on a view: what others
+  // that it runs see there is something else. no_stack: the scheduler runs below the strand.
+  stack::stack_id scheduler_stack = stack::no_stack;
   bool under_actions = false; // its vproc had actions
   int mutexes_held = 0;       // in check builds: so many did the thread hold
   // The waiting thread's when the group began. The group's strands compute with them, but for those

@@ -91,6 +91,7 @@ template <class Join> struct record_of {
 struct no_bounds {
   static std::size_t most_forks() noexcept { return 2; }
   static std::uintptr_t lowest_fork(stack::stack_id) noexcept { return 0; }
+  static std::uintptr_t offset(stack::stack_id) noexcept { return 0; }
 };
 
 template <class Join> using the_deque = deque::the<record_of<Join>, no_bounds>;

@@ -64,6 +64,7 @@ struct frames {
     return reinterpret_cast<std::uintptr_t>(words);
   }
   static std::uintptr_t lowest_fork(nopal::stack::stack_id) noexcept { return bottom(id); }
+  static std::uintptr_t offset(nopal::stack::stack_id) noexcept { return 0; }
 };
 
 // Whether a thief holds a lock while it steals, as the deques of bench/baseline say. In Nopal's own
