@@ -70,11 +70,15 @@ inline std::size_t largest_frame() noexcept { return size() / 2; }
 inline const slot_range& range_of(stack_id stack) noexcept {
   return small::holds(stack) ? small::in_use : large_ones;
 }
+// Whether strands of the stack see it on a view.
+inline bool is_viewed(stack_id stack) noexcept {
+  return view::on() && !small::holds(stack) && view::top(stack) <= view::where.end;
+}
 // The stack that an address of ours lies on. Of a view it is what the calling thread's process
 // shows, or what a strand of the stack `on` sees there (no_stack: the former).
 inline stack_id stack_of(std::uintptr_t address, stack_id on = no_stack) noexcept {
   if (view::holds(address))
-    return view::home(on != no_stack ? on : view::leaf(), address);
+    return view::home(on != no_stack && is_viewed(on) ? on : view::leaf(), address);
   if (small::holds(address))
     return small::in_use.start(small::in_use.number_of(address));
   return address & ~(large_ones.slot_bytes - 1);
@@ -86,9 +90,6 @@ bool together(std::uintptr_t a, std::uintptr_t b, stack_id on = no_stack) noexce
 inline std::uintptr_t memory_top(stack_id stack) noexcept { return range_of(stack).top(stack); }
 inline std::uintptr_t memory_bottom(stack_id stack) noexcept {
   return range_of(stack).bottom(stack);
-}
-inline bool is_viewed(stack_id stack) noexcept {
-  return view::on() && !small::holds(stack) && view::top(stack) <= view::where.end;
 }
 inline std::uintptr_t top(stack_id stack) noexcept {
   return is_viewed(stack) ? view::top(stack) : memory_top(stack);

@@ -8,6 +8,7 @@
 #include "nopal/base/os.h"
 #include "nopal/base/shared.h"
 #include "nopal/stack/stack.h"
+#include "nopal/stack/view_parts.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,26 +23,15 @@ namespace {
 constexpr std::uintptr_t kGuard = std::uintptr_t{64} << 20;
 constexpr std::uintptr_t kPlain = ~std::uintptr_t{0};
 
-struct alignas(64) segment {
-  std::uintptr_t top;
-  stack_id parent;
+struct alignas(64) entry : segment {
   std::byte owners[owners_bytes];
 };
-segment* segments = nullptr; // one for each large stack
+entry* entries = nullptr; // one for each large stack
 std::size_t most = 0;
 
-segment& segment_of(stack_id stack) noexcept { return segments[large_ones.number_of(stack)]; }
+entry& entry_of(stack_id stack) noexcept { return entries[large_ones.number_of(stack)]; }
 
-// A part of a view: from `low` up to the part before it, or the view's end, it shows this stack.
-struct part {
-  std::uintptr_t low;
-  stack_id of;
-};
-// What a process shows, the highest part first.
-struct parts {
-  part* all;
-  std::size_t count;
-};
+// What a process shows.
 struct shown {
   parts now;
   parts next; // room for the next ones
@@ -59,47 +49,12 @@ parts room_for_parts() noexcept {
   return {static_cast<part*>(room), 0};
 }
 
-// The parts of a view of this stack: each stack from its top down to that of its child.
-void list(stack_id leaf, parts& to) noexcept {
-  std::size_t count = 0;
-  for (stack_id stack = leaf; stack != no_stack; stack = segment_of(stack).parent)
-    ++count;
-  to.count = count;
-  std::uintptr_t low = where.low;
-  for (stack_id stack = leaf; stack != no_stack; stack = segment_of(stack).parent) {
-    to.all[--count] = {low, stack};
-    low = segment_of(stack).top;
-  }
-}
-
 void map(std::uintptr_t low, std::uintptr_t high, stack_id stack) noexcept {
   maps.fetch_add(1, base::relaxed);
   NOPAL_ASSERT(base::shared->map_again(low + offset(stack), low, high - low, false),
                "the kernel refused to map a part of a stack: %s; a process may have "
                "vm.max_map_count mappings",
                std::strerror(errno));
-}
-
-// Maps what of [low, high) does not show the stack yet. `at` is the first of the parts that are
-// shown now which may reach below `high`; it moves on.
-void change(std::uintptr_t low, std::uintptr_t high, stack_id stack, std::size_t& at) noexcept {
-  const parts& now = mine.now;
-  std::uintptr_t differs = 0; // where an unfinished range begins that shows something else
-  while (high > low) {
-    while (at < now.count && now.all[at].low >= high)
-      ++at;
-    const bool known = at < now.count;
-    const bool same = known && now.all[at].of == stack;
-    if (!same && differs == 0)
-      differs = high;
-    if (same && differs != 0) {
-      map(high, differs, stack);
-      differs = 0;
-    }
-    high = known && now.all[at].low > low ? now.all[at].low : low;
-  }
-  if (differs != 0)
-    map(low, differs, stack);
 }
 
 } // namespace
@@ -111,39 +66,37 @@ void open(std::size_t stack_bytes, std::size_t stacks) noexcept {
                "where workers are processes, a stack has at most %zu MiB; lower NOPAL_STACK_SIZE",
                (base::shared->view_room - kGuard) >> 20);
   most = stacks;
-  segments = static_cast<segment*>(base::map_zeroed(stacks * sizeof(segment)));
-  NOPAL_ASSERT(segments != nullptr, "no memory for a table of %zu stacks: %s", stacks,
-               base::why_refused(stacks * sizeof(segment)).text);
+  entries = static_cast<entry*>(base::map_zeroed(stacks * sizeof(entry)));
+  NOPAL_ASSERT(entries != nullptr, "no memory for a table of %zu stacks: %s", stacks,
+               base::why_refused(stacks * sizeof(entry)).text);
   where = {base::shared->view_end - stack_bytes, base::shared->view_end, kGuard};
 }
 
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept {
-  segment& own = segment_of(stack);
+  entry& own = entry_of(stack);
   const bool below = holds(frame_low);
   const std::uintptr_t top = below ? frame_low & ~(base::page_size() - 1) : where.end;
-  const std::uintptr_t used = std::min(own.top, where.end); // 0 in a new stack
+  const std::uintptr_t used = std::min<std::uintptr_t>(own.top, where.end); // 0 in a new stack
   own.top = top;
   if (top < used)
     base::discard(reinterpret_cast<void*>(top + offset(stack)), used - top);
   own.parent = below ? parent : no_stack;
 }
 
-void begin_plain(stack_id stack) noexcept { segment_of(stack).top = kPlain; }
+void begin_plain(stack_id stack) noexcept {
+  entry_of(stack).top = kPlain;
+  entry_of(stack).parent = no_stack;
+}
 
-std::uintptr_t top(stack_id stack) noexcept { return segment_of(stack).top; }
+std::uintptr_t top(stack_id stack) noexcept { return entry_of(stack).top; }
 
 void show(stack_id leaf) noexcept {
   if (!is_viewed(leaf))
     return;
   if (mine.now.all == nullptr)
     mine = {room_for_parts(), room_for_parts(), no_stack};
-  list(leaf, mine.next);
-  std::uintptr_t high = where.end;
-  std::size_t at = 0;
-  for (std::size_t i = 0; i < mine.next.count; ++i) {
-    change(mine.next.all[i].low, high, mine.next.all[i].of, at);
-    high = mine.next.all[i].low;
-  }
+  list(leaf, where.low, entry_of, mine.next);
+  change(mine.now, mine.next, where.end, map);
   const parts before = mine.now;
   mine = {mine.next, before, leaf};
   shows.fetch_add(1, base::relaxed);
@@ -152,12 +105,12 @@ void show(stack_id leaf) noexcept {
 stack_id leaf() noexcept { return mine.leaf; }
 
 stack_id home(stack_id on, std::uintptr_t address) noexcept {
-  while (on != no_stack && address >= segment_of(on).top)
-    on = segment_of(on).parent;
+  while (on != no_stack && address >= entry_of(on).top)
+    on = entry_of(on).parent;
   return on;
 }
 
-void* owners_room(stack_id stack) noexcept { return segment_of(stack).owners; }
+void* owners_room(stack_id stack) noexcept { return entry_of(stack).owners; }
 
 counts counted() noexcept { return {shows.load(base::relaxed), maps.load(base::relaxed)}; }
 

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// What a view consists of, and the fewest calls that turn one view into another (view.h).
+//
+// Invariant (V2 of view.h): a segment is written by the one thread that has the empty stack, and
+//           read by those that run strands of the stack or of stacks below it. They get it from
+//           that thread: by a fork that they steal, a join, or a strand that was made ready.
+// Complexity: a change takes a step for each stack of both views, and at most a call for each stack
+//           that is new in the second, or reaches further down there.
+#pragma once
+
+#include "nopal/base/atomic.h"
+#include "nopal/config.h"
+#include "nopal/stack/bounds.h"
+
+#include <cstddef>
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::stack::view {
+
+// How a stack lies in views.
+struct segment {
+  base::handed_over<std::uintptr_t> top{0};
+  base::handed_over<stack_id> parent{no_stack};
+};
+
+// From `low` up to the part before it, or the view's end, a view shows this stack.
+struct part {
+  std::uintptr_t low;
+  stack_id shows;
+};
+// A view: the highest part first.
+struct parts {
+  part* all = nullptr;
+  std::size_t count = 0;
+};
+
+// The parts of a view that begins at `low`, for strands of the stack `leaf`. `segment_of` returns a
+// stack's segment.
+template <class Segments>
+void list(stack_id leaf, std::uintptr_t low, Segments segment_of, parts& to) noexcept {
+  std::size_t left = 0;
+  for (stack_id stack = leaf; stack != no_stack; stack = segment_of(stack).parent)
+    ++left;
+  to.count = left;
+  for (stack_id stack = leaf; stack != no_stack; stack = segment_of(stack).parent) {
+    to.all[--left] = {low, stack};
+    low = segment_of(stack).top;
+  }
+}
+
+// Calls map(low, high, stack) for each range that `next` shows otherwise than `now`, each as long
+// as it can be. Both views end at `end`; below its last part `now` shows nothing.
+template <class Map>
+void change(const parts& now, const parts& next, std::uintptr_t end, Map map) noexcept {
+  std::uintptr_t high = end;
+  std::size_t at = 0; // the first part of `now` that reaches below `high`
+  for (std::size_t i = 0; i < next.count; ++i) {
+    const part& wanted = next.all[i];
+    std::uintptr_t differs = 0; // where a range begins that shows another stack; 0: none does
+    while (high > wanted.low) {
+      while (at < now.count && now.all[at].low >= high)
+        ++at;
+      const bool known = at < now.count;
+      const bool same = known && now.all[at].shows == wanted.shows;
+      if (!same && differs == 0)
+        differs = high;
+      if (same && differs != 0) {
+        map(high, differs, wanted.shows);
+        differs = 0;
+      }
+      high = known && now.all[at].low > wanted.low ? now.all[at].low : wanted.low;
+    }
+    if (differs != 0)
+      map(wanted.low, differs, wanted.shows);
+  }
+}
+
+} // namespace nopal::stack::view
+NOPAL_HIDDEN_END
