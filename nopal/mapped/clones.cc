@@ -163,7 +163,8 @@ long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) n
 void end_thread(long code) noexcept {
   own_state& mine = own();
   if (!mine.is_first && raw(SYS_gettid) == mine.pid) {
-    let_twin_go(mine.partner);
+    const std::uint64_t everything = ~std::uint64_t{0}; // who joins the thread may free this stack
+    raw(SYS_rt_sigprocmask, SIG_SETMASK, &everything, nullptr, sizeof everything);
     nopal_arch_end_thread(mine.thread_id_at);
   }
   raw(SYS_exit, code);

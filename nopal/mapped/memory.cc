@@ -46,7 +46,7 @@ bool map_exactly(std::uintptr_t at, std::size_t bytes, int access, int flags, in
 int descriptors_from() noexcept {
   rlimit limit{};
   raw(SYS_prlimit64, 0, RLIMIT_NOFILE, nullptr, &limit);
-  const rlim_t most = std::min<rlim_t>(limit.rlim_cur, 1 << 20);
+  const rlim_t most = std::min<rlim_t>(limit.rlim_cur, 4096); // the kernel's table grows with it
   return static_cast<int>(most > 2 * kKeptDescriptors ? most - kKeptDescriptors : most / 2);
 }
 

@@ -60,9 +60,11 @@ void take_seat(member* self, int pid) noexcept { self->pid.store(pid, base::rele
 
 void add_dependent(twin* parent) noexcept { parent->dependents.fetch_add(1, base::relaxed); }
 
-void let_twin_go(twin* partner) noexcept {
-  if (partner->dependents.load(base::relaxed) == 0)
-    partner->dismiss();
+void leave_seat(member& left) noexcept {
+  twin& partner = *twins[&left - members];
+  if (partner.dependents.load(base::relaxed) == 0)
+    partner.dismiss();
+  left.pid.store(0, base::release);
 }
 
 } // namespace nopal::mapped

@@ -25,8 +25,8 @@ void prepare_seat(member* self) noexcept;
 void take_seat(member* self, int pid) noexcept;
 
 void add_dependent(twin* parent) noexcept;
-// The caller's process ends: its twin ends, unless other processes depend on it.
-void let_twin_go(twin* partner) noexcept;
+// The process has ended. Its twin ends, unless other processes are children of that.
+void leave_seat(member& left) noexcept;
 
 } // namespace nopal::mapped
 NOPAL_HIDDEN_END

@@ -12,6 +12,7 @@
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/waiting.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -60,7 +61,6 @@ void wait_for_snapshot() noexcept {
 }
 
 void take_snapshot() noexcept {
-  const int old = memory_file;
   const int fresh = new_memory_file();
   if (fresh < 0 || raw(SYS_ftruncate, fresh, layout::arena_bytes) != 0)
     base::die("fork: no file for a copy of the program's memory");
@@ -69,8 +69,8 @@ void take_snapshot() noexcept {
   raw(SYS_futex, &copying, FUTEX_WAKE, 1);
   replace_mappings(fresh);
   copying.store(0, base::relaxed);
-  memory_file = fresh;
-  raw(SYS_close, old);
+  raw(SYS_dup3, fresh, memory_file, O_CLOEXEC); // whose number the filter protects
+  raw(SYS_close, fresh);
   own_state& self = own();
   const std::uint64_t applied = self.self->applied.load(base::relaxed);
   for (unsigned i = 0; i < members_used.load(base::relaxed); ++i)

@@ -7,6 +7,7 @@
 #include "nopal/base/die.h"
 #include "nopal/mapped/actions.h"
 #include "nopal/mapped/members.h"
+#include "nopal/mapped/seats.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/signals.h"
 #include "nopal/mapped/twin.h"
@@ -159,7 +160,7 @@ void attend_to_ends(const siginfo_t& notice) noexcept {
       return;
     if (end.si_code != CLD_EXITED)
       end_as(pid, end.si_status);
-    each.pid.store(0, base::release);
+    leave_seat(each);
   });
   // A second notice is lost while one waits to be delivered.
   if (!actions[SIGCHLD].calls() || !(of_a_child || others_children.load(base::relaxed) > 0))
