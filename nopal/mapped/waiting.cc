@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// The kernel sends the first process SIGSYS when one of the others ends, and also when a child ends
+// that one of the others has made. Both are children that only __WALL finds.
+#include "nopal/mapped/waiting.h"
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/die.h"
+#include "nopal/mapped/actions.h"
+#include "nopal/mapped/members.h"
+#include "nopal/mapped/seats.h"
+#include "nopal/mapped/sharing.h"
+#include "nopal/mapped/signals.h"
+#include "nopal/mapped/twin.h"
+
+#include <cerrno>
+#include <cstring>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+namespace nopal::mapped {
+namespace {
+
+// Children that processes other than the first have made, and that were not waited for.
+constinit base::atomic<int> others_children{0};
+
+struct request {
+  long kind, which, options;
+  siginfo_t info;
+  rusage usage;
+};
+
+bool is_an_end(const siginfo_t& info) noexcept {
+  return info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
+}
+
+bool is_ours(int pid) noexcept {
+  bool found = false;
+  for_each_member([&](member& each) { found |= each.pid.load(base::relaxed) == pid; });
+  return found;
+}
+
+bool there_are_children() noexcept {
+  siginfo_t ordinary{};
+  return others_children.load(base::relaxed) > 0 ||
+         raw(SYS_waitid, P_ALL, 0, &ordinary, WEXITED | WNOHANG | WNOWAIT, nullptr) != -ECHILD;
+}
+
+// Takes the notice of a child that was seen. False: another thread has taken it.
+bool take_notice(request& wanted, int pid) noexcept {
+  const long options = wanted.options | WNOHANG;
+  for (const long kind : {static_cast<long>(__WCLONE), 0l}) {
+    const long result =
+        raw(SYS_waitid, P_PID, pid, &wanted.info, options | kind, &wanted.usage);
+    if (result != 0 || wanted.info.si_pid != pid)
+      continue;
+    if (kind != 0 && is_an_end(wanted.info))
+      others_children.fetch_sub(1, base::relaxed);
+    return true;
+  }
+  return false;
+}
+
+// waitid(2), without the processes of the program. Where there is nothing else, ECHILD.
+long wait_for_other(request& wanted) noexcept {
+  for (;;) {
+    if (wanted.kind == P_ALL && !there_are_children())
+      return -ECHILD;
+    wanted.info.si_pid = 0;
+    const long result = raw(SYS_waitid, wanted.kind, wanted.which, &wanted.info,
+                            wanted.options | __WALL | WNOWAIT, &wanted.usage);
+    const int pid = wanted.info.si_pid;
+    if (result != 0 || pid == 0)
+      return result;
+    if (!is_ours(pid)) {
+      if ((wanted.options & WNOWAIT) != 0 || take_notice(wanted, pid))
+        return 0;
+    } else if (is_an_end(wanted.info)) {
+      attend_to_ends(wanted.info);
+    } else {
+      raw(SYS_waitid, P_PID, pid, nullptr, WSTOPPED | WCONTINUED | WNOHANG | __WALL, nullptr);
+    }
+  }
+}
+
+int status_of(const siginfo_t& info) noexcept {
+  switch (info.si_code) {
+  case CLD_EXITED:
+    return info.si_status << 8;
+  case CLD_STOPPED:
+  case CLD_TRAPPED:
+    return (info.si_status << 8) | 0x7f;
+  case CLD_CONTINUED:
+    return 0xffff;
+  default:
+    return info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0);
+  }
+}
+
+[[noreturn]] void end_as(int pid, int signal) noexcept {
+  base::say("process %d of the program was killed by signal %d (%s), and the others end with it",
+            pid, signal, sigabbrev_np(signal) != nullptr ? sigabbrev_np(signal) : "?");
+  raw(SYS_prctl, PR_SET_DUMPABLE, 0); // the core file of the process that was killed stays
+  const action by_default{};
+  raw(SYS_rt_sigaction, signal, &by_default, nullptr, sizeof by_default.mask);
+  const std::uint64_t none = 0;
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
+  raw(SYS_tkill, raw(SYS_gettid), signal);
+  raw(SYS_exit_group, 128 + signal);
+  __builtin_unreachable();
+}
+
+} // namespace
+
+long waitid(long kind, long which, void* info, long options, void* usage,
+            ucontext_t& context) noexcept {
+  request wanted{kind, which, options, {}, {}};
+  long result = 0;
+  {
+    const unmasked signals{context};
+    result = in_first_process(wait_for_other, wanted);
+  }
+  if (result == 0 && info != nullptr)
+    std::memcpy(info, &wanted.info, sizeof wanted.info);
+  if (result == 0 && usage != nullptr)
+    std::memcpy(usage, &wanted.usage, sizeof wanted.usage);
+  return result;
+}
+
+long wait4(long which, int* status, long options, void* usage, ucontext_t& context) noexcept {
+  const long group = which == 0 ? 0 : -which;
+  const long kind = which == -1 ? P_ALL : which > 0 ? P_PID : P_PGID;
+  siginfo_t info{};
+  const long how = WEXITED | (options & (WNOHANG | WCONTINUED | __WNOTHREAD)) |
+                   ((options & WUNTRACED) != 0 ? WSTOPPED : 0);
+  const long result = waitid(kind, which > 0 ? which : group, &info, how, usage, context);
+  if (result < 0)
+    return result;
+  if (status != nullptr && info.si_pid != 0)
+    *status = status_of(info);
+  return info.si_pid;
+}
+
+void note_child() noexcept { others_children.fetch_add(1, base::relaxed); }
+void forget_children() noexcept { others_children.store(0, base::relaxed); }
+
+void attend_to_ends(const siginfo_t& notice) noexcept {
+  const bool of_a_child = notice.si_code > 0 && !is_ours(notice.si_pid);
+  for_each_member([&](member& each) {
+    if (&each == own().self)
+      return;
+    const int pid = each.pid.load(base::relaxed);
+    siginfo_t end{};
+    const long waited = raw(SYS_waitid, P_PID, pid, &end, WEXITED | WNOHANG | __WALL, nullptr);
+    // Another thread may have waited for it, and have the notice in hand.
+    if (waited == -ECHILD && pid == notice.si_pid && is_an_end(notice))
+      end = notice;
+    if (end.si_pid != pid)
+      return;
+    if (end.si_code != CLD_EXITED)
+      end_as(pid, end.si_status);
+    leave_seat(each);
+  });
+  // A second notice is lost while one waits to be delivered.
+  if (!actions[SIGCHLD].calls() || !(of_a_child || others_children.load(base::relaxed) > 0))
+    return;
+  siginfo_t child = notice;
+  child.si_signo = SIGCHLD;
+  if (notice.si_code > 0)
+    raw(SYS_rt_sigqueueinfo, own().pid, SIGCHLD, &child);
+}
+
+} // namespace nopal::mapped
