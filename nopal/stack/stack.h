@@ -114,6 +114,11 @@ inline void* owners_room(stack_id stack) noexcept {
     return view::owners_room(stack);
   return reinterpret_cast<void*>(memory_top(stack) - sizeof(void*) - owners_bytes);
 }
+// The stack whose room this is in.
+inline stack_id stack_of_owners(const void* in_room) noexcept {
+  const stack_id viewed = view::on() ? view::stack_of_owners(in_room) : no_stack;
+  return viewed != no_stack ? viewed : stack_of(reinterpret_cast<std::uintptr_t>(in_room));
+}
 
 // Leaving a stack and running on it again. The budget bounds the dead pages (retirement.h); for a
 // small stack both do nothing.
