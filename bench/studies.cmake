@@ -43,6 +43,13 @@ target_include_directories(known_span_cases PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(known_span_cases
   PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json nopal_warnings)
 
+# The study `mapped`: what mapping a stolen prefix costs.
+add_executable(prefixes prefixes.cc)
+target_include_directories(prefixes PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_features(prefixes PRIVATE cxx_std_20)
+target_compile_options(prefixes PRIVATE ${bench_flags})
+target_link_libraries(prefixes PRIVATE nopal_warnings)
+
 # The study `idle`: one program, with the ordinary library and with the one whose atomics count.
 # The sources that count atomics and calls are not compiled with those atomics themselves.
 add_library(bench_counts OBJECT counted/directory.cc counted/calls.cc)
