@@ -43,7 +43,15 @@ target_include_directories(known_span_cases PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(known_span_cases
   PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json nopal_warnings)
 
-# The study `mapped`: what mapping a stolen prefix costs.
+# The studies `strategies` and `mapped`: frames on the heap, and what mapping a stolen prefix costs.
+if(TARGET nopal)
+  set(CMAKE_CXX_VISIBILITY_PRESET hidden) # as the parts of Nopal are that it has as members
+  bench_runtime(heap-frames OWN_PROBLEMS BACKEND heap_frames
+    PROBLEMS fib fibx nqueens cilksort matmul heat LIBRARIES nopal::nopal)
+  unset(CMAKE_CXX_VISIBILITY_PRESET)
+else()
+  bench_missing(heap-frames "the library nopal is not built")
+endif()
 add_executable(prefixes prefixes.cc)
 target_include_directories(prefixes PRIVATE ${PROJECT_SOURCE_DIR})
 target_compile_features(prefixes PRIVATE cxx_std_20)
