@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// fib, fibx, nqueens, cilksort, matmul and heat with frames on the heap; sizes and verification are
-// the shared ones. As in Cilk a function that spawns is itself spawned, never called.
+// fib, fibx, nqueens, cilksort, matmul, heat and captives with frames on the heap; sizes and
+// verification are the shared ones. As in Cilk a function that spawns is itself spawned, never called.
 //
 // Each frame's `run` is both clones of its function: the fast one enters the switch at its top, and
 // the slow one where it left off. What lives across a spawn is a member.
 #pragma once
 
 #include "bench/backend/heap_frames.h"
+#include "bench/problems/captives.h"
 #include "bench/problems/cilksort.h"
 #include "bench/problems/fib.h"
 #include "bench/problems/fibx.h"
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <numeric>
 #include <utility>
 
 namespace bench::heap_frames {
@@ -223,6 +225,78 @@ struct diffuse_frame : header {
   std::ptrdiff_t last;
 };
 
+struct descend_frame : header {
+  static long call(worker& self, int levels, long end_us) {
+    return levels == 0 ? pause_for(end_us) : heap_frames::call<descend_frame>(self, levels, end_us);
+  }
+  template <bool Slow> long run(worker& self) {
+    switch (Slow ? entry : 0) {
+    default:
+      BENCH_SPAWN(1, child, brief_child(descent::child_us));
+      own = pause_for(descent::step_us);
+      BENCH_SPAWN(2, below, call(self, levels - 1, end_us));
+      BENCH_SYNC(3);
+    }
+    return self.end(this, child + own + below);
+  }
+
+  int levels;
+  long end_us;
+  long child = 0;
+  long own = 0;
+  long below = 0;
+};
+
+// What is a serial function elsewhere must be written anew too, since it calls what spawns.
+struct descend_below_frame : header {
+  static long call(worker& self, long pages, int levels, long end_us) {
+    return pages == 0 ? descend_frame::call(self, levels, end_us)
+                      : heap_frames::call<descend_below_frame>(self, pages, levels, end_us);
+  }
+  template <bool Slow> long run(worker& self) {
+    switch (Slow ? entry : 0) {
+    default:
+      page[0] = 0;
+      BENCH_SPAWN(1, below, call(self, pages - 1, levels, end_us));
+      BENCH_SYNC(2);
+    }
+    return self.end(this, below + page[0]);
+  }
+
+  long pages;
+  int levels;
+  long end_us;
+  long below = 0;
+  struct untouched {
+    untouched() {}
+    char& operator[](std::size_t i) { return bytes[i]; }
+    char bytes[3900];
+  } page = {};
+};
+
+struct spine_frame : header {
+  template <bool Slow> long run(worker& self) {
+    switch (Slow ? entry : 0) {
+    default:
+      for (; begun < chains; ++begun) {
+        BENCH_SPAWN(1, paused_us[begun], descend_below_frame::call(self, pages, levels, end_us));
+        along += pause_for(gap_us);
+      }
+      BENCH_SYNC(2);
+    }
+    return self.end(this, std::accumulate(paused_us, paused_us + chains, along));
+  }
+
+  long* paused_us;
+  long chains;
+  long pages;
+  int levels;
+  long end_us;
+  long gap_us;
+  long begun = 0;
+  long along = 0;
+};
+
 } // namespace bench::heap_frames
 
 namespace bench::on_heap_frames {
@@ -288,6 +362,17 @@ public:
       });
       grid_.swap(next_);
     }
+  }
+};
+
+class captives_problem : public bench::captives_problem {
+public:
+  using bench::captives_problem::captives_problem;
+  void compute() {
+    result_us_ = runtime::first->execute([this](heap_frames::worker& self) {
+      return heap_frames::call<heap_frames::spine_frame>(self, paused_us_.data(), chains_, pages,
+                                                         levels, end_us, gap_us);
+    });
   }
 };
 
