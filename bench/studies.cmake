@@ -72,6 +72,13 @@ target_compile_features(prefixes PRIVATE cxx_std_20)
 target_compile_options(prefixes PRIVATE ${bench_flags})
 target_link_libraries(prefixes PRIVATE nopal_warnings)
 
+if(TARGET nopal_mapped)
+  bench_runtime(nopal-mapped BACKEND mapped PROBLEMS ${problems} LIBRARIES nopal::mapped)
+  bench_study_programs(nopal-mapped BACKEND mapped LIBRARIES nopal::mapped)
+else()
+  bench_missing(nopal-mapped "the library nopal_mapped is not built")
+endif()
+
 # The study `idle`: one program, with the ordinary library and with the one whose atomics count.
 # The sources that count atomics and calls are not compiled with those atomics themselves.
 add_library(bench_counts OBJECT counted/directory.cc counted/calls.cc)
