@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // fib, fibx, nqueens, cilksort, matmul, heat and captives with frames on the heap; sizes and
-// verification are the shared ones. As in Cilk a function that spawns is itself spawned, never called.
+// verification are the shared ones. As in Cilk a function that spawns is itself spawned, never
+// called.
 //
 // Each frame's `run` is both clones of its function: the fast one enters the switch at its top, and
 // the slow one where it left off. What lives across a spawn is a member.

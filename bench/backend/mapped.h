@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Nopal on workers that are processes, each with one linear stack (nopal/mapped). What the programs
-// are linked with makes them so; this tells besides how often views changed, in how many calls.
+// Nopal on workers that are processes, each with one linear stack: the library that programs are
+// linked with makes them so. This tells besides how often views changed, and in how many calls.
 #pragma once
 
 #include <nopal/stack/view.h>

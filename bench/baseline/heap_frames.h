@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
-// A runtime in the manner of Cilk-5 (PLDI'98): the frames of functions that spawn lie on the heap, so
-// each function is written anew, and each worker needs one ordinary stack. It is Cilk-M's strategy 1
-// (cilk-m-pact10, section 3), and it is ours: no line is Cilk 5's.
+// A runtime in the manner of Cilk-5 (PLDI'98): the frames of functions that spawn lie on the heap,
+// so each function is written anew, and each worker needs one ordinary stack. It is Cilk-M's
+// strategy 1 (cilk-m-pact10, section 3), and it is ours: no line is Cilk 5's.
 //
-// A function has two clones. The fast one runs as a call does; before each spawn it notes the spawn's
-// number in its frame and offers the frame to thieves. The slow one runs only after a steal: it
-// begins behind the spawn or sync of that number. Nothing of a stolen frame is on the victim's
-// stack, so the victim drops that stack's contents (longjmp) when the child ends. A function that
-// others compiled has no frame on the heap, so no function that spawns can be called through it.
+// A function has two clones. The fast one runs as a call does; before each spawn it notes the
+// spawn's number in its frame and offers the frame to thieves. The slow one runs only after a
+// steal: it begins behind the spawn or sync of that number. Nothing of a stolen frame is on the
+// victim's stack, so the victim drops that stack's contents (longjmp) when the child ends. A
+// function that others compiled has no frame on the heap, so no function that spawns can be called
+// through it.
 //
 // Whose child a frame is, and where its result goes, is known from the victim: the oldest frame on
 // its stack is the child of what was stolen from there before. A thief reads and writes that under
@@ -78,15 +79,15 @@ public:
   void give(std::size_t size_class, void* frame) {
     std::vector<void*>& list = own_[size_class];
     list.push_back(frame);
-    if (list.size() > longest)
-      move(list, shared_[size_class], longest / 2);
+    if (list.size() * size_class * step > longest)
+      move(list, shared_[size_class], list.size() / 2);
   }
 
   // All pages that the workers' heaps have asked for.
   static std::uint64_t pages() { return pages_.load(); }
 
 private:
-  static constexpr std::size_t longest = 128;
+  static constexpr std::size_t longest = 4 * page; // in bytes
 
   static void move(std::vector<void*>& from, std::vector<void*>& to, std::size_t count) {
     const nopal::base::locked guard{lock_};
@@ -96,7 +97,7 @@ private:
     }
   }
   void refill(std::size_t size_class) {
-    move(shared_[size_class], own_[size_class], longest / 2);
+    move(shared_[size_class], own_[size_class], longest / 2 / (size_class * step));
     if (!own_[size_class].empty())
       return;
     auto* const at = static_cast<char*>(nopal::base::map_zeroed(page));

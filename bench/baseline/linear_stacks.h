@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Where a stolen continuation puts its frames, if frames never move: three rows of Cilk-M's table of
-// strategies (cilk-m-pact10, Figure 2 and section 3), in a runtime that is as small as they allow.
+// Where a stolen continuation puts its frames, if frames never move: three rows of Cilk-M's table
+// of strategies (cilk-m-pact10, Figure 2 and section 3), in a runtime that is as small as they
+// allow.
 //
 //   one_stack         2  below all else on the thief's only stack
 //   depth_restricted  3  likewise, and a thief takes nothing shallower than the frame it waits with
@@ -14,8 +15,8 @@
 // A frame waits for newer frames alone: its descendants, and those below it on its stack. So the
 // newest one can always go on.
 //
-// Deques and joins have locks, and the tree of frames is kept at each scope: what programs take that
-// wait for the clock tells the strategies apart, and the time of a fork tells nothing.
+// Deques and joins have locks, and each scope knows its parent. So the time of a fork tells nothing:
+// the programs that tell the strategies apart wait for the clock.
 #pragma once
 
 #include "bench/baseline/locked.h"

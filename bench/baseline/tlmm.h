@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The system calls of TLMM-Linux (cilk-m-pact10, Figure 6) as functions over a file in memory, on an
-// unmodified kernel. Workers are processes that are forked after `memory` was made.
+// The system calls of TLMM-Linux (cilk-m-pact10, Figure 6) as functions over a file in memory, on
+// an unmodified kernel. Workers are processes that are forked after `memory` was made.
 //
 // A page descriptor is the number of a page of that file, so it means the same page in every
 // process. The paper's kernel maps any array of descriptors in one crossing. Here one mmap maps a

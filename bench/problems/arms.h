@@ -5,10 +5,10 @@
 //
 // A spine forks arms, and is serial for a while after each. All workers but the spine's build an
 // arm: each of its levels forks a child that goes deep and ends only when the arm is built, and the
-// level's own path goes on to the next level on another worker. No stack above is idle then, so that
-// worker needs one of its own. At the end the arm's last level holds the arm, for one worker, until
-// the last arm is built. The other workers are free again, and build the next arm: with one level
-// less, since a holder is no builder.
+// level's own path goes on to the next level on another worker. No stack above is idle then, so
+// that worker needs one of its own. At the end the arm's last level holds the arm, for one worker,
+// until the last arm is built. The other workers are free again, and build the next arm: with one
+// level less, since a holder is no builder.
 #pragma once
 
 #include <cstdint>

@@ -27,9 +27,8 @@ COLOURS = {
     "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9",
     "board-tbb": "#274e7d", "board-libfork": "#0f6b6b", "board-taskflow": "#9fd0f0",
     "board-toomanycooks": "#a83279",
-    # Runtimes that have left the project; files that were kept name them.
-    "nopal-bare": "#8fbf9f", "nopal-depth-restricted": "#7d1f10",
-    "nopal-reuse-ancestors": "#6b8e23",
+    # A runtime that has left the project; a file that was kept names it.
+    "nopal-bare": "#8fbf9f",
     # No runtime: what the machine itself gives.
     "plain threads": "#777777"}
 LEGEND_COLUMNS = 6

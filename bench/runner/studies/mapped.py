@@ -194,8 +194,8 @@ def figure_9(result):
     return Table(f"Figure 9: stack pages per worker, P = {count}",
                  ["program", "D", "S1", "live / P", "S1 + D", "live / (P S1)",
                   "all pages, none given back", "paper: D", "S1", "S16 / 16", "S16 / (16 S1)"],
-                 rows, "Live pages have frames; the most of all rounds. The paper's S16 are at most "
-                 "2.5 S1 per worker.")
+                 rows, "Live pages have frames; the most of all rounds. The paper's S16 are at "
+                 "most 2.5 S1 per worker.")
 
 
 def figure_10(result):
