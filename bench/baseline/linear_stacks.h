@@ -15,8 +15,8 @@
 // A frame waits for newer frames alone: its descendants, and those below it on its stack. So the
 // newest one can always go on.
 //
-// Deques and joins have locks, and each scope knows its parent. So the time of a fork tells nothing:
-// the programs that tell the strategies apart wait for the clock.
+// Deques and joins have locks, and each scope knows its parent. So the time of a fork tells
+// nothing: the programs that tell the strategies apart wait for the clock.
 #pragma once
 
 #include "bench/baseline/locked.h"
