@@ -16,15 +16,15 @@ constinit action found_of_ours[3]{}; // of SIGSYS, SIGSEGV and SIGBUS, before th
 constexpr int kOurs[] = {SIGSYS, SIGSEGV, SIGBUS};
 
 bool is_of_thread(int signal) noexcept {
-  return signal == SIGFPE || signal == SIGILL || signal == SIGTRAP;
+  return signal == SIGFPE || signal == SIGILL || signal == SIGTRAP || signal == SIGPIPE ||
+         signal == SIGXFSZ;
 }
 
 // A signal for a group of processes, as from a terminal, reaches each process of the program. The
-// first one's handler is called for all. Signals from a thread to one, or to itself (SIGPIPE), are
-// for this process alone.
+// first one's handler is called for all. Signals that a thread causes are for it alone.
 bool is_for_the_first(int signal, const siginfo_t& info) noexcept {
-  const bool from_outside = info.si_code == SI_USER && info.si_pid != own().pid;
-  return !own().is_first && !is_of_thread(signal) && (from_outside || info.si_code == SI_KERNEL);
+  return !own().is_first && !is_of_thread(signal) &&
+         (info.si_code == SI_USER || info.si_code == SI_KERNEL);
 }
 
 void deliver(int signal, siginfo_t* info, void* context) {

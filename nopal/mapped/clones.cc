@@ -134,8 +134,6 @@ long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) n
   constexpr long kKept = CLONE_FILES | CLONE_FS | CLONE_PARENT | CLONE_SYSVSEM | CLONE_IO | 0xff;
   const thread_state before;
   const bool of_first = own().is_first;
-  if (!of_first)
-    note_child();
   hold_mappings();
   begin_snapshot();
   const long made =
@@ -148,6 +146,8 @@ long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) n
                          });
   release_mappings();
   before.restore();
+  if (made > 0 && !of_first)
+    note_child(made);
   if (made != 0)
     return made;
   const int self = static_cast<int>(raw(SYS_gettid));

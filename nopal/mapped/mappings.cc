@@ -141,7 +141,7 @@ long map_anonymous(std::uintptr_t at, std::size_t bytes, int access, int flags) 
 }
 
 long map_shared_with_children(std::size_t bytes, int access) noexcept {
-  const int file = new_memory_file();
+  const int file = new_memory_file("nopal-shared");
   if (file < 0)
     return file;
   raw(SYS_ftruncate, file, bytes);

@@ -52,8 +52,8 @@ int descriptors_from() noexcept {
 
 } // namespace
 
-int new_memory_file() noexcept {
-  const long made = raw(SYS_memfd_create, "nopal-mapped", MFD_CLOEXEC);
+int new_memory_file(const char* name) noexcept {
+  const long made = raw(SYS_memfd_create, name, MFD_CLOEXEC);
   if (made < 0)
     return static_cast<int>(made);
   const long high = raw(SYS_fcntl, made, F_DUPFD_CLOEXEC, first_descriptor);
@@ -68,7 +68,7 @@ const char* open_memory() noexcept {
   if (limit.rlim_cur < layout::arena_bytes)
     return "a file of 8 TiB without a name (ulimit -f)";
   first_descriptor = descriptors_from();
-  memory_file = new_memory_file();
+  memory_file = new_memory_file(memory_name);
   errno = std::max(0, -memory_file);
   if (memory_file < 0)
     return "a file without a name (memfd_create)";

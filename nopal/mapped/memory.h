@@ -15,12 +15,14 @@ namespace nopal::mapped {
 // first_descriptor on, where programs have none.
 inline constinit int memory_file = -1;
 inline constinit int first_descriptor = -1;
+inline constexpr const char* memory_name = "nopal-mapped";
 
 // Makes the file and reserves all ranges of addresses. Null, or what is refused; errno says why.
 const char* open_memory() noexcept;
 void close_memory() noexcept; // after open_memory, if the program is to run on threads
-// A file like the arena's. Negative: the error.
-int new_memory_file() noexcept;
+// Makes a file without a place in any folder, named for those who look at its mappings. Negative:
+// the error.
+int new_memory_file(const char* name) noexcept;
 
 inline long offset_of(std::uintptr_t in_arena) noexcept {
   return static_cast<long>(in_arena - layout::arena);

@@ -31,6 +31,14 @@ public:
     return 0;
   }
 
+  template <class Question> bool any(Question question) noexcept {
+    const base::locked guard{lock_};
+    for (const piece* each = first_; each != nullptr; each = each->next)
+      if (question(*each))
+        return true;
+    return false;
+  }
+
   // Takes [at, at + bytes) out, and calls visit(piece) for each part of a piece that lay there.
   template <class Visit> void cut(std::uintptr_t at, std::size_t bytes, Visit visit) noexcept {
     for (piece* out = cut_out(at, at + bytes); out != nullptr;) {

@@ -61,7 +61,7 @@ void wait_for_snapshot() noexcept {
 }
 
 void take_snapshot() noexcept {
-  const int fresh = new_memory_file();
+  const int fresh = new_memory_file(memory_name);
   if (fresh < 0 || raw(SYS_ftruncate, fresh, layout::arena_bytes) != 0)
     base::die("fork: no file for a copy of the program's memory");
   copy_data(fresh);

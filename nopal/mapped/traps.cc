@@ -61,10 +61,8 @@ struct call {
 
 // posix_spawn and its like: the child runs on a stack of its own, in the caller's memory.
 void spawn(call& made) noexcept {
-  if (!own().is_first) {
-    made.arguments[0] |= CLONE_PARENT;
-    note_child();
-  }
+  if (!own().is_first)
+    made.arguments[0] |= CLONE_PARENT; // a child of the first process, as all are
   made.arguments[1] = made.leave_return_address(made.arguments[1]);
 }
 

@@ -3,10 +3,10 @@
 // that one of the others has made. Both are children that only __WALL finds.
 #include "nopal/mapped/waiting.h"
 
-#include "nopal/base/atomic.h"
 #include "nopal/base/die.h"
 #include "nopal/mapped/actions.h"
 #include "nopal/mapped/members.h"
+#include "nopal/mapped/piece_map.h"
 #include "nopal/mapped/seats.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/signals.h"
@@ -22,8 +22,31 @@
 namespace nopal::mapped {
 namespace {
 
-// Children that processes other than the first have made, and that were not waited for.
-constinit base::atomic<int> others_children{0};
+// Children that processes other than the first have forked: [pid, pid + 1). Those that execute a
+// program become children like others, and all are forgotten when they were waited for.
+// SIGSYS, whose handler asks for them too, is blocked while a thread holds their lock.
+constinit piece_map forked;
+
+class without_signals {
+public:
+  without_signals() noexcept {
+    const std::uint64_t all = ~std::uint64_t{0};
+    raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof before_);
+  }
+  ~without_signals() {
+    raw(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
+  }
+  without_signals(const without_signals&) = delete;
+  without_signals& operator=(const without_signals&) = delete;
+
+private:
+  std::uint64_t before_;
+};
+
+void forget_child(std::uintptr_t pid, std::size_t pids) noexcept {
+  const without_signals undisturbed;
+  forked.cut(pid, pids, [](piece&) {});
+}
 
 struct request {
   long kind, which, options;
@@ -41,31 +64,37 @@ bool is_ours(int pid) noexcept {
   return found;
 }
 
-bool there_are_children() noexcept {
-  siginfo_t ordinary{};
-  return others_children.load(base::relaxed) > 0 ||
-         raw(SYS_waitid, P_ALL, 0, &ordinary, WEXITED | WNOHANG | WNOWAIT, nullptr) != -ECHILD;
+// Of the children that `kind` selects: whether there is one, or one that has ended.
+enum class of_child { exists, has_ended };
+bool is_true(of_child question, long kind, long pid) noexcept {
+  siginfo_t found{};
+  const long result =
+      raw(SYS_waitid, kind, pid, &found, WEXITED | WNOHANG | WNOWAIT | (pid != 0 ? __WALL : 0), nullptr);
+  return result == 0 && (question == of_child::exists || found.si_pid != 0);
+}
+bool some_forked(of_child question) noexcept {
+  const without_signals undisturbed;
+  return forked.any([&](const piece& each) {
+    return is_true(question, P_PID, static_cast<long>(each.at));
+  });
 }
 
 // Takes the notice of a child that was seen. False: another thread has taken it.
 bool take_notice(request& wanted, int pid) noexcept {
-  const long options = wanted.options | WNOHANG;
-  for (const long kind : {static_cast<long>(__WCLONE), 0l}) {
-    const long result =
-        raw(SYS_waitid, P_PID, pid, &wanted.info, options | kind, &wanted.usage);
-    if (result != 0 || wanted.info.si_pid != pid)
-      continue;
-    if (kind != 0 && is_an_end(wanted.info))
-      others_children.fetch_sub(1, base::relaxed);
-    return true;
-  }
-  return false;
+  const long result = raw(SYS_waitid, P_PID, pid, &wanted.info,
+                          wanted.options | WNOHANG | __WALL, &wanted.usage);
+  if (result != 0 || wanted.info.si_pid != pid)
+    return false;
+  if (is_an_end(wanted.info))
+    forget_child(static_cast<std::uintptr_t>(pid), 1);
+  return true;
 }
 
 // waitid(2), without the processes of the program. Where there is nothing else, ECHILD.
 long wait_for_other(request& wanted) noexcept {
   for (;;) {
-    if (wanted.kind == P_ALL && !there_are_children())
+    if (wanted.kind == P_ALL && !is_true(of_child::exists, P_ALL, 0) &&
+        !some_forked(of_child::exists))
       return -ECHILD;
     wanted.info.si_pid = 0;
     const long result = raw(SYS_waitid, wanted.kind, wanted.which, &wanted.info,
@@ -142,8 +171,11 @@ long wait4(long which, int* status, long options, void* usage, ucontext_t& conte
   return info.si_pid;
 }
 
-void note_child() noexcept { others_children.fetch_add(1, base::relaxed); }
-void forget_children() noexcept { others_children.store(0, base::relaxed); }
+void note_child(long pid) noexcept {
+  const without_signals undisturbed;
+  forked.add(static_cast<std::uintptr_t>(pid), 1, 0);
+}
+void forget_children() noexcept { forget_child(0, layout::arena); }
 
 void attend_to_ends(const siginfo_t& notice) noexcept {
   const bool of_a_child = notice.si_code > 0 && !is_ours(notice.si_pid);
@@ -163,12 +195,12 @@ void attend_to_ends(const siginfo_t& notice) noexcept {
     leave_seat(each);
   });
   // A second notice is lost while one waits to be delivered.
-  if (!actions[SIGCHLD].calls() || !(of_a_child || others_children.load(base::relaxed) > 0))
+  if (notice.si_code <= 0 || !actions[SIGCHLD].calls() ||
+      !(of_a_child || some_forked(of_child::has_ended)))
     return;
   siginfo_t child = notice;
   child.si_signo = SIGCHLD;
-  if (notice.si_code > 0)
-    raw(SYS_rt_sigqueueinfo, own().pid, SIGCHLD, &child);
+  raw(SYS_rt_sigqueueinfo, own().pid, SIGCHLD, &child);
 }
 
 } // namespace nopal::mapped

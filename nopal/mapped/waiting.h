@@ -16,8 +16,8 @@ long wait4(long which, int* status, long options, void* usage, ucontext_t& conte
 long waitid(long kind, long which, void* info, long options, void* usage,
             ucontext_t& context) noexcept;
 
-// A process other than the first has made a child.
-void note_child() noexcept;
+// A process other than the first has forked a child.
+void note_child(long pid) noexcept;
 void forget_children() noexcept;
 
 // In the first process, at SIGSYS: a process of the program has ended, or a child of it.
