@@ -100,7 +100,7 @@ void begin_process(member* self, twin* partner, int* thread_id) noexcept {
   mine.thread_id_at = thread_id;
   mine.self = self;
   take_seat(self, mine.pid);
-  release_log();
+  release_log(); // which its parent has taken
   raw(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
   const range view = view_range();
   raw(SYS_mmap, view.low, view.end - view.low, PROT_NONE,
