@@ -95,7 +95,7 @@ bool is_behind(const member& each, std::uint64_t target) noexcept {
 void ask_to_catch_up(std::uint64_t target) noexcept {
   for_each_member([&](member& each) {
     if (&each != own().self && is_behind(each, target))
-      raw(SYS_kill, each.pid.load(base::relaxed), SIGSYS);
+      raw(SYS_kill, each.pid.load(base::relaxed), &each == members ? notice_signal : SIGSYS);
   });
 }
 
