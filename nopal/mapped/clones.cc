@@ -5,6 +5,7 @@
 
 #include "nopal/base/die.h"
 #include "nopal/base/shared.h"
+#include "nopal/mapped/actions.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/mappings.h"
 #include "nopal/mapped/members.h"
@@ -30,15 +31,13 @@ constexpr long kProcess =
     CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_IO | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
 constexpr long kRawThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
                             CLONE_SYSVSEM | CLONE_IO;
-constexpr std::uint64_t kAllButFaults =
-    ~(std::uint64_t{1} << (SIGSYS - 1) | std::uint64_t{1} << (SIGSEGV - 1) |
-      std::uint64_t{1} << (SIGBUS - 1));
+constexpr std::uint64_t kBlocked = ~(never_blocked | bit_of(notice_signal)); // of a twin
 
 // What the kernel keeps for a thread of the C library, and a clone does not get or must not have.
 class thread_state {
 public:
   thread_state() noexcept {
-    raw(SYS_rt_sigprocmask, SIG_SETMASK, &kAllButFaults, &mask_, sizeof mask_);
+    raw(SYS_rt_sigprocmask, SIG_SETMASK, &kBlocked, &mask_, sizeof mask_);
     raw(SYS_get_robust_list, 0, &robust_, &robust_bytes_);
     has_area_ = __rseq_size != 0 && raw(SYS_rseq, area(), kAreaBytes, 1, RSEQ_SIG) == 0;
   }
@@ -100,7 +99,7 @@ void begin_process(member* self, twin* partner, int* thread_id) noexcept {
   mine.thread_id_at = thread_id;
   mine.self = self;
   take_seat(self, mine.pid);
-  release_log();
+  release_log(); // which its parent has taken
   raw(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
   const range view = view_range();
   raw(SYS_mmap, view.low, view.end - view.low, PROT_NONE,
@@ -124,7 +123,7 @@ void become_process() noexcept {
   }
   hold_log();
   prepare_seat(fresh.self);
-  nopal_arch_part(kProcess | (of_first ? SIGSYS : CLONE_PARENT), thread_id,
+  nopal_arch_part(kProcess | (of_first ? notice_signal : CLONE_PARENT), thread_id,
                   fresh.stack_top(of_first), of_first ? become_twin : vanish, fresh.partner);
   begin_process(fresh.self, fresh.partner, thread_id);
   before.restore();

@@ -4,6 +4,9 @@
 // Orders: (C) `count` is stored with release behind an entry, and loaded with acquire before it.
 //         (A) `applied` is stored with release behind the entry's use, and loaded with acquire
 //         before the entry is overwritten.
+//         (S) A process stores `applying` and then loads `count`; one that logs stores `count` and
+//         then loads `applying`. With seq_cst one of the two sees the other's store: the first
+//         applies the new entry together with those before it, or the second waits for it.
 #include "nopal/mapped/log.h"
 
 #include "nopal/arch/mapped.h"
@@ -92,7 +95,7 @@ bool is_behind(const member& each, std::uint64_t target) noexcept {
 void ask_to_catch_up(std::uint64_t target) noexcept {
   for_each_member([&](member& each) {
     if (&each != own().self && is_behind(each, target))
-      raw(SYS_kill, each.pid.load(base::relaxed), SIGSYS);
+      raw(SYS_kill, each.pid.load(base::relaxed), &each == members ? notice_signal : SIGSYS);
   });
 }
 
@@ -102,8 +105,40 @@ bool some_are_behind(std::uint64_t target) noexcept {
   return some;
 }
 
-bool try_to_apply() noexcept { return own().applying.exchange(1, base::acquire) == 0; }
-void end_applying() noexcept { own().applying.store(0, base::release); }
+bool try_to_apply() noexcept { return !own().self->applying.exchange(true, base::seq_cst); } // (S)
+void end_applying() noexcept { own().self->applying.store(false, base::release); }
+
+bool maps(const change& made) noexcept {
+  return made.what == change::kind::map || made.what == change::kind::unmap;
+}
+
+// Other threads of this process run meanwhile. So a page goes at once from what it was to what it is
+// after [number, end), without what a later entry replaces. What they touch too early faults.
+void apply_what_stays(std::uint64_t number, std::uint64_t end) noexcept {
+  const change& made = entries[number % kCapacity];
+  if (!maps(made))
+    return static_cast<void>(apply(made));
+  const std::uintptr_t top = made.at + made.bytes;
+  for (std::uintptr_t at = made.at; at < top;) {
+    std::uintptr_t next = top;
+    bool replaced = false;
+    for (std::uint64_t later = number + 1; later < end && !replaced; ++later) {
+      const change& other = entries[later % kCapacity];
+      if (!maps(other) || other.at + other.bytes <= at)
+        continue;
+      replaced = other.at <= at;
+      next = replaced ? other.at + other.bytes : std::min(next, other.at);
+    }
+    if (!replaced) {
+      change part = made;
+      part.at = at;
+      part.bytes = next - at;
+      part.where += at - made.at;
+      apply(part);
+    }
+    at = next;
+  }
+}
 
 } // namespace
 
@@ -115,10 +150,10 @@ bool catch_up() noexcept {
     some = true;
     if (!try_to_apply())
       break;
-    std::uint64_t next = self.applied.load(base::relaxed);
-    for (; next != count.load(base::acquire); ++next) // (C)
-      apply(entries[next % kCapacity]);
-    self.applied.store(next, base::release); // (A)
+    const std::uint64_t end = count.load(base::seq_cst); // (C), (S)
+    for (std::uint64_t next = self.applied.load(base::relaxed); next != end; ++next)
+      apply_what_stays(next, end);
+    self.applied.store(end, base::release); // (A)
     end_applying();
   }
   return some;
@@ -154,7 +189,7 @@ long log_change(const change& made) noexcept {
       retire_what_all_have();
     }
     entries[number % kCapacity] = made;
-    count.store(number + 1, base::release);                 // (C)
+    count.store(number + 1, base::seq_cst);               // (C), (S)
     own().self->applied.store(number + 1, base::release); // (A)
   }
   release_log();
@@ -181,9 +216,12 @@ void release_own_log() noexcept { end_applying(); }
 
 std::uint64_t logged_changes() noexcept { return count.load(base::acquire); }
 
-bool others_have_applied(std::uint64_t changes) noexcept {
+bool others_may_have_applied(std::uint64_t changes) noexcept {
   bool some = false;
-  for_each_member([&](member& each) { some |= &each != own().self && !is_behind(each, changes); });
+  for_each_member([&](member& each) {
+    const bool applies = each.applying.load(base::seq_cst); // (S)
+    some |= &each != own().self && (applies || !is_behind(each, changes));
+  });
   return some;
 }
 

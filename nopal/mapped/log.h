@@ -41,8 +41,8 @@ bool catch_up() noexcept;
 void make_all_catch_up() noexcept;
 
 std::uint64_t logged_changes() noexcept;
-// Whether another process has applied so many.
-bool others_have_applied(std::uint64_t changes) noexcept;
+// Whether another process has applied so many, or may be about to.
+bool others_may_have_applied(std::uint64_t changes) noexcept;
 
 // For a clone of this process: nobody applies anything and nobody logs anything in between.
 void hold_log() noexcept;

@@ -70,7 +70,7 @@ void tell_of_replaced(std::uintptr_t at) noexcept {
   const bool inside = at >= newest.at && at < newest.end;
   const std::uint64_t before = newest.logged;
   newest.lock.unlock();
-  if (!inside || others_have_applied(before + 1))
+  if (!inside || others_may_have_applied(before + 1))
     make_all_catch_up();
 }
 

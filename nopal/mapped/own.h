@@ -17,8 +17,7 @@ struct own_state {
   member* self;        // its entry in the table of processes
   twin* partner;       // null in the first process
   int* thread_id_at;   // in the control block of the thread that became this process
-  base::atomic<std::uint32_t> applying; // a thread of this process applies entries of the log
-  base::atomic<std::uintptr_t> last_fault;
+  base::atomic<std::uintptr_t> last_fault; // which, when and whose
 };
 
 inline own_state& own() noexcept { return *reinterpret_cast<own_state*>(layout::own); }

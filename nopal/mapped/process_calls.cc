@@ -145,7 +145,7 @@ bool call_of_process(long number, long (&arguments)[6], long& result) noexcept {
   case SYS_execve:
   case SYS_execveat:
     if (own().is_first || raw(SYS_getpid) != own().pid)
-      return false;
+      return false; // or a child that shares the memory until now
     result = refuse(number);
     return true;
   default:

@@ -4,7 +4,7 @@
 
 #include "nopal/base/spin_lock.h"
 #include "nopal/mapped/log.h"
-#include "nopal/mapped/own.h"
+#include "nopal/mapped/members.h"
 #include "nopal/mapped/refusals.h"
 #include "nopal/mapped/sharing.h"
 
@@ -26,10 +26,14 @@ void happen_by_default(int signal, const siginfo_t& info) noexcept {
     raw(SYS_tkill, raw(SYS_gettid), signal);
 }
 
-// A thread of this process may have mapped the page just now, so a fault is taken for one at its
-// second time.
+// A thread of this process may have mapped the page just now. So a fault is one if the thread comes
+// back with the same fault, and nothing was applied in between.
 bool may_be_late(std::uintptr_t at) noexcept {
-  return own().last_fault.exchange(at, base::relaxed) != at;
+  constexpr std::uintptr_t kSpread = 0x9e37'79b9'7f4a'7c15;
+  const auto thread = static_cast<std::uintptr_t>(raw(SYS_gettid));
+  const std::uintptr_t which =
+      (at * kSpread + thread) * kSpread + own().self->applied.load(base::acquire);
+  return own().last_fault.exchange(which, base::relaxed) != which;
 }
 
 } // namespace

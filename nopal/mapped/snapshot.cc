@@ -74,13 +74,14 @@ void take_snapshot() noexcept {
   own_state& self = own();
   const std::uint64_t applied = self.self->applied.load(base::relaxed);
   for (unsigned i = 0; i < members_used.load(base::relaxed); ++i)
-    members[i].pid.store(0, base::relaxed);
+    members[i].pid.store(0, base::relaxed), members[i].applying.store(false, base::relaxed);
   members_used.store(1, base::relaxed);
   self.pid = static_cast<int>(raw(SYS_getpid));
   self.is_first = true;
   self.self = &members[0];
   self.partner = nullptr;
   members[0].applied.store(applied, base::relaxed);
+  members[0].applying.store(true, base::relaxed); // as the log is held
   members[0].pid.store(self.pid, base::release);
   forget_log();
   forget_children();

@@ -13,6 +13,7 @@
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/signals.h"
 #include "nopal/mapped/traps.h"
+#include "nopal/mapped/waiting.h"
 
 #include <cerrno>
 #include <cstring>
@@ -92,7 +93,7 @@ void start() noexcept {
     close_memory();
     return run_on_threads("to list its mappings, or there are too many", ENOMEM);
   }
-  open_actions(on_trap, on_fault);
+  open_actions(on_trap, on_fault, on_notice);
   if (const int error = install_filter({found.text, found.count})) {
     close_actions();
     close_memory();

@@ -163,12 +163,8 @@ bool answer(call& made, long& result) noexcept {
 std::span<const int> trapped_calls() noexcept { return kTrapped; }
 
 void on_trap(int, siginfo_t* info, void* context) {
-  if (info->si_errno != trap_mark) {
-    catch_up();
-    if (own().is_first)
-      attend_to_ends(*info);
-    return;
-  }
+  if (info->si_errno != trap_mark)
+    return static_cast<void>(catch_up());
   counted().trapped.fetch_add(1, base::relaxed);
   call made{*static_cast<ucontext_t*>(context)};
   long result = 0;

@@ -10,8 +10,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::mapped {
 
-// The handler of SIGSYS. The signal means a trapped call, or that a process has ended, or that this
-// one must catch up with the log.
+// The handler of SIGSYS. The signal means a trapped call, or that this process must catch up with
+// the log.
 void on_trap(int signal, siginfo_t* info, void* context);
 
 // The numbers of the calls that on_trap makes otherwise, whatever their arguments are. Those that

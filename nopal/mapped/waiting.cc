@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The kernel sends the first process SIGSYS when one of the others ends, and also when a child ends
-// that one of the others has made. Both are children that only __WALL finds.
+// The kernel sends the first process a notice when one of the others ends, and also when a child ends
+// that one of the others has forked. Both are children that only __WALL finds.
 #include "nopal/mapped/waiting.h"
 
 #include "nopal/base/die.h"
 #include "nopal/mapped/actions.h"
+#include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/piece_map.h"
 #include "nopal/mapped/seats.h"
@@ -24,7 +25,7 @@ namespace {
 
 // Children that processes other than the first have forked: [pid, pid + 1). Those that execute a
 // program become children like others, and all are forgotten when they were waited for.
-// SIGSYS, whose handler asks for them too, is blocked while a thread holds their lock.
+// Notices, whose handler asks for them too, are blocked while a thread holds their lock.
 constinit piece_map forked;
 
 class without_signals {
@@ -90,6 +91,45 @@ bool take_notice(request& wanted, int pid) noexcept {
   return true;
 }
 
+[[noreturn]] void end_as(int pid, int signal) noexcept {
+  base::say("process %d of the program was killed by signal %d (%s), and the others end with it",
+            pid, signal, sigabbrev_np(signal) != nullptr ? sigabbrev_np(signal) : "?");
+  raw(SYS_prctl, PR_SET_DUMPABLE, 0); // the core file of the process that was killed stays
+  const action by_default{};
+  raw(SYS_rt_sigaction, signal, &by_default, nullptr, sizeof by_default.mask);
+  const std::uint64_t none = 0;
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
+  raw(SYS_tkill, raw(SYS_gettid), signal);
+  raw(SYS_exit_group, 128 + signal);
+  __builtin_unreachable();
+}
+
+void attend_to_ends(const siginfo_t& notice) noexcept {
+  const bool of_a_child = notice.si_code > 0 && !is_ours(notice.si_pid);
+  for_each_member([&](member& each) {
+    if (&each == own().self)
+      return;
+    const int pid = each.pid.load(base::relaxed);
+    siginfo_t end{};
+    const long waited = raw(SYS_waitid, P_PID, pid, &end, WEXITED | WNOHANG | __WALL, nullptr);
+    // Another thread may have waited for it, and have the notice in hand.
+    if (waited == -ECHILD && pid == notice.si_pid && is_an_end(notice))
+      end = notice;
+    if (end.si_pid != pid)
+      return;
+    if (end.si_code != CLD_EXITED)
+      end_as(pid, end.si_status);
+    leave_seat(each);
+  });
+  // A second notice is lost while one waits to be delivered.
+  if (notice.si_code <= 0 || !actions[SIGCHLD].calls() ||
+      !(of_a_child || some_forked(of_child::has_ended)))
+    return;
+  siginfo_t child = notice;
+  child.si_signo = SIGCHLD;
+  raw(SYS_rt_sigqueueinfo, own().pid, SIGCHLD, &child);
+}
+
 // waitid(2), without the processes of the program. Where there is nothing else, ECHILD.
 long wait_for_other(request& wanted) noexcept {
   for (;;) {
@@ -125,19 +165,6 @@ int status_of(const siginfo_t& info) noexcept {
   default:
     return info.si_status | (info.si_code == CLD_DUMPED ? 0x80 : 0);
   }
-}
-
-[[noreturn]] void end_as(int pid, int signal) noexcept {
-  base::say("process %d of the program was killed by signal %d (%s), and the others end with it",
-            pid, signal, sigabbrev_np(signal) != nullptr ? sigabbrev_np(signal) : "?");
-  raw(SYS_prctl, PR_SET_DUMPABLE, 0); // the core file of the process that was killed stays
-  const action by_default{};
-  raw(SYS_rt_sigaction, signal, &by_default, nullptr, sizeof by_default.mask);
-  const std::uint64_t none = 0;
-  raw(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
-  raw(SYS_tkill, raw(SYS_gettid), signal);
-  raw(SYS_exit_group, 128 + signal);
-  __builtin_unreachable();
 }
 
 } // namespace
@@ -177,30 +204,12 @@ void note_child(long pid) noexcept {
 }
 void forget_children() noexcept { forget_child(0, layout::arena); }
 
-void attend_to_ends(const siginfo_t& notice) noexcept {
-  const bool of_a_child = notice.si_code > 0 && !is_ours(notice.si_pid);
-  for_each_member([&](member& each) {
-    if (&each == own().self)
-      return;
-    const int pid = each.pid.load(base::relaxed);
-    siginfo_t end{};
-    const long waited = raw(SYS_waitid, P_PID, pid, &end, WEXITED | WNOHANG | __WALL, nullptr);
-    // Another thread may have waited for it, and have the notice in hand.
-    if (waited == -ECHILD && pid == notice.si_pid && is_an_end(notice))
-      end = notice;
-    if (end.si_pid != pid)
-      return;
-    if (end.si_code != CLD_EXITED)
-      end_as(pid, end.si_status);
-    leave_seat(each);
-  });
-  // A second notice is lost while one waits to be delivered.
-  if (notice.si_code <= 0 || !actions[SIGCHLD].calls() ||
-      !(of_a_child || some_forked(of_child::has_ended)))
-    return;
-  siginfo_t child = notice;
-  child.si_signo = SIGCHLD;
-  raw(SYS_rt_sigqueueinfo, own().pid, SIGCHLD, &child);
+void on_notice(int signal, siginfo_t* info, void* context) {
+  catch_up();
+  if (info->si_code <= 0 || info->si_code == SI_KERNEL)
+    return is_ours(info->si_pid) ? void() : call_action(signal, info, context);
+  if (own().is_first)
+    attend_to_ends(*info);
 }
 
 } // namespace nopal::mapped

@@ -20,8 +20,8 @@ long waitid(long kind, long which, void* info, long options, void* usage,
 void note_child(long pid) noexcept;
 void forget_children() noexcept;
 
-// In the first process, at SIGSYS: a process of the program has ended, or a child of it.
-void attend_to_ends(const siginfo_t& notice) noexcept;
+// The handler of notices.
+void on_notice(int signal, siginfo_t* info, void* context);
 
 } // namespace nopal::mapped
 NOPAL_HIDDEN_END

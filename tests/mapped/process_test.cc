@@ -254,6 +254,20 @@ TEST_F(mapped_process, a_signal_to_the_group_runs_one_handler) {
   EXPECT_EQ(status, 1 << 8);
 }
 
+TEST_F(mapped_process, a_thread_is_cancelled_wherever_it_is) {
+  pthread_t waits;
+  a.run([&] {
+    pthread_create(
+        &waits, nullptr, [](void*) -> void* { return reinterpret_cast<void*>(long{pause()}); }, nullptr);
+  });
+  void* result = nullptr;
+  b.run([&] {
+    pthread_cancel(waits);
+    pthread_join(waits, &result);
+  });
+  EXPECT_EQ(result, PTHREAD_CANCELED);
+}
+
 TEST_F(mapped_process, masks_are_of_threads_and_pending_signals_come) {
   handled = 0;
   std::signal(SIGUSR1, note);
