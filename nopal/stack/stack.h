@@ -103,6 +103,14 @@ template <class T> T* seen(stack_id on, T* there) noexcept {
              : there;
 }
 template <class T> T& seen(T& own) noexcept { return *seen(no_stack, &own); }
+// The converse: where the stack's strands, and those below, see what others see there. What the
+// program has made may hold its own address, and is used by that.
+template <class T> T* own(T* seen_there) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(seen_there);
+  return view::on() && large_ones.hold(address)
+             ? reinterpret_cast<T*>(address - offset(stack_of(address)))
+             : seen_there;
+}
 
 // The first frame begins this much below the top. Above it the stack's user has owners_bytes for
 // itself, and the word above these is gdb's (arch/gdb.h).
