@@ -268,7 +268,7 @@ struct descend_below_frame : header {
   int levels;
   long end_us;
   long below = 0;
-  struct untouched {
+  struct untouched { // what the serial function has on the stack, which nobody clears
     untouched() {}
     char& operator[](std::size_t i) { return bytes[i]; }
     char bytes[3900];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // A descent: a chain of frames, each of which forks a short child and goes on to the next level
-// itself, so that a thief may leave each frame open. `suspended` and `deep_leaves` use it.
+// itself, so that a thief may leave each frame open.
 //
 // Its strands do nothing but wait for the clock, so more workers than processors show the schedule
-// too.
+// too. Other programs wait likewise.
 #pragma once
 
 #include <sys/prctl.h>
