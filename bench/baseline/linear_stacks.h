@@ -107,7 +107,7 @@ struct worker;
 class scope : public arch::context {
 public:
   [[gnu::always_inline]] inline scope() noexcept {
-    NOPAL_STORE_STACK_POINTER(stack_pointer)
+    NOPAL_STORE_STACK_POINTER(stack_pointer);
     NOPAL_PIN_FRAME
     frame_pointer = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     enter();
