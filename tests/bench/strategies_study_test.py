@@ -30,7 +30,7 @@ class StrategiesStudy(fake_study.FakeStudy):
 
     def build_all(self, without=()):
         for problem, n in (("comparing", None), ("captives", None), ("captives", 96),
-                           ("suspended", None), ("arms", P)):
+                           ("suspended", 200), ("arms", P)):
             self.say(problem, "profile", n=n, depth=D, serial_pages=S1)
             for runtime, policy in RUNTIMES.items():
                 if runtime in without or (runtime == "heap-frames" and problem != "captives"):
