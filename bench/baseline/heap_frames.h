@@ -269,9 +269,12 @@ inline void header::taken(header* stolen) noexcept {
 
 // A spawn and a sync of a frame's `run<Slow>`, whose text stands in a switch over `entry`.
 #define BENCH_SPAWN(number, place, call)                                                           \
-  self.spawn(this, number, &(place));                                                              \
-  (place) = call;                                                                                  \
-  self.returned(this);                                                                             \
+  {                                                                                                \
+    long* const bench_place = &(place); /* before a thief changes what the place depends on */     \
+    self.spawn(this, number, bench_place);                                                         \
+    *bench_place = call;                                                                           \
+    self.returned(this);                                                                           \
+  }                                                                                                \
   [[fallthrough]];                                                                                 \
   case number:
 #define BENCH_SPAWN_VOID(number, call)                                                             \

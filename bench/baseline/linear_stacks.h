@@ -107,7 +107,7 @@ struct worker;
 class scope : public arch::context {
 public:
   [[gnu::always_inline]] inline scope() noexcept {
-    NOPAL_STORE_STACK_POINTER(stack_pointer)
+    NOPAL_STORE_STACK_POINTER(stack_pointer);
     NOPAL_PIN_FRAME
     frame_pointer = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     enter();
@@ -170,8 +170,8 @@ struct worker : arch::runner {
   }
 
   std::mutex lock;
-  std::deque<scope*> forks; // under the lock, the oldest first
-  scope* innermost = nullptr;
+  std::deque<scope*> forks;   // under the lock, the oldest first
+  scope* innermost = nullptr; // of the strand that it runs
   stack* on = nullptr;
   scope* waiting = nullptr; // one stack: the lowest frame that waits on it
   arch::context outside{};
@@ -186,6 +186,7 @@ inline std::deque<worker> workers;
 inline std::atomic<bool> ends = false;     // the workers but the first
 inline std::atomic<bool> finished = false; // the program, which the first one waits for
 
+// The thief's frames are to lie below this ancestor of the frame that it has stolen. Under `claims`.
 inline bool claim(worker& self, scope* ancestor) noexcept {
   stack* const place = stacks.of(ancestor->stack_pointer);
   if (place->idle_for != ancestor || !stacks.roomy(ancestor->stack_pointer))
@@ -309,11 +310,11 @@ inline void child_ended(void* argument) noexcept {
 }
 
 inline void scope::main_path_waits(arch::context* at, std::uintptr_t) noexcept {
-  auto* const self_scope = static_cast<scope*>(at);
+  auto* const whole = static_cast<scope*>(at);
   worker& self = worker::current();
   leave_empty(self);
-  if (self_scope->children.arrive())
-    all_met(self, self_scope);
+  if (whole->children.arrive())
+    all_met(self, whole);
   self.suspensions.fetch_add(1, std::memory_order_relaxed);
   search(self);
 }

@@ -15,12 +15,12 @@
 #include <stdexcept>
 
 #include "bench/harness.h"
-#include "bench/problems/deep_leaves.h"
-#include "bench/problems/descent.h"
+#include "bench/pause.h"
 
 namespace bench {
 
 struct arm {
+  static constexpr long pages = 60; // that a child uses
   static constexpr long build_us = 20'000;
   static constexpr long child_us = build_us * 9 / 10; // the children end before the next arm begins
 };
@@ -39,7 +39,7 @@ BENCH_TASK long build_arm(long levels, long hold_us) {
   }
   long child = 0;
   BENCH_SCOPE(s);
-  BENCH_FORK(s, child, arm_child, deep_pages);
+  BENCH_FORK(s, child, arm_child, arm::pages);
   const long below = build_arm(levels - 1, hold_us);
   BENCH_JOIN(s);
   return child + below;
@@ -73,7 +73,7 @@ public:
   std::uint64_t forks() const { return static_cast<std::uint64_t>(levels_ + stacks()); }
   void prepare() { make_pauses_exact(); }
   void compute() { touched_ = build_arms(levels_); }
-  bool verify() const { return touched_ == stacks() * deep_pages; }
+  bool verify() const { return touched_ == stacks() * arm::pages; }
 
 private:
   long stacks() const { return levels_ * (levels_ + 1) / 2; }

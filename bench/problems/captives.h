@@ -22,14 +22,13 @@
 
 namespace bench {
 
-// A chain that begins that many pages below. The compiler makes no loop of it.
+// A chain that begins that many pages below.
 BENCH_TASK long descend_below(long pages, int levels, long end_us) {
   if (pages == 0)
     return descend(levels, end_us);
-  volatile char page[4000];
-  page[0] = 0;
+  const page_of_frame own;
   const long below = descend_below(pages - 1, levels, end_us);
-  return below + page[0];
+  return below + own.bytes[0];
 }
 
 BENCH_TASK void chain_of(long* paused_us, long pages, int levels, long end_us) {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/harness.h"
-#include "bench/problems/descent.h"
+#include "bench/pause.h"
 #include "bench/random.h"
 
 namespace bench {

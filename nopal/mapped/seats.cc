@@ -60,7 +60,9 @@ void take_seat(member* self, int pid) noexcept { self->pid.store(pid, base::rele
 
 void add_dependent(twin* parent) noexcept { parent->dependents.fetch_add(1, base::relaxed); }
 
-void leave_seat(member& left) noexcept {
+void leave_seat(member& left, int pid) noexcept {
+  if (!left.pid.compare_exchange_strong(pid, member::claimed, base::acq_rel, base::relaxed))
+    return;
   twin& partner = *twins[&left - members];
   if (partner.dependents.load(base::relaxed) == 0)
     partner.dismiss();

@@ -25,8 +25,9 @@ void prepare_seat(member* self) noexcept;
 void take_seat(member* self, int pid) noexcept;
 
 void add_dependent(twin* parent) noexcept;
-// The process has ended. Its twin ends, unless other processes are children of that.
-void leave_seat(member& left) noexcept;
+// This process has ended; several threads may find that out. Its twin ends, unless other processes
+// are children of that.
+void leave_seat(member& left, int pid) noexcept;
 
 } // namespace nopal::mapped
 NOPAL_HIDDEN_END

@@ -107,9 +107,9 @@ bool take_notice(request& wanted, int pid) noexcept {
 void attend_to_ends(const siginfo_t& notice) noexcept {
   const bool of_a_child = notice.si_code > 0 && !is_ours(notice.si_pid);
   for_each_member([&](member& each) {
-    if (&each == own().self)
-      return;
     const int pid = each.pid.load(base::relaxed);
+    if (&each == own().self || pid <= 0) // another thread has seen its end
+      return;
     siginfo_t end{};
     const long waited = raw(SYS_waitid, P_PID, pid, &end, WEXITED | WNOHANG | __WALL, nullptr);
     // Another thread may have waited for it, and have the notice in hand.
@@ -119,7 +119,7 @@ void attend_to_ends(const siginfo_t& notice) noexcept {
       return;
     if (end.si_code != CLD_EXITED)
       end_as(pid, end.si_status);
-    leave_seat(each);
+    leave_seat(each, pid);
   });
   // A second notice is lost while one waits to be delivered.
   if (notice.si_code <= 0 || !actions[SIGCHLD].calls() ||

@@ -119,11 +119,7 @@ TEST(heap_frames, frames_are_used_again) {
 
 TEST(heap_frames, the_stacks_of_workers_are_counted) {
   bench::runtime all(2);
-  all.run([] {
-    volatile char pages[5 * 4096];
-    for (std::size_t i = 0; i < sizeof pages; i += 4096)
-      pages[i] = 1;
-  });
+  all.run([] { bench::go_deep(5); });
   EXPECT_GE(all.read_counters().stack_pages, 5u);
   EXPECT_LT(all.read_counters().stack_pages, 12u);
 }

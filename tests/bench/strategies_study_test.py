@@ -10,7 +10,7 @@ RUNTIMES = {"heap-frames": "", "one-stack": "", "depth-restricted": "", "nopal":
             "nopal-cilkplus": "stacks:4", "reuse-ancestors": "", "nopal-mapped": ""}
 WAIT = ("depth-restricted", "nopal-cilkplus")
 P, S1, D = 4, 30, 10
-COUNTED = "budget:64M+census"
+COUNTED = "budget:0+census"
 # Speed-up of `captives` with four workers where no thief has to wait, and where thieves do.
 FREE, STALLED = 3.6, 2.0
 USUAL_PAGES = {"one-stack": 3 * P * S1, "reuse-ancestors": P * P * S1 // 2}
@@ -30,7 +30,7 @@ class StrategiesStudy(fake_study.FakeStudy):
 
     def build_all(self, without=()):
         for problem, n in (("comparing", None), ("captives", None), ("captives", 96),
-                           ("suspended", None), ("arms", P)):
+                           ("suspended", 200), ("arms", P)):
             self.say(problem, "profile", n=n, depth=D, serial_pages=S1)
             for runtime, policy in RUNTIMES.items():
                 if runtime in without or (runtime == "heap-frames" and problem != "captives"):
@@ -43,7 +43,8 @@ class StrategiesStudy(fake_study.FakeStudy):
                                  steals=count, suspensions=1, stacks=6, stack_pages=pages,
                                  told={"heap_pages": 20})
                     if runtime == "nopal-mapped":
-                        self.say_one(problem, n, runtime, count, COUNTED, live_pages=P * S1)
+                        self.say_one(problem, n, runtime, count, COUNTED, live_pages=P * S1 - 2,
+                                     dead_pages=2)
         self.write_programs()
 
     def run_problems(self, problems="comparing,captives,suspended,arms"):
