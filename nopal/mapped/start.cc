@@ -20,6 +20,7 @@
 #include <fcntl.h>
 #include <string_view>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -110,11 +111,29 @@ void start() noexcept {
 }
 
 } // namespace
+
+bool on() noexcept { return base::shared != nullptr; }
+
+bool map_again(std::uintptr_t shared, std::uintptr_t at, std::size_t bytes,
+               bool populate) noexcept {
+  const long mapped =
+      map_part(shared, at, bytes, PROT_READ | PROT_WRITE, populate ? MAP_POPULATE : 0);
+  if (mapped < 0)
+    errno = static_cast<int>(-mapped);
+  return mapped >= 0;
+}
+
+range view_range() noexcept { return {layout::view_end - layout::view_room, layout::view_end}; }
+
+counts& counted() noexcept {
+  static constinit counts all{};
+  return all;
+}
+
 } // namespace nopal::mapped
 
 extern "C" {
 
-// The linker takes this file from the archive since the program is linked with -u of this name.
 void nopal_mapped_start(int, char**, char** environment) {
   using namespace nopal;
   if (mapped::is_switched_off(environment))
@@ -130,7 +149,7 @@ void nopal_mapped_start(int, char**, char** environment) {
 }
 
 // Only executables have such an array; the linker refuses it in a shared library.
-[[gnu::section(".preinit_array"), gnu::used]] void (*nopal_mapped_first)(int, char**, char**) =
-    nopal_mapped_start;
+[[gnu::section(".preinit_array"),
+  gnu::used]] void (*nopal_mapped_first)(int, char**, char**) = nopal_mapped_start;
 
 } // extern "C"
