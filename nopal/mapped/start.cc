@@ -8,6 +8,7 @@
 #include "nopal/mapped/convert.h"
 #include "nopal/mapped/filter.h"
 #include "nopal/mapped/mappings.h"
+#include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/rewrite.h"
 #include "nopal/mapped/sharing.h"
@@ -34,7 +35,12 @@ extern "C" {
 namespace nopal::mapped {
 namespace {
 
-constexpr base::sharing kSharing{become_process, map_again, layout::view_end, layout::view_room};
+void for_each_process(void (*see)(int pid, void* to), void* to) noexcept {
+  for_each_member([=](const member& each) { see(each.pid.load(base::relaxed), to); });
+}
+
+constexpr base::sharing kSharing{become_process, map_again, layout::view_end, layout::view_room,
+                                 for_each_process};
 
 // The C library has not begun: there is no getenv.
 bool is_switched_off(const char* const* environment) noexcept {
