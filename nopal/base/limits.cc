@@ -128,7 +128,7 @@ std::size_t max_mappings() noexcept {
 }
 
 std::size_t threads_now() noexcept {
-  constexpr char kThreads[] = "Threads: %zu";
+  static constexpr char kThreads[] = "Threads: %zu";
   if (shared == nullptr)
     return number_in(kStatus, kThreads, 0);
   struct {
