@@ -28,7 +28,7 @@ namespace {
 void wait_as_thread(fiber& waiting) noexcept {
   const int error = *base::this_threads_error();
   if (waiting.enqueue(&waiting, waiting.argument).tag == signal::kind::stop) {
-    const thread_that_waits noted{waiting};
+    const thread_that_waits noted{waiting.waits};
     waiting.waker.wait();
   }
   base::happens_after(&waiting);
