@@ -54,7 +54,7 @@ public:
   virtual counters read_counters() const = 0;
   // The seconds that compute took, where the experiment measures them itself.
   virtual std::optional<double> took_s() const { return {}; }
-  // Numbers that only this problem knows of its run, by their names.
+  // Numbers that only this problem, or this runtime, knows of its run, by their names.
   virtual std::map<std::string, double> told() const { return {}; }
   // Whether this process prints the line; of several that run one program, one does.
   virtual bool speaks() const { return true; }

@@ -8,6 +8,7 @@
 #include BENCH_PROBLEM_HEADER
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -48,6 +49,13 @@ template <class Problem> Problem make_problem(const input& in) {
   return Problem(in.chosen);
 }
 
+template <class Runtime> std::map<std::string, double> told_by(const Runtime& ran) {
+  if constexpr (requires { ran.told(); })
+    return ran.told();
+  else
+    return {};
+}
+
 class on_runtime final : public experiment {
 public:
   on_runtime(const input& in, unsigned workers)
@@ -75,6 +83,7 @@ public:
 
   bool verify() override { return problem_.verify(); }
   counters read_counters() const override { return runtime_.read_counters(); }
+  std::map<std::string, double> told() const override { return told_by(runtime_); }
 
 private:
   problem problem_;

@@ -6,7 +6,8 @@
 # bench_study_programs(runtime BACKEND header [LIBRARIES ...]): adds them to a runtime's problems.
 function(bench_study_programs runtime)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "BACKEND" "LIBRARIES")
-  set(added known_span suspended deep_leaves alternating lu_tiny chain five_words hundred)
+  set(added known_span suspended deep_leaves alternating lu_tiny chain five_words hundred
+    ${strategy_problems})
   if(runtime STREQUAL "serial")
     list(APPEND added side_by_side)
   elseif(runtime STREQUAL "nopal")
@@ -29,6 +30,7 @@ function(bench_study_programs runtime)
 endfunction()
 
 find_package(Threads REQUIRED)
+set(strategy_problems captives arms comparing)
 bench_study_programs(serial BACKEND serial)
 bench_study_programs(profile BACKEND profile)
 foreach(runtime IN LISTS own_runtimes)
@@ -42,6 +44,40 @@ add_executable(known_span_cases known_span_cases.cc)
 target_include_directories(known_span_cases PRIVATE ${PROJECT_SOURCE_DIR})
 target_link_libraries(known_span_cases
   PRIVATE CLI11::CLI11 nlohmann_json::nlohmann_json nopal_warnings)
+
+# The studies `strategies` and `mapped`: frames on the heap, and what mapping a stolen prefix costs.
+if(TARGET nopal)
+  set(CMAKE_CXX_VISIBILITY_PRESET hidden) # as the parts of Nopal are that it has as members
+  bench_runtime(heap-frames OWN_PROBLEMS BACKEND heap_frames
+    PROBLEMS fib fibx nqueens cilksort matmul heat captives LIBRARIES nopal::nopal)
+  # Where stolen continuations run, if frames never move.
+  foreach(strategy IN ITEMS one_stack depth_restricted reuse_ancestors)
+    string(REPLACE _ - runtime ${strategy})
+    set(programs suspended ${strategy_problems} fibx cholesky)
+    bench_runtime(${runtime} BACKEND linear_stacks PROBLEMS ${programs} LIBRARIES nopal::nopal)
+    list(TRANSFORM programs APPEND -${runtime})
+    foreach(program IN LISTS programs)
+      target_compile_definitions(${program} PRIVATE BENCH_STRATEGY=${strategy})
+    endforeach()
+  endforeach()
+  unset(CMAKE_CXX_VISIBILITY_PRESET)
+else()
+  foreach(runtime IN ITEMS heap-frames one-stack depth-restricted reuse-ancestors)
+    bench_missing(${runtime} "the library nopal is not built")
+  endforeach()
+endif()
+add_executable(prefixes prefixes.cc)
+target_include_directories(prefixes PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_features(prefixes PRIVATE cxx_std_20)
+target_compile_options(prefixes PRIVATE ${bench_flags})
+target_link_libraries(prefixes PRIVATE nopal_warnings)
+
+if(TARGET nopal_mapped)
+  bench_runtime(nopal-mapped BACKEND mapped PROBLEMS ${problems} LIBRARIES nopal::mapped)
+  bench_study_programs(nopal-mapped BACKEND mapped LIBRARIES nopal::mapped)
+else()
+  bench_missing(nopal-mapped "the library nopal_mapped is not built")
+endif()
 
 # The study `idle`: one program, with the ordinary library and with the one whose atomics count.
 # The sources that count atomics and calls are not compiled with those atomics themselves.

@@ -39,6 +39,27 @@ template <class T> void take_out(void* slot, void* to) noexcept {
   kept->reset();
 }
 
+template <class T> void* begin_aside(sync::side wants, void* place) {
+  if (wants == sync::side::sending)
+    return new T(std::move(*static_cast<T*>(place)));
+  return new std::optional<T>;
+}
+template <class T>
+void end_aside(sync::side wants, void* aside, void* place, bool met) noexcept {
+  if (wants == sync::side::sending) {
+    const std::unique_ptr<T> kept{static_cast<T*>(aside)};
+    if (met)
+      return;
+    std::destroy_at(static_cast<T*>(place));
+    std::construct_at(static_cast<T*>(place), std::move(*kept));
+  } else {
+    const std::unique_ptr<std::optional<T>> kept{static_cast<std::optional<T>*>(aside)};
+    if (met && *kept)
+      static_cast<std::optional<T>*>(place)->emplace(*std::move(*kept));
+  }
+}
+template <class T> inline constexpr fibers::values_aside aside_of{begin_aside<T>, end_aside<T>};
+
 template <class T> fibers::alternative to_send(channel<T>& to, T& value) noexcept;
 template <class T>
 fibers::alternative to_receive(channel<T>& from, std::optional<T>& place) noexcept;

@@ -62,8 +62,8 @@ public:
   /// It keeps up to so many values that nobody has received yet.
   /// @throws std::bad_alloc if there is no memory for them.
   explicit channel(std::size_t buffer = 0)
-      : place_{buffer, buffer == 0 ? nullptr : new_slots(buffer), sizeof(std::optional<T>),
-               detail::take_out<T>},
+      : place_{detail::aside_of<T>, buffer, buffer == 0 ? nullptr : new_slots(buffer),
+               sizeof(std::optional<T>), detail::take_out<T>},
         slots_{static_cast<std::optional<T>*>(place_.slot(0))} {}
   ~channel() { fibers::check_nobody_waits(place_); }
   channel(const channel&) = delete;

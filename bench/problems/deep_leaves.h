@@ -14,16 +14,6 @@ namespace bench {
 
 inline constexpr long deep_pages = 60;
 
-// Uses that many pages of stack, one after the other, and says so.
-[[gnu::noinline]] inline long go_deep(long pages) {
-  if (pages == 0)
-    return 0;
-  volatile char page[4000];
-  page[0] = 1;
-  const long below = go_deep(pages - 1);
-  return below + page[0];
-}
-
 BENCH_TASK long deep_child(long pages) {
   pause_for(descent::child_us);
   return go_deep(pages);

@@ -19,16 +19,16 @@ COLOURS = {
     "process-openmpi-hosts": "#d65fb4", "process-mpich-hosts": "#6b8e23", "itoyori": "#17a2a2",
     "boost": "#c23b22", "go": "#17a2a2", "tokio": "#b5651d",
     "nopal-nowa": "#8e44ad", "nopal-nowa-the": "#d65fb4", "nopal-fibril": "#b5651d",
-    "nopal-cilkplus": "#d4a017",
+    "nopal-cilkplus": "#d4a017", "nopal-mapped": "#1f5fa8", "heap-frames": "#777777",
+    "one-stack": "#c23b22", "depth-restricted": "#7d1f10", "reuse-ancestors": "#6b8e23",
     "openmp-gcc": "#c23b22", "openmp-llvm": "#f0a07c", "openmp-gcc-untied": "#7d1f10",
     "openmp-llvm-untied": "#e5604d", "tbb": "#1f5fa8",
     "nowa": "#4a235a", "nowa-own": "#a569bd", "fibril": "#5e3008", "fibril-own": "#c68642",
     "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9",
     "board-tbb": "#274e7d", "board-libfork": "#0f6b6b", "board-taskflow": "#9fd0f0",
     "board-toomanycooks": "#a83279",
-    # Runtimes that have left the project; files that were kept name them.
-    "nopal-bare": "#8fbf9f", "nopal-depth-restricted": "#7d1f10",
-    "nopal-reuse-ancestors": "#6b8e23",
+    # A runtime that has left the project; a file that was kept names it.
+    "nopal-bare": "#8fbf9f",
     # No runtime: what the machine itself gives.
     "plain threads": "#777777"}
 LEGEND_COLUMNS = 6

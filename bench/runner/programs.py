@@ -17,6 +17,10 @@ PRESETS = ["nopal", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
            "nopal-cilkplus"]
 COUNTED = "nopal-counted"
 IVARS, GANG = "nopal-ivars", "nopal-gang"
+# After rows of cilk-m-pact10, Figure 2.
+HEAP_FRAMES = "heap-frames"
+STRATEGIES = [HEAP_FRAMES, "one-stack", "depth-restricted", "reuse-ancestors"]
+MAPPED = "nopal-mapped"
 BEFORE, AGAIN = "nopal-before", "nopal-again"
 # Their workers are processes: forked from one, or begun by the launcher of an MPI.
 PROCESS = "process"
@@ -33,7 +37,8 @@ PROCESSES = [PROCESS, *OF_PAPER, *LAUNCHED, *OVER_TCP, *BY_MESSAGES, *ON_HOSTS]
 ITOYORI = "itoyori"
 # These run programs that call themselves otherwise.
 CALLED = {BEFORE: "nopal", AGAIN: "nopal"}
-OWN_RUNTIMES = SERIAL_RUNTIMES + PRESETS + [COUNTED, IVARS, GANG, *CALLED, *PROCESSES]
+OWN_RUNTIMES = [*SERIAL_RUNTIMES, *PRESETS, COUNTED, IVARS, GANG, MAPPED, *STRATEGIES, *CALLED,
+                *PROCESSES]
 # They have none but the four programs of the public board of runtimes.
 BOARD = ["board-tbb", "board-libfork", "board-taskflow", "board-toomanycooks"]
 RUNTIMES = {
@@ -46,6 +51,11 @@ RUNTIMES = {
     "nopal-nowa-the": "Nopal with the parts of Nowa's other variant: THE deque, wait-free join",
     "nopal-fibril": "Nopal with the parts of Fibril: THE deque, locked join, unmaps",
     "nopal-cilkplus": "Nopal with the parts of Cilk Plus: THE deque, locked join, few stacks",
+    MAPPED: "Nopal on workers that each see one linear stack (nopal/mapped)",
+    HEAP_FRAMES: "frames on the heap as in Cilk-5: THE deque, two clones of each function",
+    "one-stack": "stolen work runs below all else on the worker's only stack",
+    "depth-restricted": "likewise, and nothing shallower than what waits there",
+    "reuse-ancestors": "stolen work runs on an ancestor's stack, where one lies idle",
     "nopal-ivars": "Nopal, a fiber and an ivar for each fork, by work stealing",
     "nopal-gang": "Nopal, a one-touch future for each fork, by a gang",
     "nopal-before": "Nopal of an older build, by run.py --before",
@@ -83,8 +93,9 @@ RUNTIMES = {
     ITOYORI: "Itoyori on processes that MPICH begins, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, *CALLED, *PROCESSES, "boost", "go", "tokio",
-              "openmp-gcc-untied", "openmp-llvm-untied", ITOYORI, "nowa-own", "fibril-own", *BOARD]
+NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, MAPPED, *STRATEGIES, *CALLED, *PROCESSES, "boost",
+              "go", "tokio", "openmp-gcc-untied", "openmp-llvm-untied", ITOYORI, "nowa-own",
+              "fibril-own", *BOARD]
 # What a program cannot do without: an OpenMP library reads it before the program begins.
 NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"}}
 STACKS_MAX = 16384

@@ -3,6 +3,7 @@
 #include "nopal/base/limits.h"
 
 #include "nopal/base/os.h"
+#include "nopal/base/shared.h"
 
 #include <signal.h>
 #include <sys/mman.h>
@@ -126,7 +127,15 @@ std::size_t max_mappings() noexcept {
   return number_in("/proc/sys/vm/max_map_count", "%zu", 65530);
 }
 
-std::size_t threads_now() noexcept { return number_in(kStatus, "Threads: %zu", 0); }
+// Where threads are processes, the first one has a thread for each of them, and the program has its
+// number (base/shared.h).
+std::size_t threads_now() noexcept {
+  if (shared == nullptr)
+    return number_in(kStatus, "Threads: %zu", 0);
+  char path[32];
+  std::snprintf(path, sizeof path, "/proc/%d/status", static_cast<int>(getpid()));
+  return number_in(path, "Threads: %zu", 0);
+}
 
 bool handles_signals() noexcept {
   std::size_t others = number_in(kStatus, "SigCgt: %zx", SIZE_MAX);

@@ -19,6 +19,7 @@
 
 #include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
+#include "nopal/stack/stack.h"
 #include "nopal/sync/idle_list.h"
 #include "nopal/vproc/computation.h"
 #include "nopal/vproc/fiber.h"
@@ -121,7 +122,9 @@ private:
 // The scheduler has the computation for the lifetime of this object.
 class chosen_by {
 public:
-  chosen_by(instances& all, vproc::computation& begun) : all_{all} { all_.begin(begun); }
+  chosen_by(instances& all, vproc::computation& begun) : all_{stack::seen(all)} {
+    all_.begin(stack::seen(begun));
+  }
   ~chosen_by() { all_.end(); }
   chosen_by(const chosen_by&) = delete;
   chosen_by& operator=(const chosen_by&) = delete;

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace nopal::inline NOPAL_ABI::fibers {
 namespace {
@@ -135,6 +136,39 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
   return !possible;
 }
 
+// While it lives, the values of a strand that waits on a view are aside.
+class set_aside {
+public:
+  explicit set_aside(alternative* choices) noexcept : choices_{choices} {}
+  void begin(std::size_t count) {
+    if (!stack::view::holds(reinterpret_cast<std::uintptr_t>(choices_)))
+      return;
+    places_.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      alternative& each = choices_[i];
+      void* const place = each.own.value;
+      each.own.value = each.at->aside.begin(each.wants, place);
+      places_.push_back(place);
+    }
+  }
+  ~set_aside() {
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+      alternative& each = choices_[i];
+      void* const aside = std::exchange(each.own.value, places_[i]);
+      each.at->aside.end(each.wants, aside, places_[i], i == met_ && !each.own.closed);
+    }
+  }
+  set_aside(const set_aside&) = delete;
+  set_aside& operator=(const set_aside&) = delete;
+
+  std::size_t met(std::size_t number) noexcept { return met_ = number; }
+
+private:
+  alternative* const choices_;
+  std::vector<void*> places_; // the strand's own
+  std::size_t met_ = none_possible;
+};
+
 // None was possible at once.
 [[gnu::always_inline]] inline std::size_t wait_for_one(alternative* choices, std::size_t count,
                                                        time_point until) {
@@ -144,10 +178,11 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
                                               : sync::wanted::to_receive,
             count != 1 ? nullptr : choices->at};
   timed& waits = stack::seen(own);
+  set_aside aside{choices};
+  aside.begin(count);
   choices = stack::seen(stack::no_stack, choices);
   for (std::size_t i = 0; i < count; ++i) {
     choices[i].own.shared = &waits.decided();
-    choices[i].own.value = stack::seen(stack::no_stack, choices[i].own.value);
     choices[i].own.number = static_cast<std::uint32_t>(i);
   }
   alternative* const first = in_order_of_places(choices, count);
@@ -164,17 +199,17 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
     if (published) // woken, cancelled or timed out; else one is possible now
       break;
     if (const std::size_t met = meet_again(choices, count); met != none_possible)
-      return met;
+      return aside.met(met);
   }
   // The offers lie in this frame: those that were not taken leave their places before it ends.
   const std::size_t taken = waits.decided().taken();
   if (count == 1 && taken == 0)
-    return 0; // the only offer was taken out by its taker
+    return aside.met(0); // the only offer was taken out by its taker
   for (std::size_t i = 0; i < count; ++i)
     if (i != taken)
       choices[i].at->withdraw(choices[i].wants, &choices[i].own);
   if (taken < count)
-    return taken;
+    return aside.met(taken);
   waits.end(); // throws if the strand was cancelled
   return none_possible;
 }

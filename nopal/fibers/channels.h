@@ -18,13 +18,22 @@ using vproc::signal;
 
 using sync::side;
 
+// What is done with the values of a strand that waits on a view (stack/view.h). Others do not see
+// its places for them where it sees them, and a value may hold its own address.
+struct values_aside {
+  // Returns a place that all see, with what is to be sent in it.
+  void* (*begin)(side wants, void* place);
+  // Ends that place. `met`: the value has gone, or has come; else what was to be sent goes back.
+  void (*end)(side wants, void* aside, void* place, bool met) noexcept;
+};
+
 // Where strands meet, with the slots for values that senders leave there.
 struct meeting_place : sync::rendezvous<vproc::fiber> {
-  meeting_place() = default;
-  explicit meeting_place(std::size_t count, void* memory, std::size_t bytes,
+  explicit meeting_place(const values_aside& of_values, std::size_t count, void* memory,
+                         std::size_t bytes,
                          void (*move)(void* slot, void* to) noexcept) noexcept
       : rendezvous{count}, slots{static_cast<std::byte*>(memory)}, slot_bytes{bytes},
-        take_out{move} {}
+        take_out{move}, aside{of_values} {}
 
   void* slot(std::size_t number) const noexcept { return slots + number * slot_bytes; }
 
@@ -33,6 +42,7 @@ struct meeting_place : sync::rendezvous<vproc::fiber> {
   const std::size_t slot_bytes = 0;
   // Moves the value from a slot to a receiver's place.
   void (*const take_out)(void* slot, void* to) noexcept = nullptr;
+  const values_aside& aside;
 };
 
 // One send or receive that a strand offers at one place.

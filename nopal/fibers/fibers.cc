@@ -77,7 +77,7 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
 
 // Called on the fiber's stack. A fiber that is cancelled before it begins does not run its body.
 [[noreturn]] NOPAL_SWITCHES void begin_fiber(void* argument) noexcept {
-  auto* const body = static_cast<spawned*>(argument);
+  spawned* const body = stack::own(static_cast<spawned*>(argument));
   computation* const joined = body->own.computation;
   vproc::cancel_node* const cancels = body->own.cancels;
   if (!sched::is_cancelled(&body->own))

@@ -15,6 +15,7 @@
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
 #include "nopal/join/descent.h"
+#include "nopal/stack/view.h"
 
 #include <exception>
 #include <new>
@@ -66,6 +67,11 @@ public:
   // Of a region: an address on the stack of the first child that it has forked since its last join;
   // or 0. The main path writes it, cancellers read it. Relaxed: they look at a stack.
   base::atomic<std::uintptr_t> forked_at{0};
+  // If that is an address of a view, it becomes this one, where all processes see the stack.
+  void show_fork(std::uintptr_t seen_at) noexcept {
+    if (stack::view::holds(forked_at.load(base::relaxed)))
+      forked_at.store(seen_at, base::relaxed);
+  }
 
 private:
   static constexpr std::uintptr_t kWithoutReason = 1;

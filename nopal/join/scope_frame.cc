@@ -3,6 +3,8 @@
 #include "nopal/join/scope_frame.h"
 
 #include "nopal/base/check.h"
+#include "nopal/join/cancelable.h"
+#include "nopal/join/join.h"
 #include "nopal/stack/stack.h"
 
 namespace nopal::inline NOPAL_ABI::join {
@@ -23,6 +25,15 @@ NOPAL_READS_FRAMES void* return_address(const void* where) noexcept {
   return reinterpret_cast<void*>(base::load_relaxed_word(reinterpret_cast<std::uintptr_t>(where)));
 }
 
+// Before the main path can run on another stack (cancelable.h).
+void show_region_fork(const region_frame* frame, stack::stack_id on) noexcept {
+  if (frame->region == nullptr)
+    return;
+  cancelable* const region = stack::seen(on, frame->region);
+  const auto at = reinterpret_cast<void*>(region->forked_at.load(base::relaxed));
+  region->show_fork(reinterpret_cast<std::uintptr_t>(stack::seen(on, at)));
+}
+
 } // namespace
 
 scope_state* fork_record::complete(std::uintptr_t taken_above, stack::stack_id on) noexcept {
@@ -41,6 +52,8 @@ scope_state* fork_record::complete(std::uintptr_t taken_above, stack::stack_id o
     state.taken_above = taken_above;
     state.of_region = kind() == fork_kind::region; // before the first thief, who reads it
     state.scope = this->scope();
+    if (stack::view::on() && state.of_region)
+      show_region_fork(static_cast<const region_frame*>(scope), on);
     state.frame.low = scope->stack_pointer;
     state.frame.home = stack::is_ours(scope->stack_pointer)
                            ? stack::stack_of(scope->stack_pointer, on)

@@ -212,7 +212,7 @@ const origin& origin_of(stack::stack_id stack) noexcept { return own_origin(stac
 
 join::descendant& descendant_of(stack::stack_id stack) noexcept { return owners_of(stack).below; }
 stack::stack_id stack_of(const join::descendant* below) noexcept {
-  return stack::stack_of(reinterpret_cast<std::uintptr_t>(below));
+  return stack::stack_of_owners(below);
 }
 
 fiber_context* context_of(stack::stack_id stack) noexcept { return origin_of(stack).context; }

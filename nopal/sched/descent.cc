@@ -91,6 +91,19 @@ ancestor* placed_above_stack(stack::stack_id stack, stack::stack_id on) noexcept
   return from.context == nullptr ? nullptr : placed_above_fiber(from.context);
 }
 
+// Cancellers find the stack by addresses that the regions' main paths have noted, on their views:
+// these become addresses that mean the same in all processes. (Of regions that were stolen, they
+// have become so when the fork was completed.)
+void show_regions_forked_on(stack::stack_id on, std::uintptr_t from) noexcept {
+  const std::uintptr_t top = stack::frames_top(on);
+  const std::uintptr_t offset = stack::offset(on);
+  for (std::uintptr_t at = from; (at = stack::marks::lowest(at, top, offset)) != 0; at += sizeof at)
+    if (const region_frame* const frame =
+            region_of(reinterpret_cast<const fork_record*>(at + offset), on);
+        frame != nullptr && frame->region != nullptr)
+      stack::seen(on, frame->region)->show_fork(at + offset);
+}
+
 } // namespace
 
 ancestor* placed_node(vproc::cancel_node* node) noexcept {
@@ -122,7 +135,9 @@ join::ancestor& below_several() noexcept {
   return *node;
 }
 
-void place_stack(stack::stack_id on) noexcept {
+void place_stack(stack::stack_id on, std::uintptr_t from) noexcept {
+  if (stack::is_viewed(on))
+    show_regions_forked_on(on, from);
   join::descendant& own = descendant_of(on);
   if (!own.placed())
     own.place(placed_above_stack(on, on));

@@ -26,8 +26,8 @@ class cancel_node;
 
 namespace nopal::inline NOPAL_ABI::sched {
 
-// Called before a strand of the stack waits.
-void place_stack(stack::stack_id on) noexcept;
+// Called before a strand of the stack waits, whose frames begin at `from`.
+void place_stack(stack::stack_id on, std::uintptr_t from) noexcept;
 // Called when the use of the stack ends, before others may end what is above it.
 void displace_stack(stack::stack_id on) noexcept;
 

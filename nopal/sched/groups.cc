@@ -45,7 +45,7 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 // On a view: what the frames of a group's beginning take at most, below the caller of begin_group.
-constexpr std::uintptr_t kRoomOfGroup = 8192;
+constexpr std::uintptr_t kRoomOfGroup = 4096;
 
 // Set when this thread's membership was destroyed. Destructors of other thread-local objects, and
 // of static ones on the main thread, may fork after that. Such a late fork has a vproc to itself

@@ -83,7 +83,7 @@ void take_over(worker* self, worker* left) noexcept {
 // before this returns, so nothing of its frame is read after `enqueue` but through its wait word.
 signal enqueue_findable(fiber* strand) noexcept {
   const stack::stack_id on = strand->on;
-  place_stack(on); // before it can be woken and end
+  place_stack(on, strand->stack_pointer); // before it can be woken and end
   wait_word_of(on).begin(strand);
   const signal answer = strand->enqueue(strand, strand->argument);
   if (answer.tag == signal::kind::enter) {

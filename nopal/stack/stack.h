@@ -103,6 +103,14 @@ template <class T> T* seen(stack_id on, T* there) noexcept {
              : there;
 }
 template <class T> T& seen(T& own) noexcept { return *seen(no_stack, &own); }
+// The converse: where the stack's strands, and those below, see what others see there. What the
+// program has made may hold its own address, and is used by that.
+template <class T> T* own(T* seen_there) noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(seen_there);
+  return view::on() && large_ones.hold(address)
+             ? reinterpret_cast<T*>(address - offset(stack_of(address)))
+             : seen_there;
+}
 
 // The first frame begins this much below the top. Above it the stack's user has owners_bytes for
 // itself, and the word above these is gdb's (arch/gdb.h).
@@ -113,6 +121,11 @@ inline void* owners_room(stack_id stack) noexcept {
   if (view::on() && !small::holds(stack))
     return view::owners_room(stack);
   return reinterpret_cast<void*>(memory_top(stack) - sizeof(void*) - owners_bytes);
+}
+// The stack whose room this is in.
+inline stack_id stack_of_owners(const void* in_room) noexcept {
+  const stack_id viewed = view::on() ? view::stack_of_owners(in_room) : no_stack;
+  return viewed != no_stack ? viewed : stack_of(reinterpret_cast<std::uintptr_t>(in_room));
 }
 
 // Leaving a stack and running on it again. The budget bounds the dead pages (retirement.h); for a

@@ -80,6 +80,7 @@ stack_id home(stack_id on, std::uintptr_t address) noexcept;
 
 // Room for what a stack's user keeps beside it: it is no part of the stack's memory.
 void* owners_room(stack_id stack) noexcept;
+stack_id stack_of_owners(const void* in_room) noexcept; // no_stack: it is in no such room
 
 struct counts {
   std::uint64_t shows; // how often a process changed its view

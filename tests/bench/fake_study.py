@@ -27,6 +27,7 @@ class FakeStudy(FakeBuild):
             cases = [f"  {'' if n is None else n}/{workers}/{policy}) printf '%s' "
                      f"'{json.dumps(line)}' ;;" for (n, workers, policy), line in table.items()]
             script = ['policy="${NOPAL_STACK_BUDGET:+budget:$NOPAL_STACK_BUDGET}"',
+                      'policy="$policy${NOPAL_MAX_STACKS:+stacks:$NOPAL_MAX_STACKS}"',
                       'while [ $# -gt 0 ]; do', '  case $1 in', '  --n) n=$2 ;;',
                       '  --workers) workers=$2 ;;', '  esac', '  shift 2', 'done',
                       'case "$n/$workers/$policy${BENCH_CENSUS:++census}" in', *cases,

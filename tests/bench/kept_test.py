@@ -43,9 +43,13 @@ class Kept(unittest.TestCase):
         self.assertIn("nopal-fibril:budget:unlimited<", page)
 
     def test_what_has_left_the_project_is_shown_as_it_was_judged(self):
-        page = self.shown(RESULTS / "strategies.json")
-        self.assertIn("nopal-depth-restricted", page)
-        self.assertIn("The checks of the version that measured", page)
+        whole = json.loads((RESULTS / "reciprocity.json").read_text(encoding="utf-8"))
+        gone = self.out / "gone.json"
+        gone.write_text(json.dumps({**whole, "study": "gone"}), encoding="utf-8")
+        for path in (RESULTS / "reciprocity.json", gone):
+            page = self.shown(path)
+            self.assertIn("nopal-bare", page)
+            self.assertIn("The checks of the version that measured", page)
 
     def test_a_bad_file_is_one_sentence(self):
         whole = json.loads(KEPT[0].read_text(encoding="utf-8"))

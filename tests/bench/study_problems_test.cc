@@ -2,6 +2,9 @@
 // The problems that only studies run verify themselves and state their forks exactly.
 #include "tests/bench/counting.h"
 
+#include "bench/problems/arms.h"
+#include "bench/problems/captives.h"
+#include "bench/problems/comparing.h"
 #include "bench/problems/regions.h"
 #include "bench/problems/side_by_side.h"
 #include "bench/problems/suspended.h"
@@ -22,6 +25,28 @@ template <class Problem> static bool verifies(Problem& problem) {
 TEST(study_problems, suspended) {
   suspended_problem problem(size::test);
   EXPECT_TRUE(verifies(problem));
+}
+
+TEST(study_problems, captives) {
+  for (const long chains : {1L, 2L}) {
+    captives_problem problem(size::test, chains);
+    EXPECT_TRUE(verifies(problem));
+  }
+}
+
+TEST(study_problems, comparing) {
+  comparing_problem problem(size::test);
+  EXPECT_TRUE(verifies(problem));
+}
+
+TEST(study_problems, arms_for_as_many_workers_as_asked) {
+  for (const long workers : {3L, 5L}) {
+    arms_problem problem(size::test, workers);
+    EXPECT_EQ(problem.n(), workers);
+    EXPECT_TRUE(verifies(problem));
+  }
+  EXPECT_THROW(arms_problem(size::test, 2), std::invalid_argument);
+  EXPECT_THROW(arms_problem(size::test, 65), std::invalid_argument);
 }
 
 TEST(study_problems, regions_free_and_affine) {

@@ -16,12 +16,12 @@ import harness
 sys.path[:0] = [str(harness.RUN_PY.parent), str(harness.RUN_PY.parents[1] / "tests")]
 from patience import SECONDS  # pylint: disable=wrong-import-position
 from runner.measure import FIELDS  # pylint: disable=wrong-import-position
-from runner.programs import environment_of  # pylint: disable=wrong-import-position
+from runner.programs import SERIAL_RUNTIMES, environment_of  # pylint: disable=wrong-import-position
 
 BENCH = pathlib.Path(sys.argv.pop(1)) / "bench"
 BUILT = json.loads((BENCH / "programs.json").read_text())["built"]
-STUDIED = ["known_span", "suspended", "deep_leaves", "alternating", "lu_tiny", "side_by_side",
-           "regions"]
+STUDIED = ["known_span", "suspended", "deep_leaves", "alternating", "lu_tiny", "captives",
+           "arms", "comparing", "side_by_side", "regions"]
 TASKS = ["btc1", "btc2", "uts", "task_queens", "task_fib"]
 
 
@@ -58,7 +58,7 @@ class StudyPrograms(unittest.TestCase):
 
     def test_each_verifies_on_each_runtime(self):
         for runtime, about in BUILT.items():
-            workers = ("--workers", 3) if runtime.startswith("nopal") else ()
+            workers = () if runtime in SERIAL_RUNTIMES else ("--workers", 3)
             for problem in set(STUDIED).intersection(about["problems"]):
                 self.line(problem, runtime, *workers)
 
@@ -132,6 +132,7 @@ class StudyPrograms(unittest.TestCase):
                 ("fib-serial", ["--n", 91], "accepted are --n 1 to 90"),
                 ("fft-serial", ["--n", 5000], "accepted are powers of two, --n 4096 to"),
                 ("side_by_side-serial", ["--n", 5000], "accepted are --n 1 to"),
+                ("arms-nopal", ["--n", 2], "arms needs --n 3 to 64"),
                 ("regions-nopal", ["--n", 3], "is 1 (free) or 2 (affine)"),
                 ("lu_tiny-serial", ["--n", 3], "accepted are --size"),
                 ("uts-serial_call", ["--n", 7], "accepted are --n 1 to 5, 6, 8, 10, 12"),

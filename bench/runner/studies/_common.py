@@ -3,7 +3,7 @@
 
 import statistics
 
-from runner.rounds import NotMeasured, enough, ratios, speed, speed_up, value
+from runner.rounds import NotMeasured, enough, paired, ratios, speed, speed_up, value
 
 # The problems of fibril-spaa16, Table 1, and nowa-ipdps21, Table I.
 TWELVE = ["cholesky", "fft", "fib", "heat", "integrate", "knapsack", "lu", "matmul", "nqueens",
@@ -35,6 +35,12 @@ def told(rounds, problem, runtime, count, name):
     if not known:
         raise NotMeasured(f"{problem} of {runtime} does not tell {name}")
     return known
+
+
+def of_serial(rounds, problem):
+    """S1 in pages, and D in frames that fork, of the serial elision."""
+    return next(iter(paired(rounds.column(problem, "profile", 1, "serial_pages"),
+                            rounds.column(problem, "profile", 1, "depth")).values()))
 
 
 def typical(result, problem, runtime, workers, field):

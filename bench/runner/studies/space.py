@@ -8,9 +8,9 @@ import statistics
 
 from runner import checks as checking
 from runner import panels
-from runner.rounds import NotMeasured, enough, geometric_mean, paired, speed, value
+from runner.rounds import NotMeasured, enough, geometric_mean, speed, value
 from runner.studies import Figure, Table
-from runner.studies._common import every, typical
+from runner.studies._common import every, of_serial, typical
 from runner.studies._nowa_parts import FOURTEEN
 
 ABOUT = "budgets for dead stack pages: time, memory, and what they promise"
@@ -83,8 +83,7 @@ def dead_over_budget(rounds, problem, runtime, count):
 
 def live_over_bound(rounds, problem, runtime, count):
     """Pages with frames, of stacks on which no thread ran, over P (S1 + D)."""
-    (s1, d), *_ = paired(rounds.column(problem, "profile", 1, "serial_pages"),
-                         rounds.column(problem, "profile", 1, "depth")).values()
+    s1, d = of_serial(rounds, problem)
     return [most_of(rounds, problem, runtime, count, "live_pages") / (count * (s1 + d))]
 
 

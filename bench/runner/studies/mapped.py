@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT
+"""The evaluation of cilk-m-pact10 (section 6) with workers that each see one linear stack."""
+
+import json
+import subprocess
+
+from runner import checks as checking
+from runner import panels
+from runner.programs import CENSUS, HEAP_FRAMES, MAPPED
+from runner.programs import PROBLEMS as ALL
+from runner.rounds import NotMeasured, enough, geometric_mean, paired, ratios, value
+from runner.studies import Figure, Table
+from runner.studies import _mapped_paper as paper
+from runner.studies._common import every, of_serial, told, typical
+
+ABOUT = "Cilk-M's evaluation: time, pages of stacks and heap, mappings per steal"
+PROBLEMS = ALL
+ROUNDS = 15
+SIZE = "quick"
+THREADS = "nopal"
+# Pages that live are counted in runs of their own; the other keeps all that die.
+COUNTED, KEEPS = f"{MAPPED}:budget:64M{CENSUS}", f"{MAPPED}:budget:unlimited"
+# The paper's number of workers, for space.
+MANY = 16
+COUNTS = [1, 2, 4, MANY]
+# Time over that of workers that are threads: geometric means for one worker and two, and each.
+TIME_MOST = {1: 1.02, 2: 1.10}
+EACH_MOST = 1.25
+CALLS_MOST = 3.0
+# Microseconds of a steal, and of each segment that it maps.
+STEAL_US, SEGMENT_US = 10, 3
+# The frames of these have few variables, so on the heap they are small (the paper's Figure 10).
+SMALL_FRAMES = ["fib", "fibx"]
+
+
+def workers(_cores):
+    return COUNTS
+
+
+def twelve(wish):
+    return [problem for problem in paper.SPACE if problem in wish.problems]
+
+
+def judged_counts(wish):
+    return [count for count in TIME_MOST if count in wish.workers]
+
+
+def many(wish):
+    return max(wish.workers)
+
+
+def configurations(wish):
+    wanted = every(wish.problems, [MAPPED], wish.workers)
+    wanted += every(twelve(wish), ["profile"], [1]) + judged(wish)
+    return wanted + every(twelve(wish), [KEEPS], [many(wish)]) + every(
+        [p for p in paper.MEMORY if p in wish.problems], [HEAP_FRAMES], [many(wish)])
+
+
+def judged(wish):
+    return (every(twelve(wish), [MAPPED, THREADS], judged_counts(wish)) +
+            every(twelve(wish), [COUNTED], [many(wish)]))
+
+
+def extra(build, _wish):
+    """What mapping a prefix costs, from the program `prefixes`."""
+    program = build.bench / "prefixes"
+    try:
+        done = subprocess.run([str(program)], capture_output=True, text=True, check=True,
+                              stdin=subprocess.DEVNULL, timeout=60)
+        return {"prefixes": json.loads(done.stdout)["cases"]}
+    except (OSError, ValueError, KeyError, subprocess.SubprocessError) as error:
+        why = getattr(error, "strerror", None) or type(error).__name__
+        return {"prefixes": [], "failures": [f"The program prefixes gave nothing: {why}."]}
+
+
+def over_threads(rounds, problem, count):
+    return ratios(rounds.column(problem, MAPPED, count), rounds.column(problem, THREADS, count))
+
+
+def mean_over_threads(rounds, problems, count):
+    """A geometric mean of times, where that of speeds is known."""
+    if set(problems) != set(paper.SPACE):
+        raise NotMeasured("needs all twelve problems")
+    return enough(geometric_mean(rounds, problems, (THREADS, count), (MAPPED, count)))
+
+
+def most_live(rounds, problem, count):
+    return max(rounds.column(problem, COUNTED, count, "live_pages").values())
+
+
+def live_over_bound(rounds, problem, count):
+    s1, d = of_serial(rounds, problem)
+    return [most_live(rounds, problem, count) / (count * (s1 + d))]
+
+
+def heap_pages(rounds, problem, runtime, count):
+    """Pages of the heap: as told, or what the memory has grown by besides the stacks."""
+    try:
+        return max(told(rounds, problem, runtime, count, "heap_pages").values())
+    except NotMeasured:
+        grown = paired(*(rounds.column(problem, runtime, count, field)
+                         for field in ("max_rss_kib", "rss_before_kib", "stack_pages")))
+        return max(max(0, (peak - before) // 4 - pages) for peak, before, pages in grown.values())
+
+
+def stacks_and_heap(rounds, problem, runtime, count):
+    """The most pages of stacks, and of the heap."""
+    if runtime == MAPPED:
+        return most_live(rounds, problem, count), heap_pages(rounds, problem, MAPPED, count)
+    return (max(rounds.column(problem, runtime, count, "stack_pages").values()),
+            heap_pages(rounds, problem, runtime, count))
+
+
+def over_heap_frames(rounds, problem, count):
+    ours, theirs = (sum(stacks_and_heap(rounds, problem, runtime, count))
+                    for runtime in (MAPPED, HEAP_FRAMES))
+    return [ours / theirs]
+
+
+def calls_per_steal(rounds, problems, count):
+    """Of all these problems together: system calls that change a view over steals."""
+    maps = steals = 0
+    for problem in problems:
+        maps += sum(told(rounds, problem, MAPPED, count, "view_maps").values())
+        steals += sum(told(rounds, problem, MAPPED, count, "view_steals").values())
+    if steals == 0:
+        raise NotMeasured("nobody has stolen")
+    return [maps / steals]
+
+
+def prefix_checks(result):
+    cases = result.extra["prefixes"]
+
+    def worst(values):
+        if not cases:
+            raise NotMeasured("needs the program prefixes")
+        return [max(map(values, cases))]
+    return [("a prefix in r runs: crossings over r + 1", "<=", 1.0,
+             lambda _: worst(lambda c: c["crossings"] / (c["runs"] + 1))),
+            ("the same: us over 10 + 3 r", "<=", 1.0, lambda _: worst(
+                lambda c: c["us"] / (STEAL_US + SEGMENT_US * c["runs"])))]
+
+
+def checks(result):
+    wish = result.wish
+    problems, count = twelve(wish), many(wish)
+    listed = []
+    for n in judged_counts(wish):
+        listed.append((f"T{n} over that of threads, geometric mean of twelve", "<=", TIME_MOST[n],
+                       lambda r, n=n: mean_over_threads(r, problems, n)))
+        listed += [(f"{p}: T{n} over that of threads", "<=", EACH_MOST,
+                    lambda r, a=(p, n): enough(over_threads(r, *a))) for p in problems]
+    listed += [(f"{p}: most live stack pages over P (S1 + D), {count} workers", "<=", 1.0,
+                lambda r, p=p: live_over_bound(r, p, count)) for p in problems]
+    listed += [(f"{p}: pages of stacks and heap over those of {HEAP_FRAMES}, {count} workers",
+                "<=", 1.0, lambda r, p=p: over_heap_frames(r, p, count))
+               for p in problems if p in paper.MEMORY and p not in SMALL_FRAMES]
+    if problems:
+        listed.append((f"system calls per steal, {count} workers", "<=", CALLS_MOST,
+                       lambda r: calls_per_steal(r, problems, count)))
+    return checking.evaluate(result.measurement, listed + prefix_checks(result))
+
+
+def known(compute, *arguments):
+    try:
+        return compute(*arguments)
+    except NotMeasured:
+        return None
+
+
+def figure_8(result):
+    wish = result.wish
+    rows = [[p, *(value(over_threads, result.rounds, p, n) for n in judged_counts(wish)),
+             typical(result, p, MAPPED, many(wish), "steals")] for p in twelve(wish)]
+    return Table("Figure 8: time over that of workers that are threads",
+                 ["program", *(f"T{n}" for n in judged_counts(wish)),
+                  f"steals, P = {many(wish)}"], rows,
+                 "The paper compares with Cilk-5, and its figure has no numbers in the text.")
+
+
+def figure_9(result):
+    count = many(result.wish)
+    rows = []
+    for p in twelve(result.wish):
+        d = typical(result, p, "profile", 1, "depth")
+        s1 = typical(result, p, "profile", 1, "serial_pages")
+        live = known(most_live, result.rounds, p, count)
+        kept = typical(result, p, KEEPS, count, "stack_pages")
+        bound = None if d is None or s1 is None else s1 + d
+        times = None if live is None or not s1 else f"{live / (count * s1):.2f}"
+        theirs = paper.SPACE[p]
+        rows.append([p, d, s1, None if live is None else f"{live / count:.2f}", bound, times,
+                     kept, *theirs, f"{theirs[2] / theirs[1]:.2f}"])
+    return Table(f"Figure 9: stack pages per worker, P = {count}",
+                 ["program", "D", "S1", "live / P", "S1 + D", "live / (P S1)",
+                  "all pages, none given back", "paper: D", "S1", "S16 / 16", "S16 / (16 S1)"],
+                 rows, "Live pages have frames; the most of all rounds. The paper's S16 are at "
+                 "most 2.5 S1 per worker.")
+
+
+def figure_10(result):
+    count = many(result.wish)
+    rows = []
+    for p in paper.MEMORY:
+        if p in result.wish.problems:
+            ours, theirs = (known(stacks_and_heap, result.rounds, p, runtime, count) or
+                            (None, None) for runtime in (MAPPED, HEAP_FRAMES))
+            rows.append([p, *ours, *theirs, *paper.MEMORY[p]])
+    return Table(f"Figure 10: pages of stacks and heap, P = {count}",
+                 ["program", "stacks", "heap", f"{HEAP_FRAMES}: stacks", "heap",
+                  "paper, Cilk-M: stacks", "heap", "Cilk-5: stacks", "heap"], rows,
+                 f"The most of all rounds. {HEAP_FRAMES} counts the pages that its heap asked for; "
+                 "of Nopal's heap only the growth of the first process's memory is known, less its "
+                 "stacks.")
+
+
+def crossings(result):
+    rows = []
+    for p in twelve(result.wish):
+        for count in result.wish.workers:
+            tolds = [known(told, result.rounds, p, MAPPED, count, name)
+                     for name in ("view_steals", "view_shows", "view_maps")]
+            if None not in tolds:
+                rows.append([p, count, *(sum(column.values()) for column in tolds),
+                             value(calls_per_steal, result.rounds, [p], count)])
+    return Table("Changes of views, all rounds",
+                 ["program", "P", "steals", "changes", "system calls", "calls per steal"], rows,
+                 "A join that goes on with another worker's frame changes a view, too.")
+
+
+def prefixes(result):
+    rows = [[case[name] for name in ("pages", "runs", "crossings", "page_wise_crossings", "us",
+                                     "page_wise_us", "copy_us")]
+            for case in result.extra["prefixes"]]
+    return Table("Mapping a stolen prefix of m pages that lie in r runs, and a page of one's own",
+                 ["m", "r", "crossings by runs", "page by page", "us by runs", "page by page",
+                  "copied"], rows,
+                 "Each time contains the first access to every page. The paper's kernel crosses "
+                 "once; copies cannot keep pointers into the frames.")
+
+
+def tables(result):
+    return [figure_8(result), figure_9(result), figure_10(result), crossings(result),
+            prefixes(result)]
+
+
+def figures(result):
+    wish = result.wish
+    times = {}
+    for p in twelve(wish):
+        bars = {f"{MAPPED}": value(over_threads, result.rounds, p, n) for n in judged_counts(wish)}
+        times[p] = {runtime: v for runtime, v in bars.items() if v}
+
+    def live(rounds, problem):
+        s1, _ = of_serial(rounds, problem)
+        return [most_live(rounds, problem, many(wish)) / (many(wish) * s1)]
+    spaces = {p: {MAPPED: v} for p in twelve(wish) if (v := value(live, result.rounds, p))}
+    return [Figure(f"Time over that of threads, {max(judged_counts(wish), default=1)} workers",
+                   panels.bars(times, "T / threads'", line_at=1)),
+            Figure(f"Live stack pages over P S1, {many(wish)} workers",
+                   panels.bars(spaces, "pages / (P S1)", line_at=2.5), spreads=False)]

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// A thread that becomes a process stays behind as that one's twin. Where it is a thread of another
+// process than the first, its twin is a thread that the first one makes.
+#include "nopal/mapped/clones.h"
+
+#include "nopal/base/die.h"
+#include "nopal/base/shared.h"
+#include "nopal/mapped/actions.h"
+#include "nopal/mapped/log.h"
+#include "nopal/mapped/mappings.h"
+#include "nopal/mapped/members.h"
+#include "nopal/mapped/memory.h"
+#include "nopal/mapped/seats.h"
+#include "nopal/mapped/sharing.h"
+#include "nopal/mapped/snapshot.h"
+#include "nopal/mapped/twin.h"
+#include "nopal/mapped/waiting.h"
+
+#include <csignal>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/rseq.h>
+#include <sys/syscall.h>
+
+namespace nopal::mapped {
+namespace {
+
+constexpr long kProcess =
+    CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_IO | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
+constexpr long kRawThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                            CLONE_SYSVSEM | CLONE_IO;
+constexpr std::uint64_t kBlocked = ~(never_blocked | bit_of(notice_signal)); // of a twin
+
+// What the kernel keeps for a thread of the C library, and a clone does not get or must not have.
+class thread_state {
+public:
+  thread_state() noexcept {
+    raw(SYS_rt_sigprocmask, SIG_SETMASK, &kBlocked, &mask_, sizeof mask_);
+    raw(SYS_get_robust_list, 0, &robust_, &robust_bytes_);
+    has_area_ = __rseq_size != 0 && raw(SYS_rseq, area(), kAreaBytes, 1, RSEQ_SIG) == 0;
+  }
+  void restore() const noexcept {
+    if (has_area_)
+      raw(SYS_rseq, area(), kAreaBytes, 0, RSEQ_SIG);
+    raw(SYS_set_robust_list, robust_, robust_bytes_);
+    raw(SYS_rt_sigprocmask, SIG_SETMASK, &mask_, nullptr, sizeof mask_);
+  }
+
+private:
+  static constexpr unsigned kAreaBytes = 32;
+  static void* area() noexcept {
+    return static_cast<char*>(__builtin_thread_pointer()) + __rseq_offset;
+  }
+  std::uint64_t mask_ = 0;
+  void* robust_ = nullptr;
+  std::size_t robust_bytes_ = 0;
+  bool has_area_ = false;
+};
+
+void must_have_begun(long process) noexcept {
+  if (process < 0)
+    base::die("the kernel refuses a process (error %ld); raise the limit on processes (ulimit -u)",
+              -process);
+}
+
+void become_twin(long process, void* partner) {
+  must_have_begun(process);
+  release_own_log();
+  static_cast<twin*>(partner)->serve();
+}
+
+// Of a thread of another process: nothing stays.
+void vanish(long process, void*) {
+  must_have_begun(process);
+  release_own_log();
+  raw(SYS_set_tid_address, nullptr);
+  raw(SYS_set_robust_list, nullptr, 24);
+  raw(SYS_exit, 0);
+}
+
+struct wish {
+  twin* partner;
+};
+long make_twin(wish& wanted) noexcept {
+  const auto serve = [](void* partner) { static_cast<twin*>(partner)->serve(); };
+  return nopal_arch_raw_thread(kRawThread, wanted.partner->stack_top(), serve, wanted.partner);
+}
+
+void begin_process(member* self, twin* partner, int* thread_id) noexcept {
+  raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+  if (raw(SYS_getppid) != first_pid())
+    raw(SYS_exit_group, 1);
+  own_state& mine = own();
+  mine.pid = static_cast<int>(raw(SYS_getpid));
+  mine.is_first = false;
+  mine.partner = partner;
+  mine.thread_id_at = thread_id;
+  mine.self = self;
+  take_seat(self, mine.pid);
+  release_log(); // which its parent has taken
+  raw(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
+  const range view = view_range();
+  raw(SYS_mmap, view.low, view.end - view.low, PROT_NONE,
+      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+} // namespace
+
+void become_process() noexcept {
+  if (!on() || raw(SYS_gettid) == own().pid)
+    return;
+  const thread_state before;
+  seat fresh = find_seat();
+  int* thread_id = nullptr;
+  raw(SYS_prctl, PR_GET_TID_ADDRESS, &thread_id);
+  const bool of_first = own().is_first;
+  if (!of_first) {
+    wish wanted{fresh.partner};
+    must_have_begun(in_first_process(make_twin, wanted));
+    add_dependent(own().partner);
+  }
+  hold_log();
+  prepare_seat(fresh.self);
+  nopal_arch_part(kProcess | (of_first ? notice_signal : CLONE_PARENT), thread_id,
+                  fresh.stack_top(of_first), of_first ? become_twin : vanish, fresh.partner);
+  begin_process(fresh.self, fresh.partner, thread_id);
+  before.restore();
+}
+
+long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) noexcept {
+  constexpr long kKept = CLONE_FILES | CLONE_FS | CLONE_PARENT | CLONE_SYSVSEM | CLONE_IO | 0xff;
+  const thread_state before;
+  const bool of_first = own().is_first;
+  hold_mappings();
+  begin_snapshot();
+  const long made =
+      nopal_arch_fork_on((flags & kKept) | (of_first ? 0 : CLONE_PARENT), own_stack_top(),
+                         [](long process) {
+                           if (process == 0)
+                             take_snapshot();
+                           else if (process > 0)
+                             wait_for_snapshot();
+                         });
+  release_mappings();
+  before.restore();
+  if (made > 0 && !of_first)
+    note_child(made);
+  if (made != 0)
+    return made;
+  const int self = static_cast<int>(raw(SYS_gettid));
+  if ((flags & CLONE_CHILD_SETTID) != 0)
+    *child_tid = self;
+  if ((flags & CLONE_CHILD_CLEARTID) != 0)
+    raw(SYS_set_tid_address, child_tid);
+  if (stack != 0)
+    context.uc_mcontext.gregs[REG_RSP] = stack;
+  return 0;
+}
+
+void end_thread(long code) noexcept {
+  own_state& mine = own();
+  if (!mine.is_first && raw(SYS_gettid) == mine.pid) {
+    const std::uint64_t everything = ~std::uint64_t{0}; // who joins the thread may free this stack
+    raw(SYS_rt_sigprocmask, SIG_SETMASK, &everything, nullptr, sizeof everything);
+    nopal_arch_end_thread(mine.thread_id_at);
+  }
+  raw(SYS_exit, code);
+  __builtin_unreachable();
+}
+
+void end_program(long code) noexcept {
+  if (!own().is_first && raw(SYS_getpid) == own().pid) // else a child that shares the memory
+    in_first_process(+[](long& status) { return raw(SYS_exit_group, status); }, code);
+  raw(SYS_exit_group, code);
+  __builtin_unreachable();
+}
+
+void open_processes() noexcept {
+  own_state& mine = own();
+  mine.pid = static_cast<int>(raw(SYS_getpid));
+  mine.is_first = true;
+  mine.self = &members[0];
+  take_seat(mine.self, mine.pid);
+}
+
+} // namespace nopal::mapped

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+// A ring in shared memory. One process at a time adds to it.
+//
+// Orders: (C) `count` is stored with release behind an entry, and loaded with acquire before it.
+//         (A) `applied` is stored with release behind the entry's use, and loaded with acquire
+//         before the entry is overwritten.
+//         (S) A process stores `applying` and then loads `count`; one that logs stores `count` and
+//         then loads `applying`. With seq_cst one of the two sees the other's store: the first
+//         applies the new entry together with those before it, or the second waits for it.
+#include "nopal/mapped/log.h"
+
+#include "nopal/arch/mapped.h"
+#include "nopal/base/spin_lock.h"
+#include "nopal/mapped/actions.h"
+#include "nopal/mapped/members.h"
+#include "nopal/mapped/memory.h"
+#include "nopal/mapped/ranges.h"
+
+#include <algorithm>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+namespace nopal::mapped {
+namespace {
+
+using arch::raw;
+
+constexpr std::uint64_t kCapacity = 256;
+constexpr long kPatienceSeconds = 1;
+
+constinit change entries[kCapacity]{};
+constinit base::spin_lock lock;
+constinit base::atomic<std::uint64_t> count{0};
+constinit std::uint64_t retired = 0; // under the lock
+
+long forbid(std::uintptr_t at, std::size_t bytes) noexcept {
+  return raw(SYS_mmap, at, bytes, PROT_NONE,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+long apply(const change& made) noexcept {
+  switch (made.what) {
+  case change::kind::map:
+    return raw(SYS_mmap, made.at, made.bytes, made.access, made.flags | MAP_FIXED,
+               made.descriptor, made.where);
+  case change::kind::unmap:
+    return forbid(made.at, made.bytes);
+  case change::kind::release:
+    return raw(SYS_munmap, made.at, made.bytes);
+  case change::kind::protect:
+    return raw(SYS_mprotect, made.at, made.bytes, made.access);
+  case change::kind::move: {
+    const long moved = raw(SYS_mremap, made.at, made.bytes_before, made.bytes,
+                           MREMAP_MAYMOVE | MREMAP_FIXED, made.where);
+    if (moved >= 0)
+      forbid(made.at, made.bytes_before);
+    return moved;
+  }
+  case change::kind::act:
+    install_action(made.access);
+  }
+  return 0;
+}
+
+void free_addresses(std::uintptr_t at, std::size_t bytes) noexcept {
+  for (ranges* each : {&private_files, &shared_files})
+    if (each->hold(at))
+      each->give(at, bytes);
+}
+
+// All processes have applied it.
+void retire(const change& made) noexcept {
+  if (made.what == change::kind::map && made.descriptor != memory_file)
+    raw(SYS_close, made.descriptor);
+  if (made.what == change::kind::unmap)
+    free_addresses(made.at, made.bytes);
+  if (made.what == change::kind::move)
+    free_addresses(made.at, made.bytes_before);
+}
+
+void retire_what_all_have() noexcept {
+  std::uint64_t least = count.load(base::relaxed);
+  for_each_member([&](member& each) {
+    least = std::min(least, each.applied.load(base::acquire)); // (A)
+  });
+  for (; retired < least; ++retired)
+    retire(entries[retired % kCapacity]);
+}
+
+bool is_behind(const member& each, std::uint64_t target) noexcept {
+  return each.applied.load(base::acquire) < target; // (A)
+}
+
+void ask_to_catch_up(std::uint64_t target) noexcept {
+  for_each_member([&](member& each) {
+    if (&each != own().self && is_behind(each, target))
+      raw(SYS_kill, each.pid.load(base::relaxed), &each == members ? notice_signal : SIGSYS);
+  });
+}
+
+bool some_are_behind(std::uint64_t target) noexcept {
+  bool some = false;
+  for_each_member([&](member& each) { some |= is_behind(each, target); });
+  return some;
+}
+
+bool try_to_apply() noexcept { return !own().self->applying.exchange(true, base::seq_cst); } // (S)
+void end_applying() noexcept { own().self->applying.store(false, base::release); }
+
+bool maps(const change& made) noexcept {
+  return made.what == change::kind::map || made.what == change::kind::unmap;
+}
+
+// Other threads of this process run meanwhile. So a page goes at once from what it was to what it is
+// after [number, end), without what a later entry replaces. What they touch too early faults.
+void apply_what_stays(std::uint64_t number, std::uint64_t end) noexcept {
+  const change& made = entries[number % kCapacity];
+  if (!maps(made))
+    return static_cast<void>(apply(made));
+  const std::uintptr_t top = made.at + made.bytes;
+  for (std::uintptr_t at = made.at; at < top;) {
+    std::uintptr_t next = top;
+    bool replaced = false;
+    for (std::uint64_t later = number + 1; later < end && !replaced; ++later) {
+      const change& other = entries[later % kCapacity];
+      if (!maps(other) || other.at + other.bytes <= at)
+        continue;
+      replaced = other.at <= at;
+      next = replaced ? other.at + other.bytes : std::min(next, other.at);
+    }
+    if (!replaced) {
+      change part = made;
+      part.at = at;
+      part.bytes = next - at;
+      part.where += at - made.at;
+      apply(part);
+    }
+    at = next;
+  }
+}
+
+} // namespace
+
+// Where another thread of this process applies entries, the caller's fault happens again, or not.
+bool catch_up() noexcept {
+  member& self = *own().self;
+  bool some = false;
+  while (self.applied.load(base::relaxed) != count.load(base::acquire)) { // (C)
+    some = true;
+    if (!try_to_apply())
+      break;
+    const std::uint64_t end = count.load(base::seq_cst); // (C), (S)
+    for (std::uint64_t next = self.applied.load(base::relaxed); next != end; ++next)
+      apply_what_stays(next, end);
+    self.applied.store(end, base::release); // (A)
+    end_applying();
+  }
+  return some;
+}
+
+void hold_log() noexcept {
+  lock.lock();
+  for (unsigned tries = 1;; ++tries) {
+    catch_up();
+    if (try_to_apply()) {
+      if (own().self->applied.load(base::relaxed) == count.load(base::relaxed))
+        return;
+      end_applying();
+    }
+    base::wait_briefly(tries);
+  }
+}
+
+void release_log() noexcept {
+  end_applying();
+  lock.unlock();
+}
+
+long log_change(const change& made) noexcept {
+  hold_log();
+  const long result = apply(made);
+  if (result >= 0 || result < -4095) {
+    const std::uint64_t number = count.load(base::relaxed);
+    retire_what_all_have();
+    for (unsigned tries = 1; number - retired == kCapacity; ++tries) {
+      ask_to_catch_up(retired + 1);
+      base::wait_briefly(tries);
+      retire_what_all_have();
+    }
+    entries[number % kCapacity] = made;
+    count.store(number + 1, base::seq_cst);               // (C), (S)
+    own().self->applied.store(number + 1, base::release); // (A)
+  }
+  release_log();
+  return result;
+}
+
+// A process that does not catch up in time is in a system call that blocks SIGSYS meanwhile (as
+// sigsuspend may); it catches up when that returns.
+void make_all_catch_up() noexcept {
+  const std::uint64_t target = count.load(base::acquire);
+  ask_to_catch_up(target);
+  timespec begin{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &begin);
+  for (unsigned tries = 1; some_are_behind(target); ++tries) {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    if (now.tv_sec > begin.tv_sec + kPatienceSeconds)
+      return;
+    base::wait_briefly(tries);
+  }
+}
+
+void release_own_log() noexcept { end_applying(); }
+
+std::uint64_t logged_changes() noexcept { return count.load(base::acquire); }
+
+bool others_may_have_applied(std::uint64_t changes) noexcept {
+  bool some = false;
+  for_each_member([&](member& each) {
+    const bool applies = each.applying.load(base::seq_cst); // (S)
+    some |= &each != own().self && (applies || !is_behind(each, changes));
+  });
+  return some;
+}
+
+void forget_log() noexcept {
+  for (; retired != count.load(base::relaxed); ++retired)
+    retire(entries[retired % kCapacity]);
+}
+
+} // namespace nopal::mapped

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// What a process has changed that each process must change for itself: mappings of files, rights,
+// and actions of signals. The others apply it when they fault, or when they are sent SIGSYS.
+//
+// Invariant: retired <= each process's `applied` <= count <= retired + capacity. Entries below
+//            `retired` are forgotten: their addresses and descriptors are free again. A process
+//            that has applied n entries has mapped what these say, in their order.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <cstddef>
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::mapped {
+
+struct change {
+  enum class kind : std::uint8_t {
+    map,     // the file at `where`, of which `descriptor` is kept until all have mapped it
+    unmap,   // addresses of private_files or shared_files: nothing is there again
+    release, // other addresses
+    protect, // `access` is the new one
+    move,    // from `at` to `where`, where `bytes` are mapped instead of `bytes_before`
+    act,     // at the signal `access`, as the table says
+  };
+  kind what;
+  int access = 0, flags = 0, descriptor = -1;
+  std::uintptr_t at = 0;
+  std::size_t bytes = 0;
+  std::uintptr_t where = 0;
+  std::size_t bytes_before = 0;
+};
+
+// Applies the change here, and lets the others know. An error of the kernel is returned, and then
+// nothing has changed.
+long log_change(const change& made) noexcept;
+// Applies what this process has not yet applied. True: there was some.
+bool catch_up() noexcept;
+// Returns when the others have caught up, or will before they run the program's code again.
+void make_all_catch_up() noexcept;
+
+std::uint64_t logged_changes() noexcept;
+// Whether another process has applied so many, or may be about to.
+bool others_may_have_applied(std::uint64_t changes) noexcept;
+
+// For a clone of this process: nobody applies anything and nobody logs anything in between.
+void hold_log() noexcept;
+void release_log() noexcept;
+void release_own_log() noexcept; // in one of the two processes
+void forget_log() noexcept; // in a process that was forked: it is the only one
+
+} // namespace nopal::mapped
+NOPAL_HIDDEN_END

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The mappings of this process, as the kernel lists them.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::mapped {
+
+struct mapping {
+  std::uintptr_t from, to;
+  int access; // PROT_*
+  bool shared;
+  std::uintptr_t offset;
+  bool of_file; // not anonymous
+  std::string_view name;
+};
+
+// Reads the list into a buffer, without any call of the C library. The text ends where the buffer
+// does; false: it does not fit.
+bool read_mappings(char* buffer, std::size_t bytes, std::string_view& text) noexcept;
+// Takes the next line off the text. False: there is none.
+bool next_mapping(std::string_view& text, mapping& found) noexcept;
+
+} // namespace nopal::mapped
+NOPAL_HIDDEN_END

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// First fit by address, with neighbours joined: programs give back what they took last.
+#include "nopal/mapped/ranges.h"
+
+
+#include <algorithm>
+
+namespace nopal::mapped {
+
+piece* spare_pieces::take() noexcept {
+  for (;;) {
+    {
+      const base::locked guard{lock_};
+      if (piece* const taken = first_) {
+        first_ = taken->next;
+        return taken;
+      }
+    }
+    auto* const fresh = reinterpret_cast<piece*>(arena.take(page));
+    for (std::size_t i = 0; i < page / sizeof(piece); ++i)
+      give(fresh + i);
+  }
+}
+
+void spare_pieces::give(piece* unused) noexcept {
+  const base::locked guard{lock_};
+  unused->next = first_;
+  first_ = unused;
+}
+
+void ranges::open(std::uintptr_t from, std::size_t bytes) noexcept {
+  from_ = next_ = from;
+  bytes_ = bytes;
+}
+
+std::uintptr_t ranges::take(std::size_t bytes) noexcept {
+  bytes = up(bytes);
+  const base::locked guard{lock_};
+  for (piece** link = &free_; *link != nullptr; link = &(*link)->next) {
+    piece* const found = *link;
+    if (found->end - found->at < bytes)
+      continue;
+    const std::uintptr_t at = found->at;
+    found->at += bytes;
+    if (found->at == found->end) {
+      *link = found->next;
+      spares.give(found);
+    }
+    return at;
+  }
+  if (bytes > from_ + bytes_ - next_)
+    return 0;
+  next_ += bytes;
+  return next_ - bytes;
+}
+
+void ranges::give(std::uintptr_t at, std::size_t bytes) noexcept {
+  piece* const fresh = spares.take();
+  const base::locked guard{lock_};
+  std::uintptr_t end = std::min(at + up(bytes), next_);
+  piece** link = &free_;
+  while (piece* const found = *link) {
+    if (end < found->at)
+      break;
+    if (found->end < at) {
+      link = &found->next;
+      continue;
+    }
+    at = std::min(at, found->at);
+    end = std::max(end, found->end);
+    *link = found->next;
+    spares.give(found);
+  }
+  if (at >= end || end == next_) {
+    if (at < end)
+      next_ = at;
+    return spares.give(fresh);
+  }
+  *fresh = {*link, at, end, 0};
+  *link = fresh;
+}
+
+} // namespace nopal::mapped

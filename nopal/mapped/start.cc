@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Before any constructor of the program, also those of its libraries, its memory becomes shared. If
+// that is impossible here, the program is told so, and runs on threads.
+#include "nopal/base/die.h"
+#include "nopal/base/shared.h"
+#include "nopal/mapped/actions.h"
+#include "nopal/mapped/clones.h"
+#include "nopal/mapped/convert.h"
+#include "nopal/mapped/filter.h"
+#include "nopal/mapped/mappings.h"
+#include "nopal/mapped/memory.h"
+#include "nopal/mapped/rewrite.h"
+#include "nopal/mapped/sharing.h"
+#include "nopal/mapped/signals.h"
+#include "nopal/mapped/traps.h"
+#include "nopal/mapped/waiting.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <string_view>
+#include <sys/auxv.h>
+#include <sys/personality.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+extern "C" {
+[[gnu::weak]] void __asan_init();
+[[gnu::weak]] void __tsan_init();
+}
+
+namespace nopal::mapped {
+namespace {
+
+constexpr base::sharing kSharing{become_process, map_again, layout::view_end, layout::view_room};
+
+// The C library has not begun: there is no getenv.
+bool is_switched_off(const char* const* environment) noexcept {
+  for (; *environment != nullptr; ++environment)
+    if (std::string_view{*environment} == "NOPAL_MAPPED=0")
+      return true;
+  return false;
+}
+
+bool addresses_are_fixed() noexcept {
+  const long kind = raw(SYS_personality, 0xffffffff);
+  char setting = '2';
+  const long file = raw(SYS_open, "/proc/sys/kernel/randomize_va_space", O_RDONLY | O_CLOEXEC);
+  if (file >= 0) {
+    raw(SYS_read, file, &setting, 1);
+    raw(SYS_close, file);
+  }
+  return setting == '0' || (kind >= 0 && (kind & ADDR_NO_RANDOMIZE) != 0);
+}
+
+// Why memory cannot be shared here; null: it can.
+const char* obstacle() noexcept {
+  int* thread_id = nullptr;
+  if (addresses_are_fixed())
+    return "addresses are not randomised (setarch -R, or gdb: set disable-randomization off), so "
+           "calls of programs that it executes could not be told from its own";
+  if (getauxval(AT_BASE) == 0 && getauxval(AT_PHDR) < (std::uintptr_t{1} << 32))
+    return "it is linked statically with fixed addresses; link it with -static-pie";
+  if (raw(SYS_prctl, PR_GET_TID_ADDRESS, &thread_id) != 0)
+    return "the kernel has no PR_GET_TID_ADDRESS (CONFIG_CHECKPOINT_RESTORE)";
+  return nullptr;
+}
+
+std::uint64_t now_ns() noexcept {
+  timespec now{};
+  raw(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+void run_on_threads(const char* what, int error) noexcept {
+  base::say("nopal::mapped is off, and the program runs on threads as with nopal::nopal: the "
+            "system refuses %s (%s)",
+            what, std::strerror(error));
+}
+
+void start() noexcept {
+  const std::uint64_t begin = now_ns();
+  if (const char* const what = open_memory()) {
+    const int error = errno;
+    close_memory();
+    return run_on_threads(what, error);
+  }
+  open_processes();
+  code found;
+  if (!find_code(found)) {
+    close_memory();
+    return run_on_threads("to list its mappings, or there are too many", ENOMEM);
+  }
+  open_actions(on_trap, on_fault, on_notice);
+  if (const int error = install_filter({found.text, found.count})) {
+    close_actions();
+    close_memory();
+    return run_on_threads("filters of system calls (seccomp)", error);
+  }
+  for (unsigned i = 0; i < found.library_count; ++i)
+    counted().rewritten.fetch_add(rewrite_futexes(found.library[i].from, found.library[i].to),
+                                  base::relaxed);
+  const std::size_t bytes = convert_memory();
+  open_break();
+  base::shared = &kSharing;
+  counted().converted_bytes.store(bytes, base::relaxed);
+  counted().start_ns.store(now_ns() - begin, base::relaxed);
+}
+
+} // namespace
+} // namespace nopal::mapped
+
+extern "C" {
+
+// The linker takes this file from the archive since the program is linked with -u of this name.
+void nopal_mapped_start(int, char**, char** environment) {
+  using namespace nopal;
+  if (mapped::is_switched_off(environment))
+    return;
+  if (&__asan_init != nullptr || &__tsan_init != nullptr)
+    base::die("nopal::mapped does not work with AddressSanitizer and ThreadSanitizer, which keep "
+              "what they know in memory of one process; link nopal::nopal, or set NOPAL_MAPPED=0");
+  if (const char* const why = mapped::obstacle())
+    base::say("nopal::mapped is off, and the program runs on threads as with nopal::nopal: %s",
+              why);
+  else
+    mapped::start();
+}
+
+// Only executables have such an array; the linker refuses it in a shared library.
+[[gnu::section(".preinit_array"), gnu::used]] void (*nopal_mapped_first)(int, char**, char**) =
+    nopal_mapped_start;
+
+} // extern "C"

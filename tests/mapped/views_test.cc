@@ -1,0 +1,2 @@
+// SPDX-License-Identifier: MIT
+#include "tests/mapped/views_cases.h"
