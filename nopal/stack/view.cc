@@ -10,7 +10,6 @@
 #include "nopal/stack/stack.h"
 #include "nopal/stack/view_parts.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -86,14 +85,11 @@ void open(std::size_t stack_bytes, std::size_t stacks) noexcept {
 }
 
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept {
-  entry& own = entry_of(stack);
   const bool below = holds(frame_low);
-  const std::uintptr_t top = below ? frame_low & ~(base::page_size() - 1) : where.end;
-  const std::uintptr_t used = std::min<std::uintptr_t>(own.top, where.end); // 0 in a new stack
-  own.top = top;
-  if (top < used)
-    base::discard(reinterpret_cast<void*>(top + offset(stack)), used - top);
-  own.parent = below ? parent : no_stack;
+  begin(entry_of(stack), below ? top_below(frame_low, base::page_size()) : where.end,
+        below ? parent : no_stack, where.end, [stack](std::uintptr_t low, std::uintptr_t high) {
+          base::discard(reinterpret_cast<void*>(low + offset(stack)), high - low);
+        });
 }
 
 void begin_plain(stack_id stack) noexcept {
@@ -115,11 +111,7 @@ void show(stack_id leaf) noexcept {
 
 stack_id leaf() noexcept { return mine.leaf; }
 
-stack_id home(stack_id on, std::uintptr_t address) noexcept {
-  while (on != no_stack && address >= entry_of(on).top)
-    on = entry_of(on).parent;
-  return on;
-}
+stack_id home(stack_id on, std::uintptr_t address) noexcept { return home(on, address, entry_of); }
 
 void* owners_room(stack_id stack) noexcept { return entry_of(stack).owners; }
 

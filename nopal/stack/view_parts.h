@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a view consists of, and the fewest calls that turn one view into another (view.h).
+// What a view consists of, how a stack begins in it, and the fewest calls that turn one view into
+// another (view.h).
 //
 // Invariant (V2 of view.h): a segment is written by the one thread that has the empty stack, and
 //           read by those that run strands of the stack or of stacks below it. They get it from
@@ -12,6 +13,7 @@
 #include "nopal/config.h"
 #include "nopal/stack/bounds.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -24,6 +26,33 @@ struct segment {
   base::handed_over<stack_id> parent{no_stack};
 };
 
+// Where a stack begins below a frame with this lowest byte: the rest of that page is the parent's
+// (V3 of view.h).
+inline std::uintptr_t top_below(std::uintptr_t frame_low, std::uintptr_t page) noexcept {
+  return frame_low & ~(page - 1);
+}
+
+// The empty stack is used from now on. Calls give_back(low, high) for what it may have used above
+// its new top. Views end at `end`.
+template <class GiveBack>
+void begin(segment& own, std::uintptr_t top, stack_id parent, std::uintptr_t end,
+           GiveBack give_back) noexcept {
+  const std::uintptr_t used = std::min<std::uintptr_t>(own.top, end); // 0 in a new stack
+  own.top = top;
+  own.parent = parent;
+  if (top < used)
+    give_back(top, used);
+}
+
+// The stack that strands of `on` see at this address of a view; no_stack: none. `segment_of`
+// returns a stack's segment.
+template <class Segments>
+stack_id home(stack_id on, std::uintptr_t address, Segments segment_of) noexcept {
+  while (on != no_stack && address >= segment_of(on).top)
+    on = segment_of(on).parent;
+  return on;
+}
+
 // From `low` up to the part before it, or the view's end, a view shows this stack.
 struct part {
   std::uintptr_t low;
@@ -35,7 +64,7 @@ struct parts {
   std::size_t count = 0;
 };
 
-// How many parts a view has for strands of the stack `leaf`. `segment_of` returns a stack's segment.
+// How many parts a view has for strands of the stack `leaf`.
 template <class Segments> std::size_t parts_of(stack_id leaf, Segments segment_of) noexcept {
   std::size_t count = 0;
   for (stack_id stack = leaf; stack != no_stack; stack = segment_of(stack).parent)

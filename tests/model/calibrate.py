@@ -14,6 +14,7 @@ import sys
 import tempfile
 
 import mutate
+import views_bugs
 
 _CHASE_LEV = "bench/baseline/chase_lev.h"
 _THE = "bench/baseline/the.h"
@@ -360,7 +361,7 @@ BUGS = (
         "void unpin_actions() noexcept {",
         _LENT_PLACES,
     ),
-)
+) + views_bugs.BUGS
 
 # The line that names the scenario, and the one in which Relacy names what it found.
 _SCENARIO = re.compile(r"^(.*\S) +(?:random|all\b.*?) +\d+ executions  FAILED$", re.MULTILINE)
