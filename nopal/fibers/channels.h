@@ -31,8 +31,7 @@ struct values_aside {
 struct meeting_place : sync::rendezvous<vproc::fiber> {
   meeting_place() = default;
   explicit meeting_place(const values_aside& of_values, std::size_t count, void* memory,
-                         std::size_t bytes,
-                         void (*move)(void* slot, void* to) noexcept) noexcept
+                         std::size_t bytes, void (*move)(void* slot, void* to) noexcept) noexcept
       : rendezvous{count}, slots{static_cast<std::byte*>(memory)}, slot_bytes{bytes},
         take_out{move}, aside{&of_values} {}
 

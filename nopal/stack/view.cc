@@ -116,8 +116,8 @@ stack_id home(stack_id on, std::uintptr_t address) noexcept { return home(on, ad
 void* owners_room(stack_id stack) noexcept { return entry_of(stack).owners; }
 
 stack_id stack_of_owners(const void* in_room) noexcept {
-  const auto offset = reinterpret_cast<std::uintptr_t>(in_room) -
-                      reinterpret_cast<std::uintptr_t>(entries);
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(in_room) - reinterpret_cast<std::uintptr_t>(entries);
   return offset / sizeof(entry) < most ? large_ones.start(offset / sizeof(entry)) : no_stack;
 }
 
