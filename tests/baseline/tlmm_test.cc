@@ -81,6 +81,15 @@ TEST(tlmm, pfree_gives_the_page_back_and_its_descriptor_is_used_again) {
   EXPECT_EQ(pages.palloc(), p);
 }
 
+TEST(tlmm, all_that_was_freed_is_used_again) {
+  memory pages(3);
+  const std::vector<pd_t> made = descriptors(pages, 3);
+  for (const pd_t p : made)
+    EXPECT_EQ(pages.pfree(p), 0);
+  const std::vector<pd_t> again = descriptors(pages, 3);
+  EXPECT_EQ(std::set<pd_t>(again.begin(), again.end()), std::set<pd_t>(made.begin(), made.end()));
+}
+
 TEST(tlmm, pfree_refuses_what_is_no_descriptor) {
   memory pages(2);
   const pd_t p = pages.palloc();
@@ -111,9 +120,9 @@ TEST(tlmm, descriptors_that_follow_one_another_take_one_crossing) {
   const std::vector<pd_t> made = descriptors(pages, 8);
   ASSERT_EQ(pages.pmap(made.data(), 8, at), 0);
   EXPECT_EQ(pages.crossings(), 1u);
-  const std::array<pd_t, 6> three_runs{made[4], made[5], made[0], made[1], made[2], made[7]};
-  ASSERT_EQ(pages.pmap(three_runs.data(), 6, at), 0);
-  EXPECT_EQ(pages.crossings(), 1u + 3u);
+  const std::array<pd_t, 6> four_runs{made[4], made[5], made[2], made[1], made[6], made[7]};
+  ASSERT_EQ(pages.pmap(four_runs.data(), 6, at), 0);
+  EXPECT_EQ(pages.crossings(), 1u + 4u);
 }
 
 TEST(tlmm, page_by_page_each_takes_a_crossing) {
