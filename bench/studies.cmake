@@ -53,7 +53,7 @@ if(TARGET nopal)
   # Where stolen continuations run, if frames never move.
   foreach(strategy IN ITEMS one_stack depth_restricted reuse_ancestors)
     string(REPLACE _ - runtime ${strategy})
-    set(programs suspended ${strategy_problems} fibx cholesky)
+    set(programs suspended ${strategy_problems})
     bench_runtime(${runtime} BACKEND linear_stacks PROBLEMS ${programs} LIBRARIES nopal::nopal)
     list(TRANSFORM programs APPEND -${runtime})
     foreach(program IN LISTS programs)

@@ -245,13 +245,15 @@ public:
     cancel_at(detail::after(at_most));
   }
   [[gnu::always_inline]] inline explicit cancel_scope(std::stop_token by) : cancel_scope() {
-    causes().by.emplace(std::move(by), detail::cancel_causes::canceller{cancel::seen(&frame_.node)});
+    causes().by.emplace(std::move(by),
+                        detail::cancel_causes::canceller{cancel::seen(&frame_.node)});
   }
   // When one of the two comes.
   template <class When>
   [[gnu::always_inline]] inline cancel_scope(When deadline, std::stop_token by)
       : cancel_scope(deadline) {
-    causes().by.emplace(std::move(by), detail::cancel_causes::canceller{cancel::seen(&frame_.node)});
+    causes().by.emplace(std::move(by),
+                        detail::cancel_causes::canceller{cancel::seen(&frame_.node)});
   }
 
   // Joins, and rethrows the exceptions of children as a join does, but takes no notice of children

@@ -44,8 +44,7 @@ template <class T> void* begin_aside(sync::side wants, void* place) {
     return new T(std::move(*static_cast<T*>(place)));
   return new std::optional<T>;
 }
-template <class T>
-void end_aside(sync::side wants, void* aside, void* place, bool met) noexcept {
+template <class T> void end_aside(sync::side wants, void* aside, void* place, bool met) noexcept {
   if (wants == sync::side::sending) {
     const std::unique_ptr<T> kept{static_cast<T*>(aside)};
     if (met)

@@ -58,8 +58,8 @@ inline void see(nopal::stack::event what, nopal::stack::stack_id id,
   counted& pages = counted_of[stack::large_ones.number_of(id)];
   switch (what) {
   case stack::event::left: {
-    pages = {pages_with_memory(frames, stack::top(id)),
-             pages_with_memory(stack::bottom(id), frames)};
+    pages = {pages_with_memory(frames, stack::memory_top(id)),
+             pages_with_memory(stack::memory_bottom(id), frames)};
     live.add(pages.live);
     const std::uint64_t in_total = dead.add(pages.dead);
     NOPAL_ASSERT(in_total <= stack::budget_pages(),

@@ -40,8 +40,8 @@ struct header {
   long (*slow)(worker&, header*);
   worker* runner; // on whose stack it runs
   std::uint32_t size_class;
-  std::uint32_t entry = 0; // where the slow clone begins
-  long* into = nullptr;    // where the result of the child that runs goes, if it has one
+  std::uint32_t entry = 0;      // where the slow clone begins
+  long* result_place = nullptr; // where the result of the child that runs goes, if it has one
   std::atomic<std::uint32_t> strands =
       1;                    // unfinished children that were parted from it, and itself
   header* parent = nullptr; // from its first steal on; of the program's frame null
@@ -137,9 +137,9 @@ public:
   }
 
   // Offers the frame to thieves, before its child runs.
-  void spawn(header* f, std::uint32_t entry, long* into) {
+  void spawn(header* f, std::uint32_t entry, long* result_place) {
     f->entry = entry;
-    f->into = into;
+    f->result_place = result_place;
     if (!deque_.push(f))
       deque_.push_anyway(f);
   }
@@ -161,10 +161,10 @@ public:
     return value;
   }
 
-  // Runs what it finds until `over`. What leaves the stack comes back here.
-  template <class Over> void work(Over over) {
+  // Runs what it finds until that is true. What leaves the stack comes back here.
+  template <class Until> void work(Until until) {
     static_cast<void>(setjmp(home_));
-    for (unsigned vain = 1; !over(); ++vain) {
+    for (unsigned vain = 1; !until(); ++vain) {
       header* f = std::exchange(next_, nullptr);
       if (f == nullptr)
         f = steal();
@@ -264,7 +264,7 @@ inline void header::taken(header* stolen) noexcept {
   stolen->parent = outer.parent;
   stolen->result = outer.result;
   stolen->strands.fetch_add(1, std::memory_order_relaxed);
-  outer = {stolen, stolen->into};
+  outer = {stolen, stolen->result_place};
 }
 
 // A spawn and a sync of a frame's `run<Slow>`, whose text stands in a switch over `entry`.

@@ -83,9 +83,9 @@ public:
   }
   void give(stack* unused) { free_.push_back(unused); }
 
-  stack* of(std::uintptr_t address) { return &made_[(address - low_) / bytes]; }
+  stack* stack_of(std::uintptr_t address) { return &made_[(address - low_) / bytes]; }
   // Whether a frame of any size has room there.
-  bool roomy(std::uintptr_t floor) const { return (floor - low_) % bytes > bytes / 4; }
+  bool has_room(std::uintptr_t floor) const { return (floor - low_) % bytes > bytes / 4; }
 
   std::size_t number() const { return made_.size(); }
   std::uint64_t pages() const {
@@ -132,8 +132,9 @@ public:
 
 private:
   template <class Body>
-  [[gnu::noinline, gnu::visibility("hidden")]] static void thunk(scope* self, const Body* given) {
-    const Body body = *given; // before a thief can go on
+  [[gnu::noinline, gnu::visibility("hidden")]] static void thunk(scope* self,
+                                                                 const Body* argument) {
+    const Body body = *argument; // before a thief can go on
     self->resume_at = *static_cast<void**>(self->resume_at);
     self->open();
     body();
@@ -164,15 +165,16 @@ struct worker : arch::runner {
   // Where the segment of the stack begins that the next strand has for itself.
   std::uintptr_t floor() const noexcept {
     if constexpr (reuses)
-      return on->floors.empty() ? on->top : on->floors.back()->stack_pointer;
+      return current_stack->floors.empty() ? current_stack->top
+                                           : current_stack->floors.back()->stack_pointer;
     else
-      return waiting == nullptr ? on->top : waiting->stack_pointer;
+      return waiting == nullptr ? current_stack->top : waiting->stack_pointer;
   }
 
   std::mutex lock;
   std::deque<scope*> forks;   // under the lock, the oldest first
   scope* innermost = nullptr; // of the strand that it runs
-  stack* on = nullptr;
+  stack* current_stack = nullptr;
   scope* waiting = nullptr; // one stack: the lowest frame that waits on it
   arch::context outside{};
   random_numbers random{mixed(reinterpret_cast<std::uintptr_t>(this))};
@@ -186,16 +188,16 @@ inline std::deque<worker> workers;
 inline std::atomic<bool> ends = false;     // the workers but the first
 inline std::atomic<bool> finished = false; // the program, which the first one waits for
 
-// The thief's frames are to lie below this ancestor of the frame that it has stolen. Under `claims`.
+// The thief's frames are to lie below this ancestor of what it has stolen. Under `claims`.
 inline bool claim(worker& self, scope* ancestor) noexcept {
-  stack* const place = stacks.of(ancestor->stack_pointer);
-  if (place->idle_for != ancestor || !stacks.roomy(ancestor->stack_pointer))
+  stack* const place = stacks.stack_of(ancestor->stack_pointer);
+  if (place->idle_for != ancestor || !stacks.has_room(ancestor->stack_pointer))
     return false;
   place->idle_for = nullptr;
   place->floors.push_back(ancestor);
-  if (self.on != nullptr)
-    stacks.give(self.on);
-  self.on = place;
+  if (self.current_stack != nullptr)
+    stacks.give(self.current_stack);
+  self.current_stack = place;
   return true;
 }
 
@@ -208,8 +210,8 @@ inline bool claim(worker& self, scope* ancestor) noexcept {
     scope* at = reuses ? stolen->parent : nullptr;
     while (at != nullptr && !claim(self, at))
       at = at->parent;
-    if (self.on == nullptr)
-      self.on = stacks.take();
+    if (self.current_stack == nullptr)
+      self.current_stack = stacks.take();
   }
   self.innermost = stolen;
   const std::uintptr_t below = (self.floor() - room) & ~(arch::alignment - 1);
@@ -217,19 +219,19 @@ inline bool claim(worker& self, scope* ancestor) noexcept {
 }
 
 // All strands of the scope have met.
-[[noreturn]] inline void go_on(worker& self, scope* whole) noexcept {
+[[noreturn]] inline void go_on(worker& self, scope* joined) noexcept {
   if constexpr (reuses) {
     const std::lock_guard guard(claims);
-    if (self.on != nullptr)
-      stacks.give(self.on);
-    self.on = stacks.of(whole->stack_pointer);
-    self.on->idle_for = nullptr;
+    if (self.current_stack != nullptr)
+      stacks.give(self.current_stack);
+    self.current_stack = stacks.stack_of(joined->stack_pointer);
+    self.current_stack->idle_for = nullptr;
   } else {
-    self.waiting = whole->above;
+    self.waiting = joined->above;
   }
-  whole->children.reset();
-  self.innermost = whole;
-  arch::nopal_arch_resume(whole, whole->stack_pointer);
+  joined->children.reset();
+  self.innermost = joined;
+  arch::nopal_arch_resume(joined, joined->stack_pointer);
 }
 
 inline scope* steal(worker& self) noexcept {
@@ -270,11 +272,11 @@ inline void begin_search(arch::context*, std::uintptr_t) noexcept { search(worke
 // The strand has ended, or waits elsewhere, and has left nothing on its segment.
 inline void leave_empty(worker& self) noexcept {
   const std::lock_guard guard(claims);
-  if (!reuses || self.on->floors.empty())
+  if (!reuses || self.current_stack->floors.empty())
     return; // the stack is its own, and kept for the next steal
-  self.on->idle_for = self.on->floors.back();
-  self.on->floors.pop_back();
-  self.on = nullptr;
+  self.current_stack->idle_for = self.current_stack->floors.back();
+  self.current_stack->floors.pop_back();
+  self.current_stack = nullptr;
 }
 
 // The child has ended, and its parent's main path is a thief's. If the parent's frame is what the
@@ -282,21 +284,22 @@ inline void leave_empty(worker& self) noexcept {
 inline void leave_with(worker& self, scope* parent) noexcept {
   {
     const std::lock_guard guard(claims);
-    if (stacks.of(parent->stack_pointer) == self.on && parent->stack_pointer < self.floor()) {
+    if (stacks.stack_of(parent->stack_pointer) == self.current_stack &&
+        parent->stack_pointer < self.floor()) {
       parent->completed.store(false, std::memory_order_relaxed);
       parent->above = std::exchange(self.waiting, reuses ? nullptr : parent);
       if constexpr (reuses)
-        std::exchange(self.on, nullptr)->idle_for = parent;
+        std::exchange(self.current_stack, nullptr)->idle_for = parent;
       return;
     }
   }
   leave_empty(self);
 }
 
-[[noreturn]] inline void all_met(worker& self, scope* whole) noexcept {
+[[noreturn]] inline void all_met(worker& self, scope* joined) noexcept {
   if constexpr (reuses)
-    go_on(self, whole);
-  whole->completed.store(true, std::memory_order_release);
+    go_on(self, joined);
+  joined->completed.store(true, std::memory_order_release);
   search(self);
 }
 
@@ -310,11 +313,11 @@ inline void child_ended(void* argument) noexcept {
 }
 
 inline void scope::main_path_waits(arch::context* at, std::uintptr_t) noexcept {
-  auto* const whole = static_cast<scope*>(at);
+  auto* const joined = static_cast<scope*>(at);
   worker& self = worker::current();
   leave_empty(self);
-  if (whole->children.arrive())
-    all_met(self, whole);
+  if (joined->children.arrive())
+    all_met(self, joined);
   self.suspensions.fetch_add(1, std::memory_order_relaxed);
   search(self);
 }
@@ -354,8 +357,8 @@ inline void execute(void (*f)(void*), void* argument) noexcept {
     worker& self = worker::current();
     {
       const std::lock_guard guard(claims);
-      if (self.on == nullptr)
-        self.on = stacks.take();
+      if (self.current_stack == nullptr)
+        self.current_stack = stacks.take();
     }
     self.innermost = nullptr;
     const auto run = [](void*) {

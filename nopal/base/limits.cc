@@ -127,14 +127,22 @@ std::size_t max_mappings() noexcept {
   return number_in("/proc/sys/vm/max_map_count", "%zu", 65530);
 }
 
-// Where threads are processes, the first one has a thread for each of them, and the program has its
-// number (base/shared.h).
 std::size_t threads_now() noexcept {
+  static constexpr char kThreads[] = "Threads: %zu";
   if (shared == nullptr)
-    return number_in(kStatus, "Threads: %zu", 0);
-  char path[32];
-  std::snprintf(path, sizeof path, "/proc/%d/status", static_cast<int>(getpid()));
-  return number_in(path, "Threads: %zu", 0);
+    return number_in(kStatus, kThreads, 0);
+  struct {
+    std::size_t threads = 0;
+    std::size_t processes = 0;
+  } all;
+  const auto add = [](int pid, void* to) {
+    char path[32];
+    std::snprintf(path, sizeof path, "/proc/%d/status", pid);
+    static_cast<decltype(all)*>(to)->threads += number_in(path, kThreads, 0);
+    static_cast<decltype(all)*>(to)->processes += 1;
+  };
+  shared->for_each_process(add, &all);
+  return all.threads - (all.processes - 1); // the first one has a thread that stands for each other
 }
 
 bool handles_signals() noexcept {

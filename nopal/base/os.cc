@@ -155,9 +155,7 @@ void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected,
   futex(word, FUTEX_WAIT_BITSET, expected, &until);
 }
 
-void futex_wake_one(atomic<std::uint32_t>& word) noexcept {
-  futex(word, FUTEX_WAKE, 1);
-}
+void futex_wake_one(atomic<std::uint32_t>& word) noexcept { futex(word, FUTEX_WAKE, 1); }
 
 void sleep_us(unsigned microseconds) noexcept { usleep(microseconds); }
 

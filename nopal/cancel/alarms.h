@@ -14,7 +14,8 @@ namespace nopal::inline NOPAL_ABI::cancel {
 // not doing so. The node outlives it.
 class alarm : public vproc::alarm {
 public:
-  alarm(join::cancelable& node, clock::time_point at) : vproc::alarm{ring}, node_{&stack::seen(node)} {
+  alarm(join::cancelable& node, clock::time_point at)
+      : vproc::alarm{ring}, node_{&stack::seen(node)} {
     set(at);
   }
   ~alarm() { reset(); }

@@ -147,7 +147,8 @@ public:
     for (std::size_t i = 0; i < count; ++i) {
       alternative& each = choices_[i];
       void* const place = each.own.value;
-      each.own.value = each.at->aside.begin(each.wants, place);
+      each.own.value = each.at->aside != nullptr ? each.at->aside->begin(each.wants, place)
+                                                 : stack::seen(stack::no_stack, place);
       places_.push_back(place);
     }
   }
@@ -155,7 +156,8 @@ public:
     for (std::size_t i = 0; i < places_.size(); ++i) {
       alternative& each = choices_[i];
       void* const aside = std::exchange(each.own.value, places_[i]);
-      each.at->aside.end(each.wants, aside, places_[i], i == met_ && !each.own.closed);
+      if (each.at->aside != nullptr)
+        each.at->aside->end(each.wants, aside, places_[i], i == met_ && !each.own.closed);
     }
   }
   set_aside(const set_aside&) = delete;

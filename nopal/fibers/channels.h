@@ -29,11 +29,11 @@ struct values_aside {
 
 // Where strands meet, with the slots for values that senders leave there.
 struct meeting_place : sync::rendezvous<vproc::fiber> {
+  meeting_place() = default;
   explicit meeting_place(const values_aside& of_values, std::size_t count, void* memory,
-                         std::size_t bytes,
-                         void (*move)(void* slot, void* to) noexcept) noexcept
+                         std::size_t bytes, void (*move)(void* slot, void* to) noexcept) noexcept
       : rendezvous{count}, slots{static_cast<std::byte*>(memory)}, slot_bytes{bytes},
-        take_out{move}, aside{of_values} {}
+        take_out{move}, aside{&of_values} {}
 
   void* slot(std::size_t number) const noexcept { return slots + number * slot_bytes; }
 
@@ -42,7 +42,7 @@ struct meeting_place : sync::rendezvous<vproc::fiber> {
   const std::size_t slot_bytes = 0;
   // Moves the value from a slot to a receiver's place.
   void (*const take_out)(void* slot, void* to) noexcept = nullptr;
-  const values_aside& aside;
+  const values_aside* const aside = nullptr; // null: its values hold no addresses of their own
 };
 
 // One send or receive that a strand offers at one place.

@@ -4,10 +4,13 @@
 
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
+#include "nopal/sched/park.h"
+#include "nopal/stack/stack.h"
 #include "nopal/sync/choice.h"
 #include "nopal/vproc/action.h"
 #include "nopal/vproc/alarms.h"
 
+#include <cstdint>
 #include <optional>
 
 NOPAL_HIDDEN_BEGIN
@@ -46,6 +49,25 @@ private:
   sync::choice decided_;
   std::optional<vproc::timed_wait> alarm_;
 };
+
+// Waits where `add` puts the strand, unless it returns false. Returns and throws what timed::end
+// does; but here nothing is left to destroy then, so that unwinding need not stop in this frame.
+template <class Add, class Remove>
+bool wait_until(time_point until, sync::wanted kind, const void* at, Add add, Remove remove) {
+  std::uint32_t taken = 0;
+  {
+    timed own{until, kind, at};
+    timed& waits = stack::seen(own);
+    const auto enqueue = [&](vproc::fiber* strand) {
+      return add(strand) ? waits.begin(strand) : vproc::signal::enter(strand);
+    };
+    sched::park_or_stop(waits.decided(), enqueue, remove);
+    taken = waits.decided().taken();
+  }
+  if (taken == sync::choice::cancelled)
+    join::throw_cancelled();
+  return taken != sync::choice::timed_out;
+}
 
 } // namespace nopal::inline NOPAL_ABI::fibers
 NOPAL_HIDDEN_END

@@ -13,15 +13,9 @@ using vproc::fiber;
 using vproc::signal;
 
 template <class Queue> bool join_and_wait(Queue& queue, sync::wanted kind, time_point until) {
-  timed own{until, kind, &queue};
-  timed& waits = stack::seen(own);
-  sched::park_or_stop(
-      waits.decided(),
-      [&](fiber* strand) {
-        return queue.join(strand) ? waits.begin(strand) : signal::enter(strand);
-      },
+  return wait_until(
+      until, kind, &queue, [&queue](fiber* strand) { return queue.join(strand); },
       [&queue](fiber* strand) { queue.leave(strand); });
-  return waits.end();
 }
 
 } // namespace
@@ -74,11 +68,7 @@ bool event::wait_slow(time_point until) {
 void event::happen() noexcept { vproc::make_all_ready(state_.happen()); }
 
 void sleep_until(time_point until) {
-  timed own{until, sync::wanted::time, nullptr};
-  timed& waits = stack::seen(own);
-  sched::park_or_stop(
-      waits.decided(), [&waits](fiber* strand) { return waits.begin(strand); }, [](fiber*) {});
-  waits.end();
+  wait_until(until, sync::wanted::time, nullptr, [](fiber*) { return true; }, [](fiber*) {});
 }
 
 } // namespace nopal::inline NOPAL_ABI::fibers

@@ -41,15 +41,10 @@ bool wait_for(int descriptor, direction where, clock::time_point until) {
 
 bool wait(entry& own, direction where, std::uint32_t seen, clock::time_point until) {
   auto& events = own.side(where);
-  fibers::timed own_wait{until, sync::wanted::event, nullptr};
-  fibers::timed& waits = stack::seen(own_wait);
-  sched::park_or_stop(
-      waits.decided(),
-      [&](vproc::fiber* strand) {
-        return events.join(strand, seen) ? waits.begin(strand) : vproc::signal::enter(strand);
-      },
+  return fibers::wait_until(
+      until, sync::wanted::event, nullptr,
+      [&](vproc::fiber* strand) { return events.join(strand, seen); },
       [&events](vproc::fiber* strand) { events.leave(strand); });
-  return waits.end();
 }
 
 bool block(int descriptor, direction where, clock::time_point until) {

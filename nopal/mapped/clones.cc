@@ -29,8 +29,8 @@ namespace {
 
 constexpr long kProcess =
     CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_IO | CLONE_CHILD_SETTID | CLONE_CHILD_CLEARTID;
-constexpr long kRawThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-                            CLONE_SYSVSEM | CLONE_IO;
+constexpr long kRawThread =
+    CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM | CLONE_IO;
 constexpr std::uint64_t kBlocked = ~(never_blocked | bit_of(notice_signal)); // of a twin
 
 // What the kernel keeps for a thread of the C library, and a clone does not get or must not have.
@@ -135,14 +135,13 @@ long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) n
   const bool of_first = own().is_first;
   hold_mappings();
   begin_snapshot();
-  const long made =
-      nopal_arch_fork_on((flags & kKept) | (of_first ? 0 : CLONE_PARENT), own_stack_top(),
-                         [](long process) {
-                           if (process == 0)
-                             take_snapshot();
-                           else if (process > 0)
-                             wait_for_snapshot();
-                         });
+  const long made = nopal_arch_fork_on((flags & kKept) | (of_first ? 0 : CLONE_PARENT),
+                                       own_stack_top(), [](long process) {
+                                         if (process == 0)
+                                           take_snapshot();
+                                         else if (process > 0)
+                                           wait_for_snapshot();
+                                       });
   release_mappings();
   before.restore();
   if (made > 0 && !of_first)

@@ -117,8 +117,7 @@ void convert_stack(const mapping& stack) noexcept {
   constexpr std::size_t unlimited = std::size_t{64} << 20, room = std::size_t{64} << 10;
   rlimit limit{};
   raw(SYS_prlimit64, 0, RLIMIT_STACK, nullptr, &limit);
-  const std::size_t bytes =
-      limit.rlim_cur == RLIM_INFINITY ? unlimited : limit.rlim_cur & -page;
+  const std::size_t bytes = limit.rlim_cur == RLIM_INFINITY ? unlimited : limit.rlim_cur & -page;
   const std::uintptr_t low = std::min(stack.from, stack.to - bytes);
   const std::uintptr_t part = take_memory(stack.to - low);
   const std::uintptr_t other = take_memory(room);

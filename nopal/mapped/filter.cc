@@ -120,8 +120,8 @@ void decide_by_number(program& filter) noexcept {
   filter.on(SYS_futex, 1, BPF_JSET, FUTEX_PRIVATE_FLAG, kTrap);
   for (const std::uint32_t advice : {4u, 8u, 24u, 102u}) // DONTNEED, FREE, DONTNEED_LOCKED, guards
     filter.on(SYS_madvise, 2, BPF_JEQ, advice, kTrap);
-  for (const int command : {int{MEMBARRIER_CMD_PRIVATE_EXPEDITED},
-                            int{MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED}})
+  for (const int command :
+       {int{MEMBARRIER_CMD_PRIVATE_EXPEDITED}, int{MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED}})
     filter.on(SYS_membarrier, 0, BPF_JEQ, static_cast<std::uint32_t>(command), kTrap);
   filter.on(SYS_clone, 0, BPF_JSET, CLONE_THREAD, kTrap, true);
   filter.on(SYS_clone3, error(ENOSYS)); // the C library uses clone, whose arguments are in sight
@@ -164,8 +164,8 @@ int install_filter(std::span<const text_range> text) noexcept {
   decide_by_address(filter, text);
   const sock_fprog all{filter.length(), reinterpret_cast<sock_filter*>(room)};
   const auto install = [&] {
-    return static_cast<int>(-raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-                                 SECCOMP_FILTER_FLAG_SPEC_ALLOW, &all));
+    return static_cast<int>(
+        -raw(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &all));
   };
   int refused = install();
   if (refused == EACCES && raw(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)

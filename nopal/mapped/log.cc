@@ -42,8 +42,8 @@ long forbid(std::uintptr_t at, std::size_t bytes) noexcept {
 long apply(const change& made) noexcept {
   switch (made.what) {
   case change::kind::map:
-    return raw(SYS_mmap, made.at, made.bytes, made.access, made.flags | MAP_FIXED,
-               made.descriptor, made.where);
+    return raw(SYS_mmap, made.at, made.bytes, made.access, made.flags | MAP_FIXED, made.descriptor,
+               made.where);
   case change::kind::unmap:
     return forbid(made.at, made.bytes);
   case change::kind::release:
@@ -112,8 +112,8 @@ bool maps(const change& made) noexcept {
   return made.what == change::kind::map || made.what == change::kind::unmap;
 }
 
-// Other threads of this process run meanwhile. So a page goes at once from what it was to what it is
-// after [number, end), without what a later entry replaces. What they touch too early faults.
+// Other threads of this process run meanwhile. So a page goes at once from what it was to what it
+// is after [number, end), without what a later entry replaces. What they touch too early faults.
 void apply_what_stays(std::uint64_t number, std::uint64_t end) noexcept {
   const change& made = entries[number % kCapacity];
   if (!maps(made))

@@ -48,7 +48,7 @@ bool others_may_have_applied(std::uint64_t changes) noexcept;
 void hold_log() noexcept;
 void release_log() noexcept;
 void release_own_log() noexcept; // in one of the two processes
-void forget_log() noexcept; // in a process that was forked: it is the only one
+void forget_log() noexcept;      // in a process that was forked: it is the only one
 
 } // namespace nopal::mapped
 NOPAL_HIDDEN_END

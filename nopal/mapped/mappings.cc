@@ -27,8 +27,8 @@ struct {
   std::uintptr_t begin = 0, now = 0, end = 0;
 } constinit the_break;
 
-// The newest mapping of a file at addresses that the kernel chose. What the program maps over a part
-// of it, as the dynamic linker does, need not be told to processes that have not mapped it yet.
+// The newest mapping of a file at addresses that are free. What the program maps over a part of
+// it, as the dynamic linker does, need not be told to processes that have not mapped it yet.
 struct {
   base::spin_lock lock;
   std::uintptr_t at = 0, end = 0;
@@ -36,8 +36,7 @@ struct {
 } constinit newest;
 
 bool is_private_to_process(std::uintptr_t at) noexcept {
-  return at - layout::own < layout::own_bytes ||
-         layout::view_end - 1 - at < layout::view_room;
+  return at - layout::own < layout::own_bytes || layout::view_end - 1 - at < layout::view_room;
 }
 bool is_in_break(std::uintptr_t at) noexcept {
   return at - the_break.begin < the_break.end - the_break.begin;
@@ -110,8 +109,8 @@ long map_file(std::uintptr_t at, std::size_t bytes, int access, int flags, int f
 
 void read_into(std::uintptr_t part, std::size_t bytes, int file, long offset) noexcept {
   for (std::size_t done = 0; done < bytes;) {
-    const long got = raw(SYS_pread64, file, part + done, bytes - done,
-                         offset + static_cast<long>(done));
+    const long got =
+        raw(SYS_pread64, file, part + done, bytes - done, offset + static_cast<long>(done));
     if (got <= 0)
       break;
     done += static_cast<std::size_t>(got);
@@ -293,8 +292,7 @@ long remap(std::uintptr_t at, std::size_t before, std::size_t bytes, int flags) 
 }
 
 long advise(std::uintptr_t at, std::size_t bytes, int advice) noexcept {
-  const bool drops =
-      advice == MADV_DONTNEED || advice == MADV_FREE || advice == kDontNeedLocked;
+  const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE || advice == kDontNeedLocked;
   if (!is_plain(at))
     return raw(SYS_madvise, at, bytes, advice);
   if (advice == kInstallGuard || at % page != 0)
@@ -310,9 +308,9 @@ void open_break() noexcept {
   the_break.begin = the_break.now = the_break.end = up(now);
   constexpr std::size_t room = 64 * layout::gib;
   const std::uintptr_t part = take_memory(room);
-  const long got = raw(SYS_mmap, the_break.begin, room, kAll,
-                       MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, memory_file,
-                       offset_of(part));
+  const long got =
+      raw(SYS_mmap, the_break.begin, room, kAll, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
+          memory_file, offset_of(part));
   if (got != static_cast<long>(the_break.begin))
     return give_memory(part, room); // then the break stays where it is
   raw(SYS_madvise, the_break.begin, room, MADV_DONTDUMP);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/config.h"
 #include "nopal/mapped/own.h"
 
 NOPAL_HIDDEN_BEGIN
@@ -20,7 +21,7 @@ struct alignas(64) member {
 
   bool is_alive() const noexcept { return pid.load(base::acquire) > 0; }
 };
-inline constinit member members[most_members]{}; // [0] is the first process
+inline constinit member members[most_members]{};         // [0] is the first process
 inline constinit base::atomic<unsigned> members_used{1}; // entries beyond were never claimed
 
 // Calls visit(member) for each process.

@@ -33,8 +33,8 @@ constexpr reserved kReserved[] = {
 
 // MAP_FIXED_NOREPLACE is taken for a hint by kernels older than Linux 4.17.
 bool map_exactly(std::uintptr_t at, std::size_t bytes, int access, int flags, int file) noexcept {
-  const long got = raw(SYS_mmap, at, bytes, access, flags | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
-                       file, 0);
+  const long got =
+      raw(SYS_mmap, at, bytes, access, flags | MAP_FIXED_NOREPLACE | MAP_NORESERVE, file, 0);
   if (got == static_cast<long>(at))
     return true;
   if (got > 0)
@@ -74,14 +74,14 @@ const char* open_memory() noexcept {
     return "a file without a name (memfd_create)";
   const long sized = raw(SYS_ftruncate, memory_file, layout::arena_bytes);
   errno = static_cast<int>(-sized);
-  bool fits = sized == 0 && map_exactly(layout::arena, layout::arena_bytes,
-                                        PROT_READ | PROT_WRITE, MAP_SHARED, memory_file);
+  bool fits = sized == 0 && map_exactly(layout::arena, layout::arena_bytes, PROT_READ | PROT_WRITE,
+                                        MAP_SHARED, memory_file);
   for (const reserved& each : kReserved)
     fits = fits && map_exactly(each.at, each.bytes, each.access, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   if (!fits)
     return "12 TiB of addresses (ulimit -v)";
-  raw(SYS_madvise, layout::arena + layout::dumped_bytes,
-      layout::arena_bytes - layout::dumped_bytes, MADV_DONTDUMP);
+  raw(SYS_madvise, layout::arena + layout::dumped_bytes, layout::arena_bytes - layout::dumped_bytes,
+      MADV_DONTDUMP);
   arena.open(layout::arena + page, layout::arena_bytes - page); // address 0 of it is no address
   private_files.open(layout::private_files, layout::files_bytes);
   shared_files.open(layout::shared_files, layout::files_bytes);

@@ -2,6 +2,7 @@
 // Shared memory: parts of the arena, and the file behind it.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/mapped/layout.h"
 #include "nopal/mapped/ranges.h"
 

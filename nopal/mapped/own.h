@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/config.h"
 #include "nopal/mapped/layout.h"
 
 NOPAL_HIDDEN_BEGIN
@@ -12,11 +13,11 @@ struct member;
 class twin;
 
 struct own_state {
-  int pid;             // the system's, not what getpid says
-  bool is_first;       // the process that the system began, or one that was forked from it
-  member* self;        // its entry in the table of processes
-  twin* partner;       // null in the first process
-  int* thread_id_at;   // in the control block of the thread that became this process
+  int pid;           // the system's, not what getpid says
+  bool is_first;     // the process that the system began, or one that was forked from it
+  member* self;      // its entry in the table of processes
+  twin* partner;     // null in the first process
+  int* thread_id_at; // in the control block of the thread that became this process
   base::atomic<std::uintptr_t> last_fault; // which, when and whose
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/base/spin_lock.h"
+#include "nopal/config.h"
 #include "nopal/mapped/ranges.h"
 
 #include <algorithm>

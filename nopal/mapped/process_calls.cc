@@ -46,9 +46,8 @@ constexpr shape kByFirst[] = {
     {SYS_getsid},
     {SYS_getpgrp},
 };
-constexpr int kOthers[] = {SYS_getpid,    SYS_tgkill,   SYS_rt_tgsigqueueinfo,
-                           SYS_prlimit64, SYS_execve,   SYS_execveat,
-                           SYS_close_range};
+constexpr int kOthers[] = {SYS_getpid, SYS_tgkill,   SYS_rt_tgsigqueueinfo, SYS_prlimit64,
+                           SYS_execve, SYS_execveat, SYS_close_range};
 
 struct request {
   long number;

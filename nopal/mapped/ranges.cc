@@ -2,7 +2,6 @@
 // First fit by address, with neighbours joined: programs give back what they took last.
 #include "nopal/mapped/ranges.h"
 
-
 #include <algorithm>
 
 namespace nopal::mapped {

@@ -47,21 +47,21 @@ unsigned rewrite_futexes(std::uintptr_t from, std::uintptr_t to) noexcept {
       raw(SYS_mprotect, from, to - from, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
     return 0;
   unsigned count = 0;
-  auto* site = reinterpret_cast<unsigned char*>(from);
   auto* const last = reinterpret_cast<unsigned char*>(to) - sizeof kSite;
-  while (aside < end) {
-    const auto left = static_cast<std::size_t>(last - site);
-    site = static_cast<unsigned char*>(memmem(site, left, kSite, sizeof kSite));
-    if (site == nullptr)
+  auto* found = reinterpret_cast<unsigned char*>(from) + 1;
+  while (aside < end && found < last) { // the number's byte is rare, so the search for it is fast
+    const auto left = static_cast<std::size_t>(last - found);
+    found = static_cast<unsigned char*>(std::memchr(found + 1, kSite[1], left));
+    if (found == nullptr)
       break;
-    if (!is_prefix(site[-1])) {
-      std::memcpy(aside, kAside, sizeof kAside);
-      write_jump(aside + sizeof kAside, site + kJumpBytes);
-      write_jump(site, aside);
-      aside += sizeof kAside + kJumpBytes;
-      ++count;
-    }
-    site += sizeof kSite;
+    unsigned char* const site = found - 1;
+    if (std::memcmp(site, kSite, sizeof kSite) != 0 || is_prefix(site[-1]))
+      continue;
+    std::memcpy(aside, kAside, sizeof kAside);
+    write_jump(aside + sizeof kAside, site + kJumpBytes);
+    write_jump(site, aside);
+    aside += sizeof kAside + kJumpBytes;
+    ++count;
   }
   raw(SYS_mprotect, from, to - from, PROT_READ | PROT_EXEC);
   raw(SYS_mprotect, reinterpret_cast<std::uintptr_t>(aside) & -page, page, PROT_READ | PROT_EXEC);

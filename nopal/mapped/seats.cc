@@ -44,7 +44,8 @@ seat find_seat() noexcept {
     if (!claim(i))
       continue;
     for (unsigned used = members_used.load(base::relaxed);
-         used <= i && !members_used.compare_exchange_weak(used, i + 1, base::acq_rel, base::relaxed);) {
+         used <= i &&
+         !members_used.compare_exchange_weak(used, i + 1, base::acq_rel, base::relaxed);) {
     }
     return {&members[i], twins[i]};
   }

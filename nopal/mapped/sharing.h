@@ -5,6 +5,7 @@
 
 #include "nopal/arch/mapped.h"
 #include "nopal/base/atomic.h"
+#include "nopal/config.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +21,7 @@ bool on() noexcept;
 
 // See base/shared.h.
 void become_process() noexcept;
-bool map_again(std::uintptr_t shared, std::uintptr_t at, std::size_t bytes,
-               bool populate) noexcept;
+bool map_again(std::uintptr_t shared, std::uintptr_t at, std::size_t bytes, bool populate) noexcept;
 
 // The addresses that each process maps as it likes.
 struct range {
@@ -31,10 +31,10 @@ range view_range() noexcept;
 
 // What has happened since the program began, in all its processes together.
 struct counts {
-  base::atomic<std::uint64_t> trapped; // system calls
-  base::atomic<std::uint64_t> futexes; // of them, private futexes whose site was not rewritten
-  base::atomic<std::uint64_t> by_twin; // of them, made by the first process for another
-  base::atomic<std::uint64_t> faults;  // SIGSEGV and SIGBUS, of which these many
+  base::atomic<std::uint64_t> trapped;   // system calls
+  base::atomic<std::uint64_t> futexes;   // of them, private futexes whose site was not rewritten
+  base::atomic<std::uint64_t> by_twin;   // of them, made by the first process for another
+  base::atomic<std::uint64_t> faults;    // SIGSEGV and SIGBUS, of which these many
   base::atomic<std::uint64_t> caught_up; // were a process's first touch of a new mapping
   base::atomic<std::uint64_t> rewritten; // sites of futexes
   base::atomic<std::uint64_t> start_ns, converted_bytes; // of the start
@@ -42,4 +42,8 @@ struct counts {
 counts& counted() noexcept;
 
 } // namespace nopal::mapped
+
+// The linker takes the room from its archive since a program is linked with -u of this name. It is
+// called before any constructor, with main's arguments.
+extern "C" void nopal_mapped_start(int count, char** arguments, char** environment);
 NOPAL_HIDDEN_END

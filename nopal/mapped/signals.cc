@@ -103,8 +103,6 @@ unmasked::unmasked(ucontext_t& context) noexcept {
   raw(SYS_rt_sigprocmask, SIG_SETMASK, &mask_of(context), &before_, sizeof before_);
 }
 
-unmasked::~unmasked() {
-  raw(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
-}
+unmasked::~unmasked() { raw(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_); }
 
 } // namespace nopal::mapped

@@ -2,6 +2,7 @@
 // The system calls about signals, and what happens at SIGSEGV and SIGBUS.
 #pragma once
 
+#include "nopal/config.h"
 #include "nopal/mapped/actions.h"
 
 #include <cstdint>

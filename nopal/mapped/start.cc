@@ -8,6 +8,7 @@
 #include "nopal/mapped/convert.h"
 #include "nopal/mapped/filter.h"
 #include "nopal/mapped/mappings.h"
+#include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/rewrite.h"
 #include "nopal/mapped/sharing.h"
@@ -20,6 +21,7 @@
 #include <fcntl.h>
 #include <string_view>
 #include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -33,7 +35,12 @@ extern "C" {
 namespace nopal::mapped {
 namespace {
 
-constexpr base::sharing kSharing{become_process, map_again, layout::view_end, layout::view_room};
+void for_each_process(void (*see)(int pid, void* to), void* to) noexcept {
+  for_each_member([=](const member& each) { see(each.pid.load(base::relaxed), to); });
+}
+
+constexpr base::sharing kSharing{become_process, map_again, layout::view_end, layout::view_room,
+                                 for_each_process};
 
 // The C library has not begun: there is no getenv.
 bool is_switched_off(const char* const* environment) noexcept {
@@ -110,11 +117,29 @@ void start() noexcept {
 }
 
 } // namespace
+
+bool on() noexcept { return base::shared != nullptr; }
+
+bool map_again(std::uintptr_t shared, std::uintptr_t at, std::size_t bytes,
+               bool populate) noexcept {
+  const long mapped =
+      map_part(shared, at, bytes, PROT_READ | PROT_WRITE, populate ? MAP_POPULATE : 0);
+  if (mapped < 0)
+    errno = static_cast<int>(-mapped);
+  return mapped >= 0;
+}
+
+range view_range() noexcept { return {layout::view_end - layout::view_room, layout::view_end}; }
+
+counts& counted() noexcept {
+  static constinit counts all{};
+  return all;
+}
+
 } // namespace nopal::mapped
 
 extern "C" {
 
-// The linker takes this file from the archive since the program is linked with -u of this name.
 void nopal_mapped_start(int, char**, char** environment) {
   using namespace nopal;
   if (mapped::is_switched_off(environment))
@@ -130,7 +155,7 @@ void nopal_mapped_start(int, char**, char** environment) {
 }
 
 // Only executables have such an array; the linker refuses it in a shared library.
-[[gnu::section(".preinit_array"), gnu::used]] void (*nopal_mapped_first)(int, char**, char**) =
-    nopal_mapped_start;
+[[gnu::section(".preinit_array"),
+  gnu::used]] void (*nopal_mapped_first)(int, char**, char**) = nopal_mapped_start;
 
 } // extern "C"

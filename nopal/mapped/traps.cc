@@ -21,9 +21,8 @@ namespace nopal::mapped {
 namespace {
 
 constexpr int kTrapped[] = {
-    SYS_mmap, SYS_munmap, SYS_mprotect, SYS_mremap, SYS_brk,        SYS_rt_sigprocmask,
-    SYS_exit, SYS_wait4,  SYS_waitid,   SYS_fork,   SYS_vfork,      SYS_rt_sigaction,
-    SYS_exit_group};
+    SYS_mmap,  SYS_munmap, SYS_mprotect, SYS_mremap, SYS_brk,          SYS_rt_sigprocmask, SYS_exit,
+    SYS_wait4, SYS_waitid, SYS_fork,     SYS_vfork,  SYS_rt_sigaction, SYS_exit_group};
 
 template <class T> T* pointer(long value) noexcept { return reinterpret_cast<T*>(value); }
 std::uintptr_t address(long value) noexcept { return static_cast<std::uintptr_t>(value); }
@@ -97,8 +96,8 @@ bool of_thread(call& made, long& result) noexcept {
                                                     : MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED;
     return false;
   case SYS_rt_sigprocmask:
-    result = change_mask(a[0], pointer<std::uint64_t>(a[1]), pointer<std::uint64_t>(a[2]),
-                         made.context);
+    result =
+        change_mask(a[0], pointer<std::uint64_t>(a[1]), pointer<std::uint64_t>(a[2]), made.context);
     return true;
   case SYS_rt_sigaction:
     result = change_action(a[0], pointer<action>(a[1]), pointer<action>(a[2]), a[3]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The kernel sends the first process a notice when one of the others ends, and also when a child ends
-// that one of the others has forked. Both are children that only __WALL finds.
+// The kernel sends the first process a notice when one of the others ends, and also when a child
+// ends that one of the others has forked. Both are children that only __WALL finds.
 #include "nopal/mapped/waiting.h"
 
 #include "nopal/base/die.h"
@@ -34,9 +34,7 @@ public:
     const std::uint64_t all = ~std::uint64_t{0};
     raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof before_);
   }
-  ~without_signals() {
-    raw(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_);
-  }
+  ~without_signals() { raw(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_); }
   without_signals(const without_signals&) = delete;
   without_signals& operator=(const without_signals&) = delete;
 
@@ -69,21 +67,20 @@ bool is_ours(int pid) noexcept {
 enum class of_child { exists, has_ended };
 bool is_true(of_child question, long kind, long pid) noexcept {
   siginfo_t found{};
-  const long result =
-      raw(SYS_waitid, kind, pid, &found, WEXITED | WNOHANG | WNOWAIT | (pid != 0 ? __WALL : 0), nullptr);
+  const long result = raw(SYS_waitid, kind, pid, &found,
+                          WEXITED | WNOHANG | WNOWAIT | (pid != 0 ? __WALL : 0), nullptr);
   return result == 0 && (question == of_child::exists || found.si_pid != 0);
 }
 bool some_forked(of_child question) noexcept {
   const without_signals undisturbed;
-  return forked.any([&](const piece& each) {
-    return is_true(question, P_PID, static_cast<long>(each.at));
-  });
+  return forked.any(
+      [&](const piece& each) { return is_true(question, P_PID, static_cast<long>(each.at)); });
 }
 
 // Takes the notice of a child that was seen. False: another thread has taken it.
 bool take_notice(request& wanted, int pid) noexcept {
-  const long result = raw(SYS_waitid, P_PID, pid, &wanted.info,
-                          wanted.options | WNOHANG | __WALL, &wanted.usage);
+  const long result =
+      raw(SYS_waitid, P_PID, pid, &wanted.info, wanted.options | WNOHANG | __WALL, &wanted.usage);
   if (result != 0 || wanted.info.si_pid != pid)
     return false;
   if (is_an_end(wanted.info))

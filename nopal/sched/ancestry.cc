@@ -68,8 +68,8 @@ answer ask(const fork_record* fork, stack::stack_id on, bool is_private,
   const scope_frame* const scope = stack::seen(on, fork->scope());
   if (is_shield || uncaught != (is_private ? scope->uncaught() : scope->state().uncaught))
     return answer::shields;
-  const bool stops = frame != nullptr ? node_of(frame, on)->marked()
-                                      : is_overtaken(fork, scope, is_private);
+  const bool stops =
+      frame != nullptr ? node_of(frame, on)->marked() : is_overtaken(fork, scope, is_private);
   return stops ? answer::stops : answer::passes;
 }
 
@@ -170,11 +170,11 @@ template <class See> void for_each_above(strand_at strand, See see) {
     const origin& source = origin_of(stack::stack_of(strand.from, strand.on));
     const seen forks = look(strand, see_region);
     const step up = above(source, forks.highest, strand);
-    last = forks.last != answer::passes              ? forks.last
+    last = forks.last != answer::passes ? forks.last
            : source.tag == origin::kind::first_child
                ? see_region(stack::seen(strand.on, source.fork), up.at_origin)
-           : up.at_origin == answer::shields         ? up.at_origin
-                                                     : answer::passes;
+           : up.at_origin == answer::shields ? up.at_origin
+                                             : answer::passes;
     if (last == answer::passes && source.tag == origin::kind::fiber && source.context != nullptr)
       see(static_cast<const fiber_context*>(source.context));
     strand = up.next;
@@ -255,7 +255,8 @@ bool is_to_stop(strand_at strand) noexcept {
     const strand_at outer = up.next;
     const origin& its = origin_of(stack::stack_of(outer.from, outer.on));
     forks = look(outer, any);
-    if (forks.last == answer::passes && its.stopped.taken() && outer.uncaught == uncaught_at(its, outer.on))
+    if (forks.last == answer::passes && its.stopped.taken() &&
+        outer.uncaught == uncaught_at(its, outer.on))
       forks.last = answer::stops;
     up = forks.last != answer::passes ? step{forks.last, nothing_above}
                                       : above(its, forks.highest, outer);

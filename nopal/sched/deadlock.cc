@@ -7,7 +7,8 @@
 #include "nopal/base/flag.h"
 #include "nopal/base/limits.h"
 #include "nopal/sched/stop.h"
-#include "nopal/vproc/fiber.h"
+#include "nopal/sync/choice.h"
+#include "nopal/sync/linked_queue.h"
 #include "nopal/vproc/table.h"
 #include "nopal/vproc/wake.h"
 
@@ -24,7 +25,6 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 using sync::wanted;
-using vproc::fiber;
 
 constexpr std::int64_t kFirst_ns = 20'000'000;
 constexpr std::int64_t kLongest_ns = 60'000'000'000;
@@ -36,7 +36,7 @@ base::atomic<std::uint64_t> looks{0};
 // Never destroyed: threads wait as late as in static destructors.
 struct outside {
   std::mutex lock;
-  std::vector<const fiber*> threads;
+  sync::linked_queue<thread_that_waits, sync::by_next_and_before> threads;
 };
 outside& all_outside() {
   static auto* const all = new outside;
@@ -80,9 +80,9 @@ counts all_waits() {
   {
     outside& all = all_outside();
     const std::scoped_lock guard{all.lock};
-    for (const fiber* each : all.threads)
-      found[each->waits != nullptr ? object{each->waits->wants, each->waits->where, true}
-                                   : object{wanted::something, nullptr, true}] += 1;
+    for (const thread_that_waits* at = all.threads.first(); at != nullptr; at = at->next)
+      found[at->waits != nullptr ? object{at->waits->wants, at->waits->where, true}
+                                 : object{wanted::something, nullptr, true}] += 1;
   }
   const auto add = [](const sync::choice& seen, void* into) {
     (*static_cast<counts*>(into))[{seen.wants, seen.where, false}] += 1;
@@ -170,11 +170,11 @@ std::int64_t deadlock_watch::next() noexcept {
   return due_ = now + pause_ns_;
 }
 
-thread_that_waits::thread_that_waits(vproc::fiber& waiting) : waiting_{waiting} {
+thread_that_waits::thread_that_waits(const sync::choice* for_what) : waits{for_what} {
   outside& all = all_outside();
   {
     const std::scoped_lock guard{all.lock};
-    all.threads.push_back(&waiting);
+    all.threads.append(this);
   }
   vproc::idle.waiting.count_in();
 }
@@ -182,7 +182,7 @@ thread_that_waits::thread_that_waits(vproc::fiber& waiting) : waiting_{waiting} 
 thread_that_waits::~thread_that_waits() {
   outside& all = all_outside();
   const std::scoped_lock guard{all.lock};
-  std::erase(all.threads, &waiting_);
+  all.threads.remove(this);
 }
 
 std::uint64_t deadlock_looks() noexcept { return looks.load(base::relaxed); }

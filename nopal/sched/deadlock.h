@@ -21,8 +21,8 @@
 #include <limits>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::inline NOPAL_ABI::vproc {
-struct fiber;
+namespace nopal::inline NOPAL_ABI::sync {
+class choice;
 }
 
 namespace nopal::inline NOPAL_ABI::sched {
@@ -42,15 +42,15 @@ private:
 };
 
 // A thread that runs no strands waits while this lives. Who wakes it counts it out.
-class thread_that_waits {
-public:
-  explicit thread_that_waits(vproc::fiber& waiting);
+struct thread_that_waits {
+  explicit thread_that_waits(const sync::choice* for_what);
   ~thread_that_waits();
   thread_that_waits(const thread_that_waits&) = delete;
   thread_that_waits& operator=(const thread_that_waits&) = delete;
 
-private:
-  vproc::fiber& waiting_;
+  const sync::choice* const waits; // null: it is not known for what
+  thread_that_waits* next;         // the two belong to the list of all such threads
+  thread_that_waits* before;
 };
 
 // How often it was looked so far whether any strand can go on.

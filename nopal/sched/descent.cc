@@ -115,8 +115,7 @@ ancestor* placed_node(vproc::cancel_node* node) noexcept {
 
 // On a thief's stack the main path of the region itself may run; then the walk goes on where the
 // region was forked first.
-ancestor* placed_region(const region_frame* frame, std::uintptr_t at,
-                        stack::stack_id on) noexcept {
+ancestor* placed_region(const region_frame* frame, std::uintptr_t at, stack::stack_id on) noexcept {
   frame = stack::seen(on, frame);
   ancestor& node = stack::seen(on, frame->region)->below;
   if (node.placed())

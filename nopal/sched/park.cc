@@ -28,7 +28,7 @@ namespace {
 void wait_as_thread(fiber& waiting) noexcept {
   const int error = *base::this_threads_error();
   if (waiting.enqueue(&waiting, waiting.argument).tag == signal::kind::stop) {
-    const thread_that_waits noted{waiting};
+    const thread_that_waits noted{waiting.waits};
     waiting.waker.wait();
   }
   base::happens_after(&waiting);
@@ -139,8 +139,8 @@ bool may_switch(const vproc::vproc* host) noexcept {
 NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   vproc::vproc* const host = self->host;
   if (self->late_split == 0 || self->exceptions->alive() || !may_switch(host) ||
-      stack::is_viewed(self->stack) ||
-      arch::control_words::now() != self->group->control || anything_stops())
+      stack::is_viewed(self->stack) || arch::control_words::now() != self->group->control ||
+      anything_stops())
     return false;
   fiber left;
   left.group = self->group;
@@ -153,9 +153,9 @@ NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   // `left` is complete before the queue has it; a thief finds it only after `settle`.
   fiber* const next = host->ready.leave_for_next(&left, [&left](const fiber* candidate) {
     return candidate->stack_in_use && candidate->left == nullptr &&
-           !stack::is_viewed(candidate->on) &&
-           candidate->group == left.group && !candidate->state.exceptions.alive() &&
-           !candidate->own_control && candidate->state.control == left.state.control;
+           !stack::is_viewed(candidate->on) && candidate->group == left.group &&
+           !candidate->state.exceptions.alive() && !candidate->own_control &&
+           candidate->state.control == left.state.control;
   });
   if (next == nullptr)
     return false;

@@ -81,7 +81,8 @@ const bool says_what_is_swallowed = (join::after_handler = say_if_swallowed, tru
 void announce_stop(join::ancestor& node, std::uintptr_t also_on,
                    void (*see)(join::descendant*, void*), void* argument) noexcept {
   tell_vprocs();
-  if (stack::is_ours(also_on))
+  // Without a vproc there is no stack yet, and the thread that makes one sees the count (count.h).
+  if (vproc::vprocs_ever() != 0 && stack::is_ours(also_on))
     wake_if_cancelled(stack::stack_of(also_on));
   std::vector<stack::stack_id> stacks;
   const auto collect = [&](join::descendant* each) { // K5

@@ -13,7 +13,7 @@ using word = std::uintptr_t;
 constexpr word kPagesAtOnce = 64; // the most that which_resident takes
 
 [[gnu::noinline]] NOPAL_READS_FRAMES word marks::highest_in(word from, word to,
-                                                                word offset) noexcept {
+                                                            word offset) noexcept {
   word found = 0;
   while (to > from && found == 0) {
     to -= sizeof(word);
@@ -28,7 +28,8 @@ constexpr word kPagesAtOnce = 64; // the most that which_resident takes
 [[gnu::noinline]] NOPAL_READS_FRAMES bool marks::claim(word at, word offset) noexcept {
   const base::reading_frames reading;
   word found = open_mark(at);
-  const bool yes = base::replace_word(at + offset, found, claimed_mark(at)) || found == claimed_mark(at);
+  const bool yes =
+      base::replace_word(at + offset, found, claimed_mark(at)) || found == claimed_mark(at);
   arch::forget_registers();
   return yes;
 }
@@ -72,7 +73,8 @@ word marks::highest(word from, word to, word offset) noexcept {
     const word high = low;
     low = std::max(bottom, high - std::min(high, kPagesAtOnce * page));
     const std::uint64_t there = base::which_resident(low + offset, (high - low) / page);
-    if (there == 0 && base::resident_pages(reinterpret_cast<void*>(bottom + offset), low - bottom) == 0)
+    if (there == 0 &&
+        base::resident_pages(reinterpret_cast<void*>(bottom + offset), low - bottom) == 0)
       break; // no frame was ever so deep; otherwise this is the untouched middle of a large frame
     for (word at = high - page; at >= low && found == 0; at -= page)
       if ((there >> ((at - low) / page) & 1) != 0)

@@ -98,9 +98,8 @@ inline std::uintptr_t top(stack_id stack) noexcept {
 // be given to other strands.
 template <class T> T* seen(stack_id on, T* there) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(there);
-  return view::holds(address)
-             ? reinterpret_cast<T*>(address + offset(stack_of(address, on)))
-             : there;
+  return view::holds(address) ? reinterpret_cast<T*>(address + offset(stack_of(address, on)))
+                              : there;
 }
 template <class T> T& seen(T& own) noexcept { return *seen(no_stack, &own); }
 // The converse: where the stack's strands, and those below, see what others see there. What the

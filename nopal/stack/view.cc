@@ -11,7 +11,9 @@
 #include "nopal/stack/view_parts.h"
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace nopal::stack::view {
 
@@ -30,23 +32,34 @@ std::size_t most = 0;
 
 entry& entry_of(stack_id stack) noexcept { return entries[large_ones.number_of(stack)]; }
 
-// What a process shows.
+// What a process shows, and room for what it shows next.
 struct shown {
-  parts now;
-  parts next; // room for the next ones
-  stack_id leaf;
+  parts now, next;
+  std::size_t now_room = 0, next_room = 0;
+  stack_id leaf = no_stack;
+
+  ~shown() {
+    std::free(now.all);
+    std::free(next.all);
+  }
+  void make_room(std::size_t count) noexcept {
+    if (count <= next_room)
+      return;
+    next_room = 2 * count;
+    void* const room = std::realloc(next.all, next_room * sizeof(part));
+    NOPAL_ASSERT(room != nullptr, "no memory for a view of %zu stacks", count);
+    next.all = static_cast<part*>(room);
+  }
+  void show_next(stack_id shows) noexcept {
+    std::swap(now, next);
+    std::swap(now_room, next_room);
+    leaf = shows;
+  }
 };
-thread_local shown mine{};
+thread_local shown mine;
 
 alignas(64) base::atomic<std::uint64_t> shows{0};
 base::atomic<std::uint64_t> maps{0};
-
-parts room_for_parts() noexcept {
-  void* const room = base::map_zeroed(most * sizeof(part));
-  NOPAL_ASSERT(room != nullptr, "no memory for a view of %zu stacks: %s", most,
-               base::why_refused(most * sizeof(part)).text);
-  return {static_cast<part*>(room), 0};
-}
 
 void map(std::uintptr_t low, std::uintptr_t high, stack_id stack) noexcept {
   maps.fetch_add(1, base::relaxed);
@@ -89,12 +102,10 @@ std::uintptr_t top(stack_id stack) noexcept { return entry_of(stack).top; }
 void show(stack_id leaf) noexcept {
   if (!is_viewed(leaf))
     return;
-  if (mine.now.all == nullptr)
-    mine = {room_for_parts(), room_for_parts(), no_stack};
+  mine.make_room(parts_of(leaf, entry_of));
   list(leaf, where.low, entry_of, mine.next);
   change(mine.now, mine.next, where.end, map);
-  const parts before = mine.now;
-  mine = {mine.next, before, leaf};
+  mine.show_next(leaf);
   shows.fetch_add(1, base::relaxed);
 }
 
@@ -105,8 +116,8 @@ stack_id home(stack_id on, std::uintptr_t address) noexcept { return home(on, ad
 void* owners_room(stack_id stack) noexcept { return entry_of(stack).owners; }
 
 stack_id stack_of_owners(const void* in_room) noexcept {
-  const auto offset = reinterpret_cast<std::uintptr_t>(in_room) -
-                      reinterpret_cast<std::uintptr_t>(entries);
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(in_room) - reinterpret_cast<std::uintptr_t>(entries);
   return offset / sizeof(entry) < most ? large_ones.start(offset / sizeof(entry)) : no_stack;
 }
 

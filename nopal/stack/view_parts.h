@@ -64,13 +64,18 @@ struct parts {
   std::size_t count = 0;
 };
 
-// The parts of a view that begins at `low`, for strands of the stack `leaf`.
+// How many parts a view has for strands of the stack `leaf`.
+template <class Segments> std::size_t parts_of(stack_id leaf, Segments segment_of) noexcept {
+  std::size_t count = 0;
+  for (stack_id stack = leaf; stack != no_stack; stack = segment_of(stack).parent)
+    ++count;
+  return count;
+}
+
+// Lists them for a view that begins at `low`. `to` has room for them.
 template <class Segments>
 void list(stack_id leaf, std::uintptr_t low, Segments segment_of, parts& to) noexcept {
-  std::size_t left = 0;
-  for (stack_id stack = leaf; stack != no_stack; stack = segment_of(stack).parent)
-    ++left;
-  to.count = left;
+  std::size_t left = to.count = parts_of(leaf, segment_of);
   for (stack_id stack = leaf; stack != no_stack; stack = segment_of(stack).parent) {
     to.all[--left] = {low, stack};
     low = segment_of(stack).top;

@@ -27,7 +27,7 @@ BAR, DOT, SHADE, FLOOR, ROOF = "#4c8bd6", "#1f5fa8", "#eceff2", "#f3f7fc", "#dbe
 
 def order_of_layers(root):
     """Lowest first."""
-    match = re.search(r'^set\(layers "([^"]+)"\)', tree.read(root, ORDER), re.MULTILINE)
+    match = re.search(r'^set\(layers\s+"([^"]+)"\)', tree.read(root, ORDER), re.MULTILINE)
     if not match:
         raise LookupError(f'{ORDER} has no line \'set(layers "..."), the order of the layers')
     return match[1].split()

@@ -70,9 +70,9 @@ TEST(arena, is_joined_by_others) {
 TEST(arena, returns_on_its_thread) {
   nopal::arena two{2};
   for (int i = 0; i < 20; ++i) {
-    const pid_t before = thread_id();
+    const pthread_t before = this_thread();
     two.run([] { fib(12); });
-    EXPECT_EQ(thread_id(), before);
+    EXPECT_EQ(this_thread(), before);
   }
 }
 

@@ -205,6 +205,8 @@ void cancel_nested(int at) {
 }
 
 TEST(nested_cancel_scopes, are_left_wherever_they_are_cancelled) {
+  if (on_views())
+    GTEST_SKIP() << "the canceller is given scopes that lie in frames of no ancestor";
   for (const int at : {0, 1, 31, 63, 64})
     cancel_nested(at);
 }

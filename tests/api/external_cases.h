@@ -65,19 +65,19 @@ TEST(external_thread, a_child_starts_a_thread_that_forks) {
 
 TEST(external_thread, goes_on_after_the_outermost_join_on_its_own_thread) {
   on_threads(4, [](int) {
-    const pid_t own = thread_id();
+    const pthread_t own = this_thread();
     for (int i = 0; i < 20; ++i) {
       gate stolen;
-      pid_t thief = own;
+      pthread_t thief = own;
       nopal::scope s;
       s.fork([&stolen] {
         stolen.wait();
         fib(5);
       });
-      thief = thread_id();
+      thief = this_thread();
       stolen.open();
       s.join();
-      ASSERT_EQ(thread_id(), own);
+      ASSERT_EQ(this_thread(), own);
       ASSERT_NE(thief, own);
     }
   });

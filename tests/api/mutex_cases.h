@@ -164,7 +164,7 @@ TEST(mutex, a_foreign_thread_s_fork_ends_on_its_own_thread) {
       std::this_thread::yield();
     });
     locked.wait();
-    const pid_t own = thread_id();
+    const pthread_t own = this_thread();
     {
       nopal::scope s;
       s.fork([&] {
@@ -174,7 +174,7 @@ TEST(mutex, a_foreign_thread_s_fork_ends_on_its_own_thread) {
       });
       s.join();
     }
-    ASSERT_EQ(thread_id(), own);
+    ASSERT_EQ(this_thread(), own);
     stranger.join();
   }
 }

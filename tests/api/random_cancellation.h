@@ -17,10 +17,11 @@
 #include "nopal/invoke.h"
 #include "nopal/loop.h"
 #include "tests/api/cancellation_points.h"
-#include "tests/api/support.h"
+#include "tests/api/first_seed.h"
 
 #include <climits>
 #include <cstdint>
+#include <cstdio>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -383,5 +384,14 @@ private:
   std::atomic<int> made_{0};
   std::atomic<int> destroyed_{0};
 };
+
+// Says what was wrong.
+inline bool is_wrong(std::uint64_t seed, int depth) {
+  const std::string wrong = random_cancellation{seed}.run(depth);
+  if (!wrong.empty())
+    std::fprintf(stderr, "seed %ju: %s\n", static_cast<std::uintmax_t>(seed), wrong.c_str());
+  return !wrong.empty();
+}
+inline constexpr auto first_wrong_with = first_seed_with<is_wrong>;
 
 } // namespace nopal_test

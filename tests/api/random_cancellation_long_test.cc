@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Many more random programs that cancel, larger ones, and more orders.
-#include "tests/api/first_wrong.h"
+#include "tests/api/random_cancellation.h"
 
 namespace nopal_test {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Random programs that cancel keep the rule of random_cancellation.h, with 1 to 4 workers.
-#include "tests/api/first_wrong.h"
+#include "tests/api/random_cancellation.h"
 
 namespace nopal_test {
 namespace {

@@ -31,6 +31,16 @@ inline int number_of(const std::exception_ptr& reason) {
   }
 }
 
+// Runs until it is stopped, and reads why.
+inline void endless_and_read(gate& running, std::atomic<int>& read) {
+  try {
+    endless(running);
+  } catch (const nopal::cancelled&) {
+    read = number_of(nopal::cancel_reason());
+    throw;
+  }
+}
+
 TEST(cancel_reason, is_read_by_what_is_stopped) {
   EXPECT_EQ(number_of(nopal::cancel_reason()), -1);
   for (int round = 0; round < repetitions(100, 20); ++round) {
@@ -40,12 +50,7 @@ TEST(cancel_reason, is_read_by_what_is_stopped) {
     EXPECT_EQ(number_of(region.reason()), -1);
     region.fork([&] {
       read = number_of(nopal::cancel_reason());
-      try {
-        endless(running);
-      } catch (const nopal::cancelled&) {
-        read = number_of(nopal::cancel_reason());
-        throw;
-      }
+      endless_and_read(running, read);
     });
     running.wait();
     EXPECT_EQ(read, -1);
@@ -102,14 +107,7 @@ TEST(cancel_reason, of_several_that_cancel_is_the_firsts) {
     std::atomic<int> read{0};
     nopal::cancel_scope region;
     gate running;
-    region.fork([&] {
-      try {
-        endless(running);
-      } catch (const nopal::cancelled&) {
-        read = number_of(nopal::cancel_reason());
-        throw;
-      }
-    });
+    region.fork([&] { endless_and_read(running, read); });
     running.wait();
     nopal::for_index(1, 5, [&](int i) { region.cancel(std::make_exception_ptr(numbered(i))); }, 1);
     EXPECT_FALSE(region.try_join());

@@ -2,11 +2,13 @@
 // What the tests of the interface share: how a program starts, and steals that are certain.
 #pragma once
 
+#include "nopal/base/shared.h"
 #include "nopal/fork.h"
 #include "nopal/runtime.h"
 #include "nopal/vproc/settings.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -81,7 +83,15 @@ private:
 };
 
 // Not pthread_self, whose result the compiler may keep across a fork.
+// Whether workers are processes, which see stacks on views (nopal::mapped).
+inline bool on_views() { return nopal::base::shared != nullptr; }
+
 [[gnu::noinline]] inline pid_t thread_id() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+// That does not change where a thread becomes a process, at its first fork.
+[[gnu::noinline]] inline pthread_t this_thread() {
+  asm volatile(""); // for compilers the call has the same result each time
+  return pthread_self();
+}
 
 // A function whose continuation is certain to be stolen.
 inline void be_stolen() {

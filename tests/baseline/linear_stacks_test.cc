@@ -83,13 +83,13 @@ TEST_F(linear_stacks, a_stack_that_lies_idle_for_an_ancestor_is_claimed_once) {
   EXPECT_FALSE(claim(thief, &ancestor)); // it is another's
   place->idle_for = &ancestor;
   EXPECT_TRUE(claim(thief, &ancestor));
-  EXPECT_EQ(thief.on, place);
+  EXPECT_EQ(thief.current_stack, place);
   EXPECT_FALSE(claim(workers[0], &ancestor));
   if (reuses) {
     EXPECT_EQ(thief.floor(), ancestor.stack_pointer);
     leave_empty(thief);
     EXPECT_EQ(place->idle_for, &ancestor);
-    EXPECT_EQ(thief.on, nullptr);
+    EXPECT_EQ(thief.current_stack, nullptr);
   }
   place->floors.clear();
   place->idle_for = nullptr;

@@ -41,10 +41,10 @@ class MappedStudy(fake_study.FakeStudy):
                 continue
             views = {"view_steals": 10, "view_shows": 15, "view_maps": 25}
             for count in (1, 2, 4, P):
-                self.say_one(problem, "nopal-mapped", count, told=views, steals=10,
-                             max_rss_kib=3400, stack_pages=60)
-            self.say_one(problem, "nopal-mapped", P, COUNTED, live_pages=P * S1)
-            self.say_one(problem, "nopal-mapped", P, KEEPS, stack_pages=300)
+                self.say_one(problem, "nopal-mapped", count, told=views, steals=10)
+            self.say_one(problem, "nopal-mapped", P, COUNTED, live_pages=7)
+            self.say_one(problem, "nopal-mapped", P, KEEPS, stack_pages=P * S1,
+                         max_rss_kib=3000 + 4 * (P * S1 + 40))
         self.write_programs()
         self.plain_program("prefixes", json.dumps({"cases": [self.prefixes]}))
 
@@ -58,7 +58,7 @@ class MappedStudy(fake_study.FakeStudy):
         for check in self.document["checks"]:
             self.assertIs(check["holds"], True, check)
         self.assertAlmostEqual(self.only("T2", "geometric mean")["value"], 1)
-        self.assertAlmostEqual(self.only("lu: most live")["value"], S1 / (S1 + D))
+        self.assertAlmostEqual(self.only("lu: stack pages")["value"], S1 / (S1 + D))
         self.assertAlmostEqual(self.only("heat: pages of stacks and heap")["value"],
                                (P * S1 + 40) / (P * S1 + 100))
         self.assertAlmostEqual(self.only("system calls per steal")["value"], 2.5)
@@ -80,11 +80,11 @@ class MappedStudy(fake_study.FakeStudy):
                 self.assertAlmostEqual(check["value"], ratio)
                 self.assertIs(check["holds"], False)
 
-    def test_live_pages_beyond_their_bound_are_noticed(self):
-        self.changes["fib", "nopal-mapped", COUNTED, P] = {"live_pages": P * (S1 + D) + 1}
+    def test_pages_beyond_their_bound_are_noticed(self):
+        self.changes["fib", "nopal-mapped", KEEPS, P] = {"stack_pages": P * (S1 + D) + 1}
         self.build_all(["fib"])
         self.run_problems("fib")
-        self.assertIs(self.only("fib: most live")["holds"], False)
+        self.assertIs(self.only("fib: stack pages")["holds"], False)
 
     def test_more_pages_than_with_frames_on_the_heap_are_noticed_but_for_two(self):
         for problem in ("heat", "fib"):
@@ -123,7 +123,7 @@ class MappedStudy(fake_study.FakeStudy):
         self.assertEqual(done.returncode, 1)
         self.assertIn("The program prefixes gave nothing", done.stderr)
         self.assertIsNone(self.only("crossings over r + 1")["holds"])
-        self.assertIs(self.only("lu: most live")["holds"], True)
+        self.assertIs(self.only("lu: stack pages")["holds"], True)
 
     def test_a_program_that_fails_with_some_workers_is_said(self):
         self.changes["raytracer", "nopal-mapped", "", 4] = {"verified": False}
@@ -137,7 +137,7 @@ class MappedStudy(fake_study.FakeStudy):
         done = self.run_problems("fib")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("nopal-mapped was not built", done.stderr)
-        self.assertIsNone(self.only("fib: most live")["holds"])
+        self.assertIsNone(self.only("fib: stack pages")["holds"])
 
     def test_the_papers_numbers_stand_beside(self):
         self.build_all(["fibx"])

@@ -57,7 +57,8 @@ TEST_F(mapped_death, any_process_ends_the_program_with_its_code) {
 
 TEST_F(mapped_death, a_killed_process_ends_all_as_the_signal_does) {
   EXPECT_EXIT(in_a_process([] { raw(SYS_kill, raw(SYS_getpid), SIGKILL); }),
-              testing::KilledBySignal(SIGKILL), "was killed by signal 9 .KILL., and the others end");
+              testing::KilledBySignal(SIGKILL),
+              "was killed by signal 9 .KILL., and the others end");
   EXPECT_EXIT(in_a_process([] { std::abort(); }), testing::KilledBySignal(SIGABRT),
               "killed by signal 6 .ABRT.");
   EXPECT_EXIT(in_a_process([] { std::raise(SIGTERM); }), testing::KilledBySignal(SIGTERM),

@@ -245,8 +245,9 @@ TEST_F(mapped_memory, fixed_addresses_that_the_program_chooses_are_shared) {
   });
   b.run([&] {
     EXPECT_EQ(wanted[0], 'a');
-    EXPECT_EQ(mmap(wanted, mib, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
-              MAP_FAILED);
+    EXPECT_EQ(
+        mmap(wanted, mib, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0),
+        MAP_FAILED);
     EXPECT_EQ(errno, EEXIST);
     EXPECT_EQ(munmap(wanted, mib), 0);
   });

@@ -43,7 +43,8 @@ void wait_for(const std::atomic<int>& counter, int value) {
 int spawn(const char* command) {
   pid_t child = -1;
   const char* const arguments[] = {"sh", "-c", command, nullptr};
-  EXPECT_EQ(posix_spawnp(&child, "sh", nullptr, nullptr, const_cast<char**>(arguments), environ), 0);
+  EXPECT_EQ(posix_spawnp(&child, "sh", nullptr, nullptr, const_cast<char**>(arguments), environ),
+            0);
   return child;
 }
 
@@ -103,7 +104,9 @@ TEST_F(mapped_process, wait_finds_children_of_any_and_no_process_of_the_program)
 TEST_F(mapped_process, sigchld_comes_for_children_and_not_for_processes) {
   handled = 0;
   std::signal(SIGCHLD, note);
-  { agent ends; }
+  {
+    agent ends;
+  }
   EXPECT_EQ(handled, 0);
   int child = 0;
   a.run([&] {
@@ -258,7 +261,8 @@ TEST_F(mapped_process, a_thread_is_cancelled_wherever_it_is) {
   pthread_t waits;
   a.run([&] {
     pthread_create(
-        &waits, nullptr, [](void*) -> void* { return reinterpret_cast<void*>(long{pause()}); }, nullptr);
+        &waits, nullptr, [](void*) -> void* { return reinterpret_cast<void*>(long{pause()}); },
+        nullptr);
   });
   void* result = nullptr;
   b.run([&] {
@@ -293,8 +297,15 @@ TEST_F(mapped_process, timers_are_the_programs) {
     EXPECT_EQ(setitimer(ITIMER_REAL, &soon, nullptr), 0);
   });
   wait_for(handled, 1);
-  b.run([] { alarm(100); });
-  a.run([] { EXPECT_GT(alarm(0), 0u); });
+  b.run([] {
+    const itimerval late{{0, 0}, {100, 0}};
+    setitimer(ITIMER_REAL, &late, nullptr);
+  });
+  a.run([] {
+    itimerval left{}, none{};
+    EXPECT_EQ(setitimer(ITIMER_REAL, &none, &left), 0);
+    EXPECT_GT(left.it_value.tv_sec, 0);
+  });
   timer_t timer{};
   a.run([&] {
     sigevent event{};

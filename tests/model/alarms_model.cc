@@ -197,8 +197,8 @@ void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected,
                       std::int64_t until_ns) noexcept {
   const auto until = model::fake_clock::at(until_ns);
   spin_pause();
-  if (until >= model::tomorrow)
-    return futex_wait(word, expected);
+  if (until >= model::tomorrow) // or not every search would end
+    return model::futexes.wait(word, expected, rl::ctx().is_random_sched());
   model::fake_clock::time = std::max(model::fake_clock::time, until);
 }
 
@@ -208,9 +208,12 @@ int main(int argc, char** argv) {
   using namespace nopal::model;
   runner models{argc, argv};
   models.random<taken_back<1>>("an alarm is taken back");
+  models.bounded<taken_back<1>>("an alarm is taken back", 3);
   models.random<taken_back<2>>("two alarms are taken back", 2);
+  models.bounded<taken_back<2>>("two alarms are taken back", 1);
   models.random<woken_or_late>("a strand is woken when its time comes", 2);
   models.random<earlier<1>>("an earlier alarm");
+  models.bounded<earlier<1>>("an earlier alarm", 1);
   models.random<earlier<2>>("two earlier alarms");
   return models.result();
 }

@@ -274,8 +274,18 @@ BUGS = (
     (
         "a region is placed before what it lies in",
         _CANCELLED_WAITS,
-        "node.below.place(&node == &outer ? nullptr : placed(outer));",
-        "{ node.below.place(&node == &outer ? nullptr : &outer.below); placed(outer); }",
+        "node.below.place(placed_above(node));",
+        "{ node.below.place(&node == &outer ? nullptr : &node == &innermost ? &region.below : "
+        "&outer.below); placed_above(node); }",
+        _CANCELLED_WAITS,
+    ),
+    (
+        "a token looks at what is cancelled before it is placed",
+        _CANCELLED_WAITS,
+        "token.place(&innermost.below); if (innermost.cancelled()) "
+        "stop_requested.store(true, base::relaxed);",
+        "if (innermost.cancelled()) stop_requested.store(true, base::relaxed); "
+        "token.place(&innermost.below);",
         _CANCELLED_WAITS,
     ),
     (

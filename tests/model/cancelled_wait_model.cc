@@ -3,9 +3,9 @@
 // several wakers wakes them, and nobody touches the frame of a strand that goes on.
 //
 // The calls and their order are those of sched/park.cc (enqueue_findable, park_or_stop,
-// wake_if_cancelled), sched/stop.cc (announce_stop), sched/descent.cc, mutex.cc and future.h. A
-// thread is a vproc; a strand may go on in another thread than the one in which it began to wait. A
-// strand that nobody wakes shows as a deadlock.
+// wake_if_cancelled), sched/stop.cc (announce_stop), sched/descent.cc, cancel/observers.cc, mutex.cc
+// and future.h. A thread is a vproc; a strand may go on in another thread than the one in which it
+// began to wait. A strand that nobody wakes shows as a deadlock.
 #include "mortal.h"
 
 #include "nopal/base/count.h"
@@ -41,7 +41,12 @@ struct stack_below : join::descendant {
   stack_below() : join::descendant{kind::stack} {}
 };
 
-// A strand for each stack, `on`. Regions lie in `outer`.
+// A stop token that observes regions.
+struct token_below : join::descendant {
+  token_below() : join::descendant{kind::observer} {}
+};
+
+// A strand for each stack, `on`. Regions lie in `outer`, the innermost one in `region`.
 template <unsigned Stacks> struct strands_that_wait {
   sync::wait_word words[Stacks];
   stack_below stacks[Stacks];
@@ -50,10 +55,15 @@ template <unsigned Stacks> struct strands_that_wait {
   join::cancelable outer;
   join::cancelable region{&outer};
   join::cancelable other{&outer};
+  join::cancelable innermost{&region};
+  base::atomic<bool> stop_requested{false}; // of the token, if there is one
 
+  join::ancestor* placed_above(const join::cancelable& node) noexcept {
+    return &node == &outer ? nullptr : placed(&node == &innermost ? region : outer);
+  }
   join::ancestor* placed(join::cancelable& node) noexcept {
     if (!node.below.placed())
-      node.below.place(&node == &outer ? nullptr : placed(outer));
+      node.below.place(placed_above(node));
     return &node.below;
   }
 
@@ -74,7 +84,10 @@ template <unsigned Stacks> struct strands_that_wait {
     base::full_fence();
     bool found[Stacks]{};
     node.below.for_each_below([&](const join::descendant* each) {
-      found[static_cast<const stack_below*>(each) - stacks] = true;
+      if (each->tag() == join::descendant::kind::stack)
+        found[static_cast<const stack_below*>(each) - stacks] = true;
+      else
+        stop_requested.store(true, base::relaxed);
     });
     for (unsigned on = 0; on < Stacks; ++on)
       if (found[on])
@@ -157,6 +170,25 @@ struct both_wait : scenario<both_wait, 3>, strands_that_wait<2> {
       return cancel(outer);
     wait_for_ever(self, region);
   }
+};
+
+// A token begins to observe a region that a strand has just placed. It looks without a fence
+// (cancel/observers.cc).
+struct is_observed : scenario<is_observed, 3>, strands_that_wait<1> {
+  token_below token;
+
+  void thread(unsigned self) {
+    if (self == 0)
+      return wait_for_ever(0, innermost);
+    if (self == 1)
+      return cancel(outer);
+    while (!innermost.below.placed())
+      base::spin_pause();
+    token.place(&innermost.below);
+    if (innermost.cancelled())
+      stop_requested.store(true, base::relaxed);
+  }
+  void after() { check(stop_requested.load(base::relaxed), "a token has not seen the stop"); }
 };
 
 // A strand's wait ends, and with it the use of its stack and its region, while what the region lies
@@ -354,6 +386,7 @@ int main(int argc, char** argv) {
   models.random<two_cancel<true>>("two are cancelled, a strand waits");
   models.bounded<two_cancel<true>>("two are cancelled, a strand waits", 3);
   models.random<both_wait>("two wait in the region that is cancelled");
+  models.random<is_observed>("a token observes a region");
   models.random<region_ends<2>>("a region ends in the one that is cancelled");
   models.bounded<region_ends<2>>("a region ends in the one that is cancelled", 3);
   models.random<region_ends<3>>("the same, while another wakes the strand");

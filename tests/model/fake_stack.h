@@ -79,7 +79,9 @@ struct fake_marks {
            found == kClaimed;
   }
 
-  static bool claimed(std::uintptr_t at, std::uintptr_t = 0) noexcept { return of(at).load(base::relaxed) == kClaimed; }
+  static bool claimed(std::uintptr_t at, std::uintptr_t = 0) noexcept {
+    return of(at).load(base::relaxed) == kClaimed;
+  }
 
   static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to,
                                 std::uintptr_t = 0) noexcept {

@@ -25,6 +25,14 @@ template <int Threads, int Fibers> struct pool {
   base::atomic<int> taken{0};
   base::atomic<bool> searches{false}; // thread 1 does, or sleeps until work wakes it
 
+  // A thread waits for its region, whose strand waits for what others run.
+  sync::parking_place region;
+  base::atomic<bool> finished{false};
+
+  // arenas.cc
+  base::spin_lock arenas_lock;
+  base::handed_over<int> free_places{0};
+
   // spares.cc
   base::spin_lock lock;
   base::handed_over<int> lent_places{0};
@@ -99,6 +107,45 @@ template <int Threads, int Fibers> struct pool {
     base::full_fence();
     for (sync::parking_place& each : parking)
       each.wake(idle);
+  }
+
+  void lend_places(int number) noexcept {
+    const base::locked guard{arenas_lock};
+    free_places += number;
+  }
+  bool take_place() noexcept {
+    const base::locked guard{arenas_lock};
+    if (free_places <= 0)
+      return false;
+    free_places += -1;
+    return true;
+  }
+
+  // groups.cc; so many places of an arena are lent meanwhile. After that the pool ends.
+  void sleep_in_region(int places) noexcept {
+    while (!finished.load(base::acquire)) {
+      region.announce(idle);
+      base::full_fence();
+      if (finished.load(base::relaxed)) {
+        region.cancel(idle);
+        continue;
+      }
+      if (places != 0)
+        lend_places(places);
+      const bool lends = true; // whoever else searches
+      if (lends)
+        lend_spare();
+      region.wait(idle, for_ever);
+      take_spare_back();
+      if (places != 0)
+        lend_places(-places);
+    }
+    end_pool();
+  }
+  void finish_region() noexcept {
+    finished.store(true, base::release);
+    base::full_fence();
+    region.wake(idle);
   }
 
   // wake.cc
@@ -178,57 +225,20 @@ template <int Threads, int Fibers> struct pool {
   }
 };
 
-// A thread waits for its region, whose strand waits for what others run.
-struct region {
-  sync::parking_place parking;
-  base::atomic<bool> finished{false};
-
-  void finish(sync::idle_count& idle) noexcept {
-    finished.store(true, base::release);
-    base::full_fence();
-    parking.wake(idle);
-  }
-  template <class Lend, class TakeBack>
-  void wait(sync::idle_count& idle, Lend lend, TakeBack take_back) noexcept {
-    while (!finished.load(base::acquire)) {
-      parking.announce(idle);
-      base::full_fence();
-      if (finished.load(base::relaxed)) {
-        parking.cancel(idle);
-        continue;
-      }
-      lend();
-      parking.wait(idle, for_ever);
-      take_back();
-    }
-  }
-};
-
 // Thread 0 sleeps in its region until two fibers were taken. Thread 1 takes one of them; a spare
 // must take the other, in the place of thread 0.
 struct sleeps_in_region : scenario<sleeps_in_region, 4>, pool<4, 2> {
-  region own;
-
   void before() {
     in_pool[1] = in_pool[2] = true;
     resting = 1;
   }
   void search_here(unsigned self) noexcept {
     if (search_fibers(self, self == 2) && taken.fetch_add(1, base::acq_rel) == 1)
-      own.finish(idle);
+      finish_region();
   }
   void thread(unsigned self) {
-    if (self == 0) {
-      own.wait(
-          idle,
-          [this] {
-            const bool lends = true; // whoever else searches
-            if (lends)
-              lend_spare();
-          },
-          [this] { take_spare_back(); });
-      return end_pool();
-    }
+    if (self == 0)
+      return sleep_in_region(0);
     if (self == 1)
       return search_here(1);
     if (self == 2) {
@@ -246,10 +256,6 @@ struct sleeps_in_region : scenario<sleeps_in_region, 4>, pool<4, 2> {
 // was taken. Thread 1 is an active spare, for thread 2, which takes its place back. Thread 3 is a
 // spare that rests.
 struct place_of_arena : scenario<place_of_arena, 4>, pool<4, 1> {
-  region own;
-  base::spin_lock arenas_lock;
-  base::handed_over<int> free_places{0};
-
   void before() {
     in_pool[1] = in_pool[3] = true;
     active = 1;
@@ -257,17 +263,6 @@ struct place_of_arena : scenario<place_of_arena, 4>, pool<4, 1> {
     resting = 1;
     fibers[0].work.prepare();
     ready.add(&fibers[0]);
-  }
-  void lend_places(int number) noexcept {
-    const base::locked guard{arenas_lock};
-    free_places += number;
-  }
-  bool take_place() noexcept {
-    const base::locked guard{arenas_lock};
-    if (free_places <= 0)
-      return false;
-    free_places += -1;
-    return true;
   }
   waiter* visit() noexcept {
     if (!take_place())
@@ -287,22 +282,12 @@ struct place_of_arena : scenario<place_of_arena, 4>, pool<4, 1> {
   void search_arena(unsigned self) noexcept {
     if (search(self, true, [this] { return visit(); }, [this] { return has_work(); })) {
       lend_places(1);
-      own.finish(idle);
+      finish_region();
     }
   }
   void thread(unsigned self) {
     if (self == 0) {
-      own.wait(
-          idle,
-          [this] {
-            lend_places(1);
-            lend_spare();
-          },
-          [this] {
-            take_spare_back();
-            lend_places(-1);
-          });
-      end_pool();
+      sleep_in_region(1);
     } else if (self == 2) {
       take_spare_back();
     } else if (self == 1 || begin_spare()) {
@@ -321,7 +306,6 @@ template <how How> struct pinned_action : scenario<pinned_action<How>, 3>, pool<
   base::atomic<bool> bound{false};
   base::count blocked;
   base::atomic<bool> stood_in{false};
-  sync::parking_place region;
 
   void before() { this->in_pool[2] = true; }
   void unpin_actions() noexcept {
@@ -344,7 +328,7 @@ template <how How> struct pinned_action : scenario<pinned_action<How>, 3>, pool<
       blocked.add();
     if (How == how::sleeps) {
       bound.store(true, base::relaxed);
-      region.announce(this->idle);
+      this->region.announce(this->idle);
     }
     if (How == how::stood_in)
       stood_in.store(true, base::seq_cst);
@@ -359,7 +343,7 @@ template <how How> struct pinned_action : scenario<pinned_action<How>, 3>, pool<
   }
   void after() {
     if (How == how::sleeps)
-      region.cancel(this->idle);
+      this->region.cancel(this->idle);
     this->check_end();
   }
 };

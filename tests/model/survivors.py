@@ -90,8 +90,6 @@ REASONS = {
     (_PARKING, _WAKE, 0, "release"): _COUNT_FIRST,
     (_PROCESS_QUEUE, _LAST, 0, "release"): _FENCE_BEFORE,
     (_PROCESS_QUEUE, _LAST, 0, "relaxed"): _FENCE_BEFORE,
-    (_DESCENT, "bool placed() const noexcept { return above_.load(base::acquire) != nullptr; }", 0,
-     "relaxed"): "A strand that sees the place passes a full fence before it looks at the count.",
     (_DESCENT, "return above_.store(nothing_above(), base::release);", 0,
      "relaxed"): "Where nothing is above there is nothing to see.",
 }

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Checks that the core, each file, each function and each line stay small.
 
-usage: sizes.py ROOT CORE_LINES IO_LINES PROCESS_LINES FILE_LINES FUNCTION_LINES LINE_COLUMNS
+usage: sizes.py ROOT CORE_LINES IO_LINES PROCESS_LINES MAPPED_LINES FILE_LINES FUNCTION_LINES
+       LINE_COLUMNS
 
-The core is nopal/ without nopal/io.h, nopal/io/ and nopal/process/, which have limits of their own.
+The core is nopal/ without nopal/io.h, nopal/io/, nopal/process/, nopal/mapped/ and what arch/ has for
+the last, which have limits of their own.
 """
 
 import ast
@@ -100,27 +102,24 @@ def check_file(path, text, file_lines, function_lines, columns):
 
 
 def check(root, *limits):
-    core_lines, io_lines, process_lines, file_lines, function_lines, columns = map(int, limits)
-    problems, core, io, process = [], 0, 0, 0
+    most = dict(zip(("core", "io", "process", "mapped"), map(int, limits)))
+    file_lines, function_lines, columns = map(int, limits[4:])
+    problems, lines = [], dict.fromkeys(most, 0)
     for path in tree.code_files(root):
         text = tree.read(root, path)
         problems += check_file(path, text, file_lines, function_lines, columns)
-        if path.startswith("nopal/process/") and path.endswith(tree.CPP):
-            process += text.count("\n")
-        elif re.match(r"nopal/io[./]", path) and path.endswith(tree.CPP):
-            io += text.count("\n")
-        elif path.startswith("nopal/") and path.endswith(tree.CPP):
-            core += text.count("\n")
-    if core > core_lines:
-        problems.append(f"nopal/: {core} lines without io and process/, more than {core_lines}")
-    if io > io_lines:
-        problems.append(f"nopal/io: {io} lines, more than {io_lines}")
-    if process > process_lines:
-        problems.append(f"nopal/process/: {process} lines, more than {process_lines}")
+        if path.startswith("nopal/") and path.endswith(tree.CPP):
+            part = re.match(r"nopal/(?:(io)[./]|(process|mapped)/|arch/\w*(mapped))", path)
+            lines[next(filter(None, part.groups())) if part else "core"] += text.count("\n")
+    for part, count in lines.items():
+        if count > most[part]:
+            name = "nopal/: " if part == "core" else f"nopal/{part}: "
+            rest = " without io, process and mapped/" if part == "core" else ""
+            problems.append(f"{name}{count} lines{rest}, more than {most[part]}")
     return problems
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 8:
+    if len(sys.argv) != 9:
         sys.exit(__doc__)
     tree.report(check(*sys.argv[1:]), len(tree.code_files(sys.argv[1])))

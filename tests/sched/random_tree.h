@@ -5,11 +5,10 @@
 
 #include "nopal/cancel.h"
 #include "nopal/loop.h"
-#include "tests/api/support.h"
+#include "tests/api/first_seed.h"
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <thread>
 #include <tuple>
 
@@ -247,25 +246,11 @@ private:
   }
 };
 
-// Returns the first seed in [first, last) whose program does not compute the same with forks as
-// with calls; `last` if there is none.
-inline std::uint64_t first_difference(std::uint64_t first, std::uint64_t last, int depth) {
-  for (std::uint64_t seed = first; seed < last; ++seed)
-    if (program<with_forks>::run(seed, depth) != program<with_calls>::run(seed, depth))
-      return seed;
-  return last;
+// Whether the program does not compute the same with forks as with calls.
+inline bool differs(std::uint64_t seed, int depth) {
+  return program<with_forks>::run(seed, depth) != program<with_calls>::run(seed, depth);
 }
-
-// The same in a process of its own with these options.
-inline std::optional<std::uint64_t> first_difference_with(const nopal::options& asked, bool forced,
-                                                          std::uint64_t first, std::uint64_t last,
-                                                          int depth) {
-  return apart([=] {
-    nopal::configure(asked);
-    if (forced)
-      nopal::vproc::force_steals(first + asked.num_workers);
-    return first_difference(first, last, depth);
-  });
-}
+inline constexpr auto first_difference = first_seed<differs>;
+inline constexpr auto first_difference_with = first_seed_with<differs>;
 
 } // namespace nopal_test

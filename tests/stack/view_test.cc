@@ -40,8 +40,8 @@ struct mapping {
   int calls = 0;
 
   void show(chains& in, stack::stack_id leaf) {
-    view::list(leaf, low, [&](stack::stack_id stack) -> view::segment& { return in.of(stack); },
-               next);
+    view::list(
+        leaf, low, [&](stack::stack_id stack) -> view::segment& { return in.of(stack); }, next);
     calls = 0;
     view::change(now, next, end,
                  [this](std::uintptr_t from, std::uintptr_t to, stack::stack_id stack) {
