@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Known bugs of views (nopal/stack/view.h) for calibrate.py: rows of its table."""
+"""Known bugs of views (nopal/stack/view.h) for calibrate.py: rows as in known_bugs.py."""
 
 _VIEWS = "tests/model/views_model.cc"
 _PARTS = "nopal/stack/view_parts.h"
