@@ -10,13 +10,14 @@ namespace nopal::model {
 inline constexpr int none = -1;
 inline constexpr std::size_t most_functions = 8;
 
-// A call of a function. Its steps: f1 forks the call 1, c2 calls the call 2, j joins; then it
-// returns.
+// A call of a function. Its steps: f1 forks the call 1, c2 calls the call 2, j joins, w waits; then
+// it returns.
 struct call {
   int caller;
   std::uintptr_t units; // of its frame
   const char* steps;
 };
+constexpr bool calls(char step) noexcept { return step == 'f' || step == 'c'; }
 // What lies in a frame, from its lowest unit upwards, each beside 0.
 inline constexpr std::uintptr_t name_at = 0;
 inline constexpr std::uintptr_t step_at = 1;
@@ -33,9 +34,9 @@ struct callee {
 constexpr callee find(int wanted, const call& by) noexcept {
   std::uintptr_t result_at = results_at;
   for (const char* step = by.steps;; ++step)
-    if (*step != 'j' && *++step - '0' == wanted)
-      return {step[-1], result_at};
-    else if (*step != 'j')
+    if (calls(step[0]) && step[1] - '0' == wanted)
+      return {step[0], result_at};
+    else if (calls(step[0]))
       ++result_at;
 }
 
@@ -58,6 +59,10 @@ struct lower_and_higher {
                                    {3, 5, ""},
                                    {0, 5, ""},
                                    {0, 5, ""}};
+};
+// Main paths and children wait once the fork above them is taken.
+struct waits {
+  static constexpr call calls[] = {{none, 5, "f1wc2wj"}, {0, 3, "w"}, {0, 6, "f3wj"}, {2, 4, "w"}};
 };
 // Both children of 0 fork.
 struct tree {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Known bugs of views (nopal/stack/view.h) for calibrate.py: rows of its table."""
+"""Known bugs of views (nopal/stack/view.h) for calibrate.py: rows as in known_bugs.py."""
 
 _VIEWS = "tests/model/views_model.cc"
 _PARTS = "nopal/stack/view_parts.h"
@@ -25,6 +25,20 @@ BUGS = (
         _VIEWS,
         "show(own, main_path.home);",
         "",
+    ),
+    bug(
+        "a strand that waited goes on, and its process shows what its last strand saw",
+        _VIEWS,
+        "show(own, own.stack); own.pointer = strand.pointer;",
+        "own.pointer = strand.pointer;",
+    ),
+    bug(
+        "a strand is ready before it has left its stack",
+        _VIEWS,
+        "retire(strand.on, strand.pointer); fiber* none_waits = nullptr;",
+        "if (ready.load(base::relaxed) == nullptr) { ready.store(&strand, base::release); "
+        "retire(strand.on, strand.pointer); return none; } "
+        "retire(strand.on, strand.pointer); fiber* none_waits = nullptr;",
     ),
     bug(
         "a stack that is shown counts as shown however far down it reaches",
@@ -90,7 +104,7 @@ BUGS = (
     bug(
         "a stack begins while a reclaimer still gives its pages back",
         _VIEWS,
-        "if (reuse(pooled + 1, nullptr)) return pooled + 1;",
+        "if (reuse(pooled + 1, {})) return pooled + 1;",
         "return pooled + 1;",
     ),
     # The orders that hand segments and frames to a thief and to the last strand.

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// Models of views (stack/view.h): workers that are processes play fork-join programs, and see the
-// stacks of their strand's ancestors as one.
+// Models of views (stack/view.h): workers that are processes play fork-join programs (calls.h).
 //
 // Each frame is written through the view of the worker that runs it. At each step a strand looks at
 // the frames of all its ancestors through its worker's view, and compares what the worker shows
-// with what the stacks say (V1). A page has four units, and frames do not end where pages do, so a
-// frame shares a page with the child below it (V3). A unit that two workers use without an order
-// between them is a race; what is left or given back is 0, and nobody may read it. A function goes
-// on at the step that its frame says, and a child writes its result into its caller's frame.
+// with what the stacks say (V1). A page has four units; a frame shares one with the child below it
+// (V3). A unit that two workers use without an order between them is a race; what is left or given
+// back is 0, and nobody may read it. A function goes on at the step that its frame says, and a
+// child writes its result into its caller's frame.
 //
 // Covered: a frame that is stolen twice, its joins by each strand; thieves of thieves, four stacks
 // deep; a stack that begins lower and higher than before; dead pages that are given back at once,
-// or by others while thieves have the ancestors mapped; a reclaimer that joins.
+// or by others while thieves have the ancestors mapped; reclaimers that go on; strands that wait.
 //
 // The calls and their order are those of sched/schedule.cc (resume, child_ended), sched/forks.cc
-// (child_returned, main_path_waits), sched/views.cc, sched/steal.cc (reclaim_stacks),
-// join/scope_frame.cc (complete), stack/stack.cc (take, release) and stack/pages.cc (retire).
+// (child_returned, main_path_waits), sched/park.cc (strand_waits, run), sched/views.cc,
+// sched/steal.cc (reclaim_stacks), join/scope_frame.cc (complete), stack/stack.cc (take, release)
+// and stack/pages.cc (retire).
 #include "calls.h"
 #include "harness.h"
 
@@ -51,6 +51,11 @@ struct scope {
   base::handed_over<stack_id> home{no_stack};
   base::handed_over<std::uintptr_t> low{0};
 };
+struct fiber {
+  int function = none;
+  base::handed_over<stack_id> on{no_stack};
+  base::handed_over<std::uintptr_t> pointer{0};
+};
 struct fork_record {
   using frame_type = scope;
 };
@@ -75,7 +80,8 @@ struct process {
   deque::public_ring<fork_record, 4> ring;
 };
 
-enum class dead_pages { go_at_once, go_later };
+enum class dead_pages { at_once, later };
+using enum dead_pages;
 
 template <class Program, int Workers, dead_pages Dead>
 struct views : scenario<views<Program, Workers, Dead>, Workers> {
@@ -83,6 +89,8 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
   base::free_list pool;
   process workers[Workers];
   scope scopes[most_functions];
+  fiber fibers[most_functions];
+  base::atomic<fiber*> ready{nullptr};
   fork_record records[most_functions];
   base::atomic<bool> over{false};
 
@@ -103,7 +111,7 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
   void before() {
     pool.open(stacks, sizeof stacks[0]);
     for (std::size_t i = 0; i < std::size(Program::calls); ++i)
-      scopes[i].function = static_cast<int>(i);
+      scopes[i].function = fibers[i].function = static_cast<int>(i);
   }
 
   void thread(unsigned self) {
@@ -114,7 +122,7 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
       run(own, enter(own, 0));
     }
     while (!over.load(base::relaxed)) {
-      int function = none;
+      int function = go_on(own);
       for (unsigned i = 1; i < Workers && function == none; ++i)
         function = steal(own, workers[(self + i) % Workers]);
       if (function == none)
@@ -144,8 +152,7 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
   }
   void write(const process& own, std::uintptr_t address, int value) noexcept {
     unit(own, address) = value;
-    const std::size_t number = (address - low) / page;
-    at(own.shows[number]).resident[number] = true;
+    at(own.shows[(address - low) / page]).resident[(address - low) / page] = true;
   }
   void look(const process& own, int function) noexcept {
     for (std::uintptr_t address = own.pointer; address < end; ++address)
@@ -186,7 +193,7 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
   }
   stack_id acquire() noexcept {
     for (std::uint32_t pooled; (pooled = pool.take()) != base::free_list::none;)
-      if (reuse(pooled + 1, nullptr))
+      if (reuse(pooled + 1, {}))
         return pooled + 1;
     const std::uint32_t number = pool.create(most_stacks);
     check(number != base::free_list::none, "there are more stacks than the program needs");
@@ -200,19 +207,19 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
     memory& of = at(left);
     const std::uintptr_t high = from & ~(page - 1);
     stack::charge charged{0, true};
-    if (Dead == dead_pages::go_later)
+    if (Dead == later)
       charged = {static_cast<std::uint32_t>((high - low) / page), false};
     else
       discard(of, low, high);
     of.retired.retire(high, charged);
   }
-  bool reuse(stack_id wanted, scope* main_path) noexcept {
+  bool reuse(stack_id wanted, stack::handoff to_do) noexcept {
     stack::charge charged;
-    return at(wanted).retired.reuse({main_path, main_path != nullptr ? this : nullptr}, charged);
+    return at(wanted).retired.reuse(to_do, charged);
   }
   // Returns the function that goes on, or none.
   int reclaim(process& own) noexcept {
-    if (Dead == dead_pages::go_at_once)
+    if (Dead == at_once)
       return none;
     for (stack_id stack = 1; stack <= pool.created(); ++stack) {
       memory& found = at(stack);
@@ -227,6 +234,8 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
         pool.put(static_cast<std::uint32_t>(stack - 1));
         continue;
       }
+      if (to_do.group == nullptr)
+        return go_on(own, *static_cast<fiber*>(to_do.frame));
       scope& main_path = *static_cast<scope*>(to_do.frame);
       show(own, main_path.home);
       return joined(own, main_path.function);
@@ -246,7 +255,9 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
     const char* const now = code(function).steps + number - 1;
     if (*now == '\0')
       return leave(own, function);
-    write(own, lows[function] + step_at, number + (*now == 'j' ? 1 : 2));
+    write(own, lows[function] + step_at, number + (calls(*now) ? 2 : 1));
+    if (*now == 'w')
+      return own.ring.empty() ? wait(own, fibers[function]) : function;
     if (*now == 'j')
       return scopes[function].join.steals() == 0 ? function : main_path_waits(own, function);
     const int child = now[1] - '0';
@@ -286,9 +297,8 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
       return ends.caller;
     base::spin_pause(); // thieves come
     std::uintptr_t split = 0;
-    if (own.ring.withdraw(&records[function], split))
-      return ends.caller;
-    return child_ended(own, ends.caller);
+    return own.ring.withdraw(&records[function], split) ? ends.caller
+                                                        : child_ended(own, ends.caller);
   }
   void publish(process& own, int function, fork_record& fork) noexcept {
     scope& of = scopes[function];
@@ -327,7 +337,7 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
     scope& of = scopes[function];
     check(read(own, lows[function] + name_at) == function + 1, "a scope's frame is not seen");
     const stack_id home = view::home(own.leaf, lows[function], segments());
-    if (!reuse(home, &of))
+    if (!reuse(home, {&of, this}))
       return none;
     of.join.reset();
     if (own.stack != home && own.stack != no_stack)
@@ -337,10 +347,36 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
     own.pointer = lows[function];
     return function;
   }
-};
 
-constexpr dead_pages at_once = dead_pages::go_at_once;
-constexpr dead_pages later = dead_pages::go_later;
+  // A strand without open forks waits, and is ready at once; if another one is ready, it goes on.
+  int wait(process& own, fiber& strand) noexcept {
+    strand.on = own.stack;
+    strand.pointer = own.pointer;
+    own.stack = no_stack;
+    retire(strand.on, strand.pointer);
+    fiber* none_waits = nullptr;
+    if (ready.compare_exchange_strong(none_waits, &strand, base::release, base::relaxed))
+      return none;
+    return go_on(own, strand);
+  }
+  int go_on(process& own) noexcept {
+    fiber* strand = ready.load(base::relaxed);
+    return strand != nullptr &&
+                   ready.compare_exchange_strong(strand, nullptr, base::acquire, base::relaxed)
+               ? go_on(own, *strand)
+               : none;
+  }
+  int go_on(process& own, fiber& strand) noexcept {
+    if (!reuse(strand.on, {&strand, nullptr}))
+      return none;
+    if (own.stack != no_stack)
+      release(own.stack);
+    own.stack = strand.on;
+    show(own, own.stack);
+    own.pointer = strand.pointer;
+    return strand.function;
+  }
+};
 
 } // namespace
 } // namespace nopal::model
@@ -350,6 +386,8 @@ int main(int argc, char** argv) {
   runner models{argc, argv};
   models.random<views<lower_and_higher, 2, at_once>>("views: lower and higher, two workers");
   models.random<views<lower_and_higher, 3, later>>("views: lower and higher, reclaimed");
+  models.random<views<waits, 3, at_once>>("views: strands wait");
+  models.random<views<waits, 3, later>>("views: strands wait, reclaimed");
   models.random<views<stolen_twice, 3, at_once>>("views: a frame stolen twice");
   models.random<views<stolen_twice, 3, later>>("views: a frame stolen twice, reclaimed");
   models.random<views<thieves_of_thieves, 3, at_once>>("views: thieves of thieves");
