@@ -4,7 +4,6 @@
 
 #include "nopal/fibers/timed.h"
 #include "nopal/io/events.h"
-#include "nopal/sched/park.h"
 #include "nopal/vproc/worker.h"
 
 #include <poll.h>

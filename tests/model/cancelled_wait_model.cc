@@ -3,8 +3,8 @@
 // several wakers wakes them, and nobody touches the frame of a strand that goes on.
 //
 // The calls and their order are those of sched/park.cc (enqueue_findable, park_or_stop,
-// wake_if_cancelled), sched/stop.cc (announce_stop), sched/descent.cc, cancel/observers.cc, mutex.cc
-// and future.h. A thread is a vproc; a strand may go on in another thread than the one in which it
+// wake_if_cancelled), sched/stop.cc (announce_stop), sched/descent.cc, observers.cc, mutex.cc and
+// future.h. A thread is a vproc; a strand may go on in another thread than the one in which it
 // began to wait. A strand that nobody wakes shows as a deadlock.
 #include "mortal.h"
 
@@ -39,11 +39,6 @@ void make_ready(fiber* strand) noexcept {
 
 struct stack_below : join::descendant {
   stack_below() : join::descendant{kind::stack} {}
-};
-
-// A stop token that observes regions.
-struct token_below : join::descendant {
-  token_below() : join::descendant{kind::observer} {}
 };
 
 // A strand for each stack, `on`. Regions lie in `outer`, the innermost one in `region`.
@@ -172,10 +167,9 @@ struct both_wait : scenario<both_wait, 3>, strands_that_wait<2> {
   }
 };
 
-// A token begins to observe a region that a strand has just placed. It looks without a fence
-// (cancel/observers.cc).
+// A stop token begins to observe a region that a strand has just placed. It looks without a fence.
 struct is_observed : scenario<is_observed, 3>, strands_that_wait<1> {
-  token_below token;
+  join::descendant token{join::descendant::kind::observer};
 
   void thread(unsigned self) {
     if (self == 0)

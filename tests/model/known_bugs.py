@@ -265,15 +265,6 @@ BUGS = (
         _CANCELLED_WAITS,
     ),
     (
-        "a token looks at what is cancelled before it is placed",
-        _CANCELLED_WAITS,
-        "token.place(&innermost.below); if (innermost.cancelled()) "
-        "stop_requested.store(true, base::relaxed);",
-        "if (innermost.cancelled()) stop_requested.store(true, base::relaxed); "
-        "token.place(&innermost.below);",
-        _CANCELLED_WAITS,
-    ),
-    (
         "a region that ends stays below the one that it lies in",
         "nopal/join/cancelable.h",
         "if (below.placed()) [[unlikely]] below.remove();",
