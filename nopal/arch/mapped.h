@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the room mapped needs in assembly: system calls that are never trapped, and clones whose
-// sides go on on different stacks. All these instructions lie in one small range of addresses, which
-// the filter of system calls lets through.
+// sides go on on different stacks. All these instructions lie in one small range of addresses,
+// which the filter of system calls lets through.
 #pragma once
 
 #include "nopal/config.h"

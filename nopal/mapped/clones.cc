@@ -23,6 +23,7 @@
 #include <sys/prctl.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 namespace nopal::mapped {
 namespace {
@@ -59,7 +60,11 @@ private:
   bool has_area_ = false;
 };
 
+// The kernel refuses it also while another thread executes a program. Then this one ends here.
 void must_have_begun(long process) noexcept {
+  constexpr timespec while_executing{1, 0};
+  if (process < 0)
+    raw(SYS_nanosleep, &while_executing, nullptr);
   if (process < 0)
     base::die("the kernel refuses a process (error %ld); raise the limit on processes (ulimit -u)",
               -process);

@@ -102,7 +102,7 @@ bool take_notice(request& wanted, int pid) noexcept {
 }
 
 void attend_to_ends(const siginfo_t& notice) noexcept {
-  const bool of_a_child = notice.si_code > 0 && !is_ours(notice.si_pid);
+  const bool of_a_child = is_an_end(notice) && !is_ours(notice.si_pid);
   for_each_member([&](member& each) {
     const int pid = each.pid.load(base::relaxed);
     if (&each == own().self || pid <= 0) // another thread has seen its end
@@ -118,12 +118,11 @@ void attend_to_ends(const siginfo_t& notice) noexcept {
       end_as(pid, end.si_status);
     leave_seat(each, pid);
   });
-  // A second notice is lost while one waits to be delivered.
-  if (notice.si_code <= 0 || !actions[SIGCHLD].calls() ||
-      !(of_a_child || some_forked(of_child::has_ended)))
+  if (!actions[SIGCHLD].calls() || !(of_a_child || some_forked(of_child::has_ended)))
     return;
   siginfo_t child = notice;
   child.si_signo = SIGCHLD;
+  child.si_code = of_a_child ? notice.si_code : CLD_EXITED;
   raw(SYS_rt_sigqueueinfo, own().pid, SIGCHLD, &child);
 }
 
@@ -201,12 +200,14 @@ void note_child(long pid) noexcept {
 }
 void forget_children() noexcept { forget_child(0, layout::arena); }
 
+// While one notice waits to be delivered a second is lost, so each is taken for all.
 void on_notice(int signal, siginfo_t* info, void* context) {
   catch_up();
-  if (info->si_code <= 0 || info->si_code == SI_KERNEL)
-    return is_ours(info->si_pid) ? void() : call_action(signal, info, context);
   if (own().is_first)
     attend_to_ends(*info);
+  const bool sent = info->si_code <= 0 || info->si_code == SI_KERNEL;
+  if (sent && !is_ours(info->si_pid))
+    call_action(signal, info, context);
 }
 
 } // namespace nopal::mapped

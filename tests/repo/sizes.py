@@ -4,8 +4,8 @@
 usage: sizes.py ROOT CORE_LINES IO_LINES PROCESS_LINES MAPPED_LINES FILE_LINES FUNCTION_LINES
        LINE_COLUMNS
 
-The core is nopal/ without nopal/io.h, nopal/io/, nopal/process/, nopal/mapped/ and what arch/ has for
-the last, which have limits of their own.
+The core is nopal/ without nopal/io.h, nopal/io/, nopal/process/, nopal/mapped/ and what arch/ has
+for the last, which have limits of their own.
 """
 
 import ast

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: MIT
+// A program that is compiled with a sanitizer of memory.
+int main() { return 0; }
