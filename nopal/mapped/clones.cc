@@ -63,11 +63,11 @@ private:
 // The kernel refuses it also while another thread executes a program. Then this one ends here.
 void must_have_begun(long process) noexcept {
   constexpr timespec while_executing{1, 0};
-  if (process < 0)
-    raw(SYS_nanosleep, &while_executing, nullptr);
-  if (process < 0)
-    base::die("the kernel refuses a process (error %ld); raise the limit on processes (ulimit -u)",
-              -process);
+  if (process >= 0)
+    return;
+  raw(SYS_nanosleep, &while_executing, nullptr);
+  base::die("the kernel refuses a process (error %ld); raise the limit on processes (ulimit -u)",
+            -process);
 }
 
 void become_twin(long process, void* partner) {
