@@ -17,7 +17,7 @@ _DESCENT = "nopal/join/descent.h"
 _PROCESS_QUEUE = "nopal/process/transport/queue.h"
 
 _CANCEL = "if (state_.compare_exchange_strong(from, awake, base::acquire, base::acquire))"
-_WAKE = "while (!state_.compare_exchange_strong(seen, notified, base::acq_rel, base::relaxed));"
+_WAKE = "if (state_.compare_exchange_strong(seen, notified, base::acq_rel, base::relaxed))"
 _MARK = (
     "if (mark_.compare_exchange_strong(unmarked, word, base::acq_rel, base::acquire))"
 )
