@@ -16,7 +16,7 @@ _CANCELABLE = "nopal/join/cancelable.h"
 _DESCENT = "nopal/join/descent.h"
 _PROCESS_QUEUE = "nopal/process/transport/queue.h"
 
-_CANCEL = "if (state_.compare_exchange_strong(from, awake, base::acquire, base::acquire))"
+_CANCEL = "if (state_.compare_exchange_strong(from, awake, base::acquire, base::acquire)) {"
 _WAKE = "if (state_.compare_exchange_strong(seen, notified, base::acq_rel, base::relaxed))"
 _MARK = (
     "if (mark_.compare_exchange_strong(unmarked, word, base::acq_rel, base::acquire))"
