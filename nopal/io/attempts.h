@@ -4,7 +4,6 @@
 #pragma once
 
 #include "nopal/base/os.h"
-#include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/io/descriptor.h"
 #include "nopal/io/events.h"
@@ -76,7 +75,6 @@ private:
 
   static void wait_after(descriptor& used, int fd, entry& own, direction where, std::uint32_t seen,
                          clock::time_point until) {
-    base::happens_before(&used); // the call that has just failed, before a close by another strand
     const bool strand = vproc::on_strand();
     if (strand && !used.watched_.load(base::relaxed)) {
       own.more_than_data.store(false, base::relaxed); // of a descriptor that had this number

@@ -2,7 +2,6 @@
 // Opening, closing, reading and writing.
 #include "nopal/io/descriptor.h"
 
-#include "nopal/base/sanitizer.h"
 #include "nopal/io/events.h"
 
 #include <fcntl.h>
@@ -46,7 +45,6 @@ void descriptor::close() noexcept {
     return;
   if (watched)
     forget(fd);
-  base::happens_after(this);
   ::close(fd);
   wake_all(fd);
 }

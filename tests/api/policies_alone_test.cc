@@ -130,32 +130,4 @@ TEST(policies_alone, to_block_uses_no_share) {
   EXPECT_LT(used, blocked / 2);
 }
 
-// The fiber that has used least for its share goes first. So what two have used for their shares
-// never differs by more than a turn.
-TEST(policies_alone, shares_are_kept) {
-  nopal::proportional_share by_shares;
-  double used[2] = {};
-  double longest_of[2] = {};
-  std::atomic<int> turns{0}; // a stand-in may run one fiber beside the other
-  nopal::run(by_shares, [&] {
-    for (const int which : {0, 1})
-      nopal::spawn([&, which] {
-        by_shares.set_share(which == 0 ? 3 : 1);
-        nopal::yield();
-        const double before_all = by_shares.used();
-        while (turns++ < 400) {
-          for (int i = 0; i < 500; ++i)
-            fib(5);
-          nopal::yield();
-          const double now = by_shares.used() - before_all;
-          longest_of[which] = std::max(longest_of[which], now - used[which]);
-          used[which] = now;
-        }
-      });
-  });
-  const double longest = std::max(longest_of[0], longest_of[1]);
-  EXPECT_GT(used[0], 2 * used[1] - 4 * longest);
-  EXPECT_NEAR(used[0] / 3, used[1], 2 * longest);
-}
-
 } // namespace nopal_test

@@ -16,8 +16,9 @@ _CANCELABLE = "nopal/join/cancelable.h"
 _DESCENT = "nopal/join/descent.h"
 _PROCESS_QUEUE = "nopal/process/transport/queue.h"
 
-_CANCEL = "if (state_.compare_exchange_strong(from, awake, base::acquire, base::acquire))"
-_WAKE = "while (!state_.compare_exchange_strong(seen, notified, base::acq_rel, base::relaxed));"
+_CANCEL = "if (state_.compare_exchange_strong(from, awake, base::acquire, base::acquire)) {"
+_SETTLE = "if (!state_.compare_exchange_strong(expected, as, base::acquire, base::acquire))"
+_WAKE = "if (state_.compare_exchange_strong(seen, notified, base::acq_rel, base::relaxed))"
 _MARK = (
     "if (mark_.compare_exchange_strong(unmarked, word, base::acq_rel, base::acquire))"
 )
@@ -86,6 +87,7 @@ REASONS = {
         "a success reads the first value, which nothing was written before; GCC 12 wants its order "
         "not below the failure's"
     ),
+    (_PARKING, _SETTLE, 0, "relaxed"): _OWN_STORE,
     (_PARKING, _CANCEL, 0, "relaxed"): _OWN_STORE,
     (_PARKING, _WAKE, 0, "release"): _COUNT_FIRST,
     (_PROCESS_QUEUE, _LAST, 0, "release"): _FENCE_BEFORE,
