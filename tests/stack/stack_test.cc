@@ -116,9 +116,9 @@ TEST_F(stacks, belong_to_one_at_a_time) {
 }
 
 // How many pages a stack gives back when it is left; the budget is 0.
-std::uint64_t returned_by(std::uintptr_t retired_below) {
+std::uint64_t returned_by(stack_id left, std::uintptr_t retired_below) {
   const std::uint64_t before = stack::measure().pages_returned;
-  stack::retire(at_, retired_below);
+  stack::retire(left, retired_below);
   return stack::measure().pages_returned - before;
 }
 
@@ -128,14 +128,14 @@ TEST_F(stacks, pages_below_a_frame_go_back_and_those_above_stay) {
   std::memset(reinterpret_cast<void*>(stack::bottom(a)), 7, kBytes);
   const stack::usage before = stack::measure();
   const std::size_t below = kBytes / kPage - 10;
-  EXPECT_EQ(returned_by(frame), below);
+  EXPECT_EQ(returned_by(a, frame), below);
   EXPECT_EQ(stack::measure().resident_pages, before.resident_pages - below);
   EXPECT_EQ(stack::measure().unmaps, before.unmaps + 1);
   EXPECT_EQ(*reinterpret_cast<char*>(frame), 7);
   EXPECT_EQ(*reinterpret_cast<char*>(frame - 100), 7) << "the frame's own page stays";
   EXPECT_EQ(stack::measure().counts, before.counts) << "nobody asks how many there are";
   EXPECT_EQ(*reinterpret_cast<char*>(stack::bottom(a)), 0);
-  EXPECT_EQ(returned_by(stack::bottom(a) + 1), 0u) << "nothing lies below that";
+  EXPECT_EQ(returned_by(a, stack::bottom(a) + 1), 0u) << "nothing lies below that";
   stack::release(a);
   EXPECT_EQ(stack::measure().resident_pages, before.resident_pages - kBytes / kPage)
       << "a pooled stack has none";
