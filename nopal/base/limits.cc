@@ -149,6 +149,8 @@ bool handles_signals() noexcept {
   std::size_t others = number_in(kStatus, "SigCgt: %zx", SIZE_MAX);
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT})
     others &= ~(std::size_t{1} << (signal - 1));
+  if (shared != nullptr)
+    others &= ~(std::size_t{1} << (shared->notice_signal - 1));
   for (int signal = __SIGRTMIN; signal < SIGRTMIN; ++signal) // the C library's own
     others &= ~(std::size_t{1} << (signal - 1));
   return others != 0;

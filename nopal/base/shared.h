@@ -23,6 +23,8 @@ struct sharing {
                     bool populate) noexcept;
   std::uintptr_t view_end;
   std::size_t view_room;
+  // The signal with which the processes tell each other something: handled, but not the program's.
+  int notice_signal;
   // Calls see(pid, to) with the system's number of each process.
   void (*for_each_process)(void (*see)(int pid, void* to), void* to) noexcept;
 };

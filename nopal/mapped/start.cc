@@ -39,8 +39,8 @@ void for_each_process(void (*see)(int pid, void* to), void* to) noexcept {
   for_each_member([=](const member& each) { see(each.pid.load(base::relaxed), to); });
 }
 
-constexpr base::sharing kSharing{become_process, map_again, layout::view_end, layout::view_room,
-                                 for_each_process};
+constexpr base::sharing kSharing{become_process,    map_again,     layout::view_end,
+                                 layout::view_room, notice_signal, for_each_process};
 
 // The C library has not begun: there is no getenv.
 bool is_switched_off(const char* const* environment) noexcept {

@@ -38,10 +38,6 @@ struct shown {
   std::size_t now_room = 0, next_room = 0;
   stack_id leaf = no_stack;
 
-  ~shown() {
-    std::free(now.all);
-    std::free(next.all);
-  }
   void make_room(std::size_t count) noexcept {
     if (count <= next_room)
       return;
@@ -56,7 +52,16 @@ struct shown {
     leaf = shows;
   }
 };
-thread_local shown mine;
+thread_local constinit shown mine;
+// Frees the room when a thread ends, though destructors of other objects may fork after that.
+struct room_of_thread {
+  ~room_of_thread() {
+    std::free(mine.now.all);
+    std::free(mine.next.all);
+    mine = {};
+  }
+};
+thread_local const room_of_thread room;
 
 alignas(64) base::atomic<std::uint64_t> shows{0};
 base::atomic<std::uint64_t> maps{0};
@@ -102,6 +107,7 @@ std::uintptr_t top(stack_id stack) noexcept { return entry_of(stack).top; }
 void show(stack_id leaf) noexcept {
   if (!is_viewed(leaf))
     return;
+  static_cast<void>(&room);
   mine.make_room(parts_of(leaf, entry_of));
   list(leaf, where.low, entry_of, mine.next);
   change(mine.now, mine.next, where.end, map);

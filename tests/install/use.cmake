@@ -99,7 +99,7 @@ function(use_components)
   set(here -D CMAKE_PREFIX_PATH=${prefix})
   configure(${found} OPTIONS ${here} "-D COMPONENTS=nopal,process")
   configure(${found} OPTIONS ${here} "-D COMPONENTS=split"
-    FAILS "no component split; it has nopal, shared, process, process_openmpi and process_mpich")
+    FAILS "no component split; it has nopal, shared, mapped, process, process_openmpi and")
   configure(${found} OPTIONS ${here} "-D COMPONENTS=process,another"
     FAILS "Nopal has no component another")
   if(NOT SHARED)
@@ -228,7 +228,8 @@ function(use_package)
     set(libdir lib/${ARCHITECTURE})
   endif()
   package_has("files" "${files}" "\\./usr/include/nopal/fork\\.h" "\\./usr/${libdir}/libnopal\\.a"
-    "\\./usr/${libdir}/libnopal_process_local\\.a" "\\./usr/${libdir}/cmake/nopal/nopal-config"
+    "\\./usr/${libdir}/libnopal_process_local\\.a" "\\./usr/${libdir}/libnopal_mapped\\.a"
+    "\\./usr/${libdir}/cmake/nopal/nopal-config"
     "\\./usr/${libdir}/pkgconfig/nopal\\.pc" "\\./usr/share/doc/libnopal-dev/copyright"
     "\\./usr/share/doc/libnopal-dev/README\\.md" "\\./usr/share/doc/libnopal-dev/changelog\\.gz")
   file(SIZE ${package} size)
