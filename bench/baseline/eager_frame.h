@@ -12,6 +12,7 @@
 #include "nopal/join/descent.h"
 #include "nopal/join/failure.h"
 #include "nopal/join/strand_state.h"
+#include "nopal/stack/bounds.h"
 #include NOPAL_JOIN_HEADER
 
 #include <cstddef>

@@ -27,6 +27,9 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
 
+// What the user of each stack keeps for itself (stack.h).
+inline constexpr std::uintptr_t owners_bytes = 80;
+
 // Where the slots lie. number_of needs no division: a slot has `units` units of 2^unit_shift bytes,
 // and a multiplication by 2^40 / units, rounded up, divides exactly as long as there are at most
 // 2^20 slots of at most 2^10 units.

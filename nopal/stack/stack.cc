@@ -108,7 +108,7 @@ void open(std::size_t stack_bytes, std::size_t budget, unsigned max_stacks) noex
   if (max_stacks != 0)
     thieves_stacks = std::min<std::size_t>(max_stacks, thieves_stacks);
   open_book(stacks, budget);
-  view::open(stack_bytes, stacks);
+  view::open(large_ones);
 }
 
 [[noreturn]] static void all_are_in_use() noexcept {

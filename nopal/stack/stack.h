@@ -115,7 +115,6 @@ template <class T> T* own(T* seen_there) noexcept {
 // itself, and the word above these is gdb's (arch/gdb.h).
 inline constexpr std::uintptr_t top_margin = 96;
 inline std::uintptr_t frames_top(stack_id stack) noexcept { return top(stack) - top_margin; }
-inline constexpr std::uintptr_t owners_bytes = 80;
 inline void* owners_room(stack_id stack) noexcept {
   if (view::on() && !small::holds(stack))
     return view::owners_room(stack);

@@ -7,7 +7,6 @@
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/base/shared.h"
-#include "nopal/stack/stack.h"
 #include "nopal/stack/view_parts.h"
 
 #include <cerrno>
@@ -27,10 +26,11 @@ constexpr std::uintptr_t kPlain = ~std::uintptr_t{0};
 struct alignas(64) entry : segment {
   std::byte owners[owners_bytes];
 };
-entry* entries = nullptr; // one for each large stack
-std::size_t most = 0;
+const slot_range* stacks = nullptr;
+entry* entries = nullptr; // one for each of them
 
-entry& entry_of(stack_id stack) noexcept { return entries[large_ones.number_of(stack)]; }
+entry& entry_of(stack_id stack) noexcept { return entries[stacks->number_of(stack)]; }
+std::uintptr_t offset_of(stack_id stack) noexcept { return stacks->top(stack) - where.end; }
 
 // What a process shows, and room for what it shows next.
 struct shown {
@@ -68,7 +68,7 @@ base::atomic<std::uint64_t> maps{0};
 
 void map(std::uintptr_t low, std::uintptr_t high, stack_id stack) noexcept {
   maps.fetch_add(1, base::relaxed);
-  NOPAL_ASSERT(base::shared->map_again(low + offset(stack), low, high - low, false),
+  NOPAL_ASSERT(base::shared->map_again(low + offset_of(stack), low, high - low, false),
                "the kernel refused to map a part of a stack: %s; a process may have "
                "vm.max_map_count mappings",
                std::strerror(errno));
@@ -76,24 +76,24 @@ void map(std::uintptr_t low, std::uintptr_t high, stack_id stack) noexcept {
 
 } // namespace
 
-void open(std::size_t stack_bytes, std::size_t stacks) noexcept {
+void open(const slot_range& of) noexcept {
   if (base::shared == nullptr)
     return;
-  NOPAL_ASSERT(stack_bytes + kGuard <= base::shared->view_room,
+  NOPAL_ASSERT(of.stack_bytes + kGuard <= base::shared->view_room,
                "where workers are processes, a stack has at most %zu MiB; lower NOPAL_STACK_SIZE",
                (base::shared->view_room - kGuard) >> 20);
-  most = stacks;
-  entries = static_cast<entry*>(base::map_zeroed(stacks * sizeof(entry)));
-  NOPAL_ASSERT(entries != nullptr, "no memory for a table of %zu stacks: %s", stacks,
-               base::why_refused(stacks * sizeof(entry)).text);
-  where = {base::shared->view_end - stack_bytes, base::shared->view_end, kGuard};
+  stacks = &of;
+  entries = static_cast<entry*>(base::map_zeroed(of.capacity * sizeof(entry)));
+  NOPAL_ASSERT(entries != nullptr, "no memory for a table of %zu stacks: %s", of.capacity,
+               base::why_refused(of.capacity * sizeof(entry)).text);
+  where = {base::shared->view_end - of.stack_bytes, base::shared->view_end, kGuard};
 }
 
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept {
   const bool below = holds(frame_low);
   begin(entry_of(stack), below ? top_below(frame_low, base::page_size()) : where.end,
         below ? parent : no_stack, where.end, [stack](std::uintptr_t low, std::uintptr_t high) {
-          base::discard(reinterpret_cast<void*>(low + offset(stack)), high - low);
+          base::discard(reinterpret_cast<void*>(low + offset_of(stack)), high - low);
         });
 }
 
@@ -105,8 +105,8 @@ void begin_plain(stack_id stack) noexcept {
 std::uintptr_t top(stack_id stack) noexcept { return entry_of(stack).top; }
 
 void show(stack_id leaf) noexcept {
-  if (!is_viewed(leaf))
-    return;
+  if (!stacks->hold(leaf) || top(leaf) > where.end)
+    return; // a small stack, or a plain one
   static_cast<void>(&room);
   mine.make_room(parts_of(leaf, entry_of));
   list(leaf, where.low, entry_of, mine.next);
@@ -124,7 +124,8 @@ void* owners_room(stack_id stack) noexcept { return entry_of(stack).owners; }
 stack_id stack_of_owners(const void* in_room) noexcept {
   const auto offset =
       reinterpret_cast<std::uintptr_t>(in_room) - reinterpret_cast<std::uintptr_t>(entries);
-  return offset / sizeof(entry) < most ? large_ones.start(offset / sizeof(entry)) : no_stack;
+  return offset / sizeof(entry) < stacks->capacity ? stacks->start(offset / sizeof(entry))
+                                                   : no_stack;
 }
 
 counts counted() noexcept { return {shows.load(base::relaxed), maps.load(base::relaxed)}; }

@@ -36,6 +36,7 @@
 
 #include "nopal/config.h"
 #include "nopal/stack/bounds.h"
+#include "nopal/stack/slots.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -58,8 +59,8 @@ inline bool in_guard(std::uintptr_t address) noexcept {
   return address - (where.low - where.guard) < where.guard;
 }
 
-// Views of stacks of this size, if workers are processes.
-void open(std::size_t stack_bytes, std::size_t stacks) noexcept;
+// Views of these stacks, which stay where they are, if workers are processes.
+void open(const slot_range& of) noexcept;
 
 // The empty stack is used from now on: below a frame of `parent` whose lowest byte is at
 // `frame_low`, or, if that is on no view, from the view's end. What is left above gives its memory
