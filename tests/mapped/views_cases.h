@@ -29,6 +29,14 @@
 namespace nopal_test {
 namespace {
 
+class view : public testing::Test {
+protected:
+  void SetUp() override {
+    if (!on_views())
+      GTEST_SKIP() << "this system does not let memory be shared, and the program has said so";
+  }
+};
+
 // Each frame of a path from the root; all are read and written by all strands below.
 struct ancestor {
   const ancestor* above;
@@ -63,14 +71,14 @@ void descend(const ancestor* above, int depth, std::atomic<int>& wrong) {
   wrong += own.visits != (2 << depth) - 1; // each node of the tree below has looked once
 }
 
-TEST(view, pointers_into_each_ancestor_mean_the_same_in_all_processes) {
+TEST_F(view, pointers_into_each_ancestor_mean_the_same_in_all_processes) {
   std::atomic<int> wrong{0};
   for (int i = 0; i < 20; ++i)
     descend(nullptr, 8, wrong);
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(view, frames_of_all_workers_lie_in_one_range_of_a_stack_s_size) {
+TEST_F(view, frames_of_all_workers_lie_in_one_range_of_a_stack_s_size) {
   std::atomic<int> outside{0};
   const auto check = [&outside] {
     const char own = 0;
@@ -92,7 +100,7 @@ TEST(view, frames_of_all_workers_lie_in_one_range_of_a_stack_s_size) {
 
 // The child ends only when the continuation of its fork runs, so that is stolen each time, also
 // when nobody forks to be asked.
-TEST(view, a_frame_is_stolen_as_often_as_it_forks) {
+TEST_F(view, a_frame_is_stolen_as_often_as_it_forks) {
   const long own = syscall(SYS_gettid);
   std::atomic<int> elsewhere{0};
   for (int round = 0; round < 50; ++round) {
@@ -124,7 +132,7 @@ int throw_below(int depth) {
   return below + static_cast<int>(local.size());
 }
 
-TEST(view, exceptions_pass_through_stolen_frames) {
+TEST_F(view, exceptions_pass_through_stolen_frames) {
   for (int i = 0; i < 100; ++i) {
     try {
       throw_below(20);
@@ -159,7 +167,7 @@ long uneven(int depth, unsigned seed) {
   return with(small);
 }
 
-TEST(view, stacks_are_used_again_from_other_pages) {
+TEST_F(view, stacks_are_used_again_from_other_pages) {
   for (unsigned seed = 1; seed < 20; ++seed)
     EXPECT_EQ(uneven(9, seed), 512);
 }
@@ -175,13 +183,13 @@ long deep(int depth) {
   return below + other;
 }
 
-TEST(view, chains_may_have_hundreds_of_stacks) {
+TEST_F(view, chains_may_have_hundreds_of_stacks) {
   for (int i = 0; i < 20; ++i)
     EXPECT_EQ(deep(280), 280);
 }
 
 // A strand on a view waits, is found and goes on, perhaps in another process.
-TEST(view, strands_wait_for_a_mutex_and_at_a_channel) {
+TEST_F(view, strands_wait_for_a_mutex_and_at_a_channel) {
   nopal::mutex lock;
   long count = 0;
   nopal::scope s;
@@ -201,7 +209,7 @@ TEST(view, strands_wait_for_a_mutex_and_at_a_channel) {
   EXPECT_EQ(count, 5 * 39 * 40 / 2);
 }
 
-TEST(view, fibers_see_the_frames_of_the_caller_of_run) {
+TEST_F(view, fibers_see_the_frames_of_the_caller_of_run) {
   std::atomic<int> wrong{0};
   nopal::scope s;
   for (int i = 0; i < 20; ++i)
@@ -217,7 +225,7 @@ TEST(view, fibers_see_the_frames_of_the_caller_of_run) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(view, regions_begin_and_end_on_views) {
+TEST_F(view, regions_begin_and_end_on_views) {
   std::atomic<int> wrong{0};
   nopal::scope s;
   for (int i = 0; i < 40; ++i)
@@ -249,7 +257,7 @@ int compare(const void* a, const void* b) {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-TEST(view, the_first_fork_may_be_in_a_callback_of_a_library) {
+TEST_F(view, the_first_fork_may_be_in_a_callback_of_a_library) {
   std::array<int, 500> numbers;
   for (std::size_t i = 0; i < numbers.size(); ++i)
     numbers[i] = static_cast<int>(i * 7919 % numbers.size());
