@@ -18,6 +18,7 @@
 // interpreter's state) is entered and left like nested blocks.
 #include "nopal/sched/groups.h"
 #include "nopal/arch/gdb.h"
+#include "nopal/base/check.h"
 #include "nopal/base/faults.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
@@ -44,7 +45,8 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-// On a view: what the frames of a group's beginning take at most, below the caller of begin_group.
+// On a view: what the frames of a group's beginning take at most, below that of begin_group. Check
+// builds look.
 constexpr std::uintptr_t kRoomOfGroup = 4096;
 
 // Set when this thread's membership was destroyed. Destructors of other thread-local objects, and
@@ -215,6 +217,8 @@ NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexce
   const std::uintptr_t begin = stack::top(self->stack) - stack::top_margin;
   arch::tell_gdb(stack::top(self->stack), begin);
   arch::nopal_arch_call_on(run_first_child, &child, begin);
+  NOPAL_CHECK(!stack::view::holds(arch::stack_pointer()) ||
+              arch::stack_pointer() > begin + kRoomOfGroup / 4);
   worker* const now = vproc::current();
   displace_stack(now->stack);
   base::end_use(stack::bottom(now->stack), stack::frames_top(now->stack));
