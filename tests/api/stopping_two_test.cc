@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The cases of stopping_cases.cc and stop_points_cases.cc on two workers.
-#include "tests/api/support.h"
+#include "tests/api/start.h"
 
 namespace {
 const nopal_test::start with{2};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The cases of io_cases.cc where almost every continuation is stolen.
-#include "tests/api/support.h"
+#include "tests/api/start.h"
 
 namespace {
 const nopal_test::start with{4, 27};
