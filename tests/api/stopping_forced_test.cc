@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of stopping_cases.cc and stop_points_cases.cc where almost every continuation is stolen.
+// The cases of stopping_cases.cc and stop_points_cases.cc where almost every continuation is
+// stolen.
 #include "tests/api/start.h"
 
 namespace {

@@ -28,9 +28,9 @@ function(configure)
   message(STATUS "configured: ${with}")
 endfunction()
 
-# without([PROGRAM pattern] [WITH option...] [SAYS regex...]): something is missing. A group of these
-# ends with configure_without(), which configures once for all, unless EACH is set. No regex has a
-# semicolon.
+# without([PROGRAM pattern] [WITH option...] [SAYS regex...]): something is missing. A group of
+# these ends with configure_without(), which configures once for all, unless EACH is set. No regex
+# has a semicolon.
 set(hidden "")
 set(options "")
 set(sentences "")

@@ -173,10 +173,9 @@ function(use_subdirectory)
     run(COMMAND ${CMAKE_COMMAND} --build ${build} --parallel 2)
     run_consumer(${build}/consumer)
     file(GLOB_RECURSE archives RELATIVE ${build} ${build}/*.a)
-  else() # Ninja says what it would build
-    run(COMMAND ${CMAKE_COMMAND} --build ${build} -- -n OUTPUT would)
-    string(REGEX MATCHALL "[^ \n]*/lib[a-z_]+[.]a" archives "${would}")
-    list(REMOVE_DUPLICATES archives)
+  else() # Ninja says what it would need
+    run(COMMAND ${CMAKE_COMMAND} --build ${build} -- -t inputs all OUTPUT inputs)
+    string(REGEX MATCHALL "[^ \n]*/lib[a-z_]+[.]a" archives "${inputs}")
     file(WRITE ${build}/consumer "") # to be installed
   endif()
   if(NOT archives STREQUAL "nopal/nopal/libnopal.a")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Strands that wait for descriptors. Each program that is linked with this has another number of workers.
+// Strands that wait for descriptors. Each program that is linked with this has another number of
+// workers.
 #include "nopal/cancel.h"
 #include "nopal/cancelable.h"
 #include "nopal/channel.h"

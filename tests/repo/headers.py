@@ -38,7 +38,9 @@ def headers(root):
 
 def has_been_compiled(root, path):
     source = path.removesuffix(".h") + ".cc"
-    if not os.path.exists(os.path.join(root, source)) or "#pragma once" not in tree.read(root, path):
+    if not os.path.exists(os.path.join(root, source)):
+        return False
+    if "#pragma once" not in tree.read(root, path):
         return False
     first = re.search(r"^\s*#\s*(\w+)\s*(\S*)", tree.read(root, source), re.MULTILINE)
     return first is not None and first.groups() == ("include", f'"{path}"')
