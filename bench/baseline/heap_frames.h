@@ -268,9 +268,9 @@ inline void header::taken(header* stolen) noexcept {
   outer = {stolen, stolen->result_place};
 }
 
-// A spawn and a sync of a frame's `run<Slow>`, whose text stands in a switch over `entry`. The child
-// is function(self, arguments...). A thief that goes on with the frame changes its members, so what
-// they say is read before the frame is offered.
+// A spawn and a sync of a frame's `run<Slow>`, whose text stands in a switch over `entry`. The
+// child is function(self, arguments...). A thief that goes on with the frame changes its members,
+// so what they say is read before the frame is offered.
 #define BENCH_SPAWN(number, place, function, ...)                                                  \
   {                                                                                                \
     long* const bench_place = &(place);                                                            \
