@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable
 
 from runner.programs import OVER_TCP
-from runner.rounds import NotMeasured, paired, speed_up, value
+from runner.rounds import NotMeasured, paired, value
 from runner.studies import (_fibril_paper, _mapped_paper, _nodes_paper, _nowa_figures, _nowa_parts,
                             _nowa_paper, cancellation, fibril, mapped, nodes, nowa, scheduling,
                             strategies)
