@@ -66,8 +66,8 @@ _FENCE_BEFORE = (
 )
 
 _PLAIN_READ = (
-    "guards one read of a plain word, for the search for deadlocks; the checker watches plain words "
-    "only where they are its own, and ThreadSanitizer watches this one"
+    "guards one read of a plain word, for the search for deadlocks; the checker watches only its "
+    "own words, and ThreadSanitizer watches this one"
 )
 
 REASONS = {
