@@ -176,13 +176,25 @@ TEST(cancel_scope, that_is_not_the_one_cancelled_goes_on) {
   }
 }
 
-int nested(int depth, gate& innermost, std::vector<std::atomic<nopal::cancel_scope*>>& all) {
+// A scope lasts until the strand that cancels it has returned from its calls.
+struct nested_scopes {
+  gate innermost;
+  gate canceller_is_back;
+  std::vector<std::atomic<nopal::cancel_scope*>> all;
+};
+struct until_canceller_is_back {
+  nested_scopes& scopes;
+  ~until_canceller_is_back() { scopes.canceller_is_back.wait(); }
+};
+
+int nested(int depth, nested_scopes& scopes) {
   if (depth == 0)
-    return endless(innermost);
+    return endless(scopes.innermost);
   nopal::cancel_scope s;
-  all[static_cast<std::size_t>(depth) - 1] = &s;
+  const until_canceller_is_back kept{scopes};
+  scopes.all[static_cast<std::size_t>(depth) - 1] = &s;
   int below = 0;
-  s.fork(below, [&, depth] { return nested(depth - 1, innermost, all); });
+  s.fork(below, [&scopes, depth] { return nested(depth - 1, scopes); });
   s.join();
   return below;
 }
@@ -190,14 +202,15 @@ int nested(int depth, gate& innermost, std::vector<std::atomic<nopal::cancel_sco
 // Another strand cancels the scope at level `at`; the innermost scope has level 0.
 void cancel_nested(int at) {
   constexpr int depth = 64;
-  gate innermost;
-  std::vector<std::atomic<nopal::cancel_scope*>> all(depth);
+  nested_scopes scopes{{}, {}, std::vector<std::atomic<nopal::cancel_scope*>>(depth)};
   nopal::cancel_scope s;
-  s.fork([&] { nested(depth, innermost, all); });
-  innermost.wait();
-  nopal::cancel_scope* const one = at == depth ? &s : all[static_cast<std::size_t>(at)].load();
-  one->cancel();
-  one->cancel();
+  s.fork([&] { nested(depth, scopes); });
+  scopes.innermost.wait();
+  nopal::cancel_scope* const chosen =
+      at == depth ? &s : scopes.all[static_cast<std::size_t>(at)].load();
+  chosen->cancel();
+  chosen->cancel();
+  scopes.canceller_is_back.open();
   EXPECT_FALSE(s.try_join());
   s.cancel();
 }
