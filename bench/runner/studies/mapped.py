@@ -18,8 +18,8 @@ PROBLEMS = ALL
 ROUNDS = 15
 SIZE = "quick"
 THREADS = "nopal"
-# No page is given back, so at the end all have memory that were ever used; the other counts those
-# that live while their strands wait.
+# Dead pages are not given back, but for those above the new top of a stack that begins lower than
+# before. The other counts those that live while strands wait.
 KEEPS, COUNTED = f"{MAPPED}:budget:unlimited", f"{MAPPED}:budget:64M{CENSUS}"
 # The same where children begin at pages' boundaries, as the paper's footnote 8 has it.
 KEEPS_AT_PAGES = f"{AT_PAGES}:budget:unlimited"
@@ -201,11 +201,12 @@ def figure_9(result):
                  ["program", "D", "S1", "pages / P", "S1 + D", "pages / (P S1)",
                   "live pages of all", "pages / P, children at boundaries", "paper: D", "S1",
                   "S16 / 16", "S16 / (16 S1)"], rows,
-                 "Pages are all that were used, since none is given back; live ones have frames of "
-                 "strands that wait, as if all others were given back at once. Both are the most "
-                 "of all rounds. Where children begin at pages' boundaries (the paper's footnote "
-                 "8), forks that nobody takes cost pages, too. The paper's S16 are at most 2.5 S1 "
-                 "per worker; its S1 contains what comes before the computation.")
+                 "Pages are those with memory at the end. Never reclaimed: none that a strand has "
+                 "left is given back, but those above the new top of a stack. Live ones have "
+                 "frames of strands that wait, as if all others were given back at once. Both are "
+                 "the most of all rounds. Where children begin at pages' boundaries (the paper's "
+                 "footnote 8), forks that nobody takes cost pages, too. The paper's S16 are at "
+                 "most 2.5 S1 per worker; its S1 contains what comes before the computation.")
 
 
 def figure_10(result):
