@@ -53,7 +53,7 @@ struct range {
 extern range where;
 inline bool on() noexcept { return where.end != 0; }
 inline bool holds(std::uintptr_t address) noexcept {
-  return address - where.low < where.end - where.low;
+  return on() && address - where.low < where.end - where.low;
 }
 inline bool in_guard(std::uintptr_t address) noexcept {
   return address - (where.low - where.guard) < where.guard;

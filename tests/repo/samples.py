@@ -263,6 +263,10 @@ SAMPLES = {
     "headers": [
         ("nopal/a.h: ", {"nopal/a.h": "#pragma once\nstd::size_t size();\n"}, ["CXX"]),
         ("redefinition", {"nopal/a.h": "struct a {};\n"}, ["CXX"]),
+        ("redefinition", {"nopal/a.h": "struct a {};\n", "nopal/a.cc": '#include "nopal/a.h"\n'},
+         ["CXX"]),
+        ("nopal/a.h: ", {"nopal/a.h": "#pragma once\nstd::size_t size();\n",
+                         "nopal/a.cc": '#include <cstddef>\n#include "nopal/a.h"\n'}, ["CXX"]),
         (None, {"nopal/a.h": "#pragma once\n#include <cstddef>\nstd::size_t size();\n"}, ["CXX"]),
     ],
     "formatted": [("1 places differ", {"nopal/a.h": "int f(int a );\n"}, [])],
@@ -273,6 +277,7 @@ SAMPLES = {
         (f"find_work' {STEPS_OF}sched/steal.cc", FLOORS, []),
         ("a.svg was not drawn from a.json", {**FLOORS, "docs/results/a.json": "{}\n"}, []),
         ("a.svg has no JSON", {**FLOORS, "docs/results/a.svg": "<svg/>\n"}, []),
+        ("docs/papers.md is not what", {**FLOORS, "docs/papers.md": "# old\n"}, []),
     ],
 }
 
