@@ -50,7 +50,7 @@
 #define NOPAL_CHECKED_PART(...) __VA_ARGS__
 #else
 #define NOPAL_ABI_CHECKS
-#define NOPAL_IF_CHECKED(statement) static_cast<void>(0)
+#define NOPAL_IF_CHECKED(statement) (void)0
 #define NOPAL_CHECKED_PART(...)
 #endif
 #if defined(NOPAL_SERIAL)
