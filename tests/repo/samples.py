@@ -147,6 +147,7 @@ SIZES_SAMPLES = [
     of_size("nopal/process: 41 lines", "//\n" * 41, "nopal/process/a.h"),
     of_size("nopal/mapped: 41 lines", "//\n" * 41, "nopal/mapped/a.h"),
     of_size("nopal/c: 41 lines", "//\n" * 41, "nopal/arch/a_c.S"),
+    of_size("nopal/c: 41 lines", "//\n" * 41, "nopal/nopal.h"),
     of_size("21 lines, more than 20", "//\n" * 21),
     of_size("21 lines, more than 20", "#!/bin/bash\n" + "true\n" * 20, "script/a"),
     of_size("31 columns", "x" * 31 + "\n"),
