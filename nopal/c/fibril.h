@@ -55,9 +55,11 @@ template <class Result> Result& fibril_result(Result* const& place) { return *pl
 #define FIBRIL_FRAME(name) ((void)0)
 #define fibril_fork_nrt(frame, fn, args) ((fn)args)
 #define fibril_fork_wrt(frame, result, fn, args) (FIBRIL_RESULT(result, (fn)args) = (fn)args)
-#define fibril_rt_init(number) (FIBRIL_SUCCESS)
-#define fibril_rt_exit() (FIBRIL_SUCCESS)
-#define fibril_rt_nprocs(...) (1)
+static inline int fibril_rt_init(int number) {
+  return number < -1 ? FIBRIL_FAILURE : FIBRIL_SUCCESS;
+}
+static inline int fibril_rt_exit(void) { return FIBRIL_SUCCESS; }
+static inline int fibril_rt_nprocs(void) { return 1; }
 
 #else
 

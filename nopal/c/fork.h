@@ -150,7 +150,7 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
 // clang-format off
 #define NOPAL_C_COUNT(...)                                                                         \
   NOPAL_C_26TH(0 __VA_OPT__(,) __VA_ARGS__, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY,        \
-               16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, )
+               16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
 #define NOPAL_C_26TH(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y,    \
                      z, ...) z
 #define NOPAL_C_SCALARS_0() 1
