@@ -147,7 +147,7 @@ NOPAL_C_API void nopal_cancel(nopal_canceller* canceller);
 
 /// Calls f. All that it forks stops when the canceller (null: there is none) is told to cancel, or
 /// after so many nanoseconds (negative: never): at its next fork, join or piece of a loop, which
-/// return NOPAL_CANCELLED. So does this call, after all have stopped. Affine.
+/// return NOPAL_CANCELLED. So does this call, after all have stopped, whatever f returns. Affine.
 NOPAL_C_API int nopal_call_cancelable(nopal_canceller* canceller, int64_t timeout_ns,
                                       nopal_function f, void* context);
 

@@ -127,12 +127,13 @@ std::stop_source& source_of(nopal_canceller& canceller) noexcept {
   return *std::launder(reinterpret_cast<std::stop_source*>(&canceller));
 }
 
-// Its scope's frame is this function's. False: it was cancelled.
+// Its scope's frame is this function's. False: it was cancelled. Functions in C may return as if
+// nothing had happened, so it counts whether they were told to stop, not whether they did.
 [[gnu::noinline]] bool complete_before(std::chrono::steady_clock::time_point deadline,
                                        std::stop_token by, nopal_function f, void* context) {
   nopal::cancel_scope s{deadline, std::move(by)};
   s.fork([=] { check(f(context)); });
-  return s.try_join();
+  return s.try_join() && !s.cancelled();
 }
 
 using config::options;

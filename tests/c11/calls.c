@@ -196,6 +196,10 @@ static int never_called(void* context) {
   EXPECT(!"called after the canceller was told");
   return 0;
 }
+static int returns_well(void* context) { // as a function that takes no notice of its joins
+  nopal_cancel((nopal_canceller*)context);
+  return nopal_for_index(0, 100, 1, ignore, NULL) == NOPAL_CANCELLED ? 0 : 1;
+}
 static void cancellation(void) {
   nopal_function all[] = {endless, endless_loops, two_endless};
   for (size_t i = 0; i < 3; ++i) {
@@ -207,6 +211,9 @@ static void cancellation(void) {
     EXPECT(nopal_call_cancelable(&canceller, -1, never_called, NULL) == NOPAL_CANCELLED);
     nopal_canceller_close(&canceller);
   }
+  EXPECT(nopal_canceller_open(&canceller) == NOPAL_OK);
+  EXPECT(nopal_call_cancelable(&canceller, -1, returns_well, &canceller) == NOPAL_CANCELLED);
+  nopal_canceller_close(&canceller);
   EXPECT(nopal_call_cancelable(NULL, -1, well, NULL) == NOPAL_OK);
   EXPECT(nopal_call_cancelable(NULL, -1, fails_above, NULL) == 1010);
   memset(times, 0, sizeof times);

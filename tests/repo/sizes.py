@@ -14,7 +14,7 @@ import sys
 
 import tree
 
-_PART = re.compile(r"nopal/(?:(io)[./]|(process|mapped|c)/|arch/(?:\w*_)?(mapped|c)\.)")
+_PART = re.compile(r"nopal/(?:(io|nopal)[./]|(process|mapped|c)/|arch/(?:\w*_)?(mapped|c)\.)")
 _DIRECTIVE = re.compile(r"^([ \t]*#(?:\\\n|[^\n])*|NOPAL_HIDDEN_(BEGIN|END)$)", re.MULTILINE)
 _CONTAINER = re.compile(r"(inline\s+)?(namespace|class|struct|union|enum)\b|extern\s*\"\s*\"\s*$")
 _FUNCTION_END = re.compile(
@@ -110,8 +110,9 @@ def check(root, *limits):
         text = tree.read(root, path)
         problems += check_file(path, text, file_lines, function_lines, columns)
         if path.startswith("nopal/") and path.endswith(tree.CPP):
-            part = _PART.match(path.replace("nopal/nopal.h", "nopal/c/nopal.h"))
-            lines[next(filter(None, part.groups())) if part else "core"] += text.count("\n")
+            part = _PART.match(path)
+            name = next(filter(None, part.groups())) if part else "core"
+            lines["c" if name == "nopal" else name] += text.count("\n")
     for part, count in lines.items():
         if count > most[part]:
             name = "nopal/: " if part == "core" else f"nopal/{part}: "
