@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a fork in C calls when it is not a plain call (fork.h), and the thunk of forks by blocks.
-//
-// The functions that are called from nopal/arch/x86_64_c.S, or from C, have no namespace.
+// What a fork in C calls when it is not a plain call (fork.h). C and assembly call these functions,
+// so they have no namespace.
 #include "nopal/arch/arch.h"
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
@@ -9,15 +8,12 @@
 #include "nopal/join/failure.h"
 #include "nopal/join/join.h"
 #include "nopal/sched/forks.h"
-#include "nopal/sched/thunk.h"
-#include "nopal/stack/marks.h"
 #include "nopal/vproc/worker_deque.h"
 
 #include <cxxabi.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 
 using namespace nopal;
 using join::fork_record;
@@ -54,24 +50,11 @@ extern "C" void nopal_c_call(arguments* block);
 void run(void* block) { nopal_c_call(static_cast<arguments*>(block)); }
 void drop(void*) {}
 
-// Runs the child with a copy of the block, since a thief may overwrite the caller's.
-NOPAL_THUNK_FUNCTION void thunk(scope_frame* scope, const arguments* given) {
-  const std::size_t bytes = sizeof *given + given->words * sizeof(std::uint64_t);
-  void* const own = __builtin_alloca(bytes);
-  std::memcpy(own, given, bytes);
-  base::happens_before(scope); // the program may be watched, and this library not instrumented
-  auto child = [own] { run(own); };
-  sched::run_child<join::fork_kind::plain>(scope, child);
-}
-
 } // namespace
 
 extern "C" {
 
-NOPAL_FORK_STUB NOPAL_SWITCHES void
-nopal_c_fork_arguments(NOPAL_STUB_PARAMETERS(scope_frame*, const arguments*)) {
-  NOPAL_RECORD_CALLER_AND_GO_TO(thunk);
-}
+NOPAL_OWN void nopal_c_note_fork(scope_frame* frame) noexcept { base::happens_before(frame); }
 
 NOPAL_OWN bool nopal_c_fork_slow(fork_record* fork, arguments* block) noexcept {
   static constexpr sched::body_calls calls{run, drop};

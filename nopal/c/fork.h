@@ -18,9 +18,8 @@
 // child expects them. The frame's address comes in the register of the static chain, which
 // functions in C do not use. This needs all arguments in registers: at most six, each a scalar of
 // at most eight bytes. Any others are first written to a block, by a call of another such function,
-// and the child is called with the block's contents; so are all in a program under ThreadSanitizer,
-// for which C++ tells of forks. One case is not noticed: a parameter of type long double or
-// __int128 to which an argument of another type is converted.
+// and the child is called with the block's contents. One case is not noticed: a parameter of type
+// long double or __int128 to which an argument of another type is converted.
 #pragma once
 #if !defined(__cplusplus)
 #pragma GCC system_header // its macros use what ISO C lacks
@@ -31,15 +30,16 @@
 
 #include <stdint.h>
 
-#if defined(__SANITIZE_THREAD__)
-#define NOPAL_C_BY_BLOCKS 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define NOPAL_C_BY_BLOCKS 1
+// What the function has written until now, it has written before its child and its continuation.
+#define NOPAL_C_TELL(frame) nopal_c_note_fork(frame)
+#if !defined(__SANITIZE_THREAD__)
+#if !defined(__has_feature)
+#undef NOPAL_C_TELL
+#define NOPAL_C_TELL(frame) ((void)0)
+#elif !__has_feature(thread_sanitizer)
+#undef NOPAL_C_TELL
+#define NOPAL_C_TELL(frame) ((void)0)
 #endif
-#endif
-#if !defined(NOPAL_C_BY_BLOCKS)
-#define NOPAL_C_BY_BLOCKS 0
 #endif
 
 // What join::scope_frame is, and one word more. `child` becomes the place of the return address
@@ -53,7 +53,7 @@ struct nopal_c_frame {
   uintptr_t result;
 };
 
-// A call of a child, in memory. The words on the stack follow it.
+// A call of a child, in memory. The words on the stack precede it; their number is even.
 struct nopal_c_arguments {
   uintptr_t child;
   uintptr_t result;
@@ -75,7 +75,8 @@ _Bool nopal_c_fork_slow(void* fork, struct nopal_c_arguments* block);
 void nopal_c_child_returned(void* fork);
 void nopal_c_child_threw(void* thrown, void* fork);
 
-void nopal_c_fork_arguments(struct nopal_c_frame* frame, const struct nopal_c_arguments* given);
+void nopal_c_fork_block(struct nopal_c_frame* frame, const struct nopal_c_arguments* given);
+void nopal_c_note_fork(const struct nopal_c_frame* frame); // for ThreadSanitizer
 int nopal_c_may_fork_slowly(struct nopal_c_frame* frame, uintptr_t here);
 nopal_c_then* nopal_c_before_join(struct nopal_c_frame* frame, uintptr_t here);
 void nopal_c_finish_join(struct nopal_c_frame* frame);
@@ -149,7 +150,7 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
 
 // clang-format off
 #define NOPAL_C_COUNT(...)                                                                         \
-  NOPAL_C_26TH(0 __VA_OPT__(,) __VA_ARGS__, MANY, MANY, MANY, MANY, MANY, MANY, MANY, MANY,        \
+  NOPAL_C_26TH(0 __VA_OPT__(,) __VA_ARGS__, 17, 17, 17, 17, 17, 17, 17, 17,                        \
                16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
 #define NOPAL_C_26TH(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y,    \
                      z, ...) z
@@ -160,17 +161,18 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
 #define NOPAL_C_SCALARS_4(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_3(__VA_ARGS__)
 #define NOPAL_C_SCALARS_5(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_4(__VA_ARGS__)
 #define NOPAL_C_SCALARS_6(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_5(__VA_ARGS__)
-#define NOPAL_C_SCALARS_7(...) 0
-#define NOPAL_C_SCALARS_8(...) 0
-#define NOPAL_C_SCALARS_9(...) 0
-#define NOPAL_C_SCALARS_10(...) 0
-#define NOPAL_C_SCALARS_11(...) 0
-#define NOPAL_C_SCALARS_12(...) 0
-#define NOPAL_C_SCALARS_13(...) 0
-#define NOPAL_C_SCALARS_14(...) 0
-#define NOPAL_C_SCALARS_15(...) 0
-#define NOPAL_C_SCALARS_16(...) 0
-#define NOPAL_C_SCALARS_MANY(...) 0
+#define NOPAL_C_SCALARS_7(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_6(__VA_ARGS__)
+#define NOPAL_C_SCALARS_8(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_7(__VA_ARGS__)
+#define NOPAL_C_SCALARS_9(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_8(__VA_ARGS__)
+#define NOPAL_C_SCALARS_10(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_9(__VA_ARGS__)
+#define NOPAL_C_SCALARS_11(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_10(__VA_ARGS__)
+#define NOPAL_C_SCALARS_12(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_11(__VA_ARGS__)
+#define NOPAL_C_SCALARS_13(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_12(__VA_ARGS__)
+#define NOPAL_C_SCALARS_14(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_13(__VA_ARGS__)
+#define NOPAL_C_SCALARS_15(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_14(__VA_ARGS__)
+#define NOPAL_C_SCALARS_16(a, ...) NOPAL_C_IS_SCALAR(a) && NOPAL_C_SCALARS_15(__VA_ARGS__)
+#define NOPAL_C_SCALARS_17(...)                                                                  \
+  NOPAL_C_REFUSE(1, "nopal: a fork in C takes at most 16 arguments; pass a pointer to a struct")
 #define NOPAL_C_WORDS_0() 0
 #define NOPAL_C_WORDS_1(a) NOPAL_C_WORDS_OF(a)
 #define NOPAL_C_WORDS_2(a, ...) NOPAL_C_WORDS_OF(a) + NOPAL_C_WORDS_1(__VA_ARGS__)
@@ -188,14 +190,18 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
 #define NOPAL_C_WORDS_14(a, ...) NOPAL_C_WORDS_OF(a) + NOPAL_C_WORDS_13(__VA_ARGS__)
 #define NOPAL_C_WORDS_15(a, ...) NOPAL_C_WORDS_OF(a) + NOPAL_C_WORDS_14(__VA_ARGS__)
 #define NOPAL_C_WORDS_16(a, ...) NOPAL_C_WORDS_OF(a) + NOPAL_C_WORDS_15(__VA_ARGS__)
-#define NOPAL_C_WORDS_MANY(...)                                                                    \
-  NOPAL_C_REFUSE(1, "nopal: a fork in C takes at most 16 arguments; pass a pointer to a struct")
+#define NOPAL_C_WORDS_17(...) 0
 // clang-format on
-#define NOPAL_C_SCALARS(n, ...) NOPAL_JOIN_NAMES(NOPAL_C_SCALARS_, n)(__VA_ARGS__)
-#define NOPAL_C_IN_REGISTERS(...)                                                                  \
-  (!NOPAL_C_BY_BLOCKS && NOPAL_C_SCALARS(NOPAL_C_COUNT(__VA_ARGS__), __VA_ARGS__))
-#define NOPAL_C_WORDS_N(n, ...) (NOPAL_JOIN_NAMES(NOPAL_C_WORDS_, n)(__VA_ARGS__))
-#define NOPAL_C_WORDS(...) NOPAL_C_WORDS_N(NOPAL_C_COUNT(__VA_ARGS__), __VA_ARGS__)
+#define NOPAL_C_OF_EACH(what, n, ...) NOPAL_JOIN_NAMES(what, n)(__VA_ARGS__)
+#define NOPAL_C_SCALARS(...)                                                                       \
+  (NOPAL_C_OF_EACH(NOPAL_C_SCALARS_, NOPAL_C_COUNT(__VA_ARGS__), __VA_ARGS__))
+#define NOPAL_C_ARE_MANY(...) (NOPAL_C_COUNT(__VA_ARGS__) > 6)
+#define NOPAL_C_IN_REGISTERS(...) (NOPAL_C_SCALARS(__VA_ARGS__) && !NOPAL_C_ARE_MANY(__VA_ARGS__))
+// Of scalars that stay scalars at most six lie in registers, or more if some are real.
+#define NOPAL_C_WORDS(...)                                                                         \
+  (NOPAL_C_SCALARS(__VA_ARGS__)                                                                    \
+       ? NOPAL_C_ARE_MANY(__VA_ARGS__) ? (NOPAL_C_COUNT(__VA_ARGS__) - 5) / 2 * 2 : 2              \
+       : NOPAL_C_OF_EACH(NOPAL_C_WORDS_, NOPAL_C_COUNT(__VA_ARGS__), __VA_ARGS__))
 
 // The type of a pointer to the function that `fn` is or points to. What its declaration says of it
 // (const, pure) does not hold for its fork.
@@ -251,12 +257,13 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
                                                 NOPAL_POP_ARGUMENTS                                \
                                                 nopal_c_at->child = (uintptr_t)(fn);               \
                                                 nopal_c_at->result = nopal_c_place;                \
+                                                NOPAL_C_TELL(nopal_c_at);                          \
                                                 nopal_c_at;                                        \
                                               }));                                                 \
       } else {                                                                                     \
         struct {                                                                                   \
+          __attribute__((aligned(16))) uint64_t words[NOPAL_C_WORDS args];                         \
           struct nopal_c_arguments call;                                                           \
-          uint64_t words[NOPAL_C_WORDS args + 1];                                                  \
         } nopal_c_given;                                                                           \
         nopal_c_given.call.child = (uintptr_t)(fn);                                                \
         nopal_c_given.call.result = nopal_c_place;                                                 \
@@ -265,7 +272,8 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
         keep __builtin_call_with_static_chain(                                                     \
             ((NOPAL_C_POINTER(fn))(uintptr_t)nopal_c_capture)args, &nopal_c_given.call);           \
         NOPAL_POP_ARGUMENTS                                                                        \
-        nopal_c_fork_arguments(nopal_c_at, &nopal_c_given.call);                                   \
+        NOPAL_C_TELL(nopal_c_at);                                                                  \
+        nopal_c_fork_block(nopal_c_at, &nopal_c_given.call);                                       \
       }                                                                                            \
       NOPAL_IF_CHECKED(nopal_c_at->result = NOPAL_C_UNJOINED);                                     \
     }                                                                                              \
