@@ -4,6 +4,7 @@
 
 #include "nopal/config.h"
 #include "nopal/fibers/channels.h"
+#include "nopal/sched/given.h"
 
 #include <exception>
 #include <functional>
@@ -78,6 +79,7 @@ template <class T, class F, class AtEnd> struct receiving_case {
 
   fibers::alternative begin() noexcept { return to_receive(from, received); }
   void finish(bool closed) {
+    NOPAL_IF_CHECKED(if (received) sched::check_given(sched::given_to::strand, *received));
     if (closed)
       std::invoke(at_end);
     else

@@ -28,6 +28,7 @@
 #include "nopal/cases.h"
 #include "nopal/deadline.h"
 #include "nopal/fibers/channels.h"
+#include "nopal/sched/given.h"
 
 #include <chrono>
 #include <concepts>
@@ -139,6 +140,7 @@ private:
   bool receive(std::optional<T>& to) {
     fibers::alternative only = detail::to_receive(*this, to);
     fibers::do_one(&only, 1);
+    NOPAL_IF_CHECKED(if (to) sched::check_given(sched::given_to::strand, *to));
     return !only.own.closed;
   }
 

@@ -35,6 +35,7 @@
 #include "nopal/fibers/actions.h"
 #include "nopal/fibers/fibers.h"
 #include "nopal/sched/ancestry.h"
+#include "nopal/sched/given.h"
 #include "nopal/vproc/computation.h"
 #include "nopal/vproc/context.h"
 #include "nopal/vproc/ready.h"
@@ -209,6 +210,7 @@ template <class F>
 [[nodiscard]] fiber make_fiber(F&& f) {
   auto* const made = new detail::spawned_function<std::decay_t<F>>(std::forward<F>(f));
   fibers::join_computation(made);
+  NOPAL_IF_CHECKED(sched::check_given(sched::given_to::fiber, made->f));
   return detail::fiber_access::make(made);
 }
 

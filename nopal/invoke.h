@@ -2,6 +2,8 @@
 // invoke(f, g, ...): calls the functions, where they are, in parallel and returns copies of their
 // results as a tuple, with std::monostate for void. Part of fork.h. Thread rules: any thread.
 //
+// invoke_by_score(score, f, score, g): the same, but f begins first only if its score is not lower.
+//
 // Exceptions: if functions throw, the exception of the first in the argument list is rethrown,
 // exactly as by the serial elision, after all functions that had started have ended. Functions
 // behind one that has thrown are not started any more; those that run are cancelled (cancel.h), and
@@ -12,6 +14,7 @@
 #include "nopal/sched/forks.h"
 #include "nopal/scope.h"
 
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <tuple>
@@ -114,6 +117,26 @@ template <class... F>
 auto invoke(F&&... f) {
   return detail::invoke_all(std::index_sequence_for<F...>{},
                             [&f]() -> decltype(auto) { return base::call(f); }...);
+}
+
+/// Calls both functions in parallel, as invoke does, in the order of their scores: the strand
+/// begins with the one whose score is higher, with f where none is, and thieves take the other. A
+/// search by branch and bound follows its better branch first, whoever steals.
+/// @returns copies of the results of f and of g, as a tuple.
+/// @throws what the function throws that began first, or else what the other one throws.
+/// @par Threads
+/// Any thread, any strand.
+/// @par Cost
+/// A comparison and a fork; each order has its own code.
+/// @par Paper
+/// nowa-ipdps21, section V-A, which asks for such a hint.
+template <class Score, class F, class G>
+  requires std::totally_ordered<Score> && parallel_callable<F> && parallel_callable<G>
+auto invoke_by_score(const Score& score_of_f, F&& f, const Score& score_of_g, G&& g) {
+  if (!(score_of_f < score_of_g))
+    return invoke(f, g);
+  auto [of_g, of_f] = invoke(g, f);
+  return std::tuple<decltype(of_f), decltype(of_g)>{std::move(of_f), std::move(of_g)};
 }
 
 } // namespace nopal::inline NOPAL_ABI

@@ -18,6 +18,7 @@
 #include "nopal/fiber.h"
 #include "nopal/fibers/fibers.h"
 #include "nopal/fibers/places.h"
+#include "nopal/sched/given.h"
 #include "nopal/vproc/ready.h"
 
 #include <cstdint>
@@ -85,6 +86,7 @@ template <class F>
 [[nodiscard]] fiber make_pinned(place at, F&& f) {
   auto* const made = new detail::spawned_function<std::decay_t<F>>(std::forward<F>(f));
   fibers::join_computation(made);
+  NOPAL_IF_CHECKED(sched::check_given(sched::given_to::fiber, made->f));
   fibers::pin(made, detail::place_access::vproc_at(at));
   return detail::fiber_access::make(made);
 }

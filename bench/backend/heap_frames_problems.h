@@ -30,8 +30,8 @@ struct fib_frame : header {
   template <bool Slow> long run(worker& self) {
     switch (Slow ? entry : 0) {
     default:
-      BENCH_SPAWN(1, x, call(self, n - 1));
-      BENCH_SPAWN(2, y, call(self, n - 2));
+      BENCH_SPAWN(1, x, call, n - 1);
+      BENCH_SPAWN(2, y, call, n - 2);
       BENCH_SYNC(3);
     }
     return self.end(this, x + y);
@@ -49,8 +49,8 @@ struct fibx_frame : header {
   template <bool Slow> long run(worker& self) {
     switch (Slow ? entry : 0) {
     default:
-      BENCH_SPAWN(1, x, call(self, n - 1));
-      BENCH_SPAWN(2, y, call(self, n - fibx_lag));
+      BENCH_SPAWN(1, x, call, n - 1);
+      BENCH_SPAWN(2, y, call, n - fibx_lag);
       BENCH_SYNC(3);
     }
     return self.end(this, x + y);
@@ -78,7 +78,7 @@ struct extend_frame : header {
     switch (Slow ? entry : 0) {
     default:
       for (; column < n; ++column) {
-        BENCH_SPAWN(1, found[column], place(self, board, n, row, column));
+        BENCH_SPAWN(1, found[column], place, board, n, row, column);
       }
       BENCH_SYNC(2);
     }
@@ -113,9 +113,9 @@ struct merge_frame : header {
     const std::ptrdiff_t x_half = x_count / 2;
     switch (Slow ? entry : 0) {
     default:
-      BENCH_SPAWN_VOID(1, call(self, x, x_half, y, y_half, out));
-      BENCH_SPAWN_VOID(2, call(self, x + x_half, x_count - x_half, y + y_half, y_count - y_half,
-                               out + x_half + y_half));
+      BENCH_SPAWN_VOID(1, call, x, x_half, y, y_half, out);
+      BENCH_SPAWN_VOID(2, call, x + x_half, x_count - x_half, y + y_half, y_count - y_half,
+                       out + x_half + y_half);
       BENCH_SYNC(3);
     }
     return self.end(this, 0);
@@ -143,18 +143,16 @@ struct cilksort_frame : header {
     const std::ptrdiff_t rest = count - third;
     switch (Slow ? entry : 0) {
     default:
-      BENCH_SPAWN_VOID(1, call(self, first, scratch, quarter));
-      BENCH_SPAWN_VOID(2, call(self, first + quarter, scratch + quarter, quarter));
-      BENCH_SPAWN_VOID(3, call(self, first + half, scratch + half, quarter));
-      BENCH_SPAWN_VOID(4, call(self, first + third, scratch + third, rest));
+      BENCH_SPAWN_VOID(1, call, first, scratch, quarter);
+      BENCH_SPAWN_VOID(2, call, first + quarter, scratch + quarter, quarter);
+      BENCH_SPAWN_VOID(3, call, first + half, scratch + half, quarter);
+      BENCH_SPAWN_VOID(4, call, first + third, scratch + third, rest);
       BENCH_SYNC(5);
-      BENCH_SPAWN_VOID(6,
-                       merge_frame::call(self, first, quarter, first + quarter, quarter, scratch));
-      BENCH_SPAWN_VOID(
-          7, merge_frame::call(self, first + half, quarter, first + third, rest, scratch + half));
+      BENCH_SPAWN_VOID(6, merge_frame::call, first, quarter, first + quarter, quarter, scratch);
+      BENCH_SPAWN_VOID(7, merge_frame::call, first + half, quarter, first + third, rest,
+                       scratch + half);
       BENCH_SYNC(8);
-      BENCH_SPAWN_VOID(9,
-                       merge_frame::call(self, scratch, half, scratch + half, count - half, first));
+      BENCH_SPAWN_VOID(9, merge_frame::call, scratch, half, scratch + half, count - half, first);
       BENCH_SYNC(10);
     }
     return self.end(this, 0);
@@ -177,20 +175,21 @@ struct matmul_frame : header {
   template <bool Slow> long run(worker& self) {
     const std::ptrdiff_t half = n / 2;
     const std::ptrdiff_t below = half * stride;
-    const auto product = [&](std::ptrdiff_t of_a, std::ptrdiff_t of_b, std::ptrdiff_t of_c) {
-      call(self, a + of_a, b + of_b, c + of_c, half, stride);
+    const auto product = [this, half](worker& on, std::ptrdiff_t of_a, std::ptrdiff_t of_b,
+                                      std::ptrdiff_t of_c) {
+      call(on, a + of_a, b + of_b, c + of_c, half, stride);
     };
     switch (Slow ? entry : 0) {
     default:
-      BENCH_SPAWN_VOID(1, product(0, 0, 0));
-      BENCH_SPAWN_VOID(2, product(0, half, half));
-      BENCH_SPAWN_VOID(3, product(below, 0, below));
-      BENCH_SPAWN_VOID(4, product(below, half, below + half));
+      BENCH_SPAWN_VOID(1, product, 0, 0, 0);
+      BENCH_SPAWN_VOID(2, product, 0, half, half);
+      BENCH_SPAWN_VOID(3, product, below, 0, below);
+      BENCH_SPAWN_VOID(4, product, below, half, below + half);
       BENCH_SYNC(5);
-      BENCH_SPAWN_VOID(6, product(half, below, 0));
-      BENCH_SPAWN_VOID(7, product(half, below + half, half));
-      BENCH_SPAWN_VOID(8, product(below + half, below, below));
-      BENCH_SPAWN_VOID(9, product(below + half, below + half, below + half));
+      BENCH_SPAWN_VOID(6, product, half, below, 0);
+      BENCH_SPAWN_VOID(7, product, half, below + half, half);
+      BENCH_SPAWN_VOID(8, product, below + half, below, below);
+      BENCH_SPAWN_VOID(9, product, below + half, below + half, below + half);
       BENCH_SYNC(10);
     }
     return self.end(this, 0);
@@ -214,8 +213,8 @@ struct diffuse_frame : header {
     const std::ptrdiff_t middle = first + (last - first) / 2;
     switch (Slow ? entry : 0) {
     default:
-      BENCH_SPAWN_VOID(1, call(self, step, first, middle));
-      BENCH_SPAWN_VOID(2, call(self, step, middle, last));
+      BENCH_SPAWN_VOID(1, call, step, first, middle);
+      BENCH_SPAWN_VOID(2, call, step, middle, last);
       BENCH_SYNC(3);
     }
     return self.end(this, 0);
@@ -227,15 +226,16 @@ struct diffuse_frame : header {
 };
 
 struct descend_frame : header {
+  static long pause(worker&, long us) { return brief_child(us); }
   static long call(worker& self, int levels, long end_us) {
     return levels == 0 ? pause_for(end_us) : heap_frames::call<descend_frame>(self, levels, end_us);
   }
   template <bool Slow> long run(worker& self) {
     switch (Slow ? entry : 0) {
     default:
-      BENCH_SPAWN(1, child, brief_child(descent::child_us));
+      BENCH_SPAWN(1, child, pause, descent::child_us);
       own = pause_for(descent::step_us);
-      BENCH_SPAWN(2, below, call(self, levels - 1, end_us));
+      BENCH_SPAWN(2, below, call, levels - 1, end_us);
       BENCH_SYNC(3);
     }
     return self.end(this, child + own + below);
@@ -257,7 +257,7 @@ struct descend_below_frame : header {
   template <bool Slow> long run(worker& self) {
     switch (Slow ? entry : 0) {
     default:
-      BENCH_SPAWN(1, below, call(self, pages - 1, levels, end_us));
+      BENCH_SPAWN(1, below, call, pages - 1, levels, end_us);
       BENCH_SYNC(2);
     }
     return self.end(this, below);
@@ -278,7 +278,7 @@ struct spine_frame : header {
     switch (Slow ? entry : 0) {
     default:
       for (; begun < chains; ++begun) {
-        BENCH_SPAWN(1, paused_us[begun], descend_below_frame::call(self, pages, levels, end_us));
+        BENCH_SPAWN(1, paused_us[begun], descend_below_frame::call, pages, levels, end_us);
         along += pause_for(gap_us);
       }
       BENCH_SYNC(2);

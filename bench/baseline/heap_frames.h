@@ -27,6 +27,7 @@
 #include <deque>
 #include <new>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -267,20 +268,27 @@ inline void header::taken(header* stolen) noexcept {
   outer = {stolen, stolen->result_place};
 }
 
-// A spawn and a sync of a frame's `run<Slow>`, whose text stands in a switch over `entry`.
-#define BENCH_SPAWN(number, place, call)                                                           \
+// A spawn and a sync of a frame's `run<Slow>`, whose text stands in a switch over `entry`. The
+// child is function(self, arguments...). A thief that goes on with the frame changes its members,
+// so what they say is read before the frame is offered.
+#define BENCH_SPAWN(number, place, function, ...)                                                  \
   {                                                                                                \
-    long* const bench_place = &(place); /* before a thief changes what the place depends on */     \
+    long* const bench_place = &(place);                                                            \
+    const std::tuple bench_arguments{__VA_ARGS__};                                                 \
     self.spawn(this, number, bench_place);                                                         \
-    *bench_place = call;                                                                           \
+    *bench_place = std::apply([&](auto... arguments) { return function(self, arguments...); },     \
+                              bench_arguments);                                                    \
     self.returned(this);                                                                           \
   }                                                                                                \
   [[fallthrough]];                                                                                 \
   case number:
-#define BENCH_SPAWN_VOID(number, call)                                                             \
-  self.spawn(this, number, nullptr);                                                               \
-  call;                                                                                            \
-  self.returned(this);                                                                             \
+#define BENCH_SPAWN_VOID(number, function, ...)                                                    \
+  {                                                                                                \
+    const std::tuple bench_arguments{__VA_ARGS__};                                                 \
+    self.spawn(this, number, nullptr);                                                             \
+    std::apply([&](auto... arguments) { function(self, arguments...); }, bench_arguments);         \
+    self.returned(this);                                                                           \
+  }                                                                                                \
   [[fallthrough]];                                                                                 \
   case number:
 #define BENCH_SYNC(number)                                                                         \

@@ -162,13 +162,14 @@ def require_shown(module, study, path):
 
 
 def targets(options):
-    """Of the programs that a study runs, those that the build directory can have."""
+    """Of the problems' programs those that the build directory can have, and the study's own."""
     module = studies.find(options.study)
     wish = wish_of(module, options)
     build = programs.Build(options.build)
     return sorted({f"bench/{build.program(problem, runtime).name}"
                    for problem, runtime, _ in module.configurations(wish)
-                   if build.has(problem, runtime)})
+                   if build.has(problem, runtime)} |
+                  {f"bench/{name}" for name in getattr(module, "PROGRAMS", [])})
 
 
 def run(options, source):

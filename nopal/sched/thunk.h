@@ -16,6 +16,7 @@
 #include "nopal/join/join.h"
 #include "nopal/join/kept_results.h"
 #include "nopal/sched/forks.h"
+#include "nopal/sched/given.h"
 #include "nopal/vproc/worker_deque.h"
 
 #include <array>
@@ -281,6 +282,7 @@ template <fork_kind Kind, class F, std::size_t... I>
 template <fork_kind Kind, class F, class... Args>
 [[gnu::always_inline]] inline void call_stub(scope_frame* scope, F&& f, Args&&... args) {
   using function = std::decay_t<F>;
+  NOPAL_IF_CHECKED((check_given(given_to::strand, f, args...)));
   if constexpr (travel_in_registers<function, std::decay_t<Args>...>) {
     through_stub<call_thunk<Kind, function, std::decay_t<Args>...>>(scope, function(f),
                                                                     std::decay_t<Args>(args)...);

@@ -55,7 +55,7 @@ constexpr word kPagesAtOnce = 64; // the most that which_resident takes
     from += sizeof(word);
   base::acquire_what_was_read(); // M
   arch::forget_registers();
-  return from < to ? from : 0;
+  return from < to ? base::reading_frames::found(from) : 0;
 }
 
 // The walk reads the page where it begins. Deeper pages may never have been used, and reading would

@@ -161,7 +161,8 @@ std::uintptr_t bottom(stack_id stack) noexcept {
   return is_viewed(stack) ? view::where.low : memory_bottom(stack);
 }
 std::uintptr_t offset(stack_id stack) noexcept {
-  return stack != no_stack && is_viewed(stack) ? memory_top(stack) - view::where.end : 0;
+  return view::on() && stack != no_stack && is_viewed(stack) ? memory_top(stack) - view::where.end
+                                                             : 0;
 }
 std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }
 

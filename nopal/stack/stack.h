@@ -77,7 +77,7 @@ inline bool is_viewed(stack_id stack) noexcept {
 // The stack that an address of ours lies on. Of a view it is what the calling thread's process
 // shows, or what a strand of the stack `on` sees there (no_stack: the former).
 inline stack_id stack_of(std::uintptr_t address, stack_id on = no_stack) noexcept {
-  if (view::holds(address))
+  if (view::holds(address)) [[unlikely]]
     return view::home(on != no_stack && is_viewed(on) ? on : view::leaf(), address);
   if (small::holds(address))
     return small::in_use.start(small::in_use.number_of(address));
@@ -96,10 +96,11 @@ inline std::uintptr_t top(stack_id stack) noexcept {
 }
 // What all processes see where a strand of the stack `on`, or the calling strand, has this: it may
 // be given to other strands.
-template <class T> T* seen(stack_id on, T* there) noexcept {
+template <class T> [[gnu::always_inline]] inline T* seen(stack_id on, T* there) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(there);
-  return view::holds(address) ? reinterpret_cast<T*>(address + offset(stack_of(address, on)))
-                              : there;
+  if (!view::holds(address)) [[likely]]
+    return there;
+  return reinterpret_cast<T*>(address + offset(stack_of(address, on)));
 }
 template <class T> T& seen(T& own) noexcept { return *seen(no_stack, &own); }
 // The converse: where the stack's strands, and those below, see what others see there. What the
@@ -116,7 +117,7 @@ template <class T> T* own(T* seen_there) noexcept {
 inline constexpr std::uintptr_t top_margin = 96;
 inline std::uintptr_t frames_top(stack_id stack) noexcept { return top(stack) - top_margin; }
 inline void* owners_room(stack_id stack) noexcept {
-  if (view::on() && !small::holds(stack))
+  if (view::on() && !small::holds(stack)) [[unlikely]]
     return view::owners_room(stack);
   return reinterpret_cast<void*>(memory_top(stack) - sizeof(void*) - owners_bytes);
 }

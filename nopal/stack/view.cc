@@ -25,6 +25,7 @@ constexpr std::uintptr_t kPlain = ~std::uintptr_t{0};
 
 struct alignas(64) entry : segment {
   std::byte owners[owners_bytes];
+  base::handed_over<std::uintptr_t> frame_low{0}; // the parent's frame's, below which it begins
 };
 const slot_range* stacks = nullptr;
 entry* entries = nullptr; // one for each of them
@@ -91,6 +92,7 @@ void open(const slot_range& of) noexcept {
 
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept {
   const bool below = holds(frame_low);
+  entry_of(stack).frame_low = frame_low;
   begin(entry_of(stack), below ? top_below(frame_low, base::page_size()) : where.end,
         below ? parent : no_stack, where.end, [stack](std::uintptr_t low, std::uintptr_t high) {
           base::discard(reinterpret_cast<void*>(low + offset_of(stack)), high - low);
@@ -118,6 +120,12 @@ void show(stack_id leaf) noexcept {
 stack_id leaf() noexcept { return mine.leaf; }
 
 stack_id home(stack_id on, std::uintptr_t address) noexcept { return home(on, address, entry_of); }
+
+bool shows_frame(stack_id on, std::uintptr_t lowest, std::uintptr_t address) noexcept {
+  for (; on != no_stack && address >= top(on); on = entry_of(on).parent)
+    lowest = entry_of(on).frame_low;
+  return on != no_stack && address >= lowest;
+}
 
 void* owners_room(stack_id stack) noexcept { return entry_of(stack).owners; }
 

@@ -53,7 +53,7 @@ struct range {
 extern range where;
 inline bool on() noexcept { return where.end != 0; }
 inline bool holds(std::uintptr_t address) noexcept {
-  return address - where.low < where.end - where.low;
+  return on() && address - where.low < where.end - where.low;
 }
 inline bool in_guard(std::uintptr_t address) noexcept {
   return address - (where.low - where.guard) < where.guard;
@@ -78,6 +78,8 @@ stack_id leaf() noexcept;
 
 // The stack that strands of `on` see at this address of a view; no_stack: none.
 stack_id home(stack_id on, std::uintptr_t address) noexcept;
+// Whether a strand of `on`, whose own frames begin at `lowest`, or one above it has a frame there.
+bool shows_frame(stack_id on, std::uintptr_t lowest, std::uintptr_t address) noexcept;
 
 // Room for what a stack's user keeps beside it: it is no part of the stack's memory.
 void* owners_room(stack_id stack) noexcept;

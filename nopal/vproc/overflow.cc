@@ -43,6 +43,11 @@ bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
 void look_at_fault(std::uintptr_t address, const void* context, bool is_first) {
   if (stack::in_guard(address))
     base::die_in_signal_handler(stack::small::holds(address) ? sentence_of_fibers : sentence);
+  if (stack::view::holds(address)) // the process shows nothing there
+    base::die_in_signal_handler(
+        "an address on the stack of another strand was used, which only that one's process and "
+        "those of the strands below it see (nopal::mapped); put what strands share on the heap, or "
+        "into a frame above both");
   const bool of_pool = (own_low & kOfPool) != 0;
   if ((!of_pool && !is_first) || !left_own_stack(address, context))
     return;

@@ -188,6 +188,35 @@ TEST(elision, invoke) {
   EXPECT_EQ(word, "pad");
 }
 
+// Whichever begins, results come in the order of the functions.
+TEST(elision, invoke_by_score) {
+  for (const int score : {1, 2, 3}) {
+    const auto [half, word] =
+        nopal::invoke_by_score(2, [] { return 0.5; }, score, [] { return std::string("pad"); });
+    EXPECT_EQ(half, 0.5);
+    EXPECT_EQ(word, "pad");
+    const auto [nothing, one] = nopal::invoke_by_score(score, [] {}, 2, [] { return 1; });
+    static_assert(std::is_same_v<decltype(nothing), const std::monostate>);
+    EXPECT_EQ(one, 1);
+  }
+}
+
+TEST(elision, of_two_exceptions_that_of_the_higher_score) {
+  const auto caught = [](int score_of_first, int score_of_second) {
+    try {
+      nopal::invoke_by_score(
+          score_of_first, []() -> int { throw std::runtime_error("first"); }, score_of_second,
+          [] { throw std::runtime_error("second"); });
+    } catch (const std::runtime_error& error) {
+      return std::string(error.what());
+    }
+    return std::string("nothing");
+  };
+  EXPECT_EQ(caught(2, 1), "first");
+  EXPECT_EQ(caught(1, 1), "first");
+  EXPECT_EQ(caught(1, 2), "second");
+}
+
 TEST(elision, loops) {
   std::vector<int> values(1000);
   nopal::for_index(0, 1000, [&values](int i) { values[static_cast<std::size_t>(i)] = i; });

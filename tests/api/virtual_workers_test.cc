@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Virtual workers: one thread, and an order that the seed decides (NOPAL_VIRTUAL_WORKERS).
 #include "nopal/channel.h"
+#include "nopal/invoke.h"
 #include "nopal/loop.h"
 #include "nopal/mutex.h"
 #include "nopal/policies.h"
 #include "nopal/preemption.h"
 #include "tests/api/support.h"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 #include <vector>
@@ -124,6 +126,67 @@ TEST(virtual_workers, find_a_lost_update) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
     outcomes.insert(with(2, seed, lost));
   EXPECT_EQ(outcomes, (std::set<std::uint64_t>{0, 1}));
+}
+
+// A knapsack by branch and bound: which item is put in decides how much is visited.
+struct sack {
+  enum class order { with_first, without_first, by_score };
+
+  std::vector<long> weights, values;
+  order chosen;
+  long best = 0;
+  std::uint64_t visited = 0;
+
+  // At most so much is reached when what is left is filled at the density of the next item.
+  double bound(std::size_t item, long room, long value) const {
+    return room < 0 ? -1.0
+           : item == weights.size()
+               ? static_cast<double>(value)
+               : static_cast<double>(value) +
+                     static_cast<double>(room * values[item]) / static_cast<double>(weights[item]);
+  }
+  void explore(std::size_t item, long room, long value) {
+    ++visited;
+    if (room < 0 || bound(item, room, value) <= static_cast<double>(best))
+      return;
+    best = std::max(best, value);
+    if (item == weights.size())
+      return;
+    const auto with = [&] { explore(item + 1, room - weights[item], value + values[item]); };
+    const auto without = [&] { explore(item + 1, room, value); };
+    if (chosen == order::with_first)
+      nopal::invoke(with, without);
+    else if (chosen == order::without_first)
+      nopal::invoke(without, with);
+    else
+      nopal::invoke_by_score(bound(item + 1, room, value), without,
+                             bound(item + 1, room - weights[item], value + values[item]), with);
+  }
+};
+
+template <sack::order Order> std::uint64_t visits() {
+  sack all;
+  all.chosen = Order;
+  long capacity = 9;
+  for (long i = 0; i < 14; ++i) { // by density, whose differences are small
+    all.weights.push_back(10 * (25 + 7 * i % 50));
+    all.values.push_back(all.weights.back() + (i < 7 ? 3 : 1));
+    capacity += all.weights.back() / 2;
+  }
+  all.explore(0, capacity, 0);
+  return all.visited;
+}
+
+TEST(virtual_workers, a_search_by_score_visits_no_more_than_its_better_order) {
+  for (const unsigned workers : {1u, 2u, 4u, 8u, 16u}) {
+    const std::uint64_t with_first = with(workers, 1, visits<sack::order::with_first>);
+    const std::uint64_t without_first = with(workers, 1, visits<sack::order::without_first>);
+    const std::uint64_t by_score = with(workers, 1, visits<sack::order::by_score>);
+    EXPECT_GT(std::max(with_first, without_first),
+              std::min(with_first, without_first) + std::min(with_first, without_first) / 10)
+        << "an instance on which the order does not matter";
+    EXPECT_LE(10 * by_score, 11 * std::min(with_first, without_first)) << workers;
+  }
 }
 
 // Virtual workers run policies, too.

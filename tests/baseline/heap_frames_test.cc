@@ -28,7 +28,7 @@ void wait_for(const counter& number, int least) {
 
 // Each child but the last ends only after the next one has begun, on another worker.
 struct chain_frame : header {
-  static long child(counter* begun, int number) {
+  static long child(worker&, counter* begun, int number) {
     *begun = number;
     wait_for(*begun, std::min(number + 1, most));
     return number;
@@ -37,7 +37,7 @@ struct chain_frame : header {
     switch (Slow ? entry : 0) {
     default:
       for (; spawned < most; ++spawned) {
-        BENCH_SPAWN(1, results[spawned], child(begun, spawned + 1));
+        BENCH_SPAWN(1, results[spawned], child, begun, spawned + 1);
       }
       BENCH_SYNC(2);
     }
@@ -58,7 +58,7 @@ struct nest_frame : header {
     wait_for(*reached, 1);
     return depth == 0 ? 1 : bench::heap_frames::call<nest_frame>(self, reached, depth - 1);
   }
-  static long reach(counter* reached) {
+  static long reach(worker&, counter* reached) {
     *reached = 1;
     return 1;
   }
@@ -66,8 +66,8 @@ struct nest_frame : header {
     switch (Slow ? entry : 0) {
     default:
       *reached = 0;
-      BENCH_SPAWN(1, x, nested(self, reached, depth));
-      BENCH_SPAWN(2, y, reach(reached));
+      BENCH_SPAWN(1, x, nested, reached, depth);
+      BENCH_SPAWN(2, y, reach, reached);
       BENCH_SYNC(3);
     }
     return self.end(this, x + y);
@@ -102,6 +102,30 @@ TEST(heap_frames, results_pass_through_frames_that_were_stolen) {
               1 + (depth + 1));
     EXPECT_GE(all.read_counters().steals, depth + 1u);
   }
+}
+
+// `entry` has the spawn's number once the frame is offered.
+struct reading_frame : header {
+  static long child(worker&, std::uint32_t entry) { return entry; }
+  template <bool Slow> long run(worker& self) {
+    switch (Slow ? entry : 0) {
+    default:
+      BENCH_SPAWN(1, first, child, entry);
+      BENCH_SPAWN(2, second, child, entry);
+      BENCH_SYNC(3);
+    }
+    return self.end(this, 10 * first + second);
+  }
+
+  long first = 0;
+  long second = 0;
+};
+
+TEST(heap_frames, what_a_child_is_given_is_read_before_its_parent_is_offered) {
+  const bench::runtime all(1);
+  EXPECT_EQ(bench::runtime::first->execute(
+                [](worker& self) { return bench::heap_frames::call<reading_frame>(self); }),
+            1);
 }
 
 TEST(heap_frames, frames_are_used_again) {

@@ -127,6 +127,11 @@ class OverviewStudy(fake_study.FakeStudy):
         self.assertEqual(len(listed), len(set(listed)))
         self.assertNotIn("bench/fib-serial", listed)
 
+    def test_what_a_study_runs_itself_is_among_the_targets(self):
+        self.build_all()
+        done = self.run_study("--study", "mapped", "--targets")
+        self.assertIn("bench/prefixes", done.stdout.split(), done.stderr)
+
     def test_targets_are_those_of_a_study(self):
         done = self.run_study("--study", "", "--targets")
         self.assertEqual(done.returncode, 2)

@@ -72,14 +72,16 @@ TEST_F(mapped_death, a_killed_process_ends_all_as_the_signal_does) {
   EXPECT_EXIT(in_a_process([] { throw 1; }), testing::KilledBySignal(SIGABRT), "");
 }
 
-// The processes that a program leaves behind would keep this pipe open.
-TEST_F(mapped_death, nothing_is_left_when_any_process_is_killed_at_any_moment) {
-  for (int round = 0; round < 40; ++round) {
+// The processes that a program leaves behind would keep this pipe open. A signal to their group goes
+// to all of them.
+TEST_F(mapped_death, nothing_is_left_when_any_process_or_the_group_is_killed_at_any_moment) {
+  for (int round = 0; round < 50; ++round) {
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
     const pid_t program = fork();
     if (program == 0) {
       close(ends[0]);
+      setpgid(0, 0);
       dup2(open("/dev/null", O_WRONLY), 2);
       agent first, second, third;
       agent* const all[] = {&first, &second, &third};
@@ -100,10 +102,12 @@ TEST_F(mapped_death, nothing_is_left_when_any_process_is_killed_at_any_moment) {
       ASSERT_EQ(read(ends[0], &pids[i], sizeof *pids), static_cast<ssize_t>(sizeof *pids));
     for (int i = 0; i < round * 100; ++i)
       sched_yield();
-    kill(static_cast<pid_t>(pids[round % 4]), SIGKILL);
+    const bool group = round % 5 == 4;
+    const int signal = group ? SIGTERM : SIGKILL;
+    EXPECT_EQ(kill(group ? -program : static_cast<pid_t>(pids[round % 5]), signal), 0);
     int status = 0;
     EXPECT_EQ(waitpid(program, &status, 0), program);
-    EXPECT_EQ(status, SIGKILL);
+    EXPECT_EQ(status, signal);
     char byte;
     EXPECT_EQ(read(ends[0], &byte, 1), 0);
     close(ends[0]);

@@ -15,6 +15,7 @@ _LOCALS = "nopal/sync/fiber_locals.h"
 _CANCELABLE = "nopal/join/cancelable.h"
 _DESCENT = "nopal/join/descent.h"
 _PROCESS_QUEUE = "nopal/process/transport/queue.h"
+_EVENTS = "nopal/io/event_count.h"
 
 _CANCEL = "if (state_.compare_exchange_strong(from, awake, base::acquire, base::acquire)) {"
 _SETTLE = "if (!state_.compare_exchange_strong(expected, as, base::acquire, base::acquire))"
@@ -64,7 +65,13 @@ _FENCE_BEFORE = (
     "after a fence; who takes the entry is decided by the head's history, whatever the order"
 )
 
+_PLAIN_READ = (
+    "guards one read of a plain word, for the search for deadlocks; the checker watches only its "
+    "own words, and ThreadSanitizer watches this one"
+)
+
 REASONS = {
+    (_EVENTS, "const base::locked guard{waiting_.lock()}; #2", 0, ""): _PLAIN_READ,
     (_FREE_LIST, "base::acquire, base::acquire))", 0, "relaxed"): _ALREADY_ACQUIRED,
     (_RING, "const ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _LOCK,
     (_RING, "ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _NO_LOAD_BUFFERING,

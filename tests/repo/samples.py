@@ -275,6 +275,7 @@ SAMPLES = {
         (f"find_work' {STEPS_OF}sched/steal.cc", FLOORS, []),
         ("a.svg was not drawn from a.json", {**FLOORS, "docs/results/a.json": "{}\n"}, []),
         ("a.svg has no JSON", {**FLOORS, "docs/results/a.svg": "<svg/>\n"}, []),
+        ("docs/papers.md is not what", {**FLOORS, "docs/papers.md": "# old\n"}, []),
     ],
 }
 

@@ -37,6 +37,7 @@ and, where it has use for them,
                 runs them, before anything is measured, and returns a dictionary that JSON
                 can hold; it comes back as result.extra, also from a file. Its `failures`, where
                 it has them, are sentences about what failed
+    PROGRAMS    what extra() runs besides the problems' programs, by name
     WITHIN_S    the seconds that the whole may take, unless --within says otherwise
     COMPARES_BUILDS
                 whether --before may name an older build: then wish.before is True, and the runtimes

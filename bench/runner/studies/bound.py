@@ -16,6 +16,7 @@ from runner.studies._bound_fit import (Point, by_elements, by_seconds, fitted, s
 from runner.studies._common import typical, up_to
 
 ABOUT = "the time bound: T_P against T1/P + c * Tinf, parallelism from 2 to a million"
+PROGRAMS = ["known_span_cases"]
 PROBLEMS = ["known_span"]
 ROUNDS = 15
 SIZE = "quick"

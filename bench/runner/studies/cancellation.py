@@ -20,6 +20,7 @@ from runner.studies import Figure, Table, _counted
 from runner.studies._common import every, told
 
 ABOUT = "stopping early: its cost where unused, how soon all stop, beside oneTBB and OpenMP"
+PROGRAMS = ["shapes"]
 COMPARES_BUILDS = True
 OURS, TBB = "nopal", "tbb"
 PEERS = [TBB, "openmp-gcc", "openmp-llvm"]

@@ -17,6 +17,7 @@ from runner.studies import Figure, Table, _counted
 from runner.studies._common import every
 
 ABOUT = "what a fork costs beside Nowa and Fibril: time, instructions, stores, stack"
+PROGRAMS = ["shapes"]
 COMPARED = ["fibx", "integrate", "nqueens", "knapsack", "matmul", "cilksort", "quicksort"]
 SHAPES = {"five_words": "five words taken along",
           "hundred": "a loop that forks a hundred children"}

@@ -12,6 +12,7 @@ from runner.studies._common import every
 from runner.study_page import number
 
 ABOUT = "fifteen problems at 1, 2, 4, 8, 16 workers; forks, steals, sleeping and waking"
+PROGRAMS = [_steps.PROGRAM]
 # The others would make the folder larger than it may be, and leave fewer rounds to each.
 PROBLEMS = [p for p in programs.PROBLEMS if p not in programs.MANTICORE]
 ROUNDS = 7
