@@ -145,11 +145,15 @@ NOPAL_C_API void nopal_canceller_close(nopal_canceller* canceller);
 /// Stops what runs by nopal_call_cancelable with this canceller, and what will. Does not wait.
 NOPAL_C_API void nopal_cancel(nopal_canceller* canceller);
 
+NOPAL_C_API int nopal_call_cancelable_as(int version, nopal_canceller* canceller,
+                                         int64_t timeout_ns, nopal_function f, void* context);
 /// Calls f. All that it forks stops when the canceller (null: there is none) is told to cancel, or
 /// after so many nanoseconds (negative: never): at its next fork, join or piece of a loop, which
 /// return NOPAL_CANCELLED. So does this call, after all have stopped, whatever f returns. Affine.
-NOPAL_C_API int nopal_call_cancelable(nopal_canceller* canceller, int64_t timeout_ns,
-                                      nopal_function f, void* context);
+static inline int nopal_call_cancelable(nopal_canceller* canceller, int64_t timeout_ns,
+                                        nopal_function f, void* context) {
+  return nopal_call_cancelable_as(NOPAL_ABI_VERSION, canceller, timeout_ns, f, context);
+}
 
 /// Whether the calling strand is to stop. For loops that neither fork nor join.
 NOPAL_C_API int nopal_is_cancelled(void);

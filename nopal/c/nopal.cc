@@ -244,16 +244,14 @@ int nopal_canceller_open(nopal_canceller* canceller) {
 void nopal_canceller_close(nopal_canceller* canceller) { std::destroy_at(&source_of(*canceller)); }
 void nopal_cancel(nopal_canceller* canceller) { source_of(*canceller).request_stop(); }
 
-int nopal_call_cancelable(nopal_canceller* canceller, std::int64_t timeout_ns, nopal_function f,
-                          void* context) {
+int nopal_call_cancelable_as(int version, nopal_canceller* canceller, std::int64_t timeout_ns,
+                             nopal_function f, void* context) {
   const auto deadline = timeout_ns < 0 ? nopal::detail::never
                                        : nopal::detail::after(std::chrono::nanoseconds(timeout_ns));
   const std::stop_token by = canceller ? source_of(*canceller).get_token() : std::stop_token{};
-  return result_of([&] {
-    nopal::affine([&] {
-      if (!complete_before(deadline, by, f, context))
-        throw failed{NOPAL_CANCELLED};
-    });
+  return call(version, [&] {
+    if (!complete_before(deadline, by, f, context))
+      throw failed{NOPAL_CANCELLED};
   });
 }
 

@@ -34,6 +34,7 @@ static void versions(void) {
   EXPECT(nopal_invoke_as(other | NOPAL_MIGRATING, nothing, NULL, nothing, NULL) ==
          NOPAL_OTHER_VERSION);
   EXPECT(nopal_for_index_as(other, 0, 1, 1, nothing_at, NULL) == NOPAL_OTHER_VERSION);
+  EXPECT(nopal_call_cancelable_as(other, NULL, -1, nothing, NULL) == NOPAL_OTHER_VERSION);
   EXPECT(nopal_start() == NOPAL_OK);
 }
 

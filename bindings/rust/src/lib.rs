@@ -262,12 +262,13 @@ impl<F: Fn(Range<usize>) + Sync> Loop<F> {
     }
 }
 
-fn pieces_as<F: Fn(Range<usize>) + Sync>(version: c_int, range: Range<usize>, grain: usize, f: F) {
+/// Calls `f` with disjoint pieces of the range, of at most `grain` indices; 0: about 512 pieces.
+pub fn par_for_pieces<F: Fn(Range<usize>) + Sync>(range: Range<usize>, grain: usize, f: F) {
     let all = Loop { body: f, panic: Mutex::new(None) };
     let context = (&all as *const Loop<F>).cast_mut().cast();
     // SAFETY: all pieces have ended when this returns, and what they share is Sync.
     let result = unsafe {
-        nopal_for_range_as(version, range.start, range.end, grain, Loop::<F>::run, context)
+        nopal_for_range_as(VERSION, range.start, range.end, grain, Loop::<F>::run, context)
     };
     let first = all.panic.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner());
     end(result, first.map(|(_, payload)| payload));
@@ -276,11 +277,6 @@ fn pieces_as<F: Fn(Range<usize>) + Sync>(version: c_int, range: Range<usize>, gr
 /// Calls `f(i)` for each index of the range, in any order and possibly at the same time.
 pub fn par_for<F: Fn(usize) + Sync>(range: Range<usize>, f: F) {
     par_for_pieces(range, 0, |piece| piece.for_each(&f));
-}
-
-/// Calls `f` with disjoint pieces of the range, of at most `grain` indices; 0: about 512 pieces.
-pub fn par_for_pieces<F: Fn(Range<usize>) + Sync>(range: Range<usize>, grain: usize, f: F) {
-    pieces_as(VERSION, range, grain, f);
 }
 
 type Spawned<'scope> = Box<dyn FnOnce(&Scope<'scope>) + Send + 'scope>;
@@ -303,11 +299,10 @@ impl<'scope> Scope<'scope> {
         std::mem::take(&mut *self.spawned.lock().unwrap_or_else(|poisoned| poisoned.into_inner()))
     }
 
-    /// Runs all closures, and those that they spawn. Only frames of this crate lie between a call
-    /// and its closures, so those within the outermost may migrate.
-    fn run(&self, version: c_int, all: Vec<Spawned<'scope>>) {
+    /// Runs all closures, and those that they spawn.
+    fn run(&self, all: Vec<Spawned<'scope>>) {
         let slots: Vec<_> = all.into_iter().map(|each| Mutex::new(Some(each))).collect();
-        pieces_as(version, 0..slots.len(), 1, |piece| {
+        par_for_pieces(0..slots.len(), 1, |piece| {
             for i in piece {
                 let closure = slots[i].lock().ok().and_then(|mut slot| slot.take());
                 if let Some(closure) = closure {
@@ -315,7 +310,7 @@ impl<'scope> Scope<'scope> {
                 }
                 let more = self.take();
                 if !more.is_empty() {
-                    self.run(VERSION, more);
+                    self.run(more);
                 }
             }
         });
@@ -333,7 +328,7 @@ where
     let result = f(&own);
     let all = own.take();
     if !all.is_empty() {
-        own.run(VERSION, all);
+        own.run(all);
     }
     result
 }
