@@ -43,6 +43,8 @@ function(nopal_install component libdir docdir)
     nopal_install_libraries(${component} ${libdir} nopal_${name}
       TARGETS ${library} OPTIONS ${options})
   endforeach()
+  nopal_install_libraries(${component} ${libdir} nopal_c
+    TARGETS nopal_c nopal_fibril OPTIONS ${options})
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/nopal-config.cmake.in
     ${written}/nopal-config.cmake INSTALL_DESTINATION ${package_dir}
     NO_SET_AND_CHECK_MACRO NO_CHECK_REQUIRED_COMPONENTS_MACRO)
@@ -61,7 +63,7 @@ function(nopal_install component libdir docdir)
   cmake_path(APPEND NOPAL_PC_LIBDIR ${libdir})
   set(NOPAL_PC_INCLUDEDIR "\${prefix}")
   cmake_path(APPEND NOPAL_PC_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR})
-  set(names nopal nopal-mapped)
+  set(names nopal nopal-mapped nopal-fibril)
   if(NOPAL_BUILD_SHARED)
     list(APPEND names nopal_shared)
   endif()
