@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Compiles a program of files in C and C++, and runs it with each of some seeds, or without one.
 #
-# cmake -DSOURCES=list -DC=compiler -DCXX=compiler "-DC_FLAGS=list" "-DCXX_FLAGS=list" -DROOT=repository
-#       -DLIBRARIES=list -DDEFINITIONS=list -DOUT=directory -DRUNS=list [-DLAUNCHER=list] -P run.cmake
+# cmake -DSOURCES=list -DC=compiler -DCXX=compiler "-DC_FLAGS=list" "-DCXX_FLAGS=list"
+#       -DROOT=repository -DLIBRARIES=list -DDEFINITIONS=list -DOUT=directory -DRUNS=list
+#       [-DLAUNCHER=list] -P run.cmake
 #
 # A source forced.cc makes steals frequent. Of RUNS each is the program's argument; "plain" is none.
 cmake_minimum_required(VERSION 3.25)

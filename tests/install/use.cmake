@@ -15,6 +15,14 @@ function(run_consumer program)
   message(STATUS "${program}: ${output}")
 endfunction()
 
+function(run_fibril program)
+  run(COMMAND ${program} OUTPUT output)
+  if(NOT output STREQUAL "fib(20) = 6765 with 2 workers\n")
+    message(FATAL_ERROR "the program in C printed \"${output}\"")
+  endif()
+  message(STATUS "${program}: ${output}")
+endfunction()
+
 # A program whose processes are forked loads nothing of MPI or UCX.
 function(run_processes program)
   run(COMMAND ${CMAKE_COMMAND} -E env NOPAL_PROCESSES=2 ${program} OUTPUT output)
@@ -36,8 +44,8 @@ function(install_moved)
   file(RENAME ${SCRATCH_DIR}/first ${prefix})
 endfunction()
 
-# Only headers that users can reach are installed: a header is public, directly in nopal/, or
-# another header includes it. And each header that another one includes is installed.
+# Only headers that users can reach are installed: a header is public, directly in nopal/ or
+# nopal/c/, or another header includes it. And each header that another one includes is installed.
 function(check_headers)
   file(GLOB_RECURSE headers RELATIVE ${prefix}/include ${prefix}/include/nopal/*.h)
   set(named "")
@@ -51,7 +59,7 @@ function(check_headers)
       list(APPEND named ${other})
     endforeach()
   endforeach()
-  list(FILTER headers EXCLUDE REGEX "^nopal/([^/]+|c/fibril\\.h)$")
+  list(FILTER headers EXCLUDE REGEX "^nopal/(c/)?[^/]+$")
   list(LENGTH headers count)
   list(REMOVE_ITEM headers ${named})
   if(headers OR count EQUAL 0)
@@ -80,9 +88,8 @@ function(use_cmake)
   run(COMMAND ${CMAKE_COMMAND} --build ${build})
   run_consumer(${build}/consumer)
   run_processes(${build}/processes)
-  configure(${CMAKE_CURRENT_LIST_DIR}/found_in_c OPTIONS -D CMAKE_PREFIX_PATH=${prefix})
-  run(COMMAND ${CMAKE_COMMAND} --build ${build})
-  run_consumer(${build}/consumer)
+  run_fibril(${build}/fibril)
+  run_consumer(${build}/consumer_in_c)
   if(SHARED)
     configure(${CMAKE_CURRENT_LIST_DIR}/found
       OPTIONS -D CMAKE_PREFIX_PATH=${prefix} "-D COMPONENTS=nopal,shared")
@@ -102,7 +109,7 @@ function(use_components)
   set(here -D CMAKE_PREFIX_PATH=${prefix})
   configure(${found} OPTIONS ${here} "-D COMPONENTS=nopal,process")
   configure(${found} OPTIONS ${here} "-D COMPONENTS=split"
-    FAILS "no component split; it has nopal, c, shared, mapped, process, process_openmpi and")
+    FAILS "no component split; it has nopal, shared, mapped, c, process, process_openmpi and")
   configure(${found} OPTIONS ${here} "-D COMPONENTS=process,another"
     FAILS "Nopal has no component another")
   if(NOT SHARED)
@@ -151,7 +158,7 @@ function(use_pkgconfig_in_c)
     run_consumer(${SCRATCH_DIR}/${module})
   endforeach()
   compile_by_pkgconfig(nopal-fibril fibril.c)
-  run(COMMAND ${SCRATCH_DIR}/nopal-fibril)
+  run_fibril(${SCRATCH_DIR}/nopal-fibril)
 endfunction()
 
 function(use_pkgconfig)
@@ -255,6 +262,7 @@ function(use_package)
   endif()
   package_has("files" "${files}" "\\./usr/include/nopal/fork\\.h" "\\./usr/${libdir}/libnopal\\.a"
     "\\./usr/${libdir}/libnopal_process_local\\.a" "\\./usr/${libdir}/libnopal_mapped\\.a"
+    "\\./usr/${libdir}/libnopal_c\\.a" "\\./usr/include/nopal/c/fibril\\.h"
     "\\./usr/${libdir}/cmake/nopal/nopal-config"
     "\\./usr/${libdir}/pkgconfig/nopal\\.pc" "\\./usr/share/doc/libnopal-dev/copyright"
     "\\./usr/share/doc/libnopal-dev/README\\.md" "\\./usr/share/doc/libnopal-dev/changelog\\.gz")
