@@ -21,12 +21,52 @@ if(NOPAL_CHECKS)
   target_link_libraries(nopal_census PRIVATE nopal::nopal nopal_warnings)
 endif()
 
-# nopal_add_test(NAME name SOURCE file LIBRARY target [LABELS label...] [VALGRIND])
+# nopal_test_options(target library precompiled): how a test's sources are compiled.
+function(nopal_test_options target library precompiled)
+  target_compile_definitions(${target} PRIVATE
+    NOPAL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+  # Lines suffice for backtraces; types and variables would take a quarter of the compiler's time.
+  target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-g1>)
+  target_link_libraries(${target} PRIVATE
+    nopal::${library} GTest::gtest_main nopal_warnings)
+  if(precompiled)
+    target_precompile_headers(${target} REUSE_FROM nopal_test_header)
+    # A precompiled header no longer counts as the system's, so GCC 12 warns of its std::string.
+    target_compile_options(${target} PRIVATE
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>)
+  endif()
+endfunction()
+
+# nopal_link_cases(target source library precompiled): the program is linked with the *_cases.cc
+# that its source's comment names. These are compiled once, however many programs run them, each
+# with other workers. The target's property NOPAL_CASES lists them.
+function(nopal_link_cases target source library precompiled)
+  file(STRINGS ${source} comment REGEX "^// .*[a-z_]+_cases\\.cc")
+  string(REGEX MATCHALL "[a-z_]+_cases\\.cc" files "${comment}")
+  if(NOT files)
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+  cmake_path(GET source PARENT_PATH folder)
+  cmake_path(GET folder FILENAME family)
+  foreach(file IN LISTS files)
+    cmake_path(GET file STEM cases)
+    set(cases ${family}_${cases}_${library})
+    if(NOT TARGET ${cases})
+      add_library(${cases} OBJECT ${folder}/${file})
+      nopal_test_options(${cases} ${library} "${precompiled}")
+    endif()
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${cases}>)
+    set_property(TARGET ${target} APPEND PROPERTY NOPAL_CASES $<TARGET_OBJECTS:${cases}>)
+  endforeach()
+endfunction()
+
+# nopal_add_test(NAME name SOURCE file LIBRARY target [LABELS label...] [VALGRIND] [PRECOMPILED])
 # One GoogleTest program; each of its tests becomes one ctest named program.suite.test. A source
 # *_long_test.cc is labelled long. With VALGRIND any other program also runs under valgrind, as a
-# long test.
+# long test. PRECOMPILED: with GoogleTest's header precompiled, which other flags do not allow.
 function(nopal_add_test)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "VALGRIND" "NAME;SOURCE;LIBRARY" "LABELS")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "VALGRIND;PRECOMPILED" "NAME;SOURCE;LIBRARY" "LABELS")
   set(labels ${arg_LABELS})
   set(timeout ${NOPAL_TEST_TIMEOUT})
   if(arg_SOURCE MATCHES "_long_test\\.cc$")
@@ -40,12 +80,10 @@ function(nopal_add_test)
   if(TARGET nopal_census)
     target_sources(${arg_NAME} PRIVATE $<TARGET_OBJECTS:nopal_census>)
   endif()
-  target_compile_definitions(${arg_NAME} PRIVATE
-    NOPAL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
-  # Lines suffice for backtraces; types and variables would take a quarter of the compiler's time.
-  target_compile_options(${arg_NAME} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-g1>)
-  target_link_libraries(${arg_NAME} PRIVATE
-    nopal::${arg_LIBRARY} GTest::gtest_main nopal_warnings)
+  nopal_test_options(${arg_NAME} ${arg_LIBRARY} "${arg_PRECOMPILED}")
+  if(EXISTS ${arg_SOURCE})
+    nopal_link_cases(${arg_NAME} ${arg_SOURCE} ${arg_LIBRARY} "${arg_PRECOMPILED}")
+  endif()
   set_target_properties(${arg_NAME} PROPERTIES CROSSCOMPILING_EMULATOR "${NOPAL_TEST_LAUNCHER}")
   gtest_discover_tests(${arg_NAME}
     TEST_PREFIX ${arg_NAME}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT ${NOPAL_TEST_TIMEOUT}
@@ -106,15 +144,9 @@ function(nopal_add_test_family family)
       list(APPEND labels fast)
     endif()
     nopal_add_test(NAME ${family}_${stem} SOURCE ${source} LIBRARY nopal
-      LABELS ${labels} ${valgrind})
+      LABELS ${labels} ${valgrind} PRECOMPILED)
     if("fast" IN_LIST labels)
       add_dependencies(fast_tests ${family}_${stem})
-    endif()
-    if(TARGET ${family}_${stem})
-      target_precompile_headers(${family}_${stem} REUSE_FROM nopal_test_header)
-      # A precompiled header no longer counts as the system's, so GCC 12 warns of its std::string.
-      target_compile_options(${family}_${stem} PRIVATE
-        $<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict;-Wno-stringop-overflow>)
     endif()
   endforeach()
 endfunction()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of arena_cases.h where most continuations are stolen.
-#include "tests/api/arena_cases.h"
+// The cases of arena_cases.cc where most continuations are stolen.
+#include "tests/api/start.h"
 
 namespace {
 const nopal_test::start this_program{4, 33};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of channel_cases.h where almost every continuation is stolen.
-#include "tests/api/channel_cases.h"
+// The cases of channel_cases.cc where almost every continuation is stolen.
+#include "tests/api/start.h"
 
 namespace {
 const nopal_test::start with{4, 23};

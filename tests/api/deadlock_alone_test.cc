@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of deadlock_cases.h with one worker.
-#include "tests/api/deadlock_cases.h"
+// The cases of deadlock_cases.cc with one worker.
+#include "tests/api/start.h"
 
 namespace {
 const nopal_test::start with{1};

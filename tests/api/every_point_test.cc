@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The cases of every_point_cases.h on one worker, where the schedule is always the same: so a test
+// The cases of every_point_cases.cc on one worker, where the schedule is always the same: so a test
 // can enumerate the points at which a fiber is cancelled from outside, and what it has done there.
-#include "tests/api/every_point_cases.h"
+#include "nopal/cancelable.h"
+#include "nopal/fiber.h"
+#include "nopal/policies.h"
+#include "nopal/preemption.h"
+#include "tests/api/support.h"
+#include "tests/api/watched_program.h"
 
 namespace {
 const nopal_test::start this_program{1};

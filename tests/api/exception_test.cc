@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of exception_cases.h where thieves come when they please.
-#include "tests/api/exception_cases.h"
+// The cases of exception_cases.cc where thieves come when they please.
+#include "tests/api/start.h"
 
 namespace {
 const nopal_test::start this_program{4};

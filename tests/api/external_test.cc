@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The cases of external_cases.h where thieves come when they please.
-#include "tests/api/support.h"
+// The cases of external_cases.cc where thieves come when they please.
+#include "tests/api/start.h"
 
 namespace {
-const nopal_test::start this_program{4}; // before what forks before main
-}
-
-#include "tests/api/external_cases.h"
+// Before what forks before main.
+[[gnu::init_priority(1000)]] const nopal_test::start this_program{4};
+} // namespace

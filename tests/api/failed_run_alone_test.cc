@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of failed_run_cases.h where there is one thread.
-#include "tests/api/failed_run_cases.h"
+// The cases of failed_run_cases.cc where there is one thread.
+#include "tests/api/start.h"
 
 namespace {
 const nopal_test::start with{1};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of fork_cases.h where thieves come when they please, and what is a matter of types.
-#include "tests/api/fork_cases.h"
+// The cases of fork_cases.cc where thieves come when they please, and what is a matter of types.
+#include "tests/api/support.h"
 
 namespace {
 const nopal_test::start this_program{4};

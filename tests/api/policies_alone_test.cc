@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: MIT
-// Which fiber a policy runs first, and how often, where there is one thread.
+// The cases of policies_cases.cc where there is one thread; which fiber a policy runs first there,
+// and how often.
 #include "nopal/blocking.h"
-#include "tests/api/policies_cases.h"
+#include "nopal/channel.h"
+#include "nopal/fiber.h"
+#include "nopal/policies.h"
+#include "nopal/preemption.h"
+#include "tests/api/support.h"
 
 #include <chrono>
+#include <string>
 #include <thread>
 
 namespace {

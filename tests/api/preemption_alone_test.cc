@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The cases of preemption_cases.h on one thread, where other fibers run only if the busy one gives
+// The cases of preemption_cases.cc on one thread, where other fibers run only if the busy one gives
 // way; and cases that show which fiber goes first.
-#include "tests/api/preemption_cases.h"
+#include "nopal/channel.h"
+#include "nopal/fiber.h"
+#include "nopal/preemption.h"
+#include "tests/api/support.h"
 
+#include <atomic>
 #include <chrono>
+#include <thread>
 
 namespace {
 const nopal_test::start this_program{1};

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The cases of regions_cases.h with one worker, and orders that are certain there.
-#include "tests/api/regions_cases.h"
+// The cases of regions_cases.cc with one worker, and orders that are certain there.
+#include "nopal/channel.h"
+#include "nopal/fiber.h"
+#include "nopal/policies.h"
+#include "nopal/preemption.h"
+#include "tests/api/support.h"
+
+#include <atomic>
+#include <string>
+#include <thread>
 
 namespace {
 const nopal_test::start begun{1};

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-// The cases of regions_cases.h with four workers.
-#include "tests/api/regions_cases.h"
+// The cases of regions_cases.cc with four workers.
+#include "nopal/arena.h"
+#include "nopal/fiber.h"
+#include "nopal/preemption.h"
+#include "tests/api/support.h"
+
+#include <atomic>
 
 namespace {
 const nopal_test::start begun{4};

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of stopping_cases.h and stop_points_cases.h on two workers.
-#include "tests/api/stop_points_cases.h"
-#include "tests/api/stopping_cases.h"
+// The cases of stopping_cases.cc and stop_points_cases.cc on two workers.
+#include "tests/api/start.h"
 
 namespace {
 const nopal_test::start with{2};

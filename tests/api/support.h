@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What the tests of the interface share: how a program starts, and steals that are certain.
+// What the tests of the interface share, above all steals that are certain.
 #pragma once
 
 #include "nopal/base/shared.h"
 #include "nopal/fork.h"
 #include "nopal/runtime.h"
 #include "nopal/vproc/settings.h"
+#include "tests/api/start.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
@@ -22,13 +23,6 @@
 #include <thread>
 
 namespace nopal_test {
-
-// A static object of this type decides, before main, how the test program runs. More workers than
-// processors, so that thieves come at any instruction.
-struct start {
-  explicit start(unsigned workers) { nopal::configure({.num_workers = workers}); }
-  start(unsigned workers, std::uint64_t seed) : start(workers) { nopal::vproc::force_steals(seed); }
-};
 
 // Runs `compute` in a process of its own, made while this one has no pool yet, and returns the
 // number it computed; nothing if the process did not end well.

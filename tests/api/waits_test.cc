@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Channels with buffers, semaphores and timed waits where thieves come when they please.
-#include "tests/api/buffer_cases.h"
-#include "tests/api/timed_cases.h"
+// The cases of buffer_cases.cc and timed_cases.cc where thieves come when they please.
+#include "tests/api/start.h"
 
 namespace {
 const nopal_test::start with{4};

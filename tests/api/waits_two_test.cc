@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Channels with buffers, groups, semaphores and timed waits on two workers.
-#include "tests/api/buffer_cases.h"
-#include "tests/api/group_cases.h"
-#include "tests/api/timed_cases.h"
+// The cases of buffer_cases.cc, group_cases.cc and timed_cases.cc on two workers.
+#include "tests/api/start.h"
 
 namespace {
 const nopal_test::start with{2};

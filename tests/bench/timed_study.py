@@ -4,8 +4,6 @@
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
 import harness
 from fake_build import LINE, FakeBuild
@@ -34,10 +32,7 @@ class TimedStudy(FakeBuild):
         return done
 
     def run_study(self, *words):
-        plain = {k: v for k, v in os.environ.items() if not k.startswith("NOPAL_")}
-        return subprocess.run([sys.executable, "-B", str(harness.RUN_PY), *map(str, words)],
-                              capture_output=True, text=True, check=False,
-                              env={**plain, "COLUMNS": "160"})
+        return harness.run(*words, without=["NOPAL_"])
 
     def check_shape(self):
         self.assertEqual(list(self.document)[-1], "checks")

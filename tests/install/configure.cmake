@@ -2,7 +2,7 @@
 # Configures the project where something is missing: the configuration succeeds and names the
 # missing package, or fails if a part that needs it was asked for by name. WAY: packages, programs,
 # modules, libraries, places (read-only, with spaces, for an ordinary user), build_types (what these
-# compile).
+# compile). With EACH, each thing is missing alone; without, one configuration misses many.
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(source ${SOURCE_DIR})
 set(build ${SCRATCH_DIR}/build)
@@ -14,7 +14,8 @@ function(configure)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "FAILS" "SAYS;WITH")
   file(REMOVE ${build}/CMakeCache.txt)
   run(OUTPUT said FAILS "${arg_FAILS}" COMMAND ${as_user} ${CMAKE_COMMAND} -S ${source}
-    --preset release -B ${build} -D CMAKE_CXX_COMPILER=${COMPILER} ${arg_WITH})
+    --preset release -B ${build} -D CMAKE_CXX_COMPILER=${COMPILER}
+    -D NOPAL_BUILD_LONG_TESTS=OFF ${arg_WITH})
   if(said MATCHES "CMake (Deprecation )?Warning")
     message(FATAL_ERROR "with ${arg_WITH} CMake warned:\n${said}")
   endif()
@@ -27,16 +28,59 @@ function(configure)
   message(STATUS "configured: ${with}")
 endfunction()
 
+# without([PROGRAM pattern] [WITH option...] [SAYS regex...]): something is missing. A group of
+# these ends with configure_without(), which configures once for all, unless EACH is set. No regex
+# has a semicolon.
+set(hidden "")
+set(options "")
+set(sentences "")
+function(without)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "PROGRAM" "WITH;SAYS")
+  list(APPEND hidden ${arg_PROGRAM})
+  list(APPEND options ${arg_WITH})
+  list(APPEND sentences ${arg_SAYS})
+  if(EACH)
+    configure_without()
+  endif()
+  return(PROPAGATE hidden options sentences)
+endfunction()
+
+function(configure_without)
+  if(hidden OR options)
+    foreach(pattern IN LISTS hidden)
+      file(GLOB programs ${links}/${pattern})
+      foreach(link IN LISTS programs)
+        file(RENAME ${link} ${link}.hidden)
+      endforeach()
+    endforeach()
+    message(STATUS "without ${hidden}")
+    configure(WITH ${alone} ${options} SAYS ${sentences})
+    foreach(pattern IN LISTS hidden)
+      file(GLOB programs ${links}/${pattern}.hidden)
+      foreach(link IN LISTS programs)
+        string(REGEX REPLACE "[.]hidden$" "" program ${link})
+        file(RENAME ${link} ${program})
+      endforeach()
+    endforeach()
+  endif()
+  set(hidden "")
+  set(options "")
+  set(sentences "")
+  return(PROPAGATE hidden options sentences)
+endfunction()
+
 function(missing_packages)
   set(without_CLI11 -D CMAKE_DISABLE_FIND_PACKAGE_CLI11=ON)
-  configure(WITH ${without_CLI11}
+  without(WITH ${without_CLI11}
     SAYS "benchmarks +left out: [^\n]*libcli11-dev" "examples +left out: [^\n]*libcli11-dev")
-  configure(WITH -D CMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON
+  without(WITH -D CMAKE_DISABLE_FIND_PACKAGE_GTest=ON SAYS "tests +left out: [^\n]*libgtest-dev")
+  configure_without()
+  without(WITH -D CMAKE_DISABLE_FIND_PACKAGE_nlohmann_json=ON
     SAYS "benchmarks +left out: [^\n]*nlohmann-json3-dev")
-  configure(WITH -D CMAKE_DISABLE_FIND_PACKAGE_GTest=ON SAYS "tests +left out: [^\n]*libgtest-dev")
-  configure(WITH -D CMAKE_DISABLE_FIND_PACKAGE_benchmark=ON
-    SAYS "fork_cost: [^\n]*libbenchmark-dev")
-  configure(WITH -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON SAYS "without tbb: [^\n]*libtbb-dev")
+  configure_without()
+  without(WITH -D CMAKE_DISABLE_FIND_PACKAGE_benchmark=ON SAYS "fork_cost: [^\n]*libbenchmark-dev")
+  without(WITH -D CMAKE_DISABLE_FIND_PACKAGE_TBB=ON SAYS "without tbb: [^\n]*libtbb-dev")
+  configure_without()
   # What is asked for by name is an error.
   configure(WITH ${without_CLI11} -D NOPAL_BUILD_BENCH=ON
     FAILS "NOPAL_BUILD_BENCH is ON, but not found: CLI11 \\(Debian's libcli11-dev\\)")
@@ -69,33 +113,26 @@ function(missing_programs)
   set(alone "-D CMAKE_IGNORE_PATH=/bin\\;/sbin\\;/usr/bin\\;/usr/sbin\\;/usr/local/bin")
   unset(ENV{CMAKE_GENERATOR})
 
-  function(configure_without program)
-    file(GLOB hidden ${links}/${program})
-    foreach(link IN LISTS hidden)
-      file(RENAME ${link} ${link}.hidden)
-    endforeach()
-    configure(WITH ${alone} ${ARGN})
-    foreach(link IN LISTS hidden)
-      file(RENAME ${link}.hidden ${link})
-    endforeach()
-  endfunction()
-  configure_without("*pkg*conf*" SAYS "interop +pkg-config was not found")
-  configure_without(python3 SAYS "python +not found; tests written in it .*\\(python3\\)")
-  configure_without(git)
-  configure_without(gdb SAYS "gdb +not found; .*\\(gdb\\)")
-  configure_without(valgrind SAYS "valgrind +not found; .*\\(valgrind\\)")
-  configure_without("clang*" SAYS "headers +clang\\+\\+-19 was not found" "\\(clang-format-19\\)"
+  without(PROGRAM "*pkg*conf*" SAYS "interop +pkg-config was not found")
+  without(PROGRAM git)
+  without(PROGRAM gdb SAYS "gdb +not found. .*\\(gdb\\)")
+  without(PROGRAM valgrind SAYS "valgrind +not found. .*\\(valgrind\\)")
+  without(PROGRAM "clang*" WITH -D NOPAL_BUILD_LONG_TESTS=ON
+    SAYS "headers +clang\\+\\+-19 was not found" "\\(clang-format-19\\)"
     "without openmp-llvm: [^\n]*clang-19" "matrix +[^\n]*g\\+\\+ only")
-  configure_without(bash SAYS "examples +bash was not found")
-  configure_without("mpi*" SAYS "openmpi +[^\n]*libopenmpi-dev" "mpich +[^\n]*libmpich-dev")
-  configure_without("mpi[re]*"
+  without(PROGRAM bash SAYS "examples +bash was not found")
+  without(PROGRAM "mpi*" SAYS "openmpi +[^\n]*libopenmpi-dev" "mpich +[^\n]*libmpich-dev")
+  without(PROGRAM go SAYS "without go: [^\n]*golang-go")
+  without(PROGRAM "ninja*")
+  configure_without()
+  without(PROGRAM python3 SAYS "python +not found. tests written in it .*\\(python3\\)")
+  without(PROGRAM "mpi[re]*"
     SAYS "openmpi +mpirun.openmpi was not found[^\n]*openmpi-bin" "mpich +[^\n]*\\(mpich\\)")
-  configure_without(go SAYS "without go: [^\n]*golang-go")
-  configure_without("ninja*")
   if(EXISTS ${links}/ninja)
     set(ENV{CMAKE_GENERATOR} Ninja)
-    configure_without("*make")
+    without(PROGRAM "*make")
   endif()
+  configure_without()
   file(REMOVE_RECURSE ${links})
 endfunction()
 
@@ -121,10 +158,13 @@ function(missing_libraries)
   set(says_NOPAL_RELACY_DIR "relacy +[^\n]*relacy-dev")
   set(says_NOPAL_BENCH_LIBOMP "without openmp-llvm: [^\n]*libomp-19-dev")
   set(says_NOPAL_BOOST_DIR "without boost: [^\n]*libboost-context-dev")
-  foreach(variable NOPAL_UCX_INCLUDE NOPAL_UCX_ucs NOPAL_openmpi_LIBRARY NOPAL_mpich_LIBRARY
-      NOPAL_RELACY_DIR NOPAL_BENCH_LIBOMP NOPAL_BOOST_DIR)
-    configure(WITH -D ${variable}= SAYS "${says_${variable}}")
+  foreach(variable NOPAL_UCX_INCLUDE NOPAL_openmpi_LIBRARY NOPAL_mpich_LIBRARY NOPAL_RELACY_DIR
+      NOPAL_BENCH_LIBOMP NOPAL_BOOST_DIR)
+    without(WITH -D ${variable}= SAYS "${says_${variable}}")
   endforeach()
+  configure_without()
+  without(WITH -D NOPAL_UCX_ucs= SAYS "${says_NOPAL_UCX_ucs}")
+  configure_without()
 endfunction()
 
 # A copy of the sources that nobody may write, in a path with spaces and what else a list or a
@@ -156,20 +196,18 @@ function(missing_places)
 endfunction()
 
 # Compilers warn of other things at other levels; the presets' -Werror makes an error of that.
-function(build_types targets)
-  foreach(type Release MinSizeRel)
+function(missing_build_types)
+  set(types Release)
+  set(targets nopal_common)
+  if(EACH)
+    set(types Release MinSizeRel)
+    set(targets all)
+  endif()
+  foreach(type IN LISTS types)
     configure(WITH -D CMAKE_BUILD_TYPE=${type} -D NOPAL_BUILD_TESTS=OFF -D NOPAL_BUILD_BENCH=OFF
       -D NOPAL_BUILD_EXAMPLES=OFF)
     run(COMMAND ${CMAKE_COMMAND} --build ${build} --parallel 2 --target ${targets})
   endforeach()
-endfunction()
-
-function(missing_build_types)
-  build_types(nopal_common)
-endfunction()
-
-function(missing_build_types_long)
-  build_types(all)
 endfunction()
 
 cmake_language(CALL missing_${WAY})

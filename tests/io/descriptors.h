@@ -14,7 +14,6 @@
 #include <utility>
 
 namespace nopal_test {
-namespace {
 
 namespace io = nopal::io;
 using io::descriptor;
@@ -22,13 +21,13 @@ using io::descriptor;
 struct pair {
   descriptor left, right;
 };
-pair connected() {
+inline pair connected() {
   int ends[2];
   EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
   return {descriptor{ends[0]}, descriptor{ends[1]}};
 }
 // The right end reads what is written to the left one.
-pair a_pipe() {
+inline pair a_pipe() {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
   return {descriptor{ends[1]}, descriptor{ends[0]}};
@@ -36,19 +35,19 @@ pair a_pipe() {
 struct connection {
   descriptor client, server;
 };
-connection over_tcp(descriptor& listening) {
+inline connection over_tcp(descriptor& listening) {
   descriptor client = io::connect(io::address::of(listening));
   return {std::move(client), io::accept(listening)};
 }
 
-std::string read_all(descriptor& from) {
+inline std::string read_all(descriptor& from) {
   std::string all;
   std::array<char, 1000> some{};
   while (const std::size_t got = io::read_some(from, some))
     all.append(some.data(), got);
   return all;
 }
-std::string read_exactly(descriptor& from, std::size_t count) {
+inline std::string read_exactly(descriptor& from, std::size_t count) {
   std::string all(count, '\0');
   for (std::size_t got = 0; got < count;) {
     const std::size_t more = io::read_some(from, {all.data() + got, count - got});
@@ -69,5 +68,4 @@ template <class Call> int error_of(Call call) {
   return 0;
 }
 
-} // namespace
 } // namespace nopal_test

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The cases of io_cases.h with four workers, with forks that need the thread that watches, and
+// The cases of io_cases.cc with four workers, with forks that need the thread that watches, and
 // errors.
-#include "tests/io/io_cases.h"
+#include "nopal/fiber.h"
+#include "nopal/io.h"
+#include "tests/api/support.h"
+#include "tests/io/descriptors.h"
+
+#include <cerrno>
+
+#include <unistd.h>
 
 namespace nopal_test {
 namespace {

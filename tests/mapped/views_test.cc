@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: MIT
-#include "tests/mapped/views_cases.h"
+// The cases of views_cases.cc where thieves come when they please.

@@ -2,10 +2,14 @@
 """Compiles each header of nopal/ alone, with each compiler: it must include what it needs.
 
 usage: headers.py ROOT COMPILER...
+
+The first compiler is the one that builds the library. With that one, a header that is the first
+include of a source beside it has been compiled by the build.
 """
 
 import concurrent.futures
 import os
+import re
 import subprocess
 import sys
 
@@ -32,12 +36,23 @@ def headers(root):
     return [path for path in tree.cpp_files(root, "nopal") if path.endswith(".h")]
 
 
+def has_been_compiled(root, path):
+    source = path.removesuffix(".h") + ".cc"
+    if not os.path.exists(os.path.join(root, source)):
+        return False
+    if "#pragma once" not in tree.read(root, path):
+        return False
+    first = re.search(r"^\s*#\s*(\w+)\s*(\S*)", tree.read(root, source), re.MULTILINE)
+    return first is not None and first.groups() == ("include", f'"{path}"')
+
+
 def check(root, *compilers):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [
             pool.submit(compile_alone, root, compiler, path)
             for compiler in compilers
             for path in headers(root)
+            if compiler != compilers[0] or not has_been_compiled(root, path)
         ]
         return [job.result() for job in jobs if job.result()]
 

@@ -265,6 +265,10 @@ SAMPLES = {
     "headers": [
         ("nopal/a.h: ", {"nopal/a.h": "#pragma once\nstd::size_t size();\n"}, ["CXX"]),
         ("redefinition", {"nopal/a.h": "struct a {};\n"}, ["CXX"]),
+        ("redefinition", {"nopal/a.h": "struct a {};\n", "nopal/a.cc": '#include "nopal/a.h"\n'},
+         ["CXX"]),
+        ("nopal/a.h: ", {"nopal/a.h": "#pragma once\nstd::size_t size();\n",
+                         "nopal/a.cc": '#include <cstddef>\n#include "nopal/a.h"\n'}, ["CXX"]),
         (None, {"nopal/a.h": "#pragma once\n#include <cstddef>\nstd::size_t size();\n"}, ["CXX"]),
     ],
     "formatted": [("1 places differ", {"nopal/a.h": "int f(int a );\n"}, [])],

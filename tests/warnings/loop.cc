@@ -8,13 +8,13 @@
 namespace {
 
 // Maps and combines, so that either may come first.
-struct sum_of {
+struct added_up {
   template <class I> long operator()(I i) const { return static_cast<long>(i); }
   long operator()(long a, long b) const { return a + b; }
 };
 
 template <class I> long add_up(I last) {
-  return nopal::reduce(I{0}, last, 0L, sum_of{}, sum_of{}, 3);
+  return nopal::reduce(I{0}, last, 0L, added_up{}, added_up{}, 3);
 }
 
 } // namespace
