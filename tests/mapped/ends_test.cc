@@ -72,8 +72,8 @@ TEST_F(mapped_death, a_killed_process_ends_all_as_the_signal_does) {
   EXPECT_EXIT(in_a_process([] { throw 1; }), testing::KilledBySignal(SIGABRT), "");
 }
 
-// The processes that a program leaves behind would keep this pipe open. A signal to their group goes
-// to all of them.
+// The processes that a program leaves behind would keep this pipe open. A signal to their group
+// goes to all of them.
 TEST_F(mapped_death, nothing_is_left_when_any_process_or_the_group_is_killed_at_any_moment) {
   for (int round = 0; round < 50; ++round) {
     int ends[2];
