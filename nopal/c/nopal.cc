@@ -39,18 +39,18 @@ struct last_call {
   char sentence[400] = "no call of this thread has failed";
   std::exception_ptr thrown;
 };
-thread_local last_call last;
+thread_local last_call noted;
 
-// Not inlined: the caller may have changed threads, and compilers keep the place of `last`.
+// Not inlined: the caller may have changed threads, and compilers keep the place of `noted`.
 [[gnu::noinline, gnu::format(printf, 2, 3)]] int note(int result, const char* format, ...) {
   std::va_list parts;
   va_start(parts, format);
-  std::vsnprintf(last.sentence, sizeof last.sentence, format, parts);
+  std::vsnprintf(noted.sentence, sizeof noted.sentence, format, parts);
   va_end(parts);
   return result;
 }
 [[gnu::noinline]] int note_exception(std::exception_ptr thrown, const char* what) {
-  last.thrown = std::move(thrown);
+  noted.thrown = std::move(thrown);
   return note(NOPAL_EXCEPTION, "a function that was called in parallel has thrown: %s", what);
 }
 int note_cancelled() {
@@ -92,7 +92,7 @@ template <class Body> int result_of(Body&& body) noexcept {
        "a file was compiled with a <nopal/nopal.h> whose NOPAL_ABI_VERSION is %d, but the library "
        "has %d; compile the file with the library's header",
        version & (NOPAL_MIGRATING - 1), NOPAL_ABI_VERSION);
-  base::say("%s", last.sentence);
+  base::say("%s", noted.sentence);
   return NOPAL_OTHER_VERSION;
 }
 bool is_ours(int version) noexcept {
@@ -191,13 +191,13 @@ void nopal_require_version(int version) {
   }
 }
 
-const char* nopal_message(void) { return last.sentence; }
+const char* nopal_message(void) { return noted.sentence; }
 
 void nopal_rethrow(void) {
-  NOPAL_ASSERT(last.thrown != nullptr,
+  NOPAL_ASSERT(noted.thrown != nullptr,
                "nopal_rethrow was called on a thread to which no call has returned "
                "NOPAL_EXCEPTION; call it where one has");
-  std::rethrow_exception(std::exchange(last.thrown, nullptr));
+  std::rethrow_exception(std::exchange(noted.thrown, nullptr));
 }
 
 int nopal_call_as(int version, nopal_function f, void* context) {
