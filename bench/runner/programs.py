@@ -83,6 +83,8 @@ RUNTIMES = {
     "nowa-own": "the C program of Nowa's authors, by path",
     "fibril": "Fibril, by path",
     "fibril-own": "the C program of Fibril's authors, by path",
+    "nopal-c-nowa": "the C program of Nowa's authors with Nopal's fibril.h",
+    "nopal-c-fibril": "the C program of Fibril's authors with Nopal's fibril.h",
     "lace": "Lace, by path",
     "libfork": "libfork, by path",
     "taskflow": "Taskflow, by path",
@@ -95,7 +97,7 @@ RUNTIMES = {
 # What a comparison of everything leaves out: they answer questions that only a study asks.
 NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, MAPPED, *STRATEGIES, *CALLED, *PROCESSES, "boost",
               "go", "tokio", "openmp-gcc-untied", "openmp-llvm-untied", ITOYORI, "nowa-own",
-              "fibril-own", *BOARD]
+              "fibril-own", "nopal-c-nowa", "nopal-c-fibril", *BOARD]
 # What a program cannot do without: an OpenMP library reads it before the program begins.
 NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"}}
 STACKS_MAX = 16384

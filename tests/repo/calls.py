@@ -22,7 +22,6 @@ import tree
 import upwards
 
 _SOURCE = re.compile(r"/CMakeFiles/[^/]+\.dir/(.+)\.(?:o|obj)$")
-_OF_C = re.compile(r"nopal/arch/\w+_c\.S")
 _PARTS = r"v\d+_\w+"  # NOPAL_ABI in config.h
 _SYMBOL = re.compile(r"^(.*\.(?:o|obj)):\s*(?:[0-9a-fA-F]+)?\s+([A-Za-z]) (.*)$")
 
@@ -68,9 +67,8 @@ def check(root, nm, layers, *rest):
 
 
 def layer_of(path, rank):
-    """The layer of a source, and its place; the public API is above all. What arch/ has for C, in
-    files *_c.S, belongs to the layer c."""
-    folder = "c" if _OF_C.fullmatch(path) else path.split("/")[1]
+    """The layer of a source, and its place; the public API is above all."""
+    folder = path.split("/")[1]
     return (folder, rank[folder]) if folder in rank else ("the public API", len(rank))
 
 

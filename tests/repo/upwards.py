@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The exceptions from the rules that forbid calls upwards: each allows one file one name.
+"""The exceptions from the rules that forbid calls upwards: each allows files one name.
 
-An exception is written as "FILE NAME: REASON". One that nothing needs any more is a problem, and so
-are two exceptions for one name: a single file below may use it. The public API may have several.
+An exception is written as "FILE NAME: REASON", or "FILE,FILE NAME: REASON". One that nothing needs
+any more is a problem, and so are two exceptions for one name: one reason says why files use it.
 """
 
 import re
@@ -19,9 +19,10 @@ class Exceptions:
             if not match:
                 self.problems.append(f"{text!r} is no exception; FILE NAME: REASON is accepted")
                 continue
-            if match[2] != "public" and any(name == match[2] for _, name in self.unused):
-                self.problems.append(f"{match[2]}: exceptions allow it to two files")
-            self.unused[match[1], match[2]] = True
+            if any(name == match[2] for _, name in self.unused):
+                self.problems.append(f"{match[2]}: two exceptions allow it")
+            for path in match[1].split(","):
+                self.unused[path, match[2]] = True
         self.known = set(self.unused)
 
     def allow(self, path, name):
