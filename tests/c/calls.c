@@ -209,6 +209,18 @@ static void stacked(int n) {
   CHECK(sum == 2 * (28 + n));
 }
 
+// The arguments of a child, which GCC would leave on the stack if it might.
+static void eights(void) {
+  fibril_t fr;
+  fibril_init(&fr);
+  int v[8];
+  for (int i = 0; i < 8; ++i)
+    fibril_fork(&fr, &v[i], eight, (1, 2, 3, 4, 5, 6, 7, i));
+  fibril_join(&fr);
+  for (int i = 0; i < 8; ++i)
+    CHECK(v[i] == 28 + i);
+}
+
 // A frame whose locals are aligned for vector registers.
 static void aligned(int n) {
   _Alignas(64) int v[16];
@@ -259,6 +271,7 @@ static int all(int r) {
   registers();
   blocks();
   stacked(r);
+  eights();
   aligned(r);
   sorted();
   CHECK(framed(8) == 55);
