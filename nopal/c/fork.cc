@@ -54,7 +54,14 @@ void drop(void*) {}
 
 extern "C" {
 
-NOPAL_OWN void nopal_c_note_fork(scope_frame* frame) noexcept { base::happens_before(frame); }
+// The record, which assembly writes, will lie below the stack pointer of the call that this one
+// precedes: 48 bytes, or 64 for a block. Not inlined, so that the stack pointer is the caller's.
+NOPAL_OWN [[gnu::noinline]] void nopal_c_note_fork(scope_frame* frame) noexcept {
+  const std::uintptr_t caller = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 16;
+  base::happens_before(reinterpret_cast<const void*>(caller - 48));
+  base::happens_before(reinterpret_cast<const void*>(caller - 64));
+  base::happens_before(frame);
+}
 
 NOPAL_OWN bool nopal_c_fork_slow(fork_record* fork, arguments* block) noexcept {
   static constexpr sched::body_calls calls{run, drop};
