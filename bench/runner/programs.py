@@ -84,6 +84,8 @@ RUNTIMES = {
     "nowa-own": "the C program of Nowa's authors, by path",
     "fibril": "Fibril, by path",
     "fibril-own": "the C program of Fibril's authors, by path",
+    "nopal-c-nowa": "the C program of Nowa's authors with Nopal's fibril.h",
+    "nopal-c-fibril": "the C program of Fibril's authors with Nopal's fibril.h",
     "lace": "Lace, by path",
     "libfork": "libfork, by path",
     "taskflow": "Taskflow, by path",
@@ -96,7 +98,7 @@ RUNTIMES = {
 # What a comparison of everything leaves out: they answer questions that only a study asks.
 NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, MAPPED, AT_PAGES, *STRATEGIES, *CALLED, *PROCESSES,
               "boost", "go", "tokio", "openmp-gcc-untied", "openmp-llvm-untied", ITOYORI,
-              "nowa-own", "fibril-own", *BOARD]
+              "nowa-own", "fibril-own", "nopal-c-nowa", "nopal-c-fibril", *BOARD]
 # What a program, a case of it or a runtime cannot do without: an OpenMP library reads it before the
 # program begins; 256 pages, or 256 frames that begin at a page each, exceed the usual stack.
 NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"},
