@@ -23,6 +23,8 @@ nlohmann::ordered_json described(long number, const bench::span_case& c) {
   line["grain"] = c.grain;
   line["spine"] = c.spine;
   line["repeat"] = c.repeat;
+  line["pages"] = c.pages;
+  line["above"] = c.above;
   line["work"] = is.work;
   line["span"] = is.span;
   line["forks"] = is.forks;
@@ -53,7 +55,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   nlohmann::ordered_json cases;
-  for (long n = 1; n <= static_cast<long>(bench::span_cases.size()); ++n)
+  for (long n = 1; n <= bench::last_span_case; ++n)
     cases.push_back(described(n, bench::span_case_of(chosen->second, n)));
   nlohmann::ordered_json all;
   all["side_by_side_units"] = bench::side_by_side_problem(chosen->second).units();

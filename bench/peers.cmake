@@ -43,15 +43,26 @@ foreach(peer nowa fibril lace libfork taskflow)
     bench_missing(${peer}-own "there is no ${peer}'s test/fib.c in -D${variable}=dir")
     continue()
   endif()
-  set(object ${CMAKE_CURRENT_BINARY_DIR}/own_fib-${peer}.o)
-  add_custom_command(OUTPUT ${object}
-    COMMAND ${NOPAL_BENCH_GCC} -x c -std=gnu11 ${bench_flags} -w -pthread -I${peer_dir}/include
-      -c ${peer_dir}/test/fib.c -o ${object}
-    COMMAND objcopy --keep-global-symbol=fib ${object} # it has a main and an n of its own
-    DEPENDS ${peer_dir}/test/fib.c VERBATIM)
-  # The last definition counts.
-  bench_foreign_runtime(${peer}-own ${NOPAL_BENCH_GCC} BACKEND ${peer} PROBLEMS fib
-    FLAGS ${flags} -UBENCH_PROBLEM -DBENCH_PROBLEM=own_fib_problem
-      -UBENCH_PROBLEM_HEADER "-DBENCH_PROBLEM_HEADER=\"bench/problems/own_fib.h\""
-    LIBRARIES ${object} ${library})
+  # Once with their runtime, once with Nopal's <fibril.h>.
+  foreach(runtime ${peer}-own nopal-c-${peer})
+    set(includes -I${peer_dir}/include)
+    set(backend ${peer})
+    set(libraries ${library})
+    if(runtime MATCHES "^nopal")
+      set(includes -I${PROJECT_SOURCE_DIR}/nopal/c -I${PROJECT_SOURCE_DIR})
+      set(backend nopal)
+      set(libraries $<TARGET_FILE:nopal_c> $<TARGET_FILE:nopal>)
+    endif()
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/own_fib-${runtime}.o)
+    add_custom_command(OUTPUT ${object}
+      COMMAND ${NOPAL_BENCH_GCC} -x c -std=gnu11 ${bench_flags} -w -pthread ${includes}
+        -c ${peer_dir}/test/fib.c -o ${object}
+      COMMAND objcopy --keep-global-symbol=fib ${object} # it has a main and an n of its own
+      DEPENDS ${peer_dir}/test/fib.c VERBATIM)
+    # The last definition counts.
+    bench_foreign_runtime(${runtime} ${NOPAL_BENCH_GCC} BACKEND ${backend} PROBLEMS fib
+      FLAGS ${flags} -UBENCH_PROBLEM -DBENCH_PROBLEM=own_fib_problem
+        -UBENCH_PROBLEM_HEADER "-DBENCH_PROBLEM_HEADER=\"bench/problems/own_fib.h\""
+      LIBRARIES ${object} ${libraries})
+  endforeach()
 endforeach()

@@ -75,8 +75,12 @@ target_link_libraries(prefixes PRIVATE nopal_warnings)
 if(TARGET nopal_mapped)
   bench_runtime(nopal-mapped BACKEND mapped PROBLEMS ${problems} LIBRARIES nopal::mapped)
   bench_study_programs(nopal-mapped BACKEND mapped LIBRARIES nopal::mapped)
+  # Of cilk-m-pact10.
+  bench_runtime(nopal-mapped-pages BACKEND mapped_pages PROBLEMS cholesky cilksort fft fib fibx heat
+    knapsack lu matmul nqueens rectmul strassen LIBRARIES nopal::mapped)
 else()
   bench_missing(nopal-mapped "the library nopal_mapped is not built")
+  bench_missing(nopal-mapped-pages "the library nopal_mapped is not built")
 endif()
 
 # The study `idle`: one program, with the ordinary library and with the one whose atomics count.

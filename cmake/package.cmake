@@ -48,7 +48,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE
 install(CODE "
   set(installed \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${libdir}\")
   file(GLOB libraries
-    \"\${installed}/libnopal*.a\" \"\${installed}/libnopal.so.${PROJECT_VERSION}\")
+    \"\${installed}/libnopal*.a\" \"\${installed}/libnopal*.so.${PROJECT_VERSION}\")
   execute_process(COMMAND \"${CMAKE_STRIP}\" --strip-debug --enable-deterministic-archives
     --keep-section=.debug_gdb_scripts \${libraries} COMMAND_ERROR_IS_FATAL ANY)"
   COMPONENT debian EXCLUDE_FROM_ALL)

@@ -13,7 +13,7 @@ set(flags -fsanitize=${NOPAL_SANITIZE} -fno-omit-frame-pointer)
 if(NOPAL_SANITIZE STREQUAL "undefined")
   list(APPEND flags -fno-sanitize-recover=all)
 endif()
-add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:${flags}>")
+add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${flags}>")
 add_link_options(-fsanitize=${NOPAL_SANITIZE})
 
 # If the kernel randomises addresses by 32 bits, ThreadSanitizer of GCC 12 cannot always place its

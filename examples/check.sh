@@ -149,6 +149,21 @@ priority_refuses)
   refuses 2 "'low=1x' is not accepted" low=1x
   refuses 2 "'=1' is not accepted" =1
   ;;
+primes)
+  same_output "$program" 0 0
+  same_output "$program" 2 0
+  same_output "$program" 3 1
+  same_output "$program" 32768 3512
+  same_output "$program" 1000000 78498
+  same_output "$program" 30000000 1857859
+  ;;
+primes_late) refuses 1 'cancelled' 4294967296 1 ;;
+primes_refuses)
+  refuses 2 'usage: primes N'
+  refuses 2 "'-1' is not accepted" -1
+  refuses 2 "'ten' is not accepted" ten
+  refuses 2 "'4294967297' is not accepted" 4294967297
+  ;;
 queens)
   for n in 1 4 5 6 8 12; do solves_queens $n; done
   same_output "$program" 2 'there is none'

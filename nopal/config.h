@@ -50,7 +50,7 @@
 #define NOPAL_CHECKED_PART(...) __VA_ARGS__
 #else
 #define NOPAL_ABI_CHECKS
-#define NOPAL_IF_CHECKED(statement) static_cast<void>(0)
+#define NOPAL_IF_CHECKED(statement) (void)0
 #define NOPAL_CHECKED_PART(...)
 #endif
 #if defined(NOPAL_SERIAL)
@@ -60,10 +60,10 @@
 #else
 #define NOPAL_ABI_KIND NOPAL_ABI_CHECKS
 #endif
-#define NOPAL_ABI_VERSION                                                                          \
+#define NOPAL_VERSION_NAME                                                                         \
   NOPAL_JOIN_NAMES(NOPAL_JOIN_NAMES(v, NOPAL_VERSION_MAJOR),                                       \
                    NOPAL_JOIN_NAMES(_, NOPAL_VERSION_MINOR))
-#define NOPAL_ABI NOPAL_JOIN_NAMES(NOPAL_ABI_VERSION, NOPAL_ABI_KIND)
+#define NOPAL_ABI NOPAL_JOIN_NAMES(NOPAL_VERSION_NAME, NOPAL_ABI_KIND)
 
 // Around all that Nopal's headers declare. A program and the shared libraries that it loads may
 // each contain Nopal (sched/copies.h); none is to use what another one has compiled. A program that

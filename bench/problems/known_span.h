@@ -7,8 +7,9 @@
 //   comb      a serial spine of `spine` units for each of its ribs, a rib is `grain` units
 //   ladder    each level forks the next, deeper one; what follows that fork is `grain` units
 //
-// Each is repeated in series, so that work and span grow alike and the parallelism stays. Not one
-// of the papers' problems.
+// Each is repeated in series, so that work and span grow alike and the parallelism stays. Some of
+// them run below ancestors: frames of plain calls, a page each, or frames that wait for a child.
+// Not one of the papers' problems.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include "bench/harness.h"
+#include "bench/pause.h"
 #include "bench/unit.h"
 
 namespace bench {
@@ -86,7 +88,10 @@ struct span_case {
   long grain;
   long spine; // only a comb has it
   long repeat;
+  long pages = 0; // of plain frames above all
+  long above = 0; // frames above all whose child runs for a while, so that a thief may take them
 };
+inline constexpr long child_above = 256; // units
 
 // What a computation executes, and what lies on its longest path.
 struct closed_form {
@@ -123,10 +128,19 @@ inline closed_form once(const span_case& c) {
   throw std::invalid_argument("known_span has no such family");
 }
 
+inline bool has_ancestors(const span_case& c) { return c.pages != 0 || c.above != 0; }
+
 inline closed_form closed_form_of(const span_case& c) {
   const closed_form part = once(c);
-  return {c.repeat * part.work, c.repeat * part.span, c.repeat * part.forks,
-          c.repeat * part.path_forks};
+  closed_form all{c.repeat * part.work, c.repeat * part.span, c.repeat * part.forks,
+                  c.repeat * part.path_forks};
+  if (has_ancestors(c)) {
+    all.work += c.above * child_above;
+    all.span = std::max(all.span, c.above == 0 ? 0 : child_above);
+    all.forks += 1 + c.above;
+    all.path_forks += 1 + c.above;
+  }
+  return all;
 }
 
 inline std::string_view name_of(family f) {
@@ -155,21 +169,37 @@ inline constexpr std::array<span_case, 16> span_cases{{
     {family::balanced, 21, 1, 0, 1},
 }};
 
+// One of them again, whose steals are many, below more and more ancestors.
+inline constexpr std::array<span_case, 8> cases_below{{
+    {family::ladder, 31, 64, 0, 1024, 1, 0},
+    {family::ladder, 31, 64, 0, 1024, 16, 0},
+    {family::ladder, 31, 64, 0, 1024, 64, 0},
+    {family::ladder, 31, 64, 0, 1024, 256, 0},
+    {family::ladder, 31, 64, 0, 1024, 0, 4},
+    {family::ladder, 31, 64, 0, 1024, 0, 16},
+    {family::ladder, 31, 64, 0, 1024, 0, 64},
+    {family::ladder, 31, 64, 0, 1024, 0, 256},
+}};
+inline constexpr long last_span_case = span_cases.size() + cases_below.size();
+
 // A smaller one of the same family for size `test`.
 inline span_case span_case_of(size chosen, long number) {
-  if (number < 1 || number > static_cast<long>(span_cases.size())) {
+  if (number < 1 || number > last_span_case) {
     throw std::invalid_argument("known_span has no case " + std::to_string(number) +
-                                "; accepted are --n 1 to " + std::to_string(span_cases.size()));
+                                "; accepted are --n 1 to " + std::to_string(last_span_case));
   }
-  span_case c = span_cases[static_cast<std::size_t>(number - 1)];
+  const auto at = static_cast<std::size_t>(number - 1);
+  span_case c = at < span_cases.size() ? span_cases[at] : cases_below[at - span_cases.size()];
   if (chosen == size::test) {
     c.levels = std::min(c.levels, 10);
     c.repeat = std::min(c.repeat, 4L);
+    c.pages = std::min(c.pages, 16L);
+    c.above = std::min(c.above, 16L);
   }
   return c;
 }
 
-template <class Work> long execute(const span_case& c) {
+template <class Work> long execute_alone(const span_case& c) {
   long executed = 0;
   for (long i = 0; i < c.repeat; ++i) {
     switch (c.family) {
@@ -187,6 +217,35 @@ template <class Work> long execute(const span_case& c) {
       break;
     }
   }
+  return executed;
+}
+
+template <class Work> BENCH_TASK long open_above(long levels, const span_case* c) {
+  if (levels == 0)
+    return execute_alone<Work>(*c);
+  long child = 0;
+  BENCH_SCOPE(s);
+  BENCH_FORK(s, child, Work::units, child_above);
+  const long below = open_above<Work>(levels - 1, c);
+  BENCH_JOIN(s);
+  return child + below;
+}
+
+template <class Work> BENCH_TASK long below_pages(long pages, const span_case* c) {
+  if (pages == 0)
+    return open_above<Work>(c->above, c);
+  const page_of_frame own;
+  const long executed = below_pages<Work>(pages - 1, c);
+  return executed + own.bytes[0];
+}
+
+template <class Work> long execute(const span_case& c) {
+  if (!has_ancestors(c))
+    return execute_alone<Work>(c);
+  long executed = 0; // by a child, since the outermost function is on its thread's own stack
+  BENCH_SCOPE(s);
+  BENCH_FORK(s, executed, below_pages<Work>, c.pages, &c);
+  BENCH_JOIN(s);
   return executed;
 }
 

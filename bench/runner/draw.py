@@ -23,6 +23,7 @@ COLOURS = {
     "one-stack": "#c23b22", "depth-restricted": "#7d1f10", "reuse-ancestors": "#6b8e23",
     "openmp-gcc": "#c23b22", "openmp-llvm": "#f0a07c", "openmp-gcc-untied": "#7d1f10",
     "openmp-llvm-untied": "#e5604d", "tbb": "#1f5fa8",
+    "nopal-c-nowa": "#2e86c1", "nopal-c-fibril": "#85c1e9",
     "nowa": "#4a235a", "nowa-own": "#a569bd", "fibril": "#5e3008", "fibril-own": "#c68642",
     "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9",
     "board-tbb": "#274e7d", "board-libfork": "#0f6b6b", "board-taskflow": "#9fd0f0",

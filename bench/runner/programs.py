@@ -20,7 +20,7 @@ IVARS, GANG = "nopal-ivars", "nopal-gang"
 # After rows of cilk-m-pact10, Figure 2.
 HEAP_FRAMES = "heap-frames"
 STRATEGIES = [HEAP_FRAMES, "one-stack", "depth-restricted", "reuse-ancestors"]
-MAPPED = "nopal-mapped"
+MAPPED, AT_PAGES = "nopal-mapped", "nopal-mapped-pages"
 BEFORE, AGAIN = "nopal-before", "nopal-again"
 # Their workers are processes: forked from one, or begun by the launcher of an MPI.
 PROCESS = "process"
@@ -37,8 +37,8 @@ PROCESSES = [PROCESS, *OF_PAPER, *LAUNCHED, *OVER_TCP, *BY_MESSAGES, *ON_HOSTS]
 ITOYORI = "itoyori"
 # These run programs that call themselves otherwise.
 CALLED = {BEFORE: "nopal", AGAIN: "nopal"}
-OWN_RUNTIMES = [*SERIAL_RUNTIMES, *PRESETS, COUNTED, IVARS, GANG, MAPPED, *STRATEGIES, *CALLED,
-                *PROCESSES]
+OWN_RUNTIMES = [*SERIAL_RUNTIMES, *PRESETS, COUNTED, IVARS, GANG, MAPPED, AT_PAGES, *STRATEGIES,
+                *CALLED, *PROCESSES]
 # They have none but the four programs of the public board of runtimes.
 BOARD = ["board-tbb", "board-libfork", "board-taskflow", "board-toomanycooks"]
 RUNTIMES = {
@@ -52,6 +52,7 @@ RUNTIMES = {
     "nopal-fibril": "Nopal with the parts of Fibril: THE deque, locked join, unmaps",
     "nopal-cilkplus": "Nopal with the parts of Cilk Plus: THE deque, locked join, few stacks",
     MAPPED: "Nopal on workers that each see one linear stack (nopal/mapped)",
+    AT_PAGES: "the same, and each child begins at a page's boundary",
     HEAP_FRAMES: "frames on the heap as in Cilk-5: THE deque, two clones of each function",
     "one-stack": "stolen work runs below all else on the worker's only stack",
     "depth-restricted": "likewise, and nothing shallower than what waits there",
@@ -83,6 +84,8 @@ RUNTIMES = {
     "nowa-own": "the C program of Nowa's authors, by path",
     "fibril": "Fibril, by path",
     "fibril-own": "the C program of Fibril's authors, by path",
+    "nopal-c-nowa": "the C program of Nowa's authors with Nopal's fibril.h",
+    "nopal-c-fibril": "the C program of Fibril's authors with Nopal's fibril.h",
     "lace": "Lace, by path",
     "libfork": "libfork, by path",
     "taskflow": "Taskflow, by path",
@@ -93,11 +96,14 @@ RUNTIMES = {
     ITOYORI: "Itoyori on processes that MPICH begins, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, MAPPED, *STRATEGIES, *CALLED, *PROCESSES, "boost",
-              "go", "tokio", "openmp-gcc-untied", "openmp-llvm-untied", ITOYORI, "nowa-own",
-              "fibril-own", *BOARD]
-# What a program cannot do without: an OpenMP library reads it before the program begins.
-NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"}}
+NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, MAPPED, AT_PAGES, *STRATEGIES, *CALLED, *PROCESSES,
+              "boost", "go", "tokio", "openmp-gcc-untied", "openmp-llvm-untied", ITOYORI,
+              "nowa-own", "fibril-own", "nopal-c-nowa", "nopal-c-fibril", *BOARD]
+# What a program, a case of it or a runtime cannot do without: an OpenMP library reads it before the
+# program begins; 256 pages, or 256 frames that begin at a page each, exceed the usual stack.
+NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"},
+          "known_span@20": {"NOPAL_STACK_SIZE": "4M"}, "known_span@24": {"NOPAL_STACK_SIZE": "4M"},
+          AT_PAGES: {"NOPAL_STACK_SIZE": "4M"}}
 STACKS_MAX = 16384
 POLICIES = ("budget:SIZE, in bytes or with a suffix K, M or G, budget:unlimited, stacks:N with N "
             f"from 1 to {STACKS_MAX}")
@@ -155,7 +161,8 @@ def environment_of(problem, runtime):
     """What the variables say that a program of RUNTIME:POLICY is run with."""
     text = policy(runtime)
     variables = {"BENCH_CENSUS": "1"} if text.endswith(CENSUS) else {}
-    variables.update(NEEDED.get(problem.partition("@")[0], {}))
+    for name in (problem.partition("@")[0], problem, base(runtime)):
+        variables.update(NEEDED.get(name, {}))
     if base(runtime).startswith("process-openmpi"):  # it refuses root, which containers run as
         variables.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     kind, _, amount = without_census(text).partition(":")

@@ -10,6 +10,7 @@
 // Paper: fibril-spaa16, section 4.2.
 #pragma once
 
+#include "nopal/arch/pin_frame.h"
 #include "nopal/base/refused.h"
 #include "nopal/config.h"
 
@@ -77,57 +78,6 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
   asm volatile("movq nopal_self@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(self));
   return self;
 }
-
-// For a scope's constructor: the compiler then addresses the function's locals through a register
-// that survives a change of the stack pointer, also where it realigns the frame for vector
-// registers. For Clang a clobber of rsp achieves that; it moves no stack pointer, so warnings are
-// off. GCC warns of such a clobber even when it links with -flto, where no pragma is heard, and
-// needs other things:
-//   never      A call that passes an argument on the stack, in a branch that is never taken. GCC
-//              finds that out only after it has decided how to address the locals, and then removes
-//              the call.
-//   r12        A clobber of one more register. A function that saves only one ends by computing
-//              the stack pointer from the frame pointer, which it has just loaded.
-//   asm goto   GCC knows that an alloca's address is the stack pointer, and might use one for the
-//              other after a fork. It forgets this where two paths meet.
-#if !defined(__clang__)
-extern "C" [[noreturn, gnu::cold]] void nopal_arch_never(__float80 on_the_stack) noexcept;
-#endif
-// clang-format off
-#if defined(__clang__)
-#define NOPAL_PIN_FRAME                                                                            \
-  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wstack-protector\"")       \
-  asm volatile("" ::: "rsp");                                                                      \
-  _Pragma("clang diagnostic pop")
-#define NOPAL_STORE_STACK_POINTER(word) asm volatile("movq %%rsp, %0" : "=m"(word))
-#define NOPAL_CHECK_ADDRESS(word) static_cast<void>(0)
-#else
-#define NOPAL_PIN_FRAME                                                                            \
-  if (__builtin_frame_address(0) == nullptr)                                                       \
-    ::nopal::arch::nopal_arch_never({});                                                           \
-  asm volatile("" ::: "r12");                                                                      \
-  asm goto("" : : : : nopal_stack_pointer_changed);                                                \
-  asm volatile("");                                                                                \
-  nopal_stack_pointer_changed:
-// With -maccumulate-outgoing-args GCC still addresses a realigned frame through the stack pointer.
-// Then the assembler refuses: no other register has an s followed by a p.
-#define NOPAL_REFUSE_STACK_POINTER(operand)                                                        \
-  "\n\t.set .Lnopal_s, 0\n\t.irpc c, " operand                                                     \
-  "\n\t.ifc \\c, p\n\t.if .Lnopal_s"                                                               \
-  "\n\t.error \"nopal: a function with a scope addresses its over-aligned frame through the stack" \
-  " pointer; compile it with -mno-accumulate-outgoing-args\""                                      \
-  "\n\t.endif\n\t.endif\n\t.set .Lnopal_s, 0"                                                      \
-  "\n\t.ifc \\c, s\n\t.set .Lnopal_s, 1\n\t.endif\n\t.endr"
-// The stack pointer is an operand, or GCC would move pushes for a later call before this.
-#define NOPAL_STORE_STACK_POINTER(word)                                                            \
-  {                                                                                                \
-    register std::uintptr_t nopal_stack_pointer asm("rsp");                                        \
-    asm volatile inline("movq %1, %0" NOPAL_REFUSE_STACK_POINTER("%0")                             \
-                        : "=m"(word) : "r"(nopal_stack_pointer));                                  \
-  }
-#define NOPAL_CHECK_ADDRESS(word) asm volatile inline(NOPAL_REFUSE_STACK_POINTER("%0") : "=m"(word))
-// clang-format on
-#endif
 
 // A fork's stub is a NOPAL_FORK_STUB whose one statement is NOPAL_RECORD_CALLER_AND_GO_TO. It
 // records its caller in the context that is its first argument, and jumps to the thunk with all

@@ -7,6 +7,7 @@
 #error Nopal runs on x86-64 Linux, compiled with -m64, only
 #endif
 
+#if defined(__cplusplus)
 #if !defined(__cpp_exceptions)
 #error Nopal cannot be used in a file that is compiled with -fno-exceptions: an exception of a \
 child would pass its fork unseen; compile this file with -fexceptions
@@ -16,6 +17,7 @@ child would pass its fork unseen; compile this file with -fexceptions
 #if defined(_LIBCPP_VERSION)
 #error Nopal cannot be used with -stdlib=libc++: it uses std::stop_token and what libstdc++ tells \
 of the exceptions of a thread; compile all of the program with -stdlib=libstdc++
+#endif
 #endif
 
 #if defined(__has_feature)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
 
 #include <cstdint>
@@ -22,6 +23,7 @@ struct action {
 };
 inline constexpr int most_signals = 64;
 inline constinit action actions[most_signals + 1]{};
+inline constinit base::spin_lock actions_lock; // to change them
 
 constexpr std::uint64_t bit_of(int signal) noexcept { return std::uint64_t{1} << (signal - 1); }
 // A blocked fault would kill; so would a trapped system call if SIGSYS were blocked.

@@ -153,6 +153,8 @@ long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) n
     note_child(made);
   if (made != 0)
     return made;
+  forget_log(); // what is given back takes the locks that were held
+  forget_children();
   const int self = static_cast<int>(raw(SYS_gettid));
   if ((flags & CLONE_CHILD_SETTID) != 0)
     *child_tid = self;

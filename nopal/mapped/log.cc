@@ -28,6 +28,7 @@ using arch::raw;
 
 constexpr std::uint64_t kCapacity = 256;
 constexpr long kPatienceSeconds = 1;
+constexpr unsigned kAsksAgain = 256;
 
 constinit change entries[kCapacity]{};
 constinit base::spin_lock lock;
@@ -200,15 +201,16 @@ long log_change(const change& made) noexcept {
 // sigsuspend may); it catches up when that returns.
 void make_all_catch_up() noexcept {
   const std::uint64_t target = count.load(base::acquire);
-  ask_to_catch_up(target);
   timespec begin{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &begin);
-  for (unsigned tries = 1; some_are_behind(target); ++tries) {
+  for (unsigned tries = 0; some_are_behind(target); ++tries) {
+    if (tries % kAsksAgain == 0) // again: a thread leaves it to another one that applies less
+      ask_to_catch_up(target);
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     if (now.tv_sec > begin.tv_sec + kPatienceSeconds)
       return;
-    base::wait_briefly(tries);
+    base::wait_briefly(tries + 1);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "nopal/mapped/mappings.h"
 
 #include "nopal/base/spin_lock.h"
+#include "nopal/mapped/actions.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/piece_map.h"
@@ -337,9 +338,13 @@ void hold_mappings() noexcept {
   for (ranges* each : {&private_files, &shared_files, &arena})
     each->lock().lock();
   spares.lock().lock();
+  newest.lock.lock();
+  actions_lock.lock();
 }
 
 void release_mappings() noexcept {
+  actions_lock.unlock();
+  newest.lock.unlock();
   spares.lock().unlock();
   for (ranges* each : {&arena, &shared_files, &private_files})
     each->lock().unlock();

@@ -2,7 +2,6 @@
 // Signals are the program's: their actions hold for all its processes, their masks for a thread.
 #include "nopal/mapped/signals.h"
 
-#include "nopal/base/spin_lock.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/refusals.h"
@@ -13,8 +12,6 @@
 
 namespace nopal::mapped {
 namespace {
-
-constinit base::spin_lock table;
 
 bool is_a_fault(const siginfo_t& info) noexcept { return info.si_code > 0; }
 
@@ -64,7 +61,7 @@ long change_action(long signal, const action* wanted, action* before, long mask_
   if (signal == SIGSYS && wanted != nullptr && wanted->handler > 1)
     return refuse(SYS_rt_sigaction);
   {
-    const base::locked guard{table};
+    const base::locked guard{actions_lock};
     const action was = actions[signal];
     if (wanted != nullptr)
       actions[signal] = *wanted;

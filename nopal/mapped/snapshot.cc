@@ -5,12 +5,10 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/die.h"
-#include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/proc_maps.h"
 #include "nopal/mapped/sharing.h"
-#include "nopal/mapped/waiting.h"
 
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -83,8 +81,6 @@ void take_snapshot() noexcept {
   members[0].applied.store(applied, base::relaxed);
   members[0].applying.store(true, base::relaxed); // as the log is held
   members[0].pid.store(self.pid, base::release);
-  forget_log();
-  forget_children();
 }
 
 } // namespace nopal::mapped

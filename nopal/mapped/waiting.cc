@@ -15,6 +15,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -42,9 +43,9 @@ private:
   std::uint64_t before_;
 };
 
-void forget_child(std::uintptr_t pid, std::size_t pids) noexcept {
+void forget_child(int pid) noexcept {
   const without_signals undisturbed;
-  forked.cut(pid, pids, [](piece&) {});
+  forked.cut(static_cast<std::uintptr_t>(pid), 1, [](piece&) {});
 }
 
 struct request {
@@ -84,7 +85,7 @@ bool take_notice(request& wanted, int pid) noexcept {
   if (result != 0 || wanted.info.si_pid != pid)
     return false;
   if (is_an_end(wanted.info))
-    forget_child(static_cast<std::uintptr_t>(pid), 1);
+    forget_child(pid);
   return true;
 }
 
@@ -198,7 +199,8 @@ void note_child(long pid) noexcept {
   const without_signals undisturbed;
   forked.add(static_cast<std::uintptr_t>(pid), 1, 0);
 }
-void forget_children() noexcept { forget_child(0, layout::arena); }
+// The list may be what another process was changing as this one was forked.
+void forget_children() noexcept { new (&forked) piece_map; }
 
 // While one notice waits to be delivered a second is lost, so each is taken for all.
 void on_notice(int signal, siginfo_t* info, void* context) {

@@ -43,6 +43,13 @@ void set_options(const config::options& asked) {
   wanted() = asked;
 }
 
+bool set_num_workers(unsigned number) {
+  const std::scoped_lock guard{lock};
+  if (resolved == nullptr)
+    wanted().num_workers = number;
+  return resolved == nullptr;
+}
+
 const config::options& options_asked() noexcept {
   const std::scoped_lock guard{lock};
   return wanted();

@@ -14,6 +14,8 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 // Sets the options that the program asks for. Precondition, checked: the options are not decided.
 void set_options(const config::options& asked);
+// Sets the number of workers alone. False: the options are decided.
+bool set_num_workers(unsigned number);
 // The options that the program has asked for. Its callbacks are used as they are.
 const config::options& options_asked() noexcept;
 // Decides the options when they are first asked for; they are fixed after that.

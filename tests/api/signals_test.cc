@@ -24,6 +24,15 @@ namespace nopal_test {
 namespace {
 
 class signals : public death {};
+// What a process is sent, and its clocks, are the first process's where workers are processes.
+class signals_of_one_process : public signals {
+protected:
+  void SetUp() override {
+    signals::SetUp();
+    if (on_views())
+      GTEST_SKIP() << "docs/limits.md, Processes in the place of threads";
+  }
+};
 
 constexpr int kStrands = 64;
 
@@ -186,7 +195,7 @@ void count_in_pool(int) {
     in_pool += 1;
 }
 
-TEST_F(signals, of_a_profiling_timer_reach_the_pool) {
+TEST_F(signals_of_one_process, of_a_profiling_timer_reach_the_pool) {
   EXPECT_EQ(apart([] {
               nopal::configure({.num_workers = 2});
               main_thread = thread_id();
@@ -217,7 +226,7 @@ TEST_F(signals, of_a_profiling_timer_reach_the_pool) {
 }
 
 // Profilers set a timer for each thread, on the CPU clock of the thread that a strand runs on.
-TEST_F(signals, of_a_threads_own_timer_reach_it) {
+TEST_F(signals_of_one_process, of_a_threads_own_timer_reach_it) {
   EXPECT_EQ(apart([] {
               nopal::configure({.num_workers = 3});
               main_thread = thread_id();
@@ -288,7 +297,7 @@ void kill_by_sigterm_when_idle(unsigned workers, bool main_has_left) {
     pause();
 }
 
-TEST_F(signals, sigterm_ends_the_program) {
+TEST_F(signals_of_one_process, sigterm_ends_the_program) {
   for (const unsigned workers : {1u, 2u, 8u})
     EXPECT_EXIT(kill_by_sigterm_when_idle(workers, false), testing::KilledBySignal(SIGTERM), "^$");
   EXPECT_EXIT(kill_by_sigterm_when_idle(2, true), testing::KilledBySignal(SIGTERM), "^$");

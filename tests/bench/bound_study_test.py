@@ -11,6 +11,7 @@ UNIT = 1e-7
 FORK = 1e-9
 UNITS = 1000
 CASES = 16
+BELOW = 8
 C = 0.8
 
 
@@ -19,15 +20,29 @@ def listed(n):
     work = 0 if n == 1 else 2 << 20
     return {"n": n, "family": "balanced", "levels": n, "grain": 1, "spine": 0, "repeat": 1,
             "work": work, "span": 0 if n == 1 else max(1, work >> (n - 1)), "forks": 1000,
-            "path_forks": n}
+            "path_forks": n, "pages": 0, "above": 0}
+
+
+def listed_below(n):
+    """The work and the span of one program, below 2, 4 .. pages or frames."""
+    ancestors = {"pages": 1 << (n - 16), "above": 0} if n <= 20 else {"pages": 0,
+                                                                      "above": 1 << (n - 20)}
+    return {**listed(5), "n": n, **ancestors}
+
+
+def all_listed():
+    return ([listed(n) for n in range(1, CASES + 1)] +
+            [listed_below(n) for n in range(CASES + 1, CASES + BELOW + 1)])
 
 
 def span_of(n):
-    return listed(n)["span"] * UNIT + listed(n)["path_forks"] * FORK
+    known = all_listed()[n - 1]
+    return known["span"] * UNIT + known["path_forks"] * FORK
 
 
 def t1_of(n):
-    return listed(n)["work"] * UNIT + listed(n)["forks"] * FORK
+    known = all_listed()[n - 1]
+    return known["work"] * UNIT + known["forks"] * FORK
 
 
 class BoundStudy(fake_study.FakeStudy):
@@ -40,11 +55,11 @@ class BoundStudy(fake_study.FakeStudy):
 
     def build_all(self, runtimes=("nopal",), workers=(2,)):
         self.plain_program("known_span_cases", json.dumps(
-            {"side_by_side_units": UNITS, "cases": [listed(n) for n in range(1, CASES + 1)]}))
+            {"side_by_side_units": UNITS, "cases": all_listed()}))
         for count in (1, *workers):
             self.say("side_by_side", "serial", n=count,
                      time_s=UNITS * UNIT * self.side_by_side[count])
-        for n in range(1, CASES + 1):
+        for n in range(1, CASES + BELOW + 1):
             self.say("known_span", "profile", n=n, depth=n, serial_pages=2)
             for runtime in runtimes:
                 for count in (1, *workers):
@@ -67,17 +82,35 @@ class BoundStudy(fake_study.FakeStudy):
         done = self.run_study("-n", 2, "-t", "1,2")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("nopal-fibril was not built", done.stderr)
-        self.assertEqual(len(self.document["checks"]), 3 + CASES - 1)
+        self.assertEqual(len(self.document["checks"]), 3 + CASES - 1 + BELOW)
         for words in ("c fitted", "c that every program obeys"):
             self.assertAlmostEqual(self.only(words)["value"], C, places=6)
             self.assertIs(self.only(words)["holds"], True)
         self.assertEqual(self.programs_over(), [])
-        for check in self.document["checks"][2:]:
+        for check in self.document["checks"][2:-BELOW]:
             self.assertAlmostEqual(check["value"], 1, places=6)
-        for check in self.document["checks"][3:]:
+        for check in self.document["checks"][3:-BELOW]:
             self.assertIn("c = 0.8", check["name"])
+        for check in self.document["checks"][-BELOW:]:
+            self.assertIsNone(check["holds"], "nopal-mapped was not built")
         self.assertEqual(self.page.count("<svg"), 1)
         self.assertIn("The constant", self.page)
+
+    def test_the_constant_below_ancestors_is_found_and_held_against_the_papers(self):
+        self.slower["nopal-mapped", CASES + 4, 2] = 3
+        self.build_all(runtimes=("nopal", "nopal-mapped"))
+        self.run_study("-n", 2, "-t", "1,2")
+        checks = self.document["checks"][-BELOW:]
+        self.assertEqual([c["name"].split(":")[0] for c in checks[:4]],
+                         [f"nopal-mapped below {pages} pages" for pages in (2, 4, 8, 16)])
+        for number, check in enumerate(checks, CASES + 1):
+            self.assertIs(check["holds"], True)
+            self.assertEqual(check["limit"], number + 2)
+            if number != CASES + 4:
+                self.assertAlmostEqual(check["value"], C, places=6)
+        self.assertGreater(checks[3]["value"], 3)
+        self.assertIn("One program below ancestors", self.page)
+        self.assertIn("16 open frames", self.page)
 
     def test_a_program_that_exceeds_the_bound_is_found(self):
         self.slower[("nopal", 12, 2)] = 1.2
@@ -130,7 +163,7 @@ class BoundStudy(fake_study.FakeStudy):
         names = [c["name"] for c in harness.read_json(merged)["checks"]]
         for name in names:
             self.assertEqual("oversubscribed: 2 cores" in name, "4 workers" in name, name)
-        self.assertEqual(len(names), 2 * (CASES + 2))
+        self.assertEqual(len(names), 2 * (CASES + 2 + BELOW))
 
     def test_runtimes_that_were_not_built_are_said(self):
         self.build_all(runtimes=("nopal-nowa",))

@@ -43,6 +43,8 @@ class MappedStudy(fake_study.FakeStudy):
             for count in (1, 2, 4, P):
                 self.say_one(problem, "nopal-mapped", count, told=views, steals=10)
             self.say_one(problem, "nopal-mapped", P, COUNTED, live_pages=7)
+            if problem in PAPERS:
+                self.say_one(problem, "nopal-mapped-pages", P, KEEPS, stack_pages=P * 33)
             self.say_one(problem, "nopal-mapped", P, KEEPS, stack_pages=P * S1,
                          max_rss_kib=3000 + 4 * (P * S1 + 40))
         self.write_programs()
@@ -142,7 +144,7 @@ class MappedStudy(fake_study.FakeStudy):
     def test_the_papers_numbers_stand_beside(self):
         self.build_all(["fibx"])
         self.run_problems("fibx")
-        for number in ("281", "8.44", "135", "217"):
+        for number in ("281", "8.44", "135", "217", "33.00"):
             self.assertIn(f">{number}<", self.page)
 
 

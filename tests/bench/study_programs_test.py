@@ -121,7 +121,8 @@ class StudyPrograms(unittest.TestCase):
                 self.assertEqual((line["n"], line["forks"]), (case["n"], case["forks"]))
 
     def test_the_profile_tells_how_deep_a_case_forks(self):
-        depths = {c["n"]: {"comb": 1, "skewed": c["levels"] - 1}.get(c["family"], c["levels"])
+        depths = {c["n"]: {"comb": 1, "skewed": c["levels"] - 1}.get(c["family"], c["levels"]) +
+                          (1 + c["above"] if c["pages"] + c["above"] else 0)
                   for c in cases()}
         for n, depth in depths.items():
             self.assertEqual(self.line("known_span", "profile", "--n", n)["depth"], depth, n)

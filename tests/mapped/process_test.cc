@@ -157,6 +157,29 @@ TEST_F(mapped_process, a_fork_copies_all_memory) {
   b.run(check);
 }
 
+// The lists of what the program has are held while its memory is copied.
+TEST_F(mapped_process, a_fork_forgets_children_of_others_and_files_that_were_unmapped) {
+  pid_t first = 0;
+  a.run([&first] {
+    if ((first = fork()) == 0)
+      for (;;)
+        pause();
+    const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    munmap(mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE, file, 0), 4096);
+    close(file);
+  });
+  b.run([] {
+    const pid_t second = fork();
+    if (second == 0)
+      _exit(wait(nullptr) == -1 && errno == ECHILD ? 4 : 3);
+    int status = 0;
+    EXPECT_EQ(waitpid(second, &status, 0), second);
+    EXPECT_EQ(WEXITSTATUS(status), 4);
+  });
+  kill(first, SIGKILL);
+  EXPECT_EQ(waitpid(first, nullptr, 0), first);
+}
+
 TEST_F(mapped_process, a_forked_program_has_threads_and_processes_of_its_own) {
   a.run([] {
     const pid_t child = fork();

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The exceptions from the rules that forbid calls upwards: each allows one file one name.
+"""The exceptions from the rules that forbid calls upwards: each allows files one name.
 
-An exception is written as "FILE NAME: REASON". One that nothing needs any more is a problem, and so
-are two exceptions for one name: a single file below may use it.
+An exception is written as "FILE NAME: REASON", or "FILE,FILE NAME: REASON". One that nothing needs
+any more is a problem, and so are two exceptions for one name: one reason says why files use it.
 """
 
 import re
@@ -20,8 +20,9 @@ class Exceptions:
                 self.problems.append(f"{text!r} is no exception; FILE NAME: REASON is accepted")
                 continue
             if any(name == match[2] for _, name in self.unused):
-                self.problems.append(f"{match[2]}: exceptions allow it to two files")
-            self.unused[match[1], match[2]] = True
+                self.problems.append(f"{match[2]}: two exceptions allow it")
+            for path in match[1].split(","):
+                self.unused[path, match[2]] = True
         self.known = set(self.unused)
 
     def allow(self, path, name):

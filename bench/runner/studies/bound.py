@@ -8,7 +8,7 @@ import subprocess
 
 from runner import checks as checking
 from runner import draw
-from runner.programs import UsageError
+from runner.programs import MAPPED, UsageError
 from runner.rounds import NotMeasured
 from runner.studies import Figure, Table
 from runner.studies._bound_fit import (Point, by_elements, by_seconds, fitted, smallest,
@@ -21,10 +21,13 @@ PROBLEMS = ["known_span"]
 ROUNDS = 15
 SIZE = "quick"
 OURS = "nopal"
-RUNTIMES = [OURS, "nopal-nowa", "nopal-fibril"]
-# The first executes forks alone and tells what one costs; the others are the programs.
+RUNTIMES = [OURS, "nopal-nowa", "nopal-fibril", MAPPED]
+# The first executes forks alone and tells what one costs; the next are the programs. Those behind
+# them are one program below ever more ancestors, for c against S1 and D.
 CASES = 16
+CASES_BELOW = 8
 FORKS_ALONE = 1
+BELOW = [OURS, MAPPED]
 # What a program may exceed the bound by, for the noise of the machine.
 TOLERANCE = 0.10
 
@@ -52,6 +55,10 @@ def configurations(wish):
         counts = [1] if number == FORKS_ALONE else [1, *parallel(wish)]
         wanted += [(case(number), runtime, count) for runtime in RUNTIMES for count in counts]
         wanted.append((case(number), "profile", 1))
+    for number in range(CASES + 1, CASES + CASES_BELOW + 1):
+        wanted += [(case(number), runtime, count) for runtime in BELOW
+                   for count in [1, *parallel(wish)]]
+        wanted.append((case(number), "profile", 1))
     return wanted
 
 
@@ -64,14 +71,19 @@ def extra(build, wish):
         known = json.loads(done.stdout)
     except (OSError, ValueError, subprocess.CalledProcessError) as error:
         raise UsageError(f"{program} does not tell the cases ({error}); build it first.") from error
-    if len(known["cases"]) != CASES:
-        raise UsageError(f"{program} tells {len(known['cases'])} cases where {CASES} are expected; "
-                         "build it again.")
+    expected = CASES + CASES_BELOW
+    if len(known["cases"]) != expected:
+        raise UsageError(f"{program} tells {len(known['cases'])} cases where {expected} are "
+                         "expected; build it again.")
     return known
 
 
 def programs(result):
-    return [c for c in result.extra.get("cases", []) if c["n"] != FORKS_ALONE]
+    return [c for c in result.extra.get("cases", []) if FORKS_ALONE < c["n"] <= CASES]
+
+
+def programs_below(result):
+    return [c for c in result.extra.get("cases", []) if c["n"] > CASES]
 
 
 def label(known):
@@ -114,12 +126,12 @@ class Measured:
         forks = self.rounds.column(case(FORKS_ALONE), self.runtime, 1, "forks")
         return {r: (unit[r] / units, bare[r] / forks[r]) for r in unit.keys() & bare.keys()}
 
-    def points(self, effective=False):
+    def points(self, effective=False, cases=None):
         """Round -> its points; a round without its costs has none."""
         costs = self.costs()
         machine = self.effective_workers() if effective else {r: self.count for r in costs}
         found = {}
-        for known in programs(self.result):
+        for known in programs(self.result) if cases is None else cases:
             try:
                 one = self.rounds.column(case(known["n"]), self.runtime, 1)
                 more = self.rounds.column(case(known["n"]), self.runtime, self.count)
@@ -158,6 +170,23 @@ class Measured:
         return statistics.median(self.constants(measure, effective))
 
 
+def constant_of(measured, known):
+    """The c of this program alone in each round, against what the machine lets T1/P be."""
+    points = measured.points(effective=True, cases=[known])
+    return [max(0.0, p.excess) / p.span for all_of in points.values() for p in all_of]
+
+
+def ancestors(known):
+    return f"{known['pages']} pages" if known["pages"] else f"{known['above']} open frames"
+
+
+def space(result, known):
+    """S1 + D in pages, or None."""
+    parts = [typical(result, case(known["n"]), "profile", 1, field)
+             for field in ("serial_pages", "depth")]
+    return None if None in parts else sum(parts)
+
+
 def over_bound(measured, number, c):
     values = [p.over_bound(c) for points in measured.points().values() for p in points
               if p.number == number]
@@ -178,13 +207,8 @@ def most_over_machine(measured):
 
 def least_space(result):
     """The smallest S1 + D of the programs, in pages: what the theorem lets c be."""
-    found = []
-    for known in programs(result):
-        parts = [typical(result, case(known["n"]), "profile", 1, field)
-                 for field in ("serial_pages", "depth")]
-        if None not in parts:
-            found.append(sum(parts))
-    return min(found, default=2)
+    found = [space(result, known) for known in programs(result)]
+    return min((pages for pages in found if pages is not None), default=2)
 
 
 def checks(result):
@@ -208,6 +232,10 @@ def checks(result):
             listed.append((f"{label(known)}: T_P over T1/P + c Tinf, {stated}, {said}", "<=",
                            1 + TOLERANCE, lambda _, m=measured, k=known, c=c:
                            over_bound(m, k["n"], c)))
+        listed += [(f"{MAPPED} below {ancestors(known)}: c, at most S1 + D, {said}", "<=",
+                    space(result, known) or 2, lambda _, k=known, n=count:
+                    constant_of(Measured(result, MAPPED, n), k))
+                   for known in programs_below(result)]
     return checking.evaluate(result.measurement, listed)
 
 
@@ -280,8 +308,32 @@ def case_table(result):
                  "says c = O(S1 + D).")
 
 
+def below_table(result):
+    rows = []
+    for known in programs_below(result):
+        row = [ancestors(known), *(typical(result, case(known["n"]), "profile", 1, field)
+                                   for field in ("depth", "serial_pages"))]
+        for count in parallel(result.wish):
+            for runtime in BELOW:
+                try:
+                    c = statistics.median(constant_of(Measured(result, runtime, count), known))
+                except NotMeasured:
+                    c = None
+                row += [c, typical(result, case(known["n"]), runtime, count, "steals")]
+        rows.append(row)
+    head = ["below", "D", "S1, pages"]
+    for count in parallel(result.wish):
+        head += [word for runtime in BELOW
+                 for word in (f"c, {runtime}, {many(result, count)}", "steals")]
+    return Table("One program below ancestors", head, rows,
+                 "c: (T_P - T1/(P effective)) over Tinf, the median. Pages are frames of plain "
+                 "calls; open frames wait for a child, so that a thief may have taken each. A "
+                 "thief of cilk-m-pact10 maps all pages of its ancestors, so c = O(S1 + D). Here "
+                 "it maps one range for each stack that its process does not show yet.")
+
+
 def tables(result):
-    return [fit_table(result), case_table(result)]
+    return [fit_table(result), case_table(result), below_table(result)]
 
 
 def draw_panel(ax, result, count):

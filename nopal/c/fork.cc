@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// What a fork in C calls when it is not a plain call (fork.h). C and assembly call these functions,
+// so they have no namespace.
+#include "nopal/arch/arch.h"
+#include "nopal/base/check.h"
+#include "nopal/base/sanitizer.h"
+#include "nopal/config.h"
+#include "nopal/join/failure.h"
+#include "nopal/join/join.h"
+#include "nopal/sched/forks.h"
+#include "nopal/vproc/worker_deque.h"
+
+#include <cxxabi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+using namespace nopal;
+using join::fork_record;
+using join::scope_frame;
+
+namespace {
+
+// As in fork.h.
+struct arguments {
+  std::uintptr_t child;
+  std::uintptr_t result;
+  std::uint32_t result_class;
+  std::uint32_t words;
+  std::uint64_t general[6];
+  alignas(16) std::uint64_t vectors[8][2];
+};
+
+// x86_64_c.S states these numbers.
+static_assert(sizeof(arguments) == 208 && offsetof(arguments, result_class) == 16 &&
+              offsetof(arguments, words) == 20 && offsetof(arguments, general) == 24 &&
+              offsetof(arguments, vectors) == 80);
+static_assert(sizeof(scope_frame) == 72);
+static_assert(sizeof(fork_record) == 32 && offsetof(fork_record, scope_and_kind) == 8);
+static_assert(offsetof(join::exception_state, uncaught) == 8);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+// The limit is the first word of the deque (deque/stack_map.h).
+static_assert(offsetof(vproc::worker_deque, exceptions) == 8 &&
+              offsetof(vproc::worker_deque, deque) == 64);
+#pragma GCC diagnostic pop
+
+extern "C" void nopal_c_call(arguments* block);
+
+void run(void* block) { nopal_c_call(static_cast<arguments*>(block)); }
+void drop(void*) {}
+
+} // namespace
+
+extern "C" {
+
+// The record, which assembly writes, will lie below the stack pointer of the call that this one
+// precedes: 48 bytes, or 64 for a block. Not inlined, so that the stack pointer is the caller's.
+NOPAL_OWN [[gnu::noinline]] void nopal_c_note_fork(scope_frame* frame) noexcept {
+  const std::uintptr_t caller = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 16;
+  base::happens_before(reinterpret_cast<const void*>(caller - 48));
+  base::happens_before(reinterpret_cast<const void*>(caller - 64));
+  base::happens_before(frame);
+}
+
+NOPAL_OWN bool nopal_c_fork_slow(fork_record* fork, arguments* block) noexcept {
+  static constexpr sched::body_calls calls{run, drop};
+  return sched::fork_slow(fork, calls, block);
+}
+
+NOPAL_OWN void nopal_c_child_returned(fork_record* fork) noexcept { sched::child_returned(fork); }
+
+NOPAL_OWN void nopal_c_child_threw(void* thrown, fork_record* fork) noexcept {
+  abi::__cxa_begin_catch(thrown);
+  join::capture_failure(fork);
+  abi::__cxa_end_catch();
+  sched::child_threw(fork);
+}
+
+NOPAL_OWN int nopal_c_may_fork_slowly(scope_frame* frame, std::uintptr_t here) noexcept {
+  if (!frame->is_of(here))
+    sched::scope_misused();
+  return !frame->overtaken();
+}
+
+// Returns the function to be given to nopal_arch_suspend; null: the main path need not wait.
+NOPAL_OWN auto nopal_c_before_join(scope_frame* frame, std::uintptr_t here) noexcept
+    -> decltype(&sched::main_path_waits) {
+  if (!frame->is_of(here))
+    sched::scope_misused();
+  return frame->steals() != 0 ? sched::main_path_waits : nullptr;
+}
+
+NOPAL_OWN void nopal_c_finish_join(scope_frame* frame) { sched::finish_join(frame); }
+
+NOPAL_OWN void nopal_c_finish_join_at_end(scope_frame* frame) {
+  sched::finish_join_in_destructor(frame);
+}
+
+NOPAL_OWN void nopal_c_left_unjoined() noexcept {
+  base::die("a frame of a function in C was left with children that it had not joined; join before "
+            "each return");
+}
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// The part in C of mixed.cc.
+#include "tests/c/mixed.h"
+
+#include <fibril.h>
+
+int sum_in_c(int depth) {
+  if (depth == 0)
+    return 1;
+  int x;
+  fibril_t fr;
+  fibril_init(&fr);
+  fibril_fork(&fr, x, sum_in_cpp, (depth - 1));
+  const int y = sum_in_cpp(depth - 1);
+  fibril_join(&fr);
+  return x + y;
+}
+
+void fork_and_throw(int* finished) {
+  FIBRIL_FRAME(fr);
+  fibril_fork(&fr, finish, (finished));
+  fibril_fork(&fr, throw_it, ());
+  fibril_fork(&fr, finish, (finished)); // not run: it comes after what has thrown
+  fibril_join(&fr);
+  *finished = -100; // not reached
+}
+
+void pass(void (*call)(void*), void* given) {
+  int count = 0;
+  FIBRIL_FRAME(fr);
+  fibril_fork(&fr, finish, (&count));
+  call(given);
+  fibril_join(&fr);
+}

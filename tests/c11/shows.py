@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: MIT
+"""Checks that a shared library shows the functions that a header for C declares, and no others of
+Nopal's: shows.py READELF HEADER LIBRARY
+"""
+
+import re
+import subprocess
+import sys
+
+readelf, header, library = sys.argv[1:]
+with open(header, encoding="utf-8") as file:
+    declared = set(re.findall(r"^NOPAL_C_API [^;]*?\b(nopal_\w+)\(", file.read(), re.MULTILINE))
+listing = subprocess.run(
+    [readelf, "-W", "--dyn-syms", library], check=True, capture_output=True, text=True
+).stdout
+lines = [line.split() for line in listing.splitlines()]
+shown = {words[7] for words in lines
+         if len(words) > 7 and words[0].endswith(":") and words[6] != "UND"}
+ours = {name for name in shown if "nopal" in name}
+if not declared or ours != declared:
+    sys.exit(f"shown and not declared: {sorted(ours - declared)}; "
+             f"declared and not shown: {sorted(declared - ours)}")
+print(f"{len(shown)} symbols, {len(ours)} of them Nopal's")
