@@ -92,16 +92,21 @@ struct on_the_heap {
 template <class Place> long count_under_lock(int strands) {
   queue_lock lock;
   long count = 0;
+  std::atomic<bool> first_has_it{false};
   nopal::scope s;
   const auto with_lock = [&](bool first) {
     Place own;
     lock.lock(own.get());
-    if (first)
+    if (first) {
+      first_has_it = true;
       lock.wait_for_another(own.get());
+    }
     count += 1;
     lock.unlock(own.get());
   };
   s.fork([&] { far_below([&] { with_lock(true); }); });
+  while (!first_has_it)
+    std::this_thread::yield();
   for (int i = 1; i < strands; ++i)
     s.fork([&] { with_lock(false); });
   s.join();
