@@ -163,8 +163,11 @@ def papers_pages():
 
 def mapped_heap(result):
     count = mapped.many(result.wish)
-    return span(mapped.over_heap_frames(result.rounds, p, count)[0] for p in _mapped_paper.MEMORY
-                if p in result.wish.problems)
+    known = {p: mapped.known(mapped.over_heap_frames, result.rounds, p, count)
+             for p in _mapped_paper.MEMORY}
+    lacking = [p for p, quotient in known.items() if quotient is None]
+    return (span(quotient[0] for quotient in known.values() if quotient) +
+            (f"; {', '.join(lacking)} not measured" if lacking else ""))
 
 
 def mapped_crossings(result):
