@@ -20,8 +20,9 @@ namespace {
 
 const start this_program{4};
 const auto died = testing::ExitedWithCode(nopal::base::exit_status_died);
-constexpr char named[] = "^nopal: a strand was given the address 0x[0-9a-f]+, where neither it nor "
-                         "an ancestor has a frame.*on the heap or into a frame above both\n$";
+[[maybe_unused]] constexpr char named[] =
+    "^nopal: a strand was given the address 0x[0-9a-f]+, where neither it nor "
+    "an ancestor has a frame.*on the heap or into a frame above both\n$";
 
 class cousins : public death {
 protected:
