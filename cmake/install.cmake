@@ -35,7 +35,7 @@ function(nopal_install component libdir docdir)
 
   nopal_install_libraries(${component} ${libdir} nopal TARGETS nopal OPTIONS ${options})
   nopal_install_libraries(${component} ${libdir} nopal_c
-    TARGETS nopal_c nopal_fibril OPTIONS ${options})
+    TARGETS nopal_c nopal_c_fibril OPTIONS ${options})
   if(NOPAL_BUILD_SHARED)
     foreach(library nopal_shared nopal_c_shared)
       nopal_install_libraries(${component} ${libdir} ${library}
