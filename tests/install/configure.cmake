@@ -203,9 +203,10 @@ function(missing_build_types)
     set(types Release MinSizeRel)
     set(targets all)
   endif()
+  # The libraries that studies build beside it are targets of the same project.
   foreach(type IN LISTS types)
     configure(WITH -D CMAKE_BUILD_TYPE=${type} -D NOPAL_BUILD_TESTS=OFF -D NOPAL_BUILD_BENCH=OFF
-      -D NOPAL_BUILD_EXAMPLES=OFF)
+      -D NOPAL_BUILD_EXAMPLES=OFF -D NOPAL_BASELINES=ON)
     run(COMMAND ${CMAKE_COMMAND} --build ${build} --parallel 2 --target ${targets})
   endforeach()
 endfunction()
