@@ -90,7 +90,7 @@ NOPAL_C_API int nopal_for_range_as(int version, size_t begin, size_t end, size_t
 
 /// Calls f, which may fork and migrate, and returns on the calling thread what f does.
 /// @par Cost
-/// About that of a steal: 0.4 us.
+/// About that of a steal: 0.4 us (Intel, family 6, model 167).
 static inline int nopal_affine(nopal_function f, void* context) {
   return nopal_call_as(NOPAL_ABI_VERSION, f, context);
 }

@@ -318,7 +318,7 @@ PAPERS = {
     "Cilk-M (PACT'10), 16 workers": [
         Row("Figure 2: strategies for a cactus stack", "seven rows, by argument",
             strategies_shown, "strategies"),
-        Row("Figure 8: time over Cilk-5's", "a plot around 1",
+        Row("Figure 8: time over Cilk-5's", "a plot; similar for most",
             lambda result: f"over threads: {mapped_over_threads(result)}", "mapped"),
         Row("Figure 9: stack pages", papers_pages(), mapped_pages, "mapped"),
         Row("Figure 10: pages of stacks and heap over Cilk-5's, six programs",
@@ -329,7 +329,7 @@ PAPERS = {
     "Uni-address threads (HPDC'15), up to 3,840 cores": [
         Row("Table 2: cycles of a task's creation",
             f"{_nodes_paper.CREATION['uni-address threads']}", task_cycles, "nodes"),
-        Row("Figure 9: latency of a get", "a plot, some microseconds", latencies, "nodes"),
+        Row("Figure 9: latency of a get", "a plot", latencies, "nodes"),
         Row("Table 3 and Figure 10: a steal",
             f"{_nodes_paper.STEAL_CYCLES / _nodes_paper.GHZ / 1000:.3g} us", steal_time, "nodes"),
         Row("Section 6.3: the same over iso-address", "0.71", over_iso, "nodes"),
@@ -352,7 +352,7 @@ PAPERS = {
             "by hand: docs/decisions.md"),
         Row("Figure 11: overhead with cancellation over that without", "2.5", cancel_overhead,
             "cancellation"),
-        Row("Figure 12: time of cancel, 20 queens", "a plot, independent of processors",
+        Row("Figure 12: time of cancel, 20 queens", "a plot, largely independent of processors",
             cancel_time("p50_us"), "cancellation"),
         Row("Figure 13: the same for each fiber", "a plot that falls with processors",
             cancel_time("us_per_strand"), "cancellation"),

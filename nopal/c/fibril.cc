@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 
 namespace nopal::inline NOPAL_ABI::c {
 namespace {

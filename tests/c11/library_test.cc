@@ -7,10 +7,12 @@
 #include "nopal/fork.h"
 #include "nopal/loop.h"
 #include "nopal/nopal.h"
+#include "nopal/runtime.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstddef>
 #include <stdexcept>
 #include <thread>
 
@@ -85,5 +87,22 @@ TEST(c_library, is_cancelled_with_its_callers_scope) {
   EXPECT_TRUE(s.try_join()); // the child has ended, for C returns numbers
   EXPECT_EQ(result, NOPAL_CANCELLED);
 }
+
+// nopal_stats copies the numbers as they lie.
+#define IN_THE_SAME_PLACE(field)                                                                   \
+  static_assert(offsetof(nopal::statistics, field) == offsetof(nopal_statistics, field))
+IN_THE_SAME_PLACE(suspensions);
+IN_THE_SAME_PLACE(resumptions);
+IN_THE_SAME_PLACE(sleeps);
+IN_THE_SAME_PLACE(wakeups);
+IN_THE_SAME_PLACE(preemptions);
+IN_THE_SAME_PLACE(unmaps);
+IN_THE_SAME_PLACE(pages_returned);
+IN_THE_SAME_PLACE(page_counts);
+IN_THE_SAME_PLACE(stacks);
+IN_THE_SAME_PLACE(fiber_stacks);
+IN_THE_SAME_PLACE(stack_pages);
+IN_THE_SAME_PLACE(charged_pages);
+IN_THE_SAME_PLACE(suppressed_exceptions);
 
 } // namespace
