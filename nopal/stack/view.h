@@ -63,8 +63,8 @@ inline bool in_guard(std::uintptr_t address) noexcept {
 void open(const slot_range& of) noexcept;
 
 // The empty stack is used from now on: below a frame of `parent` whose lowest byte is at
-// `frame_low`, or, if that is on no view, from the view's end. What is left above gives its memory
-// back.
+// `frame_low`, or, if that is on no view, from the view's end. If it began elsewhere before, it
+// gives its memory back, so that it has the pages of one use.
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept;
 // As a plain stack.
 void begin_plain(stack_id stack) noexcept;

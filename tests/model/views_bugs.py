@@ -55,8 +55,14 @@ BUGS = (
     bug(
         "a stack that begins lower keeps what lies above",
         _PARTS,
-        "if (top < used) give_back(top, used);",
-        "",
+        "top != used) give_back(used);",
+        "top > used) give_back(used);",
+    ),
+    bug(
+        "a stack that begins higher keeps what lies below",
+        _PARTS,
+        "top != used) give_back(used);",
+        "top < used) give_back(used);",
     ),
     bug(
         "a stack is the child of the stack that the victim runs on",

@@ -176,10 +176,11 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
   void see_below(process& own, std::uintptr_t frame_low, stack_id parent) noexcept {
     const std::uintptr_t top = view::top_below(frame_low, page);
     memory& begun = at(own.stack);
+    const bool moved = begun.segment.top != top;
     view::begin(begun.segment, top, parent, end,
-                [&](std::uintptr_t from, std::uintptr_t to) { discard(begun, from, to); });
-    for (std::uintptr_t address = top; address < end; address += page)
-      check(!begun.resident[(address - low) / page], "pages above a stack's top keep their memory");
+                [&](std::uintptr_t high) { discard(begun, low, high); });
+    for (std::uintptr_t address = moved ? low : top; address < end; address += page)
+      check(!begun.resident[(address - low) / page], "a stack keeps pages from where it was used");
     show(own, own.stack);
     own.pointer = top;
   }
