@@ -5,6 +5,7 @@
 
 #include "bench/backend/elision.h"
 #include "bench/baseline/heap_frames.h"
+#include "bench/grown_heap.h"
 #include "bench/harness.h"
 
 #include <atomic>
@@ -38,26 +39,38 @@ public:
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  template <class F> void run(F f) { workers_.front().stack.run(f); }
+  template <class F> void run(F f) {
+    workers_.front().stack.run(f);
+    heap_.begin(anonymous_pages(), stack_pages());
+  }
 
   counters read_counters() const {
     counters known;
-    known.steals = known.suspensions = known.stack_pages = 0;
+    known.steals = known.suspensions = 0;
     for (const heap_frames::worker& each : workers_) {
       *known.steals += each.steals();
       *known.suspensions += each.suspensions();
-      *known.stack_pages += each.stack.pages();
     }
+    known.stack_pages = stack_pages();
     known.stacks = workers_.size();
     return known;
   }
   std::map<std::string, double> told() const {
-    return {{"heap_pages", static_cast<double>(heap_frames::heap::pages())}};
+    return {{"heap_pages", heap_.pages(anonymous_pages(), stack_pages())},
+            {"frame_pages", static_cast<double>(heap_frames::heap::pages())}};
   }
 
   static inline heap_frames::worker* first = nullptr; // the one that a program begins on
 
 private:
+  std::uint64_t stack_pages() const {
+    std::uint64_t sum = 0;
+    for (const heap_frames::worker& each : workers_)
+      sum += each.stack.pages();
+    return sum;
+  }
+
+  grown_heap heap_;
   std::deque<heap_frames::worker> workers_;
   std::atomic<bool> ends_ = false;
   std::vector<std::thread> threads_;
