@@ -24,14 +24,16 @@ inline std::uint64_t anonymous_pages() {
 
 class grown_heap {
 public:
-  // The computation begins. Both numbers are of now: pages of all memory, and those of stacks.
-  void begin(std::uint64_t all, std::uint64_t of_stacks) { before_ = all - of_stacks; }
-  double pages(std::uint64_t all, std::uint64_t of_stacks) const {
-    return static_cast<double>(std::max(all - of_stacks, before_) - before_);
+  // Before the computation, and after it: pages of all memory, and those of stacks among them.
+  void note(std::uint64_t all, std::uint64_t of_stacks) {
+    before_ = now_;
+    now_ = all - of_stacks;
   }
+  double pages() const { return static_cast<double>(std::max(now_, before_) - before_); }
 
 private:
   std::uint64_t before_ = 0;
+  std::uint64_t now_ = 0;
 };
 
 } // namespace bench

@@ -119,7 +119,6 @@ bool measure(const program& what, const arguments& a) {
   const counters after = subject->read_counters();
   // Read before verification, which may use memory of its own.
   const std::uint64_t rss = rss_kib("VmHWM:");
-  const std::map<std::string, double> told = subject->told();
 
   nlohmann::ordered_json line;
   line["problem"] = what.problem;
@@ -143,6 +142,7 @@ bool measure(const program& what, const arguments& a) {
   line["rss_before_kib"] = rss_before;
   line["depth"] = figure(after.depth);
   line["serial_pages"] = figure(after.serial_pages);
+  const std::map<std::string, double> told = subject->told();
   line["told"] = told.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(told);
   if (subject->speaks())
     std::cout << line.dump() << std::endl;

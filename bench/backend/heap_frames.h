@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <string>
@@ -27,6 +28,7 @@ public:
       workers_.emplace_back(workers_);
     for (unsigned i = 1; i < workers; ++i)
       threads_.emplace_back([this, &self = workers_[i]] {
+        std::free(std::malloc(1)); // the C library's pages for a thread are of its start
         self.stack.run([this, &self] { self.work([this] { return ends_.load(); }); });
       });
     first = &workers_.front();
@@ -39,10 +41,7 @@ public:
   runtime(const runtime&) = delete;
   runtime& operator=(const runtime&) = delete;
 
-  template <class F> void run(F f) {
-    workers_.front().stack.run(f);
-    heap_.begin(anonymous_pages(), stack_pages());
-  }
+  template <class F> void run(F f) { workers_.front().stack.run(f); }
 
   counters read_counters() const {
     counters known;
@@ -52,11 +51,12 @@ public:
       *known.suspensions += each.suspensions();
     }
     known.stack_pages = stack_pages();
+    heap_.note(anonymous_pages(), *known.stack_pages);
     known.stacks = workers_.size();
     return known;
   }
   std::map<std::string, double> told() const {
-    return {{"heap_pages", heap_.pages(anonymous_pages(), stack_pages())},
+    return {{"heap_pages", heap_.pages()},
             {"frame_pages", static_cast<double>(heap_frames::heap::pages())}};
   }
 
@@ -70,7 +70,7 @@ private:
     return sum;
   }
 
-  grown_heap heap_;
+  mutable grown_heap heap_;
   std::deque<heap_frames::worker> workers_;
   std::atomic<bool> ends_ = false;
   std::vector<std::thread> threads_;

@@ -4,7 +4,6 @@
 // what the heap has grown by.
 #pragma once
 
-#include <nopal/mapped/members.h>
 #include <nopal/mapped/memory.h>
 #include <nopal/stack/view.h>
 
@@ -14,9 +13,11 @@
 
 #include <sys/stat.h>
 
+#include <atomic>
 #include <map>
 #include <string>
 #include <thread>
+#include <utility>
 
 #define BENCH_TASK static
 
@@ -25,13 +26,15 @@ namespace bench {
 class runtime : public nopal_runtime {
 public:
   explicit runtime(unsigned workers) : nopal_runtime(workers), workers_(workers) {}
-  // Warms up: returns when each worker is a process.
   template <class F> void run(F f) {
+    if (!std::exchange(begun_, true))
+      begin_all();
     f();
-    const auto& processes = nopal::mapped::members_used;
-    while (nopal::stack::view::on() && processes.load(nopal::base::relaxed) < workers_)
-      std::this_thread::yield();
-    heap_.begin(all_pages(), nopal::stats().stack_pages);
+  }
+  counters read_counters() const {
+    const counters known = nopal_runtime::read_counters();
+    heap_.note(all_pages(), *known.stack_pages);
+    return known;
   }
 
   // All since the program began, of all processes.
@@ -40,10 +43,23 @@ public:
     return {{"view_shows", static_cast<double>(views.shows)},
             {"view_maps", static_cast<double>(views.maps)},
             {"view_steals", static_cast<double>(nopal::stats().steals)},
-            {"heap_pages", heap_.pages(all_pages(), nopal::stats().stack_pages)}};
+            {"heap_pages", heap_.pages()}};
   }
 
 private:
+  // Each worker runs a strand: a process takes longer to begin than a thread, and takes memory then.
+  void begin_all() const {
+    std::atomic<unsigned> arrived = 0;
+    const auto arrive = [this, &arrived] {
+      for (arrived += 1; arrived < workers_;)
+        std::this_thread::yield();
+    };
+    nopal::scope s;
+    for (unsigned i = 1; i < workers_; ++i)
+      s.fork(arrive);
+    arrive();
+    s.join();
+  }
   // Of the file behind all shared memory, stacks too. Each process has a few of its own
   // besides, from its start.
   static std::uint64_t all_pages() {
@@ -54,7 +70,8 @@ private:
   }
 
   unsigned workers_;
-  grown_heap heap_;
+  bool begun_ = false;
+  mutable grown_heap heap_;
 };
 
 } // namespace bench
