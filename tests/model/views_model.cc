@@ -174,12 +174,11 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
     own.leaf = leaf;
   }
   void see_below(process& own, std::uintptr_t frame_low, stack_id parent) noexcept {
-    const std::uintptr_t top = view::top_below(frame_low, page);
     memory& begun = at(own.stack);
-    const bool moved = begun.segment.top != top;
+    const std::uintptr_t top = view::top_below(frame_low, page), before = begun.segment.top;
     view::begin(begun.segment, top, parent, end,
                 [&](std::uintptr_t high) { discard(begun, low, high); });
-    for (std::uintptr_t address = moved ? low : top; address < end; address += page)
+    for (std::uintptr_t address = top != before ? low : top; address < end; address += page)
       check(!begun.resident[(address - low) / page], "a stack keeps pages from where it was used");
     show(own, own.stack);
     own.pointer = top;

@@ -19,7 +19,7 @@ PROBLEMS = ALL
 ROUNDS = 15
 SIZE = "quick"
 THREADS = "nopal"
-# Dead pages are not given back, but for those of a stack that begins elsewhere than before. The
+# Dead pages below frames that wait are not given back, only those of stacks that are empty. The
 # other counts those that live while strands wait.
 KEEPS, COUNTED = f"{MAPPED}:budget:unlimited", f"{MAPPED}:budget:64M{CENSUS}"
 # The same where children begin at pages' boundaries, as the paper's footnote 8 has it.
@@ -202,8 +202,9 @@ def figure_9(result):
                  ["program", "D", "S1", "pages / P", "S1 + D", "pages / (P S1)",
                   "live pages of all", "pages / P, children at boundaries", "paper: D", "S1",
                   "S16 / 16", "S16 / (16 S1)"], rows,
-                 "Pages are those with memory at the end. Never reclaimed: none that a strand has "
-                 "left is given back, but those of a stack that begins elsewhere. Live ones have "
+                 "Pages are the most with memory at a time, looked at each half a millisecond. "
+                 "None that a strand has left is given back while its stack has frames. Live ones "
+                 "have "
                  "frames of strands that wait, as if all others were given back at once. Both are "
                  "the most of all rounds. Where children begin at pages' boundaries (the paper's "
                  "footnote 8), forks that nobody takes cost pages, too. The paper's S16 are at "
@@ -221,7 +222,7 @@ def figure_10(result):
     return Table(f"Figure 10: pages of stacks and heap, P = {count}",
                  ["program", "stacks", "heap", f"{HEAP_FRAMES}: stacks", "heap",
                   "paper, Cilk-M: stacks", "heap", "Cilk-5: stacks", "heap"], rows,
-                 "The most of all rounds. Stacks: pages with memory at the end; with "
+                 "The most of all rounds. Stacks: the most pages with memory at a time; with "
                  f"{HEAP_FRAMES} of each worker's stack, on which its scheduler runs too; with "
                  "Nopal of all stacks that strands were on, pooled ones too. Heap, on both sides: "
                  "what all other memory without a file grew by during the computation, so frames "
