@@ -62,14 +62,13 @@ class CountsStudy(fake_study.FakeStudy):
         self.assertAlmostEqual(check["value"], (4 + 1 + S1) / (S1 + D))
         self.assertIs(check["holds"], False)
 
-    def test_forced_steals_are_held_to_the_whole_bound(self):
-        self.changes[FORCED, 16] = {"stack_pages": 16 * 8}
-        self.run_counts()
-        self.assertIs(self.only("(S1 + D)", "forced steals")["holds"], True)
-        self.changes[BOTH, 72] = {"live_pages": 72 * (D + 1)}
-        self.run_counts()
-        self.assertIs(self.only("(S1 + D)", "forced steals")["holds"], False)
-        self.assertIs(self.only("(S1 + D), 16 and 72 workers (<=)")["holds"], True)
+    def test_forced_steals_are_held_to_it_apart(self):
+        for change in ({(FORCED, 16): {"stack_pages": 16 * 8}},
+                       {(BOTH, 72): {"live_pages": 72 * 5}}):
+            self.changes = change
+            self.run_counts()
+            self.assertIs(self.only("(S1 + D)", "forced steals")["holds"], False)
+            self.assertIs(self.only("(S1 + D), 16 and 72 workers (<=)")["holds"], True)
 
     def test_few_and_many_unmaps_are_noticed(self):
         self.changes[PLAIN, 72] = {"unmaps": 10}

@@ -117,11 +117,11 @@ def checks(result):
     wish = result.wish
     counts = " and ".join(map(str, wish.workers))
     listed = []
-    for chosen, limit, how in ((OURS, PAGES_MOST, ""), (FORCED, 1.0, ", forced steals")):
+    for chosen, how in ((OURS, ""), (FORCED, ", forced steals")):
         for problem in wish.problems:
             asked = [row for row in series(wish, problem) if row[2] == chosen]
             listed.append((f"{problem}: stack pages over P (S1 + D), {counts} workers{how}", "<=",
-                           limit, lambda r, s=asked: over_bound(r, s)))
+                           PAGES_MOST, lambda r, s=asked: over_bound(r, s)))
         for problem in wish.problems:
             _, name, runtime, _, count = [row for row in series(wish, problem)
                                           if row[2] == chosen][-1]
