@@ -54,6 +54,15 @@ class Policies(FakeBuild):
         self.assertEqual({r["runtime"]: r["steals"] for r in self.document["results"]},
                          dict(zip(names, (1, 2, 3))))
 
+    def test_a_case_gets_the_stack_that_it_needs(self):
+        for number, size in ((20, "4M"), (19, "")):
+            line = {**LINE, "problem": "known_span", "runtime": "nopal", "n": number, "told": "?"}
+            self.program("nopal", "printf '%s' '" + json.dumps(line).replace(
+                '"?"', """"'"$NOPAL_STACK_SIZE"'" """.strip()) + "'", "known_span")
+            program = self.build / "bench" / "known_span-nopal"
+            done = measure.run_once(program, (f"known_span@{number}", "nopal", 1), "test", 60)
+            self.assertEqual(done["told"], size)
+
     def test_a_page_draws_them_apart(self):
         self.good("serial")
         self.tells_policy("nopal")

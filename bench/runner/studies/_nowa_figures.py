@@ -129,8 +129,8 @@ def child_stealing(result):
                  ["problem", "closures per fork", "steals of children", "steals of continuations",
                   "changes of stack"], rows,
                  f"{parts.CHILD_STEALING} allocates a closure for each fork, of which knapsack has "
-                 f"more in the reverse order, and never changes a stack; {parts.OURS} allocates nothing for a fork, and changes the stack at each "
-                 "steal and each suspension.")
+                 f"more in the reverse order, and never changes a stack; {parts.OURS} allocates "
+                 "nothing for a fork, and changes the stack at each steal and each suspension.")
 
 
 def closures_per_fork(rounds, problem, count):
