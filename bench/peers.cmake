@@ -79,14 +79,14 @@ foreach(file IN ITEMS runtime/frame.h lib/*/libopencilk.a lib/*/libopencilk-abi.
   file(GLOB at ${NOPAL_PEER_CHEETAH}/${file})
   list(LENGTH at count)
   if(NOT count EQUAL 1)
-    message(FATAL_ERROR "NOPAL_PEER_CHEETAH is ${NOPAL_PEER_CHEETAH}, but there is no ${file} below "
-      "it: it must name a checkout of OpenCilk/cheetah that is built.")
+    message(FATAL_ERROR "NOPAL_PEER_CHEETAH is ${NOPAL_PEER_CHEETAH}, but there is no ${file} "
+      "below it: it must name a checkout of OpenCilk/cheetah that is built.")
   endif()
   list(APPEND found ${at})
 endforeach()
 if(NOT NOPAL_BENCH_CLANG)
-  message(FATAL_ERROR "NOPAL_PEER_CHEETAH is given, but clang++-19, which alone compiles it, was not "
-    "found.")
+  message(FATAL_ERROR "NOPAL_PEER_CHEETAH is given, but clang++-19, which alone compiles it, was "
+    "not found.")
 endif()
 list(GET found 1 library)
 list(GET found 2 bitcode)

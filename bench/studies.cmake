@@ -52,8 +52,8 @@ if(TARGET nopal)
     PROBLEMS fib fibx nqueens cilksort matmul heat captives LIBRARIES nopal::nopal)
   # The study `nowa`: what is stolen are children.
   bench_runtime(child-stealing BACKEND child_stealing
-    PROBLEMS cholesky cilksort fft fib fibx heat integrate knapsack knapsack_swapped lu matmul nqueens
-      quicksort rectmul strassen LIBRARIES nopal::nopal)
+    PROBLEMS cholesky cilksort fft fib fibx heat integrate knapsack knapsack_swapped lu matmul
+      nqueens quicksort rectmul strassen LIBRARIES nopal::nopal)
   # Where stolen continuations run, if frames never move.
   foreach(strategy IN ITEMS one_stack depth_restricted reuse_ancestors)
     string(REPLACE _ - runtime ${strategy})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Child stealing (nowa-ipdps21, section II.B), which oneTBB and OpenMP have, in a runtime that is as
-// small as it allows: a fork makes a closure of the child on the heap and offers that, and the
+// Child stealing (nowa-ipdps21, section II.B), which oneTBB and OpenMP have, in a runtime that is
+// as small as it allows: a fork makes a closure of the child on the heap and offers that, and the
 // parent goes on. A strand never leaves its thread, so no frame moves and no stack is changed; but
 // each fork allocates, and a worker whose scope waits for a stolen child runs others above it on
 // its stack, so neither space nor time has the bounds of continuation stealing.

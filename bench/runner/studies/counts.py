@@ -183,8 +183,8 @@ def table_2(result):
                  of_each(result, theirs, ours),
                  "A stack is unmapped where its worker leaves it to a stolen frame that waits "
                  "there, as in Fibril, and where it returns to the pool: when a join resumes a "
-                 "frame on another stack, or its thread goes to sleep. Page faults are those during "
-                 f"the computation. Here: {OURS}, {BOUNDED} in the place of Cilk Plus, oneTBB.")
+                 "frame on another stack, or its thread goes to sleep. Page faults are those "
+                 f"during the computation. Here: {OURS}, {BOUNDED} in the place of Cilk Plus, oneTBB.")
 
 
 def table_3(result):

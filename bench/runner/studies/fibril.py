@@ -80,8 +80,8 @@ def ratios_table(result):
     return Table("Speed of Fibril over the others", head, rows,
                  "The paper's are those that its text states; here: "
                  f"{OURS} over {BOUNDED}, which is Nopal with the parts of Cilk Plus, over oneTBB, "
-                 "and over OpenCilk's runtime, paired medians. The number is that of the threads or "
-                 "workers.")
+                 "and over OpenCilk's runtime, paired medians. The number is that of the threads "
+                 "or workers.")
 
 
 def tables(result):
