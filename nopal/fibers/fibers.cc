@@ -16,6 +16,7 @@
 #include "nopal/sched/stop.h"
 #include "nopal/stack/small.h"
 #include "nopal/vproc/entry.h"
+#include "nopal/vproc/meter.h"
 #include "nopal/vproc/ready.h"
 
 #include <exception>
@@ -143,8 +144,12 @@ kept_open::~kept_open() {
 void kept_open::join(spawned* new_fiber) const noexcept { add_fiber(new_fiber, joined_, cancels_); }
 
 void run_body(spawned* body, computation* begun) {
-  if (vproc::current()->host->signals.maybe_raised(~0u))
-    sched::poll_slow(); // a loop over computations gives way at a tick, too
+  if (vproc::current()->host->signals.maybe_raised(~0u)) {
+    sched::give_way_if_told(); // a loop over computations gives way at a tick, too
+    sched::stop_if_told();
+  }
+  if (begun->meter == nullptr)
+    begun->meter = sched::current_meter();
   body = stack::seen(stack::no_stack, body);
   begun = stack::seen(stack::no_stack, begun);
   body->own.computation = begun;
@@ -205,10 +210,11 @@ void no_current_fiber() noexcept {
 }
 
 void yield() {
-  if (vproc::is_worker(vproc::current()))
-    sched::give_way();
-  else
-    base::give_way();
+  if (!vproc::is_worker(vproc::current()))
+    return base::give_way();
+  if (vproc::meter::any()) [[unlikely]]
+    sched::spend_fuel();
+  sched::give_way();
 }
 
 } // namespace nopal::inline NOPAL_ABI::fibers

@@ -6,8 +6,8 @@
 //
 // Contract:  the thread for which end_one returns true sees what all fibers of the computation did.
 // Invariant: running >= 1 as long as a strand of the computation exists; only such a strand spawns.
-// Ownership: `group`, `waiting` and `policy` are written before the first fiber begins; `first` by
-//            the first fiber that fails. docs/nouns.md tells more.
+// Ownership: `group`, `waiting`, `policy` and `meter` are written before the first fiber begins;
+//            `first` by the first fiber that fails. docs/nouns.md tells more.
 // Orders:
 //   E  end_one: fetch_sub acq_rel. Partner: E. The last fiber acquires what all others released.
 //      `begin_one` is relaxed: the fiber that spawns has not ended, so the count cannot reach 0.
@@ -28,6 +28,7 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 struct fiber;
 struct group;
+class meter;
 struct vproc;
 
 inline constexpr std::size_t most_places = 1024; // as many workers as options may ask for
@@ -47,6 +48,7 @@ public:
   struct group* group = nullptr;   // the group of the caller of `run` and of all the fibers
   fiber* waiting = nullptr;        // the caller
   struct policy* policy = nullptr; // null: ready fibers are for any vproc
+  class meter* meter = nullptr;    // of the innermost engine around it; null: none
   sync::provisions<vproc, most_places> provisioned; // vprocs that the computation was given
   base::handed_over<std::exception_ptr> first;      // the exception of the fiber that failed first
 
