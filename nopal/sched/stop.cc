@@ -143,9 +143,9 @@ bool anything_stops() noexcept { return stops.any(); }
 
 void look_at_next_fork() noexcept {
   worker* const self = vproc::current();
-  if (anything_stops() && vproc::is_worker(self))
+  if (anything_stops() && vproc::is_worker(self)) [[unlikely]]
     self->host->signals.tell(sync::stop_requested);
-  if (vproc::meter::any() && vproc::is_worker(self))
+  if (vproc::meter::any() && vproc::is_worker(self)) [[unlikely]]
     self->interrupt();
 }
 

@@ -2,14 +2,17 @@
 // A computation: all fibers of one call of nopal::run, which waits for them.
 //
 //   running   fibers that have begun or are to begin, and have not ended; the function that `run`
-//             is given is one of them
+//             is given is one of them; and units that vprocs hold (held_units)
 //
 // Contract:  the thread for which end_one returns true sees what all fibers of the computation did.
 // Invariant: running >= 1 as long as a strand of the computation exists; only such a strand spawns.
+//            running = fibers + units held, and a vproc holds units only while an instance of the
+//            computation's scheduler is on top of its actions and runs a fiber.
 // Ownership: `group`, `waiting`, `policy` and `meter` are written before the first fiber begins;
 //            `first` by the first fiber that fails. docs/nouns.md tells more.
 // Orders:
-//   E  end_one: fetch_sub acq_rel. Partner: E. The last fiber acquires what all others released.
+//   E  end_one: fetch_sub acq_rel. Partner: E. The last fiber acquires what all others released. A
+//      fiber that ended as a unit was on the thread that gives the unit back.
 //      `begin_one` is relaxed: the fiber that spawns has not ended, so the count cannot reach 0.
 //   The count of failures is relaxed: what it guards is read after E.
 #pragma once
@@ -26,6 +29,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
+struct action;
 struct fiber;
 struct group;
 class meter;
@@ -58,9 +62,11 @@ public:
   // The node that the caller of `run` is below; null: not known yet (sched/descent.cc).
   base::atomic<join::ancestor*> below{nullptr};
 
-  void begin_one() noexcept { running_.fetch_add(1, base::relaxed); }
+  void begin_one(std::uint64_t number = 1) noexcept { running_.fetch_add(number, base::relaxed); }
   // True: this was the last fiber, and from now on only the waiting caller uses the computation.
-  bool end_one() noexcept { return running_.fetch_sub(1, base::acq_rel) == 1; } // E
+  bool end_one(std::uint64_t number = 1) noexcept {
+    return running_.fetch_sub(number, base::acq_rel) == number; // E
+  }
 
   // Asked by a fiber of it, whether there are others.
   bool has_others() const noexcept { return running_.load(base::relaxed) > 1; }
@@ -74,8 +80,54 @@ public:
   std::uint64_t failures() const noexcept { return failures_.load(base::relaxed); }
 
 private:
-  base::atomic<std::uint64_t> running_{1};
+  // Not on the line of the fields above, which every spawn reads.
+  alignas(64) base::atomic<std::uint64_t> running_{1};
   base::atomic<std::uint64_t> failures_{0};
+};
+
+// What a vproc holds of a computation's count, so that fibers which begin and end there write
+// nothing that vprocs share. Its thread uses it.
+class held_units {
+public:
+  // This action, of the computation's scheduler, is about to run a fiber.
+  void hold(computation* counted, const action* by) noexcept {
+    of_ = counted;
+    by_ = by;
+  }
+  bool held_for(const action* asked) const noexcept { return of_ == nullptr || by_ == asked; }
+  bool held_for(const computation* entered) const noexcept {
+    return of_ == nullptr || of_ == entered;
+  }
+
+  // A fiber begins, or ends. False: it is to be counted there.
+  bool begin_one(computation* joined) noexcept {
+    if (of_ != joined)
+      return false;
+    if (number_ == 0)
+      joined->begin_one(number_ = together);
+    --number_;
+    return true;
+  }
+  bool end_one(const computation* ended_in) noexcept {
+    if (of_ != ended_in)
+      return false;
+    ++number_;
+    return true;
+  }
+
+  // Returns the computation if this ends it, else null.
+  computation* give_back() noexcept {
+    computation* const counted = std::exchange(of_, nullptr);
+    const std::uint64_t number = std::exchange(number_, 0);
+    return number != 0 && counted->end_one(number) ? counted : nullptr;
+  }
+
+private:
+  static constexpr std::uint64_t together = 64;
+
+  computation* of_ = nullptr; // null: it holds none
+  const action* by_ = nullptr;
+  std::uint64_t number_ = 0;
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

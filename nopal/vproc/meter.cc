@@ -2,17 +2,11 @@
 // The number of meters that exist.
 #include "nopal/vproc/meter.h"
 
-#include "nopal/base/count.h"
-
 namespace nopal::inline NOPAL_ABI::vproc {
-namespace {
 
-base::count meters;
+base::count meter::alive;
 
-} // namespace
-
-meter::meter() noexcept { meters.add(); }
-meter::~meter() { meters.subtract(); }
-bool meter::any() noexcept { return meters.any(); }
+meter::meter() noexcept { alive.add(); }
+meter::~meter() { alive.subtract(); }
 
 } // namespace nopal::inline NOPAL_ABI::vproc

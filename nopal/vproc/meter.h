@@ -9,6 +9,7 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/count.h"
 #include "nopal/config.h"
 
 #include <cstdint>
@@ -26,7 +27,7 @@ public:
   meter& operator=(const meter&) = delete;
 
   // Whether there is a meter anywhere.
-  static bool any() noexcept;
+  static bool any() noexcept { return alive.any(); }
 
   meter* outer = nullptr; // constant once the computation has begun
 
@@ -47,6 +48,8 @@ public:
   }
 
 private:
+  static base::count alive;
+
   base::atomic<std::uint64_t> left_{0};
 };
 
