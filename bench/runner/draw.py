@@ -32,7 +32,9 @@ COLOURS = {
     # A runtime that has left the project; a file that was kept names it.
     "nopal-bare": "#8fbf9f",
     # No runtime: what the machine itself gives.
-    "plain threads": "#777777"}
+    "plain threads": "#777777",
+    # Points that a paper states.
+    "Manticore, 2008": "#000000"}
 LEGEND_COLUMNS = 6
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 FONTS = "DejaVu Sans, Verdana, sans-serif"
