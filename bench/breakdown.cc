@@ -267,7 +267,7 @@ template <part... Parts> function fibers_with(int which) {
 class breakdown final : public experiment {
 public:
   explicit breakdown(const input& in)
-      : which_{static_cast<int>(in.n.value_or(0) / 100)}, of_{in.n.value_or(20) % 100},
+      : which_{static_cast<int>(in.n.value_or(0) / 100)}, given_{in.n.value_or(20) % 100},
         by_forks_{forks_with<call, scope_made, stub, record, limit, closed, exceptions, fork,
                              cancellable_fork>(which_)},
         by_fibers_{fibers_with<fiber_call, closure, ivar, context, count, stack, switches,
@@ -281,8 +281,10 @@ public:
     nopal::configure(asked);
   }
 
-  long n() const override { return 100L * which_ + of_; }
-  std::uint64_t forks() const override { return static_cast<std::uint64_t>(fib_of(of_ + 1)) - 1; }
+  long n() const override { return 100L * which_ + given_; }
+  std::uint64_t forks() const override {
+    return static_cast<std::uint64_t>(fib_of(given_ + 1)) - 1;
+  }
   void prepare() override {}
   void warm_up() override {}
   void compute() override {
@@ -294,7 +296,7 @@ public:
         time(by_fibers_);
       });
   }
-  bool verify() override { return result_ == fib_of(of_); }
+  bool verify() override { return result_ == fib_of(given_); }
   counters read_counters() const override { return {}; }
   std::map<std::string, double> told() const override {
     return {{"ns", ns_ / static_cast<double>(forks())}};
@@ -311,12 +313,12 @@ private:
   void time(function f) {
     using clock = std::chrono::steady_clock;
     const auto begin = clock::now();
-    result_ = f(of_);
+    result_ = f(given_);
     ns_ = std::chrono::duration<double, std::nano>(clock::now() - begin).count();
   }
 
   const int which_;
-  const long of_;
+  const long given_;
   const function by_forks_;
   const function by_fibers_;
   nopal::work_stealing order_;

@@ -98,9 +98,9 @@ protected:
 
 private:
   static const vproc::computation* computation_here() {
-    const vproc::fiber_context* const here = sched::current_context();
-    NOPAL_ASSERT(here != nullptr, "a nopal::engine was made or run outside nopal::run");
-    return here->computation;
+    const vproc::fiber_context* const caller = sched::current_context();
+    NOPAL_ASSERT(caller != nullptr, "a nopal::engine was made or run outside nopal::run");
+    return caller->computation;
   }
 
   // False: the function has ended.

@@ -90,18 +90,20 @@ private:
 class held_units {
 public:
   // This action, of the computation's scheduler, is about to run a fiber.
-  void hold(computation* counted, const action* by) noexcept {
-    of_ = counted;
-    by_ = by;
+  void hold(computation* counted, const action* holder) noexcept {
+    counted_ = counted;
+    holder_ = holder;
   }
-  bool held_for(const action* asked) const noexcept { return of_ == nullptr || by_ == asked; }
+  bool held_for(const action* asked) const noexcept {
+    return counted_ == nullptr || holder_ == asked;
+  }
   bool held_for(const computation* entered) const noexcept {
-    return of_ == nullptr || of_ == entered;
+    return counted_ == nullptr || counted_ == entered;
   }
 
   // A fiber begins, or ends. False: it is to be counted there.
   bool begin_one(computation* joined) noexcept {
-    if (of_ != joined)
+    if (counted_ != joined)
       return false;
     if (number_ == 0)
       joined->begin_one(number_ = together);
@@ -109,7 +111,7 @@ public:
     return true;
   }
   bool end_one(const computation* ended_in) noexcept {
-    if (of_ != ended_in)
+    if (counted_ != ended_in)
       return false;
     ++number_;
     return true;
@@ -117,7 +119,7 @@ public:
 
   // Returns the computation if this ends it, else null.
   computation* give_back() noexcept {
-    computation* const counted = std::exchange(of_, nullptr);
+    computation* const counted = std::exchange(counted_, nullptr);
     const std::uint64_t number = std::exchange(number_, 0);
     return number != 0 && counted->end_one(number) ? counted : nullptr;
   }
@@ -125,8 +127,8 @@ public:
 private:
   static constexpr std::uint64_t together = 64;
 
-  computation* of_ = nullptr; // null: it holds none
-  const action* by_ = nullptr;
+  computation* counted_ = nullptr; // null: it holds none
+  const action* holder_ = nullptr;
   std::uint64_t number_ = 0;
 };
 
