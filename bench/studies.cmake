@@ -122,6 +122,11 @@ if(TARGET nopal)
   target_compile_options(fibers-nopal PRIVATE ${bench_flags})
   target_link_libraries(fibers-nopal PRIVATE bench_harness nopal_warnings nopal::nopal)
   bench_also(nopal fibers)
+  add_executable(breakdown-nopal breakdown.cc) # the study `breakdown`
+  target_compile_definitions(breakdown-nopal PRIVATE BENCH_RUNTIME="nopal")
+  target_compile_options(breakdown-nopal PRIVATE ${bench_flags})
+  target_link_libraries(breakdown-nopal PRIVATE bench_harness nopal_warnings nopal::nopal)
+  bench_also(nopal breakdown)
   bench_runtime(nopal-ivars BACKEND ivars
     PROBLEMS barnes_hut merge_sort bitonic fib LIBRARIES nopal::nopal)
   bench_runtime(nopal-gang BACKEND gang PROBLEMS raytracer LIBRARIES nopal::nopal)

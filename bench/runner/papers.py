@@ -9,8 +9,8 @@ from collections.abc import Callable
 from runner.programs import OVER_TCP
 from runner.rounds import NotMeasured, paired, value
 from runner.studies import (_fibril_paper, _mapped_paper, _nodes_paper, _nowa_figures, _nowa_parts,
-                            _nowa_paper, cancellation, counts, fibril, mapped, nodes, nowa,
-                            scheduling, strategies)
+                            _nowa_paper, breakdown, cancellation, counts, fibril, mapped, nodes,
+                            nowa, scheduling, strategies)
 from runner.studies._common import of_serial, ratio, typical
 
 LIBOMP = ("openmp-llvm-untied", "openmp-llvm")
@@ -278,6 +278,17 @@ def manticore(index, problems):
 REAL = [p for p in scheduling.PAPER if p != "fib"]
 
 
+def parts_of_forks(result):
+    said = []
+    for kind in breakdown.KINDS:
+        name, share = breakdown.largest(result, kind)
+        time = shown(value(breakdown.explained_time, result, kind))
+        said.append(f"{kind.title}: {len(kind.parts)} parts, {time} of the time, "
+                    f"{number(breakdown.explained(result, kind))} of the instructions; most: "
+                    f"{name}, {number(share)}")
+    return "; ".join(said)
+
+
 def cancel_overhead(result):
     cores = result.wish.cores
     return span(medians(value(cancellation.overheads, result.rounds, count, cores)
@@ -359,7 +370,7 @@ PAPERS = {
         Row("The same: fib(29), T_1 over T_P", manticore((1, 2), ["fib"]),
             scheduling_ratio("one", "most", ["fib"]), "scheduling"),
         Row("Figure 10: parts of fib's overhead", "five parts, 78 %",
-            "by hand: docs/decisions.md"),
+            parts_of_forks, "breakdown"),
         Row("Figure 11: overhead with cancellation over that without", "2.5", cancel_overhead,
             "cancellation"),
         Row("Figure 12: time of cancel, 20 queens", "a plot, largely independent of processors",
