@@ -31,8 +31,9 @@ COLOURS = {
     "board-toomanycooks": "#a83279",
     # A runtime that has left the project; a file that was kept names it.
     "nopal-bare": "#8fbf9f",
-    # No runtimes: what the machine itself gives, and what papers state.
-    "plain threads": "#777777", "the paper": "#444444", "Manticore, 2008": "#000000"}
+    # No runtimes: what the machine itself gives, and a paper's number.
+    "plain threads": "#777777", "the paper": "#444444",
+    "Manticore, 2008": "#000000"}
 LEGEND_COLUMNS = 6
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 FONTS = "DejaVu Sans, Verdana, sans-serif"
