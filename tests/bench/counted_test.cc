@@ -103,6 +103,7 @@ TEST(counted_atomics, two_words_of_one_line_are_one_line) {
 TEST(counted_atomics, hand_offs_of_two_threads_are_counted_exactly) {
   constexpr unsigned turns = 100;
   two_words line;
+  line.first.store(0, relaxed); // whatever lay there before was another thread's, perhaps
   std::mutex lock;
   std::condition_variable changed;
   unsigned turn = 0;
