@@ -83,7 +83,8 @@ else()
   bench_missing(nopal-mapped-pages "the library nopal_mapped is not built")
 endif()
 
-# The studies `idle` and `growth`: programs with libraries whose atomics count. The sources that count atomics and calls are not compiled with those atomics themselves.
+# The studies `idle` and `growth`: programs with libraries whose atomics count. The sources that
+# count atomics and calls are not compiled with those atomics themselves.
 add_library(bench_counts OBJECT counted/directory.cc counted/calls.cc)
 target_include_directories(bench_counts PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_features(bench_counts PUBLIC cxx_std_20)

@@ -69,8 +69,8 @@ void note_read(const void* at, const char* file) noexcept;
 void note_write(const void* at, const char* file) noexcept;
 void note_failed(const void* at, const char* file) noexcept; // a swap, after its note_write
 
-// What the program knows of an access: the part, if it stands in a file of all parts, such as that of
-// the spin lock; and whether the calling thread searches. Set once, before the first fork.
+// What the program knows of an access: the part, if it stands in a file of all parts, such as that
+// of the spin lock; and whether the calling thread searches. Set once, before the first fork.
 struct told_parts {
   part (*at_address)(const void* at) noexcept;
   bool (*searches)() noexcept;

@@ -101,7 +101,8 @@ class StudyPrograms(unittest.TestCase):
                 continue
             for problem in ("fib", "cholesky", "lu_tiny"):
                 told = self.line(problem, runtime, "--workers", 4)["told"]
-                lines = [told[f"{part}_lines"] for part in ("deque", "join", "stacks", "search", "others")]
+                lines = [told[f"{part}_lines"]
+                         for part in ("deque", "join", "stacks", "search", "others")]
                 self.assertEqual(sum(lines), told["remote_reads"] + told["remote_writes"])
                 self.assertEqual(told["unknown_lines"], 0)
                 self.assertGreater(told["deque_lines"], 0, (problem, runtime))

@@ -27,7 +27,7 @@ OURS, NOWA, FIBRIL = "nopal-counted", "nopal-nowa-counted", "nopal-fibril-counte
 RUNTIMES = [OURS, NOWA, FIBRIL]
 PARTS = {"deque": "-", "join": "--", "stacks": ":"}
 # What a thread without work looks at; how much that is depends on how many there are.
-SEARCH = "search_lines"
+SEARCH = "search"
 COUNTS = {"lines": "remote lines", "failed": "failed swaps"}
 # Of nowa-ipdps21 at 256 threads: Table III (seconds), Figure 8 (speed with unmaps over that
 # without), and how often fibril-spaa16, Table 2, unmaps with 72 threads.
@@ -86,18 +86,20 @@ def short(runtime):
 
 
 def growth_table(result, problem):
-    columns = [(runtime, f"{part}_{count}") for runtime in RUNTIMES for count in COUNTS
-               for part in PARTS]
-    head = [f"{short(runtime)}: {part}, {COUNTS[count]}" for runtime in RUNTIMES
-            for count in COUNTS for part in PARTS]
+    columns = [(runtime, f"{part}_{count}") for runtime in RUNTIMES
+               for part, count in [*((p, "lines") for p in [*PARTS, SEARCH]),
+                                   *((p, "failed") for p in PARTS)]]
+    head = [f"{short(runtime)}: {what.partition('_')[0]}, {COUNTS[what.partition('_')[2]]}"
+            for runtime, what in columns]
     rows = [[count, *(of_rounds(result, problem, runtime, count, what)
                       for runtime, what in columns)] for count in counts_of(result.wish)]
     rows.append(["exponent", *(exponents(result, problem, *column) for column in columns)])
     return Table(f"{problem}, per steal", ["workers", *head], rows,
                  "A line is remote if another thread has it, as if each thread had a processor of "
-                 "its own. The last row is the slope of the logarithms over the larger half of the "
-                 "numbers of workers. Swaps fail only where two threads run at the same time, and "
-                 "this machine runs as many as it has processors.")
+                 "its own. Search is what threads without work look at in others' deques, and "
+                 "grows with their number. The last row is the slope of the logarithms over the "
+                 "larger half of the numbers of workers. Swaps fail only where two threads run at "
+                 "the same time, and this machine runs as many as it has processors.")
 
 
 def found(result, name, threads):
@@ -142,7 +144,8 @@ def model_table(result):
         rows.append([problem, seconds, unmaps, paper, needed, cost, speed])
     return Table(f"What unmaps cost a program of {THREADS} threads",
                  ["problem", "Nowa's seconds", "Fibril's unmaps", "Nowa's speed with madvise",
-                  "thread-ns an unmap that this needs", "measured here", "speed that follows"], rows,
+                  "thread-ns an unmap that this needs", "measured here", "speed that follows"],
+                 rows,
                  "A call costs its thread a + b, and each thread beside it one interrupt c: "
                  f"a + b + c ({THREADS} - 1) thread-ns, of which {THREADS} threads pay each a "
                  "part. Interrupts of a virtual machine are dearer than those of the paper's. "
