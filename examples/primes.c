@@ -5,33 +5,15 @@
 // primes N MILLISECONDS.
 #include <nopal/nopal.h>
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { SEGMENT = 1 << 15 };
-
-// The primes whose squares are below N, all of them below 2^16.
-static unsigned small[6600];
-static size_t smalls;
-
-static void find_small(unsigned long n) {
-  static unsigned char composite[1 << 16];
-  for (unsigned long p = 2; p < sizeof composite && p * p < n; ++p) {
-    if (composite[p])
-      continue;
-    small[smalls++] = (unsigned)p;
-    for (unsigned long q = p * p; q < sizeof composite; q += p)
-      composite[q] = 1;
-  }
-}
 
 static long sieve(unsigned long begin, unsigned long end) {
   unsigned char composite[SEGMENT] = {0};
   long primes = 0;
-  for (size_t i = 0; i < smalls; ++i) {
-    const unsigned long p = small[i];
+  for (unsigned long p = 2; p * p < end; p += 1 + p % 2) { // 2, 3, 5, 7, 9, ...
     unsigned long q = (begin + p - 1) / p * p;
     for (q = q < p * p ? p * p : q; q < end; q += p)
       composite[q - begin] = 1;
@@ -66,9 +48,8 @@ static int answer(void* context) {
 
 static unsigned long number(const char* word, unsigned long most) {
   char* end;
-  errno = 0;
   const unsigned long n = strtoul(word, &end, 10);
-  if (*word < '0' || *word > '9' || *end != '\0' || errno != 0 || n > most) {
+  if (*word < '0' || *word > '9' || *end != '\0' || n > most) {
     fprintf(stderr, "primes: '%s' is not accepted: a number up to %lu is\n", word, most);
     exit(2);
   }
@@ -82,7 +63,6 @@ int main(int words, char** word) {
   }
   struct question asked = {number(word[1], 1UL << 32), 0};
   const int64_t timeout = words == 3 ? (int64_t)number(word[2], 1000000) * 1000000 : -1;
-  find_small(asked.n);
   if (nopal_call_cancelable(NULL, timeout, answer, &asked) != NOPAL_OK) {
     fprintf(stderr, "primes: %s\n", nopal_message());
     return 1;

@@ -13,26 +13,16 @@
 //      +---------------------+                 +---------------------+
 //      | the child's frames  |                 | later calls         |
 //
-// The scope's constructor records rsp and rbp, except where nopal_arch_park does.
+// The scope's constructor records rsp and rbp, except where nopal_arch_park does. Where a context
+// is resumed, rdi holds its address (x86_64_c.S).
 
 #define SCHEDULER_STACK 0 /* offset of runner::scheduler_stack */
 #define FRAME_FLAGS 7 /* arch::frame_flags */
 
-    .macro function name
-    .globl \name
-#if !defined(NOPAL_SHARED)
-    .hidden \name
+#if defined(NOPAL_SHARED)
+#define NOPAL_SHOWN
 #endif
-    .type \name, @function
-    .p2align 4
-\name:
-    .cfi_startproc
-    .endm
-
-    .macro end_function name
-    .cfi_endproc
-    .size \name, . - \name
-    .endm
+#include "nopal/arch/x86_64_function.inc"
 
     .macro record_registers
     movq %rbx, 24(%rdi)

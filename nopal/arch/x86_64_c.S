@@ -17,22 +17,30 @@
 //
 //   rsp     0 mark   8 scope and kind   16 steals_before   24 failed   32 where the result goes
 //
-// A block of arguments is what memory holds of a call (nopal/c/fork.h, nopal_c_arguments). The
-// words on the stack, an even number, end where the block begins:
+// nopal_c_fork_words_<class> is called where the child may have arguments on the stack. The caller
+// has also written an upper bound of their words, an even number, into the word 24 of the scope,
+// and into the word 32 the stack pointer that all forks and joins of the function have (S). Its
+// frame, with a copy of the words below it:
+//
+//   rbp     -8 child   -16 where the result goes   -48 the record
+//
+// The call may have moved the stack pointer by the words that it has pushed, but a thief must find
+// S. So the word below S, where a plain call leaves its return address, becomes the address of
+// go_on: the thief begins there, moves its stack pointer by as much, and goes behind the call. Both
+// numbers are in the word 72 by then: the lower 48 bits are the address, the upper 16 are how far,
+// in units of 16 bytes. The pushed words are the callee's (System V), which has copied them.
+//
+// A block is what the slow path keeps of a call:
 //
 //   block   0 child   8 where the result goes   16 class   20 words on the stack (both 32 bits)
-//           24 rdi, rsi, rdx, rcx, r8, r9   80 xmm0 to xmm7
-//
-// nopal_c_capture is called in the place of a child that needs words on the stack, and
-// nopal_c_fork_block then forks it. The second call has the stack pointer of all other forks of the
-// function, which the first has not. Its frame:
-//
-//   rbp     -8 where the result goes   -16 class, words   -48 the record   -256 a block, which only
-//           the slow path writes, with the words on the stack below it
+//           24 rdi, rsi, rdx, rcx, r8, r9   72 where the words are   80 xmm0 to xmm7
 
+#define WORDS 24
+#define STACK_POINTER 32
 #define RESULT 72
-#define FRAME_RESULT 32
+#define RECORD 32 /* the record's size; what is above it in the frame says where the result goes */
 #define FRAME 40
+#define FRAME_OF_WORDS 48
 #define MARK_DISTANCE (3 - (32 << 20)) /* stack::marks::kDistance */
 #define SELF_EXCEPTIONS 8 /* vproc::worker_deque */
 #define SELF_LIMIT 64
@@ -40,23 +48,12 @@
 #define BLOCK_CLASS 16
 #define BLOCK_WORDS 20
 #define BLOCK_GENERAL 24
+#define BLOCK_STACK 72
 #define BLOCK_VECTORS 80
 #define BLOCK 208
 #define VECTORS 8 /* an upper bound of the vector registers in use, for a child like printf */
 
-    .macro function name
-    .globl \name
-    .hidden \name
-    .type \name, @function
-    .p2align 4
-\name:
-    .cfi_startproc
-    .endm
-
-    .macro end_function name
-    .cfi_endproc
-    .size \name, . - \name
-    .endm
+#include "nopal/arch/x86_64_function.inc"
 
     .macro save_arguments block
     movq %rdi, BLOCK_GENERAL+0(\block)
@@ -108,13 +105,12 @@
     .endif
     .endm
 
-    .macro record_caller scope
-    movq %rsp, (\scope)
-    movq %rbx, 24(\scope)
-    movq %r12, 32(\scope)
-    movq %r13, 40(\scope)
-    movq %r14, 48(\scope)
-    movq %r15, 56(\scope)
+    .macro record_registers
+    movq %rbx, 24(%r10)
+    movq %r12, 32(%r10)
+    movq %r13, 40(%r10)
+    movq %r14, 48(%r10)
+    movq %r15, 56(%r10)
     .endm
 
     /* Opens the fork whose record is at `at` from `base`, or goes to the slow path. */
@@ -166,68 +162,148 @@
     .popsection
     .endm
 
-    .macro fork_function name, class
-    function \name
-    begin_catching \name
-    movq (%r10), %r11
-    record_caller %r10
-    pushq RESULT(%r10)
-    .cfi_def_cfa_offset 16
-    subq $FRAME_RESULT, %rsp
-    .cfi_def_cfa_offset FRAME+8
-    movq %r10, 8(%rsp) /* the kind is plain */
-    open_fork 0, %rsp, .Lslow_\name
+    /* The record is at `at` from `base`, the child in r11, the words at rsp. */
+    .macro run_child name, class, at, base
+    open_fork \at, \base, .Lslow_\name
 .Lrun_\name:
     call *%r11
 .Lran_\name:
     .if \class != 0
-    movq FRAME_RESULT(%rsp), %r10
+    movq RECORD+\at(\base), %r10
     store_result \class, %r10
     .endif
-    shrq (%rsp) /* C of nopal/deque/stack_map.h */
+    shrq \at(\base) /* C of nopal/deque/stack_map.h */
     jnc .Lreturned_\name
 .Ldone_\name:
-    addq $FRAME, %rsp
-    .cfi_def_cfa_offset 8
-    ret
-    .cfi_def_cfa_offset FRAME+8
+    .endm
+
+    .macro slow_paths name, class, at, base
 .Lslow_\name:
-    movq FRAME_RESULT(%rsp), %r10
-    movq %rsp, %rax
+    leaq \at(\base), %rax
     subq $BLOCK, %rsp
+    .ifc \base, %rsp
     .cfi_def_cfa_offset FRAME+8+BLOCK
+    .endif
     movq %r11, (%rsp)
+    movq RECORD(%rax), %r10
     movq %r10, 8(%rsp)
-    movq $\class, BLOCK_CLASS(%rsp) /* and no words */
+    leaq BLOCK(%rsp), %r10
+    movq %r10, BLOCK_STACK(%rsp)
+    subq %rax, %r10
+    negq %r10
+    shlq $32-3, %r10 /* the words, above the class */
+    orq $\class, %r10
+    movq %r10, BLOCK_CLASS(%rsp)
     movq %rsp, %r10
     call fork_slow
     addq $BLOCK, %rsp
+    .ifc \base, %rsp
     .cfi_def_cfa_offset FRAME+8
+    .endif
     testl %eax, %eax
     jne .Lrun_\name
     jmp .Ldone_\name
 .Lreturned_\name:
-    movq %rsp, %rdi
+    leaq \at(\base), %rdi
     call nopal_c_child_returned
     jmp .Ldone_\name
 .Lthrew_\name:
     movq %rax, %rdi
-    movq %rsp, %rsi
+    leaq \at(\base), %rsi
     call nopal_c_child_threw
     jmp .Ldone_\name
+    .endm
+
+    .macro fork_function name, class
+    function \name
+    begin_catching \name
+    movq (%r10), %r11
+    movq %rsp, (%r10)
+    record_registers
+    pushq RESULT(%r10)
+    .cfi_def_cfa_offset 16
+    subq $RECORD, %rsp
+    .cfi_def_cfa_offset FRAME+8
+    movq %r10, 8(%rsp) /* the kind is plain */
+    run_child \name, \class, 0, %rsp
+    addq $FRAME, %rsp
+    .cfi_def_cfa_offset 8
+    ret
+    .cfi_def_cfa_offset FRAME+8
+    slow_paths \name, \class, 0, %rsp
+    end_function \name
+    catch_table \name
+    .endm
+
+    .macro fork_words_function name, class
+    function \name
+    begin_catching \name
+    pushq %rbp
+    .cfi_def_cfa_offset 16
+    .cfi_offset rbp, -16
+    movq %rsp, %rbp
+    .cfi_def_cfa_register rbp
+    pushq (%r10)
+    pushq RESULT(%r10)
+    subq $RECORD, %rsp
+    movq %r10, 8-FRAME_OF_WORDS(%rbp) /* the kind is plain */
+    movq WORDS(%r10), %rax
+    movl %eax, %r11d
+1:  pushq FRAME_OF_WORDS+8(%rsp,%rax,8) /* both ends go down by a word each time */
+    pushq FRAME_OF_WORDS+8(%rsp,%rax,8)
+    subl $2, %r11d
+    jne 1b
+    movq STACK_POINTER(%r10), %rax
+    subq $8, %rax
+    movq %rax, (%r10)
+    subq %rbp, %rax
+    subq $8, %rax
+    je 2f
+    movq 8(%rbp), %r11
+    movq %r11, RESULT(%r10)
+    shrl $4, %eax
+    movw %ax, RESULT+6(%r10)
+    movq (%r10), %rax
+    leaq go_on(%rip), %r11
+    movq %r11, (%rax)
+2:  record_registers
+    movq -8(%rbp), %r11
+    run_child \name, \class, -FRAME_OF_WORDS, %rbp
+    leave
+    .cfi_remember_state
+    .cfi_def_cfa rsp, 8
+    ret
+    .cfi_restore_state
+    slow_paths \name, \class, -FRAME_OF_WORDS, %rbp
     end_function \name
     catch_table \name
     .endm
 
     .text
 
-    fork_function nopal_c_fork_0, 0
-    fork_function nopal_c_fork_1, 1
-    fork_function nopal_c_fork_2, 2
-    fork_function nopal_c_fork_4, 4
-    fork_function nopal_c_fork_8, 8
+    .irp class, 0, 1, 2, 4, 8
+    fork_function nopal_c_fork_\class, \class
+    fork_words_function nopal_c_fork_words_\class, \class
+    .endr
     fork_function nopal_c_fork_float, 20
+    fork_words_function nopal_c_fork_words_float, 20
     fork_function nopal_c_fork_double, 24
+    fork_words_function nopal_c_fork_words_double, 24
+
+    /* A thief arrives here (nopal_arch_resume), with the scope in rdi. */
+    .type go_on, @function
+    .p2align 4
+go_on:
+    .cfi_startproc
+    .cfi_undefined rip
+    movzwl RESULT+6(%rdi), %eax
+    shll $4, %eax
+    subq %rax, %rsp
+    movq RESULT(%rdi), %rax
+    shlq $16, %rax
+    shrq $16, %rax
+    jmp *%rax
+    end_function go_on
 
     /* Called with the record in rax, and in r10 a block that lacks the arguments in registers,
        which are as the child gets them. The slow path runs the block if need be. Returns VECTORS if
@@ -253,86 +329,6 @@ fork_slow:
 1:  ret
     end_function fork_slow
 
-    /* Called in the place of a function, with the function's own arguments, and in r10 a block,
-       whose count of words is an upper bound. Writes the arguments to the block. */
-    function nopal_c_capture
-    save_arguments %r10
-    movl BLOCK_WORDS(%r10), %ecx
-    leaq 8(%rsp,%rcx,8), %rsi
-1:  subq $16, %r10
-    movq -8(%rsi), %rax
-    movq %rax, 8(%r10)
-    movq -16(%rsi), %rax
-    movq %rax, (%r10)
-    subq $16, %rsi
-    subl $2, %ecx
-    jne 1b
-    ret
-    end_function nopal_c_capture
-
-    /* Forks the block in rsi, of the scope in rdi. */
-    function nopal_c_fork_block
-    begin_catching nopal_c_fork_block
-    record_caller %rdi
-    pushq %rbp
-    .cfi_def_cfa_offset 16
-    .cfi_offset rbp, -16
-    movq %rsp, %rbp
-    .cfi_def_cfa_register rbp
-    pushq 8(%rsi)
-    pushq BLOCK_CLASS(%rsi)
-    movq %rdi, -40(%rbp) /* the kind is plain */
-    subq $32+BLOCK, %rsp
-    movl BLOCK_WORDS(%rsi), %ecx
-    movq %rsi, %r10
-1:  pushq -8(%rsi)
-    pushq -16(%rsi)
-    subq $16, %rsi
-    subl $2, %ecx
-    jne 1b
-    movq (%r10), %r11
-    load_arguments %r10
-    open_fork -48, %rbp, .Lslow_nopal_c_fork_block
-.Lrun_nopal_c_fork_block:
-    call *%r11
-.Lran_nopal_c_fork_block:
-    movl -16(%rbp), %r11d
-    testl %r11d, %r11d
-    je 2f
-    movq -8(%rbp), %r10
-    store_any_result %r11d, %r10
-2:  shrq -48(%rbp) /* C of nopal/deque/stack_map.h */
-    jnc .Lreturned_nopal_c_fork_block
-.Ldone_nopal_c_fork_block:
-    leave
-    .cfi_remember_state
-    .cfi_def_cfa rsp, 8
-    ret
-    .cfi_restore_state
-.Lslow_nopal_c_fork_block:
-    movq %r11, -256(%rbp)
-    movq -8(%rbp), %rax
-    movq %rax, 8-256(%rbp)
-    movq -16(%rbp), %rax
-    movq %rax, BLOCK_CLASS-256(%rbp)
-    leaq -48(%rbp), %rax
-    leaq -256(%rbp), %r10
-    call fork_slow
-    testl %eax, %eax
-    jne .Lrun_nopal_c_fork_block
-    jmp .Ldone_nopal_c_fork_block
-.Lreturned_nopal_c_fork_block:
-    leaq -48(%rbp), %rdi
-    call nopal_c_child_returned
-    jmp .Ldone_nopal_c_fork_block
-.Lthrew_nopal_c_fork_block:
-    movq %rax, %rdi
-    leaq -48(%rbp), %rsi
-    call nopal_c_child_threw
-    jmp .Ldone_nopal_c_fork_block
-    end_function nopal_c_fork_block
-    catch_table nopal_c_fork_block
-
     /* Calls the child of the block (rdi) and stores its result. The child may throw. */
     function nopal_c_call
     pushq %rbp
@@ -345,12 +341,10 @@ fork_slow:
     subq $8, %rsp
     movq %rdi, %rbx
     movl BLOCK_WORDS(%rbx), %ecx
-    movq %rbx, %rsi
-1:  subl $2, %ecx
+    movq BLOCK_STACK(%rbx), %rsi
+1:  subl $1, %ecx
     js 2f
-    pushq -8(%rsi)
-    pushq -16(%rsi)
-    subq $16, %rsi
+    pushq (%rsi,%rcx,8)
     jmp 1b
 2:  load_arguments %rbx
     movl $VECTORS, %eax

@@ -7,19 +7,7 @@
 #define NR_EXIT 60
 #define NR_FUTEX 202
 
-    .macro function name
-    .globl \name
-    .hidden \name
-    .type \name, @function
-    .p2align 4
-\name:
-    .cfi_startproc
-    .endm
-
-    .macro end_function name
-    .cfi_endproc
-    .size \name, . - \name
-    .endm
+#include "nopal/arch/x86_64_function.inc"
 
     .text
     .p2align 9 /* so that the range crosses no multiple of 4 GiB */

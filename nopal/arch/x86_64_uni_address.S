@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The operations of uni_address.h for x86-64, System V calling convention.
 
-    .macro function name
-    .globl \name
-    .type \name, @function
-    .p2align 4
-\name:
-    .cfi_startproc
-    .endm
-
-    .macro end_function name
-    .cfi_endproc
-    .size \name, . - \name
-    .endm
+#define NOPAL_SHOWN
+#include "nopal/arch/x86_64_function.inc"
 
     .macro push_register register
     pushq %\register

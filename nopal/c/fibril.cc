@@ -19,6 +19,7 @@ constexpr int success = 0;
 constexpr int failure = -1;
 constexpr int from_environment = 0;
 constexpr int online = -1;
+constexpr int most_workers = config::most_workers;
 
 // Zero: nobody has asked for a number. Below zero: the number is none.
 int number_asked(int number) noexcept {
@@ -31,7 +32,7 @@ int number_asked(int number) noexcept {
     return 0;
   char* end = nullptr;
   const long value = std::strtol(variable, &end, 10);
-  return *end != '\0' || value < 1 || value > 1024 ? failure : static_cast<int>(value);
+  return *end != '\0' || value < 1 || value > most_workers ? failure : static_cast<int>(value);
 }
 
 void export_count(const char* name, std::uint64_t count) noexcept {
@@ -42,14 +43,15 @@ void export_count(const char* name, std::uint64_t count) noexcept {
 
 int init(int number) noexcept {
   const int asked = number_asked(number);
-  if (asked < 0 || asked > 1024) {
+  if (asked < 0 || asked > most_workers) {
     std::fprintf(stderr,
-                 "nopal: fibril_rt_init was given %d, %s; accepted are 1 to 1024 workers, "
+                 "nopal: fibril_rt_init was given %d, %s; accepted are 1 to %d workers, "
                  "FIBRIL_NPROCS, which takes the number from that variable, and "
                  "FIBRIL_NPROCS_ONLN\n",
                  number,
                  number == from_environment ? "but the variable FIBRIL_NPROCS has no such number"
-                                            : "which is no number of workers");
+                                            : "which is no number of workers",
+                 most_workers);
     return failure;
   }
   if (asked == 0)

@@ -21,20 +21,21 @@ using join::scope_frame;
 
 namespace {
 
-// As in fork.h.
+// A call of a child, in memory.
 struct arguments {
   std::uintptr_t child;
   std::uintptr_t result;
   std::uint32_t result_class;
   std::uint32_t words;
   std::uint64_t general[6];
+  const std::uint64_t* on_the_stack;
   alignas(16) std::uint64_t vectors[8][2];
 };
 
 // x86_64_c.S states these numbers.
 static_assert(sizeof(arguments) == 208 && offsetof(arguments, result_class) == 16 &&
               offsetof(arguments, words) == 20 && offsetof(arguments, general) == 24 &&
-              offsetof(arguments, vectors) == 80);
+              offsetof(arguments, on_the_stack) == 72 && offsetof(arguments, vectors) == 80);
 static_assert(sizeof(scope_frame) == 72);
 static_assert(sizeof(fork_record) == 32 && offsetof(fork_record, scope_and_kind) == 8);
 static_assert(offsetof(join::exception_state, uncaught) == 8);
@@ -55,11 +56,13 @@ void drop(void*) {}
 extern "C" {
 
 // The record, which assembly writes, will lie below the stack pointer of the call that this one
-// precedes: 48 bytes, or 64 for a block. Not inlined, so that the stack pointer is the caller's.
-NOPAL_OWN [[gnu::noinline]] void nopal_c_note_fork(scope_frame* frame) noexcept {
+// precedes: 48 bytes, or 64 and those of the words that the call pushes, at most so many. Not
+// inlined, so that the stack pointer is the caller's.
+NOPAL_OWN [[gnu::noinline]] void nopal_c_note_fork(scope_frame* frame,
+                                                   std::uintptr_t words) noexcept {
   const std::uintptr_t caller = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 16;
-  base::happens_before(reinterpret_cast<const void*>(caller - 48));
-  base::happens_before(reinterpret_cast<const void*>(caller - 64));
+  for (std::uintptr_t below = 48; below <= 64 + 8 * words; below += 16)
+    base::happens_before(reinterpret_cast<const void*>(caller - below));
   base::happens_before(frame);
 }
 

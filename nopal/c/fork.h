@@ -16,10 +16,10 @@
 // A fork calls an assembly function (nopal/arch/x86_64_c.S) in the place of the child, as a
 // function of the child's type. So the compiler converts the arguments and puts them where the
 // child expects them. The frame's address comes in the register of the static chain, which
-// functions in C do not use. This needs all arguments in registers: at most six, each a scalar of
-// at most eight bytes. Any others are first written to a block, by a call of another such function,
-// and the child is called with the block's contents. One case is not noticed: a parameter of type
-// long double or __int128 to which an argument of another type is converted.
+// functions in C do not use. Six arguments, each a scalar of at most eight bytes, are in registers.
+// Of any others some may be on the stack, and the function copies as many words as they take at
+// most. One case is not noticed: a parameter of type long double or __int128 to which an argument
+// of another type is converted.
 #pragma once
 #if !defined(__cplusplus)
 #pragma GCC system_header // its macros use what ISO C lacks
@@ -31,14 +31,14 @@
 #include <stdint.h>
 
 // What the function has written until now, it has written before its child and its continuation.
-#define NOPAL_C_TELL(frame) nopal_c_note_fork(frame)
+#define NOPAL_C_TELL(frame, words) nopal_c_note_fork(frame, words)
 #if !defined(__SANITIZE_THREAD__)
 #if !defined(__has_feature)
 #undef NOPAL_C_TELL
-#define NOPAL_C_TELL(frame) ((void)0)
+#define NOPAL_C_TELL(frame, words) ((void)0)
 #elif !__has_feature(thread_sanitizer)
 #undef NOPAL_C_TELL
-#define NOPAL_C_TELL(frame) ((void)0)
+#define NOPAL_C_TELL(frame, words) ((void)0)
 #endif
 #endif
 
@@ -53,30 +53,25 @@ struct nopal_c_frame {
   uintptr_t result;
 };
 
-// A call of a child, in memory. The words on the stack precede it; their number is even.
-struct nopal_c_arguments {
-  uintptr_t child;
-  uintptr_t result;
-  uint32_t result_class;
-  uint32_t words;
-  uint64_t general[6];
-  uint64_t vectors[8][2] __attribute__((aligned(16)));
-};
-
 typedef void nopal_c_then(struct nopal_c_frame*, uintptr_t);
 
 NOPAL_HIDDEN_BEGIN
 // Assembly that is called as functions of other types: compilers see objects, of no type of call.
-extern const char nopal_c_fork_0[], nopal_c_fork_1[], nopal_c_fork_2[], nopal_c_fork_4[],
-    nopal_c_fork_8[], nopal_c_fork_float[], nopal_c_fork_double[], nopal_c_capture[];
+#define NOPAL_C_STUBS(name) extern const char nopal_c_fork_##name[], nopal_c_fork_words_##name[]
+NOPAL_C_STUBS(0);
+NOPAL_C_STUBS(1);
+NOPAL_C_STUBS(2);
+NOPAL_C_STUBS(4);
+NOPAL_C_STUBS(8);
+NOPAL_C_STUBS(float);
+NOPAL_C_STUBS(double);
 
 // Called by that assembly, with the record of the fork.
-_Bool nopal_c_fork_slow(void* fork, struct nopal_c_arguments* block);
+_Bool nopal_c_fork_slow(void* fork, void* block);
 void nopal_c_child_returned(void* fork);
 void nopal_c_child_threw(void* thrown, void* fork);
 
-void nopal_c_fork_block(struct nopal_c_frame* frame, const struct nopal_c_arguments* given);
-void nopal_c_note_fork(const struct nopal_c_frame* frame); // for ThreadSanitizer
+void nopal_c_note_fork(const struct nopal_c_frame* frame, uintptr_t words); // ThreadSanitizer
 int nopal_c_may_fork_slowly(struct nopal_c_frame* frame, uintptr_t here);
 nopal_c_then* nopal_c_before_join(struct nopal_c_frame* frame, uintptr_t here);
 void nopal_c_finish_join(struct nopal_c_frame* frame);
@@ -140,8 +135,10 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
 // What an argument takes on the stack, at most: a conversion may make 16 bytes of it.
 #define NOPAL_C_WORDS_OF(a)                                                                        \
   ((NOPAL_C_SIZE(a) + 15) / 16 * 2 +                                                               \
-   NOPAL_C_REFUSE(NOPAL_C_CLASS_OF(a) < 1 || NOPAL_C_CLASS_OF(a) > 13,                             \
-                  "nopal: a fork in C takes no vectors; pass a pointer"))
+   NOPAL_C_REFUSE(NOPAL_C_CLASS_OF(a) < 1 || NOPAL_C_CLASS_OF(a) > 13 ||                           \
+                      __alignof__(NOPAL_C_DECAYED(a)) > 16 || NOPAL_C_SIZE(a) > 4096,              \
+                  "nopal: a fork in C takes no vectors, and nothing that is aligned to more than " \
+                  "16 bytes or has more than 4096; pass a pointer"))
 #define NOPAL_C_REFUSE(refused, reason)                                                            \
   (0 * sizeof(struct {                                                                             \
      _Static_assert(!(refused), reason);                                                           \
@@ -196,11 +193,10 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
 #define NOPAL_C_SCALARS(...)                                                                       \
   (NOPAL_C_OF_EACH(NOPAL_C_SCALARS_, NOPAL_C_COUNT(__VA_ARGS__), __VA_ARGS__))
 #define NOPAL_C_ARE_MANY(...) (NOPAL_C_COUNT(__VA_ARGS__) > 6)
-#define NOPAL_C_IN_REGISTERS(...) (NOPAL_C_SCALARS(__VA_ARGS__) && !NOPAL_C_ARE_MANY(__VA_ARGS__))
 // Of scalars that stay scalars at most six lie in registers, or more if some are real.
 #define NOPAL_C_WORDS(...)                                                                         \
   (NOPAL_C_SCALARS(__VA_ARGS__)                                                                    \
-       ? NOPAL_C_ARE_MANY(__VA_ARGS__) ? (NOPAL_C_COUNT(__VA_ARGS__) - 5) / 2 * 2 : 2              \
+       ? NOPAL_C_ARE_MANY(__VA_ARGS__) ? (NOPAL_C_COUNT(__VA_ARGS__) - 5) / 2 * 2 : 0              \
        : NOPAL_C_OF_EACH(NOPAL_C_WORDS_, NOPAL_C_COUNT(__VA_ARGS__), __VA_ARGS__))
 
 // The type of a pointer to the function that `fn` is or points to. What its declaration says of it
@@ -223,14 +219,14 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
       __builtin_choose_expr(NOPAL_C_IS_POINTER(T, given), given, (T*)0))
 #define NOPAL_C_IS_STORED(T)                                                                       \
   (NOPAL_C_IS_SCALAR(NOPAL_C_SOME(T)) && (!NOPAL_C_IS_REAL(NOPAL_C_SOME(T)) || sizeof(T) >= 4))
-#define NOPAL_C_FORK_OF(T)                                                                         \
+#define NOPAL_C_FORK_OF(T, words)                                                                  \
   ((uintptr_t)(NOPAL_C_IS_REAL(NOPAL_C_SOME(T))                                                    \
-                   ? sizeof(T) == 4 ? nopal_c_fork_float : nopal_c_fork_double                     \
-               : sizeof(T) == 1 ? nopal_c_fork_1                                                   \
-               : sizeof(T) == 2 ? nopal_c_fork_2                                                   \
-               : sizeof(T) == 4 ? nopal_c_fork_4                                                   \
-                                : nopal_c_fork_8))
-#define NOPAL_C_RESULT_CLASS(T) (sizeof(T) + (NOPAL_C_IS_REAL(NOPAL_C_SOME(T)) ? 16 : 0))
+                   ? sizeof(T) == 4 ? NOPAL_C_STUB(float, words) : NOPAL_C_STUB(double, words)     \
+               : sizeof(T) == 1 ? NOPAL_C_STUB(1, words)                                           \
+               : sizeof(T) == 2 ? NOPAL_C_STUB(2, words)                                           \
+               : sizeof(T) == 4 ? NOPAL_C_STUB(4, words)                                           \
+                                : NOPAL_C_STUB(8, words)))
+#define NOPAL_C_STUB(name, words) ((words) == 0 ? nopal_c_fork_##name : nopal_c_fork_words_##name)
 
 // Clang warns that what the child is to initialise may not be initialised, as the child may be
 // skipped: but then the join throws.
@@ -246,42 +242,33 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
 #define NOPAL_C_LOUD
 #endif
 
-#define NOPAL_C_FORK_BY(frame, place, by, of_class, keep, fn, args)                                \
+#define NOPAL_C_FORK_BY(frame, place, by, keep, fn, args)                                          \
   do {                                                                                             \
     NOPAL_C_QUIET                                                                                  \
     struct nopal_c_frame* const nopal_c_at = (frame);                                              \
     const uintptr_t nopal_c_place = (place);                                                       \
+    enum { nopal_c_words = NOPAL_C_WORDS args };                                                   \
     if (nopal_c_may_fork(nopal_c_at)) {                                                            \
-      if (NOPAL_C_IN_REGISTERS args) {                                                             \
-        keep __builtin_call_with_static_chain(((NOPAL_C_POINTER(fn))(by))args, __extension__({     \
-                                                NOPAL_POP_ARGUMENTS                                \
-                                                nopal_c_at->child = (uintptr_t)(fn);               \
-                                                nopal_c_at->result = nopal_c_place;                \
-                                                NOPAL_C_TELL(nopal_c_at);                          \
-                                                nopal_c_at;                                        \
-                                              }));                                                 \
-      } else {                                                                                     \
-        struct {                                                                                   \
-          __attribute__((aligned(16))) uint64_t words[NOPAL_C_WORDS args];                         \
-          struct nopal_c_arguments call;                                                           \
-        } nopal_c_given;                                                                           \
-        nopal_c_given.call.child = (uintptr_t)(fn);                                                \
-        nopal_c_given.call.result = nopal_c_place;                                                 \
-        nopal_c_given.call.result_class = (of_class);                                              \
-        nopal_c_given.call.words = NOPAL_C_WORDS args;                                             \
-        keep __builtin_call_with_static_chain(                                                     \
-            ((NOPAL_C_POINTER(fn))(uintptr_t)nopal_c_capture)args, &nopal_c_given.call);           \
-        NOPAL_POP_ARGUMENTS                                                                        \
-        NOPAL_C_TELL(nopal_c_at);                                                                  \
-        nopal_c_fork_block(nopal_c_at, &nopal_c_given.call);                                       \
-      }                                                                                            \
+      keep __builtin_call_with_static_chain(((NOPAL_C_POINTER(fn))(by))args, __extension__({       \
+                                              NOPAL_POP_ARGUMENTS                                  \
+                                              nopal_c_at->child = (uintptr_t)(fn);                 \
+                                              nopal_c_at->result = nopal_c_place;                  \
+                                              if (nopal_c_words != 0) {                            \
+                                                nopal_c_at->preserved[0] = nopal_c_words;          \
+                                                NOPAL_STORE_STACK_POINTER(                         \
+                                                    nopal_c_at->preserved[1]);                     \
+                                              }                                                    \
+                                              NOPAL_C_TELL(nopal_c_at, nopal_c_words);             \
+                                              nopal_c_at;                                          \
+                                            }));                                                   \
+      NOPAL_POP_ARGUMENTS                                                                          \
       NOPAL_IF_CHECKED(nopal_c_at->result = NOPAL_C_UNJOINED);                                     \
     }                                                                                              \
     NOPAL_C_LOUD                                                                                   \
   } while (0)
 
 #define NOPAL_C_FORK(frame, fn, args)                                                              \
-  NOPAL_C_FORK_BY(frame, 0, (uintptr_t)nopal_c_fork_0, 0, (void), fn, args)
+  NOPAL_C_FORK_BY(frame, 0, (uintptr_t)NOPAL_C_STUB(0, nopal_c_words), (void), fn, args)
 
 // The function's result goes to `given`, a variable or a pointer to one.
 #define NOPAL_C_FORK_INTO(frame, given, fn, args)                                                  \
@@ -295,7 +282,7 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
                    "nopal: the result of a fork goes to a variable of the type that the function " \
                    "returns, or to a pointer to one");                                             \
     NOPAL_C_FORK_BY(frame, (uintptr_t)NOPAL_C_PLACE(nopal_c_type, given),                          \
-                    NOPAL_C_FORK_OF(nopal_c_type), NOPAL_C_RESULT_CLASS(nopal_c_type),             \
+                    NOPAL_C_FORK_OF(nopal_c_type, nopal_c_words),                                  \
                     __attribute__((unused)) const nopal_c_type nopal_c_nothing =, fn, args);       \
   } while (0)
 

@@ -51,7 +51,7 @@ enum option {
 // clang-format off
 constexpr rule rules[] = {
     {"NOPAL_NUM_WORKERS", "num_workers", "a whole number from 1 to 1024", "",
-     1, 1024, parse_decimal, show_number},
+     1, most_workers, parse_decimal, show_number},
     {"NOPAL_STACK_SIZE", "stack_size", "a power of two from 64K to 32M", in_bytes,
      64 << 10, 32 << 20, parse_bytes, show_bytes, std::has_single_bit},
     {"NOPAL_FIBER_STACK_SIZE", "fiber_stack_size", "a power of two from 32K to 1M", in_bytes,

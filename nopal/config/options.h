@@ -21,6 +21,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::config {
 
+inline constexpr unsigned most_workers = 1024;
+
 // The stack budget with which unused pages are kept, however many there are, and not counted.
 inline constexpr std::size_t unlimited = ~std::size_t{0};
 

@@ -187,13 +187,72 @@ static void blocks(void) {
   CHECK(a == 141 && b == -109 && c == 10936 && d == 351 && e == 4321 && f == 2.5f);
 }
 
-// Calls with arguments on the stack, before forks, between them, and as their arguments.
 static int calls;
 __attribute__((noinline)) static int eight(int a, int b, int c, int d, int e, int f, int g, int h) {
   __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
   return a + b + c + d + e + f + g + h;
 }
 
+static int nine_of_i32(int a, int b, int c, int d, int e, int f, int g, int h, int i) {
+  return fib(5) - 5 + a + b + c + d + e + f + g + h + i;
+}
+
+// Each result of a child that has arguments on the stack, and writes to its own copies of them.
+#define SUM(type, name)                                                                            \
+  static type name(int a, int b, int c, int d, int e, int f, int g, type h) {                      \
+    const int sum = a + b + c + d + e + f;                                                         \
+    g += fib(5);                                                                                   \
+    h = (type)(h + (type)g);                                                                       \
+    return (type)(h - (type)sum);                                                                  \
+  }
+SUM(signed char, sum_i8)
+SUM(short, sum_i16)
+SUM(int, sum_i32)
+SUM(long, sum_i64)
+SUM(float, sum_real)
+SUM(double, sum_longer)
+static void sum_nothing(long* to, int a, int b, int c, int d, int e, int f, int g) {
+  *to = fib(5) + a + b + c + d + e + f + g;
+}
+
+// Forks with words on the stack, with none, and with other numbers of them, in one frame.
+static void words(int n) {
+  _Alignas(64) int v[8];
+  fibril_t fr;
+  fibril_init(&fr);
+  for (int i = 0; i < 3; ++i) {
+    struct {
+      signed char before, c, after;
+      short s, next;
+      int i, behind;
+      float f, beside;
+    } to;
+    memset(&to, 0x55, sizeof to);
+    long l, sum, many;
+    double d;
+    struct large large = {{n, 0, 0, 0, i}};
+    fibril_fork(&fr, to.c, sum_i8, (1, 2, 3, 4, 5, 6, 7, 20));
+    fibril_fork(&fr, &to.s, sum_i16, (1, 2, 3, 4, 5, 6, 7, 30000));
+    fibril_fork(&fr, v[i], i32, (i));
+    fibril_fork(&fr, &to.i, sum_i32, (1, 2, 3, 4, 5, 6, 7, n));
+    fibril_fork(&fr, l, sum_i64, (1, 2, 3, 4, 5, 6, 7, 1L << 60));
+    fibril_fork(&fr, to.f, sum_real, (1, 2, 3, 4, 5, 6, 7, 0.5f));
+    fibril_fork(&fr, &v[7], eight, (1, 2, 3, 4, 5, 6, 7, eight(1, 2, 3, 4, 5, 6, 7, n)));
+    fibril_fork(&fr, d, sum_longer, (1, 2, 3, 4, 5, 6, 7, 0.25));
+    fibril_fork(&fr, sum_nothing, (&sum, 1, 2, 3, 4, 5, 6, 7));
+    fibril_fork(&fr, many, of_large, (large, n));
+    if (i == 1)
+      fibril_join(&fr);
+    fibril_fork(&fr, &v[6], nine_of_i32, (1, 2, 3, 4, 5, 6, 7, 8, n));
+    fibril_join(&fr);
+    CHECK(to.c == 11 && to.s == 29991 && to.i == n - 9 && l == (1L << 60) - 9);
+    CHECK(to.f == -8.5f && d == -8.75 && sum == 33 && many == n + i * 10 + n * 100);
+    CHECK(to.before == 0x55 && to.after == 0x55 && to.next == 0x5555 && to.behind == 0x55555555);
+    CHECK(v[i] == -i && v[7] == 56 + n && v[6] == 36 + n && (uintptr_t)v % 64 == 0);
+  }
+}
+
+// Calls with arguments on the stack, before forks, between them, and as their arguments.
 static void stacked(int n) {
   fibril_t fr;
   fibril_init(&fr);
@@ -270,6 +329,7 @@ static int all(int r) {
   results(r);
   registers();
   blocks();
+  words(r);
   stacked(r);
   eights();
   aligned(r);

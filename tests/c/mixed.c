@@ -25,6 +25,19 @@ void fork_and_throw(int* finished) {
   *finished = -100; // not reached
 }
 
+void fork_many_and_throw(int* finished) {
+  FIBRIL_FRAME(fr);
+  long sum = 0;
+  fibril_fork(&fr, &sum, add_or_throw, (1, 2, 3, 4, 5, 6, 7, 8));
+  fibril_join(&fr);
+  if (sum == 36)
+    fibril_fork(&fr, finish, (finished));
+  fibril_fork(&fr, &sum, add_or_throw, (1, 2, 3, 4, 5, 6, 7, -8));
+  fibril_fork(&fr, &sum, add_or_throw, (0, 0, 0, 0, 0, 0, 0, 0)); // not run
+  fibril_join(&fr);
+  *finished = -100; // not reached
+}
+
 void pass(void (*call)(void*), void* given) {
   int count = 0;
   FIBRIL_FRAME(fr);

@@ -22,14 +22,20 @@ int sum_in_cpp(int depth) {
 
 void throw_it() { throw std::runtime_error{"thrown"}; }
 
+long add_or_throw(int a, int b, int c, int d, int e, int f, int g, int h) {
+  if (h < 0)
+    throw_it();
+  return a + b + c + d + e + f + g + h + sum_in_c(3) - 8;
+}
+
 void finish(int* finished) { std::atomic_ref{*finished}.fetch_add(sum_in_c(3) / 8); }
 
 namespace {
 
-bool throws_from_child() {
+bool throws_from_child(void (*forks)(int*)) {
   int finished = 0;
   try {
-    fork_and_throw(&finished);
+    forks(&finished);
   } catch (const std::runtime_error& caught) {
     return caught.what() == std::string_view{"thrown"} && finished >= 1;
   }
@@ -75,7 +81,8 @@ int main(int argc, char** argv) {
   for (int round = 0; round < 20; ++round) {
     CHECK(sum_in_c(8) == 256);
     CHECK(sum_in_cpp(8) == 256);
-    CHECK(throws_from_child());
+    CHECK(throws_from_child(fork_and_throw));
+    CHECK(throws_from_child(fork_many_and_throw));
     CHECK(throws_through_c());
     CHECK(forks_in_handler());
   }

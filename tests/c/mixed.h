@@ -8,10 +8,12 @@ extern "C" {
 // In C: each forks what the C++ file has.
 int sum_in_c(int depth);
 void fork_and_throw(int* finished);          // with FIBRIL_FRAME
+void fork_many_and_throw(int* finished);     // the same, with arguments on the stack
 void pass(void (*call)(void*), void* given); // calls it, between a fork and a join
 // In C++.
 int sum_in_cpp(int depth);
 void throw_it(void);
+long add_or_throw(int a, int b, int c, int d, int e, int f, int g, int h); // if h is below 0
 void finish(int* finished);
 #if defined(__cplusplus)
 }

@@ -7,7 +7,15 @@ struct pair {
   long a, b;
 };
 int child(int n);
+struct page {
+  char bytes[5000];
+};
+struct line {
+  _Alignas(64) char bytes[64];
+};
 struct pair pair(void);
+void takes_page(struct page);
+void takes_line(struct line);
 long double longest(void);
 void takes_vector(vector v);
 int seventeen(int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int, int);
@@ -33,6 +41,12 @@ void forks(void) {
 #elif CASE == 5
   int x;
   fibril_fork(&fr, x, seventeen, (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17));
+#elif CASE == 6
+  static const struct page page;
+  fibril_fork(&fr, takes_page, (page));
+#elif CASE == 7
+  static const struct line line;
+  fibril_fork(&fr, takes_line, (line));
 #endif
   fibril_join(&fr);
 }

@@ -32,16 +32,69 @@ static long eight(long n, long a, long b, long c, long d, long e, long f, long g
   return x + y;
 }
 
-int main(int argc, char** argv) {
-  if (argc != 3)
-    return 2;
-  const long n = atol(argv[2]);
-  long current = 0, next = 1; // Fibonacci's numbers
-  for (long i = 0; i < n; ++i) {
+// A loop that forks children with so many arguments.
+#define LOOP(number, parameters, arguments)                                                        \
+  __attribute__((noinline)) static long leaf_##number parameters {                                 \
+    __asm__ volatile("");                                                                          \
+    return 1;                                                                                      \
+  }                                                                                                \
+  static long loop_##number(long n) {                                                              \
+    long sum = 0;                                                                                  \
+    fibril_t fr;                                                                                   \
+    fibril_init(&fr);                                                                              \
+    for (long i = 0; i < n; ++i) {                                                                 \
+      long x;                                                                                      \
+      fibril_fork(&fr, &x, leaf_##number, arguments);                                              \
+      fibril_join(&fr);                                                                            \
+      sum += x;                                                                                    \
+    }                                                                                              \
+    return sum;                                                                                    \
+  }
+// clang-format off
+LOOP(0, (void), ())
+LOOP(6, (long a, long b, long c, long d, long e, long f), (i, 2, 3, 4, 5, 6))
+LOOP(7, (long a, long b, long c, long d, long e, long f, long g), (i, 2, 3, 4, 5, 6, 7))
+LOOP(10, (long a, long b, long c, long d, long e, long f, long g, long h, long i, long j),
+     (i, 2, 3, 4, 5, 6, 7, 8, 9, 10))
+LOOP(16, (long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k,
+          long l, long m, long n, long o, long p),
+     (i, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
+// clang-format on
+
+static long fibonacci(long n) {
+  long current = 0, next = 1;
+  for (; n > 0; --n) {
     const long sum = current + next;
     current = next;
     next = sum;
   }
-  printf("%ld\n", next - 1);
-  return (strcmp(argv[1], "fib") == 0 ? fib(n) : eight(n, 1, 2, 3, 4, 5, 6, 7)) != current;
+  return current;
+}
+
+static long run(const char* shape, long n) {
+  if (strcmp(shape, "fib") == 0)
+    return fib(n) == fibonacci(n) ? fibonacci(n + 1) - 1 : -1;
+  if (strcmp(shape, "eight") == 0)
+    return eight(n, 1, 2, 3, 4, 5, 6, 7) == fibonacci(n) ? fibonacci(n + 1) - 1 : -1;
+  static const struct {
+    const char* name;
+    long (*run)(long n);
+  } loops[] = {{"0", loop_0}, {"6", loop_6}, {"7", loop_7}, {"10", loop_10}, {"16", loop_16}};
+  for (size_t i = 0; i < sizeof loops / sizeof *loops; ++i)
+    if (strcmp(shape, loops[i].name) == 0)
+      return loops[i].run(n);
+  return -1;
+}
+
+// The outermost fork starts the workers and begins a group. So the shape is run in a child.
+int main(int argc, char** argv) {
+  if (argc != 3)
+    return 2;
+  long forks;
+  fibril_t fr;
+  fibril_init(&fr);
+  fibril_fork(&fr, &forks, run, (argv[1], atol(argv[2])));
+  fibril_join(&fr);
+  printf("%ld\n", forks);
+  return forks < 0;
 }
