@@ -50,6 +50,10 @@ if(TARGET nopal)
   set(CMAKE_CXX_VISIBILITY_PRESET hidden) # as the parts of Nopal are that it has as members
   bench_runtime(heap-frames OWN_PROBLEMS BACKEND heap_frames
     PROBLEMS fib fibx nqueens cilksort matmul heat captives LIBRARIES nopal::nopal)
+  # The study `nowa`: what is stolen are children.
+  bench_runtime(child-stealing BACKEND child_stealing
+    PROBLEMS cholesky cilksort fft fib fibx heat integrate knapsack knapsack_swapped lu matmul
+      nqueens quicksort rectmul strassen LIBRARIES nopal::nopal)
   # Where stolen continuations run, if frames never move.
   foreach(strategy IN ITEMS one_stack depth_restricted reuse_ancestors)
     string(REPLACE _ - runtime ${strategy})
@@ -62,7 +66,7 @@ if(TARGET nopal)
   endforeach()
   unset(CMAKE_CXX_VISIBILITY_PRESET)
 else()
-  foreach(runtime IN ITEMS heap-frames one-stack depth-restricted reuse-ancestors)
+  foreach(runtime IN ITEMS child-stealing heap-frames one-stack depth-restricted reuse-ancestors)
     bench_missing(${runtime} "the library nopal is not built")
   endforeach()
 endif()
@@ -83,8 +87,8 @@ else()
   bench_missing(nopal-mapped-pages "the library nopal_mapped is not built")
 endif()
 
-# The study `idle`: one program, with the ordinary library and with the one whose atomics count.
-# The sources that count atomics and calls are not compiled with those atomics themselves.
+# The studies `idle` and `growth`: programs with libraries whose atomics count. The sources that
+# count atomics and calls are not compiled with those atomics themselves.
 add_library(bench_counts OBJECT counted/directory.cc counted/calls.cc)
 target_include_directories(bench_counts PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_features(bench_counts PUBLIC cxx_std_20)
@@ -104,11 +108,23 @@ if(TARGET nopal)
   bench_idle(nopal nopal)
   bench_also(nopal idle)
 endif()
+foreach(runtime IN ITEMS nopal nopal-nowa nopal-fibril)
+  string(REPLACE - _ target ${runtime}_counted)
+  if(TARGET ${target})
+    bench_runtime(${runtime}-counted BACKEND nopal_counted PROBLEMS fib cholesky lu_tiny
+      LIBRARIES ${target} bench_counts)
+  else()
+    bench_missing(${runtime}-counted "the library ${target} is not built")
+  endif()
+endforeach()
+add_executable(unmapping unmapping.cc)
+target_include_directories(unmapping PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_features(unmapping PRIVATE cxx_std_20)
+target_compile_options(unmapping PRIVATE ${bench_flags})
+target_link_libraries(unmapping PRIVATE Threads::Threads nopal_warnings)
 if(TARGET nopal_counted)
   bench_idle(nopal-counted nopal_counted)
-  bench_built(nopal-counted "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" idle)
-else()
-  bench_missing(nopal-counted "${not_for_studies}")
+  bench_also(nopal-counted idle)
 endif()
 
 # The study `scheduling`: fibers, beside Boost.Context's switch and Go's channels.
@@ -118,6 +134,11 @@ if(TARGET nopal)
   target_compile_options(fibers-nopal PRIVATE ${bench_flags})
   target_link_libraries(fibers-nopal PRIVATE bench_harness nopal_warnings nopal::nopal)
   bench_also(nopal fibers)
+  add_executable(breakdown-nopal breakdown.cc) # the study `breakdown`
+  target_compile_definitions(breakdown-nopal PRIVATE BENCH_RUNTIME="nopal")
+  target_compile_options(breakdown-nopal PRIVATE ${bench_flags})
+  target_link_libraries(breakdown-nopal PRIVATE bench_harness nopal_warnings nopal::nopal)
+  bench_also(nopal breakdown)
   bench_runtime(nopal-ivars BACKEND ivars
     PROBLEMS barnes_hut merge_sort bitonic fib LIBRARIES nopal::nopal)
   bench_runtime(nopal-gang BACKEND gang PROBLEMS raytracer LIBRARIES nopal::nopal)

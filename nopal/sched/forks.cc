@@ -56,6 +56,7 @@ void push_slow(worker* self, fork_record* fork) noexcept {
   wait_for_thief(self);
   vproc::leave(); // giving way enters the scheduler itself
   give_way_if_told();
+  spend_fuel();
 }
 
 // The strand is to stop, so the child of its open fork does not run, and counts as failed.
@@ -137,6 +138,7 @@ NOPAL_SWITCHES bool fork_slow(fork_record* fork, const body_calls& child, void* 
 }
 
 NOPAL_SWITCHES void child_returned(fork_record* fork) noexcept {
+  arch::fetch(fork->scope(), -128, 384); // with the next frame above
   vproc::enter();
   worker* const self = vproc::current();
   if (!self->deque.take_back(fork))
