@@ -49,5 +49,12 @@ void forget_children() noexcept;
 // The handler of notices.
 void on_notice(int signal, siginfo_t* info, void* context);
 
+// By this signal the first process learns of ends of others, and that it must catch up. By default
+// it is ignored, so it does no harm to a program that is executed meanwhile. A thread that does not
+// block it is always there: a twin.
+inline constexpr int notice_signal = SIGURG;
+// signals.cc: tells the kernel, for this process, what the table says of a signal.
+void install_action(int signal) noexcept;
+
 } // namespace nopal::mapped
 NOPAL_HIDDEN_END

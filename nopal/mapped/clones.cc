@@ -3,20 +3,17 @@
 // process than the first, its twin is a thread that the first one makes.
 #include "nopal/mapped/calls.h"
 
-#include "nopal/base/atomic.h"
 #include "nopal/base/die.h"
 #include "nopal/base/shared.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/proc_maps.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/signals.h"
+#include "nopal/mapped/snapshot.h"
 #include "nopal/mapped/twin.h"
 
 #include <csignal>
-#include <fcntl.h>
-#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
@@ -25,7 +22,6 @@
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 namespace nopal::mapped {
 namespace {
@@ -118,76 +114,12 @@ void begin_process(member* self, twin* partner, int* thread_id) noexcept {
   mine.partner = partner;
   mine.thread_id_at = thread_id;
   mine.self = self;
-  self->pid.store(mine.pid, base::release);
+  take_seat(self, mine.pid);
   release_log(); // which its parent has taken
   raw(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
   const range view = view_range();
   raw(SYS_mmap, view.low, view.end - view.low, PROT_NONE,
       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
-}
-
-// What a process that was made by fork() does before it goes on: it copies all that was shared into
-// a new file, which takes the old one's place in each mapping. The old one's holes stay holes.
-constinit base::atomic<std::uint32_t> copying{0};
-
-void copy_data(int to) noexcept {
-  const long end = static_cast<long>(layout::arena_bytes);
-  for (long data = 0; data < end;) {
-    data = raw(SYS_lseek, memory_file, data, SEEK_DATA);
-    if (data < 0)
-      return; // no more data
-    const long hole = raw(SYS_lseek, memory_file, data, SEEK_HOLE);
-    while (data < hole) {
-      const long done = raw(SYS_pwrite64, to, layout::arena + static_cast<std::uintptr_t>(data),
-                            hole - data, data);
-      if (done <= 0)
-        base::die("fork: the copy of the program's memory could not be made");
-      data += done;
-    }
-  }
-}
-
-void replace_mappings(int fresh) noexcept {
-  char buffer[96 << 10];
-  std::string_view text;
-  if (!read_mappings(buffer, sizeof buffer, text))
-    base::die("fork: the process has too many mappings");
-  for (mapping each{}; next_mapping(text, each);)
-    if (each.shared && each.name.starts_with("/memfd:nopal-mapped"))
-      raw(SYS_mmap, each.from, each.to - each.from, each.access,
-          MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fresh, each.offset);
-}
-
-// On a private stack: nothing that was shared is shared when this returns, and the process is the
-// first and only one of its program.
-void take_snapshot() noexcept {
-  const int fresh = new_memory_file(memory_name);
-  if (fresh < 0 || raw(SYS_ftruncate, fresh, layout::arena_bytes) != 0)
-    base::die("fork: no file for a copy of the program's memory");
-  copy_data(fresh);
-  copying.store(0, base::release); // in what is shared still
-  raw(SYS_futex, &copying, FUTEX_WAKE, 1);
-  replace_mappings(fresh);
-  copying.store(0, base::relaxed);
-  raw(SYS_dup3, fresh, memory_file, O_CLOEXEC); // whose number the filter protects
-  raw(SYS_close, fresh);
-  own_state& self = own();
-  const std::uint64_t applied = self.self->applied.load(base::relaxed);
-  for (unsigned i = 0; i < members_used.load(base::relaxed); ++i)
-    members[i].pid.store(0, base::relaxed), members[i].applying.store(false, base::relaxed);
-  members_used.store(1, base::relaxed);
-  self.pid = static_cast<int>(raw(SYS_getpid));
-  self.is_first = true;
-  self.self = &members[0];
-  self.partner = nullptr;
-  members[0].applied.store(applied, base::relaxed);
-  members[0].applying.store(true, base::relaxed); // as the log is held
-  members[0].pid.store(self.pid, base::release);
-}
-
-void wait_for_snapshot() noexcept {
-  while (copying.load(base::acquire) != 0)
-    raw(SYS_futex, &copying, FUTEX_WAIT, 1, nullptr);
 }
 
 } // namespace
@@ -203,10 +135,10 @@ void become_process() noexcept {
   if (!of_first) {
     wish wanted{fresh.partner};
     must_have_begun(in_first_process(make_twin, wanted));
-    own().partner->dependents.fetch_add(1, base::relaxed); // which makes this one, and dies with it
+    add_dependent(own().partner);
   }
   hold_log();
-  fresh.self->applied.store(own().self->applied.load(base::relaxed), base::relaxed);
+  prepare_seat(fresh.self);
   nopal_arch_part(kProcess | (of_first ? notice_signal : CLONE_PARENT), thread_id,
                   fresh.stack_top(of_first), of_first ? become_twin : vanish, fresh.partner);
   begin_process(fresh.self, fresh.partner, thread_id);
@@ -219,7 +151,7 @@ long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) n
   const thread_state before;
   const bool of_first = own().is_first;
   hold_mappings();
-  copying.store(1, base::relaxed);
+  begin_snapshot();
   const long made = nopal_arch_fork_on((flags & kKept) | (of_first ? 0 : CLONE_PARENT),
                                        own_stack_top(), [](long process) {
                                          if (process == 0)
@@ -267,7 +199,7 @@ void open_processes() noexcept {
   mine.pid = static_cast<int>(raw(SYS_getpid));
   mine.is_first = true;
   mine.self = &members[0];
-  mine.self->pid.store(mine.pid, base::release);
+  take_seat(mine.self, mine.pid);
 }
 
 } // namespace nopal::mapped

@@ -11,10 +11,10 @@
 
 #include "nopal/arch/mapped.h"
 #include "nopal/base/spin_lock.h"
+#include "nopal/mapped/calls.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/ranges.h"
-#include "nopal/mapped/signals.h"
 
 #include <algorithm>
 #include <sys/mman.h>

@@ -52,6 +52,14 @@ seat find_seat() noexcept {
             most_members);
 }
 
+void prepare_seat(member* self) noexcept {
+  self->applied.store(own().self->applied.load(base::relaxed), base::relaxed);
+}
+
+void take_seat(member* self, int pid) noexcept { self->pid.store(pid, base::release); }
+
+void add_dependent(twin* parent) noexcept { parent->dependents.fetch_add(1, base::relaxed); }
+
 void leave_seat(member& left, int pid) noexcept {
   if (!left.pid.compare_exchange_strong(pid, member::claimed, base::acq_rel, base::relaxed))
     return;

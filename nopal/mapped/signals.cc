@@ -3,6 +3,7 @@
 #include "nopal/mapped/signals.h"
 
 #include "nopal/arch/mapped.h"
+#include "nopal/mapped/calls.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/refusals.h"
@@ -112,7 +113,11 @@ void call_action(int signal, siginfo_t* info, void* context) {
     return;
   const std::uint64_t before = held.blocked;
   hold_faults(before | told.mask | (told.has(SA_NODEFER) ? 0 : bit_of(signal)));
+  // Blocked while `held` does not say so: one that is sent again and again would nest without end.
+  const std::uint64_t own_signal = bit_of(signal) & kFaults;
+  raw(SYS_rt_sigprocmask, SIG_UNBLOCK, &own_signal, nullptr, sizeof own_signal);
   reinterpret_cast<handler>(told.handler)(signal, info, context);
+  raw(SYS_rt_sigprocmask, SIG_BLOCK, &own_signal, nullptr, sizeof own_signal);
   hold_faults(before);
 }
 
@@ -135,8 +140,8 @@ void open_actions(handler trap, handler notice) noexcept {
     ours.sa_flags = SA_SIGINFO | SA_RESTART | flags;
     sigaction(signal, &ours, nullptr);
   };
-  install(SIGSEGV, on_fault, SA_NODEFER | SA_ONSTACK);
-  install(SIGBUS, on_fault, SA_NODEFER | SA_ONSTACK);
+  install(SIGSEGV, on_fault, SA_ONSTACK);
+  install(SIGBUS, on_fault, SA_ONSTACK);
   raw(SYS_rt_sigaction, SIGBUS, nullptr, &at_fault, sizeof action::mask);
   sigfillset(&ours.sa_mask);
   for (const int never : {SIGSYS, SIGSEGV, SIGBUS})

@@ -36,18 +36,11 @@ constexpr std::uint64_t bit_of(int signal) noexcept { return std::uint64_t{1} <<
 inline constexpr std::uint64_t never_blocked = bit_of(SIGSYS) | bit_of(SIGSEGV) | bit_of(SIGBUS);
 inline constexpr std::uint64_t all_signals = ~std::uint64_t{0};
 
-// By this signal the first process learns of ends of others, and that it must catch up. By default
-// it is ignored, so it does no harm to a program that is executed meanwhile. A thread that does not
-// block it is always there: a twin.
-inline constexpr int notice_signal = SIGURG;
-
 // Reads what the program began with, and installs what mapped needs itself: handlers of SIGSYS, of
 // SIGSEGV and SIGBUS, and of the notices.
 using handler = void (*)(int, siginfo_t*, void*);
 void open_actions(handler trap, handler notice) noexcept;
 void close_actions() noexcept;
-// Tells the kernel, for this process, what the table says of a signal.
-void install_action(int signal) noexcept;
 
 // Calls the program's handler, if it has one. It may leave by an exception (pthread_cancel).
 void call_action(int signal, siginfo_t* info, void* context);

@@ -3,7 +3,7 @@
 #include "nopal/mapped/twin.h"
 
 #include "nopal/arch/mapped.h"
-#include "nopal/mapped/members.h"
+#include "nopal/mapped/own.h"
 #include "nopal/mapped/sharing.h"
 
 #include <linux/futex.h>

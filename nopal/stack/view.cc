@@ -7,7 +7,7 @@
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/base/shared.h"
-#include "nopal/stack/stack.h"
+#include "nopal/stack/retirement.h"
 #include "nopal/stack/view_parts.h"
 
 #include <cerrno>

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// The copy is a new file, which takes the old one's place in each mapping. The old one's holes stay
+// holes. The caller of fork() holds the locks of all lists meanwhile.
+#include "nopal/mapped/snapshot.h"
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/die.h"
+#include "nopal/mapped/members.h"
+#include "nopal/mapped/memory.h"
+#include "nopal/mapped/proc_maps.h"
+#include "nopal/mapped/sharing.h"
+
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace nopal::mapped {
+namespace {
+
+constinit base::atomic<std::uint32_t> copying{0};
+
+void copy_data(int to) noexcept {
+  const long end = static_cast<long>(layout::arena_bytes);
+  for (long data = 0; data < end;) {
+    data = raw(SYS_lseek, memory_file, data, SEEK_DATA);
+    if (data < 0)
+      return; // no more data
+    const long hole = raw(SYS_lseek, memory_file, data, SEEK_HOLE);
+    while (data < hole) {
+      const long done = raw(SYS_pwrite64, to, layout::arena + static_cast<std::uintptr_t>(data),
+                            hole - data, data);
+      if (done <= 0)
+        base::die("fork: the copy of the program's memory could not be made");
+      data += done;
+    }
+  }
+}
+
+void replace_mappings(int fresh) noexcept {
+  char buffer[96 << 10];
+  std::string_view text;
+  if (!read_mappings(buffer, sizeof buffer, text))
+    base::die("fork: the process has too many mappings");
+  for (mapping each{}; next_mapping(text, each);)
+    if (each.shared && each.name.starts_with("/memfd:nopal-mapped"))
+      raw(SYS_mmap, each.from, each.to - each.from, each.access,
+          MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fresh, each.offset);
+}
+
+} // namespace
+
+void begin_snapshot() noexcept { copying.store(1, base::relaxed); }
+
+void wait_for_snapshot() noexcept {
+  while (copying.load(base::acquire) != 0)
+    raw(SYS_futex, &copying, FUTEX_WAIT, 1, nullptr);
+}
+
+void take_snapshot() noexcept {
+  const int fresh = new_memory_file(memory_name);
+  if (fresh < 0 || raw(SYS_ftruncate, fresh, layout::arena_bytes) != 0)
+    base::die("fork: no file for a copy of the program's memory");
+  copy_data(fresh);
+  copying.store(0, base::release); // in what is shared still
+  raw(SYS_futex, &copying, FUTEX_WAKE, 1);
+  replace_mappings(fresh);
+  copying.store(0, base::relaxed);
+  raw(SYS_dup3, fresh, memory_file, O_CLOEXEC); // whose number the filter protects
+  raw(SYS_close, fresh);
+  own_state& self = own();
+  const std::uint64_t applied = self.self->applied.load(base::relaxed);
+  for (unsigned i = 0; i < members_used.load(base::relaxed); ++i)
+    members[i].pid.store(0, base::relaxed), members[i].applying.store(false, base::relaxed);
+  members_used.store(1, base::relaxed);
+  self.pid = static_cast<int>(raw(SYS_getpid));
+  self.is_first = true;
+  self.self = &members[0];
+  self.partner = nullptr;
+  members[0].applied.store(applied, base::relaxed);
+  members[0].applying.store(true, base::relaxed); // as the log is held
+  members[0].pid.store(self.pid, base::release);
+}
+
+} // namespace nopal::mapped
