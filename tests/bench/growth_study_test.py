@@ -58,6 +58,19 @@ class Growth(FakeStudy):
             self.only("cholesky@500 on nopal-counted: remote lines of the stacks")["value"], 0.2)
         self.assertEqual(self.page.count("<svg"), 1)
 
+    def test_failed_swaps_that_stay_few_do_not_grow(self):
+        self.build_all()
+        for count in WORKERS:
+            few = self.tables[("fib", "nopal-counted")][(24, count, "")]["told"]
+            few["stacks_failed"] = 0.001 * STEALS * count
+            few["join_failed"] = 0.05 * STEALS * count
+        self.write_programs()
+        self.run_all()
+        self.assertEqual(self.only("fib@24 on nopal-counted: failed swaps of the stacks")["value"],
+                         0.0)
+        self.assertAlmostEqual(
+            self.only("fib@24 on nopal-counted: failed swaps of the join")["value"], 1.0)
+
     def test_an_unmap_costs_each_thread_beside_it_an_interrupt(self):
         self.build_all()
         self.run_all()
