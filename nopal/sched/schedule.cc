@@ -17,6 +17,7 @@
 #include "nopal/sched/steal.h"
 #include "nopal/sched/stop.h"
 #include "nopal/sched/views.h"
+#include "nopal/vproc/affine_note.h"
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
@@ -219,6 +220,7 @@ NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
 } // namespace
 
 NOPAL_SWITCHES void schedule(worker* self, signal received) noexcept {
+  vproc::leave_affine_call(self); // where a fiber has ended; others have done it before
   vproc::check_mutexes(self->host);
   // The next strand begins its turn, so a request to preempt the one before it is void.
   if (self->host->signals.maybe_raised(sync::preempt_requested))
@@ -239,6 +241,7 @@ void push_action(vproc::vproc* host, vproc::action* pushed) noexcept {
 NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   auto* const scope = static_cast<scope_frame*>(argument);
   worker* const self = vproc::current();
+  vproc::leave_affine_call(self);
   note_scheduler_stack(self->host);
   self->use_no_stack();
   if (self->holds_frame_of(scope)) {
