@@ -203,8 +203,8 @@ namespace detail {
 // What few scopes have: a deadline, a token that cancels them, a token that they cancel.
 struct cancel_causes {
   struct canceller {
-    join::cancelable* of;
-    void operator()() const noexcept { cancel::cancel(*of); }
+    join::cancelable* region;
+    void operator()() const noexcept { cancel::cancel(*region); }
   };
 
   std::optional<cancel::alarm> deadline;

@@ -168,7 +168,7 @@ public:
   template <class Case>
     requires detail::meets_another<Case>
   any_case(Case&& made)
-      : case_{new of<decltype(std::move(made).owned())>{std::move(made).owned()}} {}
+      : case_{new owned_case<decltype(std::move(made).owned())>{std::move(made).owned()}} {}
 
 private:
   template <class Case> friend fibers::alternative detail::begin_case(Case&) noexcept;
@@ -179,8 +179,8 @@ private:
     virtual fibers::alternative begin() noexcept = 0;
     virtual void finish(bool closed) = 0;
   };
-  template <class Case> struct of final : any {
-    explicit of(Case&& from) : made{std::move(from)} {}
+  template <class Case> struct owned_case final : any {
+    explicit owned_case(Case&& from) : made{std::move(from)} {}
     fibers::alternative begin() noexcept override { return made.begin(); }
     void finish(bool closed) override { made.finish(closed); }
     Case made;

@@ -231,7 +231,7 @@ template <class Answer> struct outcome {
 // scope's frame is this function's: inlined into a coroutine, the scope would lie on the heap.
 template <class... F> [[gnu::noinline]] outcome<answer_of<F...>> try_alternatives(F&... f) {
   alternatives_cell<answer_of<F...>, std::array<std::exception_ptr, sizeof...(F)>> cell;
-  const announced_alternatives here;
+  const announced_alternatives announced;
   alternatives_scope s;
   std::size_t which = 0;
   (s.fork([&cell, &s, &f, number = which++] { return cell.call(number, f, s, [] {}); }), ...);
@@ -244,7 +244,7 @@ template <class At, class F>
 [[gnu::noinline]] outcome<answer_of<applied<At, F>>> try_each(At at, std::size_t count, F& f) {
   alternatives_cell<answer_of<applied<At, F>>, std::vector<std::exception_ptr>> cell;
   cell.thrown.resize(count);
-  const announced_alternatives here;
+  const announced_alternatives announced;
   alternatives_scope s;
   for (std::size_t number = 0; number < count && !s.cancelled(); ++number, ++at)
     s.fork([&cell, &s, number, each = applied<At, F>{at, std::addressof(f)}]() mutable {
@@ -290,20 +290,20 @@ template <class Answer, class Thrown> struct shared_cell : alternatives_cell<Ans
   // What an alternative holds, whether it is run or skipped.
   class share {
   public:
-    explicit share(std::shared_ptr<shared_cell> of) noexcept : of_{std::move(of)} {}
+    explicit share(std::shared_ptr<shared_cell> all) noexcept : all_{std::move(all)} {}
     share(share&&) noexcept = default;
     share& operator=(share&&) = delete;
     ~share() {
-      if (of_ != nullptr && of_->left.fetch_sub(1, base::acq_rel) == 1 && !of_->settled.happened())
-        of_->settled.happen();
+      if (all_ && all_->left.fetch_sub(1, base::acq_rel) == 1 && !all_->settled.happened())
+        all_->settled.happen();
     }
 
     template <class F> join::ended call(std::size_t which, F& f, cancel_scope& losers) {
-      return of_->call(which, f, losers, [this] { of_->settled.happen(); });
+      return all_->call(which, f, losers, [this] { all_->settled.happen(); });
     }
 
   private:
-    std::shared_ptr<shared_cell> of_;
+    std::shared_ptr<shared_cell> all_;
   };
 };
 #endif

@@ -98,12 +98,12 @@ T reduce_while(First first, Last last, T init, const Combine& combine, const Map
     detail::until_stop<index, std::optional<T>> some;
     for (std::size_t i = 0; i < length && !some.stopped; ++i) {
       const index at = detail::advance(from, i);
-      if (auto&& one = detail::call(map, at); !one)
+      if (auto&& result = detail::call(map, at); !result)
         some.stopped = at;
       else if (some.value)
-        detail::add(*some.value, combine, *std::forward<decltype(one)>(one));
+        detail::add(*some.value, combine, *std::forward<decltype(result)>(result));
       else
-        some.value.emplace(static_cast<T>(*std::forward<decltype(one)>(one)));
+        some.value.emplace(static_cast<T>(*std::forward<decltype(result)>(result)));
     }
     return some;
   };
@@ -150,11 +150,11 @@ template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class
   requires std::predicate<const F&, std::iter_reference_t<It>>
 It for_each_while(It first, End last, const F& f, std::size_t grain = 0) {
   using step = std::iter_difference_t<It>;
-  const auto one = [&](std::size_t i) -> bool {
+  const auto call_at = [&](std::size_t i) -> bool {
     return detail::call(f, first[static_cast<step>(i)]);
   };
   const std::size_t count = detail::count_of(last - first);
-  return first + static_cast<step>(for_index_while(std::size_t{0}, count, one, grain));
+  return first + static_cast<step>(for_index_while(std::size_t{0}, count, call_at, grain));
 }
 template <parallel_range Range, class F>
   requires std::predicate<const F&, std::ranges::range_reference_t<Range>>
@@ -168,10 +168,10 @@ std::ranges::borrowed_iterator_t<Range> for_each_while(Range&& range, const F& f
 template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class Wanted>
   requires std::predicate<const Wanted&, std::iter_reference_t<It>>
 It find_if(It first, End last, const Wanted& wanted, std::size_t grain = 0) {
-  using one = std::iter_reference_t<It>;
+  using value = std::iter_reference_t<It>;
   return for_each_while(
       first, last,
-      [&](one&& here) -> bool { return !detail::call(wanted, std::forward<one>(here)); }, grain);
+      [&](value&& at) -> bool { return !detail::call(wanted, std::forward<value>(at)); }, grain);
 }
 template <parallel_range Range, class Wanted>
   requires std::predicate<const Wanted&, std::ranges::range_reference_t<Range>>

@@ -276,10 +276,10 @@ void for_index(First first, Last last, const F& f, std::size_t grain = 0) {
 template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class F>
   requires std::invocable<const F&, std::iter_reference_t<It>>
 void for_each(It first, End last, const F& f, std::size_t grain = 0) {
-  const auto one = [&](std::size_t i) {
+  const auto call_at = [&](std::size_t i) {
     static_cast<void>(detail::call(f, first[static_cast<std::iter_difference_t<It>>(i)]));
   };
-  for_index(std::size_t{0}, detail::count_of(last - first), one, grain);
+  for_index(std::size_t{0}, detail::count_of(last - first), call_at, grain);
 }
 
 template <parallel_range Range, class F>

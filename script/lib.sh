@@ -81,10 +81,19 @@ is_installed() {
 }
 
 # need_packages SCRIPT: installs what the script needs and this machine lacks; says what and why.
+# Scripts that run side by side install one after the other.
 need_packages() {
-  local entry who name purpose missing=()
   command -v dpkg-query >/dev/null && command -v apt-get >/dev/null ||
     die "this script installs what it needs with apt, and this is not a Debian system"
+  mkdir -p "$logs"
+  exec 9>"$logs/packages.lock"
+  flock 9
+  install_missing "$1"
+  exec 9>&-
+}
+
+install_missing() {
+  local entry who name purpose missing=()
   for entry in "${packages[@]}"; do
     IFS='|' read -r who name purpose <<<"$entry"
     [[ " $who " == *" $1 "* ]] || continue
@@ -99,7 +108,6 @@ need_packages() {
     die "installing packages needs root, and there is no sudo: run as root" \
       "'apt-get install ${missing[*]}', then this script again"
   fi
-  mkdir -p "$logs"
   : >"$logs/apt.log"
   say "apt-get update"
   apt_get update || apt_failed "apt-get update failed" "${missing[@]}"

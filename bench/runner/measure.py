@@ -50,13 +50,13 @@ def run_once(program, configuration, size, limit_s, budget=NO_LIMIT, launcher=()
     if budget.left() <= 0:
         raise OutOfTime()
     problem, runtime, workers = configuration
+    environment = {**os.environ, **environment_of(problem, runtime)}
     problem, _, number = problem.partition("@")
     if number in SIZES:
         size, number = number, ""
     command = [*launcher, str(program), "--size", size, "--workers", str(workers)]
     if number:
         command += ["--n", number]
-    environment = {**os.environ, **environment_of(problem, runtime)}
     try:
         done = subprocess.run(command, capture_output=True, text=True,
                               timeout=min(limit_s, budget.left()),

@@ -43,12 +43,12 @@ void check_asked(const user_action* asked) noexcept {
 
 // Calls the program's code, which may throw. `start` has been entered, or the action has been
 // popped, so it may be started again from now on.
-signal user_action::ask_guarded(vproc::action* asked, signal told) noexcept {
+signal user_action::ask_guarded(vproc::action* asked, signal given) noexcept {
   auto* const self = static_cast<user_action*>(asked);
   self->starting = false;
   self->start.anywhere = false;
   try {
-    return self->answers(self, told); // may destroy the action
+    return self->answers(self, given); // may destroy the action
   } catch (...) {
     base::die("a scheduler action was left by an exception; it must return a decision");
   }
@@ -228,7 +228,7 @@ void instances::become_idle(instance* asked) noexcept {
 // An instance yields after its fiber gave way, and before it steals, so that the scheduler outside
 // may run other fibers. A fiber of another computation may be told here after a join: it is made
 // ready.
-signal instances::instance::answer(vproc::action* asked, signal told) {
+signal instances::instance::answer(vproc::action* asked, signal given) {
   auto* const self = static_cast<instance*>(asked);
   instances& all = self->all;
   vproc::computation* const computation = all.computation_;
@@ -236,14 +236,14 @@ signal instances::instance::answer(vproc::action* asked, signal told) {
     prepare(self, true);
     return signal::preempt(&self->start);
   };
-  if (told.tag == signal::kind::preempt) {
-    const fiber_context* const context = told.strand->context;
+  if (given.tag == signal::kind::preempt) {
+    const fiber_context* const context = given.strand->context;
     const bool own =
         context != nullptr && context->computation == computation && context->pinned == nullptr;
     if (own)
-      all.keep(told.strand, self->host->number);
+      all.keep(given.strand, self->host->number);
     else
-      vproc::make_ready(told.strand);
+      vproc::make_ready(given.strand);
     return yield();
   }
   if (std::exchange(self->host->turn_over, false)) // others outside wait longer than a tick

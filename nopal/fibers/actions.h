@@ -51,7 +51,7 @@ struct user_action : vproc::action {
   vproc::computation* computation = nullptr; // that counts this action as a fiber
 
 private:
-  static signal ask_guarded(vproc::action* asked, signal told) noexcept;
+  static signal ask_guarded(vproc::action* asked, signal given) noexcept;
 };
 
 // Precondition of the two `prepare` and of push, checked: the action is on no stack, and is not to
@@ -94,7 +94,7 @@ public:
 private:
   struct instance : user_action {
     explicit instance(instances& owner) noexcept : user_action{answer}, all{owner} {}
-    static signal answer(vproc::action* asked, signal told);
+    static signal answer(vproc::action* asked, signal given);
     instances& all;
     base::handed_over<instance*> next_idle{nullptr};
     bool may_steal = false; // it has yielded since it last found a fiber

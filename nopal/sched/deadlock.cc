@@ -92,7 +92,7 @@ counts all_waits() {
 }
 
 // What follows "waits" or "wait"; an address follows that if there is one.
-const char* told(wanted kind) noexcept {
+const char* aim(wanted kind) noexcept {
   switch (kind) {
   case wanted::mutex:
     return "for the nopal::mutex at";
@@ -136,7 +136,7 @@ void print(const counts& waits) {
     char at[32] = "";
     if (what.at != nullptr)
       std::snprintf(at, sizeof at, " %p", what.at);
-    base::say("%zu %s%s %s%s", number, who, number == 1 ? " waits" : "s wait", told(what.kind), at);
+    base::say("%zu %s%s %s%s", number, who, number == 1 ? " waits" : "s wait", aim(what.kind), at);
   }
   if (others != 0)
     base::say("%zu others wait for %zu more objects", others, lines.size() - kMostLines);

@@ -77,17 +77,17 @@ void map(std::uintptr_t low, std::uintptr_t high, stack_id stack) noexcept {
 
 } // namespace
 
-void open(const slot_range& of) noexcept {
+void open(const slot_range& range) noexcept {
   if (base::shared == nullptr)
     return;
-  NOPAL_ASSERT(of.stack_bytes + kGuard <= base::shared->view_room,
+  NOPAL_ASSERT(range.stack_bytes + kGuard <= base::shared->view_room,
                "where workers are processes, a stack has at most %zu MiB; lower NOPAL_STACK_SIZE",
                (base::shared->view_room - kGuard) >> 20);
-  stacks = &of;
-  entries = static_cast<entry*>(base::map_zeroed(of.capacity * sizeof(entry)));
-  NOPAL_ASSERT(entries != nullptr, "no memory for a table of %zu stacks: %s", of.capacity,
-               base::why_refused(of.capacity * sizeof(entry)).text);
-  where = {base::shared->view_end - of.stack_bytes, base::shared->view_end, kGuard};
+  stacks = &range;
+  entries = static_cast<entry*>(base::map_zeroed(range.capacity * sizeof(entry)));
+  NOPAL_ASSERT(entries != nullptr, "no memory for a table of %zu stacks: %s", range.capacity,
+               base::why_refused(range.capacity * sizeof(entry)).text);
+  where = {base::shared->view_end - range.stack_bytes, base::shared->view_end, kGuard};
 }
 
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept {

@@ -60,7 +60,7 @@ inline bool in_guard(std::uintptr_t address) noexcept {
 }
 
 // Views of these stacks, which stay where they are, if workers are processes.
-void open(const slot_range& of) noexcept;
+void open(const slot_range& range) noexcept;
 
 // The empty stack is used from now on: below a frame of `parent` whose lowest byte is at
 // `frame_low`, or, if that is on no view, from the view's end. What is left above gives its memory

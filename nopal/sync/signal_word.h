@@ -53,10 +53,10 @@ public:
 
   // Owner.
   void take(std::uint32_t bits) noexcept { word_.fetch_and(~bits, base::acquire); } // T
-  void run_with(Worker* one) noexcept {
-    running_.store(one, base::seq_cst); // V
-    if (one != nullptr && raised(~0u))
-      one->interrupt();
+  void run_with(Worker* worker) noexcept {
+    running_.store(worker, base::seq_cst); // V
+    if (worker != nullptr && raised(~0u))
+      worker->interrupt();
   }
 
 private:

@@ -43,6 +43,15 @@ class Policies(FakeBuild):
         self.assertEqual({r["runtime"]: r["live_pages"] for r in self.document["results"]},
                          {"nopal:budget:8M+census": 1, "nopal:budget:8M": 2})
 
+    def test_a_case_gets_the_stack_that_it_needs(self):
+        for number, size in ((20, "4M"), (19, "")):
+            line = {**LINE, "problem": "known_span", "runtime": "nopal", "n": number, "told": "?"}
+            self.program("nopal", "printf '%s' '" + json.dumps(line).replace(
+                '"?"', """"'"$NOPAL_STACK_SIZE"'" """.strip()) + "'", "known_span")
+            program = self.build / "bench" / "known_span-nopal"
+            done = measure.run_once(program, (f"known_span@{number}", "nopal", 1), "test", 60)
+            self.assertEqual(done["told"], size)
+
     def test_a_page_draws_them_apart(self):
         self.good("serial")
         self.tells_policy("nopal")
