@@ -20,7 +20,6 @@
 #include "nopal/sched/schedule.h"
 #include "nopal/sched/steal.h"
 #include "nopal/sched/stop.h"
-#include "nopal/vproc/affine_note.h"
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/overflow.h"
 #include "nopal/vproc/strand.h"
@@ -172,7 +171,6 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
       "scopes of one function were joined out of order, or its frame changed size (alloca) "
       "between a scope's declaration and its join; join scopes in the reverse order of their "
       "declaration");
-  vproc::leave_affine_call(self);
   // All of the main path is stored before `arrive`: from then on another thread may resume it.
   state.strand = vproc::take_strand_state(self);
   if (self->own_control())

@@ -141,8 +141,8 @@ bool may_switch(const vproc::vproc* host) noexcept {
 NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   vproc::vproc* const host = self->host;
   if (self->late_split == 0 || self->exceptions->alive() || !may_switch(host) ||
-      host->affine != nullptr || stack::is_viewed(self->stack) ||
-      arch::control_words::now() != self->group->control || anything_stops())
+      stack::is_viewed(self->stack) || arch::control_words::now() != self->group->control ||
+      anything_stops())
     return false;
   fiber left;
   left.group = self->group;

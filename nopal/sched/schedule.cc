@@ -220,7 +220,6 @@ NOPAL_SWITCHES worker* run_pool_thread(worker* self) noexcept {
 } // namespace
 
 NOPAL_SWITCHES void schedule(worker* self, signal received) noexcept {
-  vproc::leave_affine_call(self); // where a fiber has ended; others have done it before
   vproc::check_mutexes(self->host);
   // The next strand begins its turn, so a request to preempt the one before it is void.
   if (self->host->signals.maybe_raised(sync::preempt_requested))

@@ -20,7 +20,10 @@ struct affine_note {
   group* own = nullptr; // what binds the vproc, since a strand has left it within the call
 };
 
-// Called before a strand leaves the vproc, which is bound to the innermost call from now on.
+// Called before others can have a strand that leaves the vproc, which is bound to the innermost
+// call from now on: where a child has lost its parent, or a strand parks. A strand that leaves at
+// a join has come from the scheduler, so one has left before. A call's function forks at once, so
+// none leaves within it by the short way of park.cc.
 void bind_to_affine_call(worker* self) noexcept;
 inline void leave_affine_call(worker* self) noexcept {
   if (self->host->affine != nullptr && self->host->affine->own == nullptr) [[unlikely]]
