@@ -16,7 +16,7 @@ from runner.programs import UsageError
 from runner.studies import _steps, scaling
 
 BENCH = pathlib.Path(__file__).resolve().parent
-MIB_MAX = 60
+MIB_MAX = 90
 ABOUT = """Nopal's benchmarks, commit {commit}, for x86-64 Linux with Python 3.8 or later.
 
     ./run            # all that this machine has CPUs for: at most 10 minutes

@@ -81,3 +81,31 @@ foreach(peer nowa fibril lace libfork taskflow)
       LIBRARIES ${CMAKE_CURRENT_BINARY_DIR}/own_{problem}-${runtime}.o ${libraries})
   endforeach()
 endforeach()
+
+# OpenCilk's runtime: a checkout of OpenCilk/cheetah, in which its Makefile has filled lib/TARGET/.
+# Its ABI is bitcode that is inlined, so Clang compiles the programs.
+set(NOPAL_PEER_CHEETAH "" CACHE PATH "a built checkout of OpenCilk/cheetah; empty: not measured")
+if(NOT NOPAL_PEER_CHEETAH)
+  bench_missing(cheetah "it is given by path, -DNOPAL_PEER_CHEETAH=dir")
+  return()
+endif()
+set(found "")
+foreach(file IN ITEMS runtime/frame.h lib/*/libopencilk.a lib/*/libopencilk-abi.bc)
+  file(GLOB at ${NOPAL_PEER_CHEETAH}/${file})
+  list(LENGTH at count)
+  if(NOT count EQUAL 1)
+    message(FATAL_ERROR "NOPAL_PEER_CHEETAH is ${NOPAL_PEER_CHEETAH}, but there is no ${file} "
+      "below it: it must name a checkout of OpenCilk/cheetah that is built.")
+  endif()
+  list(APPEND found ${at})
+endforeach()
+if(NOT NOPAL_BENCH_CLANG)
+  message(FATAL_ERROR "NOPAL_PEER_CHEETAH is given, but clang++-19, which alone compiles it, was "
+    "not found.")
+endif()
+list(GET found 1 library)
+list(GET found 2 bitcode)
+bench_foreign_runtime(cheetah ${NOPAL_BENCH_CLANG} BACKEND cheetah PROBLEMS ${problems}
+  FLAGS -isystem ${NOPAL_PEER_CHEETAH} -DCILK_DEBUG=0 -mllvm -no-stack-slot-sharing
+    -Xclang -mlink-builtin-bitcode -Xclang ${bitcode} -pthread
+  LIBRARIES ${library})

@@ -49,7 +49,7 @@ template <class Problem> Problem make_problem(const input& in) {
   return Problem(in.chosen);
 }
 
-template <class Runtime> std::map<std::string, double> told_by(const Runtime& ran) {
+template <class Ran> std::map<std::string, double> told_by(const Ran& ran) {
   if constexpr (requires { ran.told(); })
     return ran.told();
   else
@@ -83,7 +83,11 @@ public:
 
   bool verify() override { return problem_.verify(); }
   counters read_counters() const override { return runtime_.read_counters(); }
-  std::map<std::string, double> told() const override { return told_by(runtime_); }
+  std::map<std::string, double> told() const override {
+    std::map<std::string, double> all = told_by(runtime_);
+    all.merge(told_by(problem_));
+    return all;
+  }
 
 private:
   problem problem_;

@@ -50,6 +50,10 @@ if(TARGET nopal)
   set(CMAKE_CXX_VISIBILITY_PRESET hidden) # as the parts of Nopal are that it has as members
   bench_runtime(heap-frames OWN_PROBLEMS BACKEND heap_frames
     PROBLEMS fib fibx nqueens cilksort matmul heat captives LIBRARIES nopal::nopal)
+  # The study `nowa`: what is stolen are children.
+  bench_runtime(child-stealing BACKEND child_stealing
+    PROBLEMS cholesky cilksort fft fib fibx heat integrate knapsack knapsack_swapped lu matmul
+      nqueens quicksort rectmul strassen LIBRARIES nopal::nopal)
   # Where stolen continuations run, if frames never move.
   foreach(strategy IN ITEMS one_stack depth_restricted reuse_ancestors)
     string(REPLACE _ - runtime ${strategy})
@@ -62,7 +66,7 @@ if(TARGET nopal)
   endforeach()
   unset(CMAKE_CXX_VISIBILITY_PRESET)
 else()
-  foreach(runtime IN ITEMS heap-frames one-stack depth-restricted reuse-ancestors)
+  foreach(runtime IN ITEMS child-stealing heap-frames one-stack depth-restricted reuse-ancestors)
     bench_missing(${runtime} "the library nopal is not built")
   endforeach()
 endif()
@@ -118,6 +122,11 @@ if(TARGET nopal)
   target_compile_options(fibers-nopal PRIVATE ${bench_flags})
   target_link_libraries(fibers-nopal PRIVATE bench_harness nopal_warnings nopal::nopal)
   bench_also(nopal fibers)
+  add_executable(breakdown-nopal breakdown.cc) # the study `breakdown`
+  target_compile_definitions(breakdown-nopal PRIVATE BENCH_RUNTIME="nopal")
+  target_compile_options(breakdown-nopal PRIVATE ${bench_flags})
+  target_link_libraries(breakdown-nopal PRIVATE bench_harness nopal_warnings nopal::nopal)
+  bench_also(nopal breakdown)
   bench_runtime(nopal-ivars BACKEND ivars
     PROBLEMS barnes_hut merge_sort bitonic fib LIBRARIES nopal::nopal)
   bench_runtime(nopal-gang BACKEND gang PROBLEMS raytracer LIBRARIES nopal::nopal)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nopal/runtime.h>
+#include <nopal/vproc/settings.h>
 
 #include "bench/harness.h"
 #include "tools/census.h"
@@ -14,6 +15,15 @@
 
 namespace bench {
 
+// Whether a variable of the environment asks for something: 1, or 0, which is the default.
+inline bool wished(const std::string& name) {
+  const char* const value = std::getenv(name.c_str());
+  const std::string_view wish = value == nullptr ? "0" : value;
+  if (wish != "0" && wish != "1")
+    throw std::invalid_argument(name + " is \"" + std::string(wish) + "\", but it must be 0 or 1");
+  return wish == "1";
+}
+
 class nopal_runtime {
 public:
   static constexpr bool parallel = true;
@@ -21,14 +31,11 @@ public:
     nopal::options asked;
     asked.num_workers = workers;
     nopal::configure(asked);
-    // Live and dead pages are counted; the time then says nothing.
-    const char* const wish = std::getenv("BENCH_CENSUS");
-    const std::string_view counts = wish == nullptr ? "0" : wish;
-    if (counts != "0" && counts != "1")
-      throw std::invalid_argument("BENCH_CENSUS is \"" + std::string(counts) +
-                                  "\", but it must be 0 or 1");
-    if (counts == "1")
+    // In both cases the time says nothing: live and dead pages are counted, forks wait for thieves.
+    if (wished("BENCH_CENSUS"))
       census::start();
+    if (wished("BENCH_FORCED"))
+      nopal::vproc::force_steals(1);
   }
   counters read_counters() const {
     const nopal::statistics now = nopal::stats();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// heat: Jacobi heat diffusion on a grid, 100 steps; 4096 x 1024 points in Nowa's paper.
-// `quick` is the same size: it takes about a second.
+// heat: Jacobi heat diffusion on a grid, 100 steps; 4096 x 1024 points in Nowa's paper, 2048 x 500
+// in Fibril's. `quick` is Nowa's size: it takes about a second. `--n` is another number of rows;
+// 2048 gives Fibril's grid.
 //
 // Each step halves the range of rows, a fork for the upper half, down to one row. The border stays
 // at zero.
@@ -9,6 +10,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -55,6 +58,13 @@ public:
 
   explicit heat_problem(size chosen)
       : rows_(chosen == size::test ? 128 : 4096), columns_(chosen == size::test ? 64 : 1024) {}
+  heat_problem(size, long n) : rows_(n), columns_(n == 2048 ? 500 : n / 4) {
+    if (n < n_min || n > n_max) {
+      throw std::invalid_argument("heat has no grid of " + std::to_string(n) +
+                                  " rows; accepted are --n " + std::to_string(n_min) + " to " +
+                                  std::to_string(n_max));
+    }
+  }
 
   long n() const { return static_cast<long>(rows_); }
   std::uint64_t forks() const { return static_cast<std::uint64_t>(rows_ - 3) * steps; }
@@ -93,6 +103,9 @@ public:
   }
 
 protected:
+  // The waves of the start have 37 and 23 half periods.
+  static constexpr long n_min = 128;
+  static constexpr long n_max = 1 << 16;
   static constexpr int steps = 100;
   static constexpr double across = 0.2;
   static constexpr double down = 0.15;

@@ -5,7 +5,7 @@ import io
 import re
 from xml.etree import ElementTree
 
-from runner.programs import OWN_RUNTIMES, RUNTIMES, base, in_order, policy, without_census
+from runner.programs import OWN_RUNTIMES, RUNTIMES, base, in_order, policy, without_marks
 
 COLOURS = {
     "serial": "#444444", "serial_call": "#999999", "profile": "#bbbbbb",
@@ -20,19 +20,20 @@ COLOURS = {
     "boost": "#c23b22", "go": "#17a2a2", "tokio": "#b5651d",
     "nopal-nowa": "#8e44ad", "nopal-nowa-the": "#d65fb4", "nopal-fibril": "#b5651d",
     "nopal-cilkplus": "#d4a017", "nopal-mapped": "#1f5fa8", "nopal-mapped-pages": "#7fa6d6",
-    "heap-frames": "#777777",
+    "heap-frames": "#777777", "child-stealing": "#a0522d",
     "one-stack": "#c23b22", "depth-restricted": "#7d1f10", "reuse-ancestors": "#6b8e23",
     "openmp-gcc": "#c23b22", "openmp-llvm": "#f0a07c", "openmp-gcc-untied": "#7d1f10",
     "openmp-llvm-untied": "#e5604d", "tbb": "#1f5fa8",
     "nopal-c-nowa": "#2e86c1", "nopal-c-fibril": "#85c1e9",
     "nowa": "#4a235a", "nowa-own": "#a569bd", "fibril": "#5e3008", "fibril-own": "#c68642",
-    "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9",
+    "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9", "cheetah": "#7a8b00",
     "board-tbb": "#274e7d", "board-libfork": "#0f6b6b", "board-taskflow": "#9fd0f0",
     "board-toomanycooks": "#a83279",
     # A runtime that has left the project; a file that was kept names it.
     "nopal-bare": "#8fbf9f",
-    # No runtime: what the machine itself gives.
-    "plain threads": "#777777"}
+    # No runtimes: what the machine itself gives, and a paper's number.
+    "plain threads": "#777777", "the paper": "#444444",
+    "Manticore, 2008": "#000000"}
 LEGEND_COLUMNS = 6
 SVG, XLINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 FONTS = "DejaVu Sans, Verdana, sans-serif"
@@ -52,7 +53,7 @@ def parts(code):
 
 def policy_kind(runtime):
     """Budgets that are named often have a look of their own; all others share one."""
-    kind, _, amount = without_census(policy(runtime)).partition(":")
+    kind, _, amount = without_marks(policy(runtime)).partition(":")
     if kind != "budget":
         return kind if kind in POLICY_STYLES else FORMER
     return amount if amount in POLICY_STYLES else "SIZE"

@@ -11,6 +11,8 @@ from runner.draw import colour, line_style, marker
 LINEAR_WORKERS = 8
 WIDEST = 0.3  # of a bar, in groups
 GREY = draw.COLOURS["serial"]
+# Of a stack's parts, one after the other.
+PARTS = ["#1b7f3b", "#7fbf8f", "#1f5fa8", "#8fb4dd", "#b5651d", "#e0b080", "#8e44ad"]
 
 
 def label_of(value):
@@ -61,6 +63,34 @@ def bars(groups, ylabel, line_at=None, log=False):
     ax.tick_params(axis="x", length=0)
     ax.set_ylabel(ylabel)
     draw.legend(figure, [ax])
+    return draw.svg(figure)
+
+
+def stacked(stacks, xlabel):
+    """A horizontal bar for each name, of parts one after the other: {name: {part: Value}}; None if
+    there is no value. What is negative is left out."""
+    stacks = {name: {part: max(0, value.median) for part, value in stack.items()}
+              for name, stack in stacks.items()}
+    stacks = {name: stack for name, stack in stacks.items() if stack}
+    if not stacks:
+        return None
+    figure, ax = draw.pyplot().subplots(figsize=(8.4, 0.9 + 0.85 * len(stacks)),
+                                        layout="constrained")
+    for place, stack in enumerate(stacks.values()):
+        begin = 0
+        for index, (part, size) in enumerate(stack.items()):
+            if size == 0:
+                continue
+            ax.barh(place, size, 0.5, left=begin, color=PARTS[index % len(PARTS)],
+                    edgecolor="white", lw=0.5)
+            ax.annotate(part, (begin + size / 2, place - 0.27 - 0.11 * (index % 3)), fontsize=6,
+                        ha="center", va="bottom")
+            begin += size
+    ax.axvline(1, color=GREY, lw=0.8, ls=":")
+    ax.set_yticks(range(len(stacks)), list(stacks))
+    ax.set_ylim(len(stacks) - 0.5, -0.7)
+    ax.tick_params(axis="y", length=0)
+    ax.set_xlabel(xlabel)
     return draw.svg(figure)
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from runner.programs import OVER_TCP
 from runner.rounds import NotMeasured, paired, value
 from runner.studies import (_fibril_paper, _mapped_paper, _nodes_paper, _nowa_figures, _nowa_parts,
-                            _nowa_paper, cancellation, fibril, mapped, nodes, nowa, scheduling,
-                            strategies)
+                            _nowa_paper, breakdown, cancellation, counts, fibril, mapped, nodes,
+                            nowa, scheduling, strategies)
 from runner.studies._common import of_serial, ratio, typical
 
 LIBOMP = ("openmp-llvm-untied", "openmp-llvm")
@@ -71,24 +71,35 @@ def fibril_speed(count):
     return text
 
 
-def unmaps_over_steals(result):
-    count = fibril.most(result)
-    quotients = []
-    for problem in result.wish.problems:
-        unmaps, steals = (typical(result, problem, fibril.OURS, count, field)
-                          for field in ("unmaps", "steals"))
-        quotients.append(unmaps / steals if steals else None)
-    return f"{span(quotients)} with {count} workers"
+def counted(compute, unit=""):
+    """The range over all problems of what `compute` tells of a series of the study `counts`, with
+    the most workers, and the same of forced steals."""
+    def text(result):
+        wish = result.wish
+        rows = [[row for row in counts.series(wish, problem) if row[-1] == counts.most(wish)]
+                for problem in wish.problems]
+        plain, forced = (span(medians(value(compute, result.rounds, row) for row in column))
+                         for column in zip(*rows))
+        return f"{plain}{unit} with {counts.most(wish)} workers; {forced} where forced"
+    return text
 
 
-def stack_pages(result):
-    count = fibril.most(result)
-    return span(medians(value(fibril.pages_over_bound, result.rounds, p, count)
-                        for p in result.wish.problems)) + f" with {count} workers"
+def unmaps_over_steals(rounds, row):
+    _, problem, runtime, _, count = row
+    return counts.quotient(rounds, problem, runtime, count, "unmaps")
+
+
+def stack_pages(rounds, row):
+    return counts.over_bound(rounds, [row])
+
+
+def stacks(rounds, row):
+    _, problem, runtime, _, count = row
+    return list(rounds.column(problem, runtime, count, "stacks").values())
 
 
 def memory_over_tbb(result):
-    count = fibril.most(result)
+    count = counts.most(result.wish)
 
     def grown(problem, runtime):
         rows = paired(*(result.rounds.column(problem, runtime, count, field)
@@ -97,11 +108,10 @@ def memory_over_tbb(result):
     quotients = []
     for problem in result.wish.problems:
         try:
-            quotients.append(grown(problem, fibril.OURS) / grown(problem, "tbb"))
+            quotients.append(grown(problem, counts.OURS) / grown(problem, "tbb"))
         except NotMeasured:  # oneTBB was stopped
             continue
-    stacks = [typical(result, p, fibril.OURS, count, "stacks") for p in result.wish.problems]
-    return f"{span(quotients)}; {span(stacks)} stacks with {count} workers"
+    return f"{span(quotients)}; {counted(stacks, ' stacks')(result)}"
 
 
 def papers_memory():
@@ -268,6 +278,17 @@ def manticore(index, problems):
 REAL = [p for p in scheduling.PAPER if p != "fib"]
 
 
+def parts_of_forks(result):
+    said = []
+    for kind in breakdown.KINDS:
+        name, share = breakdown.largest(result, kind)
+        time = shown(value(breakdown.explained_time, result, kind))
+        said.append(f"{kind.title}: {len(kind.parts)} parts, {time} of the time, "
+                    f"{number(breakdown.explained(result, kind))} of the instructions; most: "
+                    f"{name}, {number(share)}")
+    return "; ".join(said)
+
+
 def cancel_overhead(result):
     cores = result.wish.cores
     return span(medians(value(cancellation.overheads, result.rounds, count, cores)
@@ -288,12 +309,12 @@ PAPERS = {
             f"{stated(0)} and {stated(1)}", fibril_speed(1), "fibril"),
         Row("Figure 4: the same in parallel", f"{stated(2)} and {stated(3)}", fibril_speed(2),
             "fibril"),
-        Row("Table 2: unmaps over steals", "0.33 to 0.92", unmaps_over_steals, "fibril"),
+        Row("Table 2: unmaps over steals", "0.33 to 0.92", counted(unmaps_over_steals), "counts"),
         Row("Table 3: stack pages over P (S1 + D)",
             span(pages / bound for _, _, bound, pages in _fibril_paper.STACK_SPACE.values()),
-            stack_pages, "fibril"),
+            counted(stack_pages), "counts"),
         Row("Table 4: growth of memory over TBB's; stacks", papers_memory(), memory_over_tbb,
-            "fibril"),
+            "counts"),
     ],
     "Nowa (IPDPS'21), 256 threads": [
         Row("Figure 7: speed over Fibril", f"{_nowa_paper.OVER_FIBRIL['mean']}",
@@ -349,7 +370,7 @@ PAPERS = {
         Row("The same: fib(29), T_1 over T_P", manticore((1, 2), ["fib"]),
             scheduling_ratio("one", "most", ["fib"]), "scheduling"),
         Row("Figure 10: parts of fib's overhead", "five parts, 78 %",
-            "by hand: docs/decisions.md"),
+            parts_of_forks, "breakdown"),
         Row("Figure 11: overhead with cancellation over that without", "2.5", cancel_overhead,
             "cancellation"),
         Row("Figure 12: time of cancel, 20 queens", "a plot, largely independent of processors",

@@ -44,9 +44,10 @@ def about(name, study):
     """A line of the table of studies: where and how it ran."""
     dates = sorted(run["date"][:10] for run in study.runs)
     commits = dict.fromkeys(str(run["commit"])[:8] for run in study.runs)
-    wish = study.result.wish
+    wish, samples = study.result.wish, study.result.measurement.samples
+    rounds = max(map(len, samples.values()))  # fewer than asked for, where these were cut
     return [f"`bench/run.py --study {name}`", f"{study.host['cpu']}, {study.host['cores']} cores",
-            wish.size, str(wish.rounds), ", ".join(dict.fromkeys(dates)), ", ".join(commits)]
+            wish.size, str(rounds), ", ".join(dict.fromkeys(dates)), ", ".join(commits)]
 
 
 def page(root):

@@ -20,6 +20,8 @@ IVARS, GANG = "nopal-ivars", "nopal-gang"
 # After rows of cilk-m-pact10, Figure 2.
 HEAP_FRAMES = "heap-frames"
 STRATEGIES = [HEAP_FRAMES, "one-stack", "depth-restricted", "reuse-ancestors"]
+# After nowa-ipdps21, section II.B.
+CHILD_STEALING = "child-stealing"
 MAPPED, AT_PAGES = "nopal-mapped", "nopal-mapped-pages"
 BEFORE, AGAIN = "nopal-before", "nopal-again"
 # Their workers are processes: forked from one, or begun by the launcher of an MPI.
@@ -38,7 +40,7 @@ ITOYORI = "itoyori"
 # These run programs that call themselves otherwise.
 CALLED = {BEFORE: "nopal", AGAIN: "nopal"}
 OWN_RUNTIMES = [*SERIAL_RUNTIMES, *PRESETS, COUNTED, IVARS, GANG, MAPPED, AT_PAGES, *STRATEGIES,
-                *CALLED, *PROCESSES]
+                CHILD_STEALING, *CALLED, *PROCESSES]
 # They have none but the four programs of the public board of runtimes.
 BOARD = ["board-tbb", "board-libfork", "board-taskflow", "board-toomanycooks"]
 RUNTIMES = {
@@ -57,6 +59,7 @@ RUNTIMES = {
     "one-stack": "stolen work runs below all else on the worker's only stack",
     "depth-restricted": "likewise, and nothing shallower than what waits there",
     "reuse-ancestors": "stolen work runs on an ancestor's stack, where one lies idle",
+    CHILD_STEALING: "a closure for each forked child, which thieves take, as in oneTBB",
     "nopal-ivars": "Nopal, a fiber and an ivar for each fork, by work stealing",
     "nopal-gang": "Nopal, a one-touch future for each fork, by a gang",
     "nopal-before": "Nopal of an older build, by run.py --before",
@@ -87,6 +90,7 @@ RUNTIMES = {
     "nopal-c-nowa": "the C programs of Nowa's authors with Nopal's fibril.h",
     "nopal-c-fibril": "the C programs of Fibril's authors with Nopal's fibril.h",
     "lace": "Lace, by path",
+    "cheetah": "OpenCilk's runtime, forks lowered by hand, by path",
     "libfork": "libfork, by path",
     "taskflow": "Taskflow, by path",
     "board-tbb": "the public board's program for oneTBB, by path",
@@ -96,19 +100,23 @@ RUNTIMES = {
     ITOYORI: "Itoyori on processes that MPICH begins, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, MAPPED, AT_PAGES, *STRATEGIES, *CALLED, *PROCESSES,
-              "boost", "go", "tokio", "openmp-gcc-untied", "openmp-llvm-untied", ITOYORI,
+NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, MAPPED, AT_PAGES, *STRATEGIES, CHILD_STEALING,
+              *CALLED, *PROCESSES, "boost", "go", "tokio", "openmp-gcc-untied",
+              "openmp-llvm-untied", ITOYORI,
               "nowa-own", "fibril-own", "nopal-c-nowa", "nopal-c-fibril", *BOARD]
 # What a program, a case of it or a runtime cannot do without: an OpenMP library reads it before the
 # program begins; 256 pages, or 256 frames that begin at a page each, exceed the usual stack.
 NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"},
           "known_span@20": {"NOPAL_STACK_SIZE": "4M"}, "known_span@24": {"NOPAL_STACK_SIZE": "4M"},
           AT_PAGES: {"NOPAL_STACK_SIZE": "4M"}}
+# Memory that a problem of this size takes: a study leaves it out where less is free.
+MEMORY_GIB = {("strassen", "paper"): 11}
 STACKS_MAX = 16384
 POLICIES = ("budget:SIZE, in bytes or with a suffix K, M or G, budget:unlimited, stacks:N with N "
             f"from 1 to {STACKS_MAX}")
-# After a policy: the run counts live and dead pages, and its time is not to be compared.
-CENSUS = "+census"
+# Each may follow a policy, as +census, and has a variable that asks for it: the run counts live and
+# dead pages, or its forks wait until a thief has come. Its time is not to be compared.
+MARKS = {"census": "BENCH_CENSUS", "forced": "BENCH_FORCED"}
 WORKERS_MAX = 1024
 
 
@@ -145,12 +153,18 @@ def in_order(runtimes):
                                                  base(runtime), policy(runtime)))
 
 
-def without_census(text):
-    return text[:-len(CENSUS)] if text.endswith(CENSUS) else text
+def without_marks(text):
+    return text.partition("+")[0]
+
+
+def marks_of(text):
+    return text.split("+")[1:]
 
 
 def is_policy(text):
-    kind, _, amount = without_census(text).partition(":")
+    if not set(marks_of(text)) <= set(MARKS):
+        return False
+    kind, _, amount = without_marks(text).partition(":")
     if kind == "budget":
         return re.fullmatch("[0-9]+[KMG]?|unlimited", amount) is not None
     return (kind == "stacks" and amount.isascii() and amount.isdigit() and
@@ -160,12 +174,12 @@ def is_policy(text):
 def environment_of(problem, runtime):
     """What the variables say that a program of RUNTIME:POLICY is run with."""
     text = policy(runtime)
-    variables = {"BENCH_CENSUS": "1"} if text.endswith(CENSUS) else {}
+    variables = {MARKS[mark]: "1" for mark in marks_of(text)}
     for name in (problem.partition("@")[0], problem, base(runtime)):
         variables.update(NEEDED.get(name, {}))
     if base(runtime).startswith("process-openmpi"):  # it refuses root, which containers run as
         variables.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    kind, _, amount = without_census(text).partition(":")
+    kind, _, amount = without_marks(text).partition(":")
     if kind:
         variables[{"budget": "NOPAL_STACK_BUDGET", "stacks": "NOPAL_MAX_STACKS"}[kind]] = amount
     return variables
@@ -187,7 +201,7 @@ def choose_runtimes(text, built):
         if not is_policy(policy(name)):
             raise UsageError(
                 f"Stack policy '{policy(name)}' is not known; accepted are {POLICIES}, and "
-                f"each of them with {CENSUS}.")
+                f"each of them with +{' or +'.join(MARKS)}.")
         chosen.add(name)
     return in_order(chosen)
 
@@ -203,6 +217,20 @@ def choose_workers(text):
                 f"{WORKERS_MAX}, separated by commas.")
         counts.add(int(word))
     return sorted(counts)
+
+
+def free_gib():
+    text = pathlib.Path("/proc/meminfo").read_text(encoding="ascii")
+    return int(re.search(r"MemAvailable: *(\d+) kB", text)[1]) / 2**20
+
+
+def too_large(problem, size, gib):
+    """Why so much memory is too little for the problem; None if it is enough."""
+    name, _, own = problem.partition("@")
+    needed = MEMORY_GIB.get((name, own if own in SIZES else size), 0)
+    if needed <= gib:
+        return None
+    return f"{name} needs {needed} GiB of memory at size paper, and {gib:.1f} GiB are free."
 
 
 class Build:
@@ -280,19 +308,24 @@ class Build:
             raise UsageError("Nothing is left to measure: " + " ".join(left_out))
         return chosen, left_out
 
-    def split(self, wanted):
+    def split(self, wanted, size):
         """Those of the configurations wanted that can run, and a sentence for each runtime that
-        was not built or has not all of the programs."""
+        was not built or has not all of the programs, and for each problem that is too large."""
         chosen = []
         absent = {}
+        large = {}
+        gib = free_gib()
         for configuration in dict.fromkeys(wanted):
             problem, runtime, _ = configuration
-            if self.has(problem, runtime):
+            reason = too_large(problem, size, gib)
+            if reason:
+                large[reason] = None
+            elif self.has(problem, runtime):
                 self.require_program(problem, runtime)
                 chosen.append(configuration)
             else:
                 absent.setdefault(base(runtime), {})[problem] = None
-        left_out = []
+        left_out = list(large)
         for runtime, problems in absent.items():
             if runtime not in self.built:
                 left_out.append(f"{runtime} was not built: {self.why_not(runtime)}.")

@@ -233,6 +233,7 @@ signal instances::instance::answer(vproc::action* asked, signal given) {
   instances& all = self->all;
   vproc::computation* const computation = all.computation_;
   const auto yield = [self] {
+    vproc::give_back_units(self->host);
     prepare(self, true);
     return signal::preempt(&self->start);
   };
@@ -252,7 +253,8 @@ signal instances::instance::answer(vproc::action* asked, signal given) {
   fiber* const next = all.next_for(self);
   if (next != nullptr) {
     self->may_steal = false; // it yields again before its next steal
-    push(self);              // before the fiber is entered, whose signal it gets
+    self->host->units.hold(computation, self);
+    push(self); // before the fiber is entered, whose signal it gets
     return signal::enter(next);
   }
   if (all.concurrent()) {
@@ -261,6 +263,7 @@ signal instances::instance::answer(vproc::action* asked, signal given) {
       return yield();
     all.become_idle(self);
   }
+  vproc::give_back_units(self->host);
   end_fiber(computation); // last: the computation, and this instance, may end
   return signal::stop();
 }

@@ -16,6 +16,7 @@
 #include "nopal/sched/stop.h"
 #include "nopal/stack/small.h"
 #include "nopal/vproc/entry.h"
+#include "nopal/vproc/meter.h"
 #include "nopal/vproc/ready.h"
 
 #include <exception>
@@ -42,10 +43,11 @@ fiber* end_one(computation* ended_in) noexcept {
   self->use_no_stack(); // the fiber has no open forks: all its scopes are joined
   base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   if (stack::small::holds(self->stack)) { // a thief's frame may need a large one
-    stack::release(self->stack);
+    self->host->small_stacks.release(self->stack);
     self->stack = stack::no_stack;
   }
-  fiber* const waiting = end_one(joined);
+  base::happens_before(joined);
+  fiber* const waiting = self->host->units.end_one(joined) ? nullptr : end_one(joined);
   if (waiting == nullptr)
     sched::schedule(self, signal::stop());
   if (self->host->actions.empty()) // the short way: this vproc goes on with the caller
@@ -101,10 +103,9 @@ void initialise(spawned* body, computation* joined) noexcept {
   body->context = &body->own;
 }
 
-// The caller is a fiber of the computation or counts as one, so that has not ended.
+// The fiber counts already.
 [[gnu::always_inline]] inline void add_fiber(spawned* new_fiber, computation* joined,
                                              vproc::cancel_node* cancels) noexcept {
-  joined->begin_one();
   initialise(new_fiber, joined);
   // A member from now on, so that a canceller waits for it even before it is ready.
   if ((new_fiber->own.cancels = cancels) != nullptr)
@@ -120,6 +121,8 @@ void join_computation(spawned* new_fiber) noexcept {
   NOPAL_ASSERT(caller != nullptr,
                "a fiber was made outside nopal::run, which waits for all fibers; call nopal::spawn "
                "in the function that nopal::run is given, or below that");
+  if (!vproc::current()->host->units.begin_one(caller->computation))
+    caller->computation->begin_one(); // the caller is a fiber of it, so it has not ended
   add_fiber(new_fiber, caller->computation, caller->cancels);
 }
 
@@ -140,11 +143,18 @@ kept_open::~kept_open() {
   end_fiber(joined_);
 }
 
-void kept_open::join(spawned* new_fiber) const noexcept { add_fiber(new_fiber, joined_, cancels_); }
+void kept_open::join(spawned* new_fiber) const noexcept {
+  joined_->begin_one(); // this counts as a fiber, so the computation has not ended
+  add_fiber(new_fiber, joined_, cancels_);
+}
 
 void run_body(spawned* body, computation* begun) {
-  if (vproc::current()->host->signals.maybe_raised(~0u))
-    sched::poll_slow(); // a loop over computations gives way at a tick, too
+  if (vproc::current()->host->signals.maybe_raised(~0u)) {
+    sched::give_way_if_told(); // a loop over computations gives way at a tick, too
+    sched::stop_if_told();
+  }
+  if (begun->meter == nullptr)
+    begun->meter = sched::current_meter();
   body = stack::seen(stack::no_stack, body);
   begun = stack::seen(stack::no_stack, begun);
   body->own.computation = begun;
@@ -205,10 +215,11 @@ void no_current_fiber() noexcept {
 }
 
 void yield() {
-  if (vproc::is_worker(vproc::current()))
-    sched::give_way();
-  else
-    base::give_way();
+  if (!vproc::is_worker(vproc::current()))
+    return base::give_way();
+  if (vproc::meter::any()) [[unlikely]]
+    sched::spend_fuel();
+  sched::give_way();
 }
 
 } // namespace nopal::inline NOPAL_ABI::fibers

@@ -56,6 +56,7 @@ void push_slow(worker* self, fork_record* fork) noexcept {
   wait_for_thief(self);
   vproc::leave(); // giving way enters the scheduler itself
   give_way_if_told();
+  spend_fuel();
 }
 
 // The strand is to stop, so the child of its open fork does not run, and counts as failed.

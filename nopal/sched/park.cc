@@ -59,7 +59,7 @@ void take_over(worker* self, worker* left) noexcept {
   if (strand->on_small_stack && stack::small::capacity() != 0) {
     if (self->stack != stack::no_stack)
       stack::release(self->stack);
-    self->stack = stack::small::acquire();
+    self->stack = self->host->small_stacks.acquire();
   } else if (self->stack == stack::no_stack) {
     self->stack = stack::acquire();
   }

@@ -5,6 +5,7 @@
 #include "nopal/sched/ancestry.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/stop.h"
+#include "nopal/vproc/meter.h"
 #include "nopal/vproc/settings.h"
 #include "nopal/vproc/timer.h"
 #include "nopal/vproc/worker.h"
@@ -36,12 +37,31 @@ void give_way_if_told() noexcept {
   host->set_aside.subtract();
 }
 
+vproc::meter* current_meter() noexcept {
+  if (!vproc::meter::any())
+    return nullptr;
+  const fiber_context* const context = current_context();
+  return context != nullptr && context->computation->group == vproc::current()->group
+             ? context->computation->meter
+             : nullptr;
+}
+
+void spend_fuel() noexcept {
+  vproc::meter* const from = current_meter();
+  if (from == nullptr || current_masks()->any())
+    return;
+  while (!from->spend())
+    end_turn();                  // its scheduler keeps it until there is fuel
+  vproc::current()->interrupt(); // the next fork or poll comes here, too
+}
+
 bool stops_at_poll_slow() {
   vproc::worker* const self = vproc::current();
   if (!vproc::is_worker(self))
     return false;
   self->adopt_late(); // without a stack the limit is lowered, and each poll would come here
   give_way_if_told();
+  spend_fuel();
   return stops_here();
 }
 

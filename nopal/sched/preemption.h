@@ -7,11 +7,20 @@
 #include "nopal/config.h"
 
 NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::vproc {
+class meter;
+}
+
 namespace nopal::inline NOPAL_ABI::sched {
 
 // Called on a strand, which may continue on another thread. Where steals are forced, about one call
 // in eight gives way unasked.
 void give_way_if_told() noexcept;
+// The meter that the calling strand spends from; null: none, as in a region of its fiber.
+vproc::meter* current_meter() noexcept;
+// Called on a strand at a fork, a poll or a yield: spends a unit, where engines exist. While the
+// strand has none, it gives way. Not in code that is masked.
+void spend_fuel() noexcept;
 // The slow path of nopal::poll: the limit is lowered, or this thread runs no strands.
 // poll_slow throws `cancelled` if the strand is cancelled; stops_at_poll_slow returns true.
 void poll_slow();

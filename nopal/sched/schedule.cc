@@ -27,6 +27,8 @@
 #include "nopal/vproc/timer.h"
 #include "nopal/vproc/wake.h"
 
+#include <utility>
+
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
@@ -177,26 +179,38 @@ NOPAL_SWITCHES signal work(worker* self, signal received) noexcept {
   return signal::stop();
 }
 
+NOPAL_SWITCHES void enter(worker* self, fiber* strand) noexcept {
+  const fiber_context* const context = strand->context;
+  if (!self->host->units.held_for(context == nullptr ? nullptr : context->computation)) [[unlikely]]
+    vproc::give_back_units(self->host);
+  run(self, strand);
+}
+
 // Does not return if it resumes a strand. Else returns the next signal: an action's answer, or
 // `stop` if another thread resumes the strand.
 NOPAL_SWITCHES signal answer(worker* self, signal received) noexcept {
+  vproc::action* asked = nullptr;
   switch (received.tag) {
   case signal::kind::enter:
-    if (received.strand->starts != nullptr)
-      return ask(self, received.strand->starts, signal::stop());
-    run(self, received.strand);
-    return signal::stop();
+    if (received.strand->starts == nullptr) {
+      enter(self, received.strand);
+      return signal::stop();
+    }
+    asked = std::exchange(received, signal::stop()).strand->starts;
+    break;
   case signal::kind::joined:
+    vproc::give_back_units(self->host);
     resume(self, joined{received.scope, self->group});
     return signal::stop();
   case signal::kind::stop:
   case signal::kind::preempt:
+    if (!self->host->actions.empty()) [[unlikely]]
+      asked = self->host->actions.pop(); // before it is asked, so that it may push itself
     break;
   }
-  vproc::action* top = nullptr;
-  if (!self->host->actions.empty()) [[unlikely]]
-    top = self->host->actions.pop(); // before it is asked, so that it may push itself
-  return top == nullptr ? work(self, received) : ask(self, top, received);
+  if (!self->host->units.held_for(asked)) [[unlikely]]
+    vproc::give_back_units(self->host);
+  return asked != nullptr ? ask(self, asked, received) : work(self, received);
 }
 
 // Called on the scheduler's stack.

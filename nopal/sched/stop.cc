@@ -8,6 +8,7 @@
 #include "nopal/join/failure.h"
 #include "nopal/sched/ancestry.h"
 #include "nopal/sched/descent.h"
+#include "nopal/vproc/meter.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/table.h"
 
@@ -141,9 +142,11 @@ void stop_ended(std::uint32_t times) noexcept {
 bool anything_stops() noexcept { return stops.any(); }
 
 void look_at_next_fork() noexcept {
-  const worker* const self = vproc::current();
-  if (anything_stops() && vproc::is_worker(self))
+  worker* const self = vproc::current();
+  if (anything_stops() && vproc::is_worker(self)) [[unlikely]]
     self->host->signals.tell(sync::stop_requested);
+  if (vproc::meter::any() && vproc::is_worker(self)) [[unlikely]]
+    self->interrupt();
 }
 
 bool stops_here() noexcept {

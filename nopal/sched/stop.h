@@ -59,8 +59,8 @@ void stop_ended(std::uint32_t times = 1) noexcept;
 
 // Whether anything is cancelled.
 bool anything_stops() noexcept;
-// Called before the thread goes on with another strand, if with any: if anything is cancelled, that
-// strand looks at itself at its next fork or poll.
+// Called before the thread goes on with another strand, if with any: if anything is cancelled, or
+// an engine exists, that strand looks at itself at its next fork or poll.
 void look_at_next_fork() noexcept;
 // Which of the strands that wait are woken, and how.
 struct waker {

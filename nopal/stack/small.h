@@ -8,7 +8,8 @@
 // A strand that is stolen from a fiber goes on on a large stack. The functions of stack.h take
 // small stacks too; this header has what concerns small ones alone. The budget of dead pages does
 // not count them: while a fiber lives, its stack keeps the pages that it has touched. Of unused
-// stacks at most `kept_stacks` keep their pages; the others give them back when they are released.
+// stacks at most `kept_stacks` keep their pages, besides those that vprocs keep; the others give
+// them back when they are released.
 //
 // The guard is as large as the largest frame that forks (stack.h), so that no such frame leaps over
 // it, and at least 512 KiB where no limit is on addresses. Where the kernel has guard regions
@@ -24,6 +25,7 @@
 #include "nopal/config.h"
 #include "nopal/stack/slots.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -47,6 +49,23 @@ void open(std::size_t stack_bytes, bool guarded, std::size_t largest_frame) noex
 stack_id acquire() noexcept;
 // Returns a stack, which the caller has left, to the pool.
 void release(stack_id stack) noexcept;
+
+// Free stacks that a vproc keeps for its next fibers, so that those which begin and end there write
+// nothing that vprocs share. Its thread uses it.
+class kept_for_vproc {
+public:
+  stack_id acquire() noexcept { return number_ != 0 ? stacks_[--number_] : small::acquire(); }
+  void release(stack_id stack) noexcept {
+    if (number_ == stacks_.size())
+      while (number_ > stacks_.size() / 2)
+        small::release(stacks_[--number_]);
+    stacks_[number_++] = stack;
+  }
+
+private:
+  std::array<stack_id, 16> stacks_{};
+  std::size_t number_ = 0;
+};
 
 // An address in the range, or a stack.
 inline bool holds(std::uintptr_t address) noexcept { return in_use.hold(address); }

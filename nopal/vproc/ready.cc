@@ -89,6 +89,13 @@ void make_all_ready(fiber* first) noexcept {
   }
 }
 
+void give_back_units(vproc* holder) noexcept {
+  if (computation* const ended = holder->units.give_back()) {
+    base::happens_after(ended);
+    make_ready(ended->waiting);
+  }
+}
+
 void enqueue_on(vproc* target, fiber* strand) noexcept {
   NOPAL_ASSERT(target != nullptr &&
                    (target == strand->group->host ||

@@ -19,6 +19,9 @@ void make_ready_for_others(fiber* start) noexcept;
 void make_all_ready(fiber* first) noexcept;
 // The same, but only this vproc runs the fiber. Precondition, checked: it can run there.
 void enqueue_on(vproc* target, fiber* strand) noexcept;
+// The calling vproc does something else than to run the fibers for which it holds units
+// (computation.h).
+void give_back_units(vproc* holder) noexcept;
 // Gives the fibers that the vproc keeps to all vprocs, before it rests or waits for one group.
 void share_ready(vproc* keeper) noexcept;
 // The same, called by another thread. Fibers that are pinned there stay.

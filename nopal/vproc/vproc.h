@@ -14,6 +14,7 @@
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
+#include "nopal/stack/small.h"
 #include "nopal/sync/forced_waits.h"
 #include "nopal/sync/local_queue.h"
 #include "nopal/sync/parking.h"
@@ -21,6 +22,7 @@
 #include "nopal/sync/signal_word.h"
 #include "nopal/sync/vain_steals.h"
 #include "nopal/vproc/action.h"
+#include "nopal/vproc/computation.h"
 
 #include <cstdint>
 #include <utility>
@@ -98,6 +100,8 @@ struct vproc : role {
   // Strands of virtual workers, less the one that runs. A spare may run one of them meanwhile.
   base::count set_aside;
   std::uint32_t turns_owed = 0; // of ready strands, before the next alternative begins
+  held_units units;
+  stack::small::kept_for_vproc small_stacks;
   bool turn_over = false; // a tick has passed since an action yielded, or woken fibers came first
   bool in_pool = false;
   bool found_fiber = false; // its last search has found a fiber (sched/idle.h)

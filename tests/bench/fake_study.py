@@ -30,7 +30,8 @@ class FakeStudy(FakeBuild):
                       'policy="$policy${NOPAL_MAX_STACKS:+stacks:$NOPAL_MAX_STACKS}"',
                       'while [ $# -gt 0 ]; do', '  case $1 in', '  --n) n=$2 ;;',
                       '  --workers) workers=$2 ;;', '  esac', '  shift 2', 'done',
-                      'case "$n/$workers/$policy${BENCH_CENSUS:++census}" in', *cases,
+                      'policy="$policy${BENCH_CENSUS:++census}${BENCH_FORCED:++forced}"',
+                      'case "$n/$workers/$policy" in', *cases,
                       '*) echo "not expected" >&2; exit 3 ;;', 'esac']
             self.program(runtime, "\n".join(script), problem)
 

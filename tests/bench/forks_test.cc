@@ -93,6 +93,32 @@ TEST(verification, heat_notices_a_row_missed_in_one_step) {
   }
 }
 
+class grid_of_heat : public heat_problem {
+public:
+  using heat_problem::heat_problem;
+  std::pair<std::ptrdiff_t, std::ptrdiff_t> sides() const { return {rows_, columns_}; }
+};
+
+// The grid of fibril-spaa16 is not that of nowa-ipdps21.
+TEST(heat, has_the_grids_of_both_papers) {
+  using sides = std::pair<std::ptrdiff_t, std::ptrdiff_t>;
+  EXPECT_EQ(grid_of_heat(size::paper).sides(), sides(4096, 1024));
+  grid_of_heat problem(size::paper, 2048);
+  EXPECT_EQ(problem.n(), 2048);
+  EXPECT_EQ(problem.sides(), sides(2048, 500));
+  problem.prepare();
+  forks_counted = 0;
+  problem.compute();
+  EXPECT_TRUE(problem.verify());
+  EXPECT_EQ(forks_counted, problem.forks());
+}
+
+TEST(heat, refuses_a_grid_that_its_waves_do_not_fit) {
+  EXPECT_THROW(heat_problem(size::test, 127), std::invalid_argument);
+  EXPECT_NO_THROW(heat_problem(size::test, 128));
+  EXPECT_THROW(heat_problem(size::test, (1 << 16) + 1), std::invalid_argument);
+}
+
 class damaged_cilksort : public cilksort_problem {
 public:
   damaged_cilksort() : cilksort_problem(size::test) {}

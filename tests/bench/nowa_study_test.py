@@ -128,6 +128,15 @@ class Nowa(TimedStudy):
         self.nowa("-n", 1, problems="cholesky")
         self.assertLessEqual({2, 64}, self.counts("nopal"))
 
+    def test_child_stealing_stands_beside_the_stealing_of_continuations(self):
+        self.timed("child-stealing", forks=1000, steals=5, told={"closures": 1000})
+        self.timed("nopal-nowa", steals=3, suspensions=4)
+        self.nowa("-n", 1, "-t", "2")
+        page = self.html.read_text()
+        table = page[page.index("Child and continuation stealing, 2 workers"):]
+        cells = "".join(f'<td class="number">{n}</td>' for n in (1, 5, 3, 7))
+        self.assertIn(f"<tr><td>fib</td>{cells}</tr>", table.partition("</table>")[0])
+
     def test_a_budget_is_measured_apart(self):
         self.timed("serial")
         self.timed("nopal-nowa")

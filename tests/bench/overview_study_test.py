@@ -103,8 +103,8 @@ class OverviewStudy(fake_study.FakeStudy):
 
     def test_what_is_not_built_is_one_sentence(self):
         done = self.overview()
-        self.assertIn("Not in this build: openmp-llvm, nowa, fibril, lace, libfork, taskflow, "
-                      "the public board.\nbench/README.md", done.stdout)
+        self.assertIn("Not in this build: openmp-llvm, nowa, fibril, cheetah, lace, libfork, "
+                      "taskflow, the public board.\nbench/README.md", done.stdout)
         self.assertNotIn("was not built", done.stderr)
 
     def test_the_picture_of_forks_is_a_file(self):

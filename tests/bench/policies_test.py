@@ -43,6 +43,17 @@ class Policies(FakeBuild):
         self.assertEqual({r["runtime"]: r["live_pages"] for r in self.document["results"]},
                          {"nopal:budget:8M+census": 1, "nopal:budget:8M": 2})
 
+    def test_steals_are_forced_beside_the_policy_and_the_census(self):
+        line = json.dumps({**LINE, "runtime": "nopal", "steals": 0}).replace('"steals": 0',
+                                                                             '"steals": %s')
+        self.program("nopal", 'case "$NOPAL_STACK_BUDGET,$BENCH_CENSUS,$BENCH_FORCED" in '
+                     f"0,,1) n=1;; 0,1,1) n=2;; 0,1,) n=3;; esac; printf '{line}' $n")
+        names = [f"nopal:budget:0{marks}" for marks in ("+forced", "+census+forced", "+census")]
+        done = self.run_py("-r", ",".join(names))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({r["runtime"]: r["steals"] for r in self.document["results"]},
+                         dict(zip(names, (1, 2, 3))))
+
     def test_a_case_gets_the_stack_that_it_needs(self):
         for number, size in ((20, "4M"), (19, "")):
             line = {**LINE, "problem": "known_span", "runtime": "nopal", "n": number, "told": "?"}
@@ -85,7 +96,8 @@ class Policies(FakeBuild):
 
     def test_unknown_policies(self):
         for policy in ("often", "stacks:", "stacks:0", "stacks:16385", "stacks:many", "keep",
-                       "budget", "", "budget:", "budget:1T", "+census", "budget:0+count"):
+                       "budget", "", "budget:", "budget:1T", "+census", "budget:0+count",
+                       "budget:0+census+", "budget:0+forced+count"):
             self.assertIn(f"Stack policy '{policy}' is not known; accepted are budget:SIZE, in "
                           "bytes or with a suffix K, M or G, budget:unlimited, stacks:N",
                           self.refusal(f"nopal:{policy}"))

@@ -69,6 +69,21 @@ class Scaling(FakePrograms):
         self.assertEqual(self.row(done, "fib")[1], ["0.11", "0.20"])
         self.assertEqual(self.row(done, "plain threads")[0], ["1.00", "1.00"])
 
+    def test_the_problems_of_manticore_run_by_its_policies_too(self):
+        self.programs()
+        for runtime, one, two, build_s in (("serial", 1.0, 1.0, 0.1), ("nopal", 1.0, 0.5, 0.05),
+                                           ("nopal-ivars", 1.25, 0.625, 0.2)):
+            self.timed(runtime, "barnes_hut", one, two,
+                       told={"build_s": build_s, "forces_s": one - build_s})
+        done = self.study("scaling", "-b", "lu,barnes_hut", "-n", 2, "-t", "1,2")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.row(done, "barnes_hut by nopal-ivars"),
+                         [["1.00", "2.00"], ["0.80", "1.60"]])
+        self.assertEqual(self.row(done, "tree by nopal"), [["2.00", "2.00"]])
+        self.assertEqual(self.row(done, "tree by nopal-ivars"), [["0.50", "0.50"]])
+        self.assertEqual(self.row(done, "lu by nopal-ivars"), [])
+        self.assertIn("Manticore, 2008", self.html.read_text())
+
     def test_a_fork_costs_the_time_of_all_workers(self):
         self.programs()
         done = self.scaling("-t", "1,2")
@@ -84,7 +99,7 @@ class Scaling(FakePrograms):
     def test_workers_beyond_the_cpus_are_left_out_and_said(self):
         self.programs()
         done = self.scaling("-t", "1,2")
-        said = "This machine lets a program use 2 CPUs: 4, 8 and 16 workers were left out."
+        said = "This machine lets a program use 2 CPUs: 4, 6, 8 and 16 workers were left out."
         self.assertIn(said, done.stderr)
         self.assertIn(said, self.document["extra"]["notes"])
         self.assertIn(said, self.html.read_text())
@@ -193,10 +208,10 @@ class Folder(FakePrograms):
         before = sorted(folder.rglob("*"))
         done = self.run_packed(folder, "--within", "100")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("4, 8 and 16 workers were left out", done.stderr)
+        self.assertIn("4, 6, 8 and 16 workers were left out", done.stderr)
         document = harness.read_json(self.build / "scaling.json")
         self.assertEqual(document["wish"]["workers"], [1, 2])
-        self.assertEqual(len({row["problem"] for row in document["samples"]}), 17)
+        self.assertEqual(len({row["problem"] for row in document["samples"]}), 21)
         listed = harness.read_json(folder / "bench" / "programs.json")
         self.assertEqual(document["runs"][0]["commit"], listed["commit"])
         self.assertEqual(sorted(folder.rglob("*")), before)

@@ -104,6 +104,13 @@ class StudyPrograms(unittest.TestCase):
                     self.assertTrue(told, (runtime, n))
         self.assertIn("cancelling", BUILT["nopal"]["problems"])
 
+    def test_each_part_of_a_fork_runs(self):
+        self.assertIn("breakdown", BUILT["nopal"]["problems"])
+        for part in [*range(9), *range(10, 19)]:
+            line = self.line("breakdown", "nopal", "--n", 100 * part + 12)
+            self.assertEqual((line["n"], line["forks"]), (100 * part + 12, 232))
+            self.assertGreater(line["told"]["ns"], 0)
+
     def test_what_stops_beside_others_tells_its_numbers(self):
         for runtime, cases_of in {"nopal": (1, 2, 3), "go": (2, 3)}.items():
             if "stopping" in BUILT.get(runtime, {"problems": []})["problems"]:
@@ -140,6 +147,7 @@ class StudyPrograms(unittest.TestCase):
                 ("btc2-serial_call", ["--n", 31], "accepted are --n 1 to 30"),
                 ("latency-process", ["--workers", 1], "accepted is --workers 2"),
                 ("cancelling-nopal", ["--n", 7], "accepted are 1 (fib), 2 (cancel), 3 (answer)"),
+                ("breakdown-nopal", ["--n", 912], "names no part; accepted are 0 to 8 and 10 to"),
                 ("idle-nopal", ["--n", 4], "accepted are 1 (serial), 2 (forks) and 3 (bursts)"),
                 ("known_span_cases", ["--size", "huge"], "accepted are test, quick and paper"),
                 ("known_span_cases", ["--frobnicate"], "accepted is --size")):

@@ -92,6 +92,8 @@ function(missing_packages)
     FAILS "NOPAL_PEER_LACE is .* but the benchmarks are not built")
   configure(WITH -D NOPAL_PEER_ITOYORI=${SCRATCH_DIR} -D NOPAL_BUILD_BENCH=OFF
     FAILS "NOPAL_PEER_ITOYORI is .* but the benchmarks are not built")
+  configure(WITH -D NOPAL_PEER_CHEETAH=${SCRATCH_DIR} -D NOPAL_BUILD_BENCH=ON
+    FAILS "NOPAL_PEER_CHEETAH is .* but there is no runtime/frame.h below it")
   configure(WITH -D NOPAL_BUILD_TESTS=maybe
     FAILS "NOPAL_BUILD_TESTS is \"maybe\", but must be ON, OFF or AUTO")
 endfunction()

@@ -83,6 +83,46 @@ struct fibers_end : scenario<fibers_end<Fibers, By, Last, Failing>, Fibers + 1> 
   void after() { caller.work.check_resumed_once(); }
 };
 
+// Vprocs that hold units (held_units). Each runs the fibers that the one before it has spawned, and
+// spawns some for the next; then it gives its units back. The last unit, or fiber, ends all.
+template <int Vprocs, int Each> struct units_end : scenario<units_end<Vprocs, Each>, Vprocs> {
+  mortal<vproc::computation> in;
+  sync::thread_waker spawned[Vprocs];
+  waiter caller;
+  base::handed_over<int> done[Vprocs];
+
+  void run_fibers(unsigned self) noexcept {
+    vproc::held_units units;
+    units.hold(&*in, nullptr);
+    if (self + 1 < Vprocs) {
+      for (int i = 0; i < Each; ++i)
+        check(units.begin_one(&*in), "a fiber of the computation is no unit");
+      spawned[self + 1].wake();
+    }
+    done[self] = 1;
+    for (int i = 0; i < (self == 0 ? 1 : Each); ++i) // the body is the first fiber
+      check(units.end_one(&*in), "a fiber of the computation is no unit");
+    if (units.give_back() != nullptr)
+      caller.woken.wake();
+  }
+
+  void thread(unsigned self) {
+    if (self != 0) {
+      spawned[self].wait();
+      return run_fibers(self);
+    }
+    in.begin();
+    caller.work.prepare();
+    run_fibers(0);
+    caller.wait();
+    caller.work.resume();
+    for (const base::handed_over<int>& each : done)
+      check(each == 1, "the caller goes on before a fiber has ended");
+    in.end();
+  }
+  void after() { caller.work.check_resumed_once(); }
+};
+
 } // namespace
 } // namespace nopal::model
 
@@ -105,5 +145,7 @@ int main(int argc, char** argv) {
   models.random<fibers_end<3, body, enters, 3>>("three fail");
   models.bounded<fibers_end<2, body, enters, 2>>("two fail", 1);
   models.random<fibers_end<2, before, wakes, 2>>("two fail, the last one wakes the caller");
+  models.random<units_end<3, 1>>("vprocs that hold units");
+  models.bounded<units_end<2, 2>>("two vprocs that hold units", 2);
   return models.result();
 }

@@ -199,6 +199,13 @@ BUGS = (
         "spawned[number].wake(); in->begin_one();",
         "tests/model/computation_model.cc",
     ),
+    (
+        "a vproc makes up its units of a computation",
+        "nopal/vproc/computation.h",
+        "joined->begin_one(number_ = together);",
+        "number_ = together;",
+        "tests/model/computation_model.cc",
+    ),
     # Our own: a canceller that one node tells that its member has ended destroys the node above,
     # too.
     (

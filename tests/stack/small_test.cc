@@ -67,6 +67,26 @@ TEST(small, a_released_stack_is_used_again) {
   stack::release(a);
 }
 
+TEST(small, a_vproc_keeps_a_few_and_gives_back_the_rest) {
+  open_once();
+  small::kept_for_vproc kept;
+  const stack::stack_id a = kept.acquire();
+  const std::uint32_t created = small::created();
+  kept.release(a);
+  EXPECT_NE(small::acquire(), a) << "nobody else gets it";
+  EXPECT_EQ(kept.acquire(), a);
+  std::vector<stack::stack_id> all{a};
+  for (int i = 0; i < 99; ++i)
+    all.push_back(kept.acquire());
+  for (const stack::stack_id each : all)
+    kept.release(each);
+  std::set<stack::stack_id> others;
+  for (int i = 0; i < 84; ++i)
+    others.insert(small::acquire());
+  EXPECT_LE(small::created(), created + 100) << "most of the hundred are in the pool";
+  EXPECT_EQ(others.size(), 84u);
+}
+
 std::vector<stack::stack_id> acquire_many() {
   std::vector<stack::stack_id> all;
   for (std::uint32_t i = 0; i < small::kept_stacks + 40; ++i) {

@@ -43,6 +43,24 @@ TEST(computation, ends_with_its_last_fiber) {
   EXPECT_TRUE(computation.end_one()) << "the function that run was given is one, too";
 }
 
+TEST(computation, counts_units_that_a_vproc_holds_as_fibers) {
+  nopal::vproc::computation computation;
+  nopal::vproc::computation other;
+  nopal::vproc::held_units units;
+  EXPECT_FALSE(units.begin_one(&computation)) << "it holds none";
+  EXPECT_EQ(units.give_back(), nullptr);
+  units.hold(&computation, nullptr);
+  EXPECT_TRUE(units.held_for(&computation));
+  EXPECT_FALSE(units.held_for(&other));
+  EXPECT_FALSE(units.end_one(&other));
+  EXPECT_TRUE(units.begin_one(&computation));
+  EXPECT_FALSE(computation.end_one()) << "the first one";
+  EXPECT_TRUE(computation.has_others());
+  EXPECT_TRUE(units.end_one(&computation));
+  EXPECT_EQ(units.give_back(), &computation) << "the spawned one was the last";
+  EXPECT_FALSE(units.end_one(&computation)) << "it holds none any more";
+}
+
 TEST(computation, keeps_the_first_failure_and_counts_all) {
   nopal::vproc::computation computation;
   EXPECT_EQ(computation.failures(), 0u);

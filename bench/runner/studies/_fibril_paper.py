@@ -3,6 +3,16 @@
 
 THREADS = 72
 
+# Table 1. Its grid of heat is not Nowa's, and has a number.
+TWELVE = ["cholesky", "fft", "fib", "heat@2048", "integrate", "knapsack", "lu", "matmul", "nqueens",
+          "quicksort", "rectmul", "strassen"]
+
+
+def of(table, problem):
+    """The row of a problem, whatever its size here; None if there is none."""
+    return table.get(problem.partition("@")[0])
+
+
 # Speed of Fibril over Cilk Plus and over TBB, where the text states it: with one thread, with 72.
 RATIOS = {
     "cholesky": (None, None, 1.4, 3.0),

@@ -2,7 +2,7 @@
 """The figures and tables of the study of Nowa."""
 
 from runner import panels
-from runner.rounds import geometric_mean, value
+from runner.rounds import geometric_mean, paired, value
 from runner.rounds import speed_up as rounds_speed_up
 from runner.studies import Figure, Table
 from runner.studies import _nowa_paper as paper
@@ -95,8 +95,10 @@ def comparison(result):
     return ratios(result, "Speed of Nowa over the others", [
         ("Fibril", paper.OVER_FIBRIL, parts.OURS, parts.LOCKED),
         ("Cilk Plus", paper.OVER_CILKPLUS, parts.OURS, "nopal-cilkplus"),
-        ("TBB", paper.OVER_TBB, parts.OURS, "tbb")],
-        f"Here: {parts.OURS} over {parts.LOCKED}, nopal-cilkplus and oneTBB.")
+        ("TBB", paper.OVER_TBB, parts.OURS, "tbb"),
+        ("child stealing", {}, parts.OURS, parts.CHILD_STEALING)],
+        f"Here: {parts.OURS} over {parts.LOCKED}, nopal-cilkplus, oneTBB, and child stealing with "
+        "the same deque.")
 
 
 def orders(result):
@@ -109,6 +111,32 @@ def orders(result):
                  ["runtime", "as it is", "swapped"], rows,
                  "In the paper Nowa is slower than TBB as it is (0.21) and faster when swapped: "
                  "child stealing tries the branches in the reverse order.")
+
+
+def child_stealing(result):
+    """Section II.B: what each fork costs where the child is offered, and each steal where the
+    continuation is."""
+    count = most(result)
+    rows = []
+    for problem in result.wish.problems:
+        closures = value(closures_per_fork, result.rounds, problem, count)
+        steals = [typical(result, problem, runtime, count, "steals")
+                  for runtime in (parts.CHILD_STEALING, parts.OURS)]
+        changes = typical(result, problem, parts.OURS, count, "suspensions")
+        rows.append([problem, closures, *steals,
+                     None if None in (steals[1], changes) else steals[1] + changes])
+    return Table(f"Child and continuation stealing, {count} workers",
+                 ["problem", "closures per fork", "steals of children", "steals of continuations",
+                  "changes of stack"], rows,
+                 f"{parts.CHILD_STEALING} allocates a closure for each fork, of which knapsack has "
+                 f"more in the reverse order, and never changes a stack; {parts.OURS} allocates "
+                 "nothing for a fork, and changes the stack at each steal and each suspension.")
+
+
+def closures_per_fork(rounds, problem, count):
+    lines = rounds.column(problem, parts.CHILD_STEALING, count, "told")
+    forks = rounds.column(problem, parts.CHILD_STEALING, count, "forks")
+    return [line["closures"] / n for line, n in paired(lines, forks).values()]
 
 
 def presets(result):
@@ -208,6 +236,6 @@ def openmp_nopal(result):
 
 
 def tables(result):
-    return [comparison(result), orders(result), presets(result), madvise(result),
-            rss_table(result), deques(result), joins(result), stress(result),
+    return [comparison(result), orders(result), child_stealing(result), presets(result),
+            madvise(result), rss_table(result), deques(result), joins(result), stress(result),
             openmp_times(result), openmp(result), openmp_nopal(result)]

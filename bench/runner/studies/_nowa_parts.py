@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """What the study of Nowa measures: the runtimes, problems and workers of each of its figures."""
 
+from runner.programs import CHILD_STEALING
 from runner.studies._common import TWELVE, every
 
 # The papers' twelve, and two of cilk-m-pact10, Figure 7.
@@ -9,7 +10,8 @@ PLAIN, OURS = "nopal", "nopal-nowa"
 THE, LOCKED = "nopal-nowa-the", "nopal-fibril:budget:unlimited"
 PRESETS = [OURS, THE, "nopal-fibril", "nopal-cilkplus"]
 
-FIGURE_7 = [PLAIN, OURS, LOCKED, "nopal-cilkplus", "tbb", "nowa", "fibril"]
+FIGURE_7 = [PLAIN, OURS, LOCKED, "nopal-cilkplus", "tbb", "nowa", "fibril",
+            "cheetah", CHILD_STEALING]
 ADVISING = f"{OURS}:budget:0"
 FIGURE_8 = [OURS, ADVISING, "nopal-cilkplus"]
 FIGURE_9 = [OURS, THE, LOCKED]

@@ -6,7 +6,7 @@ import subprocess
 
 from runner import checks as checking
 from runner import panels
-from runner.programs import AT_PAGES, CENSUS, HEAP_FRAMES, MAPPED
+from runner.programs import AT_PAGES, HEAP_FRAMES, MAPPED
 from runner.programs import PROBLEMS as ALL
 from runner.rounds import NotMeasured, enough, geometric_mean, paired, ratios, value
 from runner.studies import Figure, Table
@@ -21,7 +21,7 @@ SIZE = "quick"
 THREADS = "nopal"
 # Dead pages are not given back, but for those above the new top of a stack that begins lower than
 # before. The other counts those that live while strands wait.
-KEEPS, COUNTED = f"{MAPPED}:budget:unlimited", f"{MAPPED}:budget:64M{CENSUS}"
+KEEPS, COUNTED = f"{MAPPED}:budget:unlimited", f"{MAPPED}:budget:64M+census"
 # The same where children begin at pages' boundaries, as the paper's footnote 8 has it.
 KEEPS_AT_PAGES = f"{AT_PAGES}:budget:unlimited"
 # The paper's number of workers, for space.

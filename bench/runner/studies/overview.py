@@ -18,7 +18,8 @@ PROBLEMS = [FORKING, *GRAINED, *OF_BOARD]
 ROUNDS = 6
 SIZE = "quick"
 OURS = "nopal"
-SHOWN = [OURS, "openmp-gcc", "openmp-llvm", "tbb", "nowa", "fibril", "lace", "libfork", "taskflow"]
+SHOWN = [OURS, "openmp-gcc", "openmp-llvm", "tbb", "nowa", "fibril", "cheetah", "lace", "libfork",
+         "taskflow"]
 CENSUS = f"{OURS}:budget:64M+census"
 BUDGET_MIB = 64
 PAGE_KIB = 4

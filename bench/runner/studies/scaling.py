@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""How far fifteen problems scale from 1 to 16 workers, and what the scheduler's steps take
-meanwhile: what script/scaling packs for machines with more cores."""
+"""How far nineteen problems scale from 1 to 16 workers, and what the scheduler's steps take
+meanwhile: what script/scaling packs for machines with more cores. Those of manticore-icfp08 run by
+the paper's own policies too, as in its Figure 9."""
 
 import sys
 
 from runner import panels, programs, study_text
 from runner.checks import FORKING
-from runner.rounds import NotMeasured, paired, ratios, speed_up, value
-from runner.studies import Figure, Table, _steps
-from runner.studies._common import every
+from runner.rounds import NotMeasured, Value, paired, ratios, speed_up, value
+from runner.studies import Figure, Table, _steps, scheduling
+from runner.studies._common import every, told
 from runner.study_page import number
 
-ABOUT = "fifteen problems at 1, 2, 4, 8, 16 workers; forks, steals, sleeping and waking"
+ABOUT = "nineteen problems at 1, 2, 4, 6, 8, 16 workers; forks, steals, sleeping and waking"
 PROGRAMS = [_steps.PROGRAM]
-# The others would make the folder larger than it may be, and leave fewer rounds to each.
-PROBLEMS = [p for p in programs.PROBLEMS if p not in programs.MANTICORE]
+PROBLEMS = programs.PROBLEMS
 ROUNDS = 7
 SIZE = "quick"
 # Of ten minutes; the rest is for writing, and for a machine that is slow to start programs.
@@ -22,7 +22,8 @@ WITHIN_S = 570
 # Compilers unroll the recursion of their serial elision, which is no cost of a fork.
 CALLED = [*FORKING, "fibx"]
 OURS = "nopal"
-COUNTS = [1, 2, 4, 8, 16]
+COUNTS = [1, 2, 4, 6, 8, 16]
+PAPER = "Manticore, 2008"
 MACHINE = "plain threads"
 STEP_TITLES = {
     "fork": "fork and join that nobody steals, ns",
@@ -42,11 +43,17 @@ def side_by_side(count):
     return f"side_by_side@{count}"
 
 
+def by(problem):
+    """The runtimes of ours that run it."""
+    papers = [scheduling.papers_policy(problem)] if problem in programs.MANTICORE else []
+    return [OURS, *papers]
+
+
 def configurations(wish):
     counts = sorted({1, *wish.workers})
     called = [p for p in wish.problems if p in CALLED]
     return (every(wish.problems, ["serial"], [1]) + every(called, ["serial_call"], [1]) +
-            every(wish.problems, [OURS], counts) +
+            [c for p in wish.problems for c in every([p], by(p), counts)] +
             every([side_by_side(count) for count in counts], ["serial"], [1]))
 
 
@@ -90,16 +97,22 @@ def head_of(result, count):
     return f"{count}*" if count > result.extra["cpus"] else str(count)
 
 
-def over_one(rounds, problem, count):
+def over_one(rounds, problem, runtime, count):
     """T1 / TP, round by round."""
-    return ratios(rounds.column(problem, OURS, 1), rounds.column(problem, OURS, count))
+    return ratios(rounds.column(problem, runtime, 1), rounds.column(problem, runtime, count))
 
 
-def over_serial(rounds, problem, count):
+def over_serial(rounds, problem, runtime, count):
     """Of some problems the serial program is that whose forks stay calls."""
     if problem not in CALLED:
-        return speed_up(rounds, problem, OURS, count)
-    return ratios(rounds.column(problem, "serial_call", 1), rounds.column(problem, OURS, count))
+        return speed_up(rounds, problem, runtime, count)
+    return ratios(rounds.column(problem, "serial_call", 1), rounds.column(problem, runtime, count))
+
+
+def part_over_serial(rounds, part, runtime, count):
+    """Of barnes_hut, which tells the seconds of its parts."""
+    return ratios(told(rounds, "barnes_hut", "serial", 1, part),
+                  told(rounds, "barnes_hut", runtime, count, part))
 
 
 def over_one_thread(rounds, count):
@@ -140,10 +153,21 @@ def head(result, first):
 
 
 def speed_table(result, title, compute, note):
-    rows = [[problem, *cells(result, by_count(result, compute, problem))]
-            for problem in result.wish.problems]
+    rows = [[problem if runtime == OURS else f"{problem} by {runtime}",
+             *cells(result, by_count(result, compute, problem, runtime))]
+            for problem in result.wish.problems for runtime in by(problem)]
     rows.append([MACHINE, *cells(result, by_count(result, over_one_thread))])
     return Table(title, head(result, "workers"), rows, note)
+
+
+def parts_table(result):
+    """Tree and forces of barnes_hut."""
+    rows = [[f"{name} by {runtime}",
+             *cells(result, by_count(result, part_over_serial, part, runtime))]
+            for part, name in (("build_s", "tree"), ("forces_s", "forces"))
+            for runtime in by("barnes_hut")]
+    return Table("barnes_hut: speed-up of its parts over the serial program",
+                 head(result, "workers"), rows)
 
 
 def step_table(result):
@@ -184,6 +208,7 @@ def tables(result):
             speed_table(result, "Speed-up over the serial program", over_serial,
                         f"Of {', '.join(CALLED)} the serial program is serial_call, whose forks "
                         "are calls: a compiler that inlines them unrolls the recursion."),
+            *([parts_table(result)] if "barnes_hut" in result.wish.problems else []),
             step_table(result), seconds_table(result)]
 
 
@@ -195,9 +220,18 @@ def curves(result, compute):
     machine = by_count(result, over_one_thread)
     found = {}
     for problem in result.wish.problems:
-        points = by_count(result, compute, problem)
-        if points:
-            found[problem] = {OURS: points, **({MACHINE: machine} if machine else {})}
+        points = {runtime: by_count(result, compute, problem, runtime) for runtime in by(problem)}
+        if any(points.values()):
+            found[problem] = {**points, **({MACHINE: machine} if machine else {})}
+    return found
+
+
+def with_paper(found):
+    """The first and the last points of the paper's Figure 9."""
+    for problem in filter(found.get, programs.MANTICORE):
+        sequential, one, eight = scheduling.PAPER[problem]
+        found[problem][PAPER] = {1: Value(sequential / one, None, None),
+                                 8: Value(sequential / eight, None, None)}
     return found
 
 
@@ -218,7 +252,8 @@ def figures(result):
     return [Figure("Speed-up over one worker", panels.curves(curves(result, over_one),
                                                              "T1 / TP", line_at=1), machine),
             Figure("Speed-up over the serial program",
-                   panels.curves(curves(result, over_serial), "T serial / TP", line_at=1), machine),
+                   panels.curves(with_paper(curves(result, over_serial)), "T serial / TP",
+                                 line_at=1), f"{machine} Black: the paper's."),
             Figure("Cost of a fork", fork_figure(result)),
             Figure("Stealing, waking, sleeping", step_figure(result),
                    "Medians; lines from the 10th to the 90th percentile.")]

@@ -9,7 +9,7 @@ import dataclasses
 
 from runner import checks as checking
 from runner import panels
-from runner.programs import CENSUS, HEAP_FRAMES, MAPPED, STRATEGIES
+from runner.programs import HEAP_FRAMES, MAPPED, STRATEGIES
 from runner.rounds import NotMeasured, paired, ratios, value
 from runner.studies import Figure, Table
 from runner.studies._common import every, of_serial, told, typical
@@ -22,7 +22,7 @@ SIZE = "quick"
 OURS = "nopal"
 _, ONE_STACK, RESTRICTED, REUSING = STRATEGIES
 # Pages are counted in runs of their own, which reclaim dead ones at each suspension, as the paper.
-MAPPED_COUNTED = f"{MAPPED}:budget:0{CENSUS}"
+MAPPED_COUNTED = f"{MAPPED}:budget:0+census"
 FEW_STACKS = "nopal-cilkplus:stacks:{P}"
 # Four times the chains: what is buried grows with them, where nothing bounds it.
 MORE_CAPTIVES = f"{CAPTIVES}@96"
