@@ -184,7 +184,8 @@ def table_2(result):
                  "A stack is unmapped where its worker leaves it to a stolen frame that waits "
                  "there, as in Fibril, and where it returns to the pool: when a join resumes a "
                  "frame on another stack, or its thread goes to sleep. Page faults are those "
-                 f"during the computation. Here: {OURS}, {BOUNDED} in the place of Cilk Plus, oneTBB.")
+                 f"during the computation. Here: {OURS}, {BOUNDED} in the place of Cilk Plus, "
+                 "oneTBB.")
 
 
 def table_3(result):
