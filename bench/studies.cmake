@@ -87,8 +87,8 @@ else()
   bench_missing(nopal-mapped-pages "the library nopal_mapped is not built")
 endif()
 
-# The study `idle`: one program, with the ordinary library and with the one whose atomics count.
-# The sources that count atomics and calls are not compiled with those atomics themselves.
+# The studies `idle` and `growth`: programs with libraries whose atomics count. The sources that
+# count atomics and calls are not compiled with those atomics themselves.
 add_library(bench_counts OBJECT counted/directory.cc counted/calls.cc)
 target_include_directories(bench_counts PUBLIC ${PROJECT_SOURCE_DIR})
 target_compile_features(bench_counts PUBLIC cxx_std_20)
@@ -108,11 +108,23 @@ if(TARGET nopal)
   bench_idle(nopal nopal)
   bench_also(nopal idle)
 endif()
+foreach(runtime IN ITEMS nopal nopal-nowa nopal-fibril)
+  string(REPLACE - _ target ${runtime}_counted)
+  if(TARGET ${target})
+    bench_runtime(${runtime}-counted BACKEND nopal_counted PROBLEMS fib cholesky lu_tiny
+      LIBRARIES ${target} bench_counts)
+  else()
+    bench_missing(${runtime}-counted "the library ${target} is not built")
+  endif()
+endforeach()
+add_executable(unmapping unmapping.cc)
+target_include_directories(unmapping PRIVATE ${PROJECT_SOURCE_DIR})
+target_compile_features(unmapping PRIVATE cxx_std_20)
+target_compile_options(unmapping PRIVATE ${bench_flags})
+target_link_libraries(unmapping PRIVATE Threads::Threads nopal_warnings)
 if(TARGET nopal_counted)
   bench_idle(nopal-counted nopal_counted)
-  bench_built(nopal-counted "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}" idle)
-else()
-  bench_missing(nopal-counted "${not_for_studies}")
+  bench_also(nopal-counted idle)
 endif()
 
 # The study `scheduling`: fibers, beside Boost.Context's switch and Go's channels.

@@ -5,10 +5,13 @@
 // either order may be what is counted.
 #include "bench/counted/directory.h"
 
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
+#include <utility>
 
 namespace bench::counted {
 namespace {
@@ -68,6 +71,41 @@ line* find(const void* at) noexcept {
   return nullptr;
 }
 
+constinit std::atomic<const told_parts*> told{nullptr};
+
+// Files of a room, and those of a baseline that stand for that room's.
+constexpr std::array<std::pair<std::string_view, part>, 8> files{{
+    {"/nopal/deque/", part::deque},
+    {"/stack/marks.", part::deque},
+    {"/baseline/chase_lev.h", part::deque},
+    {"/baseline/the.h", part::deque},
+    {"/nopal/join/", part::join},
+    {"/baseline/locked.h", part::join},
+    {"/baseline/eager_frame.h", part::join},
+    {"/nopal/stack/", part::stacks},
+}};
+
+part part_by_file(std::string_view file) noexcept {
+  for (const auto& [where, what] : files)
+    if (file.find(where) != file.npos)
+      return what;
+  return part::others;
+}
+
+part part_of(const void* at, std::string_view file) noexcept {
+  const told_parts* const known = told.load(relaxed);
+  part found = part_by_file(file);
+  if (known == nullptr)
+    return found;
+  if (file.find("/nopal/base/") != file.npos)
+    found = known->at_address(at);
+  return found == part::deque && known->searches() ? part::search : found;
+}
+
+event of_part(event first, part what) noexcept {
+  return static_cast<event>(static_cast<unsigned>(first) + static_cast<unsigned>(what));
+}
+
 unsigned others_that_hold(const line& held, unsigned self) noexcept {
   unsigned count = 0;
   for (unsigned i = 0; i < words; ++i) {
@@ -86,7 +124,7 @@ unsigned others_that_hold(const line& held, unsigned self) noexcept {
     add(this_thread(), what, times);
 }
 
-[[gnu::noinline]] void note_read(const void* at) noexcept {
+[[gnu::noinline]] void note_read(const void* at, const char* file) noexcept {
   if (unnoticed_depth != 0)
     return;
   const unsigned self = this_thread();
@@ -96,12 +134,14 @@ unsigned others_that_hold(const line& held, unsigned self) noexcept {
   const std::uint64_t own = std::uint64_t{1} << (self % 64);
   if ((entry->holders[self / 64].load(relaxed) & own) != 0)
     return;
-  if (others_that_hold(*entry, self) != 0)
+  if (others_that_hold(*entry, self) != 0) {
     add(self, event::remote_reads, 1);
+    add(self, of_part(event::deque_lines, part_of(at, file)), 1);
+  }
   entry->holders[self / 64].fetch_or(own, relaxed);
 }
 
-[[gnu::noinline]] void note_write(const void* at) noexcept {
+[[gnu::noinline]] void note_write(const void* at, const char* file) noexcept {
   if (unnoticed_depth != 0)
     return;
   const unsigned self = this_thread();
@@ -115,10 +155,17 @@ unsigned others_that_hold(const line& held, unsigned self) noexcept {
   if (others != 0) {
     add(self, event::remote_writes, 1);
     add(self, event::copies_lost, others);
+    add(self, of_part(event::deque_lines, part_of(at, file)), 1);
   }
   for (unsigned i = 0; i < words; ++i)
     entry->holders[i].store(i == self / 64 ? own : 0, relaxed);
 }
+
+[[gnu::noinline]] void note_failed(const void* at, const char* file) noexcept {
+  note(of_part(event::deque_failed, part_of(at, file)));
+}
+
+void tell_parts(const told_parts* known) noexcept { told.store(known, relaxed); }
 
 totals so_far() noexcept {
   totals sum{};

@@ -19,6 +19,15 @@ namespace bench::counted {
 
 inline constexpr unsigned threads_max = 384;
 
+// Which of Nopal's parts an access belongs to.
+enum class part : unsigned {
+  deque,
+  join,
+  stacks, // their pool, and the budget of their dead pages
+  search, // of other workers' deques, by a thread without work
+  others,
+};
+
 enum class event : unsigned {
   remote_writes, // to a line that another thread held
   copies_lost,   // other threads that held it, summed over these writes
@@ -33,17 +42,40 @@ enum class event : unsigned {
   interruptions, // threads awake during one, summed over the barriers, the caller left out
   futex_waits,
   futex_wakes,
+  // Of each part (parts.h), in its order: remote lines read or written, and swaps that failed.
+  deque_lines,
+  join_lines,
+  stacks_lines,
+  search_lines,
+  others_lines,
+  deque_failed,
+  join_failed,
+  stacks_failed,
+  search_failed,
+  others_failed,
 };
-inline constexpr std::array names{"remote_writes", "copies_lost",  "remote_reads",  "rmws",
-                                  "fences",        "walked_words", "unknown_lines", "spin_locks",
-                                  "mutexes",       "barriers",     "interruptions", "futex_waits",
-                                  "futex_wakes"};
+inline constexpr std::array names{"remote_writes", "copies_lost",   "remote_reads",  "rmws",
+                                  "fences",        "walked_words",  "unknown_lines", "spin_locks",
+                                  "mutexes",       "barriers",      "interruptions", "futex_waits",
+                                  "futex_wakes",   "deque_lines",   "join_lines",    "stacks_lines",
+                                  "search_lines",  "others_lines",  "deque_failed",  "join_failed",
+                                  "stacks_failed", "search_failed", "others_failed"};
 using totals = std::array<std::uint64_t, names.size()>;
 
 // For any thread, also before constructors of static variables have run.
 void note(event what, std::uint64_t times = 1) noexcept;
-void note_read(const void* at) noexcept;
-void note_write(const void* at) noexcept;
+// These say in which source file the access stands.
+void note_read(const void* at, const char* file) noexcept;
+void note_write(const void* at, const char* file) noexcept;
+void note_failed(const void* at, const char* file) noexcept; // a swap, after its note_write
+
+// What the program knows of an access: the part, if it stands in a file of all parts, such as that
+// of the spin lock; and whether the calling thread searches. Set once, before the first fork.
+struct told_parts {
+  part (*at_address)(const void* at) noexcept;
+  bool (*searches)() noexcept;
+};
+void tell_parts(const told_parts* known) noexcept;
 
 // The sum over all threads since the program began.
 totals so_far() noexcept;

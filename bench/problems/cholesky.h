@@ -161,6 +161,9 @@ public:
                          : chosen == size::quick ? random_matrix(2'000, 20'000)
                                                  : random_matrix(4'000, 40'000)) {}
 
+  // Of another order; as there, ten nonzeros a row.
+  cholesky_problem(size, long order) : cholesky_problem(of_order(order)) {}
+
   // A matrix read from a file.
   explicit cholesky_problem(const std::string& path) : cholesky_problem(read_matrix_market(path)) {
     path_ = path;
@@ -213,6 +216,12 @@ protected:
 
   explicit cholesky_problem(symmetric_matrix matrix)
       : matrix_(std::move(matrix)), pattern_(matrix_, tile_side) {}
+
+  static symmetric_matrix of_order(long order) {
+    if (order < 16 || order > 4'000)
+      throw std::invalid_argument("cholesky accepts --n 16 to 4000, the order of the matrix");
+    return random_matrix(static_cast<std::int32_t>(order), 10 * static_cast<std::size_t>(order));
+  }
 
   // `nonzeros` of them in the lower triangle, at random places off the diagonal and on all of it.
   // The diagonal exceeds the sum of the others in its row by a hundredth; those are negative.

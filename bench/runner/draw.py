@@ -10,6 +10,7 @@ from runner.programs import OWN_RUNTIMES, RUNTIMES, base, in_order, policy, with
 COLOURS = {
     "serial": "#444444", "serial_call": "#999999", "profile": "#bbbbbb",
     "nopal": "#1b7f3b", "nopal-counted": "#2e5339",
+    "nopal-nowa-counted": "#8e44ad", "nopal-fibril-counted": "#b5651d",
     "nopal-ivars": "#1f5fa8", "nopal-gang": "#17a2a2",
     "nopal-before": "#c0c0c0", "nopal-again": "#e0e0e0",
     "process": "#1f5fa8", "process-openmpi": "#c23b22", "process-mpich": "#d4a017",

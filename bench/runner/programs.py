@@ -15,7 +15,7 @@ SIZES = ["test", "quick", "paper"]
 SERIAL_RUNTIMES = ["serial", "serial_call", "profile"]
 PRESETS = ["nopal", "nopal-nowa", "nopal-nowa-the", "nopal-fibril",
            "nopal-cilkplus"]
-COUNTED = "nopal-counted"
+COUNTED = ["nopal-counted", "nopal-nowa-counted", "nopal-fibril-counted"]
 IVARS, GANG = "nopal-ivars", "nopal-gang"
 # After rows of cilk-m-pact10, Figure 2.
 HEAP_FRAMES = "heap-frames"
@@ -39,7 +39,7 @@ PROCESSES = [PROCESS, *OF_PAPER, *LAUNCHED, *OVER_TCP, *BY_MESSAGES, *ON_HOSTS]
 ITOYORI = "itoyori"
 # These run programs that call themselves otherwise.
 CALLED = {BEFORE: "nopal", AGAIN: "nopal"}
-OWN_RUNTIMES = [*SERIAL_RUNTIMES, *PRESETS, COUNTED, IVARS, GANG, MAPPED, AT_PAGES, *STRATEGIES,
+OWN_RUNTIMES = [*SERIAL_RUNTIMES, *PRESETS, *COUNTED, IVARS, GANG, MAPPED, AT_PAGES, *STRATEGIES,
                 CHILD_STEALING, *CALLED, *PROCESSES]
 # They have none but the four programs of the public board of runtimes.
 BOARD = ["board-tbb", "board-libfork", "board-taskflow", "board-toomanycooks"]
@@ -48,11 +48,13 @@ RUNTIMES = {
     "serial_call": "the elision with every fork left a call, baseline of the cost of a fork",
     "profile": "the elision that tells its fork depth and its stack pages",
     "nopal": "Nopal, the stack is the deque",
-    "nopal-counted": "Nopal, its atomics count; it runs nothing but what the study idle asks",
     "nopal-nowa": "Nopal with the parts of Nowa: Chase-Lev deque, wait-free join",
     "nopal-nowa-the": "Nopal with the parts of Nowa's other variant: THE deque, wait-free join",
     "nopal-fibril": "Nopal with the parts of Fibril: THE deque, locked join, unmaps",
     "nopal-cilkplus": "Nopal with the parts of Cilk Plus: THE deque, locked join, few stacks",
+    "nopal-counted": "Nopal, its atomics count",
+    "nopal-nowa-counted": "nopal-nowa, its atomics count",
+    "nopal-fibril-counted": "nopal-fibril, its atomics count",
     MAPPED: "Nopal on workers that each see one linear stack (nopal/mapped)",
     AT_PAGES: "the same, and each child begins at a page's boundary",
     HEAP_FRAMES: "frames on the heap as in Cilk-5: THE deque, two clones of each function",
@@ -100,7 +102,7 @@ RUNTIMES = {
     ITOYORI: "Itoyori on processes that MPICH begins, by path",
 }
 # What a comparison of everything leaves out: they answer questions that only a study asks.
-NOT_IN_ALL = ["profile", COUNTED, IVARS, GANG, MAPPED, AT_PAGES, *STRATEGIES, CHILD_STEALING,
+NOT_IN_ALL = ["profile", *COUNTED, IVARS, GANG, MAPPED, AT_PAGES, *STRATEGIES, CHILD_STEALING,
               *CALLED, *PROCESSES, "boost", "go", "tokio", "openmp-gcc-untied",
               "openmp-llvm-untied", ITOYORI,
               "nowa-own", "fibril-own", "nopal-c-nowa", "nopal-c-fibril", *BOARD]

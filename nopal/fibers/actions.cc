@@ -232,8 +232,9 @@ signal instances::instance::answer(vproc::action* asked, signal given) {
   auto* const self = static_cast<instance*>(asked);
   instances& all = self->all;
   vproc::computation* const computation = all.computation_;
-  const auto yield = [self] {
-    vproc::give_back_units(self->host);
+  vproc::vproc* const host = self->host; // an idle instance may be started elsewhere at once
+  const auto yield = [self, host] {
+    vproc::give_back_units(host);
     prepare(self, true);
     return signal::preempt(&self->start);
   };
@@ -242,18 +243,18 @@ signal instances::instance::answer(vproc::action* asked, signal given) {
     const bool own =
         context != nullptr && context->computation == computation && context->pinned == nullptr;
     if (own)
-      all.keep(given.strand, self->host->number);
+      all.keep(given.strand, host->number);
     else
       vproc::make_ready(given.strand);
     return yield();
   }
-  if (std::exchange(self->host->turn_over, false)) // others outside wait longer than a tick
+  if (std::exchange(host->turn_over, false)) // others outside wait longer than a tick
     return yield();
   const bool may_steal = self->may_steal; // it has yielded, and may steal this time
   fiber* const next = all.next_for(self);
   if (next != nullptr) {
     self->may_steal = false; // it yields again before its next steal
-    self->host->units.hold(computation, self);
+    host->units.hold(computation, self);
     push(self); // before the fiber is entered, whose signal it gets
     return signal::enter(next);
   }
@@ -263,7 +264,7 @@ signal instances::instance::answer(vproc::action* asked, signal given) {
       return yield();
     all.become_idle(self);
   }
-  vproc::give_back_units(self->host);
+  vproc::give_back_units(host);
   end_fiber(computation); // last: the computation, and this instance, may end
   return signal::stop();
 }

@@ -61,17 +61,18 @@ struct slot_range : slots {
   std::size_t stack_bytes = 0;
   std::size_t capacity = 0;
   base::free_list pool;
+  base::growing links; // the pool's
 
   // Before use. False: the tables' addresses are refused.
   bool open(const slots& layout, std::size_t count, std::size_t bytes_of_stack) noexcept {
-    if (!links_.open(count * sizeof(base::free_list::link)) || !usable_.open(count))
+    if (!links.open(count * sizeof(base::free_list::link)) || !usable_.open(count))
       return false;
     if (base::this_fiber() != nullptr)
       fibers_ = static_cast<void**>(base::map_zeroed(count * sizeof(void*)));
     static_cast<slots&>(*this) = layout;
     stack_bytes = bytes_of_stack;
     capacity = count;
-    pool.open(links_.start(), sizeof(base::free_list::link));
+    pool.open(links.start(), sizeof(base::free_list::link));
     return true;
   }
 
@@ -80,7 +81,7 @@ struct slot_range : slots {
 
   // Before set_usable. False: there is no memory for the tables.
   bool reach(std::uint32_t number) noexcept {
-    return links_.reach((number + 1) * sizeof(base::free_list::link)) && usable_.reach(number + 1);
+    return links.reach((number + 1) * sizeof(base::free_list::link)) && usable_.reach(number + 1);
   }
   // The stack has its memory.
   void set_usable(std::uint32_t number) noexcept {
@@ -111,7 +112,6 @@ private:
     return static_cast<base::atomic<unsigned char>*>(usable_.start())[number];
   }
 
-  base::growing links_;
   base::growing usable_;
   void** fibers_ = nullptr;
 };

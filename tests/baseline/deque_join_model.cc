@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Models of the joins under the deques whose forks are public at once: one strand goes on after a
-// join, once, and sees what all others wrote.
+// join, once, and sees what all others wrote; and leaves are busy at each state.
 //
 // The calls and their order are those of sched/steal.cc: a thief counts its steal under the deque's
 // lock, by Offer::taken, or later, as the main path, whichever the join asks for.
@@ -97,13 +97,62 @@ struct no_bounds {
 template <class Join> using the_deque = deque::the<record_of<Join>, no_bounds>;
 template <class Join> using chase_lev_deque = deque::chase_lev<record_of<Join>, no_bounds, 1>;
 
+// Busy leaves (fibril-spaa16, section 2): at each state a worker executes every extant leaf of the
+// invocation tree: each child that has begun and not ended, and the frame while it has no such
+// child. The model's own notes: what each thread executes.
+template <int Children, int Threads> class leaves {
+public:
+  static constexpr int frame = Children;
+  static constexpr int nothing = Children + 1;
+
+  leaves() noexcept {
+    for (int& each : executes_)
+      each = nothing;
+    executes_[0] = frame; // the frame exists from the beginning
+  }
+  // The thread executes this from now on: a child, which begins, the frame, or nothing.
+  void execute(unsigned thread, int what) noexcept {
+    executes_[thread] = what;
+    check(over_ || (extant() ? each_child_is_executed() : is_executed(frame)),
+          "nobody executes a leaf");
+  }
+  // Before the thread that executes it does something else.
+  void begin(int child) noexcept { extant_[child] = true; }
+  void end(int child) noexcept { extant_[child] = false; }
+  void end_all() noexcept { over_ = true; }
+
+private:
+  bool extant() const noexcept {
+    bool any = false;
+    for (const bool each : extant_)
+      any |= each;
+    return any;
+  }
+  bool is_executed(int what) const noexcept {
+    bool any = false;
+    for (const int each : executes_)
+      any |= each == what;
+    return any;
+  }
+  bool each_child_is_executed() const noexcept {
+    bool all = true;
+    for (int child = 0; child < Children; ++child)
+      all &= !extant_[child] || is_executed(child);
+    return all;
+  }
+
+  int executes_[Threads];
+  bool extant_[Children]{};
+  bool over_ = false;
+};
+
 // A scope with `Children` children, joined `Rounds` times by threads that each have a deque. The
 // thread that runs the main path publishes it and runs the child; a thread that steals it runs the
 // main path from then on.
 template <template <class> class DequeOf, class Join, int Children, int Rounds, int Threads,
-          bool MustFail = false>
+          bool MustFail = false, bool Buried = false>
 struct scope_under
-    : scenario<scope_under<DequeOf, Join, Children, Rounds, Threads, MustFail>, Threads> {
+    : scenario<scope_under<DequeOf, Join, Children, Rounds, Threads, MustFail, Buried>, Threads> {
   static constexpr bool must_fail = MustFail;
   static constexpr stack::stack_id some_stack = 1;
 
@@ -113,9 +162,12 @@ struct scope_under
   record_of<Join> records[Children];
   base::handed_over<int> results[Children];
   base::atomic<bool> over{false};
+  base::atomic<int> buried_under{-1}; // the thread that left the main path at the join
+  base::atomic<bool> ready{false};    // and whether all children have ended since
   int group = 0;
 
   // The model's own notes.
+  leaves<Children, Threads> busy;
   int round = 0;
   int joins = 0;
   bool joined[Rounds]{};
@@ -135,10 +187,14 @@ struct scope_under
       const unsigned victim = (self + 1 + rl::rand(Threads - 1)) % Threads;
       entry<record_of<Join>> taken{};
       if (deques[victim].steal(nullptr, taken) == outcome::got) {
+        busy.execute(self, busy.frame);
         if constexpr (!counts_under_deque_lock<Join>)
           taken.frame->join.count_steal();
         deques[self].adopt(some_stack, 0, &group);
         main_path(self, taken.frame->child + 1);
+      } else if (Buried && dig_up(self)) {
+        if (go_on(self))
+          main_path(self, 0);
       } else {
         base::spin_pause();
       }
@@ -153,6 +209,25 @@ struct scope_under
       deques[self].publish(&of, &group);
   }
 
+  // A join as on one linear stack: the thread that left the main path alone can go on with it, and
+  // only when it comes back to it.
+  bool dig_up(unsigned self) noexcept {
+    if (buried_under.load(base::relaxed) != static_cast<int>(self) || !ready.load(base::acquire))
+      return false;
+    ready.store(false, base::relaxed);
+    buried_under.store(-1, base::relaxed);
+    busy.execute(self, busy.frame);
+    return true;
+  }
+  // Whether the thread that was last goes on with the main path itself.
+  bool is_last(bool last) noexcept {
+    if (Buried && last && buried_under.load(base::relaxed) >= 0) {
+      ready.store(true, base::release);
+      return false;
+    }
+    return last;
+  }
+
   void leave(unsigned self) noexcept { deques[self].adopt(stack::no_stack, 0, nullptr); }
 
   // Runs the main path from the fork of `child` on; returns when this thread has left it.
@@ -161,14 +236,22 @@ struct scope_under
       const int now = round;
       record_of<Join>& of = records[child];
       frame.child = child;
+      busy.begin(child);
+      busy.execute(self, child);
       open(self, of);
       results[child] = now + 1;
-      if (deques[self].pop_newest() || deques[self].take_back(&of))
+      if (deques[self].pop_newest() || deques[self].take_back(&of)) {
+        busy.end(child);
+        busy.execute(self, busy.frame);
         continue; // not detached: the same strand goes on
+      }
       leave(self);
       if (rl::rand(2) == 0)
         frame.join.last_child(); // a hint
-      if (!frame.join.child_finished())
+      const bool last = is_last(frame.join.child_finished());
+      busy.end(child);
+      busy.execute(self, last ? busy.frame : busy.nothing);
+      if (!last)
         return;
       if (!go_on(self))
         return;
@@ -177,7 +260,11 @@ struct scope_under
     frame.locals = round + 1;
     if (frame.join.steals() != 0) {
       leave(self);
-      if (!frame.join.arrive())
+      if (Buried)
+        buried_under.store(static_cast<int>(self), base::relaxed);
+      const bool last = frame.join.arrive();
+      busy.execute(self, last ? busy.frame : busy.nothing);
+      if (!last)
         return;
     }
     if (go_on(self))
@@ -199,6 +286,7 @@ struct scope_under
     ++joins;
     if (++round < Rounds)
       return true;
+    busy.end_all();
     over.store(true, base::relaxed);
     return false;
   }
@@ -230,6 +318,9 @@ int main(int argc, char** argv) {
   run_join_models<the_deque, counted_late<join::locked>>(models);
   models.section("the paper's count under the");
   run_join_models<the_deque, strand_count>(models);
+  models.section("wait_free under chase_lev, the main path buried");
+  models.random<scope_under<chase_lev_deque, join::wait_free, 2, 1, 3, true, true>>(
+      "two children, three threads");
   models.section("the paper's count under the, counted late");
   models.bounded<scope_under<the_deque, counted_late<strand_count>, 1, 1, 2, true>>(
       "one child, two threads", 2);

@@ -103,6 +103,7 @@ TEST(counted_atomics, two_words_of_one_line_are_one_line) {
 TEST(counted_atomics, hand_offs_of_two_threads_are_counted_exactly) {
   constexpr unsigned turns = 100;
   two_words line;
+  line.first.store(0, relaxed); // whatever lay there before was another thread's, perhaps
   std::mutex lock;
   std::condition_variable changed;
   unsigned turn = 0;
@@ -137,6 +138,50 @@ TEST(counted_atomics, a_failed_exchange_takes_the_line_too) {
   });
   EXPECT_EQ(count_of(counts, event::rmws), 1u);
   EXPECT_EQ(moves(counts), (moved{1, 1, 0}));
+}
+
+TEST(counted_atomics, a_line_is_counted_for_its_part) {
+  alignas(64) std::uint64_t words[3][8]{};
+  static const void* pools = nullptr;
+  static bool searching = false;
+  pools = words[2];
+  static constexpr told_parts known{
+      [](const void* at) noexcept { return at == pools ? part::stacks : part::others; },
+      []() noexcept { return searching; }};
+  tell_parts(&known);
+  const auto write_all = [&] {
+    note_write(words[0], "x/nopal/deque/limit.h");
+    note_write(words[1], "x/nopal/join/wait_free.h");
+    note_write(words[2], "x/nopal/base/free_list.h");
+    note_failed(words[2], "x/nopal/base/free_list.h");
+  };
+  write_all();
+  const totals counts = counts_of([&] { in_another_thread(write_all); });
+  EXPECT_EQ(count_of(counts, event::deque_lines), 1u);
+  EXPECT_EQ(count_of(counts, event::join_lines), 1u);
+  EXPECT_EQ(count_of(counts, event::stacks_lines), 1u);
+  EXPECT_EQ(count_of(counts, event::others_lines), 0u);
+  EXPECT_EQ(count_of(counts, event::stacks_failed), 1u);
+  EXPECT_EQ(count_of(counts, event::deque_failed), 0u);
+  const totals read = counts_of([&] { note_read(words[0], "x/nopal/stack/marks.cc"); });
+  EXPECT_EQ(count_of(read, event::deque_lines), 1u) << "marks are the deque's";
+  searching = true;
+  const totals sought = counts_of([&] { in_another_thread(write_all); });
+  searching = false;
+  EXPECT_EQ(count_of(sought, event::deque_lines), 0u);
+  EXPECT_EQ(count_of(sought, event::search_lines), 1u) << "of deques";
+  EXPECT_EQ(count_of(sought, event::join_lines), 1u);
+  write_all(); // what lies there next is this thread's
+}
+
+TEST(counted_atomics, a_swap_that_fails_is_counted_as_such) {
+  two_words line;
+  const totals counts = counts_of([&] {
+    std::uint64_t expected = 7;
+    EXPECT_FALSE(line.first.compare_exchange_weak(expected, 8, relaxed, relaxed));
+    EXPECT_TRUE(line.first.compare_exchange_weak(expected, 8, relaxed, relaxed));
+  });
+  EXPECT_EQ(count_of(counts, event::others_failed), 1u);
 }
 
 TEST(counted_atomics, a_spin_lock_counts_when_it_is_taken) {

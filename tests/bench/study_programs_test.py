@@ -47,7 +47,7 @@ class StudyPrograms(unittest.TestCase):
 
     def test_each_runtime_of_ours_has_them(self):
         for runtime in BUILT:
-            if runtime in ("nopal-counted", "nopal-ivars", "nopal-gang"):
+            if runtime in ("nopal-ivars", "nopal-gang") or runtime.endswith("-counted"):
                 continue  # they have what one study wants of them
             if runtime.startswith("nopal") or runtime in ("serial", "profile"):
                 for problem in STUDIED[:-2]:
@@ -93,6 +93,28 @@ class StudyPrograms(unittest.TestCase):
             self.assertGreaterEqual(bursts["end.futex_waits"], 4 * number)
             self.assertGreaterEqual(bursts["end.barriers"], 4 * number)
             self.assertGreaterEqual(bursts["start.steals"], 4 * number)
+
+    def test_what_steals_take_from_others_is_told_by_part(self):
+        """Each count of the parts is one of all, but for those that threads are just adding."""
+        for runtime in BUILT:
+            if not runtime.endswith("-counted"):
+                continue
+            for problem in ("fib", "cholesky", "lu_tiny"):
+                told = self.line(problem, runtime, "--workers", 4)["told"]
+                lines = [told[f"{part}_lines"]
+                         for part in ("deque", "join", "stacks", "search", "others")]
+                self.assertAlmostEqual(sum(lines), told["remote_reads"] + told["remote_writes"],
+                                       delta=2 * 4)
+                self.assertEqual(told["unknown_lines"], 0)
+                self.assertGreater(told["deque_lines"], 0, (problem, runtime))
+                if told["steals"] > 100:
+                    self.assertGreater(min(lines), 0, (problem, runtime))
+
+    def test_calls_that_unmap_are_measured(self):
+        cases = json.loads(start("unmapping", 200).stdout)["cases"]
+        self.assertEqual([c["case"] for c in cases[:3]], ["beside", "madvise", "mmap"])
+        for case in cases:
+            self.assertGreater(case["ns"], 0)
 
     def test_what_is_cancelled_stops(self):
         for runtime, about in BUILT.items():
@@ -142,13 +164,16 @@ class StudyPrograms(unittest.TestCase):
                 ("side_by_side-serial", ["--n", 5000], "accepted are --n 1 to"),
                 ("arms-nopal", ["--n", 2], "arms needs --n 3 to 64"),
                 ("regions-nopal", ["--n", 3], "is 1 (free) or 2 (affine)"),
-                ("lu_tiny-serial", ["--n", 3], "accepted are --size"),
+                ("alternating-serial", ["--m", 3], "accepted are --size"),
+                ("lu_tiny-serial", ["--n", 3], "powers of two, --n 4 to 1024"),
+                ("cholesky-serial", ["--n", 3], "accepts --n 16 to 4000"),
                 ("uts-serial_call", ["--n", 7], "accepted are --n 1 to 5, 6, 8, 10, 12"),
                 ("btc2-serial_call", ["--n", 31], "accepted are --n 1 to 30"),
                 ("latency-process", ["--workers", 1], "accepted is --workers 2"),
                 ("cancelling-nopal", ["--n", 7], "accepted are 1 (fib), 2 (cancel), 3 (answer)"),
                 ("breakdown-nopal", ["--n", 912], "names no part; accepted are 0 to 8 and 10 to"),
                 ("idle-nopal", ["--n", 4], "accepted are 1 (serial), 2 (forks) and 3 (bursts)"),
+                ("unmapping", ["3"], "accepted is one number of calls, from 20"),
                 ("known_span_cases", ["--size", "huge"], "accepted are test, quick and paper"),
                 ("known_span_cases", ["--frobnicate"], "accepted is --size")):
             done = start(program, *words)

@@ -7,14 +7,12 @@ can count it. The library nopal-counted gives each thread a cache of its own and
 per steal grows with the number of workers, it limits how many workers a program can have.
 """
 
-import math
-import statistics
-
 from runner import checks as checking
 from runner import draw, study_text
 from runner.rounds import NotMeasured, value
 from runner.studies import Figure, Table
-from runner.studies._common import every, told
+from runner.studies._common import every
+from runner.studies._series import GROWS, Series, over
 
 ABOUT = "what idle workers cost: barriers, lines and locks per steal and per second, 2 to 256"
 PROBLEMS = ["idle"]
@@ -22,11 +20,6 @@ ROUNDS = 5
 SIZE = "quick"
 OURS, COUNTED = "nopal", "nopal-counted"
 SERIAL, FORKS, BURSTS = "idle@1", "idle@2", "idle@3"
-# A count grows if it is at least proportional to this power of the number of workers.
-GROWS = 0.25
-# The power is that of the larger half of the numbers of workers: where they are few, what a steal
-# needs in any case hides what grows. It takes so many with a count above zero.
-POINTS_MIN = 3
 COUNTS = {"remote_writes": "remote lines written", "copies_lost": "copies lost by that",
           "remote_reads": "remote lines read", "rmws": "read-modify-writes",
           "fences": "full fences", "spin_locks": "spin locks taken", "mutexes": "mutexes locked",
@@ -50,53 +43,6 @@ def configurations(wish):
     return every([SERIAL, FORKS, BURSTS], [OURS, COUNTED], counts)
 
 
-def over(rounds, problem, runtime, count, names):
-    """One of these numbers over the other, of each round in which the other is not zero."""
-    above, below = (told(rounds, problem, runtime, count, name) for name in names)
-    known = {r: above[r] / below[r] for r in above if below[r] > 0}
-    if not known:
-        raise NotMeasured(f"{problem} of {runtime} had no {names[1]}, -t {count}")
-    return known
-
-
-def larger_half(counts):
-    return counts[-max(POINTS_MIN, (len(counts) + 1) // 2):]
-
-
-class Series:
-    """A count against the number of workers: what it is counted in, and what it is divided by."""
-
-    def __init__(self, title, problem, name, by):
-        self.title = title
-        self.problem = problem
-        self.name = name
-        self.by = by
-
-    def column(self, rounds, count, what, runtime=COUNTED):
-        return over(rounds, self.problem, runtime, count, (self.name(what), self.by))
-
-    def exponents(self, rounds, counts, what):
-        """The slope of the logarithms, round by round; 0 where nothing is counted at all."""
-        columns = {}
-        for count in larger_half(counts):
-            try:
-                columns[count] = self.column(rounds, count, what)
-            except NotMeasured:
-                continue
-        found = []
-        for number in sorted(set().union(*columns.values())):
-            points = [(count, column[number]) for count, column in columns.items()
-                      if number in column]
-            if len(points) >= POINTS_MIN and not any(y for _, y in points):
-                found.append(0.0)
-            points = [(math.log(x), math.log(y)) for x, y in points if y > 0]
-            if len(points) >= POINTS_MIN:
-                found.append(statistics.linear_regression(*zip(*points)).slope)
-        if not found:
-            raise NotMeasured(f"needs {POINTS_MIN} numbers of workers with {COUNTS[what]}")
-        return found
-
-
 PER_STEAL = Series("one strand that forks, per steal", FORKS, lambda what: what, "steals")
 PER_SECOND = Series("one strand that forks, per second", FORKS, lambda what: what, "seconds")
 START = Series("start of a burst, per steal", BURSTS, lambda what: f"start.{what}", "start.steals")
@@ -108,8 +54,8 @@ JUDGED_SERIES = [PER_STEAL, START, END]
 
 def asleep_counts(rounds, counts):
     """All that sleepers did together, in the rounds of any number of workers."""
-    found = [sum(ASLEEP.column(rounds, count, what)[number] for what in COUNTS)
-             for count in counts for number in ASLEEP.column(rounds, count, "rmws")]
+    found = [sum(ASLEEP.column(rounds, COUNTED, count, what)[number] for what in COUNTS)
+             for count in counts for number in ASLEEP.column(rounds, COUNTED, count, "rmws")]
     if not found:
         raise NotMeasured(f"needs {SERIAL} on {COUNTED}")
     return found
@@ -127,7 +73,7 @@ def checks(result):
         for what in JUDGED:
             listed.append((f"{series.title}: {COUNTS[what]}, exponent of the number of workers",
                            "<=", GROWS, lambda rounds, s=series, w=what:
-                           s.exponents(rounds, counts, w)))
+                           s.exponents(rounds, COUNTED, counts, w)))
     return checking.evaluate(result.measurement, listed)
 
 
@@ -135,7 +81,7 @@ def sentences(result):
     """Which of the judged counts grow, for each series."""
     said = []
     for series in JUDGED_SERIES:
-        known = {what: value(series.exponents, result.rounds, counts_of(result), what)
+        known = {what: value(series.exponents, result.rounds, COUNTED, counts_of(result), what)
                  for what in JUDGED}
         growing = [f"{COUNTS[what]} (exponent {exponent.median:.2f})"
                    for what, exponent in known.items() if exponent and exponent.median > GROWS]
@@ -149,11 +95,14 @@ def sentences(result):
     return said
 
 
+def of_rounds(result, series, count, what):
+    return value(lambda r: list(series.column(r, COUNTED, count, what).values()), result.rounds)
+
+
 def series_table(result, series, note=""):
-    rows = [[count, *(value(lambda r, n=count, w=what: list(series.column(r, n, w).values()),
-                            result.rounds) for what in COUNTS)]
+    rows = [[count, *(of_rounds(result, series, count, what) for what in COUNTS)]
             for count in counts_of(result)]
-    exponents = [value(series.exponents, result.rounds, counts_of(result), what)
+    exponents = [value(series.exponents, result.rounds, COUNTED, counts_of(result), what)
                  for what in COUNTS]
     return Table(series.title[:1].upper() + series.title[1:], ["workers", *COUNTS.values()],
                  [*rows, ["exponent", *exponents]], note)
@@ -223,8 +172,7 @@ def draw_series(ax, result, series):
     for what, colour in zip(JUDGED, LINES):
         points = {}
         for count in counts_of(result):
-            known = value(lambda r, n=count, w=what: list(series.column(r, n, w).values()),
-                          result.rounds)
+            known = of_rounds(result, series, count, what)
             if known and known.median > 0:
                 points[count] = known.median
         if points:
