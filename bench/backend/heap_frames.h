@@ -5,10 +5,12 @@
 
 #include "bench/backend/elision.h"
 #include "bench/baseline/heap_frames.h"
+#include "bench/grown_heap.h"
 #include "bench/harness.h"
 
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <string>
@@ -26,6 +28,7 @@ public:
       workers_.emplace_back(workers_);
     for (unsigned i = 1; i < workers; ++i)
       threads_.emplace_back([this, &self = workers_[i]] {
+        std::free(std::malloc(1)); // the C library's pages for a thread are of its start
         self.stack.run([this, &self] { self.work([this] { return ends_.load(); }); });
       });
     first = &workers_.front();
@@ -42,22 +45,32 @@ public:
 
   counters read_counters() const {
     counters known;
-    known.steals = known.suspensions = known.stack_pages = 0;
+    known.steals = known.suspensions = 0;
     for (const heap_frames::worker& each : workers_) {
       *known.steals += each.steals();
       *known.suspensions += each.suspensions();
-      *known.stack_pages += each.stack.pages();
     }
+    known.stack_pages = stack_pages();
+    heap_.note(anonymous_pages(), *known.stack_pages);
     known.stacks = workers_.size();
     return known;
   }
   std::map<std::string, double> told() const {
-    return {{"heap_pages", static_cast<double>(heap_frames::heap::pages())}};
+    return {{"heap_pages", heap_.pages()},
+            {"frame_pages", static_cast<double>(heap_frames::heap::pages())}};
   }
 
   static inline heap_frames::worker* first = nullptr; // the one that a program begins on
 
 private:
+  std::uint64_t stack_pages() const {
+    std::uint64_t sum = 0;
+    for (const heap_frames::worker& each : workers_)
+      sum += each.stack.pages();
+    return sum;
+  }
+
+  mutable grown_heap heap_;
   std::deque<heap_frames::worker> workers_;
   std::atomic<bool> ends_ = false;
   std::vector<std::thread> threads_;

@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: MIT
 // Nopal on workers that are processes, each with one linear stack: the library that programs are
-// linked with makes them so. This tells besides how often views changed, and in how many calls.
+// linked with makes them so. This tells besides how often views changed, and in how many calls, and
+// what the heap has grown by.
 #pragma once
 
+#include <nopal/mapped/memory.h>
 #include <nopal/stack/view.h>
 
 #include "bench/backend/nopal_forks.h"
 #include "bench/backend/nopal_runtime.h"
+#include "bench/grown_heap.h"
 
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
 #include <map>
 #include <string>
+#include <string_view>
+#include <thread>
+#include <utility>
 
 #define BENCH_TASK static
 
@@ -17,16 +29,77 @@ namespace bench {
 
 class runtime : public nopal_runtime {
 public:
-  using nopal_runtime::nopal_runtime;
-  template <class F> void run(F f) { f(); }
+  explicit runtime(unsigned workers) : nopal_runtime(workers), workers_(workers) {}
+  template <class F> void run(F f) {
+    if (!std::exchange(begun_, true)) {
+      begin_all();
+      begin_sampling();
+    }
+    f();
+  }
+  ~runtime() {
+    ends_ = true;
+    if (sampler_.joinable())
+      sampler_.join();
+  }
+  counters read_counters() const {
+    counters known = nopal_runtime::read_counters();
+    heap_.note(all_pages(), *known.stack_pages);
+    known.stack_pages = std::max(*known.stack_pages, most_.load());
+    return known;
+  }
 
   // All since the program began, of all processes.
   std::map<std::string, double> told() const {
     const auto views = nopal::stack::view::counted();
     return {{"view_shows", static_cast<double>(views.shows)},
             {"view_maps", static_cast<double>(views.maps)},
-            {"view_steals", static_cast<double>(nopal::stats().steals)}};
+            {"view_steals", static_cast<double>(nopal::stats().steals)},
+            {"heap_pages", heap_.pages()}};
   }
+
+private:
+  // Each worker runs a strand: a process takes longer to begin than a thread does, and memory.
+  void begin_all() const {
+    std::atomic<unsigned> arrived = 0;
+    const auto arrive = [this, &arrived] {
+      for (arrived += 1; arrived < workers_;)
+        std::this_thread::yield();
+    };
+    nopal::scope s;
+    for (unsigned i = 1; i < workers_; ++i)
+      s.fork(arrive);
+    arrive();
+    s.join();
+  }
+  // Empty stacks give their pages back, so the most pages are found by looking each half a
+  // millisecond. Only where the budget is unlimited: such runs are for counts, not for times.
+  void begin_sampling() {
+    const char* const budget = std::getenv("NOPAL_STACK_BUDGET");
+    if (budget == nullptr || std::string_view(budget) != "unlimited")
+      return;
+    sampler_ = std::thread([this] {
+      while (!ends_) {
+        most_ = std::max(most_.load(), nopal::stats().stack_pages);
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
+      }
+    });
+  }
+  // Of the file behind all shared memory, stacks too. Each process has a few of its own
+  // besides, from its start.
+  static std::uint64_t all_pages() {
+    struct stat file{};
+    return fstat(nopal::mapped::memory_file, &file) == 0
+               ? static_cast<std::uint64_t>(file.st_blocks) / 8
+               : anonymous_pages();
+  }
+
+  unsigned workers_;
+  bool begun_ = false;
+  mutable grown_heap heap_;
+  std::atomic<bool> ends_ = false;
+  std::atomic<std::uint64_t> most_ = 0;
+  std::thread sampler_;
 };
 
 } // namespace bench

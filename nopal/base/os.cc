@@ -95,9 +95,12 @@ bool forbid(void* at, std::size_t bytes) noexcept { return mprotect(at, bytes, P
 
 #if !defined(MADV_GUARD_INSTALL) // in the headers of newer C libraries
 #define MADV_GUARD_INSTALL 102
+#define MADV_GUARD_REMOVE 103
 #endif
 
 bool install_guard(void* at, std::size_t bytes) noexcept {
+  if (shared != nullptr)
+    return shared->install_guard(reinterpret_cast<std::uintptr_t>(at), bytes);
   return madvise(at, bytes, MADV_GUARD_INSTALL) == 0;
 }
 
@@ -106,6 +109,8 @@ bool has_guard_regions() noexcept {
   if (probe != nullptr)
     munlock(probe, page_size()); // in case that all memory is locked
   const bool there = probe != nullptr && install_guard(probe, page_size());
+  if (there)
+    madvise(probe, page_size(), MADV_GUARD_REMOVE); // shared memory may come back
   if (probe != nullptr)
     munmap(probe, page_size());
   return there;

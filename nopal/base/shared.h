@@ -21,6 +21,8 @@ struct sharing {
   // page tables filled. False: the kernel refuses; errno says why.
   bool (*map_again)(std::uintptr_t shared, std::uintptr_t at, std::size_t bytes,
                     bool populate) noexcept;
+  // A guard region (os.h) of shared memory, in the calling process alone.
+  bool (*install_guard)(std::uintptr_t at, std::size_t bytes) noexcept;
   std::uintptr_t view_end;
   std::size_t view_room;
   // The signal with which the processes tell each other something: handled, but not the program's.

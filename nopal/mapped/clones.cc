@@ -1,29 +1,31 @@
 // SPDX-License-Identifier: MIT
 // A thread that becomes a process stays behind as that one's twin. Where it is a thread of another
 // process than the first, its twin is a thread that the first one makes.
-#include "nopal/mapped/clones.h"
+#include "nopal/mapped/calls.h"
 
+#include "nopal/base/atomic.h"
 #include "nopal/base/die.h"
 #include "nopal/base/shared.h"
-#include "nopal/mapped/actions.h"
 #include "nopal/mapped/log.h"
-#include "nopal/mapped/mappings.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/seats.h"
+#include "nopal/mapped/proc_maps.h"
 #include "nopal/mapped/sharing.h"
-#include "nopal/mapped/snapshot.h"
+#include "nopal/mapped/signals.h"
 #include "nopal/mapped/twin.h"
-#include "nopal/mapped/waiting.h"
 
 #include <csignal>
+#include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/rseq.h>
 #include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 namespace nopal::mapped {
 namespace {
@@ -70,6 +72,19 @@ void must_have_begun(long process) noexcept {
             -process);
 }
 
+// What the C library makes for a thread's stack is memory as other memory is (mappings.cc).
+void guard_own_stack() noexcept {
+  pthread_attr_t stack;
+  void* low = nullptr;
+  std::size_t bytes = 0, guard = 0;
+  if (pthread_getattr_np(pthread_self(), &stack) != 0)
+    return;
+  pthread_attr_getstack(&stack, &low, &bytes);
+  pthread_attr_getguardsize(&stack, &guard);
+  pthread_attr_destroy(&stack);
+  install_guard(reinterpret_cast<std::uintptr_t>(low) - guard, guard);
+}
+
 void become_twin(long process, void* partner) {
   must_have_begun(process);
   release_own_log();
@@ -103,12 +118,76 @@ void begin_process(member* self, twin* partner, int* thread_id) noexcept {
   mine.partner = partner;
   mine.thread_id_at = thread_id;
   mine.self = self;
-  take_seat(self, mine.pid);
+  self->pid.store(mine.pid, base::release);
   release_log(); // which its parent has taken
   raw(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
   const range view = view_range();
   raw(SYS_mmap, view.low, view.end - view.low, PROT_NONE,
       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+}
+
+// What a process that was made by fork() does before it goes on: it copies all that was shared into
+// a new file, which takes the old one's place in each mapping. The old one's holes stay holes.
+constinit base::atomic<std::uint32_t> copying{0};
+
+void copy_data(int to) noexcept {
+  const long end = static_cast<long>(layout::arena_bytes);
+  for (long data = 0; data < end;) {
+    data = raw(SYS_lseek, memory_file, data, SEEK_DATA);
+    if (data < 0)
+      return; // no more data
+    const long hole = raw(SYS_lseek, memory_file, data, SEEK_HOLE);
+    while (data < hole) {
+      const long done = raw(SYS_pwrite64, to, layout::arena + static_cast<std::uintptr_t>(data),
+                            hole - data, data);
+      if (done <= 0)
+        base::die("fork: the copy of the program's memory could not be made");
+      data += done;
+    }
+  }
+}
+
+void replace_mappings(int fresh) noexcept {
+  char buffer[96 << 10];
+  std::string_view text;
+  if (!read_mappings(buffer, sizeof buffer, text))
+    base::die("fork: the process has too many mappings");
+  for (mapping each{}; next_mapping(text, each);)
+    if (each.shared && each.name.starts_with("/memfd:nopal-mapped"))
+      raw(SYS_mmap, each.from, each.to - each.from, each.access,
+          MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fresh, each.offset);
+}
+
+// On a private stack: nothing that was shared is shared when this returns, and the process is the
+// first and only one of its program.
+void take_snapshot() noexcept {
+  const int fresh = new_memory_file(memory_name);
+  if (fresh < 0 || raw(SYS_ftruncate, fresh, layout::arena_bytes) != 0)
+    base::die("fork: no file for a copy of the program's memory");
+  copy_data(fresh);
+  copying.store(0, base::release); // in what is shared still
+  raw(SYS_futex, &copying, FUTEX_WAKE, 1);
+  replace_mappings(fresh);
+  copying.store(0, base::relaxed);
+  raw(SYS_dup3, fresh, memory_file, O_CLOEXEC); // whose number the filter protects
+  raw(SYS_close, fresh);
+  own_state& self = own();
+  const std::uint64_t applied = self.self->applied.load(base::relaxed);
+  for (unsigned i = 0; i < members_used.load(base::relaxed); ++i)
+    members[i].pid.store(0, base::relaxed), members[i].applying.store(false, base::relaxed);
+  members_used.store(1, base::relaxed);
+  self.pid = static_cast<int>(raw(SYS_getpid));
+  self.is_first = true;
+  self.self = &members[0];
+  self.partner = nullptr;
+  members[0].applied.store(applied, base::relaxed);
+  members[0].applying.store(true, base::relaxed); // as the log is held
+  members[0].pid.store(self.pid, base::release);
+}
+
+void wait_for_snapshot() noexcept {
+  while (copying.load(base::acquire) != 0)
+    raw(SYS_futex, &copying, FUTEX_WAIT, 1, nullptr);
 }
 
 } // namespace
@@ -124,14 +203,15 @@ void become_process() noexcept {
   if (!of_first) {
     wish wanted{fresh.partner};
     must_have_begun(in_first_process(make_twin, wanted));
-    add_dependent(own().partner);
+    own().partner->dependents.fetch_add(1, base::relaxed); // which makes this one, and dies with it
   }
   hold_log();
-  prepare_seat(fresh.self);
+  fresh.self->applied.store(own().self->applied.load(base::relaxed), base::relaxed);
   nopal_arch_part(kProcess | (of_first ? notice_signal : CLONE_PARENT), thread_id,
                   fresh.stack_top(of_first), of_first ? become_twin : vanish, fresh.partner);
   begin_process(fresh.self, fresh.partner, thread_id);
   before.restore();
+  guard_own_stack();
 }
 
 long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) noexcept {
@@ -139,7 +219,7 @@ long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) n
   const thread_state before;
   const bool of_first = own().is_first;
   hold_mappings();
-  begin_snapshot();
+  copying.store(1, base::relaxed);
   const long made = nopal_arch_fork_on((flags & kKept) | (of_first ? 0 : CLONE_PARENT),
                                        own_stack_top(), [](long process) {
                                          if (process == 0)
@@ -168,8 +248,7 @@ long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) n
 void end_thread(long code) noexcept {
   own_state& mine = own();
   if (!mine.is_first && raw(SYS_gettid) == mine.pid) {
-    const std::uint64_t everything = ~std::uint64_t{0}; // who joins the thread may free this stack
-    raw(SYS_rt_sigprocmask, SIG_SETMASK, &everything, nullptr, sizeof everything);
+    const masked undisturbed{all_signals}; // who joins the thread may free this stack
     nopal_arch_end_thread(mine.thread_id_at);
   }
   raw(SYS_exit, code);
@@ -188,7 +267,7 @@ void open_processes() noexcept {
   mine.pid = static_cast<int>(raw(SYS_getpid));
   mine.is_first = true;
   mine.self = &members[0];
-  take_seat(mine.self, mine.pid);
+  mine.self->pid.store(mine.pid, base::release);
 }
 
 } // namespace nopal::mapped

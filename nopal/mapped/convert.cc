@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Each private writable mapping is copied to a part of the arena, which then takes its place. In
 // between nothing may be written there: neither variables nor, while main's stack is copied, that.
-#include "nopal/mapped/convert.h"
+#include "nopal/mapped/before_main.h"
 
 #include "nopal/arch/arch.h"
 #include "nopal/base/die.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/piece_map.h"
 #include "nopal/mapped/proc_maps.h"
+#include "nopal/mapped/ranges.h"
 #include "nopal/mapped/sharing.h"
 
 #include <algorithm>
@@ -156,20 +156,17 @@ bool find_code(code& found) noexcept {
   return all.fits();
 }
 
-std::size_t convert_memory() noexcept {
-  std::size_t sum = 0;
+void convert_memory() noexcept {
   list all;
   for (mapping each{}; all.next(each);) {
     if (each.shared || (each.access & PROT_WRITE) == 0 || is_reserved(each.from) ||
         each.from > 0x7fff'ffff'ffff)
       continue;
-    sum += each.to - each.from;
     if (each.name == "[stack]")
       convert_stack(each);
     else
       convert(each);
   }
-  return sum;
 }
 
 } // namespace nopal::mapped

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // First the number is looked at, then the argument that decides, then the address. For numbers that
 // are let through whatever else is true, the kernel does not run the filter (since Linux 5.11).
-#include "nopal/mapped/filter.h"
+#include "nopal/mapped/before_main.h"
 
 #include "nopal/mapped/layout.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/process_calls.h"
 #include "nopal/mapped/refusals.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/traps.h"
@@ -14,11 +13,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <linux/filter.h>
-#include <linux/futex.h>
-#include <linux/membarrier.h>
 #include <linux/seccomp.h>
-#include <sched.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -117,13 +112,12 @@ private:
 };
 
 void decide_by_number(program& filter) noexcept {
-  filter.on(SYS_futex, 1, BPF_JSET, FUTEX_PRIVATE_FLAG, kTrap);
-  for (const std::uint32_t advice : {4u, 8u, 24u, 102u}) // DONTNEED, FREE, DONTNEED_LOCKED, guards
-    filter.on(SYS_madvise, 2, BPF_JEQ, advice, kTrap);
-  for (const int command :
-       {int{MEMBARRIER_CMD_PRIVATE_EXPEDITED}, int{MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED}})
-    filter.on(SYS_membarrier, 0, BPF_JEQ, static_cast<std::uint32_t>(command), kTrap);
-  filter.on(SYS_clone, 0, BPF_JSET, CLONE_THREAD, kTrap, true);
+  for (const auto& each : trapped_calls())
+    if (each.when.test == 0)
+      filter.on(each.number, kTrap);
+    else
+      filter.on(each.number, each.when.argument, each.when.test, each.when.value, kTrap,
+                each.when.unless);
   filter.on(SYS_clone3, error(ENOSYS)); // the C library uses clone, whose arguments are in sight
   filter.on(SYS_close, 0, BPF_JEQ, static_cast<std::uint32_t>(memory_file), error(EBADF));
   for (const int duplicate : {SYS_dup2, SYS_dup3})
@@ -133,10 +127,6 @@ void decide_by_number(program& filter) noexcept {
       filter.on(each.number, 0, BPF_JEQ, 0xffffffff, kTrap, true);
     else if (each.always)
       filter.on(each.number, kTrap);
-  for (const int number : trapped_calls())
-    filter.on(number, kTrap);
-  for (const int number : calls_of_process())
-    filter.on(number, kTrap);
   filter.end_numbers();
 }
 

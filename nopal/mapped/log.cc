@@ -11,10 +11,10 @@
 
 #include "nopal/arch/mapped.h"
 #include "nopal/base/spin_lock.h"
-#include "nopal/mapped/actions.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/ranges.h"
+#include "nopal/mapped/signals.h"
 
 #include <algorithm>
 #include <sys/mman.h>
@@ -107,7 +107,6 @@ bool some_are_behind(std::uint64_t target) noexcept {
 }
 
 bool try_to_apply() noexcept { return !own().self->applying.exchange(true, base::seq_cst); } // (S)
-void end_applying() noexcept { own().self->applying.store(false, base::release); }
 
 bool maps(const change& made) noexcept {
   return made.what == change::kind::map || made.what == change::kind::unmap;
@@ -143,6 +142,8 @@ void apply_what_stays(std::uint64_t number, std::uint64_t end) noexcept {
 
 } // namespace
 
+void release_own_log() noexcept { own().self->applying.store(false, base::release); }
+
 // Where another thread of this process applies entries, the caller's fault happens again, or not.
 bool catch_up() noexcept {
   member& self = *own().self;
@@ -155,7 +156,7 @@ bool catch_up() noexcept {
     for (std::uint64_t next = self.applied.load(base::relaxed); next != end; ++next)
       apply_what_stays(next, end);
     self.applied.store(end, base::release); // (A)
-    end_applying();
+    release_own_log();
   }
   return some;
 }
@@ -167,14 +168,14 @@ void hold_log() noexcept {
     if (try_to_apply()) {
       if (own().self->applied.load(base::relaxed) == count.load(base::relaxed))
         return;
-      end_applying();
+      release_own_log();
     }
     base::wait_briefly(tries);
   }
 }
 
 void release_log() noexcept {
-  end_applying();
+  release_own_log();
   lock.unlock();
 }
 
@@ -213,8 +214,6 @@ void make_all_catch_up() noexcept {
     base::wait_briefly(tries + 1);
   }
 }
-
-void release_own_log() noexcept { end_applying(); }
 
 std::uint64_t logged_changes() noexcept { return count.load(base::acquire); }
 

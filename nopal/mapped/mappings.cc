@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
 // Anonymous memory is a part of the arena, which all processes have mapped. Mappings of files are
 // logged. A private one that is writable becomes a copy in shared memory, its *image*.
-#include "nopal/mapped/mappings.h"
+#include "nopal/mapped/calls.h"
 
 #include "nopal/base/spin_lock.h"
-#include "nopal/mapped/actions.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/piece_map.h"
+#include "nopal/mapped/ranges.h"
 #include "nopal/mapped/sharing.h"
+#include "nopal/mapped/signals.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -20,7 +21,6 @@ namespace nopal::mapped {
 namespace {
 
 constexpr int kAll = PROT_READ | PROT_WRITE;
-constexpr int kInstallGuard = 102, kDontNeedLocked = 24; // MADV_*; older headers lack them
 constexpr int kFixed = MAP_FIXED | MAP_FIXED_NOREPLACE;
 
 struct {
@@ -118,6 +118,10 @@ void read_into(std::uintptr_t part, std::size_t bytes, int file, long offset) no
   }
 }
 
+// The C library maps its arenas and the stacks of threads with one of these flags and without
+// rights, and grants them piece by piece. All processes would have to be told each time.
+constexpr int kGrantedLater = MAP_NORESERVE | MAP_STACK;
+
 long map_anonymous(std::uintptr_t at, std::size_t bytes, int access, int flags) noexcept {
   if ((flags & (MAP_HUGETLB | MAP_32BIT)) != 0)
     return -ENOMEM;
@@ -125,17 +129,15 @@ long map_anonymous(std::uintptr_t at, std::size_t bytes, int access, int flags) 
     at = arena.take(bytes);
     if (at == 0)
       return -ENOMEM;
-    if ((access & PROT_EXEC) != 0)
-      protect(at, bytes, access);
-    return static_cast<long>(at);
-  }
-  if (!is_plain(at))
+  } else if (!is_plain(at)) {
     return map_image(at, bytes, access, take_memory(bytes));
-  if ((flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE)
+  } else if ((flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE) {
     return -EEXIST;
-  drop(at, bytes);
-  permit(at, bytes);
-  if ((access & PROT_EXEC) != 0)
+  } else {
+    drop(at, bytes);
+    permit(at, bytes);
+  }
+  if (access != kAll && ((access & PROT_EXEC) != 0 || (flags & kGrantedLater) == 0))
     protect(at, bytes, access);
   return static_cast<long>(at);
 }
@@ -293,10 +295,10 @@ long remap(std::uintptr_t at, std::size_t before, std::size_t bytes, int flags) 
 }
 
 long advise(std::uintptr_t at, std::size_t bytes, int advice) noexcept {
-  const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE || advice == kDontNeedLocked;
+  const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE || advice == dont_need_locked;
   if (!is_plain(at))
     return raw(SYS_madvise, at, bytes, advice);
-  if (advice == kInstallGuard || at % page != 0)
+  if (advice == install_guard_advice || at % page != 0)
     return -EINVAL; // a guard would hold for this process alone
   if (!drops)
     return raw(SYS_madvise, at, bytes, advice);
@@ -330,27 +332,23 @@ long change_break(std::uintptr_t to) noexcept {
   return static_cast<long>(the_break.now);
 }
 
+namespace {
+
+// All of these lists, in the order in which their locks are taken.
+constexpr base::spin_lock* kLocks[] = {
+    &the_break.lock, &images.lock(), &forbidden.lock(), &private_files.lock(), &shared_files.lock(),
+    &arena.lock(),   &spares.lock(), &newest.lock,      &actions_lock};
+
+} // namespace
+
 void hold_mappings() noexcept {
   hold_log();
-  the_break.lock.lock();
-  images.lock().lock();
-  forbidden.lock().lock();
-  for (ranges* each : {&private_files, &shared_files, &arena})
-    each->lock().lock();
-  spares.lock().lock();
-  newest.lock.lock();
-  actions_lock.lock();
+  for (base::spin_lock* const each : kLocks)
+    each->lock();
 }
 
 void release_mappings() noexcept {
-  actions_lock.unlock();
-  newest.lock.unlock();
-  spares.lock().unlock();
-  for (ranges* each : {&arena, &shared_files, &private_files})
-    each->lock().unlock();
-  forbidden.lock().unlock();
-  images.lock().unlock();
-  the_break.lock.unlock();
+  std::for_each(std::rbegin(kLocks), std::rend(kLocks), [](auto* each) { each->unlock(); });
   release_log();
 }
 

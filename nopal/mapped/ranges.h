@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which addresses of a range are free. The lists lie in shared memory, and grow as they must.
+// Lists of addresses, in shared memory; they grow as they must. A map has parts of the address
+// space with what is known of them, and is short. A range knows which of its addresses are free.
 #pragma once
 
 #include "nopal/base/spin_lock.h"
@@ -25,9 +26,56 @@ class spare_pieces {
 public:
   piece* take() noexcept;
   void give(piece* unused) noexcept;
-  base::spin_lock& lock() noexcept { return lock_; }
+  constexpr base::spin_lock& lock() noexcept { return lock_; }
 
 private:
+  base::spin_lock lock_;
+  piece* first_ = nullptr;
+};
+inline constinit spare_pieces spares;
+
+class piece_map {
+public:
+  // Precondition: no piece overlaps it.
+  void add(std::uintptr_t at, std::size_t bytes, std::uintptr_t image) noexcept {
+    piece* const made = spares.take();
+    const base::locked guard{lock_};
+    *made = {first_, at, at + bytes, image};
+    first_ = made;
+  }
+
+  // The place in the image of the piece that holds this address; 0: there is none.
+  std::uintptr_t image_of(std::uintptr_t at) noexcept {
+    const base::locked guard{lock_};
+    for (const piece* each = first_; each != nullptr; each = each->next)
+      if (at >= each->at && at < each->end)
+        return each->image + (at - each->at);
+    return 0;
+  }
+
+  template <class Question> bool any(Question question) noexcept {
+    const base::locked guard{lock_};
+    for (const piece* each = first_; each != nullptr; each = each->next)
+      if (question(*each))
+        return true;
+    return false;
+  }
+
+  // Takes [at, at + bytes) out, and calls visit(piece) for each part of a piece that lay there.
+  template <class Visit> void cut(std::uintptr_t at, std::size_t bytes, Visit visit) noexcept {
+    for (piece* out = cut_out(at, at + bytes); out != nullptr;) {
+      piece* const next = out->next;
+      visit(*out);
+      spares.give(out);
+      out = next;
+    }
+  }
+
+  constexpr base::spin_lock& lock() noexcept { return lock_; }
+
+private:
+  piece* cut_out(std::uintptr_t at, std::uintptr_t end) noexcept;
+
   base::spin_lock lock_;
   piece* first_ = nullptr;
 };
@@ -42,7 +90,7 @@ public:
   std::uintptr_t take(std::size_t bytes) noexcept;
   // A part that is free already stays so.
   void give(std::uintptr_t at, std::size_t bytes) noexcept;
-  base::spin_lock& lock() noexcept { return lock_; }
+  constexpr base::spin_lock& lock() noexcept { return lock_; }
 
 private:
   base::spin_lock lock_;
@@ -50,7 +98,10 @@ private:
   piece* free_ = nullptr; // by address
 };
 
-inline constinit spare_pieces spares;
+// Parts of the arena that are mapped again elsewhere: the image is the part's address.
+inline constinit piece_map images;
+// Parts of shared memory that the program may not read or not write now.
+inline constinit piece_map forbidden;
 inline constinit ranges arena, private_files, shared_files; // layout.h
 
 } // namespace nopal::mapped

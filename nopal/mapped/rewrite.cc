@@ -2,7 +2,7 @@
 // `mov $202,%eax; syscall` becomes `jmp aside; syscall`, with aside: `btr $7,%esi` (which clears
 // FUTEX_PRIVATE_FLAG), `mov $202,%eax`, `jmp` to that syscall. The instruction syscall stays where
 // it was, so whoever jumps there is right, and unwinders find the function around it.
-#include "nopal/mapped/rewrite.h"
+#include "nopal/mapped/before_main.h"
 
 #include "nopal/mapped/ranges.h"
 #include "nopal/mapped/sharing.h"
@@ -40,13 +40,12 @@ unsigned char* page_near(std::uintptr_t text) noexcept {
 
 } // namespace
 
-unsigned rewrite_futexes(std::uintptr_t from, std::uintptr_t to) noexcept {
+void rewrite_futexes(std::uintptr_t from, std::uintptr_t to) noexcept {
   unsigned char* aside = page_near(from);
   unsigned char* const end = aside + page - sizeof kAside - kJumpBytes;
   if (aside == nullptr ||
       raw(SYS_mprotect, from, to - from, PROT_READ | PROT_WRITE | PROT_EXEC) != 0)
-    return 0;
-  unsigned count = 0;
+    return;
   auto* const last = reinterpret_cast<unsigned char*>(to) - sizeof kSite;
   auto* found = reinterpret_cast<unsigned char*>(from) + 1;
   while (aside < end && found < last) { // the number's byte is rare, so the search for it is fast
@@ -61,11 +60,9 @@ unsigned rewrite_futexes(std::uintptr_t from, std::uintptr_t to) noexcept {
     write_jump(aside + sizeof kAside, site + kJumpBytes);
     write_jump(site, aside);
     aside += sizeof kAside + kJumpBytes;
-    ++count;
   }
   raw(SYS_mprotect, from, to - from, PROT_READ | PROT_EXEC);
   raw(SYS_mprotect, reinterpret_cast<std::uintptr_t>(aside) & -page, page, PROT_READ | PROT_EXEC);
-  return count;
 }
 
 } // namespace nopal::mapped

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "nopal/arch/mapped.h"
-#include "nopal/base/atomic.h"
 #include "nopal/config.h"
 
 #include <cstddef>
@@ -22,24 +21,13 @@ bool on() noexcept;
 // See base/shared.h.
 void become_process() noexcept;
 bool map_again(std::uintptr_t shared, std::uintptr_t at, std::size_t bytes, bool populate) noexcept;
+bool install_guard(std::uintptr_t at, std::size_t bytes) noexcept;
 
 // The addresses that each process maps as it likes.
 struct range {
   std::uintptr_t low, end;
 };
 range view_range() noexcept;
-
-// What has happened since the program began, in all its processes together.
-struct counts {
-  base::atomic<std::uint64_t> trapped;   // system calls
-  base::atomic<std::uint64_t> futexes;   // of them, private futexes whose site was not rewritten
-  base::atomic<std::uint64_t> by_twin;   // of them, made by the first process for another
-  base::atomic<std::uint64_t> faults;    // SIGSEGV and SIGBUS, of which these many
-  base::atomic<std::uint64_t> caught_up; // were a process's first touch of a new mapping
-  base::atomic<std::uint64_t> rewritten; // sites of futexes
-  base::atomic<std::uint64_t> start_ns, converted_bytes; // of the start
-};
-counts& counted() noexcept;
 
 } // namespace nopal::mapped
 

@@ -1,25 +1,74 @@
 // SPDX-License-Identifier: MIT
-// Signals are the program's: their actions hold for all its processes, their masks for a thread.
+// In the place of each handler of the program the kernel calls `deliver`, which looks it up.
 #include "nopal/mapped/signals.h"
 
+#include "nopal/arch/mapped.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/refusals.h"
 #include "nopal/mapped/sharing.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <sys/syscall.h>
 
 namespace nopal::mapped {
 namespace {
 
-bool is_a_fault(const siginfo_t& info) noexcept { return info.si_code > 0; }
+constexpr int kOurs[] = {SIGSYS, notice_signal, SIGSEGV, SIGBUS};
+constexpr std::uint64_t kFaults = bit_of(SIGSEGV) | bit_of(SIGBUS);
+constinit action found_of_ours[std::size(kOurs)]{}; // before the program began
+constinit action at_fault{};                        // ours
 
-// The kernel's own action, at the same instruction or as soon as the handler returns.
-void happen_by_default(int signal, const siginfo_t& info) noexcept {
-  const action by_default{};
-  raw(SYS_rt_sigaction, signal, &by_default, nullptr, sizeof by_default.mask);
-  if (!is_a_fault(info))
+// Of faults: what the thread blocks, and what was sent to it meanwhile.
+thread_local constinit struct {
+  std::uint64_t blocked = 0;
+  std::uint64_t waiting = 0;
+} held;
+
+// What waits no more comes when the handler returns that calls this.
+void hold_faults(std::uint64_t mask) noexcept {
+  held.blocked = mask & kFaults;
+  if ((held.waiting & ~held.blocked) == 0)
+    return;
+  raw(SYS_rt_sigprocmask, SIG_BLOCK, &kFaults, nullptr, sizeof kFaults);
+  for (const int signal : {SIGSEGV, SIGBUS})
+    if ((held.waiting & ~held.blocked & bit_of(signal)) != 0)
+      raw(SYS_tkill, raw(SYS_gettid), signal);
+  held.waiting &= held.blocked;
+}
+
+bool is_of_thread(int signal) noexcept {
+  return signal == SIGFPE || signal == SIGILL || signal == SIGTRAP || signal == SIGPIPE ||
+         signal == SIGXFSZ;
+}
+
+// A signal for a group of processes, as from a terminal, reaches each process of the program. The
+// first one's handler is called for all. Signals that a thread causes are for it alone.
+bool is_for_the_first(int signal, const siginfo_t& info) noexcept {
+  return !own().is_first && !is_of_thread(signal) &&
+         (info.si_code == SI_USER || info.si_code == SI_KERNEL);
+}
+
+// What one process of the program sends another comes from the program. The C library compares the
+// number with its own, where it cancels threads.
+void name_sender(siginfo_t& info) noexcept {
+  if (info.si_code == SI_TKILL || info.si_code == SI_QUEUE)
+    for_each_member([&](member& each) {
+      if (each.pid.load(base::relaxed) == info.si_pid)
+        info.si_pid = first_pid();
+    });
+}
+
+void deliver(int signal, siginfo_t* info, void* context) {
+  if (is_for_the_first(signal, *info))
+    return;
+  name_sender(*info);
+  if (actions[signal].calls())
+    return call_action(signal, info, context);
+  install_action(signal); // the table has changed meanwhile
+  if (actions[signal].handler == 0)
     raw(SYS_tkill, raw(SYS_gettid), signal);
 }
 
@@ -33,17 +82,103 @@ bool may_be_late(std::uintptr_t at) noexcept {
   return own().last_fault.exchange(which, base::relaxed) != which;
 }
 
+void on_fault(int signal, siginfo_t* info, void* context) {
+  const bool was_sent = info->si_code <= 0;
+  const bool is_blocked = (held.blocked & bit_of(signal)) != 0;
+  if (was_sent && is_blocked)
+    return static_cast<void>(held.waiting |= bit_of(signal));
+  if (!was_sent && (catch_up() || may_be_late(reinterpret_cast<std::uintptr_t>(info->si_addr))))
+    return;
+  const action told = actions[signal];
+  if (is_blocked || !told.calls()) {
+    if (!was_sent || told.handler == 0)
+      happen_by_default(signal, was_sent);
+    return;
+  }
+  const std::uint64_t mask = told.mask & ~never_blocked;
+  raw(SYS_rt_sigprocmask, SIG_BLOCK, &mask, nullptr, sizeof mask);
+  call_action(signal, info, context);
+}
+
 } // namespace
+
+void call_action(int signal, siginfo_t* info, void* context) {
+  const action told = actions[signal];
+  if (told.has(static_cast<int>(SA_RESETHAND))) {
+    actions[signal].handler = 0;
+    install_action(signal);
+  }
+  if (!told.calls())
+    return;
+  const std::uint64_t before = held.blocked;
+  hold_faults(before | told.mask | (told.has(SA_NODEFER) ? 0 : bit_of(signal)));
+  reinterpret_cast<handler>(told.handler)(signal, info, context);
+  hold_faults(before);
+}
+
+void happen_by_default(int signal, bool was_sent) noexcept {
+  const action by_default{};
+  raw(SYS_rt_sigaction, signal, &by_default, nullptr, sizeof by_default.mask);
+  if (was_sent)
+    raw(SYS_tkill, raw(SYS_gettid), signal);
+}
+
+void open_actions(handler trap, handler notice) noexcept {
+  for (int signal = 1; signal <= most_signals; ++signal)
+    raw(SYS_rt_sigaction, signal, nullptr, &actions[signal], sizeof action::mask);
+  for (std::size_t i = 0; i < std::size(kOurs); ++i)
+    found_of_ours[i] = actions[kOurs[i]];
+  actions[SIGSYS] = {};
+  struct sigaction ours{};
+  const auto install = [&](int signal, handler call, int flags) {
+    ours.sa_sigaction = call;
+    ours.sa_flags = SA_SIGINFO | SA_RESTART | flags;
+    sigaction(signal, &ours, nullptr);
+  };
+  install(SIGSEGV, on_fault, SA_NODEFER | SA_ONSTACK);
+  install(SIGBUS, on_fault, SA_NODEFER | SA_ONSTACK);
+  raw(SYS_rt_sigaction, SIGBUS, nullptr, &at_fault, sizeof action::mask);
+  sigfillset(&ours.sa_mask);
+  for (const int never : {SIGSYS, SIGSEGV, SIGBUS})
+    sigdelset(&ours.sa_mask, never);
+  install(SIGSYS, trap, SA_NODEFER);
+  install(notice_signal, notice, 0);
+}
+
+void close_actions() noexcept {
+  for (std::size_t i = 0; i < std::size(kOurs); ++i)
+    raw(SYS_rt_sigaction, kOurs[i], &found_of_ours[i], nullptr, sizeof action::mask);
+}
+
+void install_action(int signal) noexcept {
+  action told = actions[signal];
+  if ((bit_of(signal) & kFaults) != 0) {
+    const bool interrupts = told.calls() && !told.has(SA_RESTART);
+    told = at_fault;
+    if (interrupts) // a call of the program, where the signal is sent
+      told.flags &= ~static_cast<std::uint64_t>(SA_RESTART);
+  } else if (std::ranges::find(kOurs, signal) != std::end(kOurs)) {
+    return;
+  } else if (told.calls()) {
+    told.handler = reinterpret_cast<std::uintptr_t>(deliver);
+    told.flags |= SA_SIGINFO;
+    told.flags &= ~static_cast<std::uint64_t>(static_cast<unsigned>(SA_RESETHAND));
+    told.mask &= ~never_blocked;
+  }
+  raw(SYS_rt_sigaction, signal, &told, nullptr, sizeof told.mask);
+}
 
 long change_mask(long how, const std::uint64_t* set, std::uint64_t* before,
                  ucontext_t& context) noexcept {
-  std::uint64_t& mask = mask_of(context);
-  const std::uint64_t was = mask;
+  const std::uint64_t was = mask_of(context) | held.blocked;
   if (set != nullptr) {
     if (how != SIG_BLOCK && how != SIG_UNBLOCK && how != SIG_SETMASK)
       return -EINVAL;
-    mask = how == SIG_BLOCK ? was | *set : how == SIG_UNBLOCK ? was & ~*set : *set;
-    mask &= ~never_blocked;
+    const std::uint64_t mask = how == SIG_BLOCK     ? was | *set
+                               : how == SIG_UNBLOCK ? was & ~*set
+                                                    : *set;
+    mask_of(context) = mask & ~never_blocked;
+    hold_faults(mask);
   }
   if (before != nullptr)
     *before = was;
@@ -75,31 +210,10 @@ long change_action(long signal, const action* wanted, action* before, long mask_
   return 0;
 }
 
-void on_fault(int signal, siginfo_t* info, void* context) {
-  counted().faults.fetch_add(1, base::relaxed);
-  if (is_a_fault(*info)) {
-    if (catch_up()) {
-      counted().caught_up.fetch_add(1, base::relaxed);
-      return;
-    }
-    if (may_be_late(reinterpret_cast<std::uintptr_t>(info->si_addr)))
-      return;
-  }
-  const action told = actions[signal];
-  if (!told.calls()) {
-    if (told.handler == 0 || is_a_fault(*info))
-      happen_by_default(signal, *info);
-    return;
-  }
-  const std::uint64_t mask = told.mask & ~never_blocked;
-  raw(SYS_rt_sigprocmask, SIG_BLOCK, &mask, nullptr, sizeof mask);
-  call_action(signal, info, context);
+masked::masked(std::uint64_t mask) noexcept {
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before_, sizeof before_);
 }
 
-unmasked::unmasked(ucontext_t& context) noexcept {
-  raw(SYS_rt_sigprocmask, SIG_SETMASK, &mask_of(context), &before_, sizeof before_);
-}
-
-unmasked::~unmasked() { raw(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_); }
+masked::~masked() { raw(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_); }
 
 } // namespace nopal::mapped

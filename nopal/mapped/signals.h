@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The system calls about signals, and what happens at SIGSEGV and SIGBUS.
+// Signals are the program's: their actions hold for all its processes, their masks for a thread.
+//
+// A fault is never blocked, as the process may have to map something; so would a trapped system
+// call kill if SIGSYS were blocked. What the program blocks of faults holds for those that are
+// sent: they wait until the thread blocks them no more.
 #pragma once
 
+#include "nopal/base/atomic.h"
+#include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
-#include "nopal/mapped/actions.h"
 
 #include <cstdint>
 #include <signal.h>
@@ -12,26 +17,59 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::mapped {
 
+// What the program wants done at a signal, as the kernel's sigaction. The mask's bit 0 is signal 1.
+struct action {
+  std::uintptr_t handler; // 0 is SIG_DFL, 1 is SIG_IGN
+  std::uint64_t flags;
+  std::uintptr_t restorer;
+  std::uint64_t mask;
+
+  bool calls() const noexcept { return handler > 1; }
+  bool has(int flag) const noexcept { return (flags & static_cast<unsigned>(flag)) != 0; }
+};
+// One table for all processes.
+inline constexpr int most_signals = 64;
+inline constinit action actions[most_signals + 1]{};
+inline constinit base::spin_lock actions_lock; // to change them
+
+constexpr std::uint64_t bit_of(int signal) noexcept { return std::uint64_t{1} << (signal - 1); }
+inline constexpr std::uint64_t never_blocked = bit_of(SIGSYS) | bit_of(SIGSEGV) | bit_of(SIGBUS);
+inline constexpr std::uint64_t all_signals = ~std::uint64_t{0};
+
+// By this signal the first process learns of ends of others, and that it must catch up. By default
+// it is ignored, so it does no harm to a program that is executed meanwhile. A thread that does not
+// block it is always there: a twin.
+inline constexpr int notice_signal = SIGURG;
+
+// Reads what the program began with, and installs what mapped needs itself: handlers of SIGSYS, of
+// SIGSEGV and SIGBUS, and of the notices.
+using handler = void (*)(int, siginfo_t*, void*);
+void open_actions(handler trap, handler notice) noexcept;
+void close_actions() noexcept;
+// Tells the kernel, for this process, what the table says of a signal.
+void install_action(int signal) noexcept;
+
+// Calls the program's handler, if it has one. It may leave by an exception (pthread_cancel).
+void call_action(int signal, siginfo_t* info, void* context);
+// The kernel's own action, at the same instruction or as soon as the handler returns.
+void happen_by_default(int signal, bool was_sent) noexcept;
+
 inline std::uint64_t& mask_of(ucontext_t& context) noexcept {
   return *reinterpret_cast<std::uint64_t*>(&context.uc_sigmask);
 }
-
 // rt_sigprocmask: the mask is that to which the trap's handler returns.
 long change_mask(long how, const std::uint64_t* set, std::uint64_t* before,
                  ucontext_t& context) noexcept;
 // rt_sigaction.
 long change_action(long signal, const action* wanted, action* before, long mask_bytes) noexcept;
 
-// The handler of SIGSEGV and SIGBUS.
-void on_fault(int signal, siginfo_t* info, void* context);
-
-// While it lives, a handler that blocks all signals takes those that the program does not block.
-class unmasked {
+// While it lives, a handler has this mask.
+class masked {
 public:
-  explicit unmasked(ucontext_t& context) noexcept;
-  ~unmasked();
-  unmasked(const unmasked&) = delete;
-  unmasked& operator=(const unmasked&) = delete;
+  explicit masked(std::uint64_t mask) noexcept;
+  ~masked();
+  masked(const masked&) = delete;
+  masked& operator=(const masked&) = delete;
 
 private:
   std::uint64_t before_;

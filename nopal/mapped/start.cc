@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT
 // Before any constructor of the program, also those of its libraries, its memory becomes shared. If
 // that is impossible here, the program is told so, and runs on threads.
+#include "nopal/mapped/before_main.h"
+
 #include "nopal/base/die.h"
 #include "nopal/base/shared.h"
-#include "nopal/mapped/actions.h"
-#include "nopal/mapped/clones.h"
-#include "nopal/mapped/convert.h"
-#include "nopal/mapped/filter.h"
-#include "nopal/mapped/mappings.h"
+#include "nopal/mapped/calls.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/rewrite.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/signals.h"
 #include "nopal/mapped/traps.h"
-#include "nopal/mapped/waiting.h"
 
 #include <cerrno>
 #include <cstring>
@@ -25,7 +21,6 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 
 extern "C" {
 [[gnu::weak]] void __asan_init();
@@ -39,8 +34,9 @@ void for_each_process(void (*see)(int pid, void* to), void* to) noexcept {
   for_each_member([=](const member& each) { see(each.pid.load(base::relaxed), to); });
 }
 
-constexpr base::sharing kSharing{become_process,    map_again,     layout::view_end,
-                                 layout::view_room, notice_signal, for_each_process};
+constexpr base::sharing kSharing{become_process,   map_again,         install_guard,
+                                 layout::view_end, layout::view_room, notice_signal,
+                                 for_each_process};
 
 // The C library has not begun: there is no getenv.
 bool is_switched_off(const char* const* environment) noexcept {
@@ -74,13 +70,6 @@ const char* obstacle() noexcept {
   return nullptr;
 }
 
-std::uint64_t now_ns() noexcept {
-  timespec now{};
-  raw(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
-         static_cast<std::uint64_t>(now.tv_nsec);
-}
-
 void run_on_threads(const char* what, int error) noexcept {
   base::say("nopal::mapped is off, and the program runs on threads as with nopal::nopal: the "
             "system refuses %s (%s)",
@@ -88,7 +77,6 @@ void run_on_threads(const char* what, int error) noexcept {
 }
 
 void start() noexcept {
-  const std::uint64_t begin = now_ns();
   if (const char* const what = open_memory()) {
     const int error = errno;
     close_memory();
@@ -100,20 +88,17 @@ void start() noexcept {
     close_memory();
     return run_on_threads("to list its mappings, or there are too many", ENOMEM);
   }
-  open_actions(on_trap, on_fault, on_notice);
+  open_actions(on_trap, on_notice);
   if (const int error = install_filter({found.text, found.count})) {
     close_actions();
     close_memory();
     return run_on_threads("filters of system calls (seccomp)", error);
   }
   for (unsigned i = 0; i < found.library_count; ++i)
-    counted().rewritten.fetch_add(rewrite_futexes(found.library[i].from, found.library[i].to),
-                                  base::relaxed);
-  const std::size_t bytes = convert_memory();
+    rewrite_futexes(found.library[i].from, found.library[i].to);
+  convert_memory();
   open_break();
   base::shared = &kSharing;
-  counted().converted_bytes.store(bytes, base::relaxed);
-  counted().start_ns.store(now_ns() - begin, base::relaxed);
 }
 
 } // namespace
@@ -129,12 +114,11 @@ bool map_again(std::uintptr_t shared, std::uintptr_t at, std::size_t bytes,
   return mapped >= 0;
 }
 
-range view_range() noexcept { return {layout::view_end - layout::view_room, layout::view_end}; }
-
-counts& counted() noexcept {
-  static constinit counts all{};
-  return all;
+bool install_guard(std::uintptr_t at, std::size_t bytes) noexcept {
+  return raw(SYS_madvise, at, bytes, install_guard_advice) == 0;
 }
+
+range view_range() noexcept { return {layout::view_end - layout::view_room, layout::view_end}; }
 
 } // namespace nopal::mapped
 

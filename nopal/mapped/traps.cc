@@ -1,35 +1,39 @@
 // SPDX-License-Identifier: MIT
 // The handler blocks all signals but faults, so that none interrupts a thread that holds a lock.
+//
+// Some calls are made by the first process for all. What they read and write is copied, since it
+// may lie on a stack that only the caller sees.
 #include "nopal/mapped/traps.h"
 
-#include "nopal/mapped/clones.h"
+#include "nopal/mapped/calls.h"
 #include "nopal/mapped/log.h"
-#include "nopal/mapped/mappings.h"
-#include "nopal/mapped/own.h"
-#include "nopal/mapped/process_calls.h"
+#include "nopal/mapped/members.h"
+#include "nopal/mapped/memory.h"
+#include "nopal/mapped/refusals.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/signals.h"
-#include "nopal/mapped/waiting.h"
+#include "nopal/mapped/twin.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <iterator>
+#include <linux/filter.h>
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
+#include <type_traits>
 #include <ucontext.h>
+#include <utility>
 
 namespace nopal::mapped {
-namespace {
 
-constexpr int kTrapped[] = {
-    SYS_mmap,  SYS_munmap, SYS_mprotect, SYS_mremap, SYS_brk,          SYS_rt_sigprocmask, SYS_exit,
-    SYS_wait4, SYS_waitid, SYS_fork,     SYS_vfork,  SYS_rt_sigaction, SYS_exit_group};
-
-template <class T> T* pointer(long value) noexcept { return reinterpret_cast<T*>(value); }
-std::uintptr_t address(long value) noexcept { return static_cast<std::uintptr_t>(value); }
-std::size_t size(long value) noexcept { return static_cast<std::size_t>(value); }
-int number(long value) noexcept { return static_cast<int>(value); }
-
-// A trapped call. `arguments` are written back to the registers where it is made again.
+// A trapped call. What it consists of is written back to the registers where it is made again.
 struct call {
   static constexpr int kPlaces[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
 
@@ -44,12 +48,13 @@ struct call {
     greg_t* const registers = context.uc_mcontext.gregs;
     for (int i = 0; i < 6; ++i)
       registers[kPlaces[i]] = arguments[i];
+    registers[REG_RAX] = number;
     registers[REG_RSP] = leave_return_address(registers[REG_RSP]);
     registers[REG_RIP] = reinterpret_cast<long>(nopal_arch_again);
   }
   // For the side of a clone that has this stack pointer. Returns what it is to be at the call.
   long leave_return_address(long stack) const noexcept {
-    *pointer<long>(stack - NOPAL_ARCH_AGAIN) = context.uc_mcontext.gregs[REG_RIP];
+    *reinterpret_cast<long*>(stack - NOPAL_ARCH_AGAIN) = context.uc_mcontext.gregs[REG_RIP];
     return stack - NOPAL_ARCH_AGAIN;
   }
 
@@ -58,117 +63,187 @@ struct call {
   long arguments[6];
 };
 
-// posix_spawn and its like: the child runs on a stack of its own, in the caller's memory.
-void spawn(call& made) noexcept {
+namespace {
+
+using answer = std::optional<long>;
+
+template <class Parameter> Parameter argument(call& made, std::size_t number) noexcept {
+  if constexpr (std::is_same_v<Parameter, ucontext_t&>)
+    return made.context;
+  else if constexpr (std::is_pointer_v<Parameter>)
+    return reinterpret_cast<Parameter>(made.arguments[number]);
+  else
+    return static_cast<Parameter>(made.arguments[number]);
+}
+template <class... Parameters>
+answer made_by(long (*function)(Parameters...) noexcept, call& made) noexcept {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return function(argument<Parameters>(made, I)...);
+  }(std::index_sequence_for<Parameters...>{});
+}
+// A function that takes what the kernel takes, and perhaps the context.
+template <auto Function> answer by(call& made) noexcept { return made_by(Function, made); }
+
+const trapped* entry_of(long number) noexcept;
+
+answer by_first(call& made) noexcept {
+  struct request {
+    const trapped* how; // in shared memory, as all constants are
+    long arguments[6];
+    char in[64], out[64];
+  } sent{entry_of(made.number), {}, {}, {}};
+  std::ranges::copy(made.arguments, sent.arguments);
+  const auto there = [&](int which) {
+    return which < 0 ? nullptr : argument<void*>(made, static_cast<std::size_t>(which));
+  };
+  if (const void* const in = there(sent.how->in))
+    std::memcpy(sent.in, in, sent.how->in_bytes);
+  const long result = in_first_process(
+      +[](request& wanted) {
+        long(&a)[6] = wanted.arguments;
+        const auto point = [&](int which, char* to) {
+          if (which >= 0 && a[which] != 0)
+            a[which] = reinterpret_cast<long>(to);
+        };
+        point(wanted.how->in, wanted.in);
+        point(wanted.how->out, wanted.out);
+        return raw(wanted.how->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+      },
+      sent);
+  if (void* const out = there(sent.how->out); out != nullptr && result >= 0)
+    std::memcpy(out, sent.out, sent.how->out_bytes);
+  return result;
+}
+
+// A limit holds for each process.
+long change_limit(long pid, long which, const rlimit* wanted, rlimit* before) noexcept {
+  pid = pid == 0 ? own().pid : pid;
+  if (wanted == nullptr || (pid != own().pid && pid != first_pid()))
+    return raw(SYS_prlimit64, pid, which, wanted, before);
+  const rlimit copied = *wanted;
+  const long result = raw(SYS_prlimit64, pid, which, &copied, before);
+  if (result == 0)
+    for_each_member([&](member& each) {
+      raw(SYS_prlimit64, each.pid.load(base::relaxed), which, &copied, nullptr);
+    });
+  return result;
+}
+
+// posix_spawn and its like have a child that runs on a stack of its own, in the caller's memory.
+answer clone(call& made) noexcept {
+  long(&a)[6] = made.arguments;
+  if ((a[0] & CLONE_VM) == 0 || a[1] == 0)
+    return fork_process(a[0], a[1], argument<int*>(made, 3), made.context);
   if (!own().is_first)
-    made.arguments[0] |= CLONE_PARENT; // a child of the first process, as all are
-  made.arguments[1] = made.leave_return_address(made.arguments[1]);
+    a[0] |= CLONE_PARENT; // a child of the first process, as all are
+  a[1] = made.leave_return_address(a[1]);
+  return {};
+}
+// Also vfork, whose child runs on the caller's stack.
+answer fork(call& made) noexcept { return fork_process(SIGCHLD, 0, nullptr, made.context); }
+
+answer execute(call& made) noexcept {
+  if (own().is_first || raw(SYS_getpid) != own().pid)
+    return {}; // or a child that shares the memory until now
+  return refuse(made.number);
 }
 
-long of_memory(const call& made) noexcept {
-  const auto& a = made.arguments;
-  switch (made.number) {
-  case SYS_mmap:
-    return map(address(a[0]), size(a[1]), number(a[2]), number(a[3]), number(a[4]), a[5]);
-  case SYS_munmap:
-    return unmap(address(a[0]), size(a[1]));
-  case SYS_mprotect:
-    return protect(address(a[0]), size(a[1]), number(a[2]));
-  case SYS_mremap:
-    return remap(address(a[0]), size(a[1]), size(a[2]), number(a[3]));
-  case SYS_madvise:
-    return advise(address(a[0]), size(a[1]), number(a[2]));
-  default:
-    return change_break(address(a[0]));
-  }
+answer of_shared_futex(call& made) noexcept {
+  made.arguments[1] &= ~FUTEX_PRIVATE_FLAG;
+  return {};
 }
 
-// Calls that threads make for themselves. True: `result` stands for the call.
-bool of_thread(call& made, long& result) noexcept {
-  auto& a = made.arguments;
-  switch (made.number) {
-  case SYS_futex:
-    counted().futexes.fetch_add(1, base::relaxed);
-    a[1] &= ~FUTEX_PRIVATE_FLAG;
-    return false;
-  case SYS_membarrier:
-    a[0] = a[0] == MEMBARRIER_CMD_PRIVATE_EXPEDITED ? MEMBARRIER_CMD_GLOBAL_EXPEDITED
-                                                    : MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED;
-    return false;
-  case SYS_rt_sigprocmask:
-    result =
-        change_mask(a[0], pointer<std::uint64_t>(a[1]), pointer<std::uint64_t>(a[2]), made.context);
-    return true;
-  case SYS_rt_sigaction:
-    result = change_action(a[0], pointer<action>(a[1]), pointer<action>(a[2]), a[3]);
-    return true;
-  case SYS_exit:
-    end_thread(a[0]);
-  default:
-    end_program(a[0]);
-  }
+answer of_all_processes(call& made) noexcept {
+  made.arguments[0] = made.arguments[0] == MEMBARRIER_CMD_PRIVATE_EXPEDITED
+                          ? MEMBARRIER_CMD_GLOBAL_EXPEDITED
+                          : MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED;
+  return {};
 }
 
-bool of_children(call& made, long& result) noexcept {
-  auto& a = made.arguments;
-  switch (made.number) {
-  case SYS_wait4:
-    result = wait4(number(a[0]), pointer<int>(a[1]), a[2], pointer<void>(a[3]), made.context);
-    return true;
-  case SYS_waitid:
-    result = waitid(a[0], a[1], pointer<void>(a[2]), a[3], pointer<void>(a[4]), made.context);
-    return true;
-  case SYS_clone:
-    if ((a[0] & CLONE_VM) != 0 && a[1] != 0)
-      return spawn(made), false;
-    result = fork_process(a[0], a[1], pointer<int>(a[3]), made.context);
-    return true;
-  default: // fork, and vfork, whose child runs on the caller's stack
-    result = fork_process(SIGCHLD, 0, nullptr, made.context);
-    return true;
-  }
+answer end_this_thread(call& made) noexcept { end_thread(made.arguments[0]); }
+answer end_this_program(call& made) noexcept { end_program(made.arguments[0]); }
+answer number_of_program(call&) noexcept { return first_pid(); }
+
+// The thread may be one of another process, or the caller, whose signal comes with its own mask.
+answer kill_thread(call& made) noexcept {
+  made.number = SYS_tkill;
+  std::copy(made.arguments + 1, made.arguments + 3, made.arguments);
+  return {};
+}
+long queue_to_thread(long process, long thread, long signal, const void* info) noexcept {
+  const long result = raw(SYS_rt_tgsigqueueinfo, process, thread, signal, info);
+  return result != -ESRCH ? result : raw(SYS_rt_tgsigqueueinfo, thread, thread, signal, info);
 }
 
-bool answer(call& made, long& result) noexcept {
-  switch (made.number) {
-  case SYS_mmap:
-  case SYS_munmap:
-  case SYS_mprotect:
-  case SYS_mremap:
-  case SYS_madvise:
-  case SYS_brk:
-    result = of_memory(made);
-    return true;
-  case SYS_futex:
-  case SYS_membarrier:
-  case SYS_rt_sigprocmask:
-  case SYS_rt_sigaction:
-  case SYS_exit:
-  case SYS_exit_group:
-    return of_thread(made, result);
-  case SYS_wait4:
-  case SYS_waitid:
-  case SYS_clone:
-  case SYS_fork:
-  case SYS_vfork:
-    return of_children(made, result);
-  default:
-    return call_of_process(made.number, made.arguments, result);
-  }
+// What lies above is not the program's.
+answer close_range(call& made) noexcept {
+  long(&a)[6] = made.arguments;
+  a[1] = static_cast<long>(std::min<unsigned long>(static_cast<unsigned>(a[1]),
+                                                   static_cast<unsigned>(first_descriptor - 1)));
+  return static_cast<unsigned long>(a[0]) > static_cast<unsigned long>(a[1]) ? answer{0} : answer{};
+}
+
+constexpr trapped table[] = {
+    {SYS_mmap, by<map>},
+    {SYS_munmap, by<unmap>},
+    {SYS_mprotect, by<protect>},
+    {SYS_mremap, by<remap>},
+    {SYS_madvise, by<advise>, {2, BPF_JEQ, MADV_DONTNEED}},
+    {SYS_madvise, by<advise>, {2, BPF_JEQ, MADV_FREE}},
+    {SYS_madvise, by<advise>, {2, BPF_JEQ, dont_need_locked}},
+    {SYS_madvise, by<advise>, {2, BPF_JEQ, install_guard_advice}},
+    {SYS_brk, by<change_break>},
+    {SYS_rt_sigprocmask, by<change_mask>},
+    {SYS_rt_sigaction, by<change_action>},
+    {SYS_wait4, by<wait4>},
+    {SYS_waitid, by<waitid>},
+    {SYS_clone, clone, {0, BPF_JSET, CLONE_THREAD, true}},
+    {SYS_fork, fork},
+    {SYS_vfork, fork},
+    {SYS_execve, execute},
+    {SYS_execveat, execute},
+    {SYS_exit, end_this_thread},
+    {SYS_exit_group, end_this_program},
+    {SYS_futex, of_shared_futex, {1, BPF_JSET, FUTEX_PRIVATE_FLAG}},
+    {SYS_membarrier, of_all_processes, {0, BPF_JEQ, MEMBARRIER_CMD_PRIVATE_EXPEDITED}},
+    {SYS_membarrier, of_all_processes, {0, BPF_JEQ, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED}},
+    {SYS_getpid, number_of_program},
+    {SYS_tgkill, kill_thread},
+    {SYS_rt_tgsigqueueinfo, by<queue_to_thread>},
+    {SYS_prlimit64, by<change_limit>},
+    {SYS_close_range, close_range},
+    {SYS_setitimer, by_first, {}, 1, sizeof(itimerval), 2, sizeof(itimerval)},
+    {SYS_getitimer, by_first, {}, -1, 0, 1, sizeof(itimerval)},
+    {SYS_alarm, by_first},
+    {SYS_timer_create, by_first, {}, 1, sizeof(sigevent), 2, sizeof(int)},
+    {SYS_timer_settime, by_first, {}, 2, sizeof(itimerspec), 3, sizeof(itimerspec)},
+    {SYS_timer_gettime, by_first, {}, -1, 0, 1, sizeof(itimerspec)},
+    {SYS_timer_delete, by_first},
+    {SYS_timer_getoverrun, by_first},
+    {SYS_getppid, by_first},
+    {SYS_setpgid, by_first},
+    {SYS_setsid, by_first},
+    {SYS_getpgid, by_first},
+    {SYS_getsid, by_first},
+    {SYS_getpgrp, by_first},
+};
+
+const trapped* entry_of(long number) noexcept {
+  const auto* const found = std::ranges::find(table, number, &trapped::number);
+  return found != std::end(table) ? found : nullptr;
 }
 
 } // namespace
 
-std::span<const int> trapped_calls() noexcept { return kTrapped; }
+std::span<const trapped> trapped_calls() noexcept { return table; }
 
 void on_trap(int, siginfo_t* info, void* context) {
   if (info->si_errno != trap_mark)
     return static_cast<void>(catch_up());
-  counted().trapped.fetch_add(1, base::relaxed);
   call made{*static_cast<ucontext_t*>(context)};
-  long result = 0;
-  if (answer(made, result))
-    made.context.uc_mcontext.gregs[REG_RAX] = result;
+  const trapped* const entry = entry_of(made.number);
+  if (const answer given = entry != nullptr ? entry->by(made) : refuse(made.number))
+    made.context.uc_mcontext.gregs[REG_RAX] = *given;
   else
     made.make_again();
 }

@@ -3,7 +3,7 @@
 #include "nopal/mapped/twin.h"
 
 #include "nopal/arch/mapped.h"
-#include "nopal/mapped/own.h"
+#include "nopal/mapped/members.h"
 #include "nopal/mapped/sharing.h"
 
 #include <linux/futex.h>
@@ -53,7 +53,6 @@ void twin::dismiss() noexcept {
 long in_first_process(long (*function)(void*), void* data, std::size_t size) noexcept {
   if (own().is_first)
     return function(data);
-  counted().by_twin.fetch_add(1, base::relaxed);
   return own().partner->ask(function, data, size);
 }
 

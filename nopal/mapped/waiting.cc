@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT
 // The kernel sends the first process a notice when one of the others ends, and also when a child
 // ends that one of the others has forked. Both are children that only __WALL finds.
-#include "nopal/mapped/waiting.h"
+#include "nopal/mapped/calls.h"
 
 #include "nopal/base/die.h"
-#include "nopal/mapped/actions.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
-#include "nopal/mapped/piece_map.h"
-#include "nopal/mapped/seats.h"
+#include "nopal/mapped/ranges.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/signals.h"
 #include "nopal/mapped/twin.h"
@@ -29,22 +27,8 @@ namespace {
 // Notices, whose handler asks for them too, are blocked while a thread holds their lock.
 constinit piece_map forked;
 
-class without_signals {
-public:
-  without_signals() noexcept {
-    const std::uint64_t all = ~std::uint64_t{0};
-    raw(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before_, sizeof before_);
-  }
-  ~without_signals() { raw(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_); }
-  without_signals(const without_signals&) = delete;
-  without_signals& operator=(const without_signals&) = delete;
-
-private:
-  std::uint64_t before_;
-};
-
 void forget_child(int pid) noexcept {
-  const without_signals undisturbed;
+  const masked undisturbed{all_signals};
   forked.cut(static_cast<std::uintptr_t>(pid), 1, [](piece&) {});
 }
 
@@ -73,7 +57,7 @@ bool is_true(of_child question, long kind, long pid) noexcept {
   return result == 0 && (question == of_child::exists || found.si_pid != 0);
 }
 bool some_forked(of_child question) noexcept {
-  const without_signals undisturbed;
+  const masked undisturbed{all_signals};
   return forked.any(
       [&](const piece& each) { return is_true(question, P_PID, static_cast<long>(each.at)); });
 }
@@ -93,11 +77,8 @@ bool take_notice(request& wanted, int pid) noexcept {
   base::say("process %d of the program was killed by signal %d (%s), and the others end with it",
             pid, signal, sigabbrev_np(signal) != nullptr ? sigabbrev_np(signal) : "?");
   raw(SYS_prctl, PR_SET_DUMPABLE, 0); // the core file of the process that was killed stays
-  const action by_default{};
-  raw(SYS_rt_sigaction, signal, &by_default, nullptr, sizeof by_default.mask);
-  const std::uint64_t none = 0;
-  raw(SYS_rt_sigprocmask, SIG_SETMASK, &none, nullptr, sizeof none);
-  raw(SYS_tkill, raw(SYS_gettid), signal);
+  const masked by_nothing{0};
+  happen_by_default(signal, true);
   raw(SYS_exit_group, 128 + signal);
   __builtin_unreachable();
 }
@@ -171,7 +152,7 @@ long waitid(long kind, long which, void* info, long options, void* usage,
   request wanted{kind, which, options, {}, {}};
   long result = 0;
   {
-    const unmasked signals{context};
+    const masked as_the_program{mask_of(context)};
     result = in_first_process(wait_for_other, wanted);
   }
   if (result == 0 && info != nullptr)
@@ -181,7 +162,7 @@ long waitid(long kind, long which, void* info, long options, void* usage,
   return result;
 }
 
-long wait4(long which, int* status, long options, void* usage, ucontext_t& context) noexcept {
+long wait4(int which, int* status, long options, void* usage, ucontext_t& context) noexcept {
   const long group = which == 0 ? 0 : -which;
   const long kind = which == -1 ? P_ALL : which > 0 ? P_PID : P_PGID;
   siginfo_t info{};
@@ -196,7 +177,7 @@ long wait4(long which, int* status, long options, void* usage, ucontext_t& conte
 }
 
 void note_child(long pid) noexcept {
-  const without_signals undisturbed;
+  const masked undisturbed{all_signals};
   forked.add(static_cast<std::uintptr_t>(pid), 1, 0);
 }
 // The list may be what another process was changing as this one was forked.

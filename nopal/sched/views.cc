@@ -45,6 +45,8 @@ void see_joined(join::frame_place frame) noexcept {
 void see(stack::stack_id stack, const fiber_context* context) noexcept {
   if (!stack::view::on())
     return;
+  if (stack::small::holds(stack))
+    stack::small::guard_here(stack);
   if (stack::is_viewed(stack))
     stack::view::show(stack);
   else if (const fiber* const caller = caller_on_view(context))

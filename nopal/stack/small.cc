@@ -23,12 +23,15 @@
 #include "nopal/base/growing.h"
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
+#include "nopal/base/shared.h"
 #include "nopal/base/spin_lock.h"
 #include "nopal/base/thread.h"
 
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
+#include <utility>
 
 namespace nopal::stack::small {
 
@@ -59,6 +62,13 @@ range the_range;
 
 base::growing keeps_pages; // a byte for each pooled stack: whether it has kept its pages
 alignas(64) base::atomic<std::uint32_t> kept{0};
+
+// Of a thread that is a process: a bit for each stack.
+struct table_of_guards {
+  unsigned char* bits = nullptr;
+  ~table_of_guards() { std::free(std::exchange(bits, nullptr)); }
+};
+thread_local table_of_guards guards_made;
 
 // Free stacks that have their pages and do not lie in the pool.
 constexpr std::uint32_t kBatch = 64;
@@ -171,9 +181,10 @@ bool guard_region(stack_id stack) noexcept {
 // Gives a stack memory and its guard. Neighbouring slots that are usable whole share one mapping.
 void make(stack_id stack) noexcept {
   const std::uint32_t n = in_use.number_of(stack);
-  const bool done = make_ready(n)
-                        ? the_range.guarded == guard::none || guard_region(stack)
-                        : base::commit(place(in_use.bottom(stack)), the_range.stack_bytes);
+  const bool done =
+      make_ready(n)
+          ? the_range.guarded == guard::none || base::shared != nullptr || guard_region(stack)
+          : base::commit(place(in_use.bottom(stack)), the_range.stack_bytes);
   NOPAL_ASSERT(done, "the kernel refused memory for the stack of fiber number %u, of %zu KiB: %s",
                n + 1, size() >> 10, base::why_refused(the_range.stack_bytes).text);
   NOPAL_ASSERT(in_use.reach(n) && keeps_pages.reach(n + 1),
@@ -202,6 +213,7 @@ std::size_t guard_size(std::size_t largest_frame) noexcept {
 } // namespace
 
 void open(std::size_t stack_bytes, bool guarded, std::size_t largest_frame) noexcept {
+  guarded = guarded && (base::shared == nullptr || base::has_guard_regions());
   range next{.stack_bytes = stack_bytes, .guard_bytes = guarded ? guard_size(largest_frame) : 0};
   next.guarded = !guarded                                                           ? guard::none
                  : base::has_guard_regions() && !base::writable_memory_is_limited() ? guard::region
@@ -254,5 +266,19 @@ void release(stack_id stack) noexcept {
 }
 
 guard guarded_by() noexcept { return the_range.guarded; }
+
+void guard_here(stack_id stack) noexcept {
+  if (the_range.guarded != guard::region)
+    return;
+  if (guards_made.bits == nullptr)
+    guards_made.bits = static_cast<unsigned char*>(std::calloc(1, most_stacks / 8));
+  NOPAL_ASSERT(guards_made.bits != nullptr, "no memory for a table of %zu guards", most_stacks);
+  const std::uint32_t n = in_use.number_of(stack);
+  unsigned char& made = guards_made.bits[n / 8];
+  const auto bit = static_cast<unsigned char>(1u << n % 8);
+  if ((made & bit) == 0)
+    base::install_guard(place(stack), the_range.guard_bytes);
+  made |= bit;
+}
 
 } // namespace nopal::stack::small

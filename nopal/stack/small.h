@@ -73,6 +73,8 @@ inline std::size_t size() noexcept { return in_use.stack_bytes; }
 inline std::size_t capacity() noexcept { return in_use.capacity; }
 inline std::uint32_t created() noexcept { return in_use.created(); }
 guard guarded_by() noexcept;
+// Where workers are processes, each makes a stack's guard for itself before it first runs there.
+void guard_here(stack_id stack) noexcept;
 
 } // namespace nopal::stack::small
 NOPAL_HIDDEN_END

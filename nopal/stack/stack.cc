@@ -143,7 +143,10 @@ void release(stack_id stack) noexcept {
   if (small::holds(stack))
     return small::release(stack);
   NOPAL_CHECK(is_ours(stack) && stack_of(stack) == stack);
-  retire(stack, top(stack));
+  const bool viewed = is_viewed(stack);
+  if (viewed)
+    view::end(stack);
+  retire(stack, viewed ? bottom(stack) : top(stack));
   large_ones.pool.put(large_ones.number_of(stack));
 }
 

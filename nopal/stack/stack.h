@@ -168,6 +168,9 @@ struct usage {
 };
 usage measure() noexcept;
 
+// Gives back what an empty stack has used below this address of its memory, beside the budget.
+void give_back(stack_id stack, std::uintptr_t high) noexcept;
+
 // For stack.cc and pages.cc only. `open` calls the first. `reclaim` calls the second when it is
 // done with a stack that was taken from the pool meanwhile: that goes back to the pool.
 void open_book(std::size_t stacks, std::size_t budget_bytes) noexcept;

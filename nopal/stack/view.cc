@@ -7,6 +7,7 @@
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/base/shared.h"
+#include "nopal/stack/stack.h"
 #include "nopal/stack/view_parts.h"
 
 #include <cerrno>
@@ -94,9 +95,12 @@ void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept {
   const bool below = holds(frame_low);
   entry_of(stack).frame_low = frame_low;
   begin(entry_of(stack), below ? top_below(frame_low, base::page_size()) : where.end,
-        below ? parent : no_stack, where.end, [stack](std::uintptr_t low, std::uintptr_t high) {
-          base::discard(reinterpret_cast<void*>(low + offset_of(stack)), high - low);
-        });
+        below ? parent : no_stack, where.end,
+        [stack](std::uintptr_t high) { give_back(stack, high + offset_of(stack)); });
+}
+
+void end(stack_id stack) noexcept {
+  end(entry_of(stack), [stack](std::uintptr_t high) { give_back(stack, high + offset_of(stack)); });
 }
 
 void begin_plain(stack_id stack) noexcept {

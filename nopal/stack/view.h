@@ -63,12 +63,14 @@ inline bool in_guard(std::uintptr_t address) noexcept {
 void open(const slot_range& range) noexcept;
 
 // The empty stack is used from now on: below a frame of `parent` whose lowest byte is at
-// `frame_low`, or, if that is on no view, from the view's end. What is left above gives its memory
-// back.
+// `frame_low`, or, if that is on no view, from the view's end. If it began elsewhere before, it
+// gives its memory back, so that it has the pages of one use.
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept;
+// The stack is empty, and may begin elsewhere next: it gives its memory back.
+void end(stack_id stack) noexcept;
 // As a plain stack.
 void begin_plain(stack_id stack) noexcept;
-std::uintptr_t top(stack_id stack) noexcept; // beyond `where`: a plain stack
+std::uintptr_t top(stack_id stack) noexcept; // beyond `where`: a plain stack; 0: not begun
 
 // The process shows the stack and what is above it; nothing changes if it is a plain one, or small.
 // The caller does not run on a view.

@@ -32,16 +32,23 @@ inline std::uintptr_t top_below(std::uintptr_t frame_low, std::uintptr_t page) n
   return frame_low & ~(page - 1);
 }
 
-// The empty stack is used from now on. Calls give_back(low, high) for what it may have used above
-// its new top. Views end at `end`.
+// The empty stack is used from now on. Calls give_back(high) where it begins elsewhere than before:
+// what it has used lies below `high`. Views end at `end`.
 template <class GiveBack>
 void begin(segment& own, std::uintptr_t top, stack_id parent, std::uintptr_t end,
            GiveBack give_back) noexcept {
   const std::uintptr_t used = std::min<std::uintptr_t>(own.top, end); // 0 in a new stack
   own.top = top;
   own.parent = parent;
-  if (top < used)
-    give_back(top, used);
+  if (used != 0 && top != used)
+    give_back(used);
+}
+
+// The empty stack may begin elsewhere next.
+template <class GiveBack> void end(segment& own, GiveBack give_back) noexcept {
+  if (own.top != 0)
+    give_back(own.top);
+  own.top = 0;
 }
 
 // The stack that strands of `on` see at this address of a view; no_stack: none. `segment_of`

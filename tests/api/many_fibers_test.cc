@@ -35,8 +35,6 @@ using fiber_stack_death = death;
 }
 
 TEST_F(fiber_stack_death, an_overflow_names_the_option) {
-  if (on_views())
-    GTEST_SKIP() << "a guard of shared memory would be that of one process";
   EXPECT_DEATH(
       {
         nopal::configure({.num_workers = 1});

@@ -46,7 +46,7 @@ class MappedStudy(fake_study.FakeStudy):
             if problem in PAPERS:
                 self.say_one(problem, "nopal-mapped-pages", P, KEEPS, stack_pages=P * 33)
             self.say_one(problem, "nopal-mapped", P, KEEPS, stack_pages=P * S1,
-                         max_rss_kib=3000 + 4 * (P * S1 + 40))
+                         max_rss_kib=9000, told={"heap_pages": 40})
         self.write_programs()
         self.plain_program("prefixes", json.dumps({"cases": [self.prefixes]}))
 
@@ -95,6 +95,14 @@ class MappedStudy(fake_study.FakeStudy):
         self.run_problems("heat", "fib")
         self.assertIs(self.only("pages of stacks and heap")["holds"], False)
         self.assertIn("heat", self.only("pages of stacks and heap")["name"])
+
+    def test_a_heap_that_is_not_told_is_what_the_memory_grew_by_besides_stacks(self):
+        self.changes["heat", "nopal-mapped", KEEPS, P] = {
+            "max_rss_kib": 3000 + 4 * (P * S1 + 50), "told": None}
+        self.build_all(["heat"])
+        self.run_problems("heat")
+        self.assertAlmostEqual(self.only("heat: pages of stacks and heap")["value"],
+                               (P * S1 + 50) / (P * S1 + 100))
 
     def test_many_calls_per_steal_are_noticed(self):
         self.changes["lu", "nopal-mapped", "", P] = {

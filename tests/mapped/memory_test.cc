@@ -2,6 +2,7 @@
 // What one process does to the program's memory, the others see.
 #include "agents.h"
 
+#include "nopal/base/os.h"
 #include "nopal/base/shared.h"
 #include "nopal/mapped/memory.h"
 
@@ -141,6 +142,50 @@ TEST_F(mapped_memory, rights_that_one_takes_away_are_away_for_all_and_come_back)
   again[0] = 1;
   b.run([&] { again[1] = 1; });
   munmap(again, mib);
+}
+
+TEST_F(mapped_memory, memory_that_is_mapped_without_rights_has_none) {
+  char* at = nullptr;
+  a.run([&] { at = anonymous(mib, PROT_NONE); });
+  EXPECT_FALSE(is_readable(at));
+  b.run([&] {
+    EXPECT_FALSE(is_readable(at));
+    EXPECT_EQ(mprotect(at, mib, PROT_READ), 0);
+  });
+  a.run([&] { EXPECT_TRUE(is_readable(at)); });
+  EXPECT_EQ(munmap(at, mib), 0);
+  a.run([&] { at = anonymous(mib); });
+  b.run([&] { at[0] = 1; });
+  munmap(at, mib);
+}
+
+// docs/limits.md: as the C library maps what it grants later.
+TEST_F(mapped_memory, memory_that_is_granted_later_has_all_rights_at_once) {
+  for (const int flag : {MAP_NORESERVE, MAP_STACK}) {
+    void* at = nullptr;
+    a.run([&] { at = mmap(nullptr, mib, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | flag, -1, 0); });
+    b.run([&] { EXPECT_TRUE(is_readable(static_cast<char*>(at))); });
+    munmap(at, mib);
+  }
+}
+
+// One page lower than the guard something else may lie.
+TEST_F(mapped_memory, a_thread_that_is_a_process_has_a_guard_below_its_stack) {
+  if (!nopal::base::has_guard_regions())
+    GTEST_SKIP() << "this kernel has no guard regions of shared memory";
+  a.run([] {
+    pthread_attr_t stack;
+    void* low = nullptr;
+    std::size_t bytes = 0, guard = 0;
+    ASSERT_EQ(pthread_getattr_np(pthread_self(), &stack), 0);
+    pthread_attr_getstack(&stack, &low, &bytes);
+    pthread_attr_getguardsize(&stack, &guard);
+    pthread_attr_destroy(&stack);
+    EXPECT_GE(guard, 4096u);
+    EXPECT_TRUE(is_readable(static_cast<char*>(low)));
+    EXPECT_FALSE(is_readable(static_cast<char*>(low) - 1));
+    EXPECT_FALSE(is_readable(static_cast<char*>(low) - guard));
+  });
 }
 
 TEST_F(mapped_memory, the_break_moves_for_all) {

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <csetjmp>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -30,11 +29,7 @@ using test::agent;
 using mapped_process = test::mapped;
 
 std::atomic<int> handled{0};
-std::atomic<long> handled_by{0};
-void note(int) {
-  handled_by = gettid();
-  ++handled;
-}
+void note(int) { ++handled; }
 void wait_for(const std::atomic<int>& counter, int value) {
   while (counter != value)
     sched_yield();
@@ -216,77 +211,6 @@ TEST_F(mapped_process, memory_that_is_shared_with_children_is) {
   munmap(word, 4096);
 }
 
-TEST_F(mapped_process, a_handler_that_one_installs_runs_in_all) {
-  handled = 0;
-  a.run([] { std::signal(SIGUSR1, note); });
-  long tid = 0;
-  b.run([&] {
-    tid = gettid();
-    std::raise(SIGUSR1);
-  });
-  EXPECT_EQ(handled, 1);
-  EXPECT_EQ(handled_by, tid);
-  a.run([&] { pthread_kill(b.thread(), SIGUSR1); });
-  wait_for(handled, 2);
-  EXPECT_EQ(handled_by, tid);
-  b.run([] { kill(getpid(), SIGUSR1); }); // the program: one handler, in the first process
-  wait_for(handled, 3);
-  struct sigaction before{};
-  b.run([&] { sigaction(SIGUSR1, nullptr, &before); });
-  EXPECT_EQ(before.sa_handler, note);
-  std::signal(SIGUSR1, SIG_DFL);
-  a.run([&] { sigaction(SIGUSR1, nullptr, &before); });
-  EXPECT_EQ(before.sa_handler, SIG_DFL);
-}
-
-__attribute__((no_sanitize("undefined"))) void touch_nothing() {
-  static volatile int* volatile nowhere = nullptr;
-  *nowhere = 1;
-}
-__attribute__((no_sanitize("undefined"))) void divide_by_zero() {
-  volatile int zero = 0;
-  zero = 1 / zero;
-}
-
-TEST_F(mapped_process, a_fault_reaches_the_handler_of_all) {
-  static sigjmp_buf back;
-  struct sigaction jump{}, before{};
-  jump.sa_handler = [](int) { siglongjmp(back, 1); };
-  a.run([&] { sigaction(SIGSEGV, &jump, &before); });
-  b.run([] {
-    if (sigsetjmp(back, 1) == 0) {
-      touch_nothing();
-      ADD_FAILURE() << "no fault";
-    }
-  });
-  sigaction(SIGSEGV, &before, nullptr);
-  sigaction(SIGFPE, &jump, &before);
-  b.run([] {
-    if (sigsetjmp(back, 1) == 0)
-      divide_by_zero();
-  });
-  sigaction(SIGFPE, &before, nullptr);
-}
-
-TEST_F(mapped_process, a_signal_to_the_group_runs_one_handler) {
-  const pid_t program = fork(); // a group of its own
-  if (program == 0) {
-    setpgid(0, 0);
-    handled = 0;
-    std::signal(SIGUSR2, note);
-    agent own, other;
-    own.run([] { kill(0, SIGUSR2); });
-    other.run([] {});
-    wait_for(handled, 1);
-    own.run([] {});
-    other.run([] {});
-    _exit(handled);
-  }
-  int status = 0;
-  EXPECT_EQ(waitpid(program, &status, 0), program);
-  EXPECT_EQ(status, 1 << 8);
-}
-
 TEST_F(mapped_process, a_thread_is_cancelled_wherever_it_is) {
   pthread_t waits;
   a.run([&] {
@@ -300,23 +224,6 @@ TEST_F(mapped_process, a_thread_is_cancelled_wherever_it_is) {
     pthread_join(waits, &result);
   });
   EXPECT_EQ(result, PTHREAD_CANCELED);
-}
-
-TEST_F(mapped_process, masks_are_of_threads_and_pending_signals_come) {
-  handled = 0;
-  std::signal(SIGUSR1, note);
-  a.run([] {
-    sigset_t set;
-    sigfillset(&set);
-    pthread_sigmask(SIG_SETMASK, &set, nullptr);
-    std::raise(SIGUSR1);
-    EXPECT_EQ(handled, 0);
-    getpid(); // trapped all the same
-    sigemptyset(&set);
-    pthread_sigmask(SIG_SETMASK, &set, nullptr);
-    EXPECT_EQ(handled, 1);
-  });
-  std::signal(SIGUSR1, SIG_DFL);
 }
 
 TEST_F(mapped_process, timers_are_the_programs) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Workers that are processes: each sees its strand's ancestors at the same addresses.
 #include "nopal/affine.h"
+#include "nopal/base/os.h"
 #include "nopal/channel.h"
 #include "nopal/fiber.h"
 #include "nopal/fork.h"
@@ -179,6 +180,35 @@ long deep(int depth) {
   const long other = 1;
   s.join();
   return below + other;
+}
+
+// A stack that begins lower or higher than before has none of its pages left, and they are counted.
+TEST_F(view, a_stack_that_begins_elsewhere_gives_all_its_pages_back_and_counts_them) {
+  namespace stack = nopal::stack;
+  be_stolen(); // stacks are open
+  const stack::stack_id own = stack::acquire();
+  const auto resident = [own] {
+    return nopal::base::resident_pages(reinterpret_cast<void*>(stack::memory_bottom(own)),
+                                       stack::size());
+  };
+  const std::uintptr_t end = stack::view::where.end;
+  const auto begins_below = [&](std::uintptr_t pages) {
+    stack::view::begin(own, end - pages * 4096, stack::no_stack);
+  };
+  begins_below(101);
+  begins_below(100);
+  for (const std::uintptr_t next : {120u, 90u, 90u}) {
+    auto* const memory = reinterpret_cast<char*>(stack::view::top(own) + stack::offset(own));
+    for (int i = 1; i <= 5; ++i)
+      memory[-i * 8192] = 1;
+    const bool moves = stack::view::top(own) != end - next * 4096;
+    EXPECT_EQ(resident(), 5u);
+    const std::uint64_t returned = nopal::stats().pages_returned;
+    begins_below(next);
+    EXPECT_EQ(resident(), moves ? 0u : 5u);
+    EXPECT_EQ(nopal::stats().pages_returned - returned, moves ? 5u : 0u);
+  }
+  stack::release(own);
 }
 
 TEST_F(view, chains_may_have_hundreds_of_stacks) {

@@ -55,7 +55,19 @@ BUGS = (
     bug(
         "a stack that begins lower keeps what lies above",
         _PARTS,
-        "if (top < used) give_back(top, used);",
+        "top != used) give_back(used);",
+        "top > used) give_back(used);",
+    ),
+    bug(
+        "a stack that begins higher keeps what lies below",
+        _PARTS,
+        "top != used) give_back(used);",
+        "top < used) give_back(used);",
+    ),
+    bug(
+        "a stack in the pool keeps its pages",
+        _PARTS,
+        "if (own.top != 0) give_back(own.top);",
         "",
     ),
     bug(

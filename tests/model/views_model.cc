@@ -174,12 +174,12 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
     own.leaf = leaf;
   }
   void see_below(process& own, std::uintptr_t frame_low, stack_id parent) noexcept {
-    const std::uintptr_t top = view::top_below(frame_low, page);
     memory& begun = at(own.stack);
+    const std::uintptr_t top = view::top_below(frame_low, page), before = begun.segment.top;
     view::begin(begun.segment, top, parent, end,
-                [&](std::uintptr_t from, std::uintptr_t to) { discard(begun, from, to); });
-    for (std::uintptr_t address = top; address < end; address += page)
-      check(!begun.resident[(address - low) / page], "pages above a stack's top keep their memory");
+                [&](std::uintptr_t high) { discard(begun, low, high); });
+    for (std::uintptr_t address = top != before ? low : top; address < end; address += page)
+      check(!begun.resident[(address - low) / page], "a stack keeps pages from where it was used");
     show(own, own.stack);
     own.pointer = top;
   }
@@ -200,7 +200,8 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
     return number + 1;
   }
   void release(stack_id unused) noexcept {
-    retire(unused, at(unused).segment.top);
+    view::end(at(unused).segment, [&](std::uintptr_t) { discard(at(unused), low, end); });
+    retire(unused, low);
     pool.put(static_cast<std::uint32_t>(unused - 1));
   }
   void retire(stack_id left, std::uintptr_t from) noexcept {

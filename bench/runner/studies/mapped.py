@@ -19,8 +19,8 @@ PROBLEMS = ALL
 ROUNDS = 15
 SIZE = "quick"
 THREADS = "nopal"
-# Dead pages are not given back, but for those above the new top of a stack that begins lower than
-# before. The other counts those that live while strands wait.
+# Dead pages below frames that wait are not given back, only those of stacks that are empty. The
+# other counts those that live while strands wait.
 KEEPS, COUNTED = f"{MAPPED}:budget:unlimited", f"{MAPPED}:budget:64M+census"
 # The same where children begin at pages' boundaries, as the paper's footnote 8 has it.
 KEEPS_AT_PAGES = f"{AT_PAGES}:budget:unlimited"
@@ -202,8 +202,9 @@ def figure_9(result):
                  ["program", "D", "S1", "pages / P", "S1 + D", "pages / (P S1)",
                   "live pages of all", "pages / P, children at boundaries", "paper: D", "S1",
                   "S16 / 16", "S16 / (16 S1)"], rows,
-                 "Pages are those with memory at the end. Never reclaimed: none that a strand has "
-                 "left is given back, but those above the new top of a stack. Live ones have "
+                 "Pages are the most with memory at a time, looked at each half a millisecond. "
+                 "None that a strand has left is given back while its stack has frames. Live ones "
+                 "have "
                  "frames of strands that wait, as if all others were given back at once. Both are "
                  "the most of all rounds. Where children begin at pages' boundaries (the paper's "
                  "footnote 8), forks that nobody takes cost pages, too. The paper's S16 are at "
@@ -221,9 +222,14 @@ def figure_10(result):
     return Table(f"Figure 10: pages of stacks and heap, P = {count}",
                  ["program", "stacks", "heap", f"{HEAP_FRAMES}: stacks", "heap",
                   "paper, Cilk-M: stacks", "heap", "Cilk-5: stacks", "heap"], rows,
-                 f"The most of all rounds. {HEAP_FRAMES} counts the pages that its heap asked for; "
-                 "of Nopal's heap only the growth of the first process's memory is known, less its "
-                 "stacks.")
+                 "The most of all rounds. Stacks: the most pages with memory at a time; with "
+                 f"{HEAP_FRAMES} of each worker's stack, on which its scheduler runs too; with "
+                 "Nopal of all stacks that strands were on, pooled ones too. Heap, on both sides: "
+                 "what all other memory without a file grew by during the computation, so frames "
+                 "on the heap, deques, lists and tables, without what starts a worker (as in the "
+                 "paper's footnote 11) and without the input. The paper's Cilk-5 took up to 5.5 "
+                 f"pages of heap a worker more than its Cilk-M; {HEAP_FRAMES} asks the system for "
+                 "one page of a frame's size at a time, the least that such a heap can.")
 
 
 def crossings(result):

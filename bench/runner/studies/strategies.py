@@ -139,7 +139,10 @@ def pages(rounds, problem, row, count):
     stacks = rounds.column(problem, runtime, count, "stack_pages")
     if runtime != HEAP_FRAMES:
         return stacks
-    heap = told(rounds, problem, runtime, count, "heap_pages")
+    try:
+        heap = told(rounds, problem, runtime, count, "frame_pages")
+    except NotMeasured:  # files that were kept before
+        heap = told(rounds, problem, runtime, count, "heap_pages")
     return {r: sum(both) for r, both in paired(stacks, heap).items()}
 
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An entry keeps the memory of its twin, for the next process that takes the entry.
-#include "nopal/mapped/seats.h"
+#include "nopal/mapped/members.h"
 
 #include "nopal/base/die.h"
-#include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/twin.h"
@@ -49,17 +48,9 @@ seat find_seat() noexcept {
     }
     return {&members[i], twins[i]};
   }
-  base::die("nopal::mapped runs at most %u processes; let fewer threads work (NOPAL_WORKERS)",
+  base::die("nopal::mapped runs at most %u processes; let fewer threads work (NOPAL_NUM_WORKERS)",
             most_members);
 }
-
-void prepare_seat(member* self) noexcept {
-  self->applied.store(own().self->applied.load(base::relaxed), base::relaxed);
-}
-
-void take_seat(member* self, int pid) noexcept { self->pid.store(pid, base::release); }
-
-void add_dependent(twin* parent) noexcept { parent->dependents.fetch_add(1, base::relaxed); }
 
 void leave_seat(member& left, int pid) noexcept {
   if (!left.pid.compare_exchange_strong(pid, member::claimed, base::acq_rel, base::relaxed))

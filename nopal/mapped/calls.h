@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// System calls with the meaning that they have for threads. Each takes what the kernel takes, and
+// returns what the kernel would.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <signal.h>
+#include <ucontext.h>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::mapped {
+
+// mappings.cc: those that change the address space. The break lies behind the memory that the
+// program has begun with.
+void open_break() noexcept;
+long change_break(std::uintptr_t to) noexcept;
+long map(std::uintptr_t at, std::size_t bytes, int access, int flags, int file,
+         long offset) noexcept;
+long unmap(std::uintptr_t at, std::size_t bytes) noexcept;
+long protect(std::uintptr_t at, std::size_t bytes, int access) noexcept;
+long remap(std::uintptr_t at, std::size_t before, std::size_t bytes, int flags) noexcept;
+inline constexpr int dont_need_locked = 24, install_guard_advice = 102; // older headers lack them
+long advise(std::uintptr_t at, std::size_t bytes, int advice) noexcept;
+// For a fork: no other process changes anything meanwhile.
+void hold_mappings() noexcept;
+void release_mappings() noexcept;
+
+// clones.cc: how processes begin and threads end, clone(2) in all its uses. The first process has
+// its entry in the table, and its private page.
+void open_processes() noexcept;
+// fork(), and vfork() as fork: the process that it makes has copies. `stack`: of the new process;
+// 0: the caller's.
+long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) noexcept;
+// The exit of a thread, and of the program.
+[[noreturn]] void end_thread(long code) noexcept;
+[[noreturn]] void end_program(long code) noexcept;
+
+// waiting.cc: children, all of which are the first process's, whichever process made them; and how
+// the end of a process of the program is noticed.
+long wait4(int which, int* status, long options, void* usage, ucontext_t& context) noexcept;
+long waitid(long kind, long which, void* info, long options, void* usage,
+            ucontext_t& context) noexcept;
+// A process other than the first has forked a child.
+void note_child(long pid) noexcept;
+void forget_children() noexcept;
+// The handler of notices.
+void on_notice(int signal, siginfo_t* info, void* context);
+
+} // namespace nopal::mapped
+NOPAL_HIDDEN_END
