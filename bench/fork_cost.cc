@@ -28,14 +28,21 @@
 #include <optional>
 #include <string>
 
-namespace {
-
-using clock_type = std::chrono::steady_clock;
+extern "C" {
+long leaf(long n);
+long fork_once_in_c(); // fork_cost_c.c
+long fork_many_in_c(int count);
+long fib_in_c(int n);
+}
 
 [[gnu::noinline]] long leaf(long n) {
   asm volatile("" : "+r"(n));
   return n;
 }
+
+namespace {
+
+using clock_type = std::chrono::steady_clock;
 
 void call(benchmark::State& state) {
   for (auto _ : state) {
@@ -51,9 +58,9 @@ void call(benchmark::State& state) {
   return x;
 }
 
-void fork_and_join_loop(benchmark::State& state) {
+template <long (*once)()> void fork_and_join_loop(benchmark::State& state) {
   for (auto _ : state) {
-    benchmark::DoNotOptimize(fork_once());
+    benchmark::DoNotOptimize(once());
   }
 }
 
@@ -69,9 +76,9 @@ void fork_and_join_loop(benchmark::State& state) {
 
 constexpr int forks_per_join = 1000;
 
-void forks_under_one_join_loop(benchmark::State& state) {
+template <long (*many)(int)> void forks_under_one_join_loop(benchmark::State& state) {
   for (auto _ : state) {
-    benchmark::DoNotOptimize(fork_many(forks_per_join));
+    benchmark::DoNotOptimize(many(forks_per_join));
   }
   state.counters["per_fork"] = benchmark::Counter(
       forks_per_join, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
@@ -81,7 +88,7 @@ void fork_and_join_in_a_handler_loop(benchmark::State& state) {
   try {
     throw 1;
   } catch (int) {
-    fork_and_join_loop(state);
+    fork_and_join_loop<fork_once>(state);
   }
 }
 
@@ -203,6 +210,12 @@ long fib(int n) {
   return x + y;
 }
 
+template <long (*of)(int)> void fib_loop(benchmark::State& state) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(of(20));
+  }
+}
+
 // 64 pieces of unequal work, each parallel in itself, some 30 to 1000 us: measures the cost of a
 // thread that is in an affine region and so helps no other piece.
 template <bool Affine> void unequal_regions(benchmark::State& state) {
@@ -255,9 +268,19 @@ void register_for(unsigned workers) {
       return [loop](benchmark::State& state) { inside([&] { loop(state); }); };
     };
     benchmark::RegisterBenchmark("call", call);
-    benchmark::RegisterBenchmark("fork_and_join", inside_of(fork_and_join_loop));
-    benchmark::RegisterBenchmark("forks_under_one_join", inside_of(forks_under_one_join_loop));
-    benchmark::RegisterBenchmark("fork_and_join/from_a_foreign_thread", fork_and_join_loop);
+    benchmark::RegisterBenchmark("fork_and_join", inside_of(fork_and_join_loop<fork_once>));
+    benchmark::RegisterBenchmark("forks_under_one_join",
+                                 inside_of(forks_under_one_join_loop<fork_many>));
+    benchmark::RegisterBenchmark("fib", inside_of(fib_loop<fib>));
+#if defined(BENCH_IN_C)
+    benchmark::RegisterBenchmark("fork_and_join/in_c",
+                                 inside_of(fork_and_join_loop<fork_once_in_c>));
+    benchmark::RegisterBenchmark("forks_under_one_join/in_c",
+                                 inside_of(forks_under_one_join_loop<fork_many_in_c>));
+    benchmark::RegisterBenchmark("fib/in_c", inside_of(fib_loop<fib_in_c>));
+#endif
+    benchmark::RegisterBenchmark("fork_and_join/from_a_foreign_thread",
+                                 fork_and_join_loop<fork_once>);
     benchmark::RegisterBenchmark("fork_and_join/in_a_handler",
                                  inside_of(fork_and_join_in_a_handler_loop));
     benchmark::RegisterBenchmark("affine_region", inside_of(affine_region_loop));

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Runtimes of others, built elsewhere and given by path: -DNOPAL_PEER_<NAME>=dir, where dir holds
 # include/ and, but for libfork and Taskflow, lib/. Nothing is fetched. Where the directory also has
-# a folder test/ with the C programs of Nowa's or Fibril's authors, their own fib is measured too.
+# a folder test/ with the C programs of Nowa's or Fibril's authors, these are measured too.
+set(own_problems cholesky fft fib heat integrate knapsack lu matmul nqueens quicksort rectmul
+  strassen)
 foreach(peer nowa fibril lace libfork taskflow)
   string(TOUPPER NOPAL_PEER_${peer} variable)
   set(${variable} "" CACHE PATH "where ${peer} is installed; empty: not measured")
@@ -53,17 +55,30 @@ foreach(peer nowa fibril lace libfork taskflow)
       set(backend nopal)
       set(libraries $<TARGET_FILE:nopal_c> $<TARGET_FILE:nopal>)
     endif()
-    set(object ${CMAKE_CURRENT_BINARY_DIR}/own_fib-${runtime}.o)
-    add_custom_command(OUTPUT ${object}
-      COMMAND ${NOPAL_BENCH_GCC} -x c -std=gnu11 ${bench_flags} -w -pthread ${includes}
-        -c ${peer_dir}/test/fib.c -o ${object}
-      COMMAND objcopy --keep-global-symbol=fib ${object} # it has a main and an n of its own
-      DEPENDS ${peer_dir}/test/fib.c VERBATIM)
+    set(present "")
+    foreach(problem IN LISTS own_problems)
+      set(source ${peer_dir}/test/${problem}.c)
+      if(NOT EXISTS ${source})
+        continue()
+      endif()
+      list(APPEND present ${problem})
+      set(mode "")
+      if(problem MATCHES "^(fft|lu|rectmul|strassen)$")
+        set(mode -DBENCHMARK) # they verify less then
+      endif()
+      set(object ${CMAKE_CURRENT_BINARY_DIR}/own_${problem}-${runtime}.o)
+      add_custom_command(OUTPUT ${object}
+        COMMAND ${NOPAL_BENCH_GCC} -x c -std=gnu11 ${bench_flags} ${mode} -w -pthread
+          ${includes} -c ${source} -o ${object}
+        COMMAND objcopy --keep-global-symbol=n --keep-global-symbol=init --keep-global-symbol=prep
+          --keep-global-symbol=test --keep-global-symbol=verify ${object} # it has a main of its own
+        DEPENDS ${source} VERBATIM)
+    endforeach()
     # The last definition counts.
-    bench_foreign_runtime(${runtime} ${NOPAL_BENCH_GCC} BACKEND ${backend} PROBLEMS fib
-      FLAGS ${flags} -UBENCH_PROBLEM -DBENCH_PROBLEM=own_fib_problem
-        -UBENCH_PROBLEM_HEADER "-DBENCH_PROBLEM_HEADER=\"bench/problems/own_fib.h\""
-      LIBRARIES ${object} ${libraries})
+    bench_foreign_runtime(${runtime} ${NOPAL_BENCH_GCC} BACKEND ${backend} PROBLEMS ${present}
+      FLAGS ${flags} -UBENCH_PROBLEM -DBENCH_PROBLEM=own_problem "-DBENCH_OWN=\"{problem}\""
+        -UBENCH_PROBLEM_HEADER "-DBENCH_PROBLEM_HEADER=\"bench/problems/own.h\""
+      LIBRARIES ${CMAKE_CURRENT_BINARY_DIR}/own_{problem}-${runtime}.o ${libraries})
   endforeach()
 endforeach()
 

@@ -13,6 +13,9 @@ set(flags -fsanitize=${NOPAL_SANITIZE} -fno-omit-frame-pointer)
 if(NOPAL_SANITIZE STREQUAL "undefined")
   list(APPEND flags -fno-sanitize-recover=all)
 endif()
+if(NOPAL_SANITIZE STREQUAL "address" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND flags -Wno-maybe-uninitialized) # GCC 12 says that of std::regex, falsely
+endif()
 add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${flags}>")
 add_link_options(-fsanitize=${NOPAL_SANITIZE})
 

@@ -99,13 +99,11 @@ static inline int nopal_affine(nopal_function f, void* context) {
 /// @par Threads
 /// Any thread.
 /// @par Cost
-/// That of nopal_affine and a fork.
+/// That of a fork; where nothing has forked yet on the thread, that of nopal_affine.
 static inline int nopal_invoke(nopal_function f, void* a, nopal_function g, void* b) {
   return nopal_invoke_as(NOPAL_ABI_VERSION, f, a, g, b);
 }
 /// The same; may return on another thread.
-/// @par Cost
-/// That of a fork.
 static inline int nopal_invoke_migrating(nopal_function f, void* a, nopal_function g, void* b) {
   return nopal_invoke_as(NOPAL_ABI_VERSION | NOPAL_MIGRATING, f, a, g, b);
 }

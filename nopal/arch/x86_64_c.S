@@ -22,7 +22,7 @@
 // and into the word 32 the stack pointer that all forks and joins of the function have (S). Its
 // frame, with a copy of the words below it:
 //
-//   rbp     -8 child   -16 where the result goes   -48 the record
+//   rbp     -16 where the result goes   -48 the record
 //
 // The call may have moved the stack pointer by the words that it has pushed, but a thief must find
 // S. So the word below S, where a plain call leaves its return address, becomes the address of
@@ -220,9 +220,13 @@
     movq (%r10), %r11
     movq %rsp, (%r10)
     record_registers
+    .if \class != 0
     pushq RESULT(%r10)
     .cfi_def_cfa_offset 16
     subq $RECORD, %rsp
+    .else
+    subq $FRAME, %rsp
+    .endif
     .cfi_def_cfa_offset FRAME+8
     movq %r10, 8(%rsp) /* the kind is plain */
     run_child \name, \class, 0, %rsp
@@ -243,15 +247,17 @@
     .cfi_offset rbp, -16
     movq %rsp, %rbp
     .cfi_def_cfa_register rbp
-    pushq (%r10)
-    pushq RESULT(%r10)
-    subq $RECORD, %rsp
+    subq $FRAME_OF_WORDS, %rsp
+    movq (%r10), %r11
     movq %r10, 8-FRAME_OF_WORDS(%rbp) /* the kind is plain */
-    movq WORDS(%r10), %rax
-    movl %eax, %r11d
-1:  pushq FRAME_OF_WORDS+8(%rsp,%rax,8) /* both ends go down by a word each time */
-    pushq FRAME_OF_WORDS+8(%rsp,%rax,8)
-    subl $2, %r11d
+    .if \class != 0
+    movq RESULT(%r10), %rax
+    movq %rax, RECORD-FRAME_OF_WORDS(%rbp)
+    .endif
+    movl WORDS(%r10), %eax
+1:  pushq 8(%rbp,%rax,8)
+    pushq (%rbp,%rax,8)
+    subl $2, %eax
     jne 1b
     movq STACK_POINTER(%r10), %rax
     subq $8, %rax
@@ -259,15 +265,14 @@
     subq %rbp, %rax
     subq $8, %rax
     je 2f
-    movq 8(%rbp), %r11
-    movq %r11, RESULT(%r10)
+    pushq 8(%rbp)
+    popq RESULT(%r10)
     shrl $4, %eax
     movw %ax, RESULT+6(%r10)
     movq (%r10), %rax
-    leaq go_on(%rip), %r11
-    movq %r11, (%rax)
+    pushq address_of_go_on(%rip)
+    popq (%rax)
 2:  record_registers
-    movq -8(%rbp), %r11
     run_child \name, \class, -FRAME_OF_WORDS, %rbp
     leave
     .cfi_remember_state
@@ -357,6 +362,11 @@ fork_slow:
     .cfi_def_cfa rsp, 8
     ret
     end_function nopal_c_call
+
+    .section .data.rel.ro.local, "aw", @progbits
+    .p2align 3
+address_of_go_on:
+    .quad go_on
 
     .hidden DW.ref.__gxx_personality_v0
     .weak DW.ref.__gxx_personality_v0

@@ -242,17 +242,18 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
 #define NOPAL_C_LOUD
 #endif
 
-#define NOPAL_C_FORK_BY(frame, place, by, keep, fn, args)                                          \
+#define NOPAL_C_FORK_BY(frame, stored, place, by, keep, fn, args)                                  \
   do {                                                                                             \
     NOPAL_C_QUIET                                                                                  \
     struct nopal_c_frame* const nopal_c_at = (frame);                                              \
     const uintptr_t nopal_c_place = (place);                                                       \
-    enum { nopal_c_words = NOPAL_C_WORDS args };                                                   \
+    enum { nopal_c_words = NOPAL_C_WORDS args, nopal_c_stored = (stored) };                        \
     if (nopal_c_may_fork(nopal_c_at)) {                                                            \
       keep __builtin_call_with_static_chain(((NOPAL_C_POINTER(fn))(by))args, __extension__({       \
                                               NOPAL_POP_ARGUMENTS                                  \
                                               nopal_c_at->child = (uintptr_t)(fn);                 \
-                                              nopal_c_at->result = nopal_c_place;                  \
+                                              if (nopal_c_stored)                                  \
+                                                nopal_c_at->result = nopal_c_place;                \
                                               if (nopal_c_words != 0) {                            \
                                                 nopal_c_at->preserved[0] = nopal_c_words;          \
                                                 NOPAL_STORE_STACK_POINTER(                         \
@@ -268,7 +269,7 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
   } while (0)
 
 #define NOPAL_C_FORK(frame, fn, args)                                                              \
-  NOPAL_C_FORK_BY(frame, 0, (uintptr_t)NOPAL_C_STUB(0, nopal_c_words), (void), fn, args)
+  NOPAL_C_FORK_BY(frame, 0, 0, (uintptr_t)NOPAL_C_STUB(0, nopal_c_words), (void), fn, args)
 
 // The function's result goes to `given`, a variable or a pointer to one.
 #define NOPAL_C_FORK_INTO(frame, given, fn, args)                                                  \
@@ -281,7 +282,7 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
                        NOPAL_C_IS_POINTER(nopal_c_type, given),                                    \
                    "nopal: the result of a fork goes to a variable of the type that the function " \
                    "returns, or to a pointer to one");                                             \
-    NOPAL_C_FORK_BY(frame, (uintptr_t)NOPAL_C_PLACE(nopal_c_type, given),                          \
+    NOPAL_C_FORK_BY(frame, 1, (uintptr_t)NOPAL_C_PLACE(nopal_c_type, given),                       \
                     NOPAL_C_FORK_OF(nopal_c_type, nopal_c_words),                                  \
                     __attribute__((unused)) const nopal_c_type nopal_c_nothing =, fn, args);       \
   } while (0)

@@ -12,6 +12,7 @@
 #include "nopal/invoke.h"
 #include "nopal/loop.h"
 #include "nopal/runtime.h"
+#include "nopal/sched/affine_call.h"
 #include "nopal/sched/forks.h"
 #include "nopal/stack/stack.h"
 #include "nopal/vproc/worker.h"
@@ -106,6 +107,22 @@ template <class Body> int call(int version, const Body& body) noexcept {
   if ((version & NOPAL_MIGRATING) != 0)
     return result_of(body);
   return result_of([&] { nopal::affine(body); });
+}
+
+// The same for a body that is no more than a fork, which most often no thief takes.
+template <class Body> int call_briefly(int version, const Body& body) noexcept {
+  if ((version & NOPAL_MIGRATING) != 0 || !is_ours(version) || !sched::affine_call::possible())
+    return call(version, body);
+  return result_of([&] {
+    sched::affine_call here;
+    try {
+      body();
+    } catch (...) {
+      here.end();
+      throw;
+    }
+    here.end();
+  });
 }
 
 // Calls piece(first, last) for each piece.
@@ -205,7 +222,7 @@ int nopal_call_as(int version, nopal_function f, void* context) {
 }
 
 int nopal_invoke_as(int version, nopal_function f, void* a, nopal_function g, void* b) {
-  return call(version, [=] { nopal::invoke([=] { check(f(a)); }, [=] { check(g(b)); }); });
+  return call_briefly(version, [=] { nopal::invoke([=] { check(f(a)); }, [=] { check(g(b)); }); });
 }
 
 int nopal_for_range_as(int version, std::size_t begin, std::size_t end, std::size_t grain,

@@ -12,6 +12,7 @@
 #include "nopal/sched/stop.h"
 #include "nopal/sched/views.h"
 #include "nopal/stack/small.h"
+#include "nopal/vproc/affine_note.h"
 #include "nopal/vproc/computation.h"
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/ready_queues.h"
@@ -103,6 +104,7 @@ signal enqueue_findable(fiber* strand) noexcept {
   fiber* const strand = stack::seen(stack::no_stack, static_cast<fiber*>(parked));
   worker* self = vproc::current();
   vproc::vproc* const host = self->host;
+  vproc::leave_affine_call(self);
   strand->group = self->group; // make_ready reads it, and may be called from `enqueue` on
   strand->on = self->stack;
   strand->context = context_at(strand->stack_pointer);

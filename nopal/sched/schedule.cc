@@ -17,6 +17,7 @@
 #include "nopal/sched/steal.h"
 #include "nopal/sched/stop.h"
 #include "nopal/sched/views.h"
+#include "nopal/vproc/affine_note.h"
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/ready_queues.h"
@@ -254,6 +255,7 @@ void push_action(vproc::vproc* host, vproc::action* pushed) noexcept {
 NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   auto* const scope = static_cast<scope_frame*>(argument);
   worker* const self = vproc::current();
+  vproc::leave_affine_call(self);
   note_scheduler_stack(self->host);
   self->use_no_stack();
   if (self->holds_frame_of(scope)) {

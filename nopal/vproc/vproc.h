@@ -25,10 +25,12 @@
 #include "nopal/vproc/computation.h"
 
 #include <cstdint>
+#include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 
+struct affine_note;
 struct fiber;
 struct group;
 struct worker;
@@ -71,10 +73,11 @@ struct scheduler_place {
 // the place of another one follows these roles, which may change meanwhile (spares.cc).
 struct role {
   scheduler_place scheduler;
-  shown<group*> bound;  // it runs strands of this group only; null: of any open group
-  shown<bool> member;   // another thread waits for that group (arenas.h)
-  action_stack actions; // others may take them
-  shown<bool> runs;     // it runs a strand or an action, and does not look for work
+  shown<group*> bound;           // it runs strands of this group only; null: of any open group
+  shown<bool> member;            // another thread waits for that group (arenas.h)
+  action_stack actions;          // others may take them
+  shown<bool> runs;              // it runs a strand or an action, and does not look for work
+  affine_note* affine = nullptr; // the innermost affine call without a region (affine_note.h)
 
   // `from` has no actions after that, and this one had none.
   void take_up(role& from) noexcept {
@@ -83,6 +86,7 @@ struct role {
     member.set(from.member.get());
     actions.put(from.actions.take_all());
     runs.set(from.runs.get());
+    affine = std::exchange(from.affine, nullptr);
   }
 };
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <cstdint>
 
 #if !defined(NOPAL_TSAN) // ThreadSanitizer calls a program's handlers itself, with other masks
 
@@ -52,8 +53,9 @@ void handle(int flags, bool mask = false) {
   sigaction(SIGSEGV, &how, nullptr);
 }
 
-// Null, but compilers do not know it: of an access that they know to fault they may make anything.
-int* volatile nowhere = nullptr;
+// Compilers do not know it: of an access that they know to fault they may make anything. It is not
+// null, which UndefinedBehaviorSanitizer would name.
+int* volatile nowhere = reinterpret_cast<int*>(std::uintptr_t{64});
 
 // Calls `prepare`, forks and calls `act`, in a process of its own. Returns how it ends: its exit
 // status, or 1000 plus the signal.

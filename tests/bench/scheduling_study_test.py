@@ -66,6 +66,20 @@ class SchedulingStudy(fake_study.FakeStudy):
         self.assertAlmostEqual(self.only("memory")["value"], 8.0)
         self.assertEqual(self.page.count("<svg"), 1)
 
+    def ivars_of_two(self, with_one, with_two):
+        self.say("fib", "serial", n=29, time_s=0.01)
+        for workers, seconds in ((1, with_one), (2, with_two)):
+            self.say("fib", "nopal", workers, n=29, time_s=0.01)
+            self.say("fib", "nopal-ivars", workers, n=29, time_s=seconds)
+        self.write_programs()
+        self.run_study("-n", 15, "-t", "1,2", "-b", "fib")
+        return self.only("with ivars")
+
+    def test_two_workers_must_not_be_slower_with_ivars_than_one(self):
+        self.assertIs(self.ivars_of_two(0.2, 0.15)["holds"], True)
+        self.assertIs(self.ivars_of_two(0.2, 0.21)["holds"], False)
+        self.assertAlmostEqual(self.only("with ivars")["value"], 1.05)
+
     def test_what_falls_short_is_said(self):
         self.told = {1: {"ns": 13.0}, 2: {"ns": 101.0}, 3: {"p50_ms": 5.0, "p99_ms": 21.0},
                      4: {"ratio": 2.8, "seconds": 10.0}, 5: {"bytes": 13000.0, "fibers": 1000},

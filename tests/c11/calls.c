@@ -112,12 +112,50 @@ static void threads(void) {
   EXPECT(depth_of_thread == 0);
 }
 
+// The same by nopal_invoke, of unequal functions; at some levels a function within migrates.
+typedef struct level {
+  int left;
+  int calls;
+} level;
+static int invokes(void* context) {
+  level* const own = (level*)context;
+  const pthread_t before = pthread_self();
+  const int depth = ++depth_of_thread;
+  pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  level low = {own->left - 1, 0}, high = {own->left - 2, 0};
+  EXPECT(pthread_mutex_lock(&lock) == 0);
+  if (own->left > 0)
+    EXPECT(nopal_invoke(invokes, &low, invokes, &high) == NOPAL_OK);
+  if (own->left % 3 == 0) {
+    fib_call one = {6, 1, 0}, two = {5, 1, 0}; // these may end on another thread
+    EXPECT(nopal_invoke(fib, &one, fib, &two) == NOPAL_OK);
+    EXPECT(one.result == 8 && two.result == 5);
+  }
+  EXPECT(pthread_mutex_unlock(&lock) == 0);
+  EXPECT(pthread_equal(before, pthread_self()));
+  EXPECT(depth_of_thread == depth);
+  --depth_of_thread;
+  own->calls = low.calls + high.calls + 1;
+  return 0;
+}
+static void invoke_threads(void) {
+  const pthread_t before = pthread_self();
+  for (int round = 0; round < 10; ++round) {
+    level all = {12, 0};
+    EXPECT(invokes(&all) == 0);
+    EXPECT(all.calls == 753);
+  }
+  EXPECT(pthread_equal(before, pthread_self()));
+}
+
 static void* loops_on_a_thread(void* unused) {
   (void)unused;
   fib_call call = {14, 1, 0};
   EXPECT(fib(&call) == NOPAL_OK);
   EXPECT(call.result == 377);
   EXPECT(nopal_for_index(0, 4, 1, stays, (void*)(uintptr_t)2) == NOPAL_OK);
+  level all = {8, 0};
+  EXPECT(invokes(&all) == 0);
   return NULL;
 }
 static void threads_of_its_own(void) {
@@ -253,10 +291,15 @@ static void cancelled_by_another_thread(void) {
 
 int main(int words, char** word) {
   const test_case cases[] = {
-      {"loops", loops},       {"invoke", invoke},
-      {"threads", threads},   {"threads_of_its_own", threads_of_its_own},
-      {"failures", failures}, {"cancellation", cancellation},
-      {"deadline", deadline}, {"cancelled_by_another_thread", cancelled_by_another_thread},
+      {"loops", loops},
+      {"invoke", invoke},
+      {"threads", threads},
+      {"threads_of_its_own", threads_of_its_own},
+      {"invoke_threads", invoke_threads},
+      {"failures", failures},
+      {"cancellation", cancellation},
+      {"deadline", deadline},
+      {"cancelled_by_another_thread", cancelled_by_another_thread},
   };
   if (words == 2 && strcmp(word[1], "one_worker") == 0) {
     failure_cancels_the_rest();

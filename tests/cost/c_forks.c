@@ -2,6 +2,7 @@
 // What forks in C cost (c_forks_test.py): `c_forks SHAPE N` verifies itself and prints how often it
 // has forked.
 #include <fibril.h>
+#include <nopal/nopal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +31,21 @@ static long eight(long n, long a, long b, long c, long d, long e, long f, long g
   const long y = eight(n - 2, g, a, b, c, d, e, f);
   fibril_join(&fr);
   return x + y;
+}
+
+// By nopal_invoke, which returns on its thread.
+struct call {
+  long n, result;
+};
+static int invoke(void* context) {
+  struct call* const own = context;
+  own->result = own->n;
+  if (own->n < 2)
+    return 0;
+  struct call left = {own->n - 1, 0}, right = {own->n - 2, 0};
+  const int result = nopal_invoke(invoke, &left, invoke, &right);
+  own->result = left.result + right.result;
+  return result;
 }
 
 // A loop that forks children with so many arguments.
@@ -76,6 +92,10 @@ static long run(const char* shape, long n) {
     return fib(n) == fibonacci(n) ? fibonacci(n + 1) - 1 : -1;
   if (strcmp(shape, "eight") == 0)
     return eight(n, 1, 2, 3, 4, 5, 6, 7) == fibonacci(n) ? fibonacci(n + 1) - 1 : -1;
+  if (strcmp(shape, "invoke") == 0) {
+    struct call all = {n, 0};
+    return invoke(&all) == 0 && all.result == fibonacci(n) ? fibonacci(n + 1) - 1 : -1;
+  }
   static const struct {
     const char* name;
     long (*run)(long n);

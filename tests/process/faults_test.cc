@@ -7,6 +7,7 @@
 #include "tests/process/processes.h"
 
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 
 namespace nopal_test {
@@ -71,9 +72,10 @@ int deep_task(int depth) {
 }
 void overflow_the_region(process::session& session) { session.run(deep_task, 10'000); }
 
-// Null, but compilers do not know it: of an access that they know to fault they may make anything.
-int* volatile nowhere = nullptr;
-void access_null(process::session&) { *nowhere = 1; }
+// Compilers do not know it: of an access that they know to fault they may make anything. It is not
+// null, which UndefinedBehaviorSanitizer would name.
+int* volatile nowhere = reinterpret_cast<int*>(std::uintptr_t{64});
+void access_nothing(process::session&) { *nowhere = 1; }
 
 const std::string of_fiber = "stack overflow: a spawned fiber needs more than";
 const std::string of_region = "the tasks of a process need more than the uni-address region";
@@ -90,8 +92,8 @@ TEST(faults, behind_a_handler_of_the_program_are_named) {
 }
 
 TEST(faults, that_are_not_nopals_come_to_the_programs_handler) {
-  EXPECT_EQ(ended_with(&end, access_null).status, by_program);
-  EXPECT_EQ(ended_with(&ask_the_one_before, access_null).status, 128 + SIGSEGV);
+  EXPECT_EQ(ended_with(&end, access_nothing).status, by_program);
+  EXPECT_EQ(ended_with(&ask_the_one_before, access_nothing).status, 128 + SIGSEGV);
 }
 
 // The handlers of Nopal that are below the program's do not keep a later session from its own.

@@ -124,8 +124,18 @@ def fiber_checks(result):
          lambda rounds: [b / 1024 for b in told(rounds, MEMORY, "bytes").values()])]
 
 
+def ivar_checks(result):
+    """The paper's took four times as long with eight."""
+    at_size = sized(result.wish).get("fib")
+    if at_size is None or 2 not in result.wish.workers:
+        return []
+    return [("fib(29) with ivars: T2 over T1", "<=", 1.0,
+             lambda rounds: over(rounds, at_size, (IVARS, 2), (IVARS, 1)))]
+
+
 def checks(result):
-    return checking.evaluate(result.measurement, fiber_checks(result) + build_checks(result))
+    return checking.evaluate(result.measurement, fiber_checks(result) + ivar_checks(result) +
+                             build_checks(result))
 
 
 def cell(result, compute, *arguments):

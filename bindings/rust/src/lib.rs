@@ -18,14 +18,14 @@
 //! Nopal steals continuations: a function that forks may go on on another thread. Rust has no bound
 //! for that: a caller's frame may hold an `Rc`, a `MutexGuard` or a reference into a thread-local,
 //! and none of them may change threads. So no Rust frame migrates. The frames that are stolen are
-//! those of Nopal's own C++, between a call of this crate and the closures; each call here is an
-//! affine region, which returns on the thread that called it. Closures run on any thread, as `Send`
-//! and `Sync` say, and each stays on one. That costs 0.7 us for each call (Intel, family 6, model
-//! 167), so a recursion by `join` needs a serial base case, as above. `divide` recurses in frames of this crate,
-//! which hold only what is `Send`, for the price of a fork; `join_migrating` does so in yours, and is
-//! `unsafe`.
+//! those of Nopal's own C++, between a call of this crate and the closures; each call here returns on
+//! the thread that called it. Closures run on any thread, as `Send` and `Sync` say, and each stays on
+//! one. A `join` within another call here costs a fork, unless a thief comes; any other call 0.7 us
+//! (Intel, family 6, model 167). `divide` recurses in frames of this crate, which hold only what is
+//! `Send`, so that no thread waits where a thief came; `join_migrating` does so in yours, and is
+//! `unsafe`. The closures that `scope` is given start when its own closure has returned.
 //!
-//! While a call waits, its thread runs other closures of that call and nothing else.
+//! While a call waits, its thread runs other closures of that call or nothing.
 //!
 //! # Panics
 //!
@@ -176,7 +176,7 @@ where
     join_as(VERSION, a, b)
 }
 
-/// `join` at the price of a fork: it may return on another thread.
+/// `join` that may return on another thread, so that none waits where a thief came.
 ///
 /// # Safety
 /// No frame of the calling function and its callers, up to a closure that `join`, `par_for` or
