@@ -98,8 +98,8 @@ extern "C" {
 #else
 typedef struct nopal_c_frame fibril_t;
 #endif
-// Declares and initialises a frame that is joined at the end of its block, also if an exception
-// unwinds the function (in a file that is compiled with -fexceptions).
+// Declares a frame that is joined at the end of its block, also where an exception passes (with
+// -fexceptions). To be used where C++ is called: if a child throws, exceptions stop later children.
 #define FIBRIL_FRAME(name)                                                                         \
   struct nopal_c_frame name __attribute__((cleanup(nopal_c_end)));                                 \
   nopal_c_begin(&name)

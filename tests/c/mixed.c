@@ -4,12 +4,12 @@
 
 #include <fibril.h>
 
+// Another child's exception may stop it, so one passes it.
 int sum_in_c(int depth) {
   if (depth == 0)
     return 1;
   int x;
-  fibril_t fr;
-  fibril_init(&fr);
+  FIBRIL_FRAME(fr);
   fibril_fork(&fr, x, sum_in_cpp, (depth - 1));
   const int y = sum_in_cpp(depth - 1);
   fibril_join(&fr);

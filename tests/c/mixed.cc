@@ -20,15 +20,19 @@ int sum_in_cpp(int depth) {
   return x + y;
 }
 
-void throw_it() { throw std::runtime_error{"thrown"}; }
+// Late, so that children after it are running, and are stopped.
+void throw_it() {
+  sum_in_c(4);
+  throw std::runtime_error{"thrown"};
+}
 
 long add_or_throw(int a, int b, int c, int d, int e, int f, int g, int h) {
   if (h < 0)
     throw_it();
-  return a + b + c + d + e + f + g + h + sum_in_c(3) - 8;
+  return a + b + c + d + e + f + g + h + sum_in_c(5) - 32;
 }
 
-void finish(int* finished) { std::atomic_ref{*finished}.fetch_add(sum_in_c(3) / 8); }
+void finish(int* finished) { std::atomic_ref{*finished}.fetch_add(sum_in_c(5) / 32); }
 
 namespace {
 
