@@ -58,13 +58,6 @@ inline constexpr std::uintptr_t frame_flags = 7;
 static_assert(offsetof(context, resume_at) == 0 && offsetof(context, frame_pointer) == 16);
 static_assert(offsetof(context, preserved) == 24);
 
-// Another thread may have written what lies around this address, between these distances. Its lines
-// come together, instead of one after another as each is read. They need not be mapped.
-inline void fetch(const void* at, std::ptrdiff_t from, std::ptrdiff_t to) noexcept {
-  for (constexpr std::ptrdiff_t line = 64; from < to; from += line)
-    __builtin_prefetch(static_cast<const char*>(at) + from, 1);
-}
-
 // A thief's stack pointer and the one it replaces are equal modulo this, since the frame may have
 // aligned itself for vector registers.
 inline constexpr std::uintptr_t alignment = 256;

@@ -31,19 +31,15 @@ struct frame_place {
   std::uintptr_t low = 0;                 // its lowest byte
 };
 
-// What a thief writes and the last strand reads lies on the first line.
 struct alignas(64) scope_state {
   base::atomic<std::uint32_t> next_free; // first: base/free_list.h
   wait_free join;
-  // The main path's state while that is suspended. While it runs, its exceptions lie here if they
-  // are set aside, and its control words if it has forked with words of its own.
-  strand_state strand;
-  std::uintptr_t stolen_at; // the main path's stack pointer since the last steal
   // Written when a fork is completed, for a thief that does not see the scope yet (stack/view.h).
-  alignas(64) scope_frame* scope;
+  scope_frame* scope;
   frame_place frame;
+  std::uintptr_t stolen_at;   // the main path's stack pointer since the last steal
   std::uintptr_t taken_above; // the lowest fork above the frame on its own stack that is taken
-                              // (valid, as stolen_at, if steals() > 0)
+                              // (both valid if steals() > 0)
   failure* failures;
   // The least order of a failed child (failure.h). Any child that fails may lower it; strands
   // behind that child read it, and stop. Relaxed: what it guards is read after the join.
@@ -53,6 +49,9 @@ struct alignas(64) scope_state {
   unsigned uncaught;   // exceptions, where the scope forks; constant while it is active
   bool of_region;      // set before the first steal
   ancestor below;      // the stacks of the thieves that had the main path, and what is below them
+  // The main path's state while that is suspended. While it runs, its exceptions lie here if they
+  // are set aside, and its control words if it has forked with words of its own.
+  strand_state strand;
 };
 
 // Called once, before the first fork. Reserves addresses; a state takes memory at its first use.

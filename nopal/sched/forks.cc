@@ -138,7 +138,6 @@ NOPAL_SWITCHES bool fork_slow(fork_record* fork, const body_calls& child, void* 
 }
 
 NOPAL_SWITCHES void child_returned(fork_record* fork) noexcept {
-  arch::fetch(fork->scope(), -128, 384); // with the next frame above
   vproc::enter();
   worker* const self = vproc::current();
   if (!self->deque.take_back(fork))

@@ -90,7 +90,6 @@ NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
     self->stack = stack::acquire();
   see_below(join::place_of(theft.continuation), self->stack);
   scope_frame* const scope = join::scope_of(theft.continuation);
-  arch::fetch(scope, -128, 256);
   base::happens_after(scope);
   const std::uintptr_t top = stack::top(self->stack);
   const std::uintptr_t at = thief_stack_pointer(top, scope);

@@ -38,7 +38,6 @@ using item = deque::entry<fork_record>;
 // The continuation's errno is what it was at its fork, or what its child has set since, as after
 // any call. (If the victim has finished the child already, it may be another strand's.)
 next_step stolen_from(const worker* victim, worker* self, const item& taken) noexcept {
-  arch::fetch(taken.frame, 0, 128);
   self->stolen_error = base::read_error(victim->error_at());
   self->host->count.steals.add(1);
   return stolen{taken.frame, vproc::named(taken.group)};
