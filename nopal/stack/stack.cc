@@ -143,10 +143,8 @@ void release(stack_id stack) noexcept {
   if (small::holds(stack))
     return small::release(stack);
   NOPAL_CHECK(is_ours(stack) && stack_of(stack) == stack);
-  const bool viewed = is_viewed(stack);
-  if (viewed)
-    view::end(stack);
-  retire(stack, viewed ? bottom(stack) : top(stack));
+  const std::uintptr_t used = top(stack); // 0: it has never begun on a view
+  retire(stack, used != 0 ? used : bottom(stack));
   large_ones.pool.put(large_ones.number_of(stack));
 }
 

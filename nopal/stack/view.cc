@@ -99,10 +99,6 @@ void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept {
         [stack](std::uintptr_t high) { give_back(stack, high + offset_of(stack)); });
 }
 
-void end(stack_id stack) noexcept {
-  end(entry_of(stack), [stack](std::uintptr_t high) { give_back(stack, high + offset_of(stack)); });
-}
-
 void begin_plain(stack_id stack) noexcept {
   entry_of(stack).top = kPlain;
   entry_of(stack).parent = no_stack;

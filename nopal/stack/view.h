@@ -66,8 +66,6 @@ void open(const slot_range& range) noexcept;
 // `frame_low`, or, if that is on no view, from the view's end. If it began elsewhere before, it
 // gives its memory back, so that it has the pages of one use.
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept;
-// The stack is empty, and may begin elsewhere next: it gives its memory back.
-void end(stack_id stack) noexcept;
 // As a plain stack.
 void begin_plain(stack_id stack) noexcept;
 std::uintptr_t top(stack_id stack) noexcept; // beyond `where`: a plain stack; 0: not begun

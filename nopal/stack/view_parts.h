@@ -44,13 +44,6 @@ void begin(segment& own, std::uintptr_t top, stack_id parent, std::uintptr_t end
     give_back(used);
 }
 
-// The empty stack may begin elsewhere next.
-template <class GiveBack> void end(segment& own, GiveBack give_back) noexcept {
-  if (own.top != 0)
-    give_back(own.top);
-  own.top = 0;
-}
-
 // The stack that strands of `on` see at this address of a view; no_stack: none. `segment_of`
 // returns a stack's segment.
 template <class Segments>

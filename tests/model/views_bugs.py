@@ -65,12 +65,6 @@ BUGS = (
         "top < used) give_back(used);",
     ),
     bug(
-        "a stack in the pool keeps its pages",
-        _PARTS,
-        "if (own.top != 0) give_back(own.top);",
-        "",
-    ),
-    bug(
         "a stack is the child of the stack that the victim runs on",
         _VIEWS,
         "see_below(own, taken.frame->low, taken.frame->home);",

@@ -200,8 +200,7 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
     return number + 1;
   }
   void release(stack_id unused) noexcept {
-    view::end(at(unused).segment, [&](std::uintptr_t) { discard(at(unused), low, end); });
-    retire(unused, low);
+    retire(unused, at(unused).segment.top);
     pool.put(static_cast<std::uint32_t>(unused - 1));
   }
   void retire(stack_id left, std::uintptr_t from) noexcept {
