@@ -2,6 +2,7 @@
 // Children that are stolen as closures (bench/baseline/child_stealing.h).
 #pragma once
 
+#include "bench/backend/closures.h"
 #include "bench/baseline/child_stealing.h"
 #include "bench/harness.h"
 
@@ -13,15 +14,7 @@
 #include <thread>
 #include <vector>
 
-#define BENCH_TASK static
 #define BENCH_SCOPE(s) bench::child_stealing::scope s
-#define BENCH_FORK(s, result, fn, ...)                                                             \
-  do {                                                                                             \
-    auto* const bench_result = &(result);                                                          \
-    s.fork([=] { *bench_result = fn(__VA_ARGS__); });                                              \
-  } while (0)
-#define BENCH_FORK_VOID(s, fn, ...) s.fork([=] { fn(__VA_ARGS__); })
-#define BENCH_JOIN(s) s.join()
 
 namespace bench {
 

@@ -2,6 +2,7 @@
 // Frames that never move, by the strategy that the build names (bench/baseline/linear_stacks.h).
 #pragma once
 
+#include "bench/backend/closures.h"
 #include "bench/baseline/linear_stacks.h"
 #include "bench/harness.h"
 
@@ -9,15 +10,7 @@
 #include <thread>
 #include <vector>
 
-#define BENCH_TASK static
 #define BENCH_SCOPE(s) bench::linear_stacks::scope s
-#define BENCH_FORK(s, result, fn, ...)                                                             \
-  do {                                                                                             \
-    auto* const bench_result = &(result);                                                          \
-    s.fork([=] { *bench_result = fn(__VA_ARGS__); });                                              \
-  } while (0)
-#define BENCH_FORK_VOID(s, fn, ...) s.fork([=] { fn(__VA_ARGS__); })
-#define BENCH_JOIN(s) s.join()
 
 namespace bench {
 

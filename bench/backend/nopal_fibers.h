@@ -5,16 +5,8 @@
 
 #include <nopal/policies.h>
 
+#include "bench/backend/closures.h"
 #include "bench/backend/nopal_runtime.h"
-
-#define BENCH_TASK static
-#define BENCH_FORK(s, result, fn, ...)                                                             \
-  do {                                                                                             \
-    auto* const bench_result = &(result);                                                          \
-    s.fork([=] { *bench_result = fn(__VA_ARGS__); });                                              \
-  } while (0)
-#define BENCH_FORK_VOID(s, fn, ...) s.fork([=] { fn(__VA_ARGS__); })
-#define BENCH_JOIN(s) s.join()
 
 namespace bench {
 
