@@ -5,6 +5,7 @@
 #include "nopal/scheduler.h"
 #include "tests/api/support.h"
 
+#include <cstdlib>
 #include <deque>
 #include <memory>
 #include <string>
@@ -97,32 +98,6 @@ TEST(action, is_not_told_of_a_run_within) {
   EXPECT_EQ(order.told, "spss");
 }
 
-// The actions outside an affine region get no signal of fibers that wait or end inside. One worker
-// without ticks does not sleep there, and gets no stand-in: the actions would yield (R29).
-TEST(action, is_set_aside_in_an_affine_region) {
-  EXPECT_EQ(apart([] {
-              nopal::configure({.num_workers = 1, .tick = 0});
-              one_by_one order;
-              nopal::channel<int> values;
-              std::string told_within;
-              int received = 0;
-              nopal::run([&] {
-                order.ready.push_back(nopal::make_fiber([&] {
-                  nopal::affine([&] {
-                    nopal::run([&] {
-                      nopal::spawn([&] { values.send(3); });
-                      received = values.recv();
-                    });
-                  });
-                  told_within = order.told;
-                }));
-                order.starter().start();
-              });
-              return received == 3 && told_within == "s" && order.told == "ss";
-            }),
-            1u);
-}
-
 // Runs its only fiber first, and forwards each signal that comes later.
 class transparent : public nopal::action {
 public:
@@ -212,6 +187,33 @@ TEST(action, outlives_the_fiber_that_started_it) {
 }
 
 using action_death = death;
+
+// The actions outside an affine region get no signal of fibers that wait or end inside. One worker
+// without ticks does not sleep there, and gets no stand-in: the actions would yield (R29).
+[[noreturn]] void set_aside_in_an_affine_region() {
+  nopal::configure({.num_workers = 1, .tick = 0});
+  one_by_one order;
+  nopal::channel<int> values;
+  std::string told_within;
+  int received = 0;
+  nopal::run([&] {
+    order.ready.push_back(nopal::make_fiber([&] {
+      nopal::affine([&] {
+        nopal::run([&] {
+          nopal::spawn([&] { values.send(3); });
+          received = values.recv();
+        });
+      });
+      told_within = order.told;
+    }));
+    order.starter().start();
+  });
+  std::_Exit(received == 3 && told_within == "s" && order.told == "ss" ? 7 : 1);
+}
+// In a process that has no pool yet.
+TEST_F(action_death, is_set_aside_in_an_affine_region) {
+  EXPECT_EXIT(set_aside_in_an_affine_region(), testing::ExitedWithCode(7), "^$");
+}
 
 class wrong_action : public nopal::action {
 public:
