@@ -174,6 +174,7 @@ constexpr option all_options[] = {
     NOPAL_C_OPTION(max_stacks, "NOPAL_MAX_STACKS"),
     NOPAL_C_OPTION(binding, "NOPAL_BIND"),
     NOPAL_C_OPTION(tick, "NOPAL_TICK"),
+    NOPAL_C_OPTION(max_blocking, "NOPAL_MAX_BLOCKING"),
     NOPAL_C_OPTION(virtual_workers, "NOPAL_VIRTUAL_WORKERS"),
     NOPAL_C_OPTION(stats, "NOPAL_STATS"),
     NOPAL_C_OPTION(verbose, "NOPAL_VERBOSE"),
