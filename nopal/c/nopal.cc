@@ -134,7 +134,7 @@ void by_pieces(std::size_t begin, std::size_t end, std::size_t grain, const Piec
     piece(first, first + count);
     return std::monostate{};
   };
-  const auto nothing = [](std::monostate done, std::monostate) { return done; };
+  const auto nothing = [](std::monostate, std::monostate) {};
   detail::over_pieces(begin, end - begin, detail::grain_of(end - begin, grain), leaf, nothing);
 }
 
