@@ -174,7 +174,8 @@ public:
   [[nodiscard]] bool has_come() const noexcept { return come_.happened(); }
   void wait() { come_.wait(); }
   // After it has come.
-  const std::exception_ptr& thrown() const noexcept { return thrown_; }
+  bool has_failed() const noexcept { return thrown_ != nullptr; }
+  std::exception_ptr take_failure() noexcept { return std::exchange(thrown_, nullptr); }
   place&& value() noexcept { return std::move(*value_); }
 
 private:
@@ -248,8 +249,8 @@ public:
   T get() {
     wait();
     const auto of = std::move(state_);
-    if (of->thrown() != nullptr)
-      std::rethrow_exception(of->thrown());
+    if (of->has_failed())
+      std::rethrow_exception(of->take_failure());
     if constexpr (!std::is_void_v<T>)
       return of->value();
   }
@@ -268,8 +269,8 @@ public:
                                  f = std::optional{std::decay_t<F>(std::forward<F>(f))}]() mutable {
           detail::begin_in_background(
               [before = std::move(before), behind = std::move(behind), f = std::move(f)]() mutable {
-                if (before->thrown() != nullptr)
-                  behind->fail(before->thrown());
+                if (before->has_failed())
+                  behind->fail(before->take_failure());
                 else if constexpr (std::is_void_v<T>)
                   behind->compute(f);
                 else
@@ -341,9 +342,9 @@ future<std::tuple<typename detail::promised<T>::place...>> when_all(future<T>...
     std::apply(
         [&to](const auto&... of) {
           std::exception_ptr thrown;
-          ((thrown = thrown == nullptr ? of->thrown() : thrown), ...);
+          ((thrown = thrown == nullptr ? of->take_failure() : std::move(thrown)), ...);
           if (thrown != nullptr)
-            return to->fail(thrown);
+            return to->fail(std::move(thrown));
           std::optional values{[&] { return all{of->value()...}; }};
           to->compute(values);
         },
@@ -369,8 +370,8 @@ future<std::vector<typename detail::promised<T>::place>> when_all(std::vector<fu
     from.push_back(detail::future_access::take(one));
   const auto count = detail::make_countdown(from.size() + 1, [to, from] {
     for (const auto& of : from)
-      if (of->thrown() != nullptr)
-        return to->fail(of->thrown());
+      if (of->has_failed())
+        return to->fail(of->take_failure());
     std::optional values{[&] {
       all gathered;
       gathered.reserve(from.size());
