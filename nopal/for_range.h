@@ -59,6 +59,7 @@ template <class I> struct cut_range {
     return part + 1 < parts() ? begin_of(part + 1) : advance(first, count);
   }
 };
+template <class I> cut_range(I, std::size_t, std::size_t) -> cut_range<I>; // Clang 14 makes none
 
 // The length of one side of a block of so many indices, where the table has so many along this side
 // and across: that of a square, or more where the table is narrower.
