@@ -43,8 +43,7 @@ void by_pieces(I first, std::size_t count, std::size_t grain, const Piece& piece
     static_cast<void>(call(piece, from, advance(from, length)));
     return std::monostate{};
   };
-  const auto nothing = [](std::monostate, std::monostate) {};
-  over_pieces(first, count, grain, leaf, nothing);
+  over_pieces(first, count, grain, leaf, [](std::monostate, std::monostate) {});
 }
 
 // One dimension of a table, cut into parts of this length.
