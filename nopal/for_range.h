@@ -43,8 +43,7 @@ void by_pieces(I first, std::size_t count, std::size_t grain, const Piece& piece
     static_cast<void>(call(piece, from, advance(from, length)));
     return std::monostate{};
   };
-  const auto nothing = [](std::monostate, std::monostate) {};
-  over_pieces(first, count, grain, leaf, nothing);
+  over_pieces(first, count, grain, leaf, [](std::monostate, std::monostate) {});
 }
 
 // One dimension of a table, cut into parts of this length.
@@ -59,6 +58,7 @@ template <class I> struct cut_range {
     return part + 1 < parts() ? begin_of(part + 1) : advance(first, count);
   }
 };
+template <class I> cut_range(I, std::size_t, std::size_t) -> cut_range<I>; // Clang 14 makes none
 
 // The length of one side of a block of so many indices, where the table has so many along this side
 // and across: that of a square, or more where the table is narrower.
