@@ -151,9 +151,9 @@ auto over_pieces(I first, std::size_t count, std::size_t grain, const Leaf& leaf
   return *std::move(all);
 }
 
-template <class Combine, class T, class One>
-concept combines_with = std::invocable<const Combine&, T, One> &&
-                        std::convertible_to<std::invoke_result_t<const Combine&, T, One>, T>;
+template <class Combine, class T, class Mapped>
+concept combines_with = std::invocable<const Combine&, T, Mapped> &&
+                        std::convertible_to<std::invoke_result_t<const Combine&, T, Mapped>, T>;
 
 template <class Init> struct first_value {
   using type = Init;
@@ -193,10 +193,10 @@ consteval reduction why_not_reduce() {
                : reduction::unknown;
 }
 
-// total = combine(total, one), where combine may return a reference into its arguments.
-template <class T, class Combine, class One>
-[[gnu::always_inline]] inline void add(T& total, const Combine& combine, One&& one) {
-  T next = call(combine, std::move(total), std::forward<One>(one));
+// total = combine(total, mapped), where combine may return a reference into its arguments.
+template <class T, class Combine, class Mapped>
+[[gnu::always_inline]] inline void add(T& total, const Combine& combine, Mapped&& mapped) {
+  T next = call(combine, std::move(total), std::forward<Mapped>(mapped));
   total = std::move(next);
 }
 

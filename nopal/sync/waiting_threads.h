@@ -2,9 +2,9 @@
 // How many threads wait until another one wakes them, so that a thread can tell that none is left
 // that could (sched/deadlock.h).
 //
-// A thread counts itself in when it cannot wake anybody before it is woken itself; who wakes it
-// counts it out before that. So a thread that was woken does not count, though it may not have run
-// yet, nor does it count twice if it waits again at once.
+// A thread counts itself in when it cannot wake anybody before it is woken itself; its waker counts
+// it out before that. So a thread that was woken does not count, though it may not have run yet,
+// nor does it count twice if it waits again at once.
 //
 // Contract:  if `look` returns the same twice, and the number is that of all threads of the process
 //            in between, then no thread has run or was woken in between but the caller.
@@ -12,8 +12,8 @@
 //            a moment where a waker is faster than the thread that counts itself in.
 // Orders:
 //   W  count_in, count_out: fetch_add acq_rel; look: load acquire. A waker counts out a thread and
-//      then itself in; who sees the second sees the first. The upper half counts each count_out, so
-//      that a thread that was woken and waits again meanwhile shows.
+//      then itself in; a thread that sees the second sees the first. The upper half counts each
+//      count_out, so that a thread that was woken and waits again meanwhile shows.
 #pragma once
 
 #include "nopal/base/atomic.h"
