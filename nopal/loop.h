@@ -161,17 +161,16 @@ auto over_pieces(I first, std::size_t count, std::size_t grain, const Leaf& leaf
   return *std::move(all);
 }
 
-template <class Combine, class T, class Mapped>
-concept combines_values = std::invocable<const Combine&, T, Mapped> &&
-                          std::convertible_to<std::invoke_result_t<const Combine&, T, Mapped>, T>;
-template <class Combine, class T, class Mapped>
+template <class Combine, class T, class Item>
+concept combines_values = std::invocable<const Combine&, T, Item> &&
+                          std::convertible_to<std::invoke_result_t<const Combine&, T, Item>, T>;
+template <class Combine, class T, class Item>
 concept combines_in_place =
-    !combines_values<Combine, T, Mapped> && std::invocable<const Combine&, T&, Mapped> &&
-    (std::is_void_v<std::invoke_result_t<const Combine&, T&, Mapped>> ||
-     std::same_as<std::invoke_result_t<const Combine&, T&, Mapped>, T&>);
-template <class Combine, class T, class Mapped>
-concept combines_with =
-    combines_values<Combine, T, Mapped> || combines_in_place<Combine, T, Mapped>;
+    !combines_values<Combine, T, Item> && std::invocable<const Combine&, T&, Item> &&
+    (std::is_void_v<std::invoke_result_t<const Combine&, T&, Item>> ||
+     std::same_as<std::invoke_result_t<const Combine&, T&, Item>, T&>);
+template <class Combine, class T, class Item>
+concept combines_with = combines_values<Combine, T, Item> || combines_in_place<Combine, T, Item>;
 
 template <class Init> struct first_value {
   using type = Init;
