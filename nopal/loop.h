@@ -8,20 +8,21 @@
 // Indices: the common type of both ends (indices.h). f(int), given a std::size_t, narrows as in a
 // plain loop, and compilers warn of it (-Wconversion).
 //
-// Grain: at most so many consecutive iterations run serially. 0, the default, chooses one from the
-// number of iterations, for at most 512 pieces; and fewer, but at least 16, where the first value
-// of a reduction has more than 4 KiB, or 64 where it is an empty container. The number of workers
-// has no influence, so a reduction's tree, and with it the rounding of a floating-point sum, is the
-// same on every machine.
+// Grain: at most so many consecutive iterations run serially. With 0, the default, for_index and
+// for_each split where a thread has nothing to do (algorithms/lazy.h). A reduction has at most 512
+// pieces; and fewer, but at least 16, where its first value has more than 4 KiB, or 64 where it is
+// an empty container. The number of workers has no influence, so a reduction's tree, and with it
+// the rounding of a floating-point sum, is the same on every machine.
 //
 // What is reduced lies in one place while a piece adds to it, and combinations move it: no value is
 // copied but identities. combine(T&, x) without a result, or with its first argument as the result,
 // adds to a T where that lies; accumulate.h does so without a value for each piece.
 //
 // Exceptions: as by invoke, with an iteration for each function; the smallest index wins. Work and
-// span: n iterations have span O(log(n / grain)) plus the longest grain.
+// span: n iterations have span O(log(n / grain)) plus the longest grain or piece.
 #pragma once
 
+#include "nopal/algorithms/lazy.h"
 #include "nopal/config.h"
 #include "nopal/fork.h"
 #include "nopal/indices.h"
@@ -226,6 +227,25 @@ template <class T, class Combine, class Mapped>
   }
 }
 
+// A piece of for_index, counted from `first`; an iteration over elements.
+template <class I, class F> struct index_piece {
+  I first;
+  algorithms::held<F> f;
+
+  void operator()(std::size_t from, std::size_t count) const {
+    for (std::size_t i = from; i < from + count; ++i)
+      static_cast<void>(call(f, advance(first, i)));
+  }
+};
+template <class It, class F> struct element_call {
+  It first;
+  algorithms::held<F> f;
+
+  decltype(auto) operator()(std::size_t i) const {
+    return call(f, first[static_cast<std::iter_difference_t<It>>(i)]);
+  }
+};
+
 template <class T, class Combine> auto combining(const Combine& combine) {
   return [&combine](T& low, T&& high) { add(low, combine, std::move(high)); };
 }
@@ -291,23 +311,23 @@ template <class First, class Last, class F>
   requires index_range<First, Last> && std::invocable<const F&, detail::index_of<First, Last>>
 void for_index(First first, Last last, const F& f, std::size_t grain = 0) {
   const detail::indices all{first, last};
-  const auto piece = [&f](typename decltype(all)::type from, std::size_t length) {
-    for (std::size_t i = 0; i < length; ++i)
-      static_cast<void>(detail::call(f, detail::advance(from, i)));
+  const detail::index_piece<typename decltype(all)::type, F> piece{all.first, f};
+  if (grain == 0)
+    return algorithms::for_pieces(all.count, piece);
+  const auto leaf = [&](typename decltype(all)::type from, std::size_t length) {
+    piece(static_cast<std::size_t>(from) - static_cast<std::size_t>(all.first), length);
     return std::monostate{};
   };
   const auto nothing = [](std::monostate, std::monostate) {};
-  detail::over_pieces(all.first, all.count, detail::grain_of(all.count, grain), piece, nothing);
+  detail::over_pieces(all.first, all.count, grain, leaf, nothing);
 }
 
 /// f(*it) for every element of a random-access range.
 template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class F>
   requires std::invocable<const F&, std::iter_reference_t<It>>
 void for_each(It first, End last, const F& f, std::size_t grain = 0) {
-  const auto call_at = [&](std::size_t i) {
-    static_cast<void>(detail::call(f, first[static_cast<std::iter_difference_t<It>>(i)]));
-  };
-  for_index(std::size_t{0}, detail::count_of(last - first), call_at, grain);
+  for_index(std::size_t{0}, detail::count_of(last - first), detail::element_call<It, F>{first, f},
+            grain);
 }
 
 template <parallel_range Range, class F>
