@@ -184,36 +184,36 @@ template <part Until> BENCH_CALL long fib(long n) {
 
 using nopal::vproc::signal;
 
-template <part With> BENCH_CALL long fiber_fib(long n);
+template <part Part> BENCH_CALL long fiber_fib(long n);
 
-template <part With> void run_child(long& x, long n) {
-  if constexpr (With == closure) {
-    auto child = [&x, n] { x = fiber_fib<With>(n); };
+template <part Part> void run_child(long& x, long n) {
+  if constexpr (Part == closure) {
+    auto child = [&x, n] { x = fiber_fib<Part>(n); };
     nopal::fibers::spawned* made = new nopal::detail::spawned_function<decltype(child)>(child);
     asm volatile("" : "+r"(made)); // which function it has is not known
     made->call(made);
     made->end(made);
-  } else if constexpr (With == stack) {
+  } else if constexpr (Part == stack) {
     const nopal::stack::stack_id on = nopal::stack::small::acquire();
-    auto child = [&x, n] { x = fiber_fib<With>(n); };
+    auto child = [&x, n] { x = fiber_fib<Part>(n); };
     nopal::arch::nopal_arch_call_on([](void* f) { (*static_cast<decltype(child)*>(f))(); }, &child,
                                     nopal::stack::top(on) - nopal::stack::top_margin);
     nopal::stack::small::release(on);
   } else {
-    x = fiber_fib<With>(n);
+    x = fiber_fib<Part>(n);
   }
 }
 
-template <part With> void do_beside(const nopal::vproc::fiber_context* here) {
-  if constexpr (With == context) {
+template <part Part> void do_beside(const nopal::vproc::fiber_context* running) {
+  if constexpr (Part == context) {
     asm volatile("" : : "r"(nopal::sched::current_context()));
-  } else if constexpr (With == count) {
-    here->computation->begin_one();
-    static_cast<void>(here->computation->end_one());
-  } else if constexpr (With == switches || With == scheduling) {
+  } else if constexpr (Part == count) {
+    running->computation->begin_one();
+    static_cast<void>(running->computation->end_one());
+  } else if constexpr (Part == switches || Part == scheduling) {
     for (int i = 0; i < 2; ++i)
       nopal::sched::park([](nopal::vproc::fiber* strand) {
-        if constexpr (With == switches)
+        if constexpr (Part == switches)
           return signal::enter(strand);
         nopal::vproc::make_ready(strand);
         return signal::stop();
@@ -223,30 +223,30 @@ template <part With> void do_beside(const nopal::vproc::fiber_context* here) {
 
 const nopal::vproc::fiber_context* root = nullptr; // of the fiber that runs all of it
 
-template <part With> BENCH_CALL long fiber_fib(long n) {
+template <part Part> BENCH_CALL long fiber_fib(long n) {
   if (n < 2)
     return n;
   long x = 0;
-  if constexpr (With == fiber) {
+  if constexpr (Part == fiber) {
     nopal::ivar<bool> done;
     nopal::spawn([&x, &done, n] {
-      x = fiber_fib<With>(n - 1);
+      x = fiber_fib<Part>(n - 1);
       done.set(true);
     });
-    const long y = fiber_fib<With>(n - 2);
+    const long y = fiber_fib<Part>(n - 2);
     done.get();
     return x + y;
-  } else if constexpr (With == ivar) {
+  } else if constexpr (Part == ivar) {
     nopal::ivar<bool> done;
-    x = fiber_fib<With>(n - 1);
+    x = fiber_fib<Part>(n - 1);
     done.set(true);
-    const long y = fiber_fib<With>(n - 2);
+    const long y = fiber_fib<Part>(n - 2);
     done.get();
     return x + y;
   } else {
-    run_child<With>(x, n - 1);
-    const long y = fiber_fib<With>(n - 2);
-    do_beside<With>(root);
+    run_child<Part>(x, n - 1);
+    const long y = fiber_fib<Part>(n - 2);
+    do_beside<Part>(root);
     return x + y;
   }
 }
@@ -298,7 +298,7 @@ public:
   }
   bool verify() override { return result_ == fib_of(given_); }
   counters read_counters() const override { return {}; }
-  std::map<std::string, double> told() const override {
+  std::map<std::string, double> metrics() const override {
     return {{"ns", ns_ / static_cast<double>(forks())}};
   }
 

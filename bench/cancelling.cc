@@ -99,7 +99,7 @@ public:
   }
   bool verify() override { return right_; }
   counters read_counters() const override { return runtime_.read_counters(); }
-  std::map<std::string, double> told() const override { return told_; }
+  std::map<std::string, double> metrics() const override { return metrics_; }
 
 private:
 #if defined(BENCH_NOPAL)
@@ -132,7 +132,7 @@ private:
     const long computed = f();
     const double took = since_s(begin);
     right_ = right_ && computed == serial_fib(much_.fib);
-    double& least = told_.try_emplace(name, took).first->second;
+    double& least = metrics_.try_emplace(name, took).first->second;
     least = std::min(least, took);
   }
   // Runs the four in turn, so that the machine's drifts meet all alike, and takes the least time of
@@ -161,7 +161,7 @@ private:
       strands_.push_back(static_cast<double>(search.stopped_strands()));
       forks_.push_back(static_cast<double>(search.open_forks()));
     }
-    std::map<std::string, double> told() const {
+    std::map<std::string, double> metrics() const {
       std::map<std::string, double> all{{"strands", quantile(strands_, 0.5)},
                                         { "forks",
                                           quantile(forks_, 0.5) }};
@@ -216,7 +216,7 @@ private:
         right_ = right_ && begun == board.begun();
       });
     }
-    told_ = all.told();
+    metrics_ = all.metrics();
   }
   // Measures from the answer until the outermost `either` returns.
   void answers() {
@@ -227,7 +227,7 @@ private:
         right_ = right_ && board.search();
         all.add(us_between(board.answered(), clock::now()), board);
       });
-    told_ = all.told();
+    metrics_ = all.metrics();
   }
 #endif
 
@@ -246,9 +246,9 @@ private:
         all.push_back(us_between(begin, end));
       }
     });
-    told_["first_us"] = quantile(first, 0.5);
-    told_["all_us"] = quantile(all, 0.5);
-    told_["all_p99_us"] = quantile(all, 0.99);
+    metrics_["first_us"] = quantile(first, 0.5);
+    metrics_["all_us"] = quantile(all, 0.5);
+    metrics_["all_p99_us"] = quantile(all, 0.99);
   }
   void loops() {
     random_numbers places{11};
@@ -295,7 +295,7 @@ private:
           took.push_back(since_s(begin));
           right_ = right_ && caught;
         });
-      told_[name] = quantile(took, 0.5);
+      metrics_[name] = quantile(took, 0.5);
     }
   }
 #else
@@ -307,7 +307,7 @@ private:
   own_runtime runtime_;
   random_numbers numbers_{7};
   bool right_ = true;
-  std::map<std::string, double> told_;
+  std::map<std::string, double> metrics_;
 };
 
 } // namespace

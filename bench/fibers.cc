@@ -111,7 +111,7 @@ public:
     now.steals = nopal::stats().steals;
     return now;
   }
-  std::map<std::string, double> told() const override { return told_; }
+  std::map<std::string, double> metrics() const override { return metrics_; }
 
 private:
   void switches() {
@@ -125,7 +125,7 @@ private:
       nopal::spawn(turns);
       nopal::spawn(turns);
     });
-    told_["ns"] = since(begin) * 1e9 / static_cast<double>(done);
+    metrics_["ns"] = since(begin) * 1e9 / static_cast<double>(done);
     right_ = done == much_.switches / 2 * 2;
   }
 
@@ -148,7 +148,7 @@ private:
         }
       });
     });
-    told_["ns"] = since(begin) * 1e9 / static_cast<double>(2 * pairs);
+    metrics_["ns"] = since(begin) * 1e9 / static_cast<double>(2 * pairs);
     right_ = sum == pairs * (pairs + 1) / 2;
   }
 
@@ -193,9 +193,9 @@ private:
     right_ = late_ms.size() > 10;
     if (!right_)
       return;
-    told_["p50_ms"] = late_ms[late_ms.size() / 2];
-    told_["p99_ms"] = late_ms[late_ms.size() * 99 / 100];
-    told_["max_ms"] = late_ms.back();
+    metrics_["p50_ms"] = late_ms[late_ms.size() / 2];
+    metrics_["p99_ms"] = late_ms[late_ms.size() * 99 / 100];
+    metrics_["max_ms"] = late_ms.back();
   }
 
   static double cpu_s() {
@@ -232,8 +232,8 @@ private:
   void tell_ratio(const used_by_fiber& first, const used_by_fiber& second) {
     const double of_first = std::accumulate(first.begin(), first.end(), 0.0);
     const double of_second = std::accumulate(second.begin(), second.end(), 0.0);
-    told_["seconds"] = of_first + of_second;
-    told_["ratio"] = of_first / of_second;
+    metrics_["seconds"] = of_first + of_second;
+    metrics_["ratio"] = of_first / of_second;
     right_ = of_second > 0;
   }
 
@@ -280,11 +280,11 @@ private:
         });
       for (long i = 0; i < count; ++i)
         begun.recv();
-      told_["bytes"] = (memory_bytes() - before) / static_cast<double>(count);
+      metrics_["bytes"] = (memory_bytes() - before) / static_cast<double>(count);
       for (long i = 0; i < count; ++i)
         go_on.send(1);
     });
-    told_["fibers"] = static_cast<double>(count);
+    metrics_["fibers"] = static_cast<double>(count);
     right_ = ended == count;
   }
 
@@ -292,7 +292,7 @@ private:
   const amounts much_;
   const unsigned workers_;
   bool right_ = false;
-  std::map<std::string, double> told_;
+  std::map<std::string, double> metrics_;
 };
 
 } // namespace

@@ -55,7 +55,7 @@ public:
   }
   bool verify() override { return right_; }
   counters read_counters() const override { return {}; }
-  std::map<std::string, double> told() const override { return {{"ns", ns_}}; }
+  std::map<std::string, double> metrics() const override { return {{"ns", ns_}}; }
 
 private:
   const long switches_;

@@ -210,9 +210,9 @@ long fib(int n) {
   return x + y;
 }
 
-template <long (*of)(int)> void fib_loop(benchmark::State& state) {
+template <long (*Fib)(int)> void fib_loop(benchmark::State& state) {
   for (auto _ : state) {
-    benchmark::DoNotOptimize(of(20));
+    benchmark::DoNotOptimize(Fib(20));
   }
 }
 

@@ -142,8 +142,9 @@ bool measure(const program& what, const arguments& a) {
   line["rss_before_kib"] = rss_before;
   line["depth"] = figure(after.depth);
   line["serial_pages"] = figure(after.serial_pages);
-  const std::map<std::string, double> told = subject->told();
-  line["told"] = told.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(told);
+  const std::map<std::string, double> metrics = subject->metrics();
+  line["told"] =
+      metrics.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(metrics);
   if (subject->speaks())
     std::cout << line.dump() << std::endl;
   return line["verified"].get<bool>();

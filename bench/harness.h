@@ -55,7 +55,7 @@ public:
   // The seconds that compute took, where the experiment measures them itself.
   virtual std::optional<double> took_s() const { return {}; }
   // Numbers that only this problem, or this runtime, knows of its run, by their names.
-  virtual std::map<std::string, double> told() const { return {}; }
+  virtual std::map<std::string, double> metrics() const { return {}; }
   // Whether this process prints the line; of several that run one program, one does.
   virtual bool speaks() const { return true; }
 };

@@ -102,7 +102,7 @@ public:
   void prepare() override { units_ = units_of_a_child(); }
   void warm_up() override {
     burst();
-    told_.clear();
+    metrics_.clear();
     burst_is_right_ = true;
   }
   void compute() override {
@@ -113,8 +113,8 @@ public:
     else
       bursts();
   }
-  bool verify() override { return burst_is_right_ && told_["unknown_lines"] == 0; }
-  std::map<std::string, double> told() const override { return told_; }
+  bool verify() override { return burst_is_right_ && metrics_["unknown_lines"] == 0; }
+  std::map<std::string, double> metrics() const override { return metrics_; }
 
   counters read_counters() const override {
     const counted::unnoticed looking;
@@ -125,12 +125,12 @@ public:
 
 private:
   void tell(const std::string& phase, const reading& begin, const reading& end) {
-    told_[phase + "seconds"] += end.time_s - begin.time_s;
-    told_[phase + "cpu_s"] += end.cpu - begin.cpu;
-    told_[phase + "machine_busy_s"] += end.machine_busy - begin.machine_busy;
-    told_[phase + "steals"] += static_cast<double>(end.steals - begin.steals);
+    metrics_[phase + "seconds"] += end.time_s - begin.time_s;
+    metrics_[phase + "cpu_s"] += end.cpu - begin.cpu;
+    metrics_[phase + "machine_busy_s"] += end.machine_busy - begin.machine_busy;
+    metrics_[phase + "steals"] += static_cast<double>(end.steals - begin.steals);
     for (std::size_t i = 0; i < counted::names.size(); ++i)
-      told_[phase + counted::names[i]] += static_cast<double>(end.counts[i] - begin.counts[i]);
+      metrics_[phase + counted::names[i]] += static_cast<double>(end.counts[i] - begin.counts[i]);
   }
 
   // Workers fall asleep soon, one after another. There is no event to wait for: this must not
@@ -165,8 +165,8 @@ private:
       tell("", before, reading::now());
     });
     s.join();
-    told_["forks"] = static_cast<double>(forks_);
-    told_["own_cpu_s"] = own_cpu_s_;
+    metrics_["forks"] = static_cast<double>(forks_);
+    metrics_["own_cpu_s"] = own_cpu_s_;
   }
 
   [[gnu::noinline]] void one_fork() {
@@ -185,8 +185,8 @@ private:
     long done = 0;
     for (; done < bursts_wanted || time_is_left(); ++done)
       burst();
-    told_["bursts"] = static_cast<double>(done);
-    told_["unknown_lines"] = told_["start.unknown_lines"] + told_["end.unknown_lines"];
+    metrics_["bursts"] = static_cast<double>(done);
+    metrics_["unknown_lines"] = metrics_["start.unknown_lines"] + metrics_["end.unknown_lines"];
   }
 
   void burst() {
@@ -233,7 +233,7 @@ private:
   const double duration_;
   long units_ = 0;
   clock::time_point begin_;
-  std::map<std::string, double> told_;
+  std::map<std::string, double> metrics_;
 
   std::uint64_t forks_ = 0; // of which the next two tell
   double own_cpu_s_ = 0;

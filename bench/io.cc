@@ -150,9 +150,9 @@ public:
     while (static_cast<long>(all_.size()) < connections_)
       open_one();
     const double idle = static_cast<double>(connections_ - 1);
-    told_["bytes_per_connection"] = (server_.memory("VmRSS") - memory) / idle;
-    told_["page_tables_per_connection"] = (server_.memory("VmPTE") - tables) / idle;
-    told_["threads"] = server_.memory("Threads") / 1024;
+    metrics_["bytes_per_connection"] = (server_.memory("VmRSS") - memory) / idle;
+    metrics_["page_tables_per_connection"] = (server_.memory("VmPTE") - tables) / idle;
+    metrics_["threads"] = server_.memory("Threads") / 1024;
   }
   void warm_up() override {}
   void compute() override {
@@ -170,7 +170,7 @@ public:
     while (clock::now() < end)
       answer_all(events);
     took_ = std::chrono::duration<double>(clock::now() - begin).count();
-    told_["cpu_us_per_request"] =
+    metrics_["cpu_us_per_request"] =
         (server_.cpu_s() - cpu) * 1e6 / static_cast<double>(latencies_us_.size());
     close(events);
   }
@@ -181,14 +181,14 @@ public:
     const auto at = [this](std::size_t percent) {
       return static_cast<double>(latencies_us_[latencies_us_.size() * percent / 100]);
     };
-    told_["requests_per_s"] = static_cast<double>(latencies_us_.size()) / took_;
-    told_["p50_us"] = at(50);
-    told_["p99_us"] = at(99);
+    metrics_["requests_per_s"] = static_cast<double>(latencies_us_.size()) / took_;
+    metrics_["p50_us"] = at(50);
+    metrics_["p99_us"] = at(99);
     return true;
   }
   counters read_counters() const override { return {}; }
   std::optional<double> took_s() const override { return took_; }
-  std::map<std::string, double> told() const override { return told_; }
+  std::map<std::string, double> metrics() const override { return metrics_; }
 
 private:
   void open_one() {
@@ -219,7 +219,7 @@ private:
   std::vector<int> all_;
   std::vector<clock::time_point> sent_;
   std::vector<float> latencies_us_;
-  std::map<std::string, double> told_;
+  std::map<std::string, double> metrics_;
   double took_ = 0;
 };
 

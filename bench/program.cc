@@ -49,9 +49,9 @@ template <class Problem> Problem make_problem(const input& in) {
   return Problem(in.chosen);
 }
 
-template <class Ran> std::map<std::string, double> told_by(const Ran& ran) {
-  if constexpr (requires { ran.told(); })
-    return ran.told();
+template <class Ran> std::map<std::string, double> metrics_of(const Ran& ran) {
+  if constexpr (requires { ran.metrics(); })
+    return ran.metrics();
   else
     return {};
 }
@@ -83,9 +83,9 @@ public:
 
   bool verify() override { return problem_.verify(); }
   counters read_counters() const override { return runtime_.read_counters(); }
-  std::map<std::string, double> told() const override {
-    std::map<std::string, double> all = told_by(runtime_);
-    all.merge(told_by(problem_));
+  std::map<std::string, double> metrics() const override {
+    std::map<std::string, double> all = metrics_of(runtime_);
+    all.merge(metrics_of(problem_));
     return all;
   }
 

@@ -79,7 +79,7 @@ public:
   void prepare() override {}
   void warm_up() override {
     nopal::run([this] { note("warm_", 100); });
-    told_.clear();
+    metrics_.clear();
   }
   void compute() override {
     if (which_ == 1)
@@ -91,7 +91,7 @@ public:
   }
   bool verify() override { return right_; }
   counters read_counters() const override { return {}; }
-  std::map<std::string, double> told() const override { return told_; }
+  std::map<std::string, double> metrics() const override { return metrics_; }
 
 private:
   // `happens` says whether it went as it should.
@@ -105,14 +105,14 @@ private:
     return median(took);
   }
   void note(const std::string& where, int times = 5001) {
-    told_[where + "cancel"] = us_of(times, [] {
+    metrics_[where + "cancel"] = us_of(times, [] {
       bool ran = false; // not if a thief cancels the region before its child begins
       nopal::cancel_scope region;
       region.fork([&ran] { ran = true; });
       region.cancel();
       return region.try_join() == ran;
     });
-    told_[where + "either"] =
+    metrics_[where + "either"] =
         us_of(times, [] { return nopal::either([] { return 1; }, [] { return 2; }).has_value(); });
   }
 
@@ -155,7 +155,7 @@ private:
       nopal::yield();
     const auto begin = clock::now();
     all.cancel();
-    told_["seconds"] = seconds_since(begin);
+    metrics_["seconds"] = seconds_since(begin);
   }
 
   void timeouts() {
@@ -172,14 +172,14 @@ private:
           took = seconds_since(begin);
         });
     });
-    told_["late"] = *std::max_element(waited.begin(), waited.end()) / 2;
-    told_["late_p50"] = median(waited) / 2;
+    metrics_["late"] = *std::max_element(waited.begin(), waited.end()) / 2;
+    metrics_["late_p50"] = median(waited) / 2;
   }
 
   const long which_;
   const long number_;
   std::atomic<bool> right_{true};
-  std::map<std::string, double> told_;
+  std::map<std::string, double> metrics_;
 };
 
 } // namespace

@@ -81,16 +81,16 @@ func main() {
 	}
 	runtime.GOMAXPROCS(*workers)
 	begin := time.Now()
-	var told map[string]float64
+	var metrics map[string]float64
 	if *n == 2 {
-		told = cancelAll(number)
+		metrics = cancelAll(number)
 	} else {
-		told = timeouts(number)
+		metrics = timeouts(number)
 	}
 	line := map[string]any{
 		"problem": "stopping", "runtime": "go", "workers": *workers, "size": *size, "n": *n,
 		"time_s": time.Since(begin).Seconds(), "verified": true, "forks": 0,
-		"max_rss_kib": 0, "minor_faults": 0, "rss_before_kib": 0, "told": told,
+		"max_rss_kib": 0, "minor_faults": 0, "rss_before_kib": 0, "told": metrics,
 	}
 	for _, unknown := range []string{"steals", "suspensions", "unmaps", "stacks", "stack_pages",
 		"page_counts", "live_pages", "dead_pages", "depth", "serial_pages"} {

@@ -89,9 +89,9 @@ std::vector<double> give_back(long calls, how call) {
   return ns;
 }
 
-double median(std::vector<double> of) {
-  const auto middle = of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2);
-  std::nth_element(of.begin(), middle, of.end());
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
 

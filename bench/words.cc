@@ -84,9 +84,9 @@ template <class F> double ms_of(F f) {
   f();
   return std::chrono::duration<double, std::milli>(clock_type::now() - begin).count();
 }
-double median(std::vector<double> of) {
-  std::ranges::nth_element(of, of.begin() + static_cast<std::ptrdiff_t>(of.size() / 2));
-  return of[of.size() / 2];
+double median(std::vector<double> times) {
+  std::ranges::nth_element(times, times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2));
+  return times[times.size() / 2];
 }
 
 constexpr long updates = 10'000'000;

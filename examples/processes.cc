@@ -29,7 +29,7 @@ struct board {
     }
     return true;
   }
-  board with(int column) const {
+  board with_queen(int column) const {
     board more = *this;
     more.columns[static_cast<std::size_t>(row)] = static_cast<signed char>(column);
     ++more.row;
@@ -42,7 +42,7 @@ long count(board queens, int first, int last) {
   if (queens.row == queens.n)
     return 1;
   if (last - first == 1)
-    return queens.is_free(first) ? count(queens.with(first), 0, queens.n) : 0;
+    return queens.is_free(first) ? count(queens.with_queen(first), 0, queens.n) : 0;
   const int middle = (first + last) / 2;
   process::task<long> left = process::spawn(count, queens, first, middle);
   const long right = count(queens, middle, last);

@@ -59,11 +59,11 @@ int main(int argc, char** argv) {
     std::atomic<long> requests{0};
     nopal::run([&] { // returns when all that were accepted are served
       nopal::io::descriptor from = nopal::io::listen(nopal::io::address::loopback(0));
-      std::printf("port %d\n", nopal::io::address::of(from).port());
+      std::printf("port %d\n", nopal::io::address::local(from).port());
       std::fflush(stdout);
       for (int i = 0; i < connections; ++i)
         nopal::spawn(
-            [&requests, one = nopal::io::accept(from)]() mutable { requests += serve_one(one); });
+            [&requests, peer = nopal::io::accept(from)]() mutable { requests += serve_one(peer); });
     });
     std::printf("%ld requests\n", requests.load());
   });

@@ -12,10 +12,10 @@
 // A strand that is cancelled stops at its next fork, join, poll, wait or piece of a loop. What may
 // wait counts as a wait, and so do `yield`, `run` and `is_set`. A fork skips its child and throws
 // nothing, so that the results of that child stay as they were; the others throw `cancelled`, which
-// unwinds the strand like any exception, so that destructors run. Who catches it without throwing
-// it again is told again by the next join. Where nothing is cancelled, a fork does nothing for it.
+// unwinds the strand like any exception, so that destructors run. If a handler catches it and does
+// not throw it again, the next join does. Where nothing is cancelled, a fork does nothing for it.
 //
-// Who cancels may say why: s.cancel(std::make_exception_ptr(too_dear{})). What is stopped reads it
+// A canceller may say why: s.cancel(std::make_exception_ptr(too_dear{})). What is stopped reads it
 // by cancel_reason(), others by s.reason().
 //
 // A destructor that an exception runs is not cancelled by what began outside of it, so it forks and
@@ -74,8 +74,8 @@ typename detail::result_of_call<F>::type shielded(F&& f) {
 
 /// Why the calling strand is to stop: what `cancel` was given; `deadline_passed`; the exception of
 /// the fiber that has failed first in a fiber_group, or of the function that `run` was given. Where
-/// several things stop the strand, that of the innermost that has one. Null: it is not to stop, or
-/// nobody said why. To be asked by a strand that is to stop, say where it catches `cancelled`.
+/// several things stop the strand, the reason of the innermost that has one. Null: it is not to
+/// stop, or nobody said why. A strand that is to stop asks, say where it catches `cancelled`.
 /// @par Threads
 /// Any thread, any strand.
 /// @par Cost

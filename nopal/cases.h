@@ -159,7 +159,7 @@ template <class Case> void finish_case(Case& made, const fibers::alternative& do
 
 } // namespace detail
 
-/// A case of a channel, of which type ever: what a program keeps in a std::vector to select from
+/// A case of a channel, whatever its type: what a program keeps in a std::vector to select from
 /// cases that it knows at run time. It owns the value that it is to send.
 /// @par Threads
 /// Not shared.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Channels: values go from the strands that send to those that receive, and to one of them each.
+// Channels: values go from the strands that send to those that receive, each value to one.
 //
 //     nopal::channel<job> jobs{64};                  // keeps up to 64; none without a number
 //     nopal::channel<int> stop;

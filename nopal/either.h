@@ -12,9 +12,9 @@
 // exception is thrown, if any threw; so an empty range gives none. std::monostate stands for void.
 //
 // Returns when all alternatives have stopped, with all that they forked and their destructors. With
-// a cancel_scope as its first argument it returns as soon as there is an answer: what still runs,
-// copies of the functions, belongs to that scope, which is cancelled, and joins it. What the
-// functions refer to outlives that scope's join.
+// a cancel_scope as its first argument it returns as soon as there is an answer: copies of the
+// functions may still run. These belong to that scope, which is cancelled, and whose join waits for
+// them. What the functions refer to outlives that scope's join.
 //
 // No alternative that forks or polls starves another one, also on one worker, as long as the timer
 // runs (NOPAL_TICK). Thread rules: any thread, any strand. Compiled with NOPAL_SERIAL the

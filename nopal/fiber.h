@@ -162,7 +162,7 @@ public:
   }
 
   explicit operator bool() const noexcept { return fiber_ != nullptr; }
-  /// It may go on because it yielded or was preempted. No: it is new, or has waited.
+  /// Whether it yielded or was preempted. False: it is new, or has waited.
   [[nodiscard]] bool gave_way() const noexcept { return fiber_ != nullptr && fiber_->gave_way(); }
 
   /// It may run, where its computation's scheduler decides. Any thread.

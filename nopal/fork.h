@@ -14,7 +14,7 @@
 // `fork` runs the child now, as a plain call; meanwhile a thief may take the continuation, the rest
 // of the caller. If no thief takes it, nothing has happened. Compiled with NOPAL_SERIAL, forks are
 // calls and joins do nothing: the serial elision, the meaning of the program. Even then a fork
-// copies its function object and its arguments, which the source without the words would not.
+// copies its function object and its arguments, which plain calls in their place would not.
 //
 // Rules. A scope is a local variable, and only the function that declares it forks and joins it. A
 // lambda is a function of its own, which an optimizing compiler may make one with its caller, so

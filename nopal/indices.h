@@ -49,9 +49,9 @@ template <counts I> constexpr I advance(I first, std::size_t by) noexcept {
   return static_cast<I>(static_cast<std::make_unsigned_t<I>>(first) + by);
 }
 
-template <counts I> constexpr bool is_negative(I one) noexcept {
+template <counts I> constexpr bool is_negative(I value) noexcept {
   if constexpr (std::is_signed_v<I>)
-    return one < 0;
+    return value < 0;
   else
     return false;
 }

@@ -162,16 +162,16 @@ auto over_pieces(I first, std::size_t count, std::size_t grain, const Leaf& leaf
   return *std::move(all);
 }
 
-template <class Combine, class T, class One>
-concept combines_values = std::invocable<const Combine&, T, One> &&
-                          std::convertible_to<std::invoke_result_t<const Combine&, T, One>, T>;
-template <class Combine, class T, class One>
+template <class Combine, class T, class Item>
+concept combines_values = std::invocable<const Combine&, T, Item> &&
+                          std::convertible_to<std::invoke_result_t<const Combine&, T, Item>, T>;
+template <class Combine, class T, class Item>
 concept combines_in_place =
-    !combines_values<Combine, T, One> && std::invocable<const Combine&, T&, One> &&
-    (std::is_void_v<std::invoke_result_t<const Combine&, T&, One>> ||
-     std::same_as<std::invoke_result_t<const Combine&, T&, One>, T&>);
-template <class Combine, class T, class One>
-concept combines_with = combines_values<Combine, T, One> || combines_in_place<Combine, T, One>;
+    !combines_values<Combine, T, Item> && std::invocable<const Combine&, T&, Item> &&
+    (std::is_void_v<std::invoke_result_t<const Combine&, T&, Item>> ||
+     std::same_as<std::invoke_result_t<const Combine&, T&, Item>, T&>);
+template <class Combine, class T, class Item>
+concept combines_with = combines_values<Combine, T, Item> || combines_in_place<Combine, T, Item>;
 
 template <class Init> struct first_value {
   using type = Init;
@@ -211,17 +211,17 @@ consteval reduction why_not_reduce() {
                : reduction::unknown;
 }
 
-// combine(total, one), or total = combine(total, one), where combine may return a reference into
-// its arguments.
-template <class T, class Combine, class One>
-[[gnu::always_inline]] inline void add(T& total, const Combine& combine, One&& one) {
-  if constexpr (combines_values<Combine, T, One>) {
-    T next = call(combine, std::move(total), std::forward<One>(one));
+// combine(total, mapped), or total = combine(total, mapped), where combine may return a reference
+// into its arguments.
+template <class T, class Combine, class Mapped>
+[[gnu::always_inline]] inline void add(T& total, const Combine& combine, Mapped&& mapped) {
+  if constexpr (combines_values<Combine, T, Mapped>) {
+    T next = call(combine, std::move(total), std::forward<Mapped>(mapped));
     total = std::move(next);
-  } else if constexpr (std::is_void_v<std::invoke_result_t<const Combine&, T&, One>>) {
-    call(combine, total, std::forward<One>(one));
+  } else if constexpr (std::is_void_v<std::invoke_result_t<const Combine&, T&, Mapped>>) {
+    call(combine, total, std::forward<Mapped>(mapped));
   } else {
-    T& sum = call(combine, total, std::forward<One>(one));
+    T& sum = call(combine, total, std::forward<Mapped>(mapped));
     if (std::addressof(sum) != std::addressof(total))
       total = std::move(sum);
   }

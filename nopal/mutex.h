@@ -69,7 +69,7 @@ public:
   }
   template <class Time, class Condition>
   bool wait_for(std::unique_lock<mutex>&, const Time&, Condition holds) {
-    return holds(); // nobody else could make it so
+    return holds(); // no other strand could make it true
   }
   template <class Time, class Condition>
   bool wait_until(std::unique_lock<mutex>&, const Time&, Condition holds) {

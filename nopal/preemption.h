@@ -54,7 +54,7 @@ struct NOPAL_TYPE no_preemption {
 }
 
 namespace detail {
-// The same, but whether the strand is cancelled is the result: to throw takes microseconds.
+// The same, but returns whether the strand is cancelled, since a throw takes microseconds.
 [[gnu::always_inline]] inline bool stops_at_poll() {
   return !vproc::current_deque()->deque.allows_here() && sched::stops_at_poll_slow();
 }

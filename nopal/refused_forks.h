@@ -27,7 +27,7 @@ consteval refusal refusal_into(std::type_identity<F>, std::type_identity<Args>..
   return call == refusal::none ? refusal::no_result : call;
 }
 
-// Of a call, or of one with a result in front, whichever is nearer to being right.
+// Of a call, or of a call whose result goes to the first argument: what is nearer to being right.
 template <class F, class... Args> consteval refusal refusal_of() {
   constexpr refusal call = refusal_of_call<F, Args...>();
   if constexpr (call == refusal::not_called && sizeof...(Args) > 0 && std::is_lvalue_reference_v<F>)

@@ -215,8 +215,8 @@ concept follows = base::copied<F> && requires {
 } && promisable<typename result_after<std::decay_t<F>, T>::type>;
 
 struct future_access {
-  template <class T> static future<T> make(const std::shared_ptr<promised<T>>& of) noexcept {
-    return future<T>{of};
+  template <class T> static future<T> make(const std::shared_ptr<promised<T>>& promise) noexcept {
+    return future<T>{promise};
   }
   template <class T> static std::shared_ptr<promised<T>> take(future<T>& from) {
     static_cast<void>(from.state()); // checks that there is one
@@ -248,11 +248,11 @@ public:
   /// @throws what it has thrown; cancelled if the calling strand is cancelled.
   T get() {
     wait();
-    const auto of = std::move(state_);
-    if (of->has_failed())
-      std::rethrow_exception(of->take_failure());
+    const auto promise = std::move(state_);
+    if (promise->has_failed())
+      std::rethrow_exception(promise->take_failure());
     if constexpr (!std::is_void_v<T>)
-      return of->value();
+      return promise->value();
   }
 
   /// f(value), or f() for void, in a fiber of its own, when the result has come. What the function
@@ -282,7 +282,7 @@ public:
 
 private:
   friend detail::future_access;
-  explicit future(std::shared_ptr<detail::promised<T>> of) noexcept : state_{std::move(of)} {}
+  explicit future(std::shared_ptr<detail::promised<T>> from) noexcept : state_{std::move(from)} {}
 
   detail::promised<T>& state() const {
     NOPAL_ASSERT(state_ != nullptr, "a nopal::future was used that has no result: it was moved "
@@ -340,20 +340,20 @@ future<std::tuple<typename detail::promised<T>::place...>> when_all(future<T>...
   std::tuple from{detail::future_access::take(each)...};
   const auto gather = [to, from] {
     std::apply(
-        [&to](const auto&... of) {
+        [&to](const auto&... promises) {
           std::exception_ptr thrown;
-          ((thrown = thrown == nullptr ? of->take_failure() : std::move(thrown)), ...);
+          ((thrown = thrown == nullptr ? promises->take_failure() : std::move(thrown)), ...);
           if (thrown != nullptr)
             return to->fail(std::move(thrown));
-          std::optional values{[&] { return all{of->value()...}; }};
+          std::optional values{[&] { return all{promises->value()...}; }};
           to->compute(values);
         },
         from);
   };
   const auto count = detail::make_countdown(sizeof...(T) + 1, gather);
   std::apply(
-      [&count](const auto&... of) {
-        (of->follow(detail::continuation_of([count] { count->one_has_come(); })), ...);
+      [&count](const auto&... promises) {
+        (promises->follow(detail::continuation_of([count] { count->one_has_come(); })), ...);
       },
       from);
   count->one_has_come();
@@ -366,23 +366,23 @@ future<std::vector<typename detail::promised<T>::place>> when_all(std::vector<fu
   using all = std::vector<typename detail::promised<T>::place>;
   auto to = std::make_shared<detail::promised<all>>();
   std::vector<std::shared_ptr<detail::promised<T>>> from;
-  for (future<T>& one : each)
-    from.push_back(detail::future_access::take(one));
+  for (future<T>& next : each)
+    from.push_back(detail::future_access::take(next));
   const auto count = detail::make_countdown(from.size() + 1, [to, from] {
-    for (const auto& of : from)
-      if (of->has_failed())
-        return to->fail(of->take_failure());
+    for (const auto& promise : from)
+      if (promise->has_failed())
+        return to->fail(promise->take_failure());
     std::optional values{[&] {
       all gathered;
       gathered.reserve(from.size());
-      for (const auto& of : from)
-        gathered.push_back(of->value());
+      for (const auto& promise : from)
+        gathered.push_back(promise->value());
       return gathered;
     }};
     to->compute(values);
   });
-  for (const auto& of : from)
-    of->follow(detail::continuation_of([count] { count->one_has_come(); }));
+  for (const auto& promise : from)
+    promise->follow(detail::continuation_of([count] { count->one_has_come(); }));
   count->one_has_come();
   return detail::future_access::make(to);
 }

@@ -54,7 +54,7 @@ public:
     return known;
   }
   // Of the last run.
-  std::map<std::string, double> told() const {
+  std::map<std::string, double> metrics() const {
     return {{"closures", static_cast<double>(closures() - closures_before_)}};
   }
 

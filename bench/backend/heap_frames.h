@@ -55,7 +55,7 @@ public:
     known.stacks = workers_.size();
     return known;
   }
-  std::map<std::string, double> told() const {
+  std::map<std::string, double> metrics() const {
     return {{"heap_pages", heap_.pages()},
             {"frame_pages", static_cast<double>(heap_frames::heap::pages())}};
   }

@@ -50,7 +50,7 @@ public:
   }
 
   // All since the program began, of all processes.
-  std::map<std::string, double> told() const {
+  std::map<std::string, double> metrics() const {
     const auto views = nopal::stack::view::counted();
     return {{"view_shows", static_cast<double>(views.shows)},
             {"view_maps", static_cast<double>(views.maps)},

@@ -32,8 +32,8 @@ template <class F, class... Args> [[gnu::noinline]] auto call_apart(F f, Args...
 // What alloca returns is where the next call pushes its return address.
 template <class F, class... Args> [[gnu::noinline]] auto call_on_next_page(F f, Args... args) {
   constexpr std::uintptr_t page = 4096;
-  void* const here = __builtin_alloca(16);
-  void* const boundary = __builtin_alloca(reinterpret_cast<std::uintptr_t>(here) % page);
+  void* const top = __builtin_alloca(16);
+  void* const boundary = __builtin_alloca(reinterpret_cast<std::uintptr_t>(top) % page);
   asm volatile("" : : "r"(boundary) : "memory");
   return call_apart(f, args...);
 }

@@ -38,12 +38,12 @@ public:
     const std::uint64_t steals_before = steals();
     f();
     const counted::totals after = counted::so_far();
-    told_["steals"] = static_cast<double>(steals() - steals_before);
+    metrics_["steals"] = static_cast<double>(steals() - steals_before);
     for (std::size_t i = 0; i < after.size(); ++i)
-      told_[counted::names[i]] = static_cast<double>(after[i] - before[i]);
+      metrics_[counted::names[i]] = static_cast<double>(after[i] - before[i]);
   }
 
-  std::map<std::string, double> told() const { return told_; }
+  std::map<std::string, double> metrics() const { return metrics_; }
 
 private:
   static std::uint64_t steals() {
@@ -51,7 +51,7 @@ private:
     return nopal::stats().steals;
   }
 
-  std::map<std::string, double> told_;
+  std::map<std::string, double> metrics_;
 };
 
 } // namespace bench

@@ -50,7 +50,7 @@ public:
   bool speaks() const { return ityr::is_master(); }
   template <class F> auto run(F f) { return ityr::root_exec(f); }
   counters read_counters() const { return {}; }
-  std::map<std::string, double> told() const { return {}; }
+  std::map<std::string, double> metrics() const { return {}; }
 };
 
 } // namespace bench

@@ -53,15 +53,16 @@ public:
   static constexpr bool parallel = true;
 
   task_runtime(unsigned workers, std::size_t region_size, char** argv)
-      : as_{heap_size, region_size, nopal::process::layout::regions_of(workers)},
-        here_{0, argv, {.processes = workers, .region_size = region_size, .heap_size = heap_size}} {
-    if (here_.size() != workers)
+      : layout_{heap_size, region_size, nopal::process::layout::regions_of(workers)},
+        session_{
+            0, argv, {.processes = workers, .region_size = region_size, .heap_size = heap_size}} {
+    if (session_.size() != workers)
       throw std::invalid_argument("--workers says " + std::to_string(workers) + ", but there are " +
-                                  std::to_string(here_.size()) + " processes");
+                                  std::to_string(session_.size()) + " processes");
   }
 
   // One of the processes prints.
-  bool speaks() const { return here_.rank() == 0; }
+  bool speaks() const { return session_.rank() == 0; }
 
   template <class F> auto run(F f) {
     using clock = std::chrono::steady_clock;
@@ -70,7 +71,7 @@ public:
       faults_before_ = page_faults();
     const std::uint64_t cycles = nopal::base::cycles();
     const auto begin = clock::now();
-    const auto result = here_.run(f);
+    const auto result = session_.run(f);
     ghz_ = static_cast<double>(nopal::base::cycles() - cycles) /
            std::chrono::duration<double, std::nano>(clock::now() - begin).count();
     faults_ = page_faults();
@@ -85,22 +86,22 @@ public:
     return all;
   }
 
-  std::map<std::string, double> told() const {
+  std::map<std::string, double> metrics() const {
     using nopal::process::counts;
     const counts& now = nopal::process::this_worker.done;
     const auto since = [&](std::uint64_t counts::* field) {
       return static_cast<double>(now.*field - before_.*field);
     };
     std::map<std::string, double> all{
-        {"processes", here_.size()},
+        {"processes", session_.size()},
         {"tasks", since(&counts::tasks)},
         {"tries", since(&counts::tries)},
         {"steals", since(&counts::steals)},
         {"stolen_bytes", since(&counts::stolen_bytes)},
         {"suspended", since(&counts::suspended)},
         {"suspended_bytes", since(&counts::suspended_bytes)},
-        {"region_used", static_cast<double>(nopal::process::used_region(as_))},
-        {"region_size", static_cast<double>(as_.region_size * as_.regions)},
+        {"region_used", static_cast<double>(nopal::process::used_region(layout_))},
+        {"region_size", static_cast<double>(layout_.region_size * layout_.regions)},
         {"page_faults", static_cast<double>(faults_ - faults_before_)},
         {"ghz", ghz_},
         {"fence_cycles", fence_cycles()}};
@@ -121,8 +122,8 @@ private:
     return own.ru_minflt;
   }
 
-  nopal::process::layout as_;
-  nopal::process::session here_;
+  nopal::process::layout layout_;
+  nopal::process::session session_;
   nopal::process::counts before_;
   double ghz_ = 0;
   long faults_before_ = 0; // before the warming up

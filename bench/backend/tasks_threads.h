@@ -40,7 +40,7 @@ public:
     all.stack_pages = now.stack_pages;
     return all;
   }
-  std::map<std::string, double> told() const { return {}; }
+  std::map<std::string, double> metrics() const { return {}; }
 };
 
 } // namespace bench

@@ -10,7 +10,8 @@
 // A worker whose frame waits for stolen work steals on. With one stack for each worker it does so
 // below that frame, and only it can go on with the frame, once all below has ended; whoever
 // finishes the last child says so in `completed`. With the third a stack lies idle for its lowest
-// frame, and belongs to nobody; whoever finishes the last child goes on with that frame there.
+// frame, and belongs to nobody; the thread that finishes the last child goes on with that frame
+// there.
 //
 // A frame waits for newer frames alone: its descendants, and those below it on its stack. So the
 // newest one can always go on.

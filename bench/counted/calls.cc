@@ -28,8 +28,8 @@ long __wrap_syscall(long number, ...) {
   long a[6];
   va_list given;
   va_start(given, number);
-  for (long& one : a)
-    one = va_arg(given, long);
+  for (long& argument : a)
+    argument = va_arg(given, long);
   va_end(given);
   const auto call = [&] { return __real_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]); };
   if (number == __NR_membarrier && static_cast<int>(a[0]) == MEMBARRIER_CMD_PRIVATE_EXPEDITED) {

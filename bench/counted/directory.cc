@@ -71,7 +71,7 @@ line* find(const void* at) noexcept {
   return nullptr;
 }
 
-constinit std::atomic<const told_parts*> told{nullptr};
+constinit std::atomic<const known_parts*> parts{nullptr};
 
 // Files of a room, and those of a baseline that stand for that room's.
 constexpr std::array<std::pair<std::string_view, part>, 8> files{{
@@ -93,7 +93,7 @@ part part_by_file(std::string_view file) noexcept {
 }
 
 part part_of(const void* at, std::string_view file) noexcept {
-  const told_parts* const known = told.load(relaxed);
+  const known_parts* const known = parts.load(relaxed);
   part found = part_by_file(file);
   if (known == nullptr)
     return found;
@@ -165,13 +165,13 @@ unsigned others_that_hold(const line& held, unsigned self) noexcept {
   note(of_part(event::deque_failed, part_of(at, file)));
 }
 
-void tell_parts(const told_parts* known) noexcept { told.store(known, relaxed); }
+void tell_parts(const known_parts* known) noexcept { parts.store(known, relaxed); }
 
 totals so_far() noexcept {
   totals sum{};
-  for (const row& one : rows)
+  for (const row& each : rows)
     for (std::size_t i = 0; i < sum.size(); ++i)
-      sum[i] += one.counts[i].load(relaxed);
+      sum[i] += each.counts[i].load(relaxed);
   return sum;
 }
 

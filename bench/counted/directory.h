@@ -71,11 +71,11 @@ void note_failed(const void* at, const char* file) noexcept; // a swap, after it
 
 // What the program knows of an access: the part, if it stands in a file of all parts, such as that
 // of the spin lock; and whether the calling thread searches. Set once, before the first fork.
-struct told_parts {
+struct known_parts {
   part (*at_address)(const void* at) noexcept;
   bool (*searches)() noexcept;
 };
-void tell_parts(const told_parts* known) noexcept;
+void tell_parts(const known_parts* known) noexcept;
 
 // The sum over all threads since the program began.
 totals so_far() noexcept;

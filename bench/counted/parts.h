@@ -53,6 +53,6 @@ inline bool searches() noexcept {
   return nopal::vproc::is_worker(self) && self->host != nullptr && self->host->searches.get();
 }
 
-inline constexpr told_parts parts_of_nopal{part_at, searches};
+inline constexpr known_parts parts_of_nopal{part_at, searches};
 
 } // namespace bench::counted

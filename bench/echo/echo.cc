@@ -23,9 +23,9 @@ int main(int argc, char** argv) {
   nopal::configure({.num_workers = argc > 1 ? static_cast<unsigned>(std::atoi(argv[1])) : 2u});
   nopal::run([] {
     nopal::io::descriptor server = nopal::io::listen(nopal::io::address::loopback(0));
-    std::printf("port %d\n", nopal::io::address::of(server).port());
+    std::printf("port %d\n", nopal::io::address::local(server).port());
     std::fflush(stdout);
     for (;;)
-      nopal::spawn([one = nopal::io::accept(server)]() mutable { serve(one); });
+      nopal::spawn([peer = nopal::io::accept(server)]() mutable { serve(peer); });
   });
 }

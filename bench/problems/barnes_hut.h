@@ -148,7 +148,7 @@ public:
         body.velocity = body.velocity + step_length * body.acceleration;
     }
   }
-  std::map<std::string, double> told() const {
+  std::map<std::string, double> metrics() const {
     return {{"build_s", build_s_}, {"forces_s", forces_s_}};
   }
 

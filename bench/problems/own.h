@@ -25,7 +25,7 @@ public:
   explicit own_problem(size chosen) {
     for (const row& each : rows)
       if (each.problem == name)
-        ::n = each.of[static_cast<int>(chosen)];
+        ::n = each.numbers[static_cast<int>(chosen)];
   }
   own_problem(size, long asked) { ::n = static_cast<int>(asked); }
 
@@ -52,7 +52,7 @@ public:
 private:
   struct row {
     std::string_view problem;
-    int of[3]; // for each size
+    int numbers[3]; // for each size
   };
   // The exponent of the number for fft (of 2) and quicksort (of 10).
   static constexpr row rows[] = {

@@ -36,26 +36,26 @@ public:
   latency(const input& in, unsigned workers)
       : times_{in.n.value_or(in.chosen == size::test ? 100 : 10'000)} {
     const auto options = process::resolve(
-        {.processes = workers, .region_size = as_.region_size, .heap_size = as_.heap_size},
+        {.processes = workers, .region_size = layout_.region_size, .heap_size = layout_.heap_size},
         std::getenv, 0);
     if (const auto* const complaint = std::get_if<std::string>(&options))
       throw std::invalid_argument(*complaint);
-    with_ = process::begin_launch(std::get<process::options>(options));
-    if (with_->size() != 2)
+    launch_ = process::begin_launch(std::get<process::options>(options));
+    if (launch_->size() != 2)
       throw std::invalid_argument("latency is between two processes; accepted is --workers 2");
-    by_ = with_->connect(as_);
+    transport_ = launch_->connect(layout_);
   }
   ~latency() override {
-    by_->flush();
-    static_cast<void>(with_->finish());
+    transport_->flush();
+    static_cast<void>(launch_->finish());
   }
 
   long n() const override { return times_; }
   std::uint64_t forks() const override { return 0; }
   void prepare() override {
-    heap_ = reinterpret_cast<unsigned char*>(as_.heap_at());
-    words_ = reinterpret_cast<process::word*>(as_.heap_at() + largest);
-    if (with_->rank() == 1)
+    heap_ = reinterpret_cast<unsigned char*>(layout_.heap_at());
+    words_ = reinterpret_cast<process::word*>(layout_.heap_at() + largest);
+    if (launch_->rank() == 1)
       for (std::size_t i = 0; i < largest; ++i)
         heap_[i] = static_cast<unsigned char>(i * 7);
     meet();
@@ -63,9 +63,9 @@ public:
   void warm_up() override {}
 
   void compute() override {
-    if (with_->rank() == 0) {
+    if (launch_->rank() == 0) {
       time_all();
-      by_->post_store(1, words_[done], 1);
+      transport_->post_store(1, words_[done], 1);
     } else {
       while (words_[done].load(nopal::base::acquire) == 0)
         spinning::units(10);
@@ -75,16 +75,17 @@ public:
 
   // The bytes got are those that lie there, and all additions have been made.
   bool verify() override {
-    if (with_->rank() == 1)
-      return !by_->near(0) || words_[counter].load(nopal::base::acquire) == batch * batches();
+    if (launch_->rank() == 1)
+      return !transport_->near(0) ||
+             words_[counter].load(nopal::base::acquire) == batch * batches();
     for (std::size_t i = 0; i < largest; ++i)
       if (got_[i] != static_cast<unsigned char>(i * 7))
         return false;
     return true;
   }
   counters read_counters() const override { return {}; }
-  std::map<std::string, double> told() const override { return told_; }
-  bool speaks() const override { return with_->rank() == 0; }
+  std::map<std::string, double> metrics() const override { return metrics_; }
+  bool speaks() const override { return launch_->rank() == 0; }
 
 private:
   enum place { done, counter, swapped };
@@ -97,46 +98,46 @@ private:
   void meet() {
     char own = 0;
     char all[2];
-    with_->all_gather(&own, all, 1);
+    launch_->all_gather(&own, all, 1);
   }
 
   void time_all() {
     got_.resize(largest);
     std::vector<unsigned char> given(largest);
     for (std::size_t bytes = 8; bytes <= largest; bytes *= 2) {
-      time("get_" + std::to_string(bytes), [&] { by_->get(1, got_.data(), heap_, bytes); });
+      time("get_" + std::to_string(bytes), [&] { transport_->get(1, got_.data(), heap_, bytes); });
       time("put_" + std::to_string(bytes),
-           [&] { by_->put(1, heap_ + 2 * largest, given.data(), bytes); });
+           [&] { transport_->put(1, heap_ + 2 * largest, given.data(), bytes); });
     }
-    time_each("one_get", [&] { by_->get(1, got_.data(), heap_, 8); });
-    if (!by_->near(1))
+    time_each("one_get", [&] { transport_->get(1, got_.data(), heap_, 8); });
+    if (!transport_->near(1))
       return; // on another machine, where only a put and a get can be waited for
-    time("fetch_add", [&] { by_->near(1).add(words_[counter], 1); });
+    time("fetch_add", [&] { transport_->near(1).add(words_[counter], 1); });
     std::uint32_t was = 0;
     time("compare_swap", [&] {
-      by_->near(1).compare_swap(words_[swapped], was, was + 1);
+      transport_->near(1).compare_swap(words_[swapped], was, was + 1);
       ++was;
     });
   }
 
   void time(const std::string& name, const std::function<void()>& operation) {
-    told_[name] = quantile(times_of(batches(), batch, operation), 50);
+    metrics_[name] = quantile(times_of(batches(), batch, operation), 50);
   }
   void time_each(const std::string& name, const std::function<void()>& operation) {
     const std::vector<double> each = times_of(batches() * batch, 1, operation);
     for (const unsigned percent : {50u, 90u, 99u})
-      told_[name + "_" + std::to_string(percent)] = quantile(each, percent);
+      metrics_[name + "_" + std::to_string(percent)] = quantile(each, percent);
   }
 
   // The nanoseconds for each operation in each of `times` batches, ascending.
   static std::vector<double> times_of(std::uint32_t times, std::uint32_t size,
                                       const std::function<void()>& operation) {
     std::vector<double> each(times);
-    for (double& one : each) {
+    for (double& ns : each) {
       const auto begin = clock::now();
       for (std::uint32_t k = 0; k < size; ++k)
         operation();
-      one = std::chrono::duration<double, std::nano>(clock::now() - begin).count() / size;
+      ns = std::chrono::duration<double, std::nano>(clock::now() - begin).count() / size;
     }
     std::ranges::sort(each);
     return each;
@@ -146,13 +147,13 @@ private:
   }
 
   const long times_;
-  const process::layout as_{std::size_t{1} << 20, std::size_t{64} << 10};
-  std::unique_ptr<process::launch> with_;
-  std::unique_ptr<process::transport> by_; // destroyed before with_, after finish()
+  const process::layout layout_{std::size_t{1} << 20, std::size_t{64} << 10};
+  std::unique_ptr<process::launch> launch_;
+  std::unique_ptr<process::transport> transport_; // destroyed before launch_, after finish()
   unsigned char* heap_ = nullptr;
   process::word* words_ = nullptr;
   std::vector<unsigned char> got_;
-  std::map<std::string, double> told_;
+  std::map<std::string, double> metrics_;
 };
 
 } // namespace

@@ -60,7 +60,7 @@ public:
   void compute() override { result_ = runtime_.run(problem_.root()); }
   bool verify() override { return result_ && problem_.verify(*result_); }
   counters read_counters() const override { return runtime_.read_counters(); }
-  std::map<std::string, double> told() const override { return runtime_.told(); }
+  std::map<std::string, double> metrics() const override { return runtime_.metrics(); }
   bool speaks() const override { return runtime_.speaks(); }
 
 private:

@@ -225,7 +225,7 @@ def bytes_a_level(result):
 
 
 def latencies(result):
-    lines = nodes.told(result.rounds, nodes.LATENCY, nodes.PROCESS, nodes.TWO).values()
+    lines = nodes.metrics(result.rounds, nodes.LATENCY, nodes.PROCESS, nodes.TWO).values()
     times = {size: statistics.median(line[f"get_{size}"] for line in lines)
              for size in (8, 4096)}
     return ", ".join(f"{size} bytes {number(ns)} ns" for size, ns in times.items()) + \
@@ -234,7 +234,7 @@ def latencies(result):
 
 def over_iso(result):
     def steal_ns(problem, runtime, count):
-        known = [line for line in nodes.told(result.rounds, problem, runtime, count).values()
+        known = [line for line in nodes.metrics(result.rounds, problem, runtime, count).values()
                  if line["steals"]]
         if not known:
             raise NotMeasured("nothing was stolen")
@@ -257,15 +257,15 @@ def scheduling_ratio(above, below, policies):
         most = max(result.wish.workers)
         sized = scheduling.sized(result.wish)
 
-        def of(runtime_of):
+        def span_of(runtime_of):
             def run(which, runtime):
                 return ("serial", 1) if which == "seq" else (runtime, 1 if which == "one" else most)
             return span(medians(
                 value(scheduling.over, result.rounds, sized[p], run(above, runtime_of(p)),
                       run(below, runtime_of(p))) for p in policies))
         with_p = f", P = {most}" if "most" in (above, below) else ""
-        return (f"{of(scheduling.papers_policy)}; by forks {of(lambda _: scheduling.OURS)}"
-                f"{with_p}")
+        return (f"{span_of(scheduling.papers_policy)}; "
+                f"by forks {span_of(lambda _: scheduling.OURS)}{with_p}")
     return text
 
 

@@ -72,7 +72,7 @@ class Rounds:
         """Round -> (T1 - T_serial not inlined) / forks."""
         forks = self.forks(problem, runtime)
         rows = paired(self.column(problem, runtime, 1), self.column(problem, "serial_call", 1))
-        return {r: (one - base) * 1e9 / forks for r, (one, base) in rows.items()}
+        return {r: (time - base) * 1e9 / forks for r, (time, base) in rows.items()}
 
     def forks(self, problem, runtime):
         return next(iter(self.column(problem, runtime, 1, "forks").values()))

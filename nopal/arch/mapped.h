@@ -31,7 +31,7 @@ long nopal_arch_fork_on(long flags, void* stack_top, void (*both)(long process))
 long nopal_arch_raw_thread(long flags, void* stack_top, void (*body)(void* argument),
                            void* argument) noexcept;
 
-// Stores 0 into the word, wakes who waits for it (futex), and ends the thread, all without a stack.
+// Stores 0 into the word, wakes its waiter (futex), and ends the thread, all without a stack.
 [[noreturn]] void nopal_arch_end_thread(int* word) noexcept;
 
 // Where a trapped system call is made anew: a return address lies at the stack pointer, and the

@@ -25,7 +25,7 @@ using fault_look = void (*)(std::uintptr_t address, const void* context, bool is
 // too many looks, or the system refuses the handler.
 inline constexpr unsigned most_fault_looks = 4;
 bool add_fault_look(fault_look look) noexcept;
-// After the last look the handler goes, unless the program has installed another one since.
+// With the last look the handler is removed, unless the program has installed another one since.
 void remove_fault_look(fault_look look) noexcept;
 
 // While this object lives, its thread has a signal stack with a guard below it. A thread that has a

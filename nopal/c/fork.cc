@@ -80,16 +80,16 @@ NOPAL_OWN void nopal_c_child_threw(void* thrown, fork_record* fork) noexcept {
   sched::child_threw(fork);
 }
 
-NOPAL_OWN int nopal_c_may_fork_slowly(scope_frame* frame, std::uintptr_t here) noexcept {
-  if (!frame->is_of(here))
+NOPAL_OWN int nopal_c_may_fork_slowly(scope_frame* frame, std::uintptr_t caller) noexcept {
+  if (!frame->is_of(caller))
     sched::scope_misused();
   return !frame->overtaken();
 }
 
 // Returns the function to be given to nopal_arch_suspend; null: the main path need not wait.
-NOPAL_OWN auto nopal_c_before_join(scope_frame* frame, std::uintptr_t here) noexcept
+NOPAL_OWN auto nopal_c_before_join(scope_frame* frame, std::uintptr_t caller) noexcept
     -> decltype(&sched::main_path_waits) {
-  if (!frame->is_of(here))
+  if (!frame->is_of(caller))
     sched::scope_misused();
   return frame->steals() != 0 ? sched::main_path_waits : nullptr;
 }

@@ -72,8 +72,8 @@ void nopal_c_child_returned(void* fork);
 void nopal_c_child_threw(void* thrown, void* fork);
 
 void nopal_c_note_fork(const struct nopal_c_frame* frame, uintptr_t words); // ThreadSanitizer
-int nopal_c_may_fork_slowly(struct nopal_c_frame* frame, uintptr_t here);
-nopal_c_then* nopal_c_before_join(struct nopal_c_frame* frame, uintptr_t here);
+int nopal_c_may_fork_slowly(struct nopal_c_frame* frame, uintptr_t caller);
+nopal_c_then* nopal_c_before_join(struct nopal_c_frame* frame, uintptr_t caller);
 void nopal_c_finish_join(struct nopal_c_frame* frame);
 void nopal_c_finish_join_at_end(struct nopal_c_frame* frame);
 __attribute__((noreturn, cold)) void nopal_c_left_unjoined(void);
@@ -124,7 +124,7 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
 }
 #define NOPAL_C_UNJOINED ((uintptr_t)1)
 
-// Of an argument, which may be an array or a function.
+// An argument's type as a value (of an array or a function: a pointer), its size and its class.
 #define NOPAL_C_DECAYED(a) __typeof__(((void)0, (a)))
 #define NOPAL_C_SIZE(a) sizeof(NOPAL_C_DECAYED(a))
 #define NOPAL_C_CLASS_OF(a) __builtin_classify_type(((void)0, (a)))
@@ -205,7 +205,7 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
   __typeof__(__builtin_choose_expr(                                                                \
       __builtin_types_compatible_p(__typeof__(fn), __typeof__(&*(fn))), (fn), (__typeof__(fn)*)0))
 
-// Of type T, never read or written.
+// An operand of type T that is never evaluated.
 #define NOPAL_C_SOME(T) (*(T*)16)
 // Where a result of type T goes, given a variable of that type or a pointer to one.
 #define NOPAL_C_IS_VARIABLE(T, given) __builtin_types_compatible_p(T, __typeof__(given))

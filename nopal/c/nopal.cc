@@ -76,8 +76,8 @@ template <class Body> int result_of(Body&& body) noexcept {
   try {
     body();
     return NOPAL_OK;
-  } catch (const failed& with) {
-    return with.result == NOPAL_CANCELLED ? note_cancelled() : with.result;
+  } catch (const failed& failure) {
+    return failure.result == NOPAL_CANCELLED ? note_cancelled() : failure.result;
   } catch (const nopal::cancelled& by) {
     by.note_kept();
     return note_cancelled();
@@ -114,14 +114,14 @@ template <class Body> int call_briefly(int version, const Body& body) noexcept {
   if ((version & NOPAL_MIGRATING) != 0 || !is_ours(version) || !sched::affine_call::possible())
     return call(version, body);
   return result_of([&] {
-    sched::affine_call here;
+    sched::affine_call region;
     try {
       body();
     } catch (...) {
-      here.end();
+      region.end();
       throw;
     }
-    here.end();
+    region.end();
   });
 }
 

@@ -53,7 +53,7 @@ NOPAL_C_INLINE int nopal_join(struct nopal_c_frame* scope) {
   return nopal_join_result(scope);
 }
 
-// Before main, or when a library is opened, for forks check nothing.
+// Called before main, or when a library is opened, since forks check nothing.
 __attribute__((constructor, unused)) static void nopal_c_check_version(void) {
   nopal_require_version(NOPAL_ABI_VERSION);
 }

@@ -24,7 +24,7 @@ std::vector<std::stop_source> mark_and_tell(join::cancelable& node,
 // The regions and other nodes that would stop the calling strand if they were cancelled, the
 // innermost first.
 std::vector<const join::cancelable*> enclosing_nodes();
-// Of the innermost of what stops the calling strand that was cancelled with one; or null.
+// The reason of the innermost node that stops the calling strand and has a reason; or null.
 std::exception_ptr reason() noexcept;
 
 // The node of a region that the calling strand is about to fork in, as the walk down finds it.

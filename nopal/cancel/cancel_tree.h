@@ -26,8 +26,8 @@ public:
   void cancel(std::exception_ptr reason = nullptr);
   // Where the walk down finds it, with what is placed below it.
   join::ancestor* placed() noexcept;
-  // The fiber becomes a member, unless it is one of this node or of a node below it. Precondition,
-  // checked: else it has not begun, and is in a computation.
+  // The fiber becomes a member, unless it is a member of this node, or of a node below it, already.
+  // Precondition, checked: else it has not begun, and is in a computation.
   void take_in(vproc::fiber& new_fiber);
 
   // Returns when no member is left. Throws `cancelled` if the strand is cancelled while it waits.
@@ -37,7 +37,7 @@ public:
 private:
   bool caller_is_inside() const noexcept;
   void wait_for_members();
-  // The strand waits until there is no member; or need not.
+  // Lets the strand wait until there is no member, or go on if there is none.
   vproc::signal join_or_enter(vproc::fiber* strand) noexcept;
 };
 

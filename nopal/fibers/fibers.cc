@@ -57,7 +57,7 @@ fiber* end_one(computation* ended_in) noexcept {
   sched::schedule(self, signal::stop());
 }
 
-// The innermost node that keeps failures has it, or else the computation.
+// Keeps the exception in the innermost node that keeps failures, or else in the computation.
 void fail(const spawned* body, computation* joined, std::exception_ptr thrown) noexcept {
   for (vproc::cancel_node* node = body->own.cancels; node != nullptr; node = node->parent())
     if (node->keeps_failure != nullptr)

@@ -21,9 +21,9 @@ using mutex_state = sync::permit_queue<vproc::fiber>;
 using semaphore_state = sync::permit_queue<vproc::fiber>;
 using condition_state = sync::shared_queue<vproc::fiber, sync::by_next_waiting>;
 
-// Where none was free. A strand that is cancelled, or has waited until that time, has none.
+// Called where no permit was free. A strand that is cancelled, or has waited so long, gets none.
 bool wait_for(semaphore_state& from, sync::wanted kind, time_point until = never);
-// Where strands want it. Ends the program with a sentence if nobody holds it.
+// Called where strands want the mutex. Ends the program with a sentence if nobody holds it.
 void hand_over(mutex_state& held) noexcept;
 
 // Gives so many permits back.

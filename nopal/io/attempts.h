@@ -41,7 +41,7 @@ struct attempts {
       entry& own = entry_of(fd);
       const std::uint32_t seen = own.side(where).count(); // before the call
       if (used.get() != fd)
-        continue; // that was its end; or its end is to come, and counts (close)
+        continue; // closed meanwhile; a later close counts an event after `seen`
       if (where == direction::in && used.emptied_.load(base::relaxed) == mark(seen)) {
         wait_after(used, fd, own, where, seen, until);
         continue;
@@ -58,9 +58,9 @@ struct attempts {
     }
   }
 
-  // Of TCP less than was asked for is all that was there, and what comes later is an event: so the
-  // next read need not be tried before. But a read ends before urgent data, an error or the end,
-  // whose event may have come with the data's.
+  // A read of TCP that gives less than was asked for has taken all that was there, and what comes
+  // later is an event: so the next read is not tried before that. But a read also ends before
+  // urgent data, an error or the end, whose event may have come with the data's.
   static void note_read(descriptor& used, const entry& own, std::uint32_t seen,
                         bool less) noexcept {
     if (less && used.is_tcp_ && used.watched_.load(base::relaxed) &&

@@ -17,7 +17,7 @@ namespace nopal::inline NOPAL_ABI::io {
 class NOPAL_TYPE descriptor {
 public:
   descriptor() noexcept = default; // none
-  /// Takes one over. Throws std::system_error if it is none.
+  /// Takes a descriptor over. Throws std::system_error if the number is not one.
   explicit descriptor(int fd);
   descriptor(descriptor&& other) noexcept;
   descriptor& operator=(descriptor&& other) noexcept;
@@ -26,11 +26,11 @@ public:
   explicit operator bool() const noexcept { return get() >= 0; }
   [[nodiscard]] int get() const noexcept { return fd_.load(base::relaxed); }
 
-  /// Closes it, if it is open. Strands that wait for it throw std::system_error (EBADF) then. One
-  /// that is amid a system call at this moment may do it to what gets the number next; so where
+  /// Closes it, if it is open. Strands that wait for it throw std::system_error (EBADF) then. A
+  /// system call that a strand is amid may meet the descriptor that gets the number next; so where
   /// others may be at work, end a socket with shutdown(2), and close it after them.
   void close() noexcept;
-  /// Gives it up, open.
+  /// Gives the descriptor up, and leaves it open.
   int release() noexcept;
 
 private:

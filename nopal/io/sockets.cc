@@ -12,6 +12,13 @@
 namespace nopal::inline NOPAL_ABI::io {
 namespace {
 constexpr char what[] = "nopal::io, sockets";
+
+descriptor open_socket(const address& at) {
+  const int fd = socket(at.get()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+  if (fd < 0)
+    fail(errno, what);
+  return attempts::open(fd, at.get());
+}
 } // namespace
 
 address::address(const sockaddr* at, socklen_t size) : size_{size} {
@@ -28,7 +35,7 @@ address address::loopback(std::uint16_t port) {
   return {reinterpret_cast<const sockaddr*>(&at), sizeof at};
 }
 
-address address::of(const descriptor& socket) {
+address address::local(const descriptor& socket) {
   address found;
   if (getsockname(socket.get(), reinterpret_cast<sockaddr*>(&found.at_), &found.size_) != 0)
     fail(errno, what);
@@ -42,15 +49,6 @@ std::uint16_t address::port() const noexcept {
   return at_.ss_family == AF_INET || at_.ss_family == AF_INET6 ? ntohs(at.sin_port)
                                                                : std::uint16_t{0};
 }
-
-namespace {
-descriptor open_socket(const address& at) {
-  const int fd = socket(at.get()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-  if (fd < 0)
-    fail(errno, what);
-  return attempts::open(fd, at.get());
-}
-} // namespace
 
 descriptor listen(const address& at) {
   descriptor made = open_socket(at);

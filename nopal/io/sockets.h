@@ -18,12 +18,13 @@ class NOPAL_TYPE address {
 public:
   /// What the system calls so (AF_INET, AF_INET6, AF_UNIX, ...).
   address(const sockaddr* at, socklen_t size);
-  /// This machine, IPv4. Port 0: one that is free, when it is listened at.
+  /// This machine, by IPv4. Port 0 stands for a free one, which `listen` finds.
   static address loopback(std::uint16_t port);
   /// The address of this end.
-  static address of(const descriptor& socket);
+  static address local(const descriptor& socket);
+  [[deprecated("call local")]] static address of(const descriptor& end) { return local(end); }
 
-  /// Of an IPv4 or IPv6 address; else 0.
+  /// The port of an IPv4 or IPv6 address; 0 for any other.
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] const sockaddr* get() const noexcept {
     return reinterpret_cast<const sockaddr*>(&at_);

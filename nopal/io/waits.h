@@ -14,10 +14,9 @@ using clock = std::chrono::steady_clock;
 inline constexpr clock::time_point never = clock::time_point::max();
 
 /// Waits until a read of the descriptor (an accept, the end of a connect) would not block, or would
-/// fail. It may return too early, as poll(2) may. A regular file is always ready. Whoever waits for
-/// the same descriptor is woken, too; so there it is better not to block (O_NONBLOCK).
-///
-/// Where the time comes first it returns false.
+/// fail. It may return too early, as poll(2) may. A regular file is always ready. All strands that
+/// wait for the same descriptor are woken; so where there are several, it is better not to block
+/// (O_NONBLOCK). Where the time comes first it returns false.
 ///
 /// A descriptor that is closed by close(2) meanwhile wakes nobody; see descriptor::close.
 /// @throws std::system_error if it is no descriptor; `cancelled`.

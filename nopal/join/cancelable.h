@@ -55,7 +55,7 @@ public:
     return node != nullptr;
   }
 
-  // That of the nearest node that was marked with one, from here upwards; null: there is none.
+  // The reason of the nearest node, from here upwards, that has one; null: none has.
   std::exception_ptr reason() const noexcept {
     const cancelable* node = this;
     while (node != nullptr && node->mark_.load(base::acquire) <= kWithoutReason) // M

@@ -45,7 +45,7 @@ private:
 #endif
 };
 
-/// The reason of what was cancelled since its deadline has come (cancel_reason in cancel.h).
+/// The reason of what was cancelled because its deadline had come (cancel_reason in cancel.h).
 class deadline_passed final : public std::exception {
 public:
   const char* what() const noexcept override {

@@ -15,10 +15,10 @@
 // Contract:  a thread that marks a node and then looks below it finds what was placed before; what
 //            is placed after that sees the mark.
 // Orders:
-//   A  place: the store of above_, release. Partner: the acquire load in `placed`. Who sees that a
-//      node was placed after a walk, and places an observer below it, sees the mark of that walk;
-//      a strand that waits passes a full fence before it looks. The contract is the locks'. A walk
-//      takes a node's lock while it holds that of the node above; `place` and `remove` take one.
+//   A  place: the store of above_, release. Partner: the acquire load in `placed`. A thread that
+//      sees that a node was placed after a walk, and places an observer below it, sees the walk's
+//      mark; a strand that waits passes a full fence before it looks. The contract is the locks'.
+//      A walk takes a node's lock while it holds the one above; `place` and `remove` take one.
 #pragma once
 
 #include "nopal/base/atomic.h"

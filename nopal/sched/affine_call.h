@@ -17,7 +17,7 @@ namespace nopal::inline NOPAL_ABI::sched {
 class affine_call {
 public:
   // Whether the calling strand may begin one: its vproc is not within an arena or below an action.
-  // Check builds find frames that belong to their thread by their strand, so they begin regions.
+  // None may in check builds, whose checks know the frames of a thread by their strand.
   static bool possible() noexcept;
 
   affine_call() noexcept

@@ -97,7 +97,7 @@ void note_shield_ends() noexcept;
 // The regions and cancelables that would stop the strand if they were cancelled, the innermost
 // first.
 std::vector<const join::cancelable*> nodes_above(strand_at strand);
-// The reason of the innermost of what stops the strand that has one; null: none has.
+// The reason of the innermost node that stops the strand and has a reason; null: none has.
 std::exception_ptr reason_above(strand_at strand) noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::sched

@@ -41,7 +41,7 @@ private:
   std::int64_t due_ = kNever; // kNever: another thread looks
 };
 
-// A thread that runs no strands waits while this lives. Who wakes it counts it out.
+// A thread that runs no strands waits while this lives. Its waker counts it out.
 struct thread_that_waits {
   explicit thread_that_waits(const sync::choice* for_what);
   ~thread_that_waits();

@@ -35,7 +35,7 @@ void displace_stack(stack::stack_id on) noexcept;
 // which a strand of the stack `on` sees (no_stack: the caller).
 join::ancestor* placed_region(const join::region_frame* frame, std::uintptr_t at,
                               stack::stack_id on = stack::no_stack) noexcept;
-// That of a cancelable, likewise.
+// The same for a cancelable.
 join::ancestor* placed_node(vproc::cancel_node* node) noexcept;
 
 // The node above stacks that are below two others, of which neither is below the other: a fiber's

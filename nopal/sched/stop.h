@@ -66,7 +66,7 @@ void look_at_next_fork() noexcept;
 struct waker {
   const vproc::computation* in = nullptr; // of this one or below it; null: of any
   bool for_all = false;                   // ready for all vprocs; else as others are
-  // Called with what a strand waits for, of each that waits.
+  // Called for each strand that waits, with what it waits for.
   void (*see)(const sync::choice&, void*) = nullptr;
   void* argument = nullptr;
 };

@@ -103,8 +103,8 @@ template <class T> [[gnu::always_inline]] inline T* seen(stack_id on, T* there) 
   return reinterpret_cast<T*>(address + offset(stack_of(address, on)));
 }
 template <class T> T& seen(T& own) noexcept { return *seen(no_stack, &own); }
-// The converse: where the stack's strands, and those below, see what others see there. What the
-// program has made may hold its own address, and is used by that.
+// The converse: where the stack's strands, and those below, see what others see there. An object of
+// the program may hold its own address, and is used at that address.
 template <class T> T* own(T* seen_there) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(seen_there);
   return view::on() && large_ones.hold(address)

@@ -2,9 +2,9 @@
 // How many threads wait until another one wakes them, so that a thread can tell that none is left
 // that could (sched/deadlock.h).
 //
-// A thread counts itself in when it cannot wake anybody before it is woken itself; who wakes it
-// counts it out before that. So a thread that was woken does not count, though it may not have run
-// yet, nor does it count twice if it waits again at once.
+// A thread counts itself in when it cannot wake anybody before it is woken itself; its waker counts
+// it out before that. So a thread that was woken does not count, though it may not have run yet,
+// nor does it count twice if it waits again at once.
 //
 // Contract:  if `look` returns the same twice, and the number is that of all threads of the process
 //            in between, then no thread has run or was woken in between but the caller, which sees
@@ -14,8 +14,8 @@
 // Orders:
 //   W  count_in releases what the thread did, and `look` acquires it. The order of count_in and
 //      count_out is that of the changes of one word: a waker counts out a thread and then itself
-//      in, and who sees the second sees the first. The upper half counts each count_out, so that
-//      a thread that was woken and waits again meanwhile shows.
+//      in, and a thread that sees the second sees the first. The upper half counts each count_out,
+//      so that a thread that was woken and waits again meanwhile shows.
 #pragma once
 
 #include "nopal/base/atomic.h"

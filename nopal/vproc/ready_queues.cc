@@ -9,8 +9,8 @@ namespace nopal::inline NOPAL_ABI::vproc {
 
 shared_fibers shared_ready;
 
-// Each queue comes first now and then, since the one before it might never be empty: after a tick
-// fibers that others have woken.
+// Each queue comes first now and then, since the one before it might never be empty; after a tick
+// the shared fibers that were woken do.
 fiber* take_ready(vproc* taker) noexcept {
   const auto wanted = runs_when_bound_to(taker->bound.get());
   const auto remote = [&] { return taker->remote.take(wanted); };

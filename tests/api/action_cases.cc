@@ -16,12 +16,12 @@ namespace nopal_test {
 // Runs fibers one after the other on one vproc, and notes what it is told.
 class one_by_one : public nopal::action {
 public:
-  std::string told;
+  std::string signals;
   std::deque<nopal::fiber> ready;
 
 private:
   nopal::decision receive(nopal::action_signal now) override {
-    told += now.is_stop() ? 's' : 'p';
+    signals += now.is_stop() ? 's' : 'p';
     if (!now.is_stop())
       ready.push_back(std::move(now.preempted));
     if (ready.empty())
@@ -42,7 +42,7 @@ TEST(action, is_told_when_a_fiber_ends) {
     order.starter().start();
   });
   EXPECT_EQ(ran, (std::vector{0, 1, 2}));
-  EXPECT_EQ(order.told, "ssss");
+  EXPECT_EQ(order.signals, "ssss");
 }
 
 TEST(action, is_told_when_a_fiber_gives_way) {
@@ -58,7 +58,7 @@ TEST(action, is_told_when_a_fiber_gives_way) {
     order.starter().start();
   });
   EXPECT_EQ(ran, "abab");
-  EXPECT_EQ(order.told, "sppss");
+  EXPECT_EQ(order.signals, "sppss");
 }
 
 // A fiber that waits stands in no action's queue until it is ready; its action gets `stop`.
@@ -72,19 +72,19 @@ TEST(action, is_told_when_a_fiber_waits) {
     order.starter().start();
   });
   EXPECT_EQ(received, 6);
-  EXPECT_EQ(order.told.substr(0, 2), "ss");
+  EXPECT_EQ(order.signals.substr(0, 2), "ss");
 }
 
 // A fiber that calls `run` gives no signal: its vproc enters that function under the same action.
 TEST(action, is_not_told_of_a_run_within) {
   one_by_one order;
   std::string ran;
-  std::string told_before;
+  std::string signals_before;
   nopal::run([&] {
     order.ready.push_back(nopal::make_fiber([&] {
       ran += 'a';
       nopal::run([&] {
-        told_before = order.told;
+        signals_before = order.signals;
         nopal::yield();
         ran += 'b';
       });
@@ -94,19 +94,19 @@ TEST(action, is_not_told_of_a_run_within) {
     order.starter().start();
   });
   EXPECT_EQ(ran, "axbc");
-  EXPECT_EQ(told_before, "s");
-  EXPECT_EQ(order.told, "spss");
+  EXPECT_EQ(signals_before, "s");
+  EXPECT_EQ(order.signals, "spss");
 }
 
 // Runs its only fiber first, and forwards each signal that comes later.
 class transparent : public nopal::action {
 public:
   explicit transparent(nopal::fiber only) : inner_(std::move(only)) {}
-  std::string told;
+  std::string signals;
 
 private:
   nopal::decision receive(nopal::action_signal now) override {
-    told += now.is_stop() ? 's' : 'p';
+    signals += now.is_stop() ? 's' : 'p';
     if (inner_)
       return run(std::move(inner_));
     if (now.is_stop())
@@ -132,8 +132,8 @@ TEST(action, forward_tells_the_action_below) {
     outer.starter().start();
   });
   EXPECT_EQ(ran, "xzy");
-  EXPECT_EQ(inner->told, "sp");
-  EXPECT_EQ(outer.told, "spss");
+  EXPECT_EQ(inner->signals, "sp");
+  EXPECT_EQ(outer.signals, "spss");
 }
 
 // Gives its vproc away each time before it runs a fiber.
@@ -194,7 +194,7 @@ using action_death = death;
   nopal::configure({.num_workers = 1, .tick = 0});
   one_by_one order;
   nopal::channel<int> values;
-  std::string told_within;
+  std::string signals_within;
   int received = 0;
   nopal::run([&] {
     order.ready.push_back(nopal::make_fiber([&] {
@@ -204,11 +204,11 @@ using action_death = death;
           received = values.recv();
         });
       });
-      told_within = order.told;
+      signals_within = order.signals;
     }));
     order.starter().start();
   });
-  std::_Exit(received == 3 && told_within == "s" && order.told == "ss" ? 7 : 1);
+  std::_Exit(received == 3 && signals_within == "s" && order.signals == "ss" ? 7 : 1);
 }
 // In a process that has no pool yet.
 TEST_F(action_death, is_set_aside_in_an_affine_region) {

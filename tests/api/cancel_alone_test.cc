@@ -9,7 +9,7 @@
 #include <thread>
 
 namespace {
-const nopal_test::start with{1};
+const nopal_test::start setup{1};
 }
 
 namespace nopal_test {

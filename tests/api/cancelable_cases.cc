@@ -119,8 +119,8 @@ TEST(cancelable, does_not_begin_what_it_is_given_after_it_was_cancelled) {
   nopal::run([&] {
     ended.cancel();
     nopal::spawn(ended, [&] { begun += 1; });
-    nopal::fiber one = nopal::cancel_wrapper(ended, nopal::make_fiber([&] { begun += 1; }));
-    std::move(one).start();
+    nopal::fiber wrapped = nopal::cancel_wrapper(ended, nopal::make_fiber([&] { begun += 1; }));
+    std::move(wrapped).start();
   });
   EXPECT_EQ(begun, 0);
 }

@@ -88,12 +88,12 @@ protected:
   }
 
   // What throws if the strand is to stop, and else does not throw `cancelled`.
-  template <class F> void point(const above& here, const char* what, F f) {
-    const bool must = here.must();
+  template <class F> void point(const above& around, const char* what, F f) {
+    const bool must = around.must();
     try {
       f();
     } catch (const nopal::cancelled&) {
-      if (!here.may())
+      if (!around.may())
         complain(std::string(what) + " has stopped a strand that is not cancelled");
       stopped_ += 1;
       throw;
@@ -102,59 +102,59 @@ protected:
       complain(std::string(what) + " has not stopped a strand that is cancelled");
   }
 
-  void small_step(const above& here, std::uint64_t seed) {
+  void small_step(const above& around, std::uint64_t seed) {
     switch (below(seed, 3, 13)) {
     case 0:
       if (below(seed, 4, 3) == 0)
         throw thrown{};
       return;
     case 1:
-      return cancel_one(here, seed);
+      return cancel_one(around, seed);
     case 2:
-      return look(here);
+      return look(around);
     case 3:
-      return point(here, "poll", [] { nopal::poll(); });
+      return point(around, "poll", [] { nopal::poll(); });
     case 4:
-      return point(here, "fork and join", [] {
+      return point(around, "fork and join", [] {
         nopal::scope s;
         s.fork([] {});
         s.join();
       });
     case 5:
-      return point(here, "a loop", [] { nopal::for_index(0, 8, [](int) {}, 1); });
+      return point(around, "a loop", [] { nopal::for_index(0, 8, [](int) {}, 1); });
     case 6:
       // No poll under it: a strand in an affine region might wait for its thread's other strand.
-      return point(here, "lock", [&] { const std::scoped_lock guard{mutex_}; });
+      return point(around, "lock", [&] { const std::scoped_lock guard{mutex_}; });
     case 7:
-      return point(here, "try_lock", [&] {
+      return point(around, "try_lock", [&] {
         if (mutex_.try_lock())
           mutex_.unlock();
       });
     case 8:
-      return point(here, "yield", [] { nopal::yield(); });
+      return point(around, "yield", [] { nopal::yield(); });
     case 9:
-      return point(here, "run", [] { nopal::run([] {}); });
+      return point(around, "run", [] { nopal::run([] {}); });
     case 10:
-      return point(here, "select", [] {
+      return point(around, "select", [] {
         nopal::channel<int> silent;
         nopal::select(nopal::recv(silent, [](int) {}), nopal::otherwise());
       });
     case 11:
-      return point(here, "is_set", [] {
+      return point(around, "is_set", [] {
         const nopal::ivar<int> unset{};
         static_cast<void>(unset.is_set());
       });
     default:
-      return point(here, "touch",
+      return point(around, "touch",
                    [] { nopal::run([] { nopal::future1<int>([] { return 1; }).touch(); }); });
     }
   }
 
-  void look(const above& here) {
-    const bool must = here.must();
+  void look(const above& around) {
+    const bool must = around.must();
     const bool found = nopal::is_cancelled();
     check(found || !must, "is_cancelled is false in a strand that is cancelled");
-    check(!found || here.may(), "is_cancelled is true in a strand that is not cancelled");
+    check(!found || around.may(), "is_cancelled is true in a strand that is not cancelled");
   }
 
   static void cancel(nopal::cancel_scope& scope, cancelled_thing& ledger) {
@@ -163,19 +163,19 @@ protected:
     ledger.done = true;
   }
   // One of the regions around, also beyond a shield.
-  void cancel_one(const above& here, std::uint64_t seed) {
+  void cancel_one(const above& around, std::uint64_t seed) {
     int skip = below(seed, 5, 3);
-    for (const above* at = &here; at != nullptr; at = at->next)
+    for (const above* at = &around; at != nullptr; at = at->next)
       if (at->scope != nullptr && skip-- == 0)
         return cancel(*at->scope, *at->region);
   }
 
   // Where it ends by being cancelled alone, in one of many ways.
-  void wait_for_ever(const above& here, std::uint64_t seed) {
+  void wait_for_ever(const above& around, std::uint64_t seed) {
     switch (below(seed, 7, 4)) {
     case 0:
       for (;;)
-        small_step_without_exceptions(here, seed = mixed(seed, 8));
+        small_step_without_exceptions(around, seed = mixed(seed, 8));
     case 1: {
       nopal::channel<int> silent;
       silent.recv();
@@ -190,10 +190,10 @@ protected:
       poll_for_ever();
     }
   }
-  void small_step_without_exceptions(const above& here, std::uint64_t seed) {
+  void small_step_without_exceptions(const above& around, std::uint64_t seed) {
     nopal::poll(); // so that others have their turn on one worker
     try {
-      small_step(here, seed);
+      small_step(around, seed);
     } catch (const thrown&) {
     }
   }
@@ -209,13 +209,13 @@ protected:
     int count = 0;
   };
   // After the join, which was complete or has thrown.
-  void check_family(const family& of, const above& owner, const cancelled_thing* ledger,
+  void check_family(const family& children, const above& owner, const cancelled_thing* ledger,
                     bool complete) {
     const bool may = owner.may() || (ledger != nullptr && ledger->begun);
-    for (int i = 0; i < of.count; ++i) {
-      const state its = of.states[static_cast<std::size_t>(i)];
-      const bool overtaken = of.all.first_failed <= i;
-      check(its == state::not_begun || !of.must_skip[static_cast<std::size_t>(i)],
+    for (int i = 0; i < children.count; ++i) {
+      const state its = children.states[static_cast<std::size_t>(i)];
+      const bool overtaken = children.all.first_failed <= i;
+      check(its == state::not_begun || !children.must_skip[static_cast<std::size_t>(i)],
             "a child has run that was to be skipped");
       check(its == state::ended || may || overtaken,
             "a child has not run, though none is cancelled");
@@ -223,11 +223,11 @@ protected:
     }
   }
   // In a handler: `cancelled` has a cause.
-  void check_cause(const above& here, bool by_child) {
+  void check_cause(const above& around, bool by_child) {
     try {
       throw;
     } catch (const nopal::cancelled&) {
-      check(by_child || here.may(), "a join throws cancelled, and nothing is");
+      check(by_child || around.may(), "a join throws cancelled, and nothing is");
       throw_on();
     } catch (...) {
     }

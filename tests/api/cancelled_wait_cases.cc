@@ -146,16 +146,16 @@ TEST(cancelled_wait, for_an_ivar) {
 TEST(cancelled_wait, where_two_cancel_at_once) {
   for (int round = 0; round < 50 * rounds; ++round) {
     nopal::ivar<int> never;
-    nopal::cancel_scope one;
-    nopal::cancel_scope other;
+    nopal::cancel_scope first;
+    nopal::cancel_scope second;
     nopal::scope cancelling;
-    one.fork([&] { never.get(); });
-    other.fork([&] { never.get(); });
-    cancelling.fork([&] { one.cancel(); });
-    other.cancel();
+    first.fork([&] { never.get(); });
+    second.fork([&] { never.get(); });
+    cancelling.fork([&] { first.cancel(); });
+    second.cancel();
     cancelling.join();
-    EXPECT_FALSE(other.try_join());
-    EXPECT_FALSE(one.try_join());
+    EXPECT_FALSE(second.try_join());
+    EXPECT_FALSE(first.try_join());
   }
 }
 
@@ -230,7 +230,7 @@ TEST(cancelled_wait, does_not_happen_in_destructors_that_an_exception_runs) {
   }
 }
 
-// What the call has got is the caller's, who stops after it.
+// The caller has what the call has got, and stops after it.
 TEST(cancelled_wait, of_a_blocking_call_loses_no_result) {
   gate blocked;
   gate returns;

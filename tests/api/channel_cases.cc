@@ -45,16 +45,16 @@ TEST(channel, a_value_moves) {
 
 // A send returns when the value has been received, not before.
 TEST(channel, a_send_waits_for_its_receiver) {
-  bool told = false;
+  bool begun = false;
   bool seen = false;
   nopal::channel<int> meet;
   nopal::run([&] {
     nopal::spawn([&] {
-      told = true;
+      begun = true;
       meet.recv();
     });
     meet.send(1);
-    seen = told;
+    seen = begun;
   });
   EXPECT_TRUE(seen);
 }

@@ -121,13 +121,13 @@ TEST(constraints, of_fork) {
   static_assert(!is_forked<void (*)(std::unique_ptr<int>), std::unique_ptr<int>&>);
   static_assert(is_forked<void (*)(std::unique_ptr<int>), std::unique_ptr<int>>);
 
-  item one;
+  item element;
   int x = 1;
   nopal::scope s;
-  s.fork(&item::only_of_lvalues, std::ref(one));
+  s.fork(&item::only_of_lvalues, std::ref(element));
   s.fork([](int& to) { to = 7; }, std::ref(x));
   s.join();
-  EXPECT_EQ(one.value, 1);
+  EXPECT_EQ(element.value, 1);
   EXPECT_EQ(x, 7);
 }
 

@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 using nopal::sched::deadlock_looks;
 
 const auto found_dead = testing::ExitedWithCode(70);
-const std::string one = "^nopal: 1 strand waits ";
+const std::string one_strand = "^nopal: 1 strand waits ";
 const std::string at = " at 0x[0-9a-f]+\n";
 const std::string dead =
     "nopal: deadlock: no strand can go on, and no thread, time, signal handler or descriptor is "
@@ -62,8 +62,8 @@ TEST_F(deadlock_death, two_mutexes) {
                 second.lock();
               }),
               found_dead,
-              one + "for the nopal::mutex" + at + one.substr(1) + "for the nopal::mutex" + at +
-                  dead);
+              one_strand + "for the nopal::mutex" + at + one_strand.substr(1) +
+                  "for the nopal::mutex" + at + dead);
 }
 
 TEST_F(deadlock_death, a_channel_that_nobody_sends_to) {
@@ -71,7 +71,7 @@ TEST_F(deadlock_death, a_channel_that_nobody_sends_to) {
                 nopal::channel<int> empty;
                 empty.recv();
               }),
-              found_dead, one + "to receive from the nopal::channel" + at + dead);
+              found_dead, one_strand + "to receive from the nopal::channel" + at + dead);
 }
 
 TEST_F(deadlock_death, a_task_that_waits_for_its_owner) {
@@ -82,7 +82,8 @@ TEST_F(deadlock_death, a_task_that_waits_for_its_owner) {
                 owner_is_done.set(1);
               }),
               found_dead,
-              one + "for the value of the nopal::ivar or nopal::future1" + at + one.substr(1) +
+              one_strand + "for the value of the nopal::ivar or nopal::future1" + at +
+                  one_strand.substr(1) +
                   "for the end of the fibers of the nopal::cancelable, fiber_group or task" + at +
                   dead);
 }
@@ -97,8 +98,9 @@ TEST_F(deadlock_death, many_wait_for_one) {
                 nopal::select(nopal::recv(never, [](int) {}), nopal::send(also_never, 1));
               }),
               found_dead,
-              "^nopal: 100 strands wait for a permit of the nopal::semaphore" + at + one.substr(1) +
-                  "for one of several channels \\(nopal::select\\)\n" + dead);
+              "^nopal: 100 strands wait for a permit of the nopal::semaphore" + at +
+                  one_strand.substr(1) + "for one of several channels \\(nopal::select\\)\n" +
+                  dead);
 }
 
 TEST_F(deadlock_death, after_a_timer_was_taken_back_and_a_thread_has_ended) {
@@ -117,7 +119,7 @@ TEST_F(deadlock_death, after_a_timer_was_taken_back_and_a_thread_has_ended) {
           never.get();
         });
       },
-      found_dead, one + "for the value of the nopal::ivar or nopal::future1" + at + dead);
+      found_dead, one_strand + "for the value of the nopal::ivar or nopal::future1" + at + dead);
 }
 
 TEST_F(deadlock_death, a_thread_outside_that_waits_for_a_strand) {
@@ -223,7 +225,7 @@ TEST(report, tells_what_strands_wait_for) {
     nopal::cancelable until_then;
     nopal::spawn(until_then, [&] { held.try_lock_for(1h); });
     nopal::spawn(until_then, [&] { nopal::sleep_for(1h); });
-    const auto told = [&](const std::string& line) {
+    const auto is_reported = [&](const std::string& line) {
       testing::internal::CaptureStderr();
       nopal::report_waiting();
       return testing::internal::GetCapturedStderr().find("nopal: " + line) != std::string::npos;
@@ -232,12 +234,12 @@ TEST(report, tells_what_strands_wait_for) {
     char mutex[32];
     std::snprintf(ivar, sizeof ivar, "%p", static_cast<void*>(&end));
     std::snprintf(mutex, sizeof mutex, "%p", static_cast<void*>(&held));
-    while (!told("3 strands wait for the value of the nopal::ivar or nopal::future1 at " +
-                 std::string{ivar} + "\n"))
+    while (!is_reported("3 strands wait for the value of the nopal::ivar or nopal::future1 at " +
+                        std::string{ivar} + "\n"))
       nopal::yield();
-    while (!told("1 strand waits for the nopal::mutex at " + std::string{mutex} + "\n"))
+    while (!is_reported("1 strand waits for the nopal::mutex at " + std::string{mutex} + "\n"))
       nopal::yield();
-    while (!told("1 strand waits for a time (nopal::sleep_until)\n"))
+    while (!is_reported("1 strand waits for a time (nopal::sleep_until)\n"))
       nopal::yield();
     end.set();
     until_then.cancel();

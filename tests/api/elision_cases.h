@@ -195,9 +195,9 @@ TEST(elision, invoke_by_score) {
         nopal::invoke_by_score(2, [] { return 0.5; }, score, [] { return std::string("pad"); });
     EXPECT_EQ(half, 0.5);
     EXPECT_EQ(word, "pad");
-    const auto [nothing, one] = nopal::invoke_by_score(score, [] {}, 2, [] { return 1; });
+    const auto [nothing, number] = nopal::invoke_by_score(score, [] {}, 2, [] { return 1; });
     static_assert(std::is_same_v<decltype(nothing), const std::monostate>);
-    EXPECT_EQ(one, 1);
+    EXPECT_EQ(number, 1);
   }
 }
 

@@ -126,13 +126,13 @@ TEST(engine, makes_proportional_shares) {
         ++used[which];
       }
     };
-    nopal::engine three{endless, 0};
-    nopal::engine one{endless, 1};
+    nopal::engine large{endless, 0};
+    nopal::engine small{endless, 1};
     for (int turn = 0; turn < 20; ++turn) {
-      auto after_three = std::move(three).run(30);
-      three = std::get<nopal::engine<void>>(std::move(after_three));
-      auto after_one = std::move(one).run(10);
-      one = std::get<nopal::engine<void>>(std::move(after_one));
+      auto after_large = std::move(large).run(30);
+      large = std::get<nopal::engine<void>>(std::move(after_large));
+      auto after_small = std::move(small).run(10);
+      small = std::get<nopal::engine<void>>(std::move(after_small));
     }
     EXPECT_EQ(used[0], 600);
     EXPECT_EQ(used[1], 200);

@@ -63,7 +63,7 @@ std::uint64_t first_difference() {
   return wrong;
 }
 
-std::optional<std::uint64_t> with(unsigned workers, std::uint64_t seed) {
+std::optional<std::uint64_t> difference_with(unsigned workers, std::uint64_t seed) {
   return apart([=] {
     nopal::configure({.virtual_workers = workers, .seed = seed});
     return first_difference();
@@ -73,7 +73,7 @@ std::optional<std::uint64_t> with(unsigned workers, std::uint64_t seed) {
 TEST(engine_virtual, fuel_is_exact) {
   for (const unsigned workers : {1u, 2u, 3u, 8u})
     for (std::uint64_t seed = 1; seed <= 5; ++seed)
-      EXPECT_EQ(with(workers, seed), 0u) << workers << " workers, seed " << seed;
+      EXPECT_EQ(difference_with(workers, seed), 0u) << workers << " workers, seed " << seed;
 }
 
 } // namespace

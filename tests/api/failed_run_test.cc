@@ -3,5 +3,5 @@
 #include "tests/api/start.h"
 
 namespace {
-const nopal_test::start with{4};
+const nopal_test::start setup{4};
 }

@@ -14,32 +14,32 @@
 namespace nopal_test {
 namespace {
 
-const start with{1};
+const start setup{1};
 
 // The two that give way to each other leave a turn to the third, which another thread makes ready.
 TEST(fiber_alone, two_that_give_way_starve_no_third) {
-  std::atomic<bool> told{false};
+  std::atomic<bool> done{false};
   nopal::channel<int> go;
   std::thread sender([&] { go.send(1); });
   nopal::run([&] {
     nopal::spawn([&] {
       go.recv();
-      told = true;
+      done = true;
     });
     for (int i = 0; i < 2; ++i)
       nopal::spawn([&] {
-        while (!told)
+        while (!done)
           nopal::yield();
       });
   });
   sender.join();
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(done);
 }
 
 // The converse: those that others make ready starve nobody on the vproc itself.
 TEST(fiber_alone, what_others_make_ready_starves_nobody) {
   constexpr int kRounds = 500;
-  std::atomic<bool> told{false};
+  std::atomic<bool> done{false};
   nopal::channel<int> there;
   std::thread sender([&] {
     for (int i = 0; i < kRounds; ++i)
@@ -53,11 +53,11 @@ TEST(fiber_alone, what_others_make_ready_starves_nobody) {
     nopal::spawn([&] {
       for (int i = 0; i < 200; ++i)
         nopal::yield();
-      told = true;
+      done = true;
     });
   });
   sender.join();
-  EXPECT_TRUE(told);
+  EXPECT_TRUE(done);
 }
 
 TEST(fiber_alone, fibers_take_turns_in_order) {

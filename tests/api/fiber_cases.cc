@@ -89,32 +89,32 @@ TEST(fiber, fibers_wait_for_one_another) {
 }
 
 TEST(fiber, yield_lets_others_run) {
-  std::atomic<bool> told{false};
+  std::atomic<bool> done{false};
   nopal::run([&] {
-    nopal::spawn([&] { told.store(true); });
-    while (!told.load())
+    nopal::spawn([&] { done.store(true); });
+    while (!done.load())
       nopal::yield();
   });
-  EXPECT_TRUE(told.load());
+  EXPECT_TRUE(done.load());
   nopal::yield(); // no strand: no effect
 }
 
 // Ready fibers stay with the vproc that made them ready, but only as long as it turns to them.
 TEST(fiber, a_busy_fiber_keeps_no_ready_one_from_running) {
-  std::atomic<bool> told{false};
+  std::atomic<bool> done{false};
   nopal::channel<int> go;
   nopal::run([&] {
     nopal::spawn([&] {
       go.recv();
-      told.store(true);
+      done.store(true);
     });
     nopal::spawn([&] {
       go.send(1);
-      while (!told.load()) // neither waits, forks nor gives way
+      while (!done.load()) // neither waits, forks nor gives way
         std::this_thread::yield();
     });
   });
-  EXPECT_TRUE(told.load());
+  EXPECT_TRUE(done.load());
 }
 
 // On the short way between two strands (sched/park.cc) as on the long one nobody is forgotten.
@@ -306,8 +306,8 @@ TEST(fiber, several_threads_run_regions) {
           });
       });
     });
-  for (std::thread& one : threads)
-    one.join();
+  for (std::thread& each : threads)
+    each.join();
   EXPECT_EQ(ended.load(), 100);
 }
 

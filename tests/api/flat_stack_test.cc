@@ -21,8 +21,8 @@ const start this_program{4};
 class depth_meter {
 public:
   void note() noexcept {
-    char here;
-    const auto at = reinterpret_cast<std::uintptr_t>(&here);
+    char local;
+    const auto at = reinterpret_cast<std::uintptr_t>(&local);
     if (!nopal::stack::is_ours(at))
       return;
     const std::size_t depth = nopal::stack::top(nopal::stack::stack_of(at)) - at;

@@ -377,8 +377,8 @@ TEST(fork, ten_million_in_one_scope_from_main) {
 
 // Recurses by forks until the stack has little more room than its last fork needs.
 long dive(int depth) {
-  const volatile int here = depth;
-  const auto at = reinterpret_cast<std::uintptr_t>(&here);
+  const volatile int local = depth;
+  const auto at = reinterpret_cast<std::uintptr_t>(&local);
   if (depth == 0 || (nopal::stack::is_ours(at) &&
                      at < nopal::stack::lowest_fork(nopal::stack::stack_of(at)) + 2048))
     return 1;

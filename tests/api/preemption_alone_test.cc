@@ -86,15 +86,15 @@ TEST(preemption_alone, a_spare_runs_others_beside_code_that_ignores_its_ticks) {
   std::atomic<bool> ran{false};
   pid_t other = 0;
   nopal::run([&] {
-    const pid_t here = thread_id();
+    const pid_t own = thread_id();
     nopal::spawn([&] {
       other = thread_id();
       ran = true;
     });
     while (!ran)
       std::this_thread::yield();
-    EXPECT_EQ(thread_id(), here);
-    EXPECT_NE(other, here);
+    EXPECT_EQ(thread_id(), own);
+    EXPECT_NE(other, own);
   });
 }
 

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
                     surrounding{"work_stealing", under<nopal::work_stealing>}),
     name_of);
 
-// A strand waits in a region, and who wakes it is under the same scheduler.
+// A strand waits in a region, and the fiber that wakes it is under the same scheduler.
 TEST(region, waits_for_a_fiber_of_the_scheduler_outside) {
   nopal::round_robin order;
   nopal::channel<int> values;

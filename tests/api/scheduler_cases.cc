@@ -103,8 +103,8 @@ public:
 
 private:
   void put(nopal::fiber ready) override {
-    const int of = priority.value_of(ready);
-    ready_.emplace(of, std::move(ready));
+    const int level = priority.value_of(ready);
+    ready_.emplace(level, std::move(ready));
   }
   nopal::fiber take() override {
     if (ready_.empty())
@@ -121,13 +121,13 @@ TEST(scheduler, may_choose_by_a_fibers_own_value) {
   by_priority order;
   std::vector<int> ran;
   nopal::run(order, [&] {
-    for (const int of : {3, 1, 4, 1, 5, 9, 2, 6}) {
-      nopal::fiber one = nopal::make_fiber([&, of] {
-        EXPECT_EQ(priority.value(), of);
-        ran.push_back(of);
+    for (const int level : {3, 1, 4, 1, 5, 9, 2, 6}) {
+      nopal::fiber ready = nopal::make_fiber([&, level] {
+        EXPECT_EQ(priority.value(), level);
+        ran.push_back(level);
       });
-      priority.value_of(one) = of;
-      std::move(one).start();
+      priority.value_of(ready) = level;
+      std::move(ready).start();
     }
   });
   EXPECT_EQ(ran, (std::vector{9, 6, 5, 4, 3, 2, 1, 1}));
@@ -204,9 +204,9 @@ using scheduler_death = death;
 
 TEST_F(scheduler_death, a_fiber_is_entered_once) {
   EXPECT_DEATH(nopal::run([] {
-                 nopal::fiber one = nopal::make_fiber([] {});
-                 std::move(one).start();
-                 std::move(one).start();
+                 nopal::fiber ready = nopal::make_fiber([] {});
+                 std::move(ready).start();
+                 std::move(ready).start();
                }),
                "a fiber was entered twice");
 }

@@ -137,7 +137,7 @@ TEST(stop_token, does_not_tell_of_what_is_outside_a_shield) {
   for (int round = 0; round < 100; ++round) {
     gate running;
     gate cancelled;
-    bool told = true;
+    bool requested = true;
     nopal::cancel_scope outer;
     outer.fork([&] {
       nopal::shielded([&] {
@@ -145,14 +145,14 @@ TEST(stop_token, does_not_tell_of_what_is_outside_a_shield) {
         const std::stop_token token = inner.token();
         running.open();
         cancelled.wait();
-        told = token.stop_requested();
+        requested = token.stop_requested();
       });
     });
     running.wait();
     outer.cancel();
     cancelled.open();
     static_cast<void>(outer.try_join());
-    EXPECT_FALSE(told);
+    EXPECT_FALSE(requested);
   }
 }
 

@@ -271,9 +271,9 @@ TEST_F(stop_workers, spares_of_bound_threads_are_not_bound) {
               s.fork([&] { running.wait(); });
               nopal::scope inner;
               inner.fork([&] { nopal::blocking([&] { running.wait(); }); });
-              cpu_set_t here;
-              sched_getaffinity(0, sizeof here, &here);
-              most = CPU_COUNT(&here);
+              cpu_set_t allowed;
+              sched_getaffinity(0, sizeof allowed, &allowed);
+              most = CPU_COUNT(&allowed);
               running.open();
               inner.join();
               s.join();

@@ -3,5 +3,5 @@
 #include "tests/api/start.h"
 
 namespace {
-const nopal_test::start with{1};
+const nopal_test::start setup{1};
 }

@@ -4,5 +4,5 @@
 #include "tests/api/start.h"
 
 namespace {
-const nopal_test::start with{4, 3907};
+const nopal_test::start setup{4, 3907};
 }

@@ -88,7 +88,7 @@ TEST(strand_state, floating_point_control_goes_with_a_stolen_continuation) {
     control child{};
     gate stolen;
     {
-      const odd_arithmetic here;
+      const odd_arithmetic arithmetic;
       const control odd = control::now();
       ASSERT_NE(odd, usual);
       nopal::scope s;
@@ -113,7 +113,7 @@ TEST(strand_state, floating_point_control_stays_with_its_strand) {
     gate seen;
     nopal::scope s;
     s.fork([&] {
-      const odd_arithmetic here;
+      const odd_arithmetic arithmetic;
       const control odd = control::now();
       stolen.wait();
       be_stolen();
@@ -136,7 +136,7 @@ TEST(strand_state, floating_point_control_does_not_stay_with_a_worker) {
   for (int i = 0; i < repetitions(200, 20); ++i) {
     nopal::scope s;
     s.fork([&] {
-      const odd_arithmetic here;
+      const odd_arithmetic arithmetic;
       be_stolen();
     });
     if (control::now() != usual)

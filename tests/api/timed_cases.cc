@@ -147,7 +147,7 @@ TEST(timeout, loses_no_value) {
     });
     for (bool open = true; open;)
       nopal::select(nopal::recv(
-                        values, [&](std::unique_ptr<int> one) { received += one != nullptr; },
+                        values, [&](std::unique_ptr<int> value) { received += value != nullptr; },
                         [&] { open = false; }),
                     nopal::timeout(20us));
   });

@@ -22,38 +22,38 @@ struct trace {
   void note(std::uint64_t event) { hash = (hash ^ event) * 1099511628211u; }
 };
 
-void count_to(trace& of, std::uint64_t name, int depth) {
-  of.note(name);
+void count_to(trace& events, std::uint64_t name, int depth) {
+  events.note(name);
   if (depth == 0)
     return;
   nopal::scope s;
-  s.fork([&of, name, depth] { count_to(of, 2 * name, depth - 1); });
-  count_to(of, 2 * name + 1, depth - 1);
+  s.fork([&events, name, depth] { count_to(events, 2 * name, depth - 1); });
+  count_to(events, 2 * name + 1, depth - 1);
   s.join();
-  of.note(name);
+  events.note(name);
 }
 
 std::uint64_t forks_and_fibers() {
-  trace of;
+  trace events;
   nopal::channel<int> values;
   nopal::mutex mutex;
   nopal::run([&] {
     for (std::uint64_t name = 1; name <= 3; ++name)
       nopal::spawn([&, name] {
-        count_to(of, name << 20, 4);
+        count_to(events, name << 20, 4);
         const std::lock_guard guard{mutex};
         nopal::poll();
-        of.note(name);
+        events.note(name);
         values.send(static_cast<int>(name));
       });
     for (int i = 0; i < 3; ++i)
-      of.note(static_cast<std::uint64_t>(values.recv()));
+      events.note(static_cast<std::uint64_t>(values.recv()));
   });
-  return of.hash;
+  return events.hash;
 }
 
 // Runs the program in a process of its own, since the first fork fixes the options.
-std::uint64_t with(unsigned workers, std::uint64_t seed, std::uint64_t (*program)()) {
+std::uint64_t result_with(unsigned workers, std::uint64_t seed, std::uint64_t (*program)()) {
   const auto result = apart([=] {
     nopal::configure({.virtual_workers = workers, .seed = seed});
     return program();
@@ -64,45 +64,46 @@ std::uint64_t with(unsigned workers, std::uint64_t seed, std::uint64_t (*program
 
 TEST(virtual_workers, replay_an_order_exactly) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed)
-    EXPECT_EQ(with(4, seed, forks_and_fibers), with(4, seed, forks_and_fibers)) << seed;
+    EXPECT_EQ(result_with(4, seed, forks_and_fibers), result_with(4, seed, forks_and_fibers))
+        << seed;
 }
 
 TEST(virtual_workers, take_another_order_with_another_seed) {
   std::set<std::uint64_t> orders;
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
-    orders.insert(with(4, seed, forks_and_fibers));
+    orders.insert(result_with(4, seed, forks_and_fibers));
   EXPECT_GT(orders.size(), 15u);
 }
 
 // One virtual worker runs in the serial order, whatever the seed.
 TEST(virtual_workers, one_is_serial) {
   const auto serial = [] {
-    trace of;
-    count_to(of, 1, 6);
-    return of.hash;
+    trace events;
+    count_to(events, 1, 6);
+    return events.hash;
   };
-  EXPECT_EQ(with(1, 1, serial), with(1, 2, serial));
-  EXPECT_NE(with(2, 1, serial), with(1, 1, serial));
+  EXPECT_EQ(result_with(1, 1, serial), result_with(1, 2, serial));
+  EXPECT_NE(result_with(2, 1, serial), result_with(1, 1, serial));
 }
 
 // Continuations are stolen, though there is one thread.
 TEST(virtual_workers, steal) {
   const auto steals = [] {
-    trace of;
-    count_to(of, 1, 8);
+    trace events;
+    count_to(events, 1, 8);
     return nopal::stats().steals;
   };
-  EXPECT_GT(with(8, 1, steals), 10u);
+  EXPECT_GT(result_with(8, 1, steals), 10u);
 }
 
 // A worker steals only if there is a stack for what it steals.
 TEST(virtual_workers, steal_no_more_than_there_are_stacks_for) {
   const auto result = apart([] {
     nopal::configure({.max_stacks = 2, .virtual_workers = 8, .seed = 1});
-    trace of;
+    trace events;
     for (int i = 0; i < 20; ++i)
-      count_to(of, 1, 6);
-    return of.hash;
+      count_to(events, 1, 6);
+    return events.hash;
   });
   EXPECT_TRUE(result.has_value());
 }
@@ -124,7 +125,7 @@ TEST(virtual_workers, find_a_lost_update) {
   };
   std::set<std::uint64_t> outcomes;
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
-    outcomes.insert(with(2, seed, lost));
+    outcomes.insert(result_with(2, seed, lost));
   EXPECT_EQ(outcomes, (std::set<std::uint64_t>{0, 1}));
 }
 
@@ -152,15 +153,15 @@ struct sack {
     best = std::max(best, value);
     if (item == weights.size())
       return;
-    const auto with = [&] { explore(item + 1, room - weights[item], value + values[item]); };
-    const auto without = [&] { explore(item + 1, room, value); };
+    const auto put_in = [&] { explore(item + 1, room - weights[item], value + values[item]); };
+    const auto leave_out = [&] { explore(item + 1, room, value); };
     if (chosen == order::with_first)
-      nopal::invoke(with, without);
+      nopal::invoke(put_in, leave_out);
     else if (chosen == order::without_first)
-      nopal::invoke(without, with);
+      nopal::invoke(leave_out, put_in);
     else
-      nopal::invoke_by_score(bound(item + 1, room, value), without,
-                             bound(item + 1, room - weights[item], value + values[item]), with);
+      nopal::invoke_by_score(bound(item + 1, room, value), leave_out,
+                             bound(item + 1, room - weights[item], value + values[item]), put_in);
   }
 };
 
@@ -179,9 +180,9 @@ template <sack::order Order> std::uint64_t visits() {
 
 TEST(virtual_workers, a_search_by_score_visits_no_more_than_its_better_order) {
   for (const unsigned workers : {1u, 2u, 4u, 8u, 16u}) {
-    const std::uint64_t with_first = with(workers, 1, visits<sack::order::with_first>);
-    const std::uint64_t without_first = with(workers, 1, visits<sack::order::without_first>);
-    const std::uint64_t by_score = with(workers, 1, visits<sack::order::by_score>);
+    const std::uint64_t with_first = result_with(workers, 1, visits<sack::order::with_first>);
+    const std::uint64_t without_first = result_with(workers, 1, visits<sack::order::without_first>);
+    const std::uint64_t by_score = result_with(workers, 1, visits<sack::order::by_score>);
     EXPECT_GT(std::max(with_first, without_first),
               std::min(with_first, without_first) + std::min(with_first, without_first) / 10)
         << "an instance on which the order does not matter";
@@ -192,16 +193,16 @@ TEST(virtual_workers, a_search_by_score_visits_no_more_than_its_better_order) {
 // Virtual workers run policies, too.
 TEST(virtual_workers, replay_a_policy) {
   const auto program = []() -> std::uint64_t {
-    trace of;
+    trace events;
     nopal::round_robin order;
     nopal::run(order, [&] {
       for (std::uint64_t name = 1; name <= 4; ++name)
-        nopal::spawn([&of, name] { count_to(of, name << 20, 3); });
+        nopal::spawn([&events, name] { count_to(events, name << 20, 3); });
     });
-    return of.hash;
+    return events.hash;
   };
   for (std::uint64_t seed = 1; seed <= 5; ++seed)
-    EXPECT_EQ(with(3, seed, program), with(3, seed, program)) << seed;
+    EXPECT_EQ(result_with(3, seed, program), result_with(3, seed, program)) << seed;
 }
 
 } // namespace

@@ -75,13 +75,13 @@ private:
   };
 
   long point(int number) {
-    const resource here{*this};
+    const resource held{*this};
     passed_[static_cast<std::size_t>(number)] += 1;
     at_point_(number);
     return 1L << number;
   }
   long nested() {
-    const resource here{*this};
+    const resource held{*this};
     const long before = point(0);
     const auto [low, high] = nopal::invoke([this] { return point(1); },
                                            [this] {
@@ -91,11 +91,11 @@ private:
     return before | low | high | point(3);
   }
   long loop() {
-    const resource here{*this};
+    const resource held{*this};
     return nopal::reduce(4, 9, 0L, std::bit_or<>{}, [this](int i) { return point(i); }, 1);
   }
   long children() {
-    const resource here{*this};
+    const resource held{*this};
     long low = 0;
     long middle = 0;
     nopal::scope s;

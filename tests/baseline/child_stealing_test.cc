@@ -80,9 +80,9 @@ TEST(child_stealing, a_join_waits_for_what_was_stolen_and_takes_the_rest_back) {
 }
 
 TEST(child_stealing, one_worker_runs_the_newest_child_first_and_only_at_the_join) {
-  bench::runtime one(1);
+  bench::runtime alone(1);
   std::vector<int> order;
-  one.run([&] {
+  alone.run([&] {
     std::vector<int>* const into = &order;
     BENCH_SCOPE(s);
     for (int i = 0; i < 3; ++i)
@@ -91,21 +91,21 @@ TEST(child_stealing, one_worker_runs_the_newest_child_first_and_only_at_the_join
     BENCH_JOIN(s);
   });
   EXPECT_EQ(order, (std::vector<int>{2, 1, 0}));
-  EXPECT_EQ(one.read_counters().steals, 0u);
+  EXPECT_EQ(alone.read_counters().steals, 0u);
 }
 
 TEST(child_stealing, each_fork_of_the_last_run_has_a_closure) {
-  bench::runtime one(1);
-  one.run([] { EXPECT_EQ(fib(3), 2); });
-  one.run([] { EXPECT_EQ(fib(10), 55); });
-  EXPECT_EQ(one.told().at("closures"), 88); // leaves, 89, less one
+  bench::runtime alone(1);
+  alone.run([] { EXPECT_EQ(fib(3), 2); });
+  alone.run([] { EXPECT_EQ(fib(10), 55); });
+  EXPECT_EQ(alone.metrics().at("closures"), 88); // leaves, 89, less one
 }
 
 TEST(child_stealing, many_workers_get_the_right_result_run_after_run) {
   bench::runtime many(4);
   for (int i = 0; i < 20; ++i)
     many.run([] { EXPECT_EQ(fib(18), 2584); });
-  EXPECT_EQ(many.told().at("closures"), 4180);
+  EXPECT_EQ(many.metrics().at("closures"), 4180);
 }
 
 } // namespace

@@ -79,9 +79,9 @@ template <class Join> struct forking_frame {
 
 template <class Join> struct record_of {
   using frame_type = forking_frame<Join>;
-  alignas(8) base::handed_over<frame_type*> of{nullptr};
+  alignas(8) base::handed_over<frame_type*> owner{nullptr};
 
-  frame_type* frame() const noexcept { return of; }
+  frame_type* frame() const noexcept { return owner; }
   static void taken(frame_type* frame) noexcept {
     if constexpr (counts_under_deque_lock<Join>)
       frame->join.count_steal();
@@ -201,12 +201,12 @@ struct scope_under
     }
   }
 
-  void open(unsigned self, record_of<Join>& of) noexcept {
-    of.of = &frame;
-    if (deques[self].push(&of))
+  void open(unsigned self, record_of<Join>& record) noexcept {
+    record.owner = &frame;
+    if (deques[self].push(&record))
       return;
-    if (deques[self].push_anyway(&of) == attention::requested)
-      deques[self].publish(&of, &group);
+    if (deques[self].push_anyway(&record) == attention::requested)
+      deques[self].publish(&record, &group);
   }
 
   // A join as on one linear stack: the thread that left the main path alone can go on with it, and
@@ -234,13 +234,13 @@ struct scope_under
   void main_path(unsigned self, int child) noexcept {
     for (; child < Children; ++child) {
       const int now = round;
-      record_of<Join>& of = records[child];
+      record_of<Join>& record = records[child];
       frame.child = child;
       busy.begin(child);
       busy.execute(self, child);
-      open(self, of);
+      open(self, record);
       results[child] = now + 1;
-      if (deques[self].pop_newest() || deques[self].take_back(&of)) {
+      if (deques[self].pop_newest() || deques[self].take_back(&record)) {
         busy.end(child);
         busy.execute(self, busy.frame);
         continue; // not detached: the same strand goes on

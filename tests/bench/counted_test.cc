@@ -145,7 +145,7 @@ TEST(counted_atomics, a_line_is_counted_for_its_part) {
   static const void* pools = nullptr;
   static bool searching = false;
   pools = words[2];
-  static constexpr told_parts known{
+  static constexpr known_parts known{
       [](const void* at) noexcept { return at == pools ? part::stacks : part::others; },
       []() noexcept { return searching; }};
   tell_parts(&known);

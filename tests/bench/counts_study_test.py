@@ -127,10 +127,10 @@ class CountsStudy(fake_study.FakeStudy):
 
 class Memory(unittest.TestCase):
     def test_what_needs_more_memory_than_is_free_is_left_out_in_a_sentence(self):
-        told = programs.too_large("strassen", "paper", 7.5)
-        self.assertEqual(told, "strassen needs 11 GiB of memory at size paper, and 7.5 GiB are "
+        text = programs.too_large("strassen", "paper", 7.5)
+        self.assertEqual(text, "strassen needs 11 GiB of memory at size paper, and 7.5 GiB are "
                          "free.")
-        self.assertEqual(programs.too_large("strassen@paper", "quick", 7.5), told)
+        self.assertEqual(programs.too_large("strassen@paper", "quick", 7.5), text)
         for problem, size, gib in (("strassen", "paper", 12), ("strassen", "quick", 1),
                                    ("strassen@test", "paper", 1), ("fib", "paper", 1)):
             self.assertIsNone(programs.too_large(problem, size, gib))

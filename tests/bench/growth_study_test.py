@@ -29,13 +29,13 @@ class Growth(FakeStudy):
         for problem, n in (("fib", 24), ("cholesky", 500), ("lu_tiny", 128)):
             for runtime in runtimes:
                 for count in workers:
-                    told = {"steals": STEALS}
+                    metrics = {"steals": STEALS}
                     for part in PARTS:
                         for what in ("lines", "failed"):
                             name = f"{part}_{what}"
                             power = self.powers.get((problem, runtime, name), 0)
-                            told[name] = STEALS * 3 * count ** power
-                    self.say(problem, runtime, count, n=n, told=told)
+                            metrics[name] = STEALS * 3 * count ** power
+                    self.say(problem, runtime, count, n=n, told=metrics)
         self.write_programs()
         self.plain_program("unmapping", json.dumps({"cases": self.unmapping}))
 

@@ -25,12 +25,12 @@ class IdleStudy(fake_study.FakeStudy):
 
     def numbers(self, workers, phase, steals):
         prefix = f"{phase}." if phase in ("start", "end") else ""
-        told = {prefix + "seconds": 2.0, prefix + "cpu_s": 3.8, prefix + "machine_busy_s": 4.4,
-                prefix + "steals": steals}
+        metrics = {prefix + "seconds": 2.0, prefix + "cpu_s": 3.8, prefix + "machine_busy_s": 4.4,
+                   prefix + "steals": steals}
         for name in COUNTS:
             power = self.powers.get((phase, name), 0)
-            told[prefix + name] = STEALS * 3 * workers ** power
-        return told
+            metrics[prefix + name] = STEALS * 3 * workers ** power
+        return metrics
 
     def build_all(self, runtimes=("nopal", "nopal-counted"), workers=tuple(WORKERS)):
         for runtime in runtimes:
@@ -79,8 +79,8 @@ class IdleStudy(fake_study.FakeStudy):
     def test_growth_is_judged_where_workers_are_many(self):
         self.build_all()
         for count in WORKERS:
-            told = self.tables[("idle", "nopal-counted")][(2, count, "")]["told"]
-            told["remote_reads"] = STEALS * (20 + max(0, count - 8))
+            metrics = self.tables[("idle", "nopal-counted")][(2, count, "")]["told"]
+            metrics["remote_reads"] = STEALS * (20 + max(0, count - 8))
         self.write_programs()
         self.run_all()
         # 20, 28, 44 for 8, 16, 32 workers.
@@ -100,8 +100,8 @@ class IdleStudy(fake_study.FakeStudy):
         self.build_all()
         self.run_all()
         for row in self.document["samples"]:
-            for told in row["told"]:
-                told.pop("machine_busy_s", None)
+            for metrics in row["told"]:
+                metrics.pop("machine_busy_s", None)
         self.json.write_text(json.dumps(self.document))
         merged = self.build / "merged.html"
         done = harness.run("--study", "idle", "--merge", self.json, "--html", merged)

@@ -73,7 +73,7 @@ TEST(matrix_market, overlooks_case_blank_lines_and_carriage_returns) {
 struct bad_file {
   const char* name;
   const char* text;
-  const char* told; // with the line before it
+  const char* complaint; // with the line before it
 };
 
 void PrintTo(const bad_file& file, std::ostream* out) { *out << file.name; }
@@ -86,7 +86,7 @@ TEST_P(bad_files, end_in_a_sentence_that_names_file_and_line) {
     read_matrix_market(file.path());
     FAIL() << "the file was accepted";
   } catch (const std::invalid_argument& e) {
-    EXPECT_EQ(e.what(), file.path() + ":" + GetParam().told);
+    EXPECT_EQ(e.what(), file.path() + ":" + GetParam().complaint);
   }
 }
 
@@ -149,10 +149,10 @@ const bad_file all_bad_files[] = {
 #undef HEADER
 
 INSTANTIATE_TEST_SUITE_P(matrix_market, bad_files, testing::ValuesIn(all_bad_files),
-                         [](const auto& of) { return std::string(of.param.name); });
+                         [](const auto& file) { return std::string(file.param.name); });
 
 TEST(matrix_market, names_a_file_that_cannot_be_read) {
-  const auto told = [](const std::string& path) -> std::string {
+  const auto complaint = [](const std::string& path) -> std::string {
     try {
       read_matrix_market(path);
     } catch (const std::invalid_argument& e) {
@@ -160,8 +160,8 @@ TEST(matrix_market, names_a_file_that_cannot_be_read) {
     }
     return "it was accepted";
   };
-  EXPECT_EQ(told("/nowhere/at/all.mtx"), "'/nowhere/at/all.mtx' cannot be opened for reading");
-  EXPECT_EQ(told(testing::TempDir()), "'" + testing::TempDir() + "' cannot be read");
+  EXPECT_EQ(complaint("/nowhere/at/all.mtx"), "'/nowhere/at/all.mtx' cannot be opened for reading");
+  EXPECT_EQ(complaint(testing::TempDir()), "'" + testing::TempDir() + "' cannot be read");
 }
 
 } // namespace

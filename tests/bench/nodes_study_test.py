@@ -167,11 +167,11 @@ class NodesStudy(fake_study.FakeStudy):
                                                       ["process-iso", "524,288", "60,000", "77"]])
 
     def test_only_a_study_that_leaves_something_out_takes_all(self):
-        for words, told in ((["--study", "idle", "--all"], "always runs all it has"),
+        for words, text in ((["--study", "idle", "--all"], "always runs all it has"),
                             (["--all"], "--all needs --study")):
             done = harness.run(*words)
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn(told, done.stderr)
+            self.assertIn(text, done.stderr)
 
 
 if __name__ == "__main__":

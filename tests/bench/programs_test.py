@@ -121,13 +121,13 @@ class Programs(unittest.TestCase):
 
     def test_programs_refuse_bad_options_in_a_sentence(self):
         program = BUILD / "bench" / "fib-serial"
-        for words, told in ((["--size", "huge"], "accepted are test, quick and paper"),
+        for words, text in ((["--size", "huge"], "accepted are test, quick and paper"),
                             (["--workers", "0"], "accepted are 1 to 1"),
                             (["--workers", "many"], "accepted are"),
                             (["--frobnicate"], "accepted are")):
             done = subprocess.run([program, *words], capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2, words)
-            self.assertIn(told, done.stderr)
+            self.assertIn(text, done.stderr)
             self.assertEqual(done.stdout, "")
             self.assertEqual(len(done.stderr.splitlines()), 1)
 
@@ -146,7 +146,7 @@ class Programs(unittest.TestCase):
         indefinite.write_text("%%MatrixMarket matrix coordinate real symmetric\n1 1 1\n1 1 -4\n")
         short = self.out / "short.mtx"
         short.write_text("%%MatrixMarket matrix coordinate real symmetric\n1 1 1\n")
-        for problem, words, told in (
+        for problem, words, text in (
                 ("cholesky", ["--input", indefinite], "indefinite.mtx: the matrix is not positive"),
                 ("cholesky", ["--input", short], "short.mtx:2: the file ends after 0 of the 1"),
                 ("cholesky", ["--input", self.out / "none"], "none' cannot be opened"),
@@ -155,7 +155,7 @@ class Programs(unittest.TestCase):
             done = subprocess.run([BUILD / "bench" / f"{problem}-serial", *words],
                                   capture_output=True, text=True, check=False)
             self.assertEqual(done.returncode, 2, words)
-            self.assertIn(told, done.stderr)
+            self.assertIn(text, done.stderr)
             self.assertEqual(done.stdout, "")
             self.assertEqual(len(done.stderr.splitlines()), 1)
 

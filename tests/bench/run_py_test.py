@@ -285,12 +285,12 @@ class Bounds(FakeBuild):
 
 
 class Usage(FakeBuild):
-    def expect_refusal(self, told, *words):
+    def expect_refusal(self, text, *words):
         self.good("serial")
         done = self.run_py(*words)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        self.assertIn(told, done.stderr)
+        self.assertIn(text, done.stderr)
         self.assertIsNone(self.document)
 
     def test_problem(self):

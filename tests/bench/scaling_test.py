@@ -165,11 +165,11 @@ class Folder(FakePrograms):
                 self.timed(runtime, problem, size="quick")
         self.steps(steps)
 
-    def refused(self, told, *words):
+    def refused(self, text, *words):
         done = self.pack(*words)
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        self.assertIn(told, done.stderr)
+        self.assertIn(text, done.stderr)
 
     def test_arguments_that_are_not_accepted(self):
         self.refused("A build directory and a folder are needed")
@@ -229,23 +229,23 @@ class Folder(FakePrograms):
 
     def test_what_run_does_not_accept(self):
         folder = self.folder()
-        for told, *words in (("--workers '0' is not a list of workers; accepted are numbers from 1",
+        for text, *words in (("--workers '0' is not a list of workers; accepted are numbers from 1",
                               "--workers", "0"),
                              ("invalid positive number value: 'soon'", "--within", "soon"),
                              ("Unrecognized arguments: --fast", "--fast"),
                              ("its directory does not exist", "--json", "absent/x.json")):
             done = self.run_packed(folder, *words)
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn(told, done.stderr)
+            self.assertIn(text, done.stderr)
             self.assertNotIn("Traceback", done.stderr)
 
 
 class Script(unittest.TestCase):
-    def refused(self, told, *words):
+    def refused(self, text, *words):
         script = BENCH.parent / "script" / "scaling"
         done = subprocess.run([str(script), *words], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertEqual(done.stderr.strip(), f"scaling: {told}")
+        self.assertEqual(done.stderr.strip(), f"scaling: {text}")
 
     def test_arguments_that_are_not_accepted(self):
         self.refused("unknown option '--fast'; accepted are a folder's name and --help", "--fast")

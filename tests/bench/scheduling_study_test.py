@@ -109,10 +109,10 @@ class SchedulingStudy(fake_study.FakeStudy):
         for runtime in ("serial", "nopal", "nopal-ivars"):
             named = line.replace('"tbb"', f'"{runtime}"')
             self.program(runtime, f"printf '{named}' \"$2\"", "bitonic")
-        for size, told in (("quick", {"bitonic@paper": "paper"}), ("test", {"bitonic": "test"})):
+        for size, sizes in (("quick", {"bitonic@paper": "paper"}), ("test", {"bitonic": "test"})):
             done = self.run_study("-n", 1, "-t", 1, "-b", "bitonic", "-s", size)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertEqual({r["problem"]: r["size"] for r in self.document["results"]}, told)
+            self.assertEqual({r["problem"]: r["size"] for r in self.document["results"]}, sizes)
 
     def test_without_the_others_nothing_is_judged_of_them(self):
         self.build_all(peers=False)
@@ -144,14 +144,14 @@ class SchedulingStudy(fake_study.FakeStudy):
         self.assertEqual(set(self.verdicts()), {None})
 
     def test_only_a_study_that_compares_builds_takes_an_older_one(self):
-        for words, told in ((["--study", "idle", "--before", "x"], "which compares no builds"),
+        for words, text in ((["--study", "idle", "--before", "x"], "which compares no builds"),
                             (["--before", "x"], "--before needs --study"),
                             (["--study", "scheduling", "--build", self.build, "--before", "x"],
                              "x holds no benchmarks")):
             self.build_all()
             done = harness.run(*words)
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn(told, done.stderr)
+            self.assertIn(text, done.stderr)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,7 @@ class Steps(unittest.TestCase):
         self.assertEqual(self.steps("--cpus", NOPAL_NUM_WORKERS="3").stdout, "3\n")
 
     def test_what_it_does_not_accept(self):
-        for told, *words in (
+        for text, *words in (
                 ("--workers needs a number from 1 to 1024, not '0'", "--workers", "0"),
                 ("--workers needs a number from 1 to 1024, not ''", "--workers"),
                 ("--samples needs a number from 1 to 10000, not '9x'", "--samples", "9x"),
@@ -44,7 +44,7 @@ class Steps(unittest.TestCase):
                  "--fast")):
             done = self.steps(*words)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertEqual(done.stderr, f"steps: {told}\n")
+            self.assertEqual(done.stderr, f"steps: {text}\n")
 
 
 if __name__ == "__main__":

@@ -12,10 +12,10 @@ class StoppingStudy(fake_study.FakeStudy):
     STUDY = "stopping"
 
     def build_all(self, beside, seconds, late):
-        told = {"cancel": 0.3, "either": 0.5}
+        metrics = {"cancel": 0.3, "either": 0.5}
         for where in ("beside", "eithers", "tokens", "after"):
-            told |= {f"{where}_cancel": 0.3 * beside, f"{where}_either": 0.5 * beside}
-        self.say("stopping", "nopal", 2, n=LOCAL, told=told)
+            metrics |= {f"{where}_cancel": 0.3 * beside, f"{where}_either": 0.5 * beside}
+        self.say("stopping", "nopal", 2, n=LOCAL, told=metrics)
         self.say("stopping", "nopal", 2, n=MANY, told={"seconds": seconds})
         self.say("stopping", "go", 2, n=MANY, told={"seconds": 0.1})
         for runtime in ("nopal", "go"):

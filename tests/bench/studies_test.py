@@ -186,11 +186,11 @@ class Merging(TimedStudy):
         self.assertAlmostEqual(check["value"], 1.0)
         self.assertIs(check["holds"], True)
 
-    def refuse_merge(self, told, *files, study="fibril"):
+    def refuse_merge(self, text, *files, study="fibril"):
         done = self.merge(*files, study=study)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        self.assertIn(told, done.stderr)
+        self.assertIn(text, done.stderr)
         self.assertIsNone(self.document)
 
     def altered(self, path, old, new):
@@ -202,10 +202,10 @@ class Merging(TimedStudy):
 
     def test_what_does_not_belong_together(self):
         part = self.part("f.json", "fib")
-        for old, new, told in (('"size": "test"', '"size": "quick"', "size is 'test' in the one"),
+        for old, new, text in (('"size": "test"', '"size": "quick"', "size is 'test' in the one"),
                                ('"cpu": "', '"cpu": "Other ', "cpu is "),
                                ('"fibril": "none"', '"fibril": "cc"', "fibril was compiled by")):
-            self.refuse_merge(told, part, self.altered(part, old, new))
+            self.refuse_merge(text, part, self.altered(part, old, new))
 
     def test_the_file_of_another_study(self):
         self.refuse_merge("is of the study 'fibril', not of 'nowa'", self.part("f.json", "fib"),

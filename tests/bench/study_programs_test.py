@@ -70,8 +70,8 @@ class StudyPrograms(unittest.TestCase):
                 for workers in counts:
                     self.line(problem, runtime, "--workers", workers)
         for problem in ("steal", "latency"):
-            told = self.line(problem, "process", "--workers", 2)["told"]
-            self.assertGreater(told["tasks" if problem == "steal" else "get_8"], 0)
+            metrics = self.line(problem, "process", "--workers", 2)["told"]
+            self.assertGreater(metrics["tasks" if problem == "steal" else "get_8"], 0)
 
     def test_idle_workers_are_counted(self):
         """Atomics by the counting library alone, calls by both."""
@@ -79,8 +79,9 @@ class StudyPrograms(unittest.TestCase):
             serial, forks, bursts = (self.line("idle", runtime, "--n", n, "--workers", 5)["told"]
                                      for n in (1, 2, 3))
             counted = runtime == "nopal-counted"
-            for told, prefix in ((serial, ""), (forks, ""), (bursts, "start."), (bursts, "end.")):
-                self.assertEqual(told[prefix + "unknown_lines"], 0)
+            for metrics, prefix in ((serial, ""), (forks, ""), (bursts, "start."),
+                                    (bursts, "end.")):
+                self.assertEqual(metrics[prefix + "unknown_lines"], 0)
             for name in ("rmws", "fences", "barriers", "futex_waits", "mutexes", "spin_locks"):
                 self.assertEqual(serial[name], 0, (runtime, name))
             self.assertGreater(forks["forks"], 0)
@@ -100,14 +101,15 @@ class StudyPrograms(unittest.TestCase):
             if not runtime.endswith("-counted"):
                 continue
             for problem in ("fib", "cholesky", "lu_tiny"):
-                told = self.line(problem, runtime, "--workers", 4)["told"]
-                lines = [told[f"{part}_lines"]
+                metrics = self.line(problem, runtime, "--workers", 4)["told"]
+                lines = [metrics[f"{part}_lines"]
                          for part in ("deque", "join", "stacks", "search", "others")]
-                self.assertAlmostEqual(sum(lines), told["remote_reads"] + told["remote_writes"],
+                self.assertAlmostEqual(sum(lines),
+                                       metrics["remote_reads"] + metrics["remote_writes"],
                                        delta=2 * 4)
-                self.assertEqual(told["unknown_lines"], 0)
-                self.assertGreater(told["deque_lines"], 0, (problem, runtime))
-                if told["steals"] > 100:
+                self.assertEqual(metrics["unknown_lines"], 0)
+                self.assertGreater(metrics["deque_lines"], 0, (problem, runtime))
+                if metrics["steals"] > 100:
                     self.assertGreater(min(lines), 0, (problem, runtime))
 
     def test_calls_that_unmap_are_measured(self):
@@ -122,8 +124,9 @@ class StudyPrograms(unittest.TestCase):
                 continue
             for n in {"nopal": range(1, 7), "tbb": range(4, 7)}.get(runtime, (4, 5)):
                 for workers in (1, 3):
-                    told = self.line("cancelling", runtime, "--n", n, "--workers", workers)["told"]
-                    self.assertTrue(told, (runtime, n))
+                    metrics = self.line("cancelling", runtime, "--n", n, "--workers",
+                                        workers)["told"]
+                    self.assertTrue(metrics, (runtime, n))
         self.assertIn("cancelling", BUILT["nopal"]["problems"])
 
     def test_each_part_of_a_fork_runs(self):
@@ -137,8 +140,8 @@ class StudyPrograms(unittest.TestCase):
         for runtime, cases_of in {"nopal": (1, 2, 3), "go": (2, 3)}.items():
             if "stopping" in BUILT.get(runtime, {"problems": []})["problems"]:
                 for n in cases_of:
-                    told = self.line("stopping", runtime, "--n", n, "--workers", 2)["told"]
-                    self.assertTrue(told, (runtime, n))
+                    metrics = self.line("stopping", runtime, "--n", n, "--workers", 2)["told"]
+                    self.assertTrue(metrics, (runtime, n))
         self.assertIn("stopping", BUILT["nopal"]["problems"])
 
     def test_the_cases_are_what_known_span_runs(self):
@@ -157,7 +160,7 @@ class StudyPrograms(unittest.TestCase):
             self.assertEqual(self.line("known_span", "profile", "--n", n)["depth"], depth, n)
 
     def test_what_is_not_accepted_is_said_in_a_sentence(self):
-        for program, words, told in (
+        for program, words, text in (
                 ("known_span-serial", ["--n", 1000], "accepted are --n 1 to"),
                 ("fib-serial", ["--n", 91], "accepted are --n 1 to 90"),
                 ("fft-serial", ["--n", 5000], "accepted are powers of two, --n 4096 to"),
@@ -178,7 +181,7 @@ class StudyPrograms(unittest.TestCase):
                 ("known_span_cases", ["--frobnicate"], "accepted is --size")):
             done = start(program, *words)
             self.assertEqual(done.returncode, 2, (program, words))
-            self.assertIn(told, done.stderr)
+            self.assertIn(text, done.stderr)
             self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1))
 
 

@@ -46,8 +46,8 @@ class TimedStudy(FakeBuild):
                         f'"{os.uname().nodename}"'):
             self.assertTrue(private not in text, private)
 
-    def refusal(self, told, *words):
+    def refusal(self, text, *words):
         done = self.run_study(*words)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
-        self.assertIn(told, done.stderr)
+        self.assertIn(text, done.stderr)

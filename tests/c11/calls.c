@@ -127,9 +127,9 @@ static int invokes(void* context) {
   if (own->left > 0)
     EXPECT(nopal_invoke(invokes, &low, invokes, &high) == NOPAL_OK);
   if (own->left % 3 == 0) {
-    fib_call one = {6, 1, 0}, two = {5, 1, 0}; // these may end on another thread
-    EXPECT(nopal_invoke(fib, &one, fib, &two) == NOPAL_OK);
-    EXPECT(one.result == 8 && two.result == 5);
+    fib_call first = {6, 1, 0}, second = {5, 1, 0}; // these may end on another thread
+    EXPECT(nopal_invoke(fib, &first, fib, &second) == NOPAL_OK);
+    EXPECT(first.result == 8 && second.result == 5);
   }
   EXPECT(pthread_mutex_unlock(&lock) == 0);
   EXPECT(pthread_equal(before, pthread_self()));

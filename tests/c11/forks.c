@@ -21,18 +21,20 @@ static long fib(int n) {
   return x + y;
 }
 
-static double scaled(float factor, const double* of, int i) { return (double)factor * of[i]; }
+static double scaled(float factor, const double* values, int i) {
+  return (double)factor * values[i];
+}
 static void store(int* to, int value) { *to = value; }
 static void many_children(void) {
-  double of[40];
+  double values[40];
   double results[40];
   int stored[40];
   nopal_scope s;
   nopal_scope_begin(&s);
   for (int round = 0; round < 3; ++round) { // a scope forks and joins again
     for (int i = 0; i < 40; ++i) {
-      of[i] = i + round;
-      nopal_fork(&s, results[i], scaled, (2.0F, of, i));
+      values[i] = i + round;
+      nopal_fork(&s, results[i], scaled, (2.0F, values, i));
       nopal_fork(&s, store, (&stored[i], i * round));
     }
     EXPECT(nopal_join(&s) == NOPAL_OK);

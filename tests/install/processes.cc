@@ -17,8 +17,8 @@ long fib(int n) {
 } // namespace
 
 int main(int argc, char** argv) {
-  nopal::process::session here{argc, argv};
-  const long got = here.run(fib, 20);
-  if (here.rank() == 0)
-    std::printf("fib(20) = %ld with %u processes\n", got, here.size());
+  nopal::process::session session{argc, argv};
+  const long got = session.run(fib, 20);
+  if (session.rank() == 0)
+    std::printf("fib(20) = %ld with %u processes\n", got, session.size());
 }

@@ -36,7 +36,7 @@ struct connection {
   descriptor client, server;
 };
 inline connection over_tcp(descriptor& listening) {
-  descriptor client = io::connect(io::address::of(listening));
+  descriptor client = io::connect(io::address::local(listening));
   return {std::move(client), io::accept(listening)};
 }
 

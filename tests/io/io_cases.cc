@@ -44,7 +44,7 @@ TEST(io, many_connections_are_served_at_a_time) {
   nopal::run([&] {
     descriptor server = io::listen(io::address::loopback(0));
     for (int i = 0; i < kConnections; ++i) {
-      nopal::spawn([&answered, at = io::address::of(server), i] {
+      nopal::spawn([&answered, at = io::address::local(server), i] {
         descriptor mine = io::connect(at);
         for (int k = 0; k < kRequests; ++k) {
           const std::string line = std::to_string(i * kRequests + k);
@@ -52,10 +52,10 @@ TEST(io, many_connections_are_served_at_a_time) {
           answered += read_exactly(mine, line.size()) == line ? 1 : 0;
         }
       });
-      nopal::spawn([one = io::accept(server)]() mutable {
+      nopal::spawn([peer = io::accept(server)]() mutable {
         std::array<char, 100> some{};
-        while (const std::size_t got = io::read_some(one, some))
-          io::write_all(one, {some.data(), got});
+        while (const std::size_t got = io::read_some(peer, some))
+          io::write_all(peer, {some.data(), got});
       });
     }
   });
@@ -383,12 +383,12 @@ TEST(io, threads_of_the_program_wait_beside_one_another) {
       return std::thread{
           [&from] { nopal::run([&] { nopal::spawn([&] { read_exactly(from, 1); }); }); }};
     };
-    std::thread one = reads(first.right);
-    std::thread other = reads(second.right);
+    std::thread reader = reads(first.right);
+    std::thread other_reader = reads(second.right);
     EXPECT_EQ(write(first.left.get(), "x", 1), 1);
-    one.join();
+    reader.join();
     EXPECT_EQ(write(second.left.get(), "x", 1), 1);
-    other.join();
+    other_reader.join();
   }
 }
 

@@ -13,7 +13,7 @@
 namespace nopal_test {
 namespace {
 
-const start with{4};
+const start setup{4};
 
 TEST(io, a_write_to_a_closed_end_fails_without_a_signal) {
   nopal::run([] {
@@ -40,7 +40,7 @@ TEST(io, what_is_no_descriptor_is_refused) {
 TEST(io, a_refused_connection_is_an_error) {
   nopal::run([] {
     descriptor server = io::listen(io::address::loopback(0));
-    const io::address at = io::address::of(server);
+    const io::address at = io::address::local(server);
     server.close();
     EXPECT_EQ(error_of([&] { io::connect(at); }), ECONNREFUSED);
   });

@@ -73,16 +73,16 @@ TEST(descent, forgets_what_was_removed_wherever_it_stood) {
 TEST(descent, places_once_and_below_nothing_in_no_list) {
   ancestor root;
   ancestor other;
-  leaf one;
-  one.place(&root);
-  one.place(&root);
+  leaf child;
+  child.place(&root);
+  child.place(&root);
   EXPECT_EQ(below(root).size(), 1u);
-  one.remove();
-  one.place(nullptr);
-  EXPECT_TRUE(one.placed());
-  one.remove();
-  one.place(&other);
-  EXPECT_EQ(below(other), found{&one});
+  child.remove();
+  child.place(nullptr);
+  EXPECT_TRUE(child.placed());
+  child.remove();
+  child.place(&other);
+  EXPECT_EQ(below(other), found{&child});
 }
 
 } // namespace

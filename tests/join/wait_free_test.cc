@@ -55,16 +55,16 @@ private:
       return;
     }
     if (counted < children_)
-      visit(with(events, 's'), counted + 1, finished, arrived);
+      visit(followed_by(events, 's'), counted + 1, finished, arrived);
     // The continuation of child k+1 is forked by the strand that counted steal k: so at most one
     // child is ahead of the count.
     if (finished < children_ && finished < counted + 1)
-      visit(with(events, 'f'), counted, finished + 1, arrived);
+      visit(followed_by(events, 'f'), counted, finished + 1, arrived);
     if (counted == children_ && !arrived)
-      visit(with(events, 'a'), counted, finished, true);
+      visit(followed_by(events, 'a'), counted, finished, true);
   }
 
-  static std::vector<char> with(std::vector<char> events, char next) {
+  static std::vector<char> followed_by(std::vector<char> events, char next) {
     events.push_back(next);
     return events;
   }

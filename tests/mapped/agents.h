@@ -20,7 +20,7 @@ public:
       : thread_{[this] {
           nopal::mapped::become_process();
           for (;;) {
-            told_.acquire();
+            begun_.acquire();
             if (!call_)
               return;
             call_();
@@ -29,7 +29,7 @@ public:
         }} {}
   ~agent() {
     call_ = nullptr;
-    told_.release();
+    begun_.release();
     thread_.join();
   }
   agent(const agent&) = delete;
@@ -37,7 +37,7 @@ public:
 
   void begin(std::function<void()> call) {
     call_ = std::move(call);
-    told_.release();
+    begun_.release();
   }
   void wait() { done_.acquire(); }
   // Returns when the call has returned.
@@ -49,7 +49,7 @@ public:
 
 private:
   std::function<void()> call_;
-  std::binary_semaphore told_{0}, done_{0};
+  std::binary_semaphore begun_{0}, done_{0};
   std::thread thread_;
 };
 

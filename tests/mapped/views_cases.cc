@@ -146,7 +146,7 @@ TEST_F(view, exceptions_pass_through_stolen_frames) {
 long uneven(int depth, unsigned seed) {
   if (depth == 0)
     return 1;
-  const auto with = [&](auto& local) {
+  const auto forks_beside = [&](auto& local) {
     local.fill(static_cast<unsigned char>(seed));
     nopal::scope s;
     long left = 0;
@@ -160,10 +160,10 @@ long uneven(int depth, unsigned seed) {
   };
   if (seed % 4 == 0) {
     std::array<unsigned char, 9000> large;
-    return with(large);
+    return forks_beside(large);
   }
   std::array<unsigned char, 50> small;
-  return with(small);
+  return forks_beside(small);
 }
 
 TEST_F(view, stacks_are_used_again_from_other_pages) {

@@ -75,9 +75,9 @@ big sequence(long from) {
   return result;
 }
 
-long total(const big& of) {
+long total(const big& numbers) {
   long sum = 0;
-  for (const long each : of.values)
+  for (const long each : numbers.values)
     sum += each;
   return sum;
 }

@@ -139,29 +139,29 @@ void run_switch(const char* name, int) {
 }
 
 // The scope is declared where half of the calls never come: the frame is set up late, if at all.
-[[gnu::noinline]] long late_scope(long depth, tracker* with) {
+[[gnu::noinline]] long late_scope(long depth, tracker* caller) {
   if (depth == 0)
-    return with == nullptr ? 0 : 1;
+    return caller == nullptr ? 0 : 1;
   tracker alive;
   if (depth % 2 == 1)
     return late_scope(depth - 1, &alive) + 1;
   long x = 0;
   nopal::scope s;
   s.fork(x, late_scope, depth - 1, &alive);
-  const long y = late_scope(depth - 1, with);
+  const long y = late_scope(depth - 1, caller);
   if (y % 3 == 0)
     return y; // the destructor joins
   s.join();
   return x + y;
 }
 
-[[gnu::noinline]] long late_scope_serially(long depth, bool with) {
+[[gnu::noinline]] long late_scope_serially(long depth, bool caller) {
   if (depth == 0)
-    return with ? 1 : 0;
+    return caller ? 1 : 0;
   if (depth % 2 == 1)
     return late_scope_serially(depth - 1, true) + 1;
   const long x = late_scope_serially(depth - 1, true);
-  const long y = late_scope_serially(depth - 1, with);
+  const long y = late_scope_serially(depth - 1, caller);
   return y % 3 == 0 ? y : x + y;
 }
 

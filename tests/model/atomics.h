@@ -136,7 +136,7 @@ public:
   struct placed {
     T value;
     place at;
-    placed(T of, place where = place::current()) noexcept : value{of}, at{where} {}
+    placed(T assigned, place where = place::current()) noexcept : value{assigned}, at{where} {}
   };
 
   handed_over() : value_{T{}} {}
@@ -171,7 +171,8 @@ public:
   struct placed {
     T value;
     place at;
-    placed(T of, place where = place::current()) noexcept : value{std::move(of)}, at{where} {}
+    placed(T assigned, place where = place::current()) noexcept
+        : value{std::move(assigned)}, at{where} {}
   };
 
   handed_over() = default;

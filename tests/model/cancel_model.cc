@@ -76,15 +76,15 @@ struct cancelling {
     cancel(outer);
   }
 
-  void look_at_next_fork(unsigned here) noexcept {
+  void look_at_next_fork(unsigned vproc) noexcept {
     if (stops.any())
-      vprocs[here].signals.tell(sync::stop_requested);
+      vprocs[vproc].signals.tell(sync::stop_requested);
   }
   // Whether the strand is to stop. An exception that unwinds it hides the region.
   enum class amid { nothing, exceptions };
-  bool fork_in(unsigned here, const join::cancelable* region,
+  bool fork_in(unsigned vproc, const join::cancelable* region,
                amid of_strand = amid::nothing) noexcept {
-    vproc_of_strands& on = vprocs[here];
+    vproc_of_strands& on = vprocs[vproc];
     if (on.worker.limit.allows_here())
       return false;
     on.worker.limit.attend();
@@ -96,14 +96,14 @@ struct cancelling {
       on.signals.tell(sync::stop_requested);
     return to_stop;
   }
-  void fork_in_cancelled(unsigned here) noexcept {
-    if (fork_in(here, &inner))
+  void fork_in_cancelled(unsigned vproc) noexcept {
+    if (fork_in(vproc, &inner))
       check(reason == 1, "a strand stops, and does not see what was done before");
   }
   // Called when the threads have ended.
-  void check_told(unsigned here) noexcept {
-    check(fork_in(here, &inner), "a cancelled strand was not told");
-    check(fork_in(here, &inner), "a cancelled strand was told once, and not again");
+  void check_stops(unsigned vproc) noexcept {
+    check(fork_in(vproc, &inner), "a cancelled strand was not told");
+    check(fork_in(vproc, &inner), "a cancelled strand was told once, and not again");
   }
 };
 
@@ -117,7 +117,7 @@ struct goes_on : scenario<goes_on, 2>, cancelling {
     look_at_next_fork(0);
     fork_in_cancelled(0);
   }
-  void after() { check_told(0); }
+  void after() { check_stops(0); }
 };
 
 // Two regions are cancelled at the same time; a strand of one of them forks.
@@ -131,7 +131,7 @@ struct two_cancel : scenario<two_cancel, 3>, cancelling {
     fork_in_cancelled(0);
     fork_in_cancelled(0);
   }
-  void after() { check_told(0); }
+  void after() { check_stops(0); }
 };
 
 // Two threads cancel the same region. The second sees what the first has done before, and tells
@@ -156,11 +156,11 @@ struct same_twice : scenario<same_twice, 3>, cancelling {
     first = static_cast<int>(self);
     announce_stop();
   }
-  void after() { check_told(0); }
+  void after() { check_stops(0); }
 };
 
-// Two threads cancel a region, each with a reason. Who reads a reason reads the first's, and sees
-// what that one has done before.
+// Two threads cancel a region, each with a reason. A thread that reads a reason reads the first's,
+// and sees what that one has done before.
 struct gives_reasons : scenario<gives_reasons, 3> {
   mortal<join::cancelable> region;
   base::handed_over<int> done_before[2];
@@ -204,7 +204,7 @@ struct one_ends : scenario<one_ends, 2>, cancelling {
     look_at_next_fork(0);
     fork_in_cancelled(0);
   }
-  void after() { check_told(0); }
+  void after() { check_stops(0); }
 };
 
 // A strand stops because another one does, on whose stack it was forked.
@@ -221,7 +221,7 @@ struct stops_with_another : scenario<stops_with_another, 3>, cancelling {
     } else if (stopped.taken())
       check(reason == 1, "a strand stops with another one, and does not see what was done before");
   }
-  void after() { check_told(0); }
+  void after() { check_stops(0); }
 };
 
 // The main path of a scope in the region is stolen: the thief uses another stack from then on.
@@ -248,7 +248,7 @@ struct is_stolen : scenario<is_stolen, 3>, cancelling {
     look_at_next_fork(1);
     fork_in_cancelled(1);
   }
-  void after() { check_told(1); }
+  void after() { check_stops(1); }
 };
 
 // A strand begins a group on a vproc that is made for it.
@@ -260,7 +260,7 @@ struct makes_vproc : scenario<makes_vproc, 2>, cancelling {
     look_at_next_fork(0);
     fork_in_cancelled(0);
   }
-  void after() { check_told(0); }
+  void after() { check_stops(0); }
 };
 
 // An exception unwinds the strand while it forks: it does not stop then, but after that.
@@ -273,7 +273,7 @@ struct unwinds : scenario<unwinds, 2>, cancelling {
     fork_in(0, nullptr, amid::exceptions);
     fork_in_cancelled(0);
   }
-  void after() { check_told(0); }
+  void after() { check_stops(0); }
 };
 
 // The owner of the region is not to stop, and looks in vain before it forks a child there.
@@ -293,7 +293,7 @@ struct owner_forks : scenario<owner_forks, 2>, cancelling {
   }
   void after() {
     if (begun)
-      check_told(0);
+      check_stops(0);
   }
 };
 
@@ -314,7 +314,7 @@ struct fiber_begins : scenario<fiber_begins, 2>, cancelling {
   }
   void after() {
     if (begun)
-      check_told(0);
+      check_stops(0);
   }
 };
 

@@ -266,10 +266,10 @@ struct event_happens : scenario<event_happens<Waiting>, Waiting + 1>, strands_th
     if (self == Waiting) {
       this->cancel(this->region);
       value = 7;
-      for (fiber* one = event.happen(); one != nullptr;) {
-        fiber* const next = one->next_waiting;
-        make_ready(one);
-        one = next;
+      for (fiber* waiter = event.happen(); waiter != nullptr;) {
+        fiber* const next = waiter->next_waiting;
+        make_ready(waiter);
+        waiter = next;
       }
       return;
     }

@@ -15,8 +15,8 @@
 namespace nopal::model {
 namespace {
 
-// Who spawns the fibers: the body spawns all, or each fiber spawns the next one and does not wait
-// for it.
+// Which fibers spawn the others: the body spawns all, or each fiber spawns the next one and does
+// not wait for it.
 enum class spawned_by { body, the_one_before };
 
 // What the last fiber to end does: its thread goes on with the caller, or makes it ready.

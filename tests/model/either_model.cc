@@ -78,16 +78,16 @@ template <int Count> struct cell {
 // All alternatives are joined; the last one goes on.
 template <const auto& Does> struct joined : scenario<joined<Does>, int{std::size(Does)}> {
   static constexpr int count = std::size(Does);
-  cell<count> of;
+  cell<count> alternatives;
   join::cancelable region;
   base::atomic<int> left{count};
   bool over = false;
 
   void thread(unsigned self) {
-    of.call(static_cast<int>(self), Does[self], region, [] {});
+    alternatives.call(static_cast<int>(self), Does[self], region, [] {});
     if (left.fetch_sub(1, base::acq_rel) != 1)
       return;
-    of.check_result(Does);
+    alternatives.check_result(Does);
     over = true;
   }
   void after() { check(over, "nobody goes on"); }
@@ -106,43 +106,43 @@ template <const auto& Does, caller Caller>
 struct shared : scenario<shared<Does, Caller>,
                          int{std::size(Does)} + (Caller == caller::is_cancelled ? 2 : 1)> {
   static constexpr int count = std::size(Does);
-  mortal<shared_cell<count>> of;
+  mortal<shared_cell<count>> alternatives;
   join::cancelable losers;
   fiber waiting;
   bool over = false;
 
-  void before() { of.begin(); }
+  void before() { alternatives.begin(); }
 
   void give_share_up() noexcept {
-    if (of->shares.fetch_sub(1, base::acq_rel) != 1)
+    if (alternatives->shares.fetch_sub(1, base::acq_rel) != 1)
       return;
-    if (of->settled.happened())
-      of->settled.settle();
-    of.end();
+    if (alternatives->settled.happened())
+      alternatives->settled.settle();
+    alternatives.end();
   }
   void settle() noexcept {
-    for (fiber* one = of->settled.happen(); one != nullptr;) {
-      fiber* const next = one->next_waiting;
-      one->woken.wake();
-      one = next;
+    for (fiber* waiter = alternatives->settled.happen(); waiter != nullptr;) {
+      fiber* const next = waiter->next_waiting;
+      waiter->woken.wake();
+      waiter = next;
     }
   }
   void run_alternative(int which) noexcept {
-    of->call(which, Does[which], losers, [this] { settle(); });
-    if (of->left.fetch_sub(1, base::acq_rel) == 1 && !of->settled.happened())
+    alternatives->call(which, Does[which], losers, [this] { settle(); });
+    if (alternatives->left.fetch_sub(1, base::acq_rel) == 1 && !alternatives->settled.happened())
       settle();
     give_share_up();
   }
   void call_either() noexcept {
     bool cancelled = false;
-    if (!of->settled.happened() && of->settled.join(&waiting)) {
+    if (!alternatives->settled.happened() && alternatives->settled.join(&waiting)) {
       waiting.woken.wait();
       cancelled = waiting.waits.taken() == sync::choice::cancelled;
     }
     if (cancelled)
-      of->settled.leave(&waiting);
+      alternatives->settled.leave(&waiting);
     else
-      of->check_result(Does);
+      alternatives->check_result(Does);
     over = true;
     give_share_up();
   }
@@ -172,7 +172,7 @@ struct looks : scenario<looks, 2> {
   }
 };
 
-constexpr does one[] = {does::finds};
+constexpr does single[] = {does::finds};
 constexpr does two[] = {does::finds, does::finds};
 constexpr does three[] = {does::finds, does::finds, does::finds};
 constexpr does one_fails[] = {does::fails, does::finds};
@@ -197,8 +197,8 @@ int main(int argc, char** argv) {
   models.random<joined<all_fail>>("both fail");
   models.random<joined<one_moves_badly>>("one has a value that cannot be moved");
   models.section("the caller waits for the answer");
-  models.random<shared<one, waits>>("one finds");
-  models.bounded<shared<one, waits>>("one finds", 2);
+  models.random<shared<single, waits>>("one finds");
+  models.bounded<shared<single, waits>>("one finds", 2);
   models.random<shared<two, waits>>("two find");
   models.bounded<shared<two, waits>>("two find", 1);
   models.random<shared<three, waits>>("three find");

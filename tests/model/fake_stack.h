@@ -61,12 +61,12 @@ using deque_memory = mapped_atomics<strand*, 7>;
 
 struct fake_marks {
   static void open(void* record) noexcept {
-    of(reinterpret_cast<std::uintptr_t>(record)).store(kOpen, base::release); // M
+    mark_of(reinterpret_cast<std::uintptr_t>(record)).store(kOpen, base::release); // M
   }
 
   // Reads and writes, not atomically; but no heavy barrier comes in between.
   static bool close(void* record) noexcept {
-    base::atomic<std::uint8_t>& mark = of(reinterpret_cast<std::uintptr_t>(record));
+    base::atomic<std::uint8_t>& mark = mark_of(reinterpret_cast<std::uintptr_t>(record));
     const base::one_instruction whole;
     const bool unclaimed = mark.load(base::relaxed) == kOpen;
     mark.store(unclaimed ? kClosed : kClosedLate, base::relaxed);
@@ -75,19 +75,19 @@ struct fake_marks {
 
   static bool claim(std::uintptr_t at, std::uintptr_t = 0) noexcept {
     std::uint8_t found = kOpen;
-    return of(at).compare_exchange_strong(found, kClaimed, base::relaxed, base::relaxed) ||
+    return mark_of(at).compare_exchange_strong(found, kClaimed, base::relaxed, base::relaxed) ||
            found == kClaimed;
   }
 
   static bool claimed(std::uintptr_t at, std::uintptr_t = 0) noexcept {
-    return of(at).load(base::relaxed) == kClaimed;
+    return mark_of(at).load(base::relaxed) == kClaimed;
   }
 
   static std::uintptr_t highest(std::uintptr_t from, std::uintptr_t to,
                                 std::uintptr_t = 0) noexcept {
     for (std::uintptr_t at = to; at > from;) {
       at -= sizeof(fork_record);
-      const std::uint8_t mark = of(at).load(base::acquire); // M
+      const std::uint8_t mark = mark_of(at).load(base::acquire); // M
       if (mark == kOpen || mark == kClaimed)
         return at;
     }
@@ -100,12 +100,12 @@ private:
   static constexpr std::uint8_t kClosedLate = 2;
   static constexpr std::uint8_t kClaimed = 3;
 
-  static base::atomic<std::uint8_t>& of(std::uintptr_t at) noexcept {
-    fake_stack& here = *fake_stack::current;
-    const std::uintptr_t offset = at - here.bottom();
+  static base::atomic<std::uint8_t>& mark_of(std::uintptr_t at) noexcept {
+    fake_stack& stack = *fake_stack::current;
+    const std::uintptr_t offset = at - stack.bottom();
     check(offset % sizeof(fork_record) == 0 && offset / sizeof(fork_record) < fake_stack::depth,
           "a mark of an address that holds no fork");
-    return here.marks[offset / sizeof(fork_record)];
+    return stack.marks[offset / sizeof(fork_record)];
   }
 };
 

@@ -17,9 +17,9 @@ using sync::fiber_locals;
 inline constexpr int keys = 2;
 
 struct value : fiber_locals::value {
-  value(const void* of, int& destructions) noexcept
-      : fiber_locals::value{of, destroy_it}, destroyed{&destructions} {
-    made_for = of;
+  value(const void* key, int& destructions) noexcept
+      : fiber_locals::value{key, destroy_it}, destroyed{&destructions} {
+    made_for = key;
   }
   static void destroy_it(fiber_locals::value* self) noexcept {
     ++*static_cast<value*>(self)->destroyed;

@@ -31,8 +31,8 @@ template <int Threads, int Times> struct users : scenario<users<Threads, Times>,
   }
   void after() {
     int uses = 0;
-    for (element& one : elements)
-      uses += one.uses;
+    for (element& each : elements)
+      uses += each.uses;
     check(uses == Threads * Times, "a use was lost");
     std::uint32_t listed = 0;
     while (list.take() != base::free_list::none)

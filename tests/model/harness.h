@@ -32,15 +32,16 @@ public:
   // A sleeper may wake up without being woken, if `may_err`.
   void wait(const base::atomic<std::uint32_t>& word, std::uint32_t expected,
             bool may_err = true) noexcept {
-    const rl::debug_info here = base::model_info(base::place::current());
+    const rl::debug_info call_site = base::model_info(base::place::current());
     if (word.newest() != expected) {
-      rl::yield(1, here); // the change is seen some time: without it the caller could loop for ever
+      rl::yield(
+          1, call_site); // the change is seen some time: without it the caller could loop for ever
       return;
     }
     rl::context& context = rl::ctx();
     const int self = context.current_thread();
     sleepers_[count_++] = {&word, self};
-    if (context.park_current_thread(false, may_err, false, here) != rl::unpark_reason_normal)
+    if (context.park_current_thread(false, may_err, false, call_site) != rl::unpark_reason_normal)
       remove(index_of(self));
   }
 

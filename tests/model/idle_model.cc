@@ -45,7 +45,8 @@ struct handed_to_sleeper : scenario<handed_to_sleeper, 2> {
   void after() { check(idle.asleep.load(base::relaxed) == 0, "asleep does not count sleepers"); }
 };
 
-// A waiting thread at its join waits for one strand, and is woken by whoever completes the join.
+// A waiting thread at its join waits for one strand, and is woken by the thread that completes the
+// join.
 struct finished_scope : scenario<finished_scope, 2> {
   sync::idle_count idle;
   sync::parking_place parking;
@@ -107,7 +108,7 @@ struct two_groups : scenario<two_groups, 4> {
 
   void publish(int number, int number_of_group) noexcept {
     work[number].prepare();
-    records[number].of = &work[number];
+    records[number].continuation = &work[number];
     work[number].complete(0);
     rings[number_of_group].push({&records[number], &work[number], &groups[number_of_group]}, 0);
     announce_work(&groups[number_of_group]);

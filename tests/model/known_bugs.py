@@ -103,8 +103,8 @@ BUGS = (
     (
         "a worker that takes another's place is not asked again",
         "tests/model/suspended_model.cc",
-        "slot.store(&one, base::release); one.deque.ask_before_sleep();",
-        "slot.store(&one, base::release);",
+        "slot.store(&worker, base::release); worker.deque.ask_before_sleep();",
+        "slot.store(&worker, base::release);",
         "tests/model/suspended_model.cc",
     ),
     (
@@ -132,28 +132,28 @@ BUGS = (
     (
         "a strand can be found before its offers are published",
         _MEETING,
-        "one.word.begin(&here);",
-        "one.word.publish(&here);",
+        "running.word.begin(&call_frame);",
+        "running.word.publish(&call_frame);",
         _MEETINGS,
     ),
     (
         "a strand waits without a last look at the other side",
         _MEETING,
-        "possible = possible || one->at->ready(one->wants);",
+        "possible = possible || each->at->ready(each->wants);",
         ";",
         _MEETINGS,
     ),
     (
         "the places of a choice are locked in any order",
         _MEETING,
-        "before != nullptr && before->at < one->at",
+        "before != nullptr && before->at < each->at",
         "before != nullptr",
         _MEETINGS,
     ),
     (
         "a strand goes on and leaves its other offers behind",
         _MEETING,
-        "one.withdraw_all(taken);",
+        "running.withdraw_all(taken);",
         "",
         _MEETINGS,
     ),
@@ -225,8 +225,8 @@ BUGS = (
     (
         "an answer that was taken counts as given",
         "tests/model/either_model.cc",
-        "== 1 && !of->settled.happened())",
-        "== 1 && !of->claimed.taken())",
+        "== 1 && !alternatives->settled.happened())",
+        "== 1 && !alternatives->claimed.taken())",
         "tests/model/either_model.cc",
     ),
     # Our own: what strands that are to stop rely on.

@@ -14,8 +14,8 @@ namespace {
 
 bool any(const waiter*) noexcept { return true; }
 
-// The threads of the pool, of which some are spares, and the fibers that are ready. Whoever takes a
-// fiber runs it for ever.
+// The threads of the pool, of which some are spares, and the fibers that are ready. A thread that
+// takes a fiber runs it for ever.
 template <int Threads, int Fibers> struct pool {
   sync::idle_count idle;
   sync::parking_place parking[Threads];
@@ -132,7 +132,7 @@ template <int Threads, int Fibers> struct pool {
       }
       if (places != 0)
         lend_places(places);
-      const bool lends = true; // whoever else searches
+      const bool lends = true; // however many others search
       if (lends)
         lend_spare();
       region.wait(idle, for_ever);

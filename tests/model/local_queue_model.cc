@@ -27,16 +27,16 @@ template <int Fibers> struct queue_state {
     ready.add(&fibers[i]);
   }
   bool take() noexcept {
-    member* const one = ready.take();
-    if (one != nullptr)
-      one->work.resume();
-    return one != nullptr;
+    member* const taken = ready.take();
+    if (taken != nullptr)
+      taken->work.resume();
+    return taken != nullptr;
   }
   bool steal() noexcept {
-    member* const one = ready.steal(sync::any_member{});
-    if (one != nullptr)
-      one->work.resume();
-    return one != nullptr;
+    member* const taken = ready.steal(sync::any_member{});
+    if (taken != nullptr)
+      taken->work.resume();
+    return taken != nullptr;
   }
   void check_all() noexcept {
     for (member& each : fibers)

@@ -31,9 +31,9 @@ public:
     const bool checked = bytes % sizeof slots_[0] == 0;
     const std::size_t count = bytes / (checked ? sizeof slots_[0] : sizeof(T));
     check(bytes != 0 && used_ + count <= Room, "more memory is mapped than expected");
-    void* const here = slots_ + used_;
+    void* const room = slots_ + used_;
     used_ += count;
-    return here;
+    return room;
   }
 
 private:

@@ -54,7 +54,7 @@ struct alternative {
 
 // The frame of do_one and its caller.
 struct frame {
-  alternative of[most_alternatives];
+  alternative alternatives[most_alternatives];
   sync::choice any;
   base::handed_over<unsigned> count{0};
 };
@@ -62,7 +62,7 @@ struct frame {
 struct strand {
   const course* does = nullptr;
   int first_value = 0;
-  base::handed_over<unsigned> calls{0}; // that have ended; whoever runs the strand
+  base::handed_over<unsigned> calls{0}; // that have ended; for the thread that runs the strand
   sync::wait_word word;                 // of its stack
   bool stopped = false;                 // the model's own notes: it was cancelled,
   bool met_end = false;                 // or found a place closed
@@ -70,7 +70,7 @@ struct strand {
   mortal<frame> frames[most_calls];     // each call its own, so that none lies where one has ended
 
   const call& now() const noexcept { return does->calls[calls]; }
-  frame& here() noexcept { return *frames[calls]; }
+  frame& current_frame() noexcept { return *frames[calls]; }
   bool ended() const noexcept { return stopped || calls == most_calls || now().count == 0; }
 
   // Values of one sender leave a place in the order in which they came.
@@ -82,10 +82,11 @@ struct strand {
 
   // Withdraws all offers but the one that was taken.
   void withdraw_all(unsigned taken = none_possible) noexcept {
-    frame& of = here();
-    for (unsigned i = 0; i < of.count; ++i)
+    frame& call_frame = current_frame();
+    for (unsigned i = 0; i < call_frame.count; ++i)
       if (i != taken)
-        of.of[i].at->withdraw(of.of[i].wants, &of.of[i].own);
+        call_frame.alternatives[i].at->withdraw(call_frame.alternatives[i].wants,
+                                                &call_frame.alternatives[i].own);
   }
 };
 
@@ -103,41 +104,42 @@ struct notes {
   }
 };
 
-alternative* in_order_of_places(frame& here) noexcept {
+alternative* in_order_of_places(frame& call_frame) noexcept {
   alternative* first = nullptr;
-  for (alternative* one = here.of; one != here.of + here.count; ++one) {
+  for (alternative* each = call_frame.alternatives;
+       each != call_frame.alternatives + call_frame.count; ++each) {
     base::handed_over<alternative*>* at = nullptr;
     alternative* before = first;
-    while (before != nullptr && before->at < one->at) {
+    while (before != nullptr && before->at < each->at) {
       at = &before->next_locked;
       before = *at;
     }
-    one->next_locked = before;
+    each->next_locked = before;
     if (at == nullptr)
-      first = one;
+      first = each;
     else
-      *at = one;
+      *at = each;
   }
   return first;
 }
 
 template <class F> void for_each_place(const alternative* first, F f) noexcept {
-  for (const alternative* one = first; one != nullptr;) {
-    const alternative* const next = one->next_locked;
-    if (next == nullptr || next->at != one->at)
-      f(*one->at);
-    one = next;
+  for (const alternative* each = first; each != nullptr;) {
+    const alternative* const next = each->next_locked;
+    if (next == nullptr || next->at != each->at)
+      f(*each->at);
+    each = next;
   }
 }
 
-bool publish_all(alternative* first, strand* of) noexcept {
+bool publish_all(alternative* first, strand* offering) noexcept {
   bool possible = false;
   for_each_place(first, [](meeting_place& at) { at.lock().lock(); });
-  for (alternative* one = first; one != nullptr; one = one->next_locked)
-    possible = possible || one->at->ready(one->wants);
-  for (alternative* one = first; one != nullptr && !possible; one = one->next_locked) {
-    one->own.strand = of;
-    one->at->publish(one->wants, &one->own);
+  for (alternative* each = first; each != nullptr; each = each->next_locked)
+    possible = possible || each->at->ready(each->wants);
+  for (alternative* each = first; each != nullptr && !possible; each = each->next_locked) {
+    each->own.strand = offering;
+    each->at->publish(each->wants, &each->own);
   }
   for_each_place(first, [](meeting_place& at) { at.lock().unlock(); });
   return !possible;
@@ -172,91 +174,91 @@ public:
   vproc_of_strands(mortal<meeting_place>* at, notes& to, base::count& stops) noexcept
       : places_{at}, notes_{to}, stops_{stops} {}
 
-  void run(strand& one) noexcept {
-    while (!one.ended()) {
-      enter_call(one);
-      if (one.now().closes) {
-        close(*one.here().of[0].at);
-        leave_call(one, none_possible);
+  void run(strand& running) noexcept {
+    while (!running.ended()) {
+      enter_call(running);
+      if (running.now().closes) {
+        close(*running.current_frame().alternatives[0].at);
+        leave_call(running, none_possible);
         continue;
       }
-      const unsigned met = meet_or_wait(one);
+      const unsigned met = meet_or_wait(running);
       if (met == none_possible)
         return;
-      leave_call(one, met);
+      leave_call(running, met);
     }
   }
   void run_ready() noexcept {
     while (count_ != 0)
       go_on(*ready_[--count_]);
   }
-  void wake_if_cancelled(strand& one) noexcept {
-    auto* const held = static_cast<frame*>(one.word.hold());
+  void wake_if_cancelled(strand& running) noexcept {
+    auto* const held = static_cast<frame*>(running.word.hold());
     if (held == nullptr)
       return;
     do {
-      if (one.does->is_cancelled && held->any.claim(sync::choice::cancelled))
-        ready_[count_++] = &one;
-    } while (!one.word.let_go(held));
+      if (running.does->is_cancelled && held->any.claim(sync::choice::cancelled))
+        ready_[count_++] = &running;
+    } while (!running.word.let_go(held));
   }
 
 private:
-  void enter_call(strand& one) noexcept {
-    frame& here = one.frames[one.calls].begin();
-    const call& now = one.now();
-    here.count = now.count;
+  void enter_call(strand& running) noexcept {
+    frame& call_frame = running.frames[running.calls].begin();
+    const call& now = running.now();
+    call_frame.count = now.count;
     for (unsigned i = 0; i < now.count; ++i) {
-      alternative& each = here.of[i];
+      alternative& each = call_frame.alternatives[i];
       each.at = &*places_[now.wishes[i].place];
       each.wants = now.wishes[i].wants;
       if (each.wants == side::sending)
-        each.value = one.first_value + static_cast<int>(one.calls * most_alternatives + i);
+        each.value = running.first_value + static_cast<int>(running.calls * most_alternatives + i);
       each.own.value = &each.value;
-      each.own.shared = &here.any;
+      each.own.shared = &call_frame.any;
       each.own.number = i;
     }
   }
 
-  void leave_call(strand& one, unsigned did) noexcept {
+  void leave_call(strand& running, unsigned did) noexcept {
     if (did != none_possible) {
-      alternative& each = one.here().of[did];
-      one.met_end = one.met_end || each.own.closed;
+      alternative& each = running.current_frame().alternatives[did];
+      running.met_end = running.met_end || each.own.closed;
       if (!each.own.closed)
         ++(each.wants == side::sending ? notes_.sent : notes_.received)[each.value];
       if (!each.own.closed && each.wants == side::receiving)
-        one.check_order(one.now().wishes[did].place, each.value);
+        running.check_order(running.now().wishes[did].place, each.value);
     }
-    one.frames[one.calls].end();
-    one.calls += 1;
-    if (one.ended() && one.does->ends_places)
+    running.frames[running.calls].end();
+    running.calls += 1;
+    if (running.ended() && running.does->ends_places)
       for (unsigned i = 0; i < places; ++i)
         places_[i].end();
   }
 
   // Returns none_possible if the strand waits, or has gone on already.
-  unsigned meet_or_wait(strand& one) noexcept {
-    frame& here = one.here();
-    alternative* const first = in_order_of_places(here);
+  unsigned meet_or_wait(strand& running) noexcept {
+    frame& call_frame = running.current_frame();
+    alternative* const first = in_order_of_places(call_frame);
     for (;;) {
-      const unsigned met = meet_any(here);
+      const unsigned met = meet_any(call_frame);
       if (met != none_possible)
         return met;
-      one.word.begin(&here);
-      if (publish_all(first, &one))
+      running.word.begin(&call_frame);
+      if (publish_all(first, &running))
         break;
-      one.word.retract();
+      running.word.retract();
     }
-    one.word.publish(&here);
+    running.word.publish(&call_frame);
     if (stops_.any())
-      wake_if_cancelled(one);
+      wake_if_cancelled(running);
     return none_possible;
   }
 
-  unsigned meet_any(frame& here) noexcept {
-    const unsigned first = here.count > 1 ? rl::rand(here.count) : 0;
-    for (unsigned i = 0; i < here.count; ++i) {
-      const unsigned number = (first + i) % here.count;
-      if (meet_one(here.of[number]))
+  unsigned meet_any(frame& call_frame) noexcept {
+    const unsigned first = call_frame.count > 1 ? rl::rand(call_frame.count) : 0;
+    for (unsigned i = 0; i < call_frame.count; ++i) {
+      const unsigned number = (first + i) % call_frame.count;
+      if (meet_one(call_frame.alternatives[number]))
         return number;
     }
     return none_possible;
@@ -295,24 +297,24 @@ private:
     return true;
   }
 
-  void make_ready(strand* one) noexcept {
+  void make_ready(strand* woken) noexcept {
     if (rl::rand(2) == 0)
-      go_on(*one);
+      go_on(*woken);
     else
-      ready_[count_++] = one;
+      ready_[count_++] = woken;
   }
 
-  void go_on(strand& one) noexcept {
-    const frame& here = one.here();
-    one.word.end(&here);
-    const unsigned taken = here.any.taken();
-    one.stopped = taken == sync::choice::cancelled;
-    check(one.stopped || taken < here.count, "a strand goes on without a choice");
-    one.withdraw_all(taken);
-    if (one.stopped)
-      return one.frames[one.calls].end();
-    leave_call(one, taken);
-    run(one);
+  void go_on(strand& running) noexcept {
+    const frame& call_frame = running.current_frame();
+    running.word.end(&call_frame);
+    const unsigned taken = call_frame.any.taken();
+    running.stopped = taken == sync::choice::cancelled;
+    check(running.stopped || taken < call_frame.count, "a strand goes on without a choice");
+    running.withdraw_all(taken);
+    if (running.stopped)
+      return running.frames[running.calls].end();
+    leave_call(running, taken);
+    run(running);
   }
 
   mortal<meeting_place>* const places_;
@@ -341,15 +343,15 @@ struct meeting : scenario<meeting<Courses, Waiting, Slots>, int{std::size(Course
     }
   }
   void thread(unsigned self) {
-    vproc_of_strands here{at, handed_over, stops};
+    vproc_of_strands vproc{at, handed_over, stops};
     if (Courses[self].cancels) {
       stops.add();
       base::full_fence();
       for (strand& each : strands)
-        here.wake_if_cancelled(each);
+        vproc.wake_if_cancelled(each);
     }
-    here.run(strands[self]);
-    here.run_ready();
+    vproc.run(strands[self]);
+    vproc.run_ready();
   }
   void receive_all_kept(meeting_place& from) noexcept {
     using outcome = meeting_place::outcome;
@@ -360,13 +362,13 @@ struct meeting : scenario<meeting<Courses, Waiting, Slots>, int{std::size(Course
   }
   void after() {
     unsigned waiting = 0;
-    for (strand& one : strands) {
-      waiting -= one.stopped && one.does->is_missed ? 1 : 0;
-      if (one.ended())
+    for (strand& each : strands) {
+      waiting -= each.stopped && each.does->is_missed ? 1 : 0;
+      if (each.ended())
         continue;
       ++waiting;
-      one.withdraw_all();
-      one.frames[one.calls].end();
+      each.withdraw_all();
+      each.frames[each.calls].end();
     }
     check(waiting == Waiting, "a strand waits for ever that somebody could have met");
     if (std::ranges::any_of(Courses, &course::ends_places))

@@ -45,20 +45,20 @@ struct node {
     end_member();
   }
   // False: the strand that waits was cancelled itself.
-  bool cancel(fiber& here) noexcept {
+  bool cancel(fiber& caller) noexcept {
     mark.mark();
-    if (members.join(&here))
-      here.woken.wait();
-    if (here.waits.taken() != sync::choice::cancelled)
+    if (members.join(&caller))
+      caller.woken.wait();
+    if (caller.waits.taken() != sync::choice::cancelled)
       return true;
-    members.leave(&here);
+    members.leave(&caller);
     return false;
   }
 };
 
-void end(mortal<node>& one) noexcept {
-  check(!one->members.any(), "a cancelable ends that has members");
-  one.end();
+void end(mortal<node>& ended) noexcept {
+  check(!ended->members.any(), "a cancelable ends that has members");
+  ended.end();
 }
 
 // One thread or two cancel the node, and wait for its one member or two. A member may make another
@@ -67,17 +67,17 @@ enum class made_by { before, another };
 
 template <int Members, int Cancelling, made_by By>
 struct members_end : scenario<members_end<Members, Cancelling, By>, Members + Cancelling> {
-  mortal<node> of;
+  mortal<node> cancelled;
   fiber waiting[Cancelling];
   base::handed_over<int> body[Members];
   sync::thread_waker begins[Members];
 
   void begin(int member) noexcept {
-    of->members.begin_one();
+    cancelled->members.begin_one();
     begins[member].wake();
   }
   void before() {
-    of.begin(nullptr);
+    cancelled.begin(nullptr);
     for (int i = 0; i < (By == made_by::before ? Members : 1); ++i)
       begin(i);
   }
@@ -86,39 +86,39 @@ struct members_end : scenario<members_end<Members, Cancelling, By>, Members + Ca
       begins[self].wait();
       if (By == made_by::another && self + 1 < Members)
         begin(int(self) + 1);
-      return of->run_member(body[self]);
+      return cancelled->run_member(body[self]);
     }
-    of->cancel(waiting[self - Members]);
+    cancelled->cancel(waiting[self - Members]);
     for (const base::handed_over<int>& each : body) // a race if a member is not over
       check(each <= 1, "a member ran twice");
     if (Cancelling == 1)
-      end(of);
+      end(cancelled);
   }
   void after() {
     if (Cancelling != 1)
-      end(of);
+      end(cancelled);
   }
 };
 
 // A fiber becomes a member while the node is cancelled: it sees that, or the canceller waits for
 // it.
 struct becomes_one : scenario<becomes_one, 2> {
-  mortal<node> of;
+  mortal<node> cancelled;
   fiber waiting;
   base::handed_over<int> body;
 
-  void before() { of.begin(nullptr); }
+  void before() { cancelled.begin(nullptr); }
   void thread(unsigned self) {
     if (self == 0) {
-      of->members.begin_one();
-      return of->run_member(body);
+      cancelled->members.begin_one();
+      return cancelled->run_member(body);
     }
-    of->cancel(waiting);
+    cancelled->cancel(waiting);
     body = 2;
   }
   void after() {
     check(body == 2, "a member runs after the end of cancel");
-    end(of);
+    end(cancelled);
   }
 };
 
@@ -154,27 +154,27 @@ template <bool Upper> struct below : scenario<below<Upper>, Upper ? 3 : 2> {
 // A strand that waits is cancelled meanwhile. It goes on once, and waits anew before the node ends,
 // as the destructor of a cancelable does.
 struct is_cancelled : scenario<is_cancelled, 3> {
-  mortal<node> of;
+  mortal<node> cancelled;
   fiber waiting;
   fiber again;
   base::handed_over<int> body;
 
   void before() {
-    of.begin(nullptr);
-    of->members.begin_one();
+    cancelled.begin(nullptr);
+    cancelled->members.begin_one();
   }
   void thread(unsigned self) {
     if (self == 0)
-      return of->run_member(body);
+      return cancelled->run_member(body);
     if (self == 1) {
       if (waiting.waits.claim(sync::choice::cancelled))
         waiting.woken.wake();
       return;
     }
-    if (!of->cancel(waiting))
-      of->cancel(again);
+    if (!cancelled->cancel(waiting))
+      cancelled->cancel(again);
     check(body <= 1, "a member ran twice");
-    end(of);
+    end(cancelled);
   }
 };
 

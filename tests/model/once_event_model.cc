@@ -29,10 +29,10 @@ template <int Waiters> struct waits : scenario<waits<Waiters>, Waiters + 1> {
   void thread(unsigned self) {
     if (self == Waiters) {
       value = 7;
-      for (waiter* one = event.happen(); one != nullptr;) {
-        waiter* const next = one->next_waiting;
-        one->woken.store(1, base::release); // make_ready
-        one = next;
+      for (waiter* waiting = event.happen(); waiting != nullptr;) {
+        waiter* const next = waiting->next_waiting;
+        waiting->woken.store(1, base::release); // make_ready
+        waiting = next;
       }
       return;
     }
@@ -57,8 +57,8 @@ struct ends : scenario<ends, 2> {
   void before() { event.begin(); }
   void thread(unsigned self) {
     if (self == 1) {
-      if (waiter* const one = event->happen())
-        one->woken.store(1, base::release);
+      if (waiter* const waiting = event->happen())
+        waiting->woken.store(1, base::release);
       return;
     }
     if (!event->happened() && event->join(&mine))

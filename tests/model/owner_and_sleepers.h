@@ -51,15 +51,15 @@ template <class Deque, int Thieves, int Forks, who Who = who::pool> struct pool_
   }
 
   fork_record& push(int level, int number) noexcept {
-    fork_record& of = place.at(level);
+    fork_record& record = place.at(level);
     work[number].prepare();
-    of.of = &work[number];
-    if (!deque.push(&of)) {
-      const attention why = deque.push_anyway(&of);
-      if (why == attention::requested && deque.publish(&of, &group))
+    record.continuation = &work[number];
+    if (!deque.push(&record)) {
+      const attention why = deque.push_anyway(&record);
+      if (why == attention::requested && deque.publish(&record, &group))
         announce_work();
     }
-    return of;
+    return record;
   }
 
   void sleep(unsigned self) noexcept {
@@ -154,8 +154,9 @@ struct forks_again : scenario<forks_again<Deque>, 2>, pool_state<Deque, 1, 2> {
       this->search(self);
       return;
     }
-    fork_record& of = this->push(0, 0);
-    if (!Deque::pop(&of, [this]() -> Deque& { return this->deque; }) && !this->deque.take_back(&of))
+    fork_record& record = this->push(0, 0);
+    if (!Deque::pop(&record, [this]() -> Deque& { return this->deque; }) &&
+        !this->deque.take_back(&record))
       return;
     this->work[0].resume();
     closed = true;

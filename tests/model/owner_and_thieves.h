@@ -43,27 +43,27 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
   }
 
   // The slow path of a fork. The model has no sleeper that it would have to wake.
-  void fork_slow(fork_record* of) noexcept {
-    if (deque.push_anyway(of) == attention::requested)
-      deque.publish(of, forks_for);
+  void fork_slow(fork_record* record) noexcept {
+    if (deque.push_anyway(record) == attention::requested)
+      deque.publish(record, forks_for);
   }
 
   // The first half of a fork.
   fork_record& open(int level) noexcept {
     strand& rest = work[forked];
     groups[forked++] = forks_for;
-    fork_record& of = place.at(level);
+    fork_record& record = place.at(level);
     rest.prepare();
-    of.of = &rest;
-    if (!deque.push(&of))
-      fork_slow(&of);
-    return of;
+    record.continuation = &rest;
+    if (!deque.push(&record))
+      fork_slow(&record);
+    return record;
   }
 
   // The second half. False: the continuation was stolen, and this worker has left the stack.
-  bool close(fork_record& of) noexcept {
-    strand& rest = *of.frame();
-    if (pop(of) || deque.take_back(&of)) {
+  bool close(fork_record& record) noexcept {
+    strand& rest = *record.frame();
+    if (pop(record) || deque.take_back(&record)) {
       rest.resume();
       check(rest.times_taken() == 0, "a strand that was stolen was taken back");
       return true;
@@ -82,7 +82,7 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
 
   // Makes one fork. False: the continuation was stolen, and this worker has left the stack.
   bool fork(int level) noexcept {
-    fork_record& of = open(level);
+    fork_record& record = open(level);
     if (level == 0)
       for (int i = 0; i < Shape.inner; ++i)
         if (!fork(1)) {
@@ -91,19 +91,19 @@ template <class Deque, shape Shape, bool Fenced = false> struct deque_state {
           go_on_after_join(work[forked - 1]);
           break;
         }
-    const bool ours = close(of);
+    const bool ours = close(record);
     check(!ours || level != 0 || !rejoined, "a strand that was stolen was taken back");
     return ours;
   }
 
-  bool pop(fork_record& of) noexcept {
-    return Deque::pop(&of, [this]() -> Deque& { return deque; });
+  bool pop(fork_record& record) noexcept {
+    return Deque::pop(&record, [this]() -> Deque& { return deque; });
   }
 
   // As many forks as there are places, each in the child of the one before.
   bool nest(int level) noexcept {
-    fork_record& of = open(level);
-    return (level + 1 == fake_stack::depth || nest(level + 1)) && close(of);
+    fork_record& record = open(level);
+    return (level + 1 == fake_stack::depth || nest(level + 1)) && close(record);
   }
 
   void own() noexcept {
@@ -214,13 +214,13 @@ struct foreign : scenario<foreign<Deque>, 3>, deque_state<Deque, shape{3, 0}> {
   void visit() noexcept {
     strand& outermost = this->work[this->forked];
     this->groups[this->forked++] = &this->group;
-    fork_record of;
+    fork_record record;
     outermost.prepare();
-    of.of = &outermost;
-    this->deque.publish_root(&of, &this->group);
+    record.continuation = &outermost;
+    this->deque.publish_root(&record, &this->group);
     if (!this->fork(1)) // the child's own fork, on a stack of ours
       return;
-    if (this->deque.take_back_root(&of))
+    if (this->deque.take_back_root(&record))
       outermost.resume();
   }
 };

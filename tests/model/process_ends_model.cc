@@ -36,7 +36,7 @@ public:
     std::memcpy(its.bytes, own.bytes, own.size);
   }
   void post_store(unsigned peer, word& at, std::uint32_t value) override {
-    begin({&of(peer, at), value});
+    begin({&its_word(peer, at), value});
   }
   void progress() noexcept override { flush(); }
   void flush() noexcept override {
@@ -55,14 +55,16 @@ private:
     std::uint32_t value;
   };
 
-  void begin(posted one) noexcept {
+  void begin(posted action) noexcept {
     check(count_ < 8, "more is begun than expected");
-    begun_[count_++] = one;
+    begun_[count_++] = action;
     if (rl::rand(2) == 0)
       flush();
   }
-  static void do_now(const posted& one) noexcept { one.at->store(one.value, base::release); }
-  word& of(unsigned peer, word& at) const noexcept {
+  static void do_now(const posted& action) noexcept {
+    action.at->store(action.value, base::release);
+  }
+  word& its_word(unsigned peer, word& at) const noexcept {
     const auto distance =
         reinterpret_cast<std::uintptr_t>(&at) - reinterpret_cast<std::uintptr_t>(&blocks_[self_]);
     return *reinterpret_cast<word*>(reinterpret_cast<std::uintptr_t>(&blocks_[peer]) + distance);

@@ -20,7 +20,7 @@ namespace {
 using process::cell;
 
 using result = base::handed_over<int>;
-result& result_of(cell* one) noexcept { return *static_cast<result*>(one->payload()); }
+result& result_of(cell* task_cell) noexcept { return *static_cast<result*>(task_cell->payload()); }
 
 // Process 0 owns the cell. A task's child ends on process Child, its joiner is on process Joiner.
 template <int Processes, int Child, int Joiner, int Rounds = 3>
@@ -43,13 +43,13 @@ struct cells : scenario<cells<Processes, Child, Joiner, Rounds>, Processes> {
     for (int round = 0; round < Rounds; ++round) {
       if (self == 0)
         known[round].store(allocate(round), base::release);
-      cell* one = nullptr;
-      while ((one = known[round].load(base::acquire)) == nullptr)
+      cell* task_cell = nullptr;
+      while ((task_cell = known[round].load(base::acquire)) == nullptr)
         base::spin_pause();
       if (self == Child)
-        finish(one, round);
+        finish(task_cell, round);
       if (self == Joiner)
-        join(one, round);
+        join(task_cell, round);
     }
   }
 
@@ -59,28 +59,28 @@ struct cells : scenario<cells<Processes, Child, Joiner, Rounds>, Processes> {
         base::spin_pause();
     return heap->allocate(size_class);
   }
-  static void finish(cell* one, int round) {
-    result_of(one) = round + 1;
-    one->state.store(process::cell_value, base::release);
+  static void finish(cell* task_cell, int round) {
+    result_of(task_cell) = round + 1;
+    task_cell->state.store(process::cell_value, base::release);
   }
-  void join(cell* one, int round) {
-    while (state_of(one) == process::cell_pending)
+  void join(cell* task_cell, int round) {
+    while (state_of(task_cell) == process::cell_pending)
       base::spin_pause();
-    check(state_of(one) == process::cell_value, "a cell is used by two tasks");
-    check(result_of(one) == round + 1, "a joiner does not see its task's result");
+    check(state_of(task_cell) == process::cell_value, "a cell is used by two tasks");
+    check(result_of(task_cell) == round + 1, "a joiner does not see its task's result");
     ++joined;
     if (Joiner == 0)
-      heap->free(one);
+      heap->free(task_cell);
     else
-      one->state.store(process::cell_freed, base::release);
+      task_cell->state.store(process::cell_freed, base::release);
   }
-  static process::cell_state state_of(cell* one) {
-    return static_cast<process::cell_state>(one->state.load(base::acquire));
+  static process::cell_state state_of(cell* task_cell) {
+    return static_cast<process::cell_state>(task_cell->state.load(base::acquire));
   }
 
-  static void end_cell(cell* one) {
-    std::destroy_at(&result_of(one));
-    std::destroy_at(one);
+  static void end_cell(cell* task_cell) {
+    std::destroy_at(&result_of(task_cell));
+    std::destroy_at(task_cell);
   }
   void after() {
     check(joined == Rounds, "a task was not joined");

@@ -2,22 +2,18 @@
 // Models of the queue between processes: each entry is taken once, as it was pushed, and what a
 // thief copies is not written before the thief has said that it is done.
 //
-// A level stands for the frames of one open spawn: the owner writes it, and pushes the entry that
-// names it. After a pop that finds nothing the owner waits, and then writes all levels anew.
-//
 // A thief reads head and tail at once. The checker's atomics have one size, so that read is
 // modelled twice. `apart` has two atomics; the head is read first, with a fence between: these
 // reads may return whatever one read returns, and other pairs besides. `whole` is one atomic with
 // both in it, and a read that only acquires; there a store of the tail reads the newest value,
 // which hides weak stores. So a bug must show in one of the two.
-#include "harness.h"
+#include "spawning_owner.h"
 
 #include "nopal/process/transport/queue.h"
 
 namespace nopal::model {
 namespace {
 
-using process::segment;
 template <std::uint32_t Capacity> using apart = process::queue_memory<Capacity>;
 
 // Head and tail in one word. Only the owner stores the tail, so what it adds is never wrong.
@@ -72,19 +68,19 @@ void begin_at(whole<Capacity>& memory, std::uint32_t first) noexcept {
   memory.tail.now = first;
 }
 
-template <std::uint32_t Capacity> std::uint64_t both_ends(apart<Capacity>& of) noexcept {
-  const std::uint32_t head = of.head.load(base::acquire);
+template <std::uint32_t Capacity> std::uint64_t both_ends(apart<Capacity>& memory) noexcept {
+  const std::uint32_t head = memory.head.load(base::acquire);
   base::full_fence();
-  return head | std::uint64_t{of.tail.load(base::acquire)} << 32;
+  return head | std::uint64_t{memory.tail.load(base::acquire)} << 32;
 }
-template <std::uint32_t Capacity> std::uint64_t both_ends(whole<Capacity>& of) noexcept {
-  return of.both.load(base::acquire);
+template <std::uint32_t Capacity> std::uint64_t both_ends(whole<Capacity>& memory) noexcept {
+  return memory.both.load(base::acquire);
 }
 // A thief must not read in this order.
-template <std::uint32_t Capacity> std::uint64_t tail_first(apart<Capacity>& of) noexcept {
-  const std::uint64_t tail = of.tail.load(base::acquire);
+template <std::uint32_t Capacity> std::uint64_t tail_first(apart<Capacity>& memory) noexcept {
+  const std::uint64_t tail = memory.tail.load(base::acquire);
   base::full_fence();
-  return of.head.load(base::acquire) | tail << 32;
+  return memory.head.load(base::acquire) | tail << 32;
 }
 
 template <class Memory> struct place {
@@ -95,14 +91,10 @@ template <class Memory> struct place {
 enum class entry_is_read : bool { before_the_swap, after_it };
 enum class thieves : unsigned char { live, die, read_the_tail_first, acknowledge_too_early };
 
-inline constexpr int most_pushes = 8;
-inline constexpr int levels = 4;
-
-// The owner follows a script: + is push; - is pop and n is pop_newest, if something can be popped.
-// At the end it pops all that is left.
 template <class Memory, int Thieves, entry_is_read When = entry_is_read::after_it,
           thieves Thieves_ = thieves::live>
-struct queue_scenario : scenario<queue_scenario<Memory, Thieves, When, Thieves_>, Thieves + 1> {
+struct queue_scenario : scenario<queue_scenario<Memory, Thieves, When, Thieves_>, Thieves + 1>,
+                        spawning_owner {
   static constexpr bool must_fail =
       Thieves_ == thieves::read_the_tail_first || Thieves_ == thieves::acknowledge_too_early;
   static inline const char* script = "";
@@ -110,19 +102,16 @@ struct queue_scenario : scenario<queue_scenario<Memory, Thieves, When, Thieves_>
   static inline int tries = 2;
 
   Memory memory;
-  base::handed_over<std::uint32_t> frames[levels];
-  int taken[most_pushes + 1] = {}; // an execution's threads take turns, so this is no race
-  std::uint32_t pushed = 0;
   struct {
     std::uint32_t number;
-    segment of;
+    segment copied;
   } unfinished[Thieves] = {}; // what was taken and never acknowledged
   int dead = 0;
 
   struct peer {
     queue_scenario& in;
     std::uint32_t number = 0;
-    segment of = {};
+    segment copied = {};
 
     std::uint64_t read_ends() noexcept {
       if constexpr (Thieves_ == thieves::read_the_tail_first)
@@ -142,22 +131,14 @@ struct queue_scenario : scenario<queue_scenario<Memory, Thieves, When, Thieves_>
         in.memory.acknowledged.fetch_add(1, base::release);
       return true;
     }
-    void copy(segment one) noexcept {
-      in.take_once(of = one);
-      check(in.frames[one.lower] == one.upper, "a thief does not see the frames as they were");
-    }
+    void copy(segment entry) noexcept { in.copy(copied = entry); }
     void acknowledge() noexcept {
       if constexpr (Thieves_ == thieves::die)
-        in.unfinished[in.dead++] = {number, of};
+        in.unfinished[in.dead++] = {number, copied};
       else if constexpr (Thieves_ != thieves::acknowledge_too_early)
         in.memory.acknowledged.fetch_add(1, base::release);
     }
   };
-
-  void take_once(segment one) noexcept {
-    check(one.upper >= 1 && one.upper <= most_pushes, "what was taken was never pushed");
-    check(++taken[one.upper] == 1, "an entry was taken twice");
-  }
 
   void before() { begin_at(memory, first); }
   void thread(unsigned self) {
@@ -169,58 +150,11 @@ struct queue_scenario : scenario<queue_scenario<Memory, Thieves, When, Thieves_>
         return;
   }
 
-  struct open_spawns {
-    std::uint32_t numbers[levels];
-    std::uint32_t depth = 0;
-  };
   using owner = process::queue_owner<place<Memory>>;
 
   void own() {
     owner mine{{&memory}, first};
-    open_spawns open;
-    const char* at = script;
-    while (*at != '\0' || open.depth > 0) {
-      const char what = *at == '\0' ? '-' : *at++;
-      if (what == '+') {
-        push(mine, open);
-      } else if (open.depth > 0 && !(what == '-' ? pop(mine, open) : pop_newest(mine, open))) {
-        open.depth = 0;
-        if (!settle(mine))
-          return;
-        for (auto& each : frames)
-          each = 0u;
-      }
-    }
-  }
-
-  bool pop(owner& mine, open_spawns& open) {
-    --open.depth;
-    if (!mine.pop())
-      return false;
-    take_back({open.depth, open.numbers[open.depth]});
-    return true;
-  }
-  bool pop_newest(owner& mine, open_spawns& open) {
-    --open.depth;
-    const std::optional<segment> newest = mine.pop_newest();
-    if (!newest)
-      return false;
-    check(newest->lower == open.depth, "the newest entry is another one");
-    take_back(*newest);
-    return true;
-  }
-  void push(owner& mine, open_spawns& open) {
-    const segment one{open.depth, ++pushed};
-    frames[one.lower] = one.upper;
-    if (mine.push(one))
-      open.numbers[open.depth++] = one.upper;
-    else
-      take_once(one); // no room: it stays with its caller
-  }
-  void take_back(segment one) noexcept {
-    take_once(one);
-    check(frames[one.lower] == one.upper, "the owner's frames have changed");
-    frames[one.lower] = 0u;
+    follow(script, mine, [&] { return settle(mine); });
   }
   bool settle(const owner& mine) noexcept {
     for (int i = 0; Thieves_ != thieves::die || i < 3; ++i) {
@@ -232,13 +166,11 @@ struct queue_scenario : scenario<queue_scenario<Memory, Thieves, When, Thieves_>
   }
 
   void after() {
-    std::uint32_t times = 0;
-    for (const int each : taken)
-      times += static_cast<std::uint32_t>(each);
-    check(times == pushed, "an entry was lost");
+    check_all_taken();
     for (int i = 0; i < dead; ++i) {
-      const auto& [number, of] = unfinished[i];
-      check(memory.entry(number).load(base::relaxed) == of.packed() && frames[of.lower] == of.upper,
+      const auto& [number, copied] = unfinished[i];
+      check(memory.entry(number).load(base::relaxed) == copied.packed() &&
+                frames[copied.lower] == copied.upper,
             "what a dead thief was copying was written");
     }
   }
@@ -247,19 +179,6 @@ struct queue_scenario : scenario<queue_scenario<Memory, Thieves, When, Thieves_>
 constexpr auto swap_first = entry_is_read::after_it;
 constexpr auto entry_first = entry_is_read::before_the_swap;
 
-// Numbers that wrap at 2^32 are among the first few.
-constexpr std::uint32_t near_the_end = 0xffff'fffe;
-
-template <class Scenario>
-void try_script(runner& models, const char* script, std::uint32_t first, int tries, double share) {
-  Scenario::script = script;
-  Scenario::first = first;
-  Scenario::tries = tries;
-  char name[64];
-  std::snprintf(name, sizeof name, "%s, %u thieves from %x", script,
-                static_cast<unsigned>(Scenario::params::thread_count) - 1, first);
-  models.random<Scenario>(name, share);
-}
 template <class Scenario> void try_all(runner& models, const char* script, unsigned switches) {
   Scenario::script = script;
   Scenario::tries = 1;

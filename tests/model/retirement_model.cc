@@ -15,7 +15,7 @@ constexpr std::uint32_t kBudget = 4; // pages
 template <int Rounds, int Threads>
 struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
   stack::page_account account;
-  stack::retirement of;
+  stack::retirement retired;
   base::atomic<bool> over{false};
   base::handed_over<int> pages{0}; // what lies below the frame: the strand's, or the reclaimer's
   base::handed_over<int> locals{0};
@@ -27,7 +27,7 @@ struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
       run(0);
     while (!over.load(base::relaxed)) {
       stack::charge before;
-      if (of.claim(before, true))
+      if (retired.claim(before, true))
         discard_dead(before);
       else
         base::spin_pause();
@@ -40,11 +40,11 @@ struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
       ++round;
       pages = round;
       locals = round;
-      stack::charge with{3, false};
-      if (!account.charge(with.pages, kBudget))
-        with = {0, true};
-      check(with.pages == 3, "an account that nobody else uses is exceeded");
-      of.retire(static_cast<std::uintptr_t>(round), with);
+      stack::charge dead{3, false};
+      if (!account.charge(dead.pages, kBudget))
+        dead = {0, true};
+      check(dead.pages == 3, "an account that nobody else uses is exceeded");
+      retired.retire(static_cast<std::uintptr_t>(round), dead);
       if (!go_on())
         return;
     }
@@ -52,21 +52,21 @@ struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
   }
 
   bool go_on() noexcept {
-    stack::charge with;
-    if (!of.reuse({this, &home}, with))
+    stack::charge dead;
+    if (!retired.reuse({this, &home}, dead))
       return false;
-    account.discharge(with.pages);
+    account.discharge(dead.pages);
     ++went_on;
     return true;
   }
 
   void discard_dead(stack::charge before) noexcept {
-    const std::uintptr_t frames = of.frames();
+    const std::uintptr_t frames = retired.frames();
     pages = 0;
     const stack::charge left{before.counted ? 0u : 1u, true};
     account.discharge(before.pages - left.pages);
     stack::handoff to_do;
-    if (!of.give_back(before, left, to_do))
+    if (!retired.give_back(before, left, to_do))
       return;
     check(to_do.frame == this && to_do.group == &home, "the handoff is another");
     check(locals == static_cast<int>(frames), "the frame is not as its owner left it");
@@ -84,7 +84,7 @@ struct one_strand : scenario<one_strand<Rounds, Threads>, Threads> {
 // the reclaimer, which puts it back.
 template <int Rounds> struct one_pooled : scenario<one_pooled<Rounds>, 3> {
   stack::page_account account;
-  stack::retirement of;
+  stack::retirement retired;
   base::atomic<bool> in_pool{false};
   base::atomic<int> over{0};
   base::handed_over<int> pages{0};
@@ -96,7 +96,7 @@ template <int Rounds> struct one_pooled : scenario<one_pooled<Rounds>, 3> {
     if (self == 2) {
       while (over.load(base::relaxed) < 2) {
         stack::charge before;
-        if (of.claim(before, true))
+        if (retired.claim(before, true))
           discard_dead(before);
         else
           base::spin_pause();
@@ -112,13 +112,13 @@ template <int Rounds> struct one_pooled : scenario<one_pooled<Rounds>, 3> {
     bool there = true;
     if (!in_pool.compare_exchange_strong(there, false, base::acquire, base::relaxed))
       return;
-    stack::charge with;
-    if (!of.reuse({}, with))
+    stack::charge dead;
+    if (!retired.reuse({}, dead))
       return;
-    account.discharge(with.pages);
+    account.discharge(dead.pages);
     pages = 1;
     check(account.charge(3, kBudget), "an account that nobody else uses is exceeded");
-    of.retire(7, {3, false});
+    retired.retire(7, {3, false});
     put();
   }
 
@@ -127,7 +127,7 @@ template <int Rounds> struct one_pooled : scenario<one_pooled<Rounds>, 3> {
     const stack::charge left{before.counted ? 0u : 1u, true};
     account.discharge(before.pages - left.pages);
     stack::handoff to_do;
-    if (!of.give_back(before, left, to_do))
+    if (!retired.give_back(before, left, to_do))
       return;
     check(to_do.frame == nullptr, "a pooled stack has a handoff");
     put();

@@ -22,11 +22,11 @@ template <std::uint32_t Capacity> struct ring_state {
   fork_record records[strands];
   strand work[strands];
 
-  void push(int i, void* of = group) noexcept {
+  void push(int i, void* for_group = group) noexcept {
     work[i].prepare();
-    records[i].of = &work[i];
+    records[i].continuation = &work[i];
     records[i].complete(0);
-    ring.push({&records[i], &work[i], of}, 0);
+    ring.push({&records[i], &work[i], for_group}, 0);
   }
   bool take_back(int i) noexcept {
     std::uintptr_t split = 0;

@@ -32,18 +32,18 @@ struct vproc_state {
     }
     signals.run_with(&workers[0]);
   }
-  void fork(fake_worker& with) noexcept {
-    if (with.limit.allows_here())
+  void fork(fake_worker& worker) noexcept {
+    if (worker.limit.allows_here())
       return;
-    with.limit.attend();
+    worker.limit.attend();
     if (signals.raised(sync::preempt_requested)) {
       signals.take(sync::preempt_requested);
       seen = true;
     }
   }
   // At the end every store is visible, so one more fork must see the signal.
-  void check_seen(fake_worker& with) noexcept {
-    fork(with);
+  void check_seen(fake_worker& worker) noexcept {
+    fork(worker);
     check(seen, "a signal was lost");
   }
 };

@@ -65,9 +65,9 @@ struct fork_record {
   using frame_type = strand;
 
   // Written when the fork is made; the place is used again and again.
-  alignas(8) base::handed_over<strand*> of{nullptr};
+  alignas(8) base::handed_over<strand*> continuation{nullptr};
 
-  strand* frame() const noexcept { return of; }
+  strand* frame() const noexcept { return continuation; }
   strand* complete(std::uintptr_t above, std::uintptr_t = 0) noexcept {
     frame()->complete(above);
     return frame();

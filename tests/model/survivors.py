@@ -61,8 +61,9 @@ _NEWEST = (
 )
 _JOINED = "the fiber's strands were joined before, which orders more"
 _FENCE_BEFORE = (
-    "the fence of the pop comes before it, and who reads the new head reads the tail with it, or "
-    "after a fence; who takes the entry is decided by the head's history, whatever the order"
+    "the fence of the pop comes before it, and a thread that reads the new head reads the tail "
+    "with it, or after a fence; who takes the entry is decided by the head's history, whatever the "
+    "order"
 )
 
 _PLAIN_READ = (

@@ -80,9 +80,9 @@ template <course Course> struct waits_with_a_fork : scenario<waits_with_a_fork<C
     if (idle.wants_wake())
       parking.wake(idle);
   }
-  void put(small_worker& one) noexcept {
-    slot.store(&one, base::release);
-    one.deque.ask_before_sleep();
+  void put(small_worker& worker) noexcept {
+    slot.store(&worker, base::release);
+    worker.deque.ask_before_sleep();
   }
   void push(small_worker& self) noexcept {
     if (self.deque.push())

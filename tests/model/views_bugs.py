@@ -17,7 +17,7 @@ BUGS = (
     bug(
         "a main path goes on, and its process shows what the last strand saw",
         _VIEWS,
-        "show(own, of.home);",
+        "show(own, its_scope.home);",
         "",
     ),
     bug(

@@ -204,14 +204,14 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
     pool.put(static_cast<std::uint32_t>(unused - 1));
   }
   void retire(stack_id left, std::uintptr_t from) noexcept {
-    memory& of = at(left);
+    memory& stack_left = at(left);
     const std::uintptr_t high = from & ~(page - 1);
     stack::charge charged{0, true};
     if (Dead == later)
       charged = {static_cast<std::uint32_t>((high - low) / page), false};
     else
-      discard(of, low, high);
-    of.retired.retire(high, charged);
+      discard(stack_left, low, high);
+    stack_left.retired.retire(high, charged);
   }
   bool reuse(stack_id wanted, stack::handoff to_do) noexcept {
     stack::charge charged;
@@ -301,12 +301,12 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
                                                         : child_ended(own, ends.caller);
   }
   void publish(process& own, int function, fork_record& fork) noexcept {
-    scope& of = scopes[function];
-    if (of.join.steals() == 0) {
-      of.low = lows[function];
-      of.home = view::home(own.leaf, lows[function], segments());
+    scope& its_scope = scopes[function];
+    if (its_scope.join.steals() == 0) {
+      its_scope.low = lows[function];
+      its_scope.home = view::home(own.leaf, lows[function], segments());
     }
-    own.ring.push({&fork, &of, nullptr}, 0);
+    own.ring.push({&fork, &its_scope, nullptr}, 0);
   }
   int steal(process& own, process& victim) noexcept {
     deque::entry<fork_record> taken{};
@@ -334,16 +334,16 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
     return scopes[function].join.arrive() ? joined(own, function) : none;
   }
   int joined(process& own, int function) noexcept {
-    scope& of = scopes[function];
+    scope& its_scope = scopes[function];
     check(read(own, lows[function] + name_at) == function + 1, "a scope's frame is not seen");
     const stack_id home = view::home(own.leaf, lows[function], segments());
-    if (!reuse(home, {&of, this}))
+    if (!reuse(home, {&its_scope, this}))
       return none;
-    of.join.reset();
+    its_scope.join.reset();
     if (own.stack != home && own.stack != no_stack)
       release(own.stack);
     own.stack = home;
-    show(own, of.home);
+    show(own, its_scope.home);
     own.pointer = lows[function];
     return function;
   }

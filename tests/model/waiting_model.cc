@@ -96,8 +96,8 @@ struct becomes_ready : scenario<becomes_ready<Workers, Amid>, Workers + 1>, idle
   }
   void after() {
     this->check_counts();
-    for (const waiter& one : strands)
-      one.work.check_resumed_once();
+    for (const waiter& each : strands)
+      each.work.check_resumed_once();
   }
 };
 
@@ -147,15 +147,15 @@ struct comes_into_use : scenario<comes_into_use, 2>, idle_workers<1> {
 // worker before it rests.
 struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
   static constexpr unsigned spare = 2;
-  waiter one;
+  waiter strand;
   sync::shared_queue<waiter> ready;
   base::atomic<bool> over{false};
 
   static bool any(const waiter*) noexcept { return true; }
 
   void make_ready() noexcept {
-    one.work.prepare();
-    ready.add(&one);
+    strand.work.prepare();
+    ready.add(&strand);
     if (idle.anybody_asleep() && idle.wants_wake())
       wake_pool_worker();
   }
@@ -203,7 +203,7 @@ struct spare_rests : scenario<spare_rests, 3>, idle_workers<2> {
   }
   void after() {
     check_counts();
-    one.work.check_resumed_once();
+    strand.work.check_resumed_once();
   }
 };
 

@@ -23,7 +23,7 @@ struct has_members {
   nopal::condition_variable changed;
   nopal::channel<int> numbers;
   nopal::cancelable cancels;
-  nopal::fiber one;
+  nopal::fiber single;
   nopal::future1<int> later;
   nopal::ivar<int> once;
   nopal::options wanted;

@@ -64,8 +64,8 @@ TEST(edges, too_few_descriptors_are_no_death) {
       << got.said;
 }
 
-int one() { return 1; }
-int two() { return 2; }
+int return_one() { return 1; }
+int return_two() { return 2; }
 
 // What a program does wrong, and a part of what it says.
 void expect_misuse(const std::string& sentence, const std::function<void()>& program) {
@@ -81,9 +81,9 @@ TEST(misuse, a_run_that_some_processes_do_not_call) {
       for (const bool calls : {false, true}) {
         const ended got = apart([&] {
           process::session session{0, nullptr, {.processes = processes}};
-          session.run(one);
+          session.run(return_one);
           if ((session.rank() == which) == calls)
-            session.run(one);
+            session.run(return_one);
         });
         EXPECT_NE(got.said.find("every process calls session::run as often as the others"),
                   std::string::npos)
@@ -96,28 +96,29 @@ TEST(misuse, a_run_that_some_processes_do_not_call) {
 TEST(misuse, runs_of_other_functions) {
   expect_misuse("process ", [] {
     process::session session{0, nullptr, {.processes = 3}};
-    session.rank() == 1 ? session.run([] { return two(); }) : session.run([] { return one(); });
+    session.rank() == 1 ? session.run([] { return return_two(); })
+                        : session.run([] { return return_one(); });
   });
 }
 
 TEST(misuse, a_spawn_outside_of_a_run) {
   const std::string sentence =
       "process::spawn was called outside of process::session::run: only a task spawns\n";
-  expect_misuse(sentence, [] { static_cast<void>(process::spawn(one)); });
+  expect_misuse(sentence, [] { static_cast<void>(process::spawn(return_one)); });
   expect_misuse(sentence, [] {
     process::session session{0, nullptr};
-    static_cast<void>(process::spawn(one));
+    static_cast<void>(process::spawn(return_one));
   });
   expect_misuse(sentence, [] {
     process::session session{0, nullptr};
-    session.run(one);
-    static_cast<void>(process::spawn(one));
+    session.run(return_one);
+    static_cast<void>(process::spawn(return_one));
   });
   expect_misuse(sentence, [] {
     {
       process::session session{0, nullptr};
     }
-    static_cast<void>(process::spawn(one));
+    static_cast<void>(process::spawn(return_one));
   });
 }
 
@@ -125,7 +126,7 @@ TEST(misuse, a_join_outside_of_a_run) {
   expect_misuse("process::join was called outside of process::session::run: only a task joins\n",
                 [] {
                   process::session session{0, nullptr};
-                  auto task = session.run([] { return process::spawn(one); });
+                  auto task = session.run([] { return process::spawn(return_one); });
                   process::join(task);
                 });
 }
@@ -135,7 +136,7 @@ TEST(misuse, a_second_join) {
     expect_misuse("a task was joined a second time; each is joined once\n", [processes] {
       process::session session{0, nullptr, {.processes = processes}};
       session.run([] {
-        process::task<int> task = process::spawn(one);
+        process::task<int> task = process::spawn(return_one);
         return process::join(task) + process::join(task);
       });
     });
@@ -147,7 +148,7 @@ TEST(misuse, a_run_in_a_task) {
   expect_misuse("process::session::run was called in a task, which spawns and joins instead\n", [] {
     process::session session{0, nullptr};
     of_main = &session;
-    session.run([] { return of_main->run(one); });
+    session.run([] { return of_main->run(return_one); });
   });
 }
 
@@ -156,7 +157,7 @@ TEST(misuse, a_session_in_a_task) {
     process::session session{0, nullptr};
     session.run([] {
       process::session second{0, nullptr};
-      return second.run(one);
+      return second.run(return_one);
     });
   });
 }
@@ -190,8 +191,8 @@ TEST(misuse, a_run_in_a_forked_process) {
   const ended got = apart([] {
     process::session session{0, nullptr, {.processes = 2}};
     if (session.rank() == 0 && fork() == 0)
-      session.run(one);
-    session.run(one);
+      session.run(return_one);
+    session.run(return_one);
   });
   EXPECT_NE(got.said.find("nopal: process::session::run was called in a process that the program "
                           "has forked"),
@@ -205,7 +206,7 @@ TEST(ends, of_a_forked_process_are_its_own) {
   for (const bool exits : {false, true}) {
     const ended got = apart([exits] {
       process::session session{0, nullptr, {.processes = 3}};
-      session.run(one);
+      session.run(return_one);
       const pid_t child = session.rank() == 1 ? fork() : -1;
       is_forked = child == 0;
       if (child == 0 && exits)
@@ -214,7 +215,7 @@ TEST(ends, of_a_forked_process_are_its_own) {
         return;
       if (child > 0)
         waitpid(child, nullptr, 0);
-      if (session.run(two) == 2 && session.rank() == 0)
+      if (session.run(return_two) == 2 && session.rank() == 0)
         std::printf("two");
     });
     EXPECT_EQ(got.said, "two");
@@ -226,7 +227,7 @@ TEST(ends, of_a_forked_process_are_its_own) {
 TEST(ends, of_a_static_session) {
   const ended well = apart([] {
     static process::session session{0, nullptr, {.processes = 3}};
-    if (session.run(two) == 2 && session.rank() == 0)
+    if (session.run(return_two) == 2 && session.rank() == 0)
       std::printf("two");
     std::exit(0);
   });

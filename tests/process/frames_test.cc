@@ -113,14 +113,6 @@ TEST(frames, those_that_have_caught_move) {
   EXPECT_EQ(result_of(computed_by(four, caught_before, 20)), "120");
 }
 
-long fib(int n) {
-  if (n < 2)
-    return n;
-  process::task<long> x = process::spawn(fib, n - 1);
-  const long y = fib(n - 2);
-  return process::join(x) + y;
-}
-
 // The continuation in a handler is not offered, so it stays where the exception is.
 long spawns_in_a_handler(int n) {
   const unsigned before = process::rank();

@@ -46,9 +46,10 @@ def check(launcher, transport):
         if done.returncode != 0 or done.stdout != wanted or errors:
             problems.append(f"{processes} processes: exit {done.returncode}, output "
                             f"{done.stdout!r}, errors {errors!r}")
-    one = one_host.Killing(launcher, transport, more=one_host.WITHOUT_CLEANUP[launcher.mpi])
-    one_host.wait_until_connected(one.folder.name, one.processes)  # before, no host hears of others
-    seconds, wrong = one.kill_one(0, random)
+    killing = one_host.Killing(launcher, transport, more=one_host.WITHOUT_CLEANUP[launcher.mpi])
+    # Before that, no host hears of others.
+    one_host.wait_until_connected(killing.folder.name, killing.processes)
+    seconds, wrong = killing.kill_one(0, random)
     print(f"one killed: {seconds:.3f} s later {wrong or 'all well'}", flush=True)
     return [f"{transport}: {each}" for each in problems + wrong]
 

@@ -277,9 +277,9 @@ class Killing:
         problems = []
         if not in_time:
             problems.append(f"some go on after {SECONDS} s")
-            for one in living(self.folder.name, self.launcher.program):
-                os.kill(one, signal.SIGKILL)
-        others = {one: text for one, text in said.items() if one != victim}
+            for process in living(self.folder.name, self.launcher.program):
+                os.kill(process, signal.SIGKILL)
+        others = {process: text for process, text in said.items() if process != victim}
         problems += unheard(others, self.launcher.mpi)
         if self.launcher.mpi == "openmpi":
             by_mpi = sum(_SENTENCE.search(text) is None for text in others.values() if text)
@@ -318,12 +318,12 @@ def check_killed(launcher, times):
         transport = list(TRANSPORTS)[i % len(TRANSPORTS)]
         begun = chance.choice((1, 2, 3, 4, 4, 4))
         at = chance.uniform(0, chance.choice((0.01, 0.3, 1.5)))
-        one = Killing(launcher, transport, begun, WITHOUT_CLEANUP[launcher.mpi])
-        seconds, wrong = one.kill_one(at, chance)
+        killing = Killing(launcher, transport, begun, WITHOUT_CLEANUP[launcher.mpi])
+        seconds, wrong = killing.kill_one(at, chance)
         what = f"{transport}, killed {at:.3f} s after {begun} had begun"
         print(f"{what}: {seconds:.3f} s later {wrong or 'all well'}", flush=True)
         problems += [f"{what}: {each}" for each in wrong]
-        spoke += one.spoke
+        spoke += killing.spoke
     if spoke == 0:
         problems.append(f"no process has said after any of {times} deaths why it ends")
     return problems
@@ -354,12 +354,12 @@ def check_launcher(launcher):
             running.kill()
             running.wait()
             began = time.monotonic()
-            if not wait_until(lambda: not any(is_alive(one) for one in texts(folder))):
+            if not wait_until(lambda: not any(is_alive(process) for process in texts(folder))):
                 problems.append(f"{transport}: some go on after {SECONDS} s")
             print(f"{transport}: {time.monotonic() - began:.3f} s later all have ended", flush=True)
             said = texts(folder)
-            for one in filter(is_alive, said):
-                os.kill(one, signal.SIGKILL)
+            for process in filter(is_alive, said):
+                os.kill(process, signal.SIGKILL)
             killed = said if launcher.mpi == "mpich" else []
             remove_what_killed_processes_leave(launcher.mpi, killed)
             if launcher.mpi == "openmpi":
@@ -376,7 +376,7 @@ def what_stays_behind(before):
     """Nothing if at one moment nothing was left: other tests make and remove files meanwhile."""
     seen = []
     wait_until(lambda: seen.append(left_behind() - before) or not seen[-1])
-    return [f"{one} is left behind" for one in sorted(seen[-1])]
+    return [f"{process} is left behind" for process in sorted(seen[-1])]
 
 
 def main(case, mpi, path, program, more=None):

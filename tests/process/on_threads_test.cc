@@ -1,20 +1,4 @@
 // SPDX-License-Identifier: MIT
 // The program of written_once.h on the threads of one process.
 #define NOPAL_PROCESS_ON_THREADS 1
-#include "tests/process/written_once.h"
-
-#include <gtest/gtest.h>
-
-namespace nopal_test {
-namespace {
-
-TEST(written_once, runs_on_threads) {
-  for (int round = 0; round < 20; ++round) {
-    process::session session{0, nullptr};
-    EXPECT_EQ(computed(session), "92 std::out_of_range: too deep");
-    EXPECT_EQ(session.size(), 1u);
-  }
-}
-
-} // namespace
-} // namespace nopal_test
+#include "tests/process/written_once_cases.h"

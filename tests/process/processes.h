@@ -106,7 +106,7 @@ private:
   T* at_;
 };
 
-// As a task: ends when another process has taken the rest of its caller, which gave what this
+// A task that ends when another process has taken the rest of its caller. `before` is what this
 // process's queue had lost before the spawn.
 inline void until_stolen(std::uint32_t before) {
   for (unsigned tries = 1; process::this_worker.queue.stolen() == before; ++tries)
@@ -117,6 +117,14 @@ inline void until_stolen(std::uint32_t before) {
 inline void move_on() {
   process::task<void> child = process::spawn(until_stolen, process::this_worker.queue.stolen());
   process::join(child);
+}
+
+inline long fib(int n) {
+  if (n < 2)
+    return n;
+  process::task<long> x = process::spawn(fib, n - 1);
+  const long y = fib(n - 2);
+  return process::join(x) + y;
 }
 
 // Runs f(args...) by a session of such options, and prints the result, once.

@@ -1,20 +1,4 @@
 // SPDX-License-Identifier: MIT
 // The program of written_once.h as the serial elision.
 #define NOPAL_SERIAL 1
-#include "tests/process/written_once.h"
-
-#include <gtest/gtest.h>
-
-namespace nopal_test {
-namespace {
-
-TEST(written_once, runs_serially) {
-  for (int round = 0; round < 20; ++round) {
-    process::session session{0, nullptr};
-    EXPECT_EQ(computed(session), "92 std::out_of_range: too deep");
-    EXPECT_EQ(session.size(), 1u);
-  }
-}
-
-} // namespace
-} // namespace nopal_test
+#include "tests/process/written_once_cases.h"

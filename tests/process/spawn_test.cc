@@ -11,14 +11,6 @@ namespace {
 
 constexpr unsigned numbers_of_processes[] = {1, 2, 4, 8};
 
-long fib(int n) {
-  if (n < 2)
-    return n;
-  process::task<long> x = process::spawn(fib, n - 1);
-  const long y = fib(n - 2);
-  return process::join(x) + y;
-}
-
 TEST(spawn, computes_what_the_serial_elision_does) {
   for (const unsigned processes : numbers_of_processes) {
     const ended got = computed_by({.processes = processes}, fib, 22);

@@ -11,14 +11,6 @@ namespace {
 
 constexpr unsigned numbers_of_processes[] = {1, 2, 3, 5, 7, 8};
 
-long fib(int n) {
-  if (n < 2)
-    return n;
-  process::task<long> x = process::spawn(fib, n - 1);
-  const long y = fib(n - 2);
-  return process::join(x) + y;
-}
-
 TEST(tasks, run_on_any_number_of_processes) {
   for (const unsigned processes : numbers_of_processes) {
     const ended got = computed_by({.processes = processes}, fib, 20);
@@ -57,7 +49,7 @@ TEST(tasks, are_joined_by_others_than_their_spawner) {
 
 std::optional<process::task<long>> begun(int n) { return process::spawn(fib, n); }
 
-// A task as the result of a task, joined by who knows neither.
+// A task as the result of a task, joined by a function that has spawned neither.
 long returned(int number) {
   long sum = 0;
   for (int i = 0; i < number; ++i) {

@@ -55,7 +55,7 @@ def check(root, nm, layers, *rest):
     sources = {path for path in tree.cpp_files(root, "nopal") if not path.endswith(".h")}
     compiled = {path: source_of(path) for path in objects}
     missing = sources - left_out - set(compiled.values())
-    problems = [f"{one}: no object of it is given" for one in missing]
+    problems = [f"{each}: no object of it is given" for each in missing]
     for path, source in compiled.items():
         if source not in sources:
             problems.append(f"{path}: no file of nopal/ is its source")
@@ -82,7 +82,7 @@ def calls(symbols, rank, allowed):
     for source, kind, name in symbols:
         if kind not in "Uwv" or name not in owners:
             continue
-        lowest = min(owners[name], key=lambda one: layer_of(one, rank)[1])
+        lowest = min(owners[name], key=lambda owner: layer_of(owner, rank)[1])
         mine, theirs = layer_of(source, rank), layer_of(lowest, rank)
         if theirs[1] > mine[1] and not allowed.allow(source, name.partition("(")[0]):
             problems.append(f"{source}: uses {name}, which {lowest} of {theirs[0]} defines")

@@ -8,10 +8,15 @@ A document is any *.md file. Each line says what is compared:
   paths     a word with a slash whose first part is a folder of ours, or a word that ends like one
             of our files, is a path, or the end of one, with its suffix or without; or it begins in
             the document's folder. Comments of code are compared too, and the code of these rules.
-  names     nopal::NAME is an identifier in nopal/ or a target of CMake
-  variables NOPAL_NAME is an option of a program, of CMake or of the code, or is read by a script
+  names     nopal::NAME is an identifier in nopal/ or a target of CMake; `two_words` and `a::b`
+            are identifiers of our code, and (`name`, `file`) says where one is
+  variables NOPAL_NAME is an option of a program, of CMake or of the code, or is read by a script;
+            each that a program knows has a row in README.md or docs/processes.md
   presets   --preset NAME is in CMakePresets.json, and what that file sets is an option of CMake
-  tests     `suite.name` and `name_model` are tests; a star stands for the rest of a name
+  tests     `suite.name` and `name_model` are tests; a star stands for the rest of a name; each
+            model is in docs/model_checking.md
+  fields    where a title names a header, as "worker (`nopal/vproc/worker.h`)", the section has each
+            public field of that struct, and what stands before the colons of its list is there
   counts    a number in front of <!-- files GLOB --> is the number of files; in front of
             <!-- lines GLOB --> or <!-- code GLOB --> no file has more lines, or lines of code
 
@@ -38,6 +43,19 @@ _PRESET = re.compile(r"--preset[ =](\w[\w-]*)")
 _TEST = re.compile(r"`(\w+)(?:/\*)?\.([\w*]+)`|`(\w+_model)`")
 _NO_TEST = re.compile(rf"vm\.|\w+\.(?:{_ENDS}|txt|so|go|json|svg)$")
 _COUNT = re.compile(r"([\d,]+)\s+<!--\s+(files|lines|code)\s+(\S+)\s+-->")
+_IDENTIFIER = re.compile(r"`([a-z]\w*(?:_|::)\w+)(?:\(\))?`")
+# Identifiers of others: of papers, of the kernel, of a compiler; and a namespace that macros make.
+_THEIRS = {"atomic_yield", "shmem_enabled", "v0_1"}
+_PLACED = re.compile(r"\(`(?:\w+::)*(\w+)`,\s+`([\w/]+\.\w+)`\)")
+_SECTION = re.compile(r"^## (\w+) \(`([\w/.]+\.h)`\)$(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
+_ENTRY = re.compile(r"^- ([^:\n]*):", re.MULTILINE)
+_FIELD = re.compile(
+    r"^  (?:alignas\(\d+\) )?(?!using |static |friend | )[^(\n]*?[\s*&>](\w+)"
+    r"\s*(?:{[^;\n]*}|=[^;]*|\[[^;\n]*)?;",
+    re.MULTILINE,
+)
+# What a process tells itself when it begins anew, and what UCX reads.
+_PRIVATE = {"NOPAL_ADDRESSES_FIXED", "NOPAL_UCX_", "NOPAL_UCX_TLS"}
 _GTEST = re.compile(r"^\s*(?:TYPED_)?TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)", re.MULTILINE)
 _CPP_COMMENT = re.compile(r"//[^\n]*")
 _PY_COMMENT = re.compile(r'^ *"""[\s\S]*?"""|#[^\n]*', re.MULTILINE)
@@ -91,6 +109,8 @@ class Facts:
         # A library of processes with the parts of a baseline is named after the baseline's header.
         baselines = re.findall(r"^bench/baseline/(\w+)\.h$", "\n".join(texts), re.MULTILINE)
         self.names = {*re.findall(r"\w+", ours + cmake), *(f"process_{each}" for each in baselines)}
+        self.words = {word for text in code.values() for word in re.findall(r"\w+", text)}
+        self.words |= {part for path in texts for part in re.split(r"[/.]", path)} | self.names
         self.variables = {
             name
             for path, text in code.items()
@@ -200,9 +220,48 @@ def counts(text, facts):
     return found
 
 
+def fields(text, facts):
+    """Fields that a section does not tell of, and those that it alone knows."""
+    found = []
+    for section in _SECTION.finditer(text):
+        noun, header, entries = section.groups()
+        code = code_of(header, facts.texts.get(header, ""))
+        struct = re.search(rf"^(?:struct|class) {noun}\b[^;{{]*{{\n(.*?)^}};", code,
+                           re.MULTILINE | re.DOTALL)
+        has = set(_FIELD.findall(struct[1])) if struct else set()
+        found += [(section.start(), f"{noun}::{name} is left out")
+                  for name in sorted(has) if not name.endswith("_") and f"`{name}`" not in entries]
+        found += [(section.start(), f"{header} has no {name}")
+                  for entry in _ENTRY.findall(entries) for name in re.findall(r"`(\w+)`", entry)
+                  if not re.search(rf"\b{name}\b", code)]
+    return found
+
+
+def left_out(path, text, facts):
+    """What these documents have to name, and do not."""
+    if path == "README.md":
+        rows = text + facts.texts.get("docs/processes.md", "")
+        return [(0, f"{name} has no row") for name in sorted(facts.known - _PRIVATE)
+                if f"| `{name}` |" not in rows]
+    if path == "docs/model_checking.md":
+        models = re.findall(r"^tests/\w+/(\w+_model)\.cc$", "\n".join(facts.texts), re.MULTILINE)
+        return [(0, f"{name} is left out") for name in models if f"`{name}`" not in text]
+    return []
+
+
 def document(path, text, facts):
     """What is wrong with one document."""
     found = paths(text, path.rpartition("/")[0], facts) + counts(text, facts)
+    found += fields(text, facts) + left_out(path, text, facts)
+    for match in _IDENTIFIER.finditer(text):
+        known = facts.words.issuperset(match[1].split("::")) or match[1] in _THEIRS
+        if not known and not match[1].endswith("_test"):
+            found.append((match.start(), f"nothing is called {match[1]}"))
+    for match in _PLACED.finditer(text):
+        files = [whole for path, whole in facts.texts.items()
+                 if f"/{path}".endswith(f"/{match[2]}")]
+        if not any(re.search(rf"\b{match[1]}\b", whole) for whole in files):
+            found.append((match.start(), f"{match[2]} has no {match[1]}"))
     for match in _OF_NOPAL.finditer(text):
         if match[1] not in facts.names:
             found.append((match.start(), f"nothing is called {match[0]}"))

@@ -39,7 +39,7 @@ def check(root, layers, *exceptions):
     order = layers.split()
     rank = {name: place for place, name in enumerate(order)}
     folders = dict(filter(None, map(order_of_folders, exceptions)))
-    allowed = upwards.Exceptions(one for one in exceptions if not order_of_folders(one))
+    allowed = upwards.Exceptions(each for each in exceptions if not order_of_folders(each))
     problems = []
     for path in tree.cpp_files(root, "nopal"):
         mine = layer_of(path)

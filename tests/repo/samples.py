@@ -205,6 +205,8 @@ DOCUMENTED_SAMPLES = [
 # The tree in which each sample of `documents` writes one file.
 SMALL = {
     "nopal/fork.h": "struct scope;\n",
+    "nopal/noun.h": "struct noun {\n  int* first = nullptr; // a field\n  int second[2]{};\n"
+    "  int size() const { return 2; }\n  int own_ = 0;\n};\n",
     "nopal/config/options.cc": 'const char* const known[] = {"NOPAL_SEED"};\n',
     "examples/a.cc": "// An example.\n\nint a;\nint b;\n",
     "tests/api/a_test.cc": "TEST(suite, test) {}\n",
@@ -213,6 +215,9 @@ SMALL = {
     "CMakePresets.json": '{"configurePresets": [{"name": "check", "cacheVariables": '
     '{"NOPAL_CHECKS": "ON"}}]}',
 }
+
+
+NOUN = "## noun (`nopal/noun.h`)\n\n- {}: the owner.\n"
 
 
 def written_in(path, expected, text):
@@ -233,6 +238,15 @@ DOCUMENTS_SAMPLES = [
     written_in("a.md", "is 1", "2 <!-- files examples/*.cc --> programs"),
     written_in("a.md", "is 4", "at most 3 <!-- lines examples/*.cc --> lines"),
     written_in("a.md", "is 2", "at most 1 <!-- code examples/*.cc --> line"),
+    written_in("a.md", "nothing is called no_name", "`no_name()` forks."),
+    written_in("a.md", "nopal/fork.h has no noun", "(`noun`, `nopal/fork.h`)"),
+    written_in("README.md", "NOPAL_SEED has no row", "`NOPAL_SEED` is read."),
+    written_in("docs/nouns.md", "noun::first is left out", NOUN.format("`second`")),
+    written_in("docs/nouns.md", "nopal/noun.h has no none",
+               NOUN.format("`first`, `second`, `none`")),
+    written_in("docs/nouns.md", None, NOUN.format("`first`, `second`")),
+    ("a_model is left out", {**SMALL, "tests/model/a_model.cc": "", "docs/model_checking.md": ""},
+     []),
     written_in("nopal/a.h", "there is no sched/none.cc", "// The callers are in sched/none.cc."),
     written_in("script/a", "is given NOPAL_CACHE", "NOPAL_CACHE=1 build/fib\n"),
     written_in("script/a", "is given NOPAL_CACHE", "export NOPAL_CACHE=1\n"),

@@ -60,9 +60,9 @@ struct stopped {
   static inline std::atomic<int> claims{0};
   static inline std::atomic<bool> at_the_join{false};
 
-  static void wait_for_the_resumer(nopal::stack::event what, nopal::stack::stack_id of,
+  static void wait_for_the_resumer(nopal::stack::event what, nopal::stack::stack_id id,
                                    std::uintptr_t frames) {
-    census::see(what, of, frames);
+    census::see(what, id, frames);
     if (what != nopal::stack::event::claimed)
       return;
     claims.fetch_add(1);

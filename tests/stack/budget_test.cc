@@ -46,24 +46,24 @@ protected:
     EXPECT_LE(census::dead.most(), kBudget);
   }
 
-  static std::uintptr_t frame(stack_id of) { return stack::top(of) - 100; }
-  static std::uintptr_t deepest(stack_id of) { return stack::bottom(of); }
+  static std::uintptr_t frame(stack_id id) { return stack::top(id) - 100; }
+  static std::uintptr_t deepest(stack_id id) { return stack::bottom(id); }
   static char& at(std::uintptr_t address) { return *reinterpret_cast<char*>(address); }
 
   // Leaves a stack with one page of frames, `dead` dead pages and no others.
   stack_id left_behind(std::size_t dead) { return leave(stack::acquire(), dead); }
-  stack_id leave(stack_id of, std::size_t dead) {
-    nopal::base::discard(reinterpret_cast<void*>(stack::bottom(of)), kPages * kPage);
+  stack_id leave(stack_id id, std::size_t dead) {
+    nopal::base::discard(reinterpret_cast<void*>(stack::bottom(id)), kPages * kPage);
     const std::size_t bytes = (dead + 1) * kPage;
-    std::memset(reinterpret_cast<void*>(stack::top(of) - bytes), 7, bytes);
-    stack::retire(of, frame(of));
-    retired_.push_back(of);
-    return of;
+    std::memset(reinterpret_cast<void*>(stack::top(id) - bytes), 7, bytes);
+    stack::retire(id, frame(id));
+    retired_.push_back(id);
+    return id;
   }
-  void go_on(stack_id of) {
-    std::erase(retired_, of);
-    EXPECT_TRUE(stack::reuse(of, {}));
-    EXPECT_EQ(at(frame(of)), 7);
+  void go_on(stack_id id) {
+    std::erase(retired_, id);
+    EXPECT_TRUE(stack::reuse(id, {}));
+    EXPECT_EQ(at(frame(id)), 7);
   }
   void reclaim_all() {
     handoff none;
@@ -186,9 +186,9 @@ TEST_F(budget, live_and_dead_pages_are_counted) {
 TEST_F(budget, dead_pages_beyond_it_are_noticed) {
   EXPECT_EXIT(
       for (std::size_t i = 0; i <= kBudget / kPages; ++i) {
-        const stack_id of = stack::acquire();
-        std::memset(reinterpret_cast<void*>(stack::bottom(of)), 7, kPages * kPage);
-        census::see(stack::event::left, of, stack::top(of)); // without having charged anything
+        const stack_id id = stack::acquire();
+        std::memset(reinterpret_cast<void*>(stack::bottom(id)), 7, kPages * kPage);
+        census::see(stack::event::left, id, stack::top(id)); // without having charged anything
       },
       testing::ExitedWithCode(nopal::base::exit_status_died),
       "the census found 320 dead stack pages, but the budget is 256");
@@ -199,11 +199,11 @@ struct interrupted {
   static inline std::atomic<stack_id> claimed{stack::no_stack};
   static inline std::atomic<bool> may_reclaim{false};
 
-  static void wait(stack::event what, stack_id of, std::uintptr_t frames) {
-    census::see(what, of, frames);
+  static void wait(stack::event what, stack_id id, std::uintptr_t frames) {
+    census::see(what, id, frames);
     if (what != stack::event::claimed)
       return;
-    claimed.store(of);
+    claimed.store(id);
     while (!may_reclaim.load())
       std::this_thread::yield();
   }
@@ -243,28 +243,28 @@ protected:
 };
 
 TEST_F(stopped_reclaimer_of_suspended, goes_on_with_the_strand_instead_of_its_resumer) {
-  const stack_id of = claimed_stack();
+  const stack_id id = claimed_stack();
   int frame_of = 0;
   int home = 0;
-  EXPECT_FALSE(stack::reuse(of, {&frame_of, &home})) << "its pages are about to go";
-  EXPECT_EQ(at(deepest(of)), 7) << "and nobody has used them since";
+  EXPECT_FALSE(stack::reuse(id, {&frame_of, &home})) << "its pages are about to go";
+  EXPECT_EQ(at(deepest(id)), 7) << "and nobody has used them since";
   let_it_advise();
   EXPECT_TRUE(delivered_);
   EXPECT_EQ(handoff_.frame, &frame_of);
   EXPECT_EQ(handoff_.group, &home);
-  EXPECT_EQ(at(deepest(of)), 0);
-  go_on(of);
+  EXPECT_EQ(at(deepest(id)), 0);
+  go_on(id);
 }
 
 TEST_F(stopped_reclaimer_of_suspended, holds_up_no_other_stack) {
-  const stack_id of = claimed_stack();
+  const stack_id id = claimed_stack();
   const std::vector<stack_id> all = retired_;
   for (const stack_id each : all)
-    if (each != of)
+    if (each != id)
       go_on(each);
   let_it_advise();
   EXPECT_FALSE(delivered_);
-  go_on(of);
+  go_on(id);
 }
 
 class stopped_reclaimer_of_pooled : public stopped_reclaimer {
@@ -280,15 +280,15 @@ protected:
 };
 
 TEST_F(stopped_reclaimer_of_pooled, returns_it_to_the_pool) {
-  const stack_id of = claimed_stack();
+  const stack_id id = claimed_stack();
   std::vector<stack_id> taken;
   for (int i = 0; i < 3; ++i) {
     taken.push_back(stack::acquire());
-    EXPECT_NE(taken.back(), of);
+    EXPECT_NE(taken.back(), id);
   }
   let_it_advise();
   EXPECT_FALSE(delivered_);
-  EXPECT_EQ(stack::acquire(), of);
+  EXPECT_EQ(stack::acquire(), id);
 }
 
 // Strands leave their stacks and go on at random, each with words of its own above and below its
@@ -348,8 +348,8 @@ protected:
 };
 
 TEST_F(strands_and_advisers, find_their_words) {
-  stack::observer.store([](stack::event what, stack_id of, std::uintptr_t frames) {
-    census::see(what, of, frames);
+  stack::observer.store([](stack::event what, stack_id id, std::uintptr_t frames) {
+    census::see(what, id, frames);
     if (what == stack::event::claimed)
       std::this_thread::yield();
   });

@@ -79,8 +79,8 @@ template <class Place> int ended_by(Place place) {
 // The guard also stops frames that leap far below the stack.
 TEST(guards, end_a_process_that_goes_too_deep) {
   for (const std::size_t below : {1ul, 4096ul, 1ul << 20, 2ul << 20, 40ul << 20})
-    EXPECT_EQ(ended_by([=](stack_id of) { return stack::bottom(of) - below; }), SIGSEGV) << below;
-  EXPECT_EQ(ended_by([](stack_id of) { return stack::bottom(of); }), 0);
+    EXPECT_EQ(ended_by([=](stack_id id) { return stack::bottom(id) - below; }), SIGSEGV) << below;
+  EXPECT_EQ(ended_by([](stack_id id) { return stack::bottom(id); }), 0);
 }
 
 // The flags of the mapping in which the address lies, as /proc/self/smaps names them.
@@ -110,10 +110,10 @@ TEST(stacks, have_no_huge_pages) {
 // for it.
 stack_id held = 0;
 std::atomic<stack_id> taken{0};
-void take_it_meanwhile(stack::event what, stack_id of, std::uintptr_t) {
+void take_it_meanwhile(stack::event what, stack_id id, std::uintptr_t) {
   if (what != stack::event::claimed)
     return;
-  held = of;
+  held = id;
   std::atomic<bool> begun{false};
   static std::thread other;
   other = std::thread([&begun] {

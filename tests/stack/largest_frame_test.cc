@@ -24,14 +24,14 @@ constexpr std::size_t kMiB = 1024 * kKiB;
 
 // Whether none of the pages is readable that a frame below this stack may reach, and all of the
 // stack's are writable.
-bool is_guarded(stack_id of) {
-  const std::uintptr_t bottom = stack::bottom(of);
+bool is_guarded(stack_id id) {
+  const std::uintptr_t bottom = stack::bottom(id);
   for (std::uintptr_t at = bottom - stack::largest_frame(); at < bottom; at += page_size())
-    if (is_readable(at) || !stack::in_guard(at) || stack::stack_of(at) != of)
+    if (is_readable(at) || !stack::in_guard(at) || stack::stack_of(at) != id)
       return false;
-  for (std::uintptr_t at = bottom; at < stack::top(of); at += page_size())
+  for (std::uintptr_t at = bottom; at < stack::top(id); at += page_size())
     *reinterpret_cast<volatile char*>(at) = 'x';
-  return !stack::in_guard(bottom) && is_readable(bottom) && is_readable(stack::top(of) - 1);
+  return !stack::in_guard(bottom) && is_readable(bottom) && is_readable(stack::top(id) - 1);
 }
 
 // Returns how many of the stacks are not guarded; half of them are made after `meanwhile`.

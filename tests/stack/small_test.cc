@@ -29,11 +29,11 @@ void open_once() {
   (void)done;
 }
 
-char* deep_in(stack::stack_id of) { return reinterpret_cast<char*>(stack::bottom(of)); }
-std::size_t resident(stack::stack_id of) {
-  return nopal::base::resident_pages(deep_in(of), stack::top(of) - stack::bottom(of));
+char* deep_in(stack::stack_id id) { return reinterpret_cast<char*>(stack::bottom(id)); }
+std::size_t resident(stack::stack_id id) {
+  return nopal::base::resident_pages(deep_in(id), stack::top(id) - stack::bottom(id));
 }
-void touch_all(stack::stack_id of) { std::fill(deep_in(of), deep_in(of) + kStack, 'x'); }
+void touch_all(stack::stack_id id) { std::fill(deep_in(id), deep_in(id) + kStack, 'x'); }
 
 TEST(small, addresses_name_their_stack) {
   open_once();

@@ -22,11 +22,11 @@ constexpr std::uintptr_t end = 1064;
 struct chains {
   std::array<view::segment, 40> all; // stack n is the n-th, from 1
 
-  view::segment& of(stack::stack_id stack) { return all[stack]; }
+  view::segment& segment_of(stack::stack_id stack) { return all[stack]; }
   // Stack n begins below a frame of the parent, of which `top` is the lowest page's low end.
   void begin(stack::stack_id stack, stack::stack_id parent, std::uintptr_t top) {
-    of(stack).top = top;
-    of(stack).parent = parent;
+    segment_of(stack).top = top;
+    segment_of(stack).parent = parent;
   }
 };
 
@@ -41,7 +41,8 @@ struct mapping {
 
   void show(chains& in, stack::stack_id leaf) {
     view::list(
-        leaf, low, [&](stack::stack_id stack) -> view::segment& { return in.of(stack); }, next);
+        leaf, low, [&](stack::stack_id stack) -> view::segment& { return in.segment_of(stack); },
+        next);
     calls = 0;
     view::change(now, next, end,
                  [this](std::uintptr_t from, std::uintptr_t to, stack::stack_id stack) {
@@ -65,8 +66,8 @@ struct mapping {
     return least;
   }
   static stack::stack_id wanted(chains& in, stack::stack_id leaf, std::uintptr_t at) {
-    while (at >= in.of(leaf).top)
-      leaf = in.of(leaf).parent;
+    while (at >= in.segment_of(leaf).top)
+      leaf = in.segment_of(leaf).parent;
     return leaf;
   }
 };
@@ -123,7 +124,7 @@ TEST(view_parts, random_views_are_right_and_take_the_fewest_calls) {
     for (int step = 0; step < 60; ++step) {
       if (count + 1 < in.all.size() && random.below(2) == 0) {
         const stack::stack_id parent = 1 + random.below(static_cast<std::uint32_t>(count));
-        const std::uintptr_t above = in.of(parent).top;
+        const std::uintptr_t above = in.segment_of(parent).top;
         if (above - low >= 2) {
           const auto room = static_cast<std::uint32_t>(above - low - 1);
           in.begin(++count, parent, low + 1 + random.below(room));

@@ -11,7 +11,7 @@ using nopal::deque::outcome;
 
 struct taken_fork {};
 
-struct told_deque {
+struct scripted_deque {
   outcome next = outcome::empty;
   bool more = false;
 
@@ -20,55 +20,55 @@ struct told_deque {
   bool has_work(const int*) noexcept { return more; }
 };
 
-struct told_worker {
-  told_deque deque;
+struct scripted_worker {
+  scripted_deque deque;
   int* group = nullptr;
-  told_worker* next = nullptr;
-  told_worker* before = nullptr;
+  scripted_worker* next = nullptr;
+  scripted_worker* before = nullptr;
 };
 
 struct suspended : testing::Test {
-  nopal::sync::suspended_workers<told_worker> list;
-  told_worker one;
-  told_worker two;
-  told_worker* victim = nullptr;
+  nopal::sync::suspended_workers<scripted_worker> list;
+  scripted_worker first;
+  scripted_worker second;
+  scripted_worker* victim = nullptr;
   int group = 0;
 
   bool steal(int* wanted = nullptr) {
     taken_fork taken;
-    return list.steal(wanted, taken, [this](told_worker* from) { victim = from; });
+    return list.steal(wanted, taken, [this](scripted_worker* from) { victim = from; });
   }
 };
 
 TEST_F(suspended, a_worker_with_more_stays_though_another_thief_was_faster) {
-  one.deque = {outcome::lost, true};
-  list.add(&one);
+  first.deque = {outcome::lost, true};
+  list.add(&first);
   EXPECT_FALSE(steal());
   EXPECT_TRUE(list.has_work(static_cast<int*>(nullptr)));
-  one.deque = {outcome::empty, true}; // what is public was taken, what is private was not
+  first.deque = {outcome::empty, true}; // what is public was taken, what is private was not
   EXPECT_FALSE(steal());
   EXPECT_TRUE(list.has_work(static_cast<int*>(nullptr)));
 }
 
 TEST_F(suspended, a_worker_with_nothing_open_leaves_the_list) {
-  list.add(&one);
+  list.add(&first);
   EXPECT_FALSE(steal());
   EXPECT_TRUE(list.empty());
-  list.remove(&one); // its strand resumes all the same
+  list.remove(&first); // its strand resumes all the same
   EXPECT_TRUE(list.empty());
 }
 
 TEST_F(suspended, each_group_gets_its_own) {
-  one.deque = two.deque = {outcome::got, true};
-  two.group = &group;
-  list.add(&two);
-  list.add(&one);
+  first.deque = second.deque = {outcome::got, true};
+  second.group = &group;
+  list.add(&second);
+  list.add(&first);
   EXPECT_TRUE(steal(&group));
-  EXPECT_EQ(victim, &two);
-  list.remove(&two);
+  EXPECT_EQ(victim, &second);
+  list.remove(&second);
   EXPECT_FALSE(steal(&group));
   EXPECT_TRUE(steal());
-  EXPECT_EQ(victim, &one);
+  EXPECT_EQ(victim, &first);
 }
 
 } // namespace

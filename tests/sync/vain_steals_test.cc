@@ -24,36 +24,36 @@ struct thief {
 };
 
 TEST(vain_steals, a_thief_rests_longer_and_longer_up_to_the_bound) {
-  thief one;
+  thief searcher;
   int before = 0;
-  while (one.step(40000, 100) == 0)
+  while (searcher.step(40000, 100) == 0)
     ASSERT_LT(++before, 100);
   EXPECT_EQ(before, 32) << "the run of the last one is judged at the next search";
-  EXPECT_EQ(one.step(40000, 100), 60u);
+  EXPECT_EQ(searcher.step(40000, 100), 60u);
   unsigned last = 0;
   for (int i = 0; i < 20; ++i)
-    last = one.step(40000, 100);
+    last = searcher.step(40000, 100);
   EXPECT_EQ(last, nopal::sync::vain_steals::rest_us_most);
 }
 
 TEST(vain_steals, a_longer_run_ends_the_rests) {
-  thief one;
+  thief searcher;
   for (int i = 0; i < 60; ++i)
-    one.step(40000, 100);
-  one.step(40000, 1000000);
-  EXPECT_EQ(one.step(40000, 100), 0u);
+    searcher.step(40000, 100);
+  searcher.step(40000, 1000000);
+  EXPECT_EQ(searcher.step(40000, 100), 0u);
 }
 
 TEST(vain_steals, short_runs_that_are_worth_their_search_are_none) {
-  thief one;
+  thief searcher;
   for (int i = 0; i < 200; ++i)
-    ASSERT_EQ(one.step(1000, 900), 0u);
+    ASSERT_EQ(searcher.step(1000, 900), 0u);
 }
 
 TEST(vain_steals, a_search_that_found_something_else_is_none) {
-  thief one;
+  thief searcher;
   for (int i = 0; i < 200; ++i)
-    ASSERT_EQ(one.step(40000, 100, false), 0u);
+    ASSERT_EQ(searcher.step(40000, 100, false), 0u);
 }
 
 } // namespace

@@ -35,13 +35,13 @@ struct bell : alarm {
 };
 
 TEST(alarms, ring_not_before_their_time_and_may_be_set_again) {
-  bell one;
+  bell repeated;
   for (int i = 0; i < 3; ++i) {
     const auto due = alarm::clock::now() + 2ms;
-    one.set(due);
-    one.heard.acquire();
-    EXPECT_GE(one.at, due);
-    one.reset();
+    repeated.set(due);
+    repeated.heard.acquire();
+    EXPECT_GE(repeated.at, due);
+    repeated.reset();
   }
 }
 

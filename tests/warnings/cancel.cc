@@ -16,9 +16,9 @@ bool cancel_is_right() {
   nopal::cancel_scope later{0.5h};
   nopal::cancel_scope never{std::chrono::steady_clock::now() + 1h};
   std::stop_source source;
-  nopal::cancel_scope told{source.get_token()};
-  told.fork([&looked] { looked += nopal::is_cancelled() ? 0 : 1; });
-  told.join();
+  nopal::cancel_scope by_token{source.get_token()};
+  by_token.fork([&looked] { looked += nopal::is_cancelled() ? 0 : 1; });
+  by_token.join();
   source.request_stop();
   nopal::shielded([&looked] { ++looked; });
   return nopal::shielded([] { return 3; }) == 3 && looked == 2;

@@ -28,7 +28,7 @@ def every(problems, runtimes, workers):
             for count in workers]
 
 
-def told(rounds, problem, runtime, count, name):
+def metric(rounds, problem, runtime, count, name):
     """Round -> the number of this name; files that were kept may lack what came later."""
     lines_of = rounds.column(problem, runtime, count, "told")
     known = {r: line[name] for r, line in lines_of.items() if name in line}

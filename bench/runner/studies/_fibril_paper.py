@@ -8,7 +8,7 @@ TWELVE = ["cholesky", "fft", "fib", "heat@2048", "integrate", "knapsack", "lu", 
           "quicksort", "rectmul", "strassen"]
 
 
-def of(table, problem):
+def row(table, problem):
     """The row of a problem, whatever its size here; None if there is none."""
     return table.get(problem.partition("@")[0])
 

@@ -7,10 +7,10 @@ from runner import draw, panels
 from runner.draw import colour
 
 
-def latencies(told_of):
+def latencies(metrics_of):
     """Operation -> runtime -> bytes -> median of nanoseconds, of {runtime: what it told}."""
     found = {"get": {}, "put": {}}
-    for runtime, lines in told_of.items():
+    for runtime, lines in metrics_of.items():
         for name in lines[0]:
             operation, _, size = name.rpartition("_")
             if operation in found:

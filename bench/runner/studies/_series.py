@@ -5,7 +5,7 @@ import math
 import statistics
 
 from runner.rounds import NotMeasured
-from runner.studies._common import told
+from runner.studies._common import metric
 
 # A count grows if it is at least proportional to this power of the number of workers.
 GROWS = 0.25
@@ -16,7 +16,7 @@ POINTS_MIN = 3
 
 def over(rounds, problem, runtime, count, names):
     """One of these numbers over the other, of each round in which the other is not zero."""
-    above, below = (told(rounds, problem, runtime, count, name) for name in names)
+    above, below = (metric(rounds, problem, runtime, count, name) for name in names)
     known = {r: above[r] / below[r] for r in above if below[r] > 0}
     if not known:
         raise NotMeasured(f"{problem} of {runtime} had no {names[1]}, -t {count}")

@@ -133,14 +133,14 @@ class Measured:
         found = {}
         for known in programs(self.result) if cases is None else cases:
             try:
-                one = self.rounds.column(case(known["n"]), self.runtime, 1)
-                more = self.rounds.column(case(known["n"]), self.runtime, self.count)
+                alone = self.rounds.column(case(known["n"]), self.runtime, 1)
+                together = self.rounds.column(case(known["n"]), self.runtime, self.count)
             except NotMeasured:
                 continue
-            for r in sorted(one.keys() & more.keys() & costs.keys() & machine.keys()):
+            for r in sorted(alone.keys() & together.keys() & costs.keys() & machine.keys()):
                 unit, fork = costs[r]
                 found.setdefault(r, []).append(Point(
-                    known["n"], one[r], more[r], one[r] / machine[r],
+                    known["n"], alone[r], together[r], alone[r] / machine[r],
                     known["span"] * unit + known["path_forks"] * fork, known["path_forks"]))
         if not found:
             raise NotMeasured(f"needs known_span on {self.runtime}, -t 1,{self.count}")

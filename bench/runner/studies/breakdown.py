@@ -17,7 +17,7 @@ from runner import checks as checking
 from runner import panels, study_text
 from runner.rounds import NotMeasured, Value, enough, paired, value
 from runner.studies import Figure, Table, _counted
-from runner.studies._common import told
+from runner.studies._common import metric
 
 ABOUT = "what a fork, and a fiber with an ivar, is made of: instructions, loads, stores, time"
 PROGRAM, OURS = "breakdown", "nopal"
@@ -94,7 +94,7 @@ def extra(build, _wish):
 
 def nanoseconds(result, kind, more, less):
     """Round -> what a fork of one program takes beyond that of another."""
-    columns = (told(result.rounds, case(kind, p, result.wish.size), OURS, 1, "ns")
+    columns = (metric(result.rounds, case(kind, p, result.wish.size), OURS, 1, "ns")
                for p in (more, less))
     return {r: a - b for r, (a, b) in paired(*columns).items()}
 

@@ -17,7 +17,7 @@ from runner import draw, panels, study_text
 from runner.programs import AGAIN, BEFORE
 from runner.rounds import NotMeasured, enough, paired, ratios, value
 from runner.studies import Figure, Table, _counted
-from runner.studies._common import every, told
+from runner.studies._common import every, metric
 
 ABOUT = "stopping early: its cost where unused, how soon all stop, beside oneTBB and OpenMP"
 PROGRAMS = ["shapes"]
@@ -86,17 +86,17 @@ def instructions(program):
 
 
 def numbers(rounds, *which):
-    return list(told(rounds, *which).values())
+    return list(metric(rounds, *which).values())
 
 
 def over(rounds, problem, count, name, theirs):
-    return ratios(told(rounds, problem, OURS, count, name),
-                  told(rounds, problem, theirs, count, name))
+    return ratios(metric(rounds, problem, OURS, count, name),
+                  metric(rounds, problem, theirs, count, name))
 
 
 def fib_times(rounds, count, *names):
     """Of each round, the seconds that fib(29) took in each of these ways."""
-    return list(paired(*(told(rounds, FIB, OURS, count, name) for name in names)).values())
+    return list(paired(*(metric(rounds, FIB, OURS, count, name) for name in names)).values())
 
 
 def inside(rounds, count):
@@ -259,13 +259,13 @@ def draw_lines(ax, result, wanted):
         beside = 1.03 ** (place - (len(wanted) - 1) / 2)  # so that spreads do not hide each other
         known = {count * beside: value(compute, result.rounds, count)
                  for count in result.wish.workers}
-        known = {at: one for at, one in known.items() if one}
+        known = {at: number for at, number in known.items() if number}
         if not known:
             continue
-        ax.plot(list(known), [one.median for one in known.values()], "o-", ms=4, lw=1.3,
+        ax.plot(list(known), [number.median for number in known.values()], "o-", ms=4, lw=1.3,
                 color=colour, label=label)
-        ax.vlines(list(known), [one.p10 for one in known.values()],
-                  [one.p90 for one in known.values()], color=colour, lw=0.8)
+        ax.vlines(list(known), [number.p10 for number in known.values()],
+                  [number.p90 for number in known.values()], color=colour, lw=0.8)
         drawn = True
     if drawn:
         ax.set_xscale("log", base=2)

@@ -165,7 +165,7 @@ def of_each(result, theirs, ours):
 
 def table_2(result):
     def theirs(problem):
-        steals, unmaps, *faults = paper.of(paper.OPERATIONS, problem) or [None] * 5
+        steals, unmaps, *faults = paper.row(paper.OPERATIONS, problem) or [None] * 5
         ratio = papers_unmaps().get(problem.partition("@")[0])
         return [steals, None, unmaps, ratio, None, *faults]
 
@@ -190,7 +190,7 @@ def table_2(result):
 
 def table_3(result):
     def theirs(problem):
-        d, s1, bound, pages = paper.of(paper.STACK_SPACE, problem) or [None] * 4
+        d, s1, bound, pages = paper.row(paper.STACK_SPACE, problem) or [None] * 4
         return [d, s1, bound, pages, None, pages and pages / bound, None]
 
     def ours(problem, runtime, census, count):
@@ -221,8 +221,8 @@ def grown(result, problem, runtime, count):
 
 def table_4(result):
     def theirs(problem):
-        *sizes, stacks, bounded = paper.of(paper.MEMORY, problem) or [None] * 5
-        d = (paper.of(paper.STACK_SPACE, problem) or [None])[0]
+        *sizes, stacks, bounded = paper.row(paper.MEMORY, problem) or [None] * 5
+        d = (paper.row(paper.STACK_SPACE, problem) or [None])[0]
         return [*sizes, stacks, bounded, d and d * paper.THREADS]
 
     def ours(problem, runtime, _census, count):

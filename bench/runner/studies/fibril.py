@@ -67,7 +67,7 @@ def ratios_table(result):
     count = most(result)
     rows = []
     for problem in result.wish.problems:
-        theirs = paper.of(paper.RATIOS, problem) or [None] * 4
+        theirs = paper.row(paper.RATIOS, problem) or [None] * 4
         ours = [ratio(result, problem, OURS, other, n) for n in (1, count)
                 for other in (BOUNDED, "tbb")]
         rows.append([problem, *(cell for pair in zip(theirs, ours) for cell in pair),

@@ -34,17 +34,17 @@ def configurations(wish):
     return every([IO], [OURS, *OTHERS], wish.workers) if IO in wish.problems else []
 
 
-def told(rounds, runtime, count, name):
-    return _common.told(rounds, IO, runtime, count, name)
+def metric(rounds, runtime, count, name):
+    return _common.metric(rounds, IO, runtime, count, name)
 
 
 def over_better(rounds, count):
     """Our rate over that of the faster of the others, round by round."""
-    ours = told(rounds, OURS, count, "requests_per_s")
+    ours = metric(rounds, OURS, count, "requests_per_s")
     theirs = []
     for runtime in OTHERS:
         try:
-            theirs.append(told(rounds, runtime, count, "requests_per_s"))
+            theirs.append(metric(rounds, runtime, count, "requests_per_s"))
         except NotMeasured:
             continue
     if not theirs:
@@ -60,13 +60,14 @@ def checks(result):
                        f"{count} workers", ">=", RATE_LEAST,
                        lambda r, n=count: enough(over_better(r, n))))
         listed.append((f"memory of an idle connection, bytes, {count} workers", "<=", BYTES_MOST,
-                       lambda r, n=count: list(told(r, OURS, n, "bytes_per_connection").values())))
+                       lambda r, n=count:
+                       list(metric(r, OURS, n, "bytes_per_connection").values())))
     return checking.evaluate(result.measurement, listed)
 
 
 def tables(result):
     rows = [[count, runtime,
-             *(value(lambda r, t=runtime, n=count, k=name: list(told(r, t, n, k).values()),
+             *(value(lambda r, t=runtime, n=count, k=name: list(metric(r, t, n, k).values()),
                      result.rounds) for name in NAMES)]
             for count in result.wish.workers for runtime in [OURS, *OTHERS]]
     return [Table("64 active connections beside the idle ones",
@@ -78,9 +79,9 @@ def tables(result):
 
 def bars(result, name, title, line_at=None):
     known = {runtime: value(lambda r, t=runtime: list(
-        told(r, t, result.wish.workers[0], name).values()), result.rounds)
+        metric(r, t, result.wish.workers[0], name).values()), result.rounds)
              for runtime in [OURS, *OTHERS]}
-    groups = {NAMES[name]: {runtime: one for runtime, one in known.items() if one}}
+    groups = {NAMES[name]: {runtime: cell for runtime, cell in known.items() if cell}}
     return Figure(title, panels.bars(groups, NAMES[name], line_at=line_at))
 
 

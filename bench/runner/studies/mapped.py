@@ -11,7 +11,7 @@ from runner.programs import PROBLEMS as ALL
 from runner.rounds import NotMeasured, enough, geometric_mean, paired, ratios, value
 from runner.studies import Figure, Table
 from runner.studies import _mapped_paper as paper
-from runner.studies._common import every, of_serial, told, typical
+from runner.studies._common import every, of_serial, metric, typical
 
 ABOUT = "Cilk-M's evaluation: time, pages of stacks and heap, mappings per steal"
 PROGRAMS = ["prefixes"]
@@ -100,7 +100,7 @@ def pages_over_bound(rounds, problem, count):
 def heap_pages(rounds, problem, runtime, count):
     """Pages of the heap: as told, or what the memory has grown by besides the stacks."""
     try:
-        return max(told(rounds, problem, runtime, count, "heap_pages").values())
+        return max(metric(rounds, problem, runtime, count, "heap_pages").values())
     except NotMeasured:
         grown = paired(*(rounds.column(problem, runtime, count, field)
                          for field in ("max_rss_kib", "rss_before_kib", "stack_pages")))
@@ -123,8 +123,8 @@ def calls_per_steal(rounds, problems, count):
     """Of all these problems together: system calls that change a view over steals."""
     maps = steals = 0
     for problem in problems:
-        maps += sum(told(rounds, problem, MAPPED, count, "view_maps").values())
-        steals += sum(told(rounds, problem, MAPPED, count, "view_steals").values())
+        maps += sum(metric(rounds, problem, MAPPED, count, "view_maps").values())
+        steals += sum(metric(rounds, problem, MAPPED, count, "view_steals").values())
     if steals == 0:
         raise NotMeasured("nobody has stolen")
     return [maps / steals]
@@ -236,10 +236,10 @@ def crossings(result):
     rows = []
     for p in twelve(result.wish):
         for count in result.wish.workers:
-            tolds = [known(told, result.rounds, p, MAPPED, count, name)
-                     for name in ("view_steals", "view_shows", "view_maps")]
-            if None not in tolds:
-                rows.append([p, count, *(sum(column.values()) for column in tolds),
+            counts = [known(metric, result.rounds, p, MAPPED, count, name)
+                      for name in ("view_steals", "view_shows", "view_maps")]
+            if None not in counts:
+                rows.append([p, count, *(sum(column.values()) for column in counts),
                              value(calls_per_steal, result.rounds, [p], count)])
     return Table("Changes of views, all rounds",
                  ["program", "P", "steals", "views asked for", "system calls", "calls per steal"],

@@ -97,7 +97,7 @@ def configurations(wish):
     return wanted
 
 
-def told(rounds, problem, runtime, count):
+def metrics(rounds, problem, runtime, count):
     """Round -> what process 0 tells."""
     return rounds.column(problem, runtime, count, "told")
 
@@ -112,7 +112,7 @@ def creation(rounds, runtime):
     """Cycles for each task that the serial elision does not need, and those of a full fence."""
     forks = rounds.forks(BTC, SERIAL)
     rows = paired(rounds.column(BTC, runtime, 1), rounds.column(BTC, SERIAL, 1),
-                  told(rounds, BTC, runtime, 1))
+                  metrics(rounds, BTC, runtime, 1))
     return {r: ((ours - base) * 1e9 * line["ghz"] / forks, line["fence_cycles"])
             for r, (ours, base, line) in rows.items()}
 
@@ -129,7 +129,7 @@ def has_itoyori(result):
 
 def one_get_us(rounds, runtime, percent):
     name = f"one_get_{percent}"
-    known = [line[name] / 1000 for line in told(rounds, LATENCY, runtime, TWO).values()
+    known = [line[name] / 1000 for line in metrics(rounds, LATENCY, runtime, TWO).values()
              if name in line]
     if not known:
         raise NotMeasured(f"{runtime} has not told {name}")
@@ -143,7 +143,7 @@ def beyond_fence(rounds, runtime):
 def stealing(rounds, runtime):
     """What process 0 tells of the rounds in which it has stolen."""
     problem = STEAL_SLOWLY if runtime in FAR else STEAL
-    known = [line for line in told(rounds, problem, runtime, TWO).values()
+    known = [line for line in metrics(rounds, problem, runtime, TWO).values()
              if line["steals"] and line["suspended"]]
     if not known:
         raise NotMeasured(f"{runtime} has stolen nothing")
@@ -173,7 +173,7 @@ def region(rounds, problem, runtime=PROCESS):
     """The most bytes of the region that process 0 has used, of all numbers of processes."""
     known = [line["region_used"] for p, r, count in rounds.measurement.configurations
              if (p, r) == (problem, runtime) and rounds.measurement.samples[p, r, count]
-             for line in told(rounds, p, r, count).values()]
+             for line in metrics(rounds, p, r, count).values()]
     if not known:
         raise NotMeasured(f"needs {problem} on {runtime}")
     return [max(known)]
@@ -238,7 +238,7 @@ def checks(result):
 def itoyori_cycles(rounds):
     forks = rounds.forks(BTC, SERIAL)
     rows = paired(rounds.column(BTC, ITOYORI, 1), rounds.column(BTC, SERIAL, 1),
-                  told(rounds, BTC, PROCESS, 1))
+                  metrics(rounds, BTC, PROCESS, 1))
     return [(theirs - base) * 1e9 * line["ghz"] / forks for theirs, base, line in rows.values()]
 
 
@@ -285,11 +285,12 @@ def delay_table(result):
 
 
 def iso_table(result):
-    def of(rounds, problem, runtime, count, name):
-        return [line[name] for line in told(rounds, problem, runtime, count).values()]
+    def metric(rounds, problem, runtime, count, name):
+        return [line[name] for line in metrics(rounds, problem, runtime, count).values()]
 
     def steal_ns(rounds, problem, runtime, count):
-        known = [line for line in told(rounds, problem, runtime, count).values() if line["steals"]]
+        known = [line for line in metrics(rounds, problem, runtime, count).values()
+                 if line["steals"]]
         if not known:
             raise NotMeasured(f"{runtime} has stolen nothing in {problem}")
         return [sum(line[f"{step}_cycles"] / line[STEPS[step]] for step in ALL_STEPS) / line["ghz"]
@@ -299,7 +300,7 @@ def iso_table(result):
         for count in result.wish.workers:
             for runtime in (PROCESS, ISO):
                 rows.append([f"{NAMES[problem]}, {count}", runtime,
-                             *(value(of, result.rounds, problem, runtime, count, name)
+                             *(value(metric, result.rounds, problem, runtime, count, name)
                                for name in ("region_size", "region_used", "page_faults")),
                              value(steal_ns, result.rounds, problem, runtime, count)])
     return Table("Iso-address beside uni-address (section 4 of the paper)",
@@ -312,7 +313,7 @@ def iso_table(result):
 
 def region_table(result):
     def size(rounds, problem):
-        return [line["region_size"] for line in told(rounds, problem, PROCESS, 1).values()]
+        return [line["region_size"] for line in metrics(rounds, problem, PROCESS, 1).values()]
     rows = []
     for problem in computed(result.wish) + large(result.wish):
         known = value(region, result.rounds, problem)
@@ -384,8 +385,8 @@ def picture(result):
 
 def figures(result):
     samples = result.measurement.samples
-    told_of = {runtime: [line["told"] for line in samples[LATENCY, runtime, TWO].values()]
-               for runtime in runtimes(result) if samples.get((LATENCY, runtime, TWO))}
+    metrics_of = {runtime: [line["told"] for line in samples[LATENCY, runtime, TWO].values()]
+                  for runtime in runtimes(result) if samples.get((LATENCY, runtime, TWO))}
     steps = {name: {runtime: known for runtime in runtimes(result)
                     if (known := value(step_ns, result.rounds, runtime, [name])) and known.median}
              for name in STEPS}
@@ -393,7 +394,7 @@ def figures(result):
                    panels.curves(speed_up_panels(result), "speed-up", line_at=1),
                    f"There are {result.wish.cores} processors."),
             Figure("Latency of the transports by size (Figure 9 of the paper)",
-                   figures_of.latency(figures_of.latencies(told_of)),
+                   figures_of.latency(figures_of.latencies(metrics_of)),
                    "From a process that waits to one that computes."),
             Figure("Steps of a steal (Figure 10 of the paper)",
                    panels.bars(steps, "nanoseconds", log=True))]

@@ -9,7 +9,7 @@ from runner import panels, programs, study_text
 from runner.checks import FORKING
 from runner.rounds import NotMeasured, Value, paired, ratios, speed_up, value
 from runner.studies import Figure, Table, _steps, scheduling
-from runner.studies._common import every, told
+from runner.studies._common import every, metric
 from runner.study_page import number
 
 ABOUT = "nineteen problems at 1, 2, 4, 6, 8, 16 workers; forks, steals, sleeping and waking"
@@ -111,15 +111,15 @@ def over_serial(rounds, problem, runtime, count):
 
 def part_over_serial(rounds, part, runtime, count):
     """Of barnes_hut, which tells the seconds of its parts."""
-    return ratios(told(rounds, "barnes_hut", "serial", 1, part),
-                  told(rounds, "barnes_hut", runtime, count, part))
+    return ratios(metric(rounds, "barnes_hut", "serial", 1, part),
+                  metric(rounds, "barnes_hut", runtime, count, part))
 
 
 def over_one_thread(rounds, count):
     """How many times as fast as one plain thread so many of them are."""
     rows = paired(rounds.column(side_by_side(1), "serial", 1),
                   rounds.column(side_by_side(count), "serial", 1))
-    return [count * one / more for one, more in rows.values()]
+    return [count * alone / together for alone, together in rows.values()]
 
 
 def ns_per_fork(rounds, problem, count):

@@ -78,7 +78,7 @@ def configurations(wish):
     return wanted
 
 
-def told(rounds, problem, name, runtime=OURS):
+def metric(rounds, problem, name, runtime=OURS):
     """Round -> the number of this name."""
     workers_of = PROVISION_WORKERS if problem == PROVISION else 1
     lines_of = rounds.column(problem, runtime, workers_of, "told")
@@ -86,7 +86,7 @@ def told(rounds, problem, name, runtime=OURS):
 
 
 def against(rounds, problem, runtime):
-    return ratios(told(rounds, problem, "ns"), told(rounds, problem, "ns", runtime))
+    return ratios(metric(rounds, problem, "ns"), metric(rounds, problem, "ns", runtime))
 
 
 def mean_over(rounds, problems, count, other):
@@ -115,13 +115,13 @@ def fiber_checks(result):
         ("a message between two fibers over Go's", "<=", 1.0,
          lambda rounds: enough(against(rounds, MESSAGE, GO))),
         ("99th percentile of a message's latency beside a fiber that computes, ms", "<=",
-         2.0 * TICK_MS, lambda rounds: list(told(rounds, FAIRNESS, "p99_ms").values())),
+         2.0 * TICK_MS, lambda rounds: list(metric(rounds, FAIRNESS, "p99_ms").values())),
         ("processor time of shares 3 and 1: off from 3, in parts of it", "<=", 0.05,
-         lambda rounds: [abs(r / 3 - 1) for r in told(rounds, SHARES, "ratio").values()]),
+         lambda rounds: [abs(r / 3 - 1) for r in metric(rounds, SHARES, "ratio").values()]),
         ("processor time of two computations with provisioned vprocs: off from 1", "<=", 0.05,
-         lambda rounds: [abs(r - 1) for r in told(rounds, PROVISION, "ratio").values()]),
+         lambda rounds: [abs(r - 1) for r in metric(rounds, PROVISION, "ratio").values()]),
         ("memory of a fiber that waits, KiB", "<=", 12.0,
-         lambda rounds: [b / 1024 for b in told(rounds, MEMORY, "bytes").values()])]
+         lambda rounds: [b / 1024 for b in metric(rounds, MEMORY, "bytes").values()])]
 
 
 def ivar_checks(result):
@@ -143,7 +143,7 @@ def cell(result, compute, *arguments):
 
 
 def values_of(rounds, problem, name, runtime=OURS):
-    return list(told(rounds, problem, name, runtime).values())
+    return list(metric(rounds, problem, name, runtime).values())
 
 
 def cost_table(result):

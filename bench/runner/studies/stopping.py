@@ -28,20 +28,21 @@ def configurations(wish):
             every([MANY, DEADLINES], [OURS, GO], wish.workers))
 
 
-def told(rounds, problem, runtime, name):
-    return _common.told(rounds, problem, runtime, JUDGED_WORKERS, name)
+def metric(rounds, problem, runtime, name):
+    return _common.metric(rounds, problem, runtime, JUDGED_WORKERS, name)
 
 
 def numbers(rounds, *which):
-    return list(told(rounds, *which).values())
+    return list(metric(rounds, *which).values())
 
 
 def over_alone(rounds, where, event):
-    return ratios(told(rounds, LOCAL, OURS, f"{where}_{event}"), told(rounds, LOCAL, OURS, event))
+    return ratios(metric(rounds, LOCAL, OURS, f"{where}_{event}"),
+                  metric(rounds, LOCAL, OURS, event))
 
 
 def over_go(rounds):
-    return ratios(told(rounds, MANY, OURS, "seconds"), told(rounds, MANY, GO, "seconds"))
+    return ratios(metric(rounds, MANY, OURS, "seconds"), metric(rounds, MANY, GO, "seconds"))
 
 
 def listed():

@@ -12,7 +12,7 @@ from runner import panels
 from runner.programs import HEAP_FRAMES, MAPPED, STRATEGIES
 from runner.rounds import NotMeasured, paired, ratios, value
 from runner.studies import Figure, Table
-from runner.studies._common import every, of_serial, told, typical
+from runner.studies._common import every, of_serial, metric, typical
 
 ABOUT = "Cilk-M's table of strategies: reciprocity, waiting thieves, stack space"
 COMPARING, CAPTIVES, SUSPENDED, ARMS = "comparing", "captives", "suspended", "arms"
@@ -140,9 +140,9 @@ def pages(rounds, problem, row, count):
     if runtime != HEAP_FRAMES:
         return stacks
     try:
-        heap = told(rounds, problem, runtime, count, "frame_pages")
+        heap = metric(rounds, problem, runtime, count, "frame_pages")
     except NotMeasured:  # files that were kept before
-        heap = told(rounds, problem, runtime, count, "heap_pages")
+        heap = metric(rounds, problem, runtime, count, "heap_pages")
     return {r: sum(both) for r, both in paired(stacks, heap).items()}
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What processes that were begun apart must have alike, and may not: each has its own environment.
+// What must be alike in processes that were begun apart, each with an environment of its own.
 #pragma once
 
 #include "nopal/config.h"

@@ -146,7 +146,7 @@ private:
                    }}});
   }
 
-  // By the watch's thread, when the process has ended. Process 0 tells the others which has died.
+  // Called by the watch's thread when the process has ended. Process 0 tells which has died.
   watch::sign look_at(unsigned rank) noexcept {
     if (shared_->gone[rank].load(base::acquire) != 0)
       return watch::sign::ended_well;

@@ -21,7 +21,7 @@
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
-// What a process says, if it is not the number of a dead process.
+// What a process tells a neighbour, besides the number of a process that has died.
 constexpr std::uint32_t ended = 0xffffffff;
 constexpr std::uint32_t has_come = 0xfffffffe;
 constexpr std::uint32_t has_met = 0xfffffffd;

@@ -44,7 +44,7 @@ public:
   void open(far_transport& engine, unsigned rank, unsigned size,
             ends_block& own = control().ends) noexcept;
 
-  // What the processes meet at the end of: one that has come to the other end is not waited for.
+  // The two ends. A meeting at one of them waits for no process that has come to the other.
   enum meeting : std::uint32_t { of_run, of_session };
 
   // Collective. `root` names what is run.
@@ -52,12 +52,12 @@ public:
   // Ends the program with a sentence if another process has come to the other end.
   void meet(meeting end = of_run);
 
-  // This process has the outcome.
+  // Called by the process that has the outcome.
   void end_run(bool failed, const void* bytes, std::size_t size) noexcept;
   // Whether it is known; the first time, it is passed on.
   bool has_ended();
-  // After that, and before the processes meet. False: the run has failed, and `error` says how.
-  // Ends the program with a sentence if another process has run something else.
+  // Called when the outcome is known, and before the processes meet. False: the run has failed, and
+  // `error` says how. Ends the program with a sentence if another process has run something else.
   bool take_result(void* to, std::size_t size, std::string& error) const;
 
 private:

@@ -210,7 +210,7 @@ private:
 
   const std::uintptr_t region_;  // where tasks run
   MPI_Comm all_ = MPI_COMM_NULL; // set before the thread begins
-  // Whoever holds the lock writes and reads these.
+  // The thread that holds the lock writes and reads these.
   MPI_Request arriving_ = MPI_REQUEST_NULL; // of the request that fills `arrived_`
   words arrived_;
   unsigned from_ = 0;        // the process whose request arrives
