@@ -197,7 +197,7 @@ template <part Part> void run_child(long& x, long n) {
     const nopal::stack::stack_id on = nopal::stack::small::acquire();
     auto child = [&x, n] { x = fiber_fib<Part>(n); };
     nopal::arch::nopal_arch_call_on([](void* f) { (*static_cast<decltype(child)*>(f))(); }, &child,
-                                    nopal::stack::top(on) - nopal::stack::top_margin);
+                                    nopal::stack::frames_top(on));
     nopal::stack::small::release(on);
   } else {
     x = fiber_fib<Part>(n);

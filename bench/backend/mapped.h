@@ -13,13 +13,9 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <cstdlib>
 #include <map>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 
@@ -31,30 +27,24 @@ class runtime : public nopal_runtime {
 public:
   explicit runtime(unsigned workers) : nopal_runtime(workers), workers_(workers) {}
   template <class F> void run(F f) {
-    if (!std::exchange(begun_, true)) {
+    if (!std::exchange(begun_, true))
       begin_all();
-      begin_sampling();
-    }
     f();
   }
-  ~runtime() {
-    ends_ = true;
-    if (sampler_.joinable())
-      sampler_.join();
-  }
   counters read_counters() const {
-    counters known = nopal_runtime::read_counters();
+    const counters known = nopal_runtime::read_counters();
     heap_.note(all_pages(), *known.stack_pages);
-    known.stack_pages = std::max(*known.stack_pages, most_.load());
     return known;
   }
 
   // All since the program began, of all processes.
   std::map<std::string, double> metrics() const {
     const auto views = nopal::stack::view::counted();
+    const auto all = nopal::stats();
     return {{"view_shows", static_cast<double>(views.shows)},
             {"view_maps", static_cast<double>(views.maps)},
-            {"view_steals", static_cast<double>(nopal::stats().steals)},
+            {"view_calls", static_cast<double>(views.maps + all.unmaps + all.page_counts)},
+            {"view_steals", static_cast<double>(all.steals)},
             {"heap_pages", heap_.pages()}};
   }
 
@@ -72,19 +62,6 @@ private:
     arrive();
     s.join();
   }
-  // Empty stacks give their pages back, so the most pages are found by looking each half a
-  // millisecond. Only where the budget is unlimited: such runs are for counts, not for times.
-  void begin_sampling() {
-    const char* const budget = std::getenv("NOPAL_STACK_BUDGET");
-    if (budget == nullptr || std::string_view(budget) != "unlimited")
-      return;
-    sampler_ = std::thread([this] {
-      while (!ends_) {
-        most_ = std::max(most_.load(), nopal::stats().stack_pages);
-        std::this_thread::sleep_for(std::chrono::microseconds(500));
-      }
-    });
-  }
   // Of the file behind all shared memory, stacks too. Each process has a few of its own
   // besides, from its start.
   static std::uint64_t all_pages() {
@@ -97,9 +74,6 @@ private:
   unsigned workers_;
   bool begun_ = false;
   mutable grown_heap heap_;
-  std::atomic<bool> ends_ = false;
-  std::atomic<std::uint64_t> most_ = 0;
-  std::thread sampler_;
 };
 
 } // namespace bench

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <signal.h>
+#include <span>
 #include <ucontext.h>
 
 NOPAL_HIDDEN_BEGIN
@@ -38,6 +39,14 @@ long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) n
 [[noreturn]] void end_thread(long code) noexcept;
 [[noreturn]] void end_program(long code) noexcept;
 
+// snapshot.cc: the copy of what was shared that a process made by fork() takes. Before the fork,
+// and in the process that called it until the copy is made:
+void begin_snapshot() noexcept;
+void wait_for_snapshot() noexcept;
+// In the new process, on a private stack: nothing that was shared is shared when this returns, and
+// the process is the first and only one of its program.
+void take_snapshot() noexcept;
+
 // waiting.cc: children, all of which are the first process's, whichever process made them; and how
 // the end of a process of the program is noticed.
 long wait4(int which, int* status, long options, void* usage, ucontext_t& context) noexcept;
@@ -48,6 +57,18 @@ void note_child(long pid) noexcept;
 void forget_children() noexcept;
 // The handler of notices.
 void on_notice(int signal, siginfo_t* info, void* context);
+
+// refusals.cc: calls that would concern one process where the program means all of it.
+struct refusal {
+  int number;          // of the system call
+  const char* name;    // as programs know it
+  const char* instead; // what to do
+  bool ends;           // the program: to go on without it would be dangerous
+  bool always = true;  // else some uses of it work
+};
+std::span<const refusal> refusals() noexcept;
+// Says so, once for each call, and returns the error that the program gets; or ends the program.
+long refuse(long number) noexcept;
 
 // By this signal the first process learns of ends of others, and that it must catch up. By default
 // it is ignored, so it does no harm to a program that is executed meanwhile. A thread that does not

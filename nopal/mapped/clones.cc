@@ -10,7 +10,6 @@
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/signals.h"
-#include "nopal/mapped/snapshot.h"
 #include "nopal/mapped/twin.h"
 
 #include <csignal>
@@ -131,16 +130,16 @@ void become_process() noexcept {
   seat fresh = find_seat();
   int* thread_id = nullptr;
   raw(SYS_prctl, PR_GET_TID_ADDRESS, &thread_id);
-  const bool of_first = own().is_first;
-  if (!of_first) {
+  const bool in_first = own().is_first;
+  if (!in_first) {
     wish wanted{fresh.partner};
     must_have_begun(in_first_process(make_twin, wanted));
     add_dependent(own().partner);
   }
   hold_log();
   prepare_seat(fresh.self);
-  nopal_arch_part(kProcess | (of_first ? notice_signal : CLONE_PARENT), thread_id,
-                  fresh.stack_top(of_first), of_first ? become_twin : vanish, fresh.partner);
+  nopal_arch_part(kProcess | (in_first ? notice_signal : CLONE_PARENT), thread_id,
+                  fresh.stack_top(in_first), in_first ? become_twin : vanish, fresh.partner);
   begin_process(fresh.self, fresh.partner, thread_id);
   before.restore();
   guard_own_stack();
@@ -149,10 +148,10 @@ void become_process() noexcept {
 long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) noexcept {
   constexpr long kKept = CLONE_FILES | CLONE_FS | CLONE_PARENT | CLONE_SYSVSEM | CLONE_IO | 0xff;
   const thread_state before;
-  const bool of_first = own().is_first;
+  const bool in_first = own().is_first;
   hold_mappings();
   begin_snapshot();
-  const long made = nopal_arch_fork_on((flags & kKept) | (of_first ? 0 : CLONE_PARENT),
+  const long made = nopal_arch_fork_on((flags & kKept) | (in_first ? 0 : CLONE_PARENT),
                                        own_stack_top(), [](long process) {
                                          if (process == 0)
                                            take_snapshot();
@@ -161,7 +160,7 @@ long fork_process(long flags, long stack, int* child_tid, ucontext_t& context) n
                                        });
   release_mappings();
   before.restore();
-  if (made > 0 && !of_first)
+  if (made > 0 && !in_first)
     note_child(made);
   if (made != 0)
     return made;

@@ -11,7 +11,6 @@
 #include "nopal/mapped/sharing.h"
 
 #include <algorithm>
-#include <fcntl.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -48,38 +47,6 @@ bool has(std::string_view name, std::string_view part) noexcept {
   return name.find(part) != std::string_view::npos;
 }
 
-// Which pages of anonymous memory were ever written. Those that were not stay holes.
-class written_pages {
-public:
-  explicit written_pages(bool anonymous) noexcept
-      : file_{anonymous ? raw(SYS_open, "/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1} {}
-  ~written_pages() {
-    if (file_ >= 0)
-      raw(SYS_close, file_);
-  }
-  written_pages(const written_pages&) = delete;
-  written_pages& operator=(const written_pages&) = delete;
-
-  // The end of the pages from `at` on that are like it; whether they were written.
-  std::uintptr_t run(std::uintptr_t at, std::uintptr_t end, bool& written) const noexcept {
-    constexpr std::uint64_t kHasMemory = std::uint64_t{3} << 62; // present, or swapped out
-    std::uint64_t entries[64];
-    const std::size_t most = std::min<std::size_t>(std::size(entries), (end - at) / page);
-    const long bytes = static_cast<long>(most * sizeof *entries);
-    written = true;
-    if (file_ < 0 || raw(SYS_pread64, file_, entries, bytes, at / page * sizeof *entries) != bytes)
-      return end;
-    written = (entries[0] & kHasMemory) != 0;
-    std::size_t count = 1;
-    while (count < most && ((entries[count] & kHasMemory) != 0) == written)
-      ++count;
-    return at + count * page;
-  }
-
-private:
-  long file_;
-};
-
 bool copy_to(std::uintptr_t part, std::uintptr_t from, std::uintptr_t to) noexcept {
   while (from < to) {
     const long done = raw(SYS_pwrite64, memory_file, from, to - from, offset_of(part));
@@ -91,13 +58,16 @@ bool copy_to(std::uintptr_t part, std::uintptr_t from, std::uintptr_t to) noexce
   return true;
 }
 
+// Pages that are zero stay holes.
+bool is_zero(std::uintptr_t at) noexcept {
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(at);
+  return std::all_of(words, words + page / sizeof *words, [](std::uint64_t w) { return w == 0; });
+}
 void copy_written(std::uintptr_t part, const mapping& whole) noexcept {
-  const written_pages pages{!whole.of_file};
-  std::uintptr_t end = 0;
-  for (std::uintptr_t at = whole.from; at < whole.to; at = end) {
-    bool written = true;
-    end = pages.run(at, whole.to, written);
-    if (written && !copy_to(part + (at - whole.from), at, end))
+  for (std::uintptr_t at = whole.from, end = at; at < whole.to; at = end += page) {
+    while (end < whole.to && (whole.of_file || !is_zero(end)))
+      end += page;
+    if (!copy_to(part + (at - whole.from), at, end))
       base::die("nopal::mapped found no memory for a copy of the program's variables");
   }
 }

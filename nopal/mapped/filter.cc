@@ -3,9 +3,9 @@
 // are let through whatever else is true, the kernel does not run the filter (since Linux 5.11).
 #include "nopal/mapped/before_main.h"
 
+#include "nopal/mapped/calls.h"
 #include "nopal/mapped/layout.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/refusals.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/traps.h"
 

@@ -215,17 +215,6 @@ void make_all_catch_up() noexcept {
   }
 }
 
-std::uint64_t logged_changes() noexcept { return count.load(base::acquire); }
-
-bool others_may_have_applied(std::uint64_t changes) noexcept {
-  bool some = false;
-  for_each_member([&](member& each) {
-    const bool applies = each.applying.load(base::seq_cst); // (S)
-    some |= &each != own().self && (applies || !is_behind(each, changes));
-  });
-  return some;
-}
-
 void forget_log() noexcept {
   for (; retired != count.load(base::relaxed); ++retired)
     retire(entries[retired % kCapacity]);

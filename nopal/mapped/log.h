@@ -40,10 +40,6 @@ bool catch_up() noexcept;
 // Returns when the others have caught up, or will before they run the program's code again.
 void make_all_catch_up() noexcept;
 
-std::uint64_t logged_changes() noexcept;
-// Whether another process has applied so many, or may be about to.
-bool others_may_have_applied(std::uint64_t changes) noexcept;
-
 // For a clone of this process: nobody applies anything and nobody logs anything in between.
 void hold_log() noexcept;
 void release_log() noexcept;

@@ -28,14 +28,6 @@ struct {
   std::uintptr_t begin = 0, now = 0, end = 0;
 } constinit the_break;
 
-// The newest mapping of a file at addresses that are free. What the program maps over a part of
-// it, as the dynamic linker does, need not be told to processes that have not mapped it yet.
-struct {
-  base::spin_lock lock;
-  std::uintptr_t at = 0, end = 0;
-  std::uint64_t logged = 0; // changes before it
-} constinit newest;
-
 bool is_private_to_process(std::uintptr_t at) noexcept {
   return at - layout::own < layout::own_bytes || layout::view_end - 1 - at < layout::view_room;
 }
@@ -64,17 +56,10 @@ void give_images(std::uintptr_t at, std::size_t bytes) noexcept {
   images.cut(at, bytes, [](piece& each) { give_memory(each.image, each.end - each.at); });
 }
 
-// A process that has mapped what was here before would not fault, and not see what is here now.
-void tell_of_replaced(std::uintptr_t at) noexcept {
-  newest.lock.lock();
-  const bool inside = at >= newest.at && at < newest.end;
-  const std::uint64_t before = newest.logged;
-  newest.lock.unlock();
-  if (!inside || others_may_have_applied(before + 1))
-    make_all_catch_up();
-}
-
-long map_image(std::uintptr_t at, std::size_t bytes, int access, std::uintptr_t image) noexcept {
+// `replaces`: other processes may have mapped what was there before. They would not fault, and not
+// see what is there now.
+long map_image(std::uintptr_t at, std::size_t bytes, int access, std::uintptr_t image,
+               bool replaces = true) noexcept {
   const long mapped = log_change({.what = change::kind::map,
                                   .access = access,
                                   .flags = MAP_SHARED,
@@ -84,7 +69,8 @@ long map_image(std::uintptr_t at, std::size_t bytes, int access, std::uintptr_t 
                                   .where = image - layout::arena});
   if (is_error(mapped))
     return give_memory(image, bytes), mapped;
-  tell_of_replaced(at);
+  if (replaces)
+    make_all_catch_up(); // before the memory of an older image is used again
   give_images(at, bytes);
   images.add(at, bytes, image);
   return mapped;
@@ -162,21 +148,15 @@ long map_opened(std::uintptr_t at, std::size_t bytes, int access, int flags, int
     at = zone.take(bytes + page); // a page that stays free, as a guard
   if (at == 0)
     return -ENOMEM;
-  if (chosen) {
-    const base::locked guard{newest.lock};
-    newest.at = at;
-    newest.end = at + bytes;
-    newest.logged = logged_changes();
-  }
   long mapped = 0;
   if (is_private && (access & PROT_WRITE) != 0) {
     const std::uintptr_t image = take_memory(bytes);
     read_into(image, bytes, file, offset);
-    mapped = map_image(at, bytes, access, image);
+    mapped = map_image(at, bytes, access, image, !chosen);
   } else {
     mapped = map_file(at, bytes, access, flags, file, offset);
     if (!chosen && !is_error(mapped))
-      tell_of_replaced(at);
+      make_all_catch_up();
   }
   if (is_error(mapped) && chosen)
     zone.give(at, bytes + page);
@@ -336,8 +316,8 @@ namespace {
 
 // All of these lists, in the order in which their locks are taken.
 constexpr base::spin_lock* kLocks[] = {
-    &the_break.lock, &images.lock(), &forbidden.lock(), &private_files.lock(), &shared_files.lock(),
-    &arena.lock(),   &spares.lock(), &newest.lock,      &actions_lock};
+    &the_break.lock,      &images.lock(), &forbidden.lock(), &private_files.lock(),
+    &shared_files.lock(), &arena.lock(),  &spares.lock(),    &actions_lock};
 
 } // namespace
 

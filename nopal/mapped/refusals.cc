@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The table of docs/limits.md.
-#include "nopal/mapped/refusals.h"
+#include "nopal/mapped/calls.h"
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/die.h"

@@ -6,7 +6,6 @@
 #include "nopal/mapped/calls.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
-#include "nopal/mapped/refusals.h"
 #include "nopal/mapped/sharing.h"
 
 #include <algorithm>
@@ -90,13 +89,13 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     return static_cast<void>(held.waiting |= bit_of(signal));
   if (!was_sent && (catch_up() || may_be_late(reinterpret_cast<std::uintptr_t>(info->si_addr))))
     return;
-  const action told = actions[signal];
-  if (is_blocked || !told.calls()) {
-    if (!was_sent || told.handler == 0)
+  const action wanted = actions[signal];
+  if (is_blocked || !wanted.calls()) {
+    if (!was_sent || wanted.handler == 0)
       happen_by_default(signal, was_sent);
     return;
   }
-  const std::uint64_t mask = told.mask & ~never_blocked;
+  const std::uint64_t mask = wanted.mask & ~never_blocked;
   raw(SYS_rt_sigprocmask, SIG_BLOCK, &mask, nullptr, sizeof mask);
   call_action(signal, info, context);
 }
@@ -104,19 +103,19 @@ void on_fault(int signal, siginfo_t* info, void* context) {
 } // namespace
 
 void call_action(int signal, siginfo_t* info, void* context) {
-  const action told = actions[signal];
-  if (told.has(static_cast<int>(SA_RESETHAND))) {
+  const action wanted = actions[signal];
+  if (wanted.has(static_cast<int>(SA_RESETHAND))) {
     actions[signal].handler = 0;
     install_action(signal);
   }
-  if (!told.calls())
+  if (!wanted.calls())
     return;
   const std::uint64_t before = held.blocked;
-  hold_faults(before | told.mask | (told.has(SA_NODEFER) ? 0 : bit_of(signal)));
+  hold_faults(before | wanted.mask | (wanted.has(SA_NODEFER) ? 0 : bit_of(signal)));
   // Blocked while `held` does not say so: one that is sent again and again would nest without end.
   const std::uint64_t own_signal = bit_of(signal) & kFaults;
   raw(SYS_rt_sigprocmask, SIG_UNBLOCK, &own_signal, nullptr, sizeof own_signal);
-  reinterpret_cast<handler>(told.handler)(signal, info, context);
+  reinterpret_cast<handler>(wanted.handler)(signal, info, context);
   raw(SYS_rt_sigprocmask, SIG_BLOCK, &own_signal, nullptr, sizeof own_signal);
   hold_faults(before);
 }
@@ -156,21 +155,21 @@ void close_actions() noexcept {
 }
 
 void install_action(int signal) noexcept {
-  action told = actions[signal];
+  action wanted = actions[signal];
   if ((bit_of(signal) & kFaults) != 0) {
-    const bool interrupts = told.calls() && !told.has(SA_RESTART);
-    told = at_fault;
+    const bool interrupts = wanted.calls() && !wanted.has(SA_RESTART);
+    wanted = at_fault;
     if (interrupts) // a call of the program, where the signal is sent
-      told.flags &= ~static_cast<std::uint64_t>(SA_RESTART);
+      wanted.flags &= ~static_cast<std::uint64_t>(SA_RESTART);
   } else if (std::ranges::find(kOurs, signal) != std::end(kOurs)) {
     return;
-  } else if (told.calls()) {
-    told.handler = reinterpret_cast<std::uintptr_t>(deliver);
-    told.flags |= SA_SIGINFO;
-    told.flags &= ~static_cast<std::uint64_t>(static_cast<unsigned>(SA_RESETHAND));
-    told.mask &= ~never_blocked;
+  } else if (wanted.calls()) {
+    wanted.handler = reinterpret_cast<std::uintptr_t>(deliver);
+    wanted.flags |= SA_SIGINFO;
+    wanted.flags &= ~static_cast<std::uint64_t>(static_cast<unsigned>(SA_RESETHAND));
+    wanted.mask &= ~never_blocked;
   }
-  raw(SYS_rt_sigaction, signal, &told, nullptr, sizeof told.mask);
+  raw(SYS_rt_sigaction, signal, &wanted, nullptr, sizeof wanted.mask);
 }
 
 long change_mask(long how, const std::uint64_t* set, std::uint64_t* before,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The copy is a new file, which takes the old one's place in each mapping. The old one's holes stay
 // holes. The caller of fork() holds the locks of all lists meanwhile.
-#include "nopal/mapped/snapshot.h"
+#include "nopal/mapped/calls.h"
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/die.h"

@@ -9,7 +9,6 @@
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/refusals.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/signals.h"
 #include "nopal/mapped/twin.h"
@@ -37,9 +36,10 @@ namespace nopal::mapped {
 struct call {
   static constexpr int kPlaces[] = {REG_RDI, REG_RSI, REG_RDX, REG_R10, REG_R8, REG_R9};
 
-  explicit call(ucontext_t& of) noexcept : context{of}, number{of.uc_mcontext.gregs[REG_RAX]} {
+  explicit call(ucontext_t& trap) noexcept
+      : context{trap}, number{trap.uc_mcontext.gregs[REG_RAX]} {
     for (int i = 0; i < 6; ++i)
-      arguments[i] = of.uc_mcontext.gregs[kPlaces[i]];
+      arguments[i] = trap.uc_mcontext.gregs[kPlaces[i]];
   }
 
   // It is made when the handler returns, with the program's signal mask, and then the program goes
@@ -148,12 +148,12 @@ answer execute(call& made) noexcept {
   return refuse(made.number);
 }
 
-answer of_shared_futex(call& made) noexcept {
+answer share_futex(call& made) noexcept {
   made.arguments[1] &= ~FUTEX_PRIVATE_FLAG;
   return {};
 }
 
-answer of_all_processes(call& made) noexcept {
+answer reach_all_processes(call& made) noexcept {
   made.arguments[0] = made.arguments[0] == MEMBARRIER_CMD_PRIVATE_EXPEDITED
                           ? MEMBARRIER_CMD_GLOBAL_EXPEDITED
                           : MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED;
@@ -204,9 +204,9 @@ constexpr trapped table[] = {
     {SYS_execveat, execute},
     {SYS_exit, end_this_thread},
     {SYS_exit_group, end_this_program},
-    {SYS_futex, of_shared_futex, {1, BPF_JSET, FUTEX_PRIVATE_FLAG}},
-    {SYS_membarrier, of_all_processes, {0, BPF_JEQ, MEMBARRIER_CMD_PRIVATE_EXPEDITED}},
-    {SYS_membarrier, of_all_processes, {0, BPF_JEQ, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED}},
+    {SYS_futex, share_futex, {1, BPF_JSET, FUTEX_PRIVATE_FLAG}},
+    {SYS_membarrier, reach_all_processes, {0, BPF_JEQ, MEMBARRIER_CMD_PRIVATE_EXPEDITED}},
+    {SYS_membarrier, reach_all_processes, {0, BPF_JEQ, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED}},
     {SYS_getpid, number_of_program},
     {SYS_tgkill, kill_thread},
     {SYS_rt_tgsigqueueinfo, by<queue_to_thread>},

@@ -36,7 +36,7 @@ struct trapped {
   int out = -1;
   std::size_t out_bytes = 0;
 };
-// All but those that refusals.h names.
+// All but those that are refused.
 std::span<const trapped> trapped_calls() noexcept;
 
 // What the filter hands over with a trap, so that it is known from other signals.

@@ -49,17 +49,17 @@ bool is_ours(int pid) noexcept {
 }
 
 // Of the children that `kind` selects: whether there is one, or one that has ended.
-enum class of_child { exists, has_ended };
-bool is_true(of_child question, long kind, long pid) noexcept {
+enum class child_state { exists, has_ended };
+bool some_child(child_state wanted, long kind, long pid) noexcept {
   siginfo_t found{};
   const long result = raw(SYS_waitid, kind, pid, &found,
                           WEXITED | WNOHANG | WNOWAIT | (pid != 0 ? __WALL : 0), nullptr);
-  return result == 0 && (question == of_child::exists || found.si_pid != 0);
+  return result == 0 && (wanted == child_state::exists || found.si_pid != 0);
 }
-bool some_forked(of_child question) noexcept {
+bool some_forked(child_state wanted) noexcept {
   const masked undisturbed{all_signals};
   return forked.any(
-      [&](const piece& each) { return is_true(question, P_PID, static_cast<long>(each.at)); });
+      [&](const piece& each) { return some_child(wanted, P_PID, static_cast<long>(each.at)); });
 }
 
 // Takes the notice of a child that was seen. False: another thread has taken it.
@@ -84,7 +84,7 @@ bool take_notice(request& wanted, int pid) noexcept {
 }
 
 void attend_to_ends(const siginfo_t& notice) noexcept {
-  const bool of_a_child = is_an_end(notice) && !is_ours(notice.si_pid);
+  const bool is_childs = is_an_end(notice) && !is_ours(notice.si_pid);
   for_each_member([&](member& each) {
     const int pid = each.pid.load(base::relaxed);
     if (&each == own().self || pid <= 0) // another thread has seen its end
@@ -100,19 +100,19 @@ void attend_to_ends(const siginfo_t& notice) noexcept {
       end_as(pid, end.si_status);
     leave_seat(each, pid);
   });
-  if (!actions[SIGCHLD].calls() || !(of_a_child || some_forked(of_child::has_ended)))
+  if (!actions[SIGCHLD].calls() || !(is_childs || some_forked(child_state::has_ended)))
     return;
   siginfo_t child = notice;
   child.si_signo = SIGCHLD;
-  child.si_code = of_a_child ? notice.si_code : CLD_EXITED;
+  child.si_code = is_childs ? notice.si_code : CLD_EXITED;
   raw(SYS_rt_sigqueueinfo, own().pid, SIGCHLD, &child);
 }
 
 // waitid(2), without the processes of the program. Where there is nothing else, ECHILD.
 long wait_for_other(request& wanted) noexcept {
   for (;;) {
-    if (wanted.kind == P_ALL && !is_true(of_child::exists, P_ALL, 0) &&
-        !some_forked(of_child::exists))
+    if (wanted.kind == P_ALL && !some_child(child_state::exists, P_ALL, 0) &&
+        !some_forked(child_state::exists))
       return -ECHILD;
     wanted.info.si_pid = 0;
     const long result = raw(SYS_waitid, wanted.kind, wanted.which, &wanted.info,

@@ -94,7 +94,7 @@ struct seen {
 template <class Visit> seen look(const strand_at& strand, Visit visit) noexcept {
   seen forks;
   const stack::stack_id stack = stack::stack_of(strand.from, strand.on);
-  const std::uintptr_t top = stack::top(stack) - stack::top_margin;
+  const std::uintptr_t top = stack::frames_top(stack);
   const std::uintptr_t offset = stack::offset(stack);
   for (std::uintptr_t at = strand.from; (at = stack::marks::lowest(at, top, offset)) != 0;
        at += sizeof at) {

@@ -220,7 +220,7 @@ NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexce
   if (!stack::is_ours(scope->stack_pointer))
     base::add_roots(scope->stack_pointer, self->host->scheduler.bounds.high);
   set_origin(self->stack, child.fork, self->group->outer);
-  const std::uintptr_t begin = stack::top(self->stack) - stack::top_margin;
+  const std::uintptr_t begin = stack::frames_top(self->stack);
   arch::tell_gdb(stack::top(self->stack), begin);
   arch::nopal_arch_call_on(run_first_child, &child, begin);
   NOPAL_CHECK(!stack::view::holds(arch::stack_pointer()) ||

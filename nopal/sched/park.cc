@@ -67,8 +67,8 @@ void take_over(worker* self, worker* left) noexcept {
     stack::view::begin_plain(self->stack);
   see(self->stack, strand->context);
   const std::uintptr_t top = stack::top(self->stack);
-  const std::uintptr_t at = top - stack::top_margin;
-  base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
+  const std::uintptr_t at = stack::frames_top(self->stack);
+  base::begin_use(stack::bottom(self->stack), at);
   arch::tell_gdb(top, at);
   set_origin(self->stack, strand->context);
   self->group = strand->group;

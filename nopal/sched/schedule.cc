@@ -34,24 +34,23 @@ namespace {
 
 // The thief's stack pointer. Below the top of the thief's stack it leaves the frame's area of
 // outgoing arguments free (Cilk-M's linkage region), and it keeps the alignment. The size of that
-// area is not known, so all between the frame's stack pointer and its base is left free. The base
-// is the frame pointer if that is on the same stack, else (a scope constructed after an earlier
-// steal of its frame) the top of the stack that the frame ran on. Both are as they were when the
-// scope was constructed: measured from the last thief's stack pointer, the area would grow with
-// each steal.
-std::uintptr_t thief_stack_pointer(std::uintptr_t top, const scope_frame* scope) noexcept {
+// area is not known, but it ends below the scope, which is a local variable. If the scope is on
+// another stack (it was constructed after an earlier steal of its frame), the area ends below the
+// top of the stack that the frame ran on. Both are as they were when the scope was constructed:
+// measured from the last thief's stack pointer, the area would grow with each steal.
+std::uintptr_t thief_stack_pointer(stack::stack_id empty, const scope_frame* scope) noexcept {
   const std::uintptr_t at = scope->stack_pointer;
-  const std::uintptr_t frame = scope->base_of_frame();
-  const bool together = !stack::is_ours(at) || stack::together(at, frame);
-  const std::uintptr_t base = together ? frame : stack::top(stack::stack_of(at));
-  const std::uintptr_t area = base - at + stack::top_margin;
+  const auto local = reinterpret_cast<std::uintptr_t>(scope);
+  const bool together = !stack::is_ours(at) || stack::together(at, local);
+  const std::uintptr_t end = together ? local : stack::top(stack::stack_of(at));
+  const std::uintptr_t frame = (together ? scope->base_of_frame() : end) - at;
   NOPAL_ASSERT(
-      area + 2 * arch::alignment < stack::size() / 2 + stack::top_margin,
+      frame + 2 * arch::alignment < stack::largest_frame(),
       "a function that forks has a frame of %zu KiB, but only half a stack (%zu KiB) can be "
       "given to a thief for it; raise NOPAL_STACK_SIZE",
-      static_cast<std::size_t>(area >> 10), stack::size() >> 11);
-  const std::uintptr_t below = top - area - arch::alignment;
-  return (below & ~(arch::alignment - 1)) | (at & (arch::alignment - 1));
+      static_cast<std::size_t>(frame >> 10), stack::largest_frame() >> 10);
+  const std::uintptr_t below = stack::frames_top(empty) - (end - at);
+  return below - ((below - at) & (arch::alignment - 1));
 }
 
 // An action is asked as code of no strand: what it calls must not change stacks.
@@ -93,7 +92,7 @@ NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
   scope_frame* const scope = join::scope_of(theft.continuation);
   base::happens_after(scope);
   const std::uintptr_t top = stack::top(self->stack);
-  const std::uintptr_t at = thief_stack_pointer(top, scope);
+  const std::uintptr_t at = thief_stack_pointer(self->stack, scope);
   base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
   arch::tell_gdb(top, at);
   set_origin(self->stack, scope);

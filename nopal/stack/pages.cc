@@ -28,9 +28,6 @@ constexpr unsigned kBatch = 8;
 // If a first count finds at most so many pages, they stay: the next strand will touch as many.
 constexpr std::uint32_t kFew = 4;
 
-// Frames lie close together: below so many bytes without memory there is nothing, or little.
-constexpr std::uintptr_t kTogether = std::uintptr_t{64} << 10;
-
 struct part { // of a stack
   std::uintptr_t low = 0;
   std::uintptr_t high = 0;
@@ -130,19 +127,6 @@ bool reuse(stack_id stack, handoff to_do) noexcept {
   tell(event::reused, stack, memory_top(stack));
   account.discharge(charged.pages);
   return true;
-}
-
-void give_back(stack_id stack, std::uintptr_t high) noexcept {
-  const std::uintptr_t bottom = memory_bottom(stack);
-  part dead{high, high};
-  std::uint32_t there = 0;
-  for (std::uint32_t more = 1; more != 0 && dead.low > bottom; there += more) {
-    const part next{std::max(bottom, dead.low - kTogether), dead.low};
-    more = next.resident();
-    dead.low = next.low;
-  }
-  if (there != 0)
-    discard(dead, there);
 }
 
 bool idle_ones_are_pooled() noexcept { return budgeted() || may_run_out(); }

@@ -144,8 +144,5 @@ private:
   base::handed_over<void*> handoff_group_{nullptr};
 };
 
-// Gives back what an empty stack has used below this address of its memory, beside the budget.
-void give_back(stack_id stack, std::uintptr_t high) noexcept;
-
 } // namespace nopal::stack
 NOPAL_HIDDEN_END

@@ -143,8 +143,7 @@ void release(stack_id stack) noexcept {
   if (small::holds(stack))
     return small::release(stack);
   NOPAL_CHECK(is_ours(stack) && stack_of(stack) == stack);
-  const std::uintptr_t used = top(stack); // 0: it has never begun on a view
-  retire(stack, used != 0 ? used : bottom(stack));
+  retire(stack, top(stack));
   large_ones.pool.put(large_ones.number_of(stack));
 }
 
@@ -162,7 +161,7 @@ std::uintptr_t bottom(stack_id stack) noexcept {
   return is_viewed(stack) ? view::where.low : memory_bottom(stack);
 }
 std::uintptr_t offset(stack_id stack) noexcept {
-  return view::on() && stack != no_stack && is_viewed(stack) ? memory_top(stack) - view::where.end
+  return view::on() && stack != no_stack && is_viewed(stack) ? memory_top(stack) - view::top(stack)
                                                              : 0;
 }
 std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kForkMargin; }

@@ -112,12 +112,16 @@ template <class T> T* own(T* seen_there) noexcept {
              : seen_there;
 }
 
-// The first frame begins this much below the top. Above it the stack's user has owners_bytes for
-// itself, and the word above these is gdb's (arch/gdb.h).
-inline constexpr std::uintptr_t top_margin = 96;
-inline std::uintptr_t frames_top(stack_id stack) noexcept { return top(stack) - top_margin; }
+// The highest word of a stack is gdb's (arch/gdb.h). The stack's user has owners_bytes for itself:
+// below that word, or, of a stack that may lie in a view, beside the stack. Frames begin below.
+inline bool owners_are_beside(stack_id stack) noexcept {
+  return view::on() && !small::holds(stack);
+}
+inline std::uintptr_t frames_top(stack_id stack) noexcept {
+  return top(stack) - (owners_are_beside(stack) ? 16 : 16 + owners_bytes);
+}
 inline void* owners_room(stack_id stack) noexcept {
-  if (view::on() && !small::holds(stack)) [[unlikely]]
+  if (owners_are_beside(stack)) [[unlikely]]
     return view::owners_room(stack);
   return reinterpret_cast<void*>(memory_top(stack) - sizeof(void*) - owners_bytes);
 }

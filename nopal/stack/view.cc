@@ -7,7 +7,6 @@
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/base/shared.h"
-#include "nopal/stack/retirement.h"
 #include "nopal/stack/view_parts.h"
 
 #include <cerrno>
@@ -32,7 +31,6 @@ const slot_range* stacks = nullptr;
 entry* entries = nullptr; // one for each of them
 
 entry& entry_of(stack_id stack) noexcept { return entries[stacks->number_of(stack)]; }
-std::uintptr_t offset_of(stack_id stack) noexcept { return stacks->top(stack) - where.end; }
 
 // What a process shows, and room for what it shows next.
 struct shown {
@@ -68,9 +66,10 @@ thread_local const room_of_thread room;
 alignas(64) base::atomic<std::uint64_t> shows{0};
 base::atomic<std::uint64_t> maps{0};
 
-void map(std::uintptr_t low, std::uintptr_t high, stack_id stack) noexcept {
+void map(std::uintptr_t low, std::uintptr_t high, const part& shown) noexcept {
+  const std::uintptr_t offset = stacks->top(shown.shows) - shown.top;
   maps.fetch_add(1, base::relaxed);
-  NOPAL_ASSERT(base::shared->map_again(low + offset_of(stack), low, high - low, false),
+  NOPAL_ASSERT(base::shared->map_again(low + offset, low, high - low, false),
                "the kernel refused to map a part of a stack: %s; a process may have "
                "vm.max_map_count mappings",
                std::strerror(errno));
@@ -93,10 +92,10 @@ void open(const slot_range& range) noexcept {
 
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept {
   const bool below = holds(frame_low);
-  entry_of(stack).frame_low = frame_low;
-  begin(entry_of(stack), below ? top_below(frame_low, base::page_size()) : where.end,
-        below ? parent : no_stack, where.end,
-        [stack](std::uintptr_t high) { give_back(stack, high + offset_of(stack)); });
+  entry& begun = entry_of(stack);
+  begun.frame_low = frame_low;
+  begun.top = below ? top_below(frame_low, base::page_size()) : where.end;
+  begun.parent = below ? parent : no_stack;
 }
 
 void begin_plain(stack_id stack) noexcept {

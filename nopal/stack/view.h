@@ -2,11 +2,11 @@
 // Views: where workers are processes (base/shared.h), each sees the stacks that its strand's frames
 // lie on as one linear stack, at the same addresses as every other worker.
 //
-// A view is a range of addresses, as large as a stack, in which each process maps what it needs. A
-// stack's memory is mapped in all processes, too, elsewhere: what a strand of the stack sees at an
-// address, others see `offset(stack)` further. So the byte at an address of the view lies at the
-// same place in each stack. Strands of a stack begin below its `top`, a page's boundary; what is
-// above belongs to its `parent`, on which the frame lies that was stolen:
+// A view is a range of addresses, as large as a stack, in which each process maps what it needs.
+// Strands of a stack begin below its `top`, a page's boundary; what is above belongs to its
+// `parent`, on which the frame lies that was stolen. A stack's memory is mapped in all processes,
+// too, elsewhere: what its strands see at an address, others see `offset(stack)` further. It ends
+// at the top, wherever that is, so each use of a stack takes the same pages:
 //
 //   view of a thief       stack of the victim          stack of the thief
 //   +----------------+    +----------------+
@@ -63,8 +63,7 @@ inline bool in_guard(std::uintptr_t address) noexcept {
 void open(const slot_range& range) noexcept;
 
 // The empty stack is used from now on: below a frame of `parent` whose lowest byte is at
-// `frame_low`, or, if that is on no view, from the view's end. If it began elsewhere before, it
-// gives its memory back, so that it has the pages of one use.
+// `frame_low`, or, if that is on no view, from the view's end.
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept;
 // As a plain stack.
 void begin_plain(stack_id stack) noexcept;

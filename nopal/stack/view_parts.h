@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What a view consists of, how a stack begins in it, and the fewest calls that turn one view into
+// What a view consists of, where a stack begins in it, and the fewest calls that turn one view into
 // another (view.h).
 //
 // Invariant (V2 of view.h): a segment is written by the one thread that has the empty stack, and
 //           read by those that run strands of the stack or of stacks below it. They get it from
 //           that thread: by a fork that they steal, a join, or a strand that was made ready.
 // Complexity: a change takes a step for each stack of both views, and at most a call for each stack
-//           that is new in the second, or reaches further down there.
+//           that is new in the second, begins elsewhere, or reaches further down there.
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -32,18 +32,6 @@ inline std::uintptr_t top_below(std::uintptr_t frame_low, std::uintptr_t page) n
   return frame_low & ~(page - 1);
 }
 
-// The empty stack is used from now on. Calls give_back(high) where it begins elsewhere than before:
-// what it has used lies below `high`. Views end at `end`.
-template <class GiveBack>
-void begin(segment& own, std::uintptr_t top, stack_id parent, std::uintptr_t end,
-           GiveBack give_back) noexcept {
-  const std::uintptr_t used = std::min<std::uintptr_t>(own.top, end); // 0 in a new stack
-  own.top = top;
-  own.parent = parent;
-  if (used != 0 && top != used)
-    give_back(used);
-}
-
 // The stack that strands of `on` see at this address of a view; no_stack: none. `segment_of`
 // returns a stack's segment.
 template <class Segments>
@@ -53,10 +41,12 @@ stack_id home(stack_id on, std::uintptr_t address, Segments segment_of) noexcept
   return on;
 }
 
-// From `low` up to the part before it, or the view's end, a view shows this stack.
+// From `low` up to the part before it, or the view's end, a view shows this stack, as it is while
+// it has this top. Where it begins elsewhere, other memory is at each address.
 struct part {
   std::uintptr_t low;
   stack_id shows;
+  std::uintptr_t top;
 };
 // A view: the highest part first.
 struct parts {
@@ -77,13 +67,15 @@ template <class Segments>
 void list(stack_id leaf, std::uintptr_t low, Segments segment_of, parts& to) noexcept {
   std::size_t left = to.count = parts_of(leaf, segment_of);
   for (stack_id stack = leaf; stack != no_stack; stack = segment_of(stack).parent) {
-    to.all[--left] = {low, stack};
-    low = segment_of(stack).top;
+    const std::uintptr_t top = segment_of(stack).top;
+    to.all[--left] = {low, stack, top};
+    low = top;
   }
 }
 
-// Calls map(low, high, stack) for each range that `next` shows otherwise than `now`, each as long
-// as it can be. Both views end at `end`; below its last part `now` shows nothing.
+// Calls map(low, high, part) for each range that `next` shows otherwise than `now`, each as long as
+// it can be, and a piece of that part of `next`. Both views end at `end`; below its last part `now`
+// shows nothing.
 template <class Map>
 void change(const parts& now, const parts& next, std::uintptr_t end, Map map) noexcept {
   std::uintptr_t high = end;
@@ -95,17 +87,17 @@ void change(const parts& now, const parts& next, std::uintptr_t end, Map map) no
       while (at < now.count && now.all[at].low >= high)
         ++at;
       const bool known = at < now.count;
-      const bool same = known && now.all[at].shows == wanted.shows;
+      const bool same = known && now.all[at].shows == wanted.shows && now.all[at].top == wanted.top;
       if (!same && differs == 0)
         differs = high;
       if (same && differs != 0) {
-        map(high, differs, wanted.shows);
+        map(high, differs, wanted);
         differs = 0;
       }
       high = known && now.all[at].low > wanted.low ? now.all[at].low : wanted.low;
     }
     if (differs != 0)
-      map(wanted.low, differs, wanted.shows);
+      map(wanted.low, differs, wanted);
   }
 }
 

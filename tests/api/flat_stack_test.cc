@@ -135,5 +135,25 @@ TEST(flat_stack, jobs_that_call_a_locked_device) {
   EXPECT_LT(depth.most(), kFlat);
 }
 
+[[gnu::noinline]] std::uintptr_t callers_stack_pointer() {
+  asm volatile(""); // for compilers the call has the same result each time
+  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 2 * sizeof(void*);
+}
+
+// Of outgoing arguments, that is; where the compiler places other locals, they take no room there.
+TEST(flat_stack, a_thief_leaves_the_area_below_the_scope_free_and_little_more) {
+  gate stolen;
+  nopal::scope s;
+  const std::uintptr_t before = callers_stack_pointer();
+  s.fork([&stolen] { stolen.wait(); });
+  const std::uintptr_t after = callers_stack_pointer();
+  const std::uintptr_t top = nopal::stack::frames_top(nopal::stack::stack_of(after));
+  stolen.open();
+  s.join();
+  const std::uintptr_t area = reinterpret_cast<std::uintptr_t>(&s) - before;
+  EXPECT_GE(top - after, area);
+  EXPECT_LT(top - after, area + nopal::arch::alignment);
+}
+
 } // namespace
 } // namespace nopal_test

@@ -182,9 +182,7 @@ TEST_F(runtime, counters_agree) {
                 return 4;
               if (all.stacks == 0 || all.stack_pages == 0)
                 return 5;
-              if (!on_views() && all.pages_returned + all.unmaps != 0)
-                return 6;
-              return on_views() && all.pages_returned < all.unmaps ? 7 : 0;
+              return all.pages_returned + all.unmaps != 0 ? 6 : 0;
             }),
             0u);
 }
@@ -234,10 +232,7 @@ TEST_F(runtime, unused_pages_go_back_where_the_budget_says_so) {
   const auto returned = apart([] { return pages_returned(0); });
   ASSERT_TRUE(returned.has_value());
   EXPECT_GE(*returned, 70u); // 300 KiB are 75 pages, of which a page or two hold frames
-  // Empty stacks on views give theirs back beside the budget (stack/view.h).
-  const auto unlimited = apart([] { return pages_returned(nopal::unlimited); });
-  ASSERT_TRUE(unlimited.has_value());
-  EXPECT_EQ(*unlimited > 0, on_views());
+  EXPECT_EQ(apart([] { return pages_returned(nopal::unlimited); }), 0u);
 }
 
 TEST_F(runtime, results_stay_right_where_pages_go_back) {

@@ -39,7 +39,7 @@ class MappedStudy(fake_study.FakeStudy):
                              told={"heap_pages": 100})
             if not mapped:
                 continue
-            views = {"view_steals": 10, "view_shows": 15, "view_maps": 25}
+            views = {"view_steals": 10, "view_shows": 15, "view_maps": 15, "view_calls": 25}
             for count in (1, 2, 4, P):
                 self.say_one(problem, "nopal-mapped", count, told=views, steals=10)
             self.say_one(problem, "nopal-mapped", P, COUNTED, live_pages=7)
@@ -106,7 +106,7 @@ class MappedStudy(fake_study.FakeStudy):
 
     def test_many_calls_per_steal_are_noticed(self):
         self.changes["lu", "nopal-mapped", "", P] = {
-            "told": {"view_steals": 2, "view_shows": 3, "view_maps": 7}}
+            "told": {"view_steals": 2, "view_shows": 3, "view_maps": 2, "view_calls": 7}}
         self.build_all(["lu"])
         self.run_problems("lu")
         self.assertIs(self.only("system calls per steal")["holds"], False)
@@ -114,7 +114,7 @@ class MappedStudy(fake_study.FakeStudy):
 
     def test_where_nobody_steals_calls_are_not_judged(self):
         self.changes["lu", "nopal-mapped", "", P] = {
-            "told": {"view_steals": 0, "view_shows": 0, "view_maps": 0}}
+            "told": {"view_steals": 0, "view_shows": 0, "view_maps": 0, "view_calls": 0}}
         self.build_all(["lu"])
         self.run_problems("lu")
         self.assertIsNone(self.only("system calls per steal")["holds"])

@@ -2,7 +2,7 @@
 // How a program of several processes ends, what it refuses, and where it runs on threads.
 #include "agents.h"
 
-#include "nopal/mapped/refusals.h"
+#include "nopal/mapped/calls.h"
 
 #include <cerrno>
 #include <csignal>

@@ -182,32 +182,62 @@ long deep(int depth) {
   return below + other;
 }
 
-// A stack that begins lower or higher than before has none of its pages left, and they are counted.
-TEST_F(view, a_stack_that_begins_elsewhere_gives_all_its_pages_back_and_counts_them) {
+// Whatever stacks have been used for, and wherever they begin: a call for each, and no others.
+TEST_F(view, a_change_of_r_stacks_takes_at_most_r_calls) {
   namespace stack = nopal::stack;
-  be_stolen(); // stacks are open
+  be_stolen();           // stacks are open
+  nopal::stop_workers(); // no other process makes calls meanwhile
+  const auto others = [] {
+    const nopal::statistics all = nopal::stats();
+    return all.page_counts + all.unmaps;
+  };
+  std::array<stack::stack_id, 5> chain;
+  const auto show = [&](std::uintptr_t distance) {
+    for (std::size_t i = 0; i < chain.size(); ++i)
+      stack::view::begin(chain[i], stack::view::where.end - 4096 * (distance + 3 * i),
+                         i == 0 ? stack::no_stack : chain[i - 1]);
+    const std::uint64_t maps = stack::view::counted().maps;
+    stack::view::show(chain.back());
+    return stack::view::counted().maps - maps;
+  };
+  for (stack::stack_id& each : chain)
+    each = stack::acquire();
+  show(7);
+  const std::uint64_t before = others();
+  EXPECT_EQ(show(7), 0u);
+  for (const std::uintptr_t distance : {5u, 9u, 9u}) {
+    for (const stack::stack_id each : chain)
+      *reinterpret_cast<char*>(stack::view::top(each) + stack::offset(each) - 1) = 1;
+    EXPECT_LE(show(distance), chain.size());
+  }
+  EXPECT_EQ(others(), before);
+  for (const stack::stack_id each : chain)
+    stack::release(each);
+}
+
+// A stack that begins lower or higher than before takes the pages that it has.
+TEST_F(view, a_stack_that_begins_elsewhere_uses_the_same_pages) {
+  namespace stack = nopal::stack;
+  be_stolen();
+  nopal::stop_workers();
   const stack::stack_id own = stack::acquire();
   const auto resident = [own] {
     return nopal::base::resident_pages(reinterpret_cast<void*>(stack::memory_bottom(own)),
                                        stack::size());
   };
-  const std::uintptr_t end = stack::view::where.end;
-  const auto begins_below = [&](std::uintptr_t pages) {
-    stack::view::begin(own, end - pages * 4096, stack::no_stack);
-  };
-  begins_below(101);
-  begins_below(100);
-  for (const std::uintptr_t next : {120u, 90u, 90u}) {
+  const std::uint64_t returned = nopal::stats().pages_returned;
+  std::size_t before = resident();
+  for (const std::uintptr_t pages : {101u, 120u, 90u, 90u}) {
+    stack::view::begin(own, stack::view::where.end - pages * 4096, stack::no_stack);
     auto* const memory = reinterpret_cast<char*>(stack::view::top(own) + stack::offset(own));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory), stack::memory_top(own));
     for (int i = 1; i <= 5; ++i)
       memory[-i * 8192] = 1;
-    const bool moves = stack::view::top(own) != end - next * 4096;
-    EXPECT_EQ(resident(), 5u);
-    const std::uint64_t returned = nopal::stats().pages_returned;
-    begins_below(next);
-    EXPECT_EQ(resident(), moves ? 0u : 5u);
-    EXPECT_GE(nopal::stats().pages_returned - returned, moves ? 5u : 0u); // others return some, too
+    if (pages == 101)
+      before = resident();
+    EXPECT_EQ(resident(), before);
   }
+  EXPECT_EQ(nopal::stats().pages_returned, returned);
   stack::release(own);
 }
 

@@ -53,16 +53,18 @@ BUGS = (
         "return (frame_low + page - 1) & ~(page - 1);",
     ),
     bug(
-        "a stack that begins lower keeps what lies above",
+        "a stack that is shown counts as shown where it begins elsewhere",
         _PARTS,
-        "top != used) give_back(used);",
-        "top > used) give_back(used);",
+        "&& now.all[at].top == wanted.top;",
+        ";",
     ),
     bug(
-        "a stack that begins higher keeps what lies below",
-        _PARTS,
-        "top != used) give_back(used);",
-        "top < used) give_back(used);",
+        "a process shows a stack before that begins elsewhere",
+        _VIEWS,
+        "begun.top = view::top_below(frame_low, page); begun.parent = parent; "
+        "show(own, own.stack);",
+        "begun.parent = parent; show(own, own.stack); "
+        "begun.top = view::top_below(frame_low, page);",
     ),
     bug(
         "a stack is the child of the stack that the victim runs on",
@@ -84,8 +86,8 @@ BUGS = (
     bug(
         "the page of a frame is given back with those below it",
         _VIEWS,
-        "const std::uintptr_t high = from & ~(page - 1);",
-        "const std::uintptr_t high = (from + page - 1) & ~(page - 1);",
+        "const std::uintptr_t high = of.place(from) & ~(page - 1);",
+        "const std::uintptr_t high = (of.place(from) + page - 1) & ~(page - 1);",
     ),
     bug(
         "a child's worker keeps the stack that its parent's frame lies on",

@@ -6,11 +6,12 @@
 // with what the stacks say (V1). A page has four units; a frame shares one with the child below it
 // (V3). A unit that two workers use without an order between them is a race; what is left or given
 // back is 0, and nobody may read it. A function goes on at the step that its frame says, and a
-// child writes its result into its caller's frame.
+// child writes its result into its caller's frame. A stack's memory ends at its top.
 //
 // Covered: a frame that is stolen twice, its joins by each strand; thieves of thieves, four stacks
-// deep; a stack that begins lower and higher than before; dead pages that are given back at once,
-// or by others while thieves have the ancestors mapped; reclaimers that go on; strands that wait.
+// deep; a stack that begins lower and higher than before, amid views that show it as it was; dead
+// pages that are given back at once, or by others while thieves have the ancestors mapped;
+// reclaimers that go on; strands that wait.
 //
 // The calls and their order are those of sched/schedule.cc (resume, child_ended), sched/forks.cc
 // (child_returned, main_path_waits), sched/park.cc (strand_waits, run), sched/views.cc,
@@ -65,12 +66,14 @@ struct memory {
   view::segment segment;
   stack::retirement retired;
   base::handed_over<int> units[end - low];
-  bool resident[pages]{}; // the model's own note
+
+  // Where the memory has what a view shows at an address.
+  std::uintptr_t place(std::uintptr_t address) noexcept { return address + end - segment.top; }
 };
 
 // A worker, and what its process shows.
 struct process {
-  stack_id shows[pages]{};
+  view::part shows[pages]{};
   view::part room[2][most_stacks];
   view::parts now{room[0], 0};
   view::parts next{room[1], 0};
@@ -143,7 +146,8 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
   // What a process sees.
   base::handed_over<int>& unit(const process& own, std::uintptr_t address) noexcept {
     check(address >= low && address < end, "an address lies outside of the view");
-    return at(own.shows[(address - low) / page]).units[address - low];
+    const view::part& shown = own.shows[(address - low) / page];
+    return at(shown.shows).units[address + end - shown.top - low];
   }
   int read(const process& own, std::uintptr_t address) noexcept {
     const int value = unit(own, address);
@@ -152,12 +156,14 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
   }
   void write(const process& own, std::uintptr_t address, int value) noexcept {
     unit(own, address) = value;
-    at(own.shows[(address - low) / page]).resident[(address - low) / page] = true;
   }
   void look(const process& own, int function) noexcept {
-    for (std::uintptr_t address = own.pointer; address < end; ++address)
-      check(own.shows[(address - low) / page] == view::home(own.leaf, address, segments()),
+    for (std::uintptr_t address = own.pointer; address < end; ++address) {
+      const view::part& shown = own.shows[(address - low) / page];
+      const stack_id home = view::home(own.leaf, address, segments());
+      check(shown.shows == home && shown.top == at(home).segment.top,
             "a worker shows another stack than its strand should see");
+    }
     for (; function != none; function = code(function).caller)
       check(read(own, lows[function] + name_at) == function + 1, "an ancestor's frame is another");
   }
@@ -165,31 +171,26 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
   void show(process& own, stack_id leaf) noexcept {
     view::list(leaf, low, segments(), own.next);
     view::change(own.now, own.next, end,
-                 [&own](std::uintptr_t from, std::uintptr_t to, stack_id stack) {
+                 [&own](std::uintptr_t from, std::uintptr_t to, const view::part& wanted) {
                    check(from < to && from % page == 0 && to % page == 0, "no pages are mapped");
                    for (std::uintptr_t address = from; address < to; address += page)
-                     own.shows[(address - low) / page] = stack;
+                     own.shows[(address - low) / page] = wanted;
                  });
     std::swap(own.now, own.next);
     own.leaf = leaf;
   }
   void see_below(process& own, std::uintptr_t frame_low, stack_id parent) noexcept {
-    memory& begun = at(own.stack);
-    const std::uintptr_t top = view::top_below(frame_low, page), before = begun.segment.top;
-    view::begin(begun.segment, top, parent, end,
-                [&](std::uintptr_t high) { discard(begun, low, high); });
-    for (std::uintptr_t address = top != before ? low : top; address < end; address += page)
-      check(!begun.resident[(address - low) / page], "a stack keeps pages from where it was used");
+    view::segment& begun = at(own.stack).segment;
+    begun.top = view::top_below(frame_low, page);
+    begun.parent = parent;
     show(own, own.stack);
-    own.pointer = top;
+    own.pointer = begun.top;
   }
 
   // Stacks.
   static void discard(memory& in, std::uintptr_t from, std::uintptr_t to) noexcept {
-    for (std::uintptr_t address = from; address < to; ++address) {
-      in.units[address - low] = nothing;
-      in.resident[(address - low) / page] = false;
-    }
+    for (std::uintptr_t place = from; place < to; ++place)
+      in.units[place - low] = nothing;
   }
   stack_id acquire() noexcept {
     for (std::uint32_t pooled; (pooled = pool.take()) != base::free_list::none;)
@@ -205,7 +206,7 @@ struct views : scenario<views<Program, Workers, Dead>, Workers> {
   }
   void retire(stack_id left, std::uintptr_t from) noexcept {
     memory& stack_left = at(left);
-    const std::uintptr_t high = from & ~(page - 1);
+    const std::uintptr_t high = stack_left.place(from) & ~(page - 1);
     stack::charge charged{0, true};
     if (Dead == later)
       charged = {static_cast<std::uint32_t>((high - low) / page), false};

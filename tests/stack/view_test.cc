@@ -28,11 +28,21 @@ struct chains {
     segment_of(stack).top = top;
     segment_of(stack).parent = parent;
   }
+  bool is_parent(stack::stack_id stack) {
+    return std::ranges::any_of(all, [=](view::segment& each) { return each.parent == stack; });
+  }
+};
+
+// What a view shows at an address: a stack, and how far from that one's end.
+struct content {
+  stack::stack_id stack = 0;
+  std::uintptr_t depth = 0;
+  bool operator==(const content&) const = default;
 };
 
 // A view as the kernel has it.
 struct mapping {
-  std::array<stack::stack_id, end - low> shows{};
+  std::array<content, end - low> shows{};
   std::vector<view::part> now_room = std::vector<view::part>(40);
   std::vector<view::part> next_room = std::vector<view::part>(40);
   view::parts now{now_room.data(), 0};
@@ -45,11 +55,11 @@ struct mapping {
         next);
     calls = 0;
     view::change(now, next, end,
-                 [this](std::uintptr_t from, std::uintptr_t to, stack::stack_id stack) {
+                 [this](std::uintptr_t from, std::uintptr_t to, const view::part& part) {
                    ASSERT_LT(from, to);
                    ++calls;
                    for (std::uintptr_t at = from; at < to; ++at)
-                     shows[at - low] = stack;
+                     shows[at - low] = {part.shows, part.top - at};
                  });
     std::swap(now, next);
   }
@@ -58,17 +68,17 @@ struct mapping {
     int least = 0;
     stack::stack_id before = 0;
     for (std::uintptr_t at = end; at-- > low;) {
-      const stack::stack_id wants = wanted(in, leaf, at);
-      const stack::stack_id changes = wants != shows[at - low] ? wants : 0;
+      const content wants = wanted(in, leaf, at);
+      const stack::stack_id changes = wants == shows[at - low] ? 0 : wants.stack;
       least += changes != 0 && changes != before ? 1 : 0;
       before = changes;
     }
     return least;
   }
-  static stack::stack_id wanted(chains& in, stack::stack_id leaf, std::uintptr_t at) {
+  static content wanted(chains& in, stack::stack_id leaf, std::uintptr_t at) {
     while (at >= in.segment_of(leaf).top)
       leaf = in.segment_of(leaf).parent;
-    return leaf;
+    return {leaf, in.segment_of(leaf).top - at};
   }
 };
 
@@ -80,11 +90,12 @@ TEST(view_parts, a_view_shows_each_stack_below_its_top_and_the_parents_above) {
   mapping seen;
   seen.show(in, 3);
   EXPECT_EQ(seen.calls, 3);
-  EXPECT_EQ(seen.shows[1050 - low], 1u);
-  EXPECT_EQ(seen.shows[1049 - low], 2u);
-  EXPECT_EQ(seen.shows[1030 - low], 2u);
-  EXPECT_EQ(seen.shows[1029 - low], 3u);
-  EXPECT_EQ(seen.shows[0], 3u);
+  EXPECT_EQ(seen.shows[1050 - low].stack, 1u);
+  EXPECT_EQ(seen.shows[1049 - low].stack, 2u);
+  EXPECT_EQ(seen.shows[1030 - low].stack, 2u);
+  EXPECT_EQ(seen.shows[1029 - low].stack, 3u);
+  EXPECT_EQ(seen.shows[0].stack, 3u);
+  EXPECT_EQ(seen.shows[0].depth, 30u);
 }
 
 TEST(view_parts, a_thief_that_steals_the_frame_again_maps_nothing_but_its_own_stack) {
@@ -109,10 +120,22 @@ TEST(view_parts, a_main_path_that_goes_on_after_its_join_maps_its_stack_below_th
   seen.show(in, 3);
   seen.show(in, 1);
   EXPECT_EQ(seen.calls, 1);
-  EXPECT_TRUE(std::ranges::all_of(seen.shows, [](stack::stack_id shown) { return shown == 1; }));
+  EXPECT_TRUE(std::ranges::all_of(seen.shows, [](content shown) { return shown.stack == 1; }));
 }
 
-// Random trees of stacks, and views of random leaves, one after the other.
+TEST(view_parts, a_stack_that_begins_elsewhere_is_mapped_anew) {
+  chains in;
+  in.begin(1, 0, end);
+  in.begin(2, 1, 1050);
+  mapping seen;
+  seen.show(in, 2);
+  in.begin(2, 1, 1040);
+  seen.show(in, 2);
+  EXPECT_EQ(seen.calls, 2) << "the pages that stack 1 has more, and stack 2";
+  EXPECT_EQ(seen.shows[1039 - low], (content{2, 1}));
+}
+
+// Random trees of stacks, and views of random leaves, one after the other. Stacks begin again.
 TEST(view_parts, random_views_are_right_and_take_the_fewest_calls) {
   nopal::base::random random;
   random.reseed(12345, 0);
@@ -125,9 +148,11 @@ TEST(view_parts, random_views_are_right_and_take_the_fewest_calls) {
       if (count + 1 < in.all.size() && random.below(2) == 0) {
         const stack::stack_id parent = 1 + random.below(static_cast<std::uint32_t>(count));
         const std::uintptr_t above = in.segment_of(parent).top;
+        const stack::stack_id old = 1 + random.below(static_cast<std::uint32_t>(count));
+        const bool again = old != parent && old != 1 && !in.is_parent(old);
         if (above - low >= 2) {
           const auto room = static_cast<std::uint32_t>(above - low - 1);
-          in.begin(++count, parent, low + 1 + random.below(room));
+          in.begin(again ? old : ++count, parent, low + 1 + random.below(room));
         }
       }
       const stack::stack_id leaf = 1 + random.below(static_cast<std::uint32_t>(count));
