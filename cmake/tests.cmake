@@ -25,8 +25,6 @@ endif()
 function(nopal_test_options target library precompiled)
   target_compile_definitions(${target} PRIVATE
     NOPAL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
-  # Lines suffice for backtraces; types and variables would take a quarter of the compiler's time.
-  target_compile_options(${target} PRIVATE $<$<NOT:$<CONFIG:Debug>>:-g1>)
   target_link_libraries(${target} PRIVATE
     nopal::${library} GTest::gtest_main nopal_warnings)
   if(precompiled)
@@ -85,9 +83,10 @@ function(nopal_add_test)
     nopal_link_cases(${arg_NAME} ${arg_SOURCE} ${arg_LIBRARY} "${arg_PRECOMPILED}")
   endif()
   set_target_properties(${arg_NAME} PROPERTIES CROSSCOMPILING_EMULATOR "${NOPAL_TEST_LAUNCHER}")
+  # Other tests take seconds, so ctest begins them first, and these fill the processors to the end.
   gtest_discover_tests(${arg_NAME}
     TEST_PREFIX ${arg_NAME}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT ${NOPAL_TEST_TIMEOUT}
-    PROPERTIES TIMEOUT ${timeout})
+    PROPERTIES TIMEOUT ${timeout} COST -1)
   # gtest_discover_tests flattens lists, so a file that ctest reads after that one's sets the
   # labels.
   set(labels_file ${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}_labels.cmake)
@@ -110,8 +109,9 @@ endif()
   endif()
 endfunction()
 
-# nopal_add_model(name source): a Relacy model. It includes headers of the library, but links
-# nothing of it; NOPAL_ATOMICS puts Relacy's atomics in the place of std::atomic.
+# nopal_add_model(name source [executions]): a Relacy model, with so many random executions. It
+# includes headers of the library, but links nothing of it; NOPAL_ATOMICS puts Relacy's atomics in
+# the place of std::atomic.
 function(nopal_add_model name source)
   add_executable(${name} ${source})
   target_compile_definitions(${name} PRIVATE NOPAL_ATOMICS="tests/model/atomics.h")
@@ -121,7 +121,7 @@ function(nopal_add_model name source)
   # Relacy's macro for "here" is called $.
   target_compile_options(${name} PRIVATE
     $<$<CXX_COMPILER_ID:Clang>:-Wno-dollar-in-identifier-extension>)
-  add_test(NAME ${name} COMMAND ${name})
+  add_test(NAME ${name} COMMAND ${name} ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS model TIMEOUT ${NOPAL_TEST_TIMEOUT})
 endfunction()
 

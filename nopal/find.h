@@ -10,9 +10,11 @@
 // more, or are cancelled (cancel.h), or have been run in vain. So the answer is that of the serial
 // loop, whatever the schedule; only what iterations behind it have done by the way may differ.
 //
-// Indices, grain, exceptions and thread rules: as in loop.h; but a chosen grain is at most 65,536.
+// Indices, grain, exceptions and thread rules: as in loop.h; but reduce_while, which alone has
+// fixed pieces, chooses a grain of at most 65,536.
 #pragma once
 
+#include "nopal/algorithms/search.h"
 #include "nopal/cancel.h"
 #include "nopal/config.h"
 #include "nopal/loop.h"
@@ -45,16 +47,25 @@ inline std::size_t grain_until_stop(std::size_t count, std::size_t asked,
   return asked != 0 ? asked : std::min(grain_of(count, 0, bytes), longest);
 }
 
-// `both(low, high)` is called where no iteration of the lower ones has stopped the loop.
+// `both(low, high)` adds to the lower value, where no iteration there has stopped the loop.
 template <class I, class Leaf, class Both>
 auto until_stopped(I first, std::size_t count, std::size_t grain, const Leaf& leaf, Both both) {
   using result = std::invoke_result_t<const Leaf&, I, std::size_t>;
-  const auto of_both = [both](result low, result high) {
-    return result{both(std::move(low.value), std::move(high.value)), high.stopped};
+  const auto of_both = [both](result& low, result&& high) {
+    both(low.value, std::move(high.value));
+    low.stopped = high.stopped;
   };
   const auto ends = [](const result& all) { return all.stopped.has_value(); };
   return over_pieces(first, count, grain, leaf, of_both, ends);
 }
+
+// An iteration of for_index_while, counted from `first`.
+template <class I, class F> struct index_question {
+  I first;
+  algorithms::held<F> f;
+
+  bool operator()(std::size_t i) const { return call(f, advance(first, i)); }
+};
 
 // What a map gives that may give nothing: a std::optional, a pointer, ...
 template <class Maybe>
@@ -107,10 +118,9 @@ T reduce_while(First first, Last last, T init, const Combine& combine, const Map
     }
     return some;
   };
-  const auto both = [&combine](std::optional<T> low, std::optional<T> high) {
+  const auto both = [&combine](std::optional<T>& low, std::optional<T>&& high) {
     if (high)
       detail::add(*low, combine, *std::move(high));
-    return low;
   };
   grain = detail::grain_until_stop(all.count, grain, detail::bytes_of(init));
   auto some = detail::until_stopped(all.first, all.count, grain, piece, both);
@@ -130,6 +140,11 @@ template <class First, class Last, class F>
 auto for_index_while(First first, Last last, const F& f, std::size_t grain = 0) {
   const detail::indices all{first, last};
   using index = typename decltype(all)::type;
+  if (grain == 0) {
+    const std::size_t count =
+        algorithms::first_that_stops(all.count, detail::index_question<index, F>{all.first, f});
+    return count == all.count ? all.last : detail::advance(all.first, count);
+  }
   using stop = detail::until_stop<index, std::monostate>;
   const auto piece = [&f](index from, std::size_t length) {
     for (std::size_t i = 0; i < length; ++i)
@@ -137,7 +152,7 @@ auto for_index_while(First first, Last last, const F& f, std::size_t grain = 0) 
         return stop{{}, detail::advance(from, i)};
     return stop{};
   };
-  const auto nothing = [](std::monostate done, std::monostate) { return done; };
+  const auto nothing = [](std::monostate, std::monostate) {};
   const auto stopped =
       detail::until_stopped(all.first, all.count, detail::grain_until_stop(all.count, grain), piece,
                             nothing)
@@ -150,11 +165,9 @@ template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class
   requires std::predicate<const F&, std::iter_reference_t<It>>
 It for_each_while(It first, End last, const F& f, std::size_t grain = 0) {
   using step = std::iter_difference_t<It>;
-  const auto call_at = [&](std::size_t i) -> bool {
-    return detail::call(f, first[static_cast<step>(i)]);
-  };
   const std::size_t count = detail::count_of(last - first);
-  return first + static_cast<step>(for_index_while(std::size_t{0}, count, call_at, grain));
+  const detail::element_call<It, F> goes_on{first, f};
+  return first + static_cast<step>(for_index_while(std::size_t{0}, count, goes_on, grain));
 }
 template <parallel_range Range, class F>
   requires std::predicate<const F&, std::ranges::range_reference_t<Range>>

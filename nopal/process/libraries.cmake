@@ -7,16 +7,26 @@
 #
 # The libraries with MPI use UCX where it is found. The first is process_local in this build.
 include(${PROJECT_SOURCE_DIR}/cmake/nopal-mpi.cmake)
-set(process_core launch/local.cc launch/watch.cc options.cc run/ends.cc
-  run/guard.cc run/heap.cc run/libraries.cc run/runtime.cc run/statistics.cc session.cc
-  transport/shared_memory.cc)
 
-# nopal_add_process_library(name source...): the library with these sources of process/ besides.
-# Where nothing installs it, it is built only if something links it.
+# nopal_process_objects(name source...): sources of process/ that several libraries have. They are
+# compiled once.
+function(nopal_process_objects name)
+  list(TRANSFORM ARGN PREPEND process/ OUTPUT_VARIABLE sources)
+  add_library(nopal_${name} OBJECT EXCLUDE_FROM_ALL ${sources})
+  nopal_library_options(nopal_${name})
+  target_link_libraries(nopal_${name} PRIVATE $<BUILD_INTERFACE:nopal>)
+  set_property(GLOBAL APPEND PROPERTY nopal_process_objects nopal_${name})
+  set_property(GLOBAL APPEND PROPERTY nopal_process_sources ${sources})
+endfunction()
+
+# nopal_add_process_library(name OBJECTS name... SOURCES source...): the library of these objects
+# and of these sources of process/. Where nothing installs it, it is built only if something links
+# it.
 function(nopal_add_process_library name)
-  set(sources ${process_core} ${ARGN})
-  list(TRANSFORM sources PREPEND process/)
-  add_library(nopal_${name} STATIC ${sources})
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "OBJECTS;SOURCES")
+  list(TRANSFORM arg_SOURCES PREPEND process/)
+  list(TRANSFORM arg_OBJECTS REPLACE "(.+)" "$<TARGET_OBJECTS:nopal_\\1>")
+  add_library(nopal_${name} STATIC ${arg_SOURCES} ${arg_OBJECTS})
   add_library(nopal::${name} ALIAS nopal_${name})
   nopal_library_options(nopal_${name})
   target_link_libraries(nopal_${name} PUBLIC $<BUILD_INTERFACE:nopal>) # nopal-config.cmake has it
@@ -24,16 +34,17 @@ function(nopal_add_process_library name)
     set_target_properties(nopal_${name} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   set_property(GLOBAL APPEND PROPERTY nopal_process_libraries nopal_${name})
-  set_property(GLOBAL APPEND PROPERTY nopal_process_sources ${sources})
-  if(NOPAL_CHECKS)
-    target_sources(nopal_${name} PRIVATE ${PROJECT_SOURCE_DIR}/tools/isolation.cc)
-  endif()
-  get_target_property(all nopal_${name} SOURCES)
-  set_property(GLOBAL PROPERTY nopal_${name}_sources ${all})
+  set_property(GLOBAL APPEND PROPERTY nopal_process_sources ${arg_SOURCES})
 endfunction()
 
-# steal_service.cc is there for its test.
-nopal_add_process_library(process_local launch/local_only.cc transport/steal_service.cc)
+# steal_service.cc is in the library without MPI for its test.
+nopal_process_objects(process_common launch/local.cc launch/watch.cc options.cc run/ends.cc
+  run/guard.cc run/heap.cc run/libraries.cc run/runtime.cc run/statistics.cc session.cc
+  transport/shared_memory.cc transport/steal_service.cc)
+if(NOPAL_CHECKS)
+  target_sources(nopal_process_common PRIVATE ${PROJECT_SOURCE_DIR}/tools/isolation.cc)
+endif()
+nopal_add_process_library(process_local OBJECTS process_common SOURCES launch/local_only.cc)
 set_target_properties(nopal_process_local PROPERTIES EXPORT_NAME process)
 add_library(nopal::process ALIAS nopal_process_local)
 
@@ -53,11 +64,15 @@ foreach(mpi openmpi mpich)
     nopal_summary(${mpi} "${nopal_${mpi}_MISSING}; nopal::process_${mpi} is left out")
     continue()
   endif()
-  nopal_add_process_library(process_${mpi} launch/addresses.cc launch/agreement.cc
-    launch/beginning.cc launch/mpi_launch.cc launch/ring.cc transport/mpi_messages.cc
-    transport/steal_service.cc ${process_engine})
+  if(NOT process_mpis)
+    nopal_process_objects(process_launched launch/addresses.cc launch/agreement.cc
+      launch/beginning.cc launch/ring.cc ${process_engine})
+  endif()
+  nopal_add_process_library(process_${mpi} OBJECTS process_common process_launched
+    SOURCES launch/mpi_launch.cc transport/mpi_messages.cc)
   target_link_libraries(nopal_process_${mpi} PRIVATE nopal::${mpi})
   if(TARGET nopal::ucx)
+    target_link_libraries(nopal_process_launched PRIVATE nopal::ucx)
     target_link_libraries(nopal_process_${mpi} PRIVATE nopal::ucx)
   endif()
   set_target_properties(nopal_process_${mpi} PROPERTIES EXPORT_NAME process_${mpi})

@@ -4,6 +4,7 @@
 
 #include "nopal/sched/ancestry.h"
 #include "nopal/sched/park.h"
+#include "nopal/sched/schedule.h"
 #include "nopal/sched/stop.h"
 #include "nopal/vproc/meter.h"
 #include "nopal/vproc/settings.h"
@@ -68,6 +69,13 @@ bool stops_at_poll_slow() {
 void poll_slow() {
   if (stops_at_poll_slow())
     join::throw_cancelled();
+}
+
+bool runs_strand() noexcept { return vproc::on_strand(); }
+
+bool seed_decides() noexcept {
+  start_pool(); // the options may not be decided yet
+  return vproc::steals_forced() || vproc::virtual_workers() != 0;
 }
 
 base::count* current_masks() noexcept {

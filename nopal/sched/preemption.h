@@ -25,6 +25,10 @@ void spend_fuel() noexcept;
 // poll_slow throws `cancelled` if the strand is cancelled; stops_at_poll_slow returns true.
 void poll_slow();
 bool stops_at_poll_slow();
+// Whether the calling thread runs a strand; else its next fork begins a group.
+bool runs_strand() noexcept;
+// Whether a seed decides what runs next, so that the clock must not.
+bool seed_decides() noexcept;
 
 // The guards of the calling strand; on a thread that runs none, guards that nobody reads.
 base::count* current_masks() noexcept;

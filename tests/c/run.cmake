@@ -5,20 +5,10 @@
 #       -DROOT=repository -DLIBRARIES=list -DDEFINITIONS=list -DOUT=directory -DRUNS=list
 #       [-DLAUNCHER=list] -P run.cmake
 #
-# A source forced.cc makes steals frequent. Of RUNS each is the program's argument; "plain" is none.
+# Of RUNS each is the program's argument; "plain" is none.
 cmake_minimum_required(VERSION 3.25)
-function(run)
-  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${OUT} RESULT_VARIABLE result)
-  if(NOT result EQUAL 0)
-    string(REPLACE ";" " " words "${ARGN}")
-    message(FATAL_ERROR "failed (${result}): ${words}")
-  endif()
-endfunction()
-
-list(REMOVE_ITEM DEFINITIONS "")
-list(TRANSFORM DEFINITIONS PREPEND -D)
+include(${CMAKE_CURRENT_LIST_DIR}/../run.cmake)
 set(common -Wall -Wextra -Wpedantic -Wshadow -Werror ${DEFINITIONS} -I${ROOT} -I${ROOT}/nopal/c)
-file(MAKE_DIRECTORY ${OUT})
 set(objects "")
 foreach(source IN LISTS SOURCES)
   if(source MATCHES "[.]cc$")

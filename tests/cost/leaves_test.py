@@ -41,7 +41,7 @@ def build(root, library, compiler, level, folder):
 
 def instructions(program, kind):
     """Returns the instructions of the work alone, and what the runs printed."""
-    runs = [_counted.references(program, [kind, times]) for times in TIMES]
+    runs = [_counted.references(program, [kind, times], fields=1) for times in TIMES]
     return runs[1][1][0] - runs[0][1][0], [printed for printed, _ in runs]
 
 

@@ -1,20 +1,9 @@
 # SPDX-License-Identifier: MIT
 # Compiles two files for different kinds of Nopal and links them into one program. Called by ctest.
 file(REMOVE_RECURSE ${OUT})
-file(MAKE_DIRECTORY ${OUT})
-list(REMOVE_ITEM DEFINITIONS "")
-list(TRANSFORM DEFINITIONS PREPEND -D)
+include(${CMAKE_CURRENT_LIST_DIR}/../run.cmake)
 # Nothing is inlined: every instantiation is a function that a linker may merge with its namesakes.
 set(compile ${COMPILER} -std=c++20 -O1 -fno-inline -I${ROOT} ${DEFINITIONS})
-
-function(run)
-  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${OUT}
-    RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
-  if(NOT result EQUAL 0)
-    list(JOIN ARGN " " words)
-    message(FATAL_ERROR "failed (${result}): ${words}\n${output}")
-  endif()
-endfunction()
 
 function(must_not_link what)
   execute_process(COMMAND ${compile} ${ARGN} -pthread -o refused

@@ -25,6 +25,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from patience import SECONDS  # pylint: disable=wrong-import-position
 
 HEADERS = (
+    "nopal/algorithms/halves.h",
     "nopal/base/count.h",
     "nopal/base/flag.h",
     "nopal/base/free_list.h",

@@ -10,6 +10,9 @@
 // parallel_callable: no matching function for call to .invoke | parallel_callable
 // alternatives: no matching function for call to .either | alternatives
 // index_range: no matching function for call to .for_index | index_range
+// parallel_sortable: no matching function for call to .sort | parallel_sortable
+// parallel_scannable: no matching function for call to .inclusive_scan | parallel_scannable
+// parallel_permutable: no matching function for call to .partition | parallel_permutable
 // parallel_range: no matching function for call to .for_each | parallel_range
 // select_case: no matching function for call to .select | select_case
 // otherwise_first: no matching function for call to .select | selectable
@@ -19,16 +22,21 @@
 #include "nopal/either.h"
 #include "nopal/fiber.h"
 #include "nopal/fiber_group.h"
+#include "nopal/filter.h"
 #include "nopal/find.h"
 #include "nopal/loop.h"
 #include "nopal/policies.h"
+#include "nopal/scan.h"
+#include "nopal/sort.h"
 
 #include <list>
 #include <optional>
+#include <vector>
 
 int main() {
   [[maybe_unused]] int x = 1;
   [[maybe_unused]] std::list<int> items;
+  [[maybe_unused]] std::vector<bool> bits;
   [[maybe_unused]] nopal::channel<int> numbers;
   nopal::scope s;
 #if FORKABLE
@@ -47,6 +55,12 @@ int main() {
   nopal::either([] { return 1; }, 1);
 #elif INDEX_RANGE
   nopal::for_index(0, items, [](int) {});
+#elif PARALLEL_SORTABLE
+  nopal::sort(bits);
+#elif PARALLEL_SCANNABLE
+  nopal::inclusive_scan(bits, &x, 1);
+#elif PARALLEL_PERMUTABLE
+  nopal::partition(bits, [](bool bit) { return bit; });
 #elif PARALLEL_RANGE
   nopal::for_each(items, [](int) {});
 #elif SELECT_CASE

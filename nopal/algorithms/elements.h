@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// What algorithms ask of iterators, and how they use them.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/indices.h"
+
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::algorithms {
+
+// Elements that strands may write at the same time: each is an object in memory, not a bit of
+// std::vector<bool>.
+template <class It>
+concept written =
+    std::random_access_iterator<It> && std::is_lvalue_reference_v<std::iter_reference_t<It>>;
+
+// Function objects, so that no namespace of an argument is searched.
+inline constexpr auto at = []<class It>(It first, std::size_t index) -> It {
+  return first + static_cast<std::iter_difference_t<It>>(index);
+};
+
+// A pointer, if the elements lie side by side.
+inline constexpr auto plain = []<class It>(It first) {
+  if constexpr (std::contiguous_iterator<It>)
+    return std::to_address(first);
+  else
+    return first;
+};
+
+inline constexpr auto count_between = [](auto first, auto last) -> std::size_t {
+  return detail::count_of(last - first);
+};
+
+// The functions of users are called as const, since several strands call them at the same time.
+template <class Comp, class Proj> auto by(const Comp& comp, const Proj& proj) {
+  return [&comp, &proj](auto&& x, auto&& y) -> bool {
+    return std::invoke(comp, std::invoke(proj, std::forward<decltype(x)>(x)),
+                       std::invoke(proj, std::forward<decltype(y)>(y)));
+  };
+}
+
+template <class Pred, class Proj> auto on(const Pred& pred, const Proj& proj) {
+  return [&pred, &proj](auto&& x) -> bool {
+    return std::invoke(pred, std::invoke(proj, std::forward<decltype(x)>(x)));
+  };
+}
+
+} // namespace nopal::inline NOPAL_ABI::algorithms
+NOPAL_HIDDEN_END

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// Lazy splitting: a loop runs serially, piece by piece, and gives half of its rest away when a
+// thief wants some. So nobody tunes a grain.
+//
+// A strand keeps a fork open for the loop, whose continuation is the other half of what the strand
+// has begun. It opens the next one when a thief has taken that (halves.h), or asks for work (the
+// deque's limit), and never where the rest is short (pace). So a loop of any length forks about
+// five times where no thief comes, and a thief takes the largest part there is: that of an outer
+// loop before those of inner ones.
+//
+// A piece begins with one iteration and grows while pieces take less than microseconds, by the
+// processor's clock, up to a part of the loop. So a thief waits for a few microseconds, or for
+// the longest iteration.
+//
+// Where the loop is split depends on the schedule. What a Work computes does not, if its sums are
+// associative: parts are united in their order.
+//
+// A Work provides:
+//   part                         what consecutive iterations have computed
+//   begin()                      a part of no iterations, to go on with behind others
+//   extend(part&, from, count)   runs iterations, those behind the part's
+//   unite(part&, part&&)         appends a part that another strand has computed
+//   stops(part)                  if it is there: whether no iteration behind the part is wanted.
+//                                Those before it are run, and those behind it are cancelled
+// Invariant: of a fork's two halves, the lower runs before or beside the upper one. So the upper
+// half goes on with the lower half's part exactly if that has ended.
+// Paper: lazy binary splitting (PPoPP 2010) asks whether the deque is empty; ours asks the limit.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/invoke.h"
+#include "nopal/leaf.h"
+
+#if !defined(NOPAL_SERIAL)
+#include "nopal/algorithms/halves.h"
+#include "nopal/base/os.h"
+#include "nopal/sched/preemption.h"
+#include "nopal/vproc/worker_deque.h"
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::algorithms {
+
+#if !defined(NOPAL_SERIAL)
+// How long the pieces of a loop are, and which rests are split.
+class pace {
+public:
+  // The longest piece bounds what a thief waits for where cheap iterations come before dear ones.
+  explicit pace(std::size_t count) noexcept
+      : longest_(std::max({count / 512, std::min<std::size_t>(count / 32, 1024), std::size_t{1}})),
+        unasked_(count / 16), smallest_(count / 512 + (count % 512 != 0 ? 1 : 0)) {}
+
+  std::size_t piece() const noexcept { return piece_.load(base::relaxed); }
+  std::size_t longest() const noexcept { return longest_; }
+  // Whether a fork is opened for it though nobody has asked; whether one may be.
+  bool splits_unasked(std::size_t rest) const noexcept { return rest > unasked_; }
+  bool splits(std::size_t rest) const noexcept { return rest > smallest_; }
+
+  // In cycles of the processor's clock: half a microsecond, a few, and more than that.
+  static constexpr std::uint64_t short_time = 1 << 10;
+  static constexpr std::uint64_t fair_time = 1 << 13;
+  static constexpr std::uint64_t long_time = 1 << 15;
+
+  // The next piece after one that took so many cycles. Any strand of the loop; the last one wins.
+  std::size_t after(std::size_t piece, std::uint64_t cycles) noexcept {
+    if (cycles < short_time)
+      piece *= 8;
+    else if (cycles < fair_time)
+      piece *= 2;
+    else if (cycles > long_time)
+      piece = piece / 2 + piece % 2;
+    piece_.store(piece, base::relaxed);
+    return piece;
+  }
+
+private:
+  const std::size_t longest_;
+  const std::size_t unasked_;
+  const std::size_t smallest_;
+  base::atomic<std::size_t> piece_{1};
+};
+
+template <class Work> struct lazy_loop {
+  using part = typename Work::part;
+  const Work& work;
+  pace& steps;
+};
+
+template <class Work> bool stops(const Work& work, const typename Work::part& sum) {
+  if constexpr (requires { work.stops(sum); })
+    return work.stops(sum);
+  else
+    return false;
+}
+
+template <bool Outermost, class Work>
+bool split(const lazy_loop<Work>& all, std::size_t from, std::size_t to, typename Work::part& low);
+template <class Work>
+bool run_outermost(const lazy_loop<Work>& all, std::size_t from, std::size_t to, bool at_once,
+                   typename Work::part& sum);
+
+template <class Work>
+void run_piece(const lazy_loop<Work>& all, std::size_t from, std::size_t count,
+               typename Work::part& sum) {
+  nopal::leaf([work = &all.work, at = &sum, from, count] { work->extend(*at, from, count); });
+}
+
+// Iterations [from, to), by pieces. `above`: the fork whose continuation is the other half; null:
+// none is open. False: what is behind is not to run, since the part stops or the strand does.
+template <class Work>
+bool run_pieces(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
+                typename Work::part& sum, const halves* above) {
+  pace& steps = all.steps;
+  for (std::size_t piece = std::min(steps.piece(), steps.longest()); from < to;) {
+    const bool asked = !vproc::current_deque()->deque.allows_here();
+    if (asked || (above != nullptr ? above->upper_begun() : steps.splits_unasked(to - from))) {
+      if (asked && sched::stops_at_poll_slow())
+        return false;
+      if (steps.splits(to - from))
+        return split<false>(all, from, to, sum);
+      if (asked) // always, where a seed decides what runs next, and not the clock
+        piece = std::min<std::size_t>(to - from, 65536);
+    }
+    const std::size_t count = std::min(piece, to - from);
+    const bool timed = count == piece && piece < steps.longest();
+    const std::uint64_t begun = timed ? base::cycles() : 0;
+    run_piece(all, from, count, sum);
+    if (stops(all.work, sum))
+      return false;
+    if (timed)
+      piece = std::min(steps.after(piece, base::cycles() - begun), steps.longest());
+    from += count;
+  }
+  return true;
+}
+
+// Forks the lower half. A thread's outermost fork begins a group, which costs more than others: it
+// takes almost all of the loop, so there is hardly a second one. The scope's frame is this
+// function's: inlined into a coroutine, the scope would lie on the heap.
+template <bool Outermost, class Work>
+[[gnu::noinline]] bool split(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
+                             typename Work::part& low) {
+  const std::size_t middle = to - std::max((to - from) / (Outermost ? 64 : 2), std::size_t{1});
+  halves both;
+  std::optional<typename Work::part> high;
+  bool complete = false;
+  detail::structured_scope s;
+  s.fork([&] {
+    if (!run_pieces(all, from, middle, low, &both))
+      return join::ended::stopped;
+    both.end_lower();
+    return join::ended::well;
+  });
+  both.begin_upper();
+  s.call_last([&] {
+    if (!both.lower_ended()) {
+      complete = run_pieces(all, middle, to, high.emplace(all.work.begin()), nullptr);
+    } else if constexpr (Outermost) { // no thief has come, or just now
+      complete = run_outermost(all, middle, to, false, low);
+    } else {
+      complete = run_pieces(all, middle, to, low, nullptr);
+    }
+  });
+  if (!s.try_join() || !(complete || (high && stops(all.work, *high))))
+    return false;
+  if (high)
+    all.work.unite(low, *std::move(high));
+  return complete;
+}
+
+// On a thread that runs no strands: some microseconds pass before a group begins, which costs more
+// than many a loop. Of few iterations the first may be dear, so a group begins at once.
+template <class Work>
+bool run_outermost(const lazy_loop<Work>& all, std::size_t from, std::size_t to, bool at_once,
+                   typename Work::part& sum) {
+  if (!at_once && !sched::seed_decides()) {
+    const std::size_t longest = (to - from) / 16 + 1;
+    const std::uint64_t begun = base::cycles();
+    for (std::uint64_t last = begun; from < to && last - begun < pace::fair_time / 2;) {
+      const std::size_t count = std::min({all.steps.piece(), longest, to - from});
+      run_piece(all, from, count, sum);
+      if (stops(all.work, sum))
+        return false;
+      from += count;
+      const std::uint64_t now = base::cycles();
+      all.steps.after(count, now - std::exchange(last, now));
+    }
+  }
+  if (to - from > 1)
+    return split<true>(all, from, to, sum);
+  return from == to || run_pieces(all, from, to, sum, nullptr);
+}
+#endif
+
+// Runs `count` iterations, or up to where they stop, and adds to the part. Throws cancelled, if the
+// strand is.
+template <class Work>
+void fold_lazily(std::size_t count, const Work& work, typename Work::part& sum) {
+  if (count == 0)
+    return;
+#if defined(NOPAL_SERIAL)
+  work.extend(sum, 0, count);
+#else
+  pace steps{count};
+  const lazy_loop<Work> all{work, steps};
+  constexpr std::size_t few = 512;
+  const bool outermost = !vproc::current_deque()->deque.allows_here() && !sched::runs_strand();
+  const bool complete = outermost ? run_outermost(all, 0, count, count < few, sum)
+                                  : run_pieces(all, 0, count, sum, nullptr);
+  if (!complete && !stops(work, sum))
+    join::throw_cancelled();
+#endif
+}
+
+// How a loop holds a function. A copy of one that is small and no more than bytes lies in registers
+// in a piece; behind a reference each store of the loop might change it.
+template <class F> consteval bool held_by_value() {
+  if constexpr (std::is_trivially_copyable_v<F> && std::is_copy_constructible_v<F>)
+    return sizeof(F) <= 64;
+  else
+    return false;
+}
+template <class F> using held = std::conditional_t<held_by_value<F>(), F, const F&>;
+template <class F> auto hold(const F& f) {
+  if constexpr (std::is_reference_v<held<F>>)
+    return std::cref(f);
+  else
+    return f;
+}
+
+// body(from, count) for pieces of [0, count), in any order and possibly at the same time.
+template <class Body> struct pieces {
+  struct part {};
+  const Body& body;
+
+  part begin() const noexcept { return {}; }
+  void extend(part&, std::size_t from, std::size_t count) const {
+    const held<Body> own = body;
+    own(from, count);
+  }
+  void unite(part&, part&&) const noexcept {}
+};
+template <class Body> void for_pieces(std::size_t count, const Body& body) {
+  typename pieces<Body>::part none;
+  fold_lazily(count, pieces<Body>{body}, none);
+}
+
+} // namespace nopal::inline NOPAL_ABI::algorithms
+NOPAL_HIDDEN_END

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// Stable merges of two sorted sequences.
+//
+// `less` is always asked about an element of the second sequence and one of the first.
+//
+// In parallel: the middle element of the longer sequence is looked for in the other one, and both
+// halves are merged at the same time. Serially, where an element is a few bytes: from both ends at
+// once and without branches, since which sequence is next cannot be foreseen; the two chains of
+// loads and comparisons do not wait for each other.
+// Paper: the halves are those of "Multithreaded merge sort" (Cormen et al., chapter 27).
+#pragma once
+
+#include "nopal/algorithms/elements.h"
+#include "nopal/algorithms/scratch.h"
+#include "nopal/config.h"
+#include "nopal/invoke.h"
+#include "nopal/leaf.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <type_traits>
+#include <utility>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::algorithms {
+
+// How an element gets to its place.
+struct moving {
+  template <class It> static decltype(auto) from(It it) { return std::ranges::iter_move(it); }
+};
+struct copying {
+  template <class It> static decltype(auto) from(It it) { return *it; }
+};
+
+template <class It> struct sequence {
+  It begin;
+  std::size_t count;
+
+  sequence front(std::size_t length) const { return {begin, length}; }
+  sequence behind(std::size_t length) const { return {at(begin, length), count - length}; }
+};
+
+template <class It, class End> auto sequence_of(It first, End last) {
+  const auto begin = plain(first);
+  return sequence<std::remove_const_t<decltype(begin)>>{begin, count_between(first, last)};
+}
+
+template <class Carry, class It, class Out> Out carry_all(sequence<It> from, Out out) {
+  for (std::size_t i = 0; i < from.count; ++i, ++out)
+    *out = Carry::from(at(from.begin, i));
+  return out;
+}
+
+template <class T> inline constexpr bool few_bytes = only_bytes<T> && sizeof(T) <= 16;
+template <class It, class T>
+inline constexpr bool points_to = std::is_same_v<It, T*> || std::is_same_v<It, const T*>;
+
+// So many steps from both ends are safe as the shorter sequence is long: a side takes at most one
+// element at each.
+template <class X, class Y, class T, class Less>
+void merge_without_branches(sequence<X*> low, sequence<Y*> high, T* out, const Less& less) {
+  T* out_end = out + low.count + high.count;
+  X* x = low.begin;
+  Y* y = high.begin;
+  X* x_end = x + low.count;
+  Y* y_end = y + high.count;
+  while (x < x_end && y < y_end) {
+    for (std::ptrdiff_t steps = std::min(x_end - x, y_end - y); steps != 0; --steps) {
+      const bool of_y = less(*y, *x);
+      *out++ = *(of_y ? y : x);
+      x += !of_y;
+      y += of_y;
+      const bool of_x = less(*(y_end - 1), *(x_end - 1));
+      *--out_end = *((of_x ? x_end : y_end) - 1);
+      x_end -= of_x;
+      y_end -= !of_x;
+    }
+  }
+  // Where `less` is no order, as with NaN, one sequence may have given more than it had.
+  if (const std::ptrdiff_t rest = std::min(x_end - x, out_end - out); rest > 0)
+    out = std::copy(x, x + rest, out);
+  std::copy(y, y + (out_end - out), out);
+}
+
+template <class Carry, class A, class B, class Out, class Less>
+void merge_forwards(sequence<A> low, sequence<B> high, Out out, const Less& less) {
+  A x = low.begin;
+  B y = high.begin;
+  const A x_end = at(x, low.count);
+  const B y_end = at(y, high.count);
+  for (; x != x_end && y != y_end; ++out) {
+    if (less(*y, *x)) {
+      *out = Carry::from(y);
+      ++y;
+    } else {
+      *out = Carry::from(x);
+      ++x;
+    }
+  }
+  out = carry_all<Carry>(sequence<A>{x, static_cast<std::size_t>(x_end - x)}, out);
+  carry_all<Carry>(sequence<B>{y, static_cast<std::size_t>(y_end - y)}, out);
+}
+
+// Sequences that are in order already, or the other way round, are carried only.
+template <class Carry, class A, class B, class Out, class Less>
+void merge_serially(sequence<A> low, sequence<B> high, Out out, const Less& less) {
+  using value = std::iter_value_t<A>;
+  if (low.count == 0 || high.count == 0 || !less(*high.begin, *at(low.begin, low.count - 1))) {
+    carry_all<Carry>(high, carry_all<Carry>(low, out));
+  } else if (less(*at(high.begin, high.count - 1), *low.begin)) {
+    carry_all<Carry>(low, carry_all<Carry>(high, out));
+  } else if constexpr (few_bytes<value> && points_to<A, value> && points_to<B, value> &&
+                       points_to<Out, value>) {
+    merge_without_branches(low, high, out, less);
+  } else {
+    merge_forwards<Carry>(low, high, out, less);
+  }
+}
+
+// Where `mark` of the one sequence belongs in the other: the number of elements before it. Of equal
+// ones those count if they are the first sequence's.
+enum class mark_of : bool { low, high };
+template <mark_of Mine, class It, class Mark, class Less>
+std::size_t place_of(const Mark& mark, sequence<It> in, const Less& less) {
+  const auto is_before = [&less, &mark](const auto& element) -> bool {
+    if constexpr (Mine == mark_of::low)
+      return less(element, mark);
+    else
+      return !less(mark, element);
+  };
+  std::size_t low = 0;
+  for (std::size_t count = in.count; count != 0;) {
+    const std::size_t half = count / 2;
+    if (is_before(*at(in.begin, low + half))) {
+      low += half + 1;
+      count -= half + 1;
+    } else {
+      count = half;
+    }
+  }
+  return low;
+}
+
+template <class Carry, class A, class B, class Out, class Less>
+void merge_in_parallel(sequence<A> low, sequence<B> high, Out out, const Less& less) {
+  constexpr std::size_t serial = 4096;
+  const std::size_t count = low.count + high.count;
+  if (count <= serial)
+    return nopal::leaf([=, &less] { merge_serially<Carry>(low, high, out, less); });
+  std::size_t of_low = low.count / 2;
+  std::size_t of_high = high.count / 2;
+  if (low.count >= high.count)
+    of_high = place_of<mark_of::low>(*at(low.begin, of_low), high, less);
+  else
+    of_low = place_of<mark_of::high>(*at(high.begin, of_high), low, less);
+  nopal::invoke(
+      [&] { merge_in_parallel<Carry>(low.front(of_low), high.front(of_high), out, less); },
+      [&] {
+        merge_in_parallel<Carry>(low.behind(of_low), high.behind(of_high),
+                                 at(out, of_low + of_high), less);
+      });
+}
+
+} // namespace nopal::inline NOPAL_ABI::algorithms
+NOPAL_HIDDEN_END

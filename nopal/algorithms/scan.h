@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// Scans by blocks (blocks.h).
+//
+// Each element is combine(what precedes its block, the sum within the block), so the brackets are
+// the same for any schedule: one more combination for each element than the serial loop has.
+// Integers are added on to what precedes them instead, for their sums do not depend on brackets.
+#pragma once
+
+#include "nopal/algorithms/blocks.h"
+#include "nopal/algorithms/elements.h"
+#include "nopal/config.h"
+
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::algorithms {
+
+template <class It, class Proj>
+using scanned = std::decay_t<std::invoke_result_t<const Proj&, std::iter_reference_t<It>>>;
+
+enum class scan_kind : bool { inclusive, exclusive };
+
+template <scan_kind Kind, class T, class In, class Out, class Combine, class Map> struct scan {
+  using value = T;
+  static constexpr bool in_order = false;
+  static constexpr bool bracketed = !std::is_integral_v<T>;
+
+  In in;
+  Out out;
+  const Combine& combine;
+  const Map& map;
+  blocks all;
+
+  template <class Low> T both(Low&& low, T high) const {
+    return static_cast<T>(std::invoke(combine, std::forward<Low>(low), std::move(high)));
+  }
+  T read(std::size_t i) const { return static_cast<T>(std::invoke(map, *at(in, i))); }
+
+  T sum(std::size_t block) const {
+    T total = read(all.begin(block));
+    for (std::size_t i = all.begin(block) + 1; i < all.end(block); ++i)
+      total = both(std::move(total), read(i));
+    return total;
+  }
+
+  void add(std::optional<T>& before, T&& sum) const {
+    if (before)
+      before = both(*before, std::move(sum));
+    else
+      before.emplace(std::move(sum));
+  }
+
+  void finish(std::optional<T>&& before, std::size_t block) const { pass(before, block); }
+
+  void pass(std::optional<T>& before, std::size_t block) const {
+    if (Kind == scan_kind::inclusive && !before)
+      begin(before, block);
+    else if constexpr (bracketed)
+      go_on(before, block);
+    else
+      go_on_serially(*before, block);
+  }
+
+private:
+  // Nothing precedes the first block of an inclusive scan. Elements may be overwritten as soon as
+  // they are read.
+  void begin(std::optional<T>& before, std::size_t block) const {
+    T total = read(all.begin(block));
+    *at(out, all.begin(block)) = total;
+    for (std::size_t i = all.begin(block) + 1; i < all.end(block); ++i) {
+      total = both(std::move(total), read(i));
+      *at(out, i) = total;
+    }
+    before.emplace(std::move(total));
+  }
+
+  void go_on(std::optional<T>& before, std::size_t block) const {
+    const std::size_t first = all.begin(block);
+    T total = read(first);
+    if constexpr (Kind == scan_kind::inclusive)
+      *at(out, first) = both(*before, total);
+    else
+      *at(out, first) = *before;
+    for (std::size_t i = first + 1; i < all.end(block); ++i) {
+      T next = read(i);
+      if constexpr (Kind == scan_kind::exclusive)
+        *at(out, i) = both(*before, total);
+      total = both(std::move(total), std::move(next));
+      if constexpr (Kind == scan_kind::inclusive)
+        *at(out, i) = both(*before, total);
+    }
+    before = both(*before, std::move(total));
+  }
+
+  void go_on_serially(T& before, std::size_t block) const {
+    T total = before;
+    for (std::size_t i = all.begin(block); i < all.end(block); ++i) {
+      const T next = read(i);
+      if constexpr (Kind == scan_kind::exclusive)
+        *at(out, i) = total;
+      total = both(total, next);
+      if constexpr (Kind == scan_kind::inclusive)
+        *at(out, i) = total;
+    }
+    before = total;
+  }
+};
+
+template <scan_kind Kind, class T, class In, class Out, class Combine, class Map>
+Out scan_blocks(In in, std::size_t count, Out out, std::optional<T> init, const Combine& combine,
+                const Map& map) {
+  const blocks all{count};
+  const auto from = plain(in);
+  const auto to = plain(out);
+  const scan<Kind, T, std::remove_const_t<decltype(from)>, std::remove_const_t<decltype(to)>,
+             Combine, Map>
+      process{from, to, combine, map, all};
+  over_blocks(process, all.number, std::move(init));
+  return at(out, count);
+}
+
+} // namespace nopal::inline NOPAL_ABI::algorithms
+NOPAL_HIDDEN_END

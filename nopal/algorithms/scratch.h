@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// Memory for a second copy of a range while it is sorted or partitioned.
+//
+// Elements that are no more than bytes are written there unmade. Others are moved there, each piece
+// by the strand that comes to it; the destructor destroys what was made, also where a constructor
+// has thrown, or the strand was cancelled.
+#pragma once
+
+#include "nopal/algorithms/blocks.h"
+#include "nopal/algorithms/elements.h"
+#include "nopal/algorithms/lazy.h"
+#include "nopal/config.h"
+
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <type_traits>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::algorithms {
+
+template <class T>
+inline constexpr bool only_bytes =
+    std::is_trivially_copyable_v<T> && std::is_trivially_default_constructible_v<T> &&
+    std::is_copy_assignable_v<T>;
+
+template <class T> class scratch {
+public:
+  explicit scratch(std::size_t count)
+      : all_(count), made_(std::make_unique<bool[]>(all_.number)),
+        begin_(std::allocator<T>{}.allocate(count)) {}
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  ~scratch() {
+    if constexpr (!std::is_trivially_destructible_v<T>)
+      for (std::size_t block = 0; block < all_.number; ++block)
+        if (made_[block])
+          std::destroy(begin_ + all_.begin(block), begin_ + all_.end(block));
+    std::allocator<T>{}.deallocate(begin_, all_.count);
+  }
+
+  T* begin() const noexcept { return begin_; }
+
+  // Moves the range here.
+  template <class It> void take(It first) {
+    for_pieces(all_.number, [this, first](std::size_t from, std::size_t count) {
+      for (std::size_t block = from; block < from + count; ++block) {
+        std::uninitialized_move(at(first, all_.begin(block)), at(first, all_.end(block)),
+                                begin_ + all_.begin(block));
+        made_[block] = true;
+      }
+    });
+  }
+
+private:
+  blocks all_;
+  std::unique_ptr<bool[]> made_;
+  T* begin_;
+};
+
+} // namespace nopal::inline NOPAL_ABI::algorithms
+NOPAL_HIDDEN_END

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// Sorting and merging.
+//
+//     nopal::sort(items);
+//     nopal::stable_sort(people, std::ranges::greater{}, &person::age);
+//     nopal::merge(left, right, out.begin());
+//
+// Comparisons and projections are called as const, by several strands at a time. Work is
+// O(n log n), of a merge O(n); span O(log^3 n), of a merge O(log^2 n). Sorts take memory for n
+// elements; a merge takes none.
+//
+// Exceptions: of several the serially first is thrown. Then, and where the strand is cancelled, all
+// elements are still valid objects, but some may be moved from, and some of a type that is only
+// bytes may have been replaced by copies of others. Where the memory is not there, std::bad_alloc
+// leaves them as they were.
+#pragma once
+
+#include "nopal/algorithms/elements.h"
+#include "nopal/algorithms/merge.h"
+#include "nopal/algorithms/sort.h"
+#include "nopal/config.h"
+#include "nopal/indices.h"
+
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <ranges>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI {
+
+/// What can be sorted in parallel: std::sortable, by functions that are called as const, and
+/// elements that are objects in memory.
+template <class It, class Comp = std::ranges::less, class Proj = std::identity>
+concept parallel_sortable =
+    algorithms::written<It> && std::sortable<It, const Comp&, const Proj&> &&
+    std::constructible_from<std::iter_value_t<It>, std::iter_rvalue_reference_t<It>>;
+
+/// Sorts; equal elements keep their order. As std::ranges::stable_sort.
+/// @throws what a comparison, a projection or a move throws; std::bad_alloc.
+/// @par Threads
+/// Any thread, any strand.
+/// @par Cost
+/// n log2(n) comparisons at most, and memory for n elements.
+template <std::random_access_iterator It, std::sized_sentinel_for<It> End,
+          class Comp = std::ranges::less, class Proj = std::identity>
+  requires parallel_sortable<It, Comp, Proj>
+It stable_sort(It first, End last, const Comp& comp = {}, const Proj& proj = {}) {
+  const std::size_t count = algorithms::count_between(first, last);
+  algorithms::sort_range(algorithms::plain(first), count, algorithms::by(comp, proj));
+  return algorithms::at(first, count);
+}
+template <parallel_range Range, class Comp = std::ranges::less, class Proj = std::identity>
+  requires parallel_sortable<std::ranges::iterator_t<Range>, Comp, Proj>
+std::ranges::borrowed_iterator_t<Range> stable_sort(Range&& range, const Comp& comp = {},
+                                                    const Proj& proj = {}) {
+  const auto first = std::ranges::begin(range);
+  return nopal::stable_sort(first, first + std::ranges::distance(range), comp, proj);
+}
+
+/// Sorts. As std::ranges::sort; programs should not rely on the order of equal elements.
+/// @throws as stable_sort.
+template <std::random_access_iterator It, std::sized_sentinel_for<It> End,
+          class Comp = std::ranges::less, class Proj = std::identity>
+  requires parallel_sortable<It, Comp, Proj>
+It sort(It first, End last, const Comp& comp = {}, const Proj& proj = {}) {
+  return nopal::stable_sort(first, last, comp, proj);
+}
+template <parallel_range Range, class Comp = std::ranges::less, class Proj = std::identity>
+  requires parallel_sortable<std::ranges::iterator_t<Range>, Comp, Proj>
+std::ranges::borrowed_iterator_t<Range> sort(Range&& range, const Comp& comp = {},
+                                             const Proj& proj = {}) {
+  return nopal::stable_sort(std::forward<Range>(range), comp, proj);
+}
+
+/// Copies the elements of two sorted ranges, sorted, to `out`, which overlaps neither. Of equal
+/// elements those of the first range come first. Returns the end of the output.
+template <std::random_access_iterator It1, std::sized_sentinel_for<It1> End1,
+          std::random_access_iterator It2, std::sized_sentinel_for<It2> End2, class Out,
+          class Comp = std::ranges::less, class Proj1 = std::identity, class Proj2 = std::identity>
+  requires algorithms::written<Out> &&
+           std::mergeable<It1, It2, Out, const Comp&, const Proj1&, const Proj2&>
+Out merge(It1 first1, End1 last1, It2 first2, End2 last2, Out out, const Comp& comp = {},
+          const Proj1& proj1 = {}, const Proj2& proj2 = {}) {
+  const auto low = algorithms::sequence_of(first1, last1);
+  const auto high = algorithms::sequence_of(first2, last2);
+  const auto less = [&](auto&& y, auto&& x) -> bool { // y is of the second range
+    return std::invoke(comp, std::invoke(proj2, std::forward<decltype(y)>(y)),
+                       std::invoke(proj1, std::forward<decltype(x)>(x)));
+  };
+  algorithms::merge_in_parallel<algorithms::copying>(low, high, algorithms::plain(out), less);
+  return algorithms::at(out, low.count + high.count);
+}
+template <parallel_range Range1, parallel_range Range2, class Out, class Comp = std::ranges::less,
+          class Proj1 = std::identity, class Proj2 = std::identity>
+  requires algorithms::written<Out> &&
+           std::mergeable<std::ranges::iterator_t<Range1>, std::ranges::iterator_t<Range2>, Out,
+                          const Comp&, const Proj1&, const Proj2&>
+Out merge(Range1&& range1, Range2&& range2, Out out, const Comp& comp = {}, const Proj1& proj1 = {},
+          const Proj2& proj2 = {}) {
+  const auto first1 = std::ranges::begin(range1);
+  const auto first2 = std::ranges::begin(range2);
+  return nopal::merge(first1, first1 + std::ranges::distance(range1), first2,
+                      first2 + std::ranges::distance(range2), out, comp, proj1, proj2);
+}
+
+} // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END

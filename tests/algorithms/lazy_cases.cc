@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// Lazy splitting: each iteration once and in order within a strand, whatever the bodies cost.
+#include "nopal/algorithms/lazy.h"
+#include "nopal/cancel.h"
+#include "nopal/loop.h"
+#include "nopal/runtime.h"
+#include "nopal/sort.h"
+#include "tests/algorithms/support.h"
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace nopal_test {
+namespace {
+
+// Joins pieces to one; they must come in their order.
+struct concatenation {
+  struct part {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    bool broken = false;
+  };
+  part begin() const { return {}; }
+  void extend(part& to, std::size_t from, std::size_t count) const {
+    if (to.begin == to.end)
+      to.begin = to.end = from;
+    to.broken = to.broken || from != to.end || count == 0;
+    to.end = from + count;
+  }
+  void unite(part& low, part&& high) const {
+    low.broken = low.broken || high.broken || low.end != high.begin;
+    low.end = high.end;
+  }
+};
+
+TEST(lazy, parts_are_united_in_order) {
+  for (const std::size_t size : sizes()) {
+    concatenation::part all;
+    nopal::algorithms::fold_lazily(size, concatenation{}, all);
+    ASSERT_FALSE(all.broken);
+    ASSERT_EQ(all.end - all.begin, size);
+  }
+}
+
+TEST(lazy, each_index_once) {
+  for (const std::size_t size : sizes()) {
+    std::vector<unsigned char> seen(size);
+    nopal::for_index(std::size_t{0}, size, [&seen](std::size_t i) { ++seen[i]; });
+    ASSERT_EQ(seen, std::vector<unsigned char>(size, 1));
+  }
+}
+
+// Iterations that get dearer, cheaper, and a few dear ones among cheap ones.
+TEST(lazy, of_irregular_iterations) {
+  const std::size_t size = steals_forced() ? 300 : 3000;
+  const std::function<std::size_t(std::size_t)> costs[] = {
+      [](std::size_t i) { return i; }, [size](std::size_t i) { return size - i; },
+      [](std::size_t i) { return i % 997 == 996 ? std::size_t{200000} : std::size_t{1}; }};
+  for (const auto& cost : costs) {
+    std::vector<std::size_t> sums(size);
+    nopal::for_index(std::size_t{0}, size, [&](std::size_t i) {
+      volatile std::size_t sum = 0;
+      for (std::size_t k = 0; k < cost(i); ++k)
+        sum = sum + k;
+      sums[i] = sum + 1;
+    });
+    for (std::size_t i = 0; i < size; ++i)
+      ASSERT_EQ(sums[i], cost(i) * (cost(i) - (cost(i) == 0 ? 0 : 1)) / 2 + 1);
+  }
+}
+
+TEST(lazy, nested) {
+  const std::size_t size = steals_forced() ? 20 : 200;
+  std::vector<std::atomic<unsigned>> seen(size);
+  nopal::for_index(std::size_t{0}, size, [&](std::size_t i) {
+    nopal::for_index(std::size_t{0}, i, [&](std::size_t k) { seen[k].fetch_add(1); });
+  });
+  for (std::size_t k = 0; k < size; ++k)
+    ASSERT_EQ(seen[k], size - 1 - k);
+}
+
+TEST(lazy, throws_what_the_serially_first_iteration_throws) {
+  for (const int size : {1, 2, 100, 10000})
+    for (const int first : {0, size / 2, size - 1}) {
+      try {
+        nopal::for_index(0, size, [first](int i) {
+          if (i >= first)
+            throw i;
+        });
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const int thrown) {
+        ASSERT_EQ(thrown, first);
+      }
+    }
+}
+
+#if !defined(NOPAL_SERIAL)
+// Each iteration waits until both are running: one of them is stolen from a loop that has told
+// nobody its grain.
+TEST(lazy, gives_a_half_away) {
+  if (nopal::num_workers() < 2)
+    GTEST_SKIP() << "one worker";
+  std::atomic<int> running{0};
+  nopal::for_index(0, 2, [&running](int) {
+    running.fetch_add(1);
+    while (running.load() < 2)
+      std::this_thread::yield();
+  });
+  EXPECT_EQ(running, 2);
+}
+
+// Behind iterations that take longer than a loop runs before it forks, one waits for the last. That
+// is reached only if what is behind the waiting one was given away.
+TEST(lazy, gives_the_rest_away_when_its_half_was_taken) {
+  if (nopal::num_workers() < 2)
+    GTEST_SKIP() << "one worker";
+  for (const int size : {10, 1000, 100000}) {
+    std::atomic<bool> last_ran{false};
+    nopal::for_index(0, size, [&](int i) {
+      volatile int steps = 0;
+      while (steps < 100)
+        steps = steps + 1;
+      if (i == size - 1)
+        last_ran.store(true);
+      while (i == size / 3 && !last_ran.load())
+        std::this_thread::yield();
+    });
+    EXPECT_TRUE(last_ran);
+  }
+}
+
+TEST(lazy, stops_between_pieces_where_it_is_cancelled) {
+  nopal::cancel_scope s;
+  std::atomic<int> ran{0};
+  const int size = 1 << 20;
+  s.fork([&] {
+    nopal::for_index(0, size, [&](int) {
+      if (ran.fetch_add(1) == 100)
+        s.cancel();
+    });
+  });
+  EXPECT_FALSE(s.try_join());
+  EXPECT_LT(ran, size);
+}
+
+TEST(lazy, a_sort_stops_where_it_is_cancelled) {
+  std::vector<owner> all = owners(30000);
+  nopal::cancel_scope s;
+  std::atomic<int> compared{0};
+  s.fork([&] {
+    nopal::sort(all, [&](const owner& x, const owner& y) {
+      if (compared.fetch_add(1) == 1000)
+        s.cancel();
+      return x.key() < y.key();
+    });
+  });
+  EXPECT_FALSE(s.try_join());
+  EXPECT_EQ(owner::alive(), 30000);
+}
+#endif
+
+} // namespace
+} // namespace nopal_test

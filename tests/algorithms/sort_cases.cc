@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// Sorts and merges beside those of std.
+#include "nopal/sort.h"
+#include "tests/algorithms/support.h"
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <vector>
+
+namespace nopal_test {
+namespace {
+
+template <class T, class... Given> void expect_sorted(std::vector<T> all, const Given&... given) {
+  std::vector<T> expected = all;
+  std::ranges::stable_sort(expected, given...);
+  const auto end = nopal::stable_sort(all, given...);
+  ASSERT_EQ(end, all.end());
+  ASSERT_TRUE(all == expected) << all.size() << " elements";
+}
+
+TEST(sort, of_numbers) {
+  for (const std::size_t size : sizes()) {
+    expect_sorted(numbers(size));
+    expect_sorted(numbers(size, 5));
+    expect_sorted(numbers(size), std::greater<>{});
+  }
+}
+
+TEST(sort, keeps_the_order_of_equal_elements) {
+  for (const std::size_t size : sizes())
+    for (const int keys : {1, 7, 300})
+      expect_sorted(records(size, keys), std::ranges::less{}, &record::key);
+}
+
+TEST(sort, of_what_is_in_order_already_or_the_other_way_round) {
+  for (const std::size_t size : some_sizes()) {
+    std::vector<int> all(size);
+    std::iota(all.begin(), all.end(), 0);
+    expect_sorted(all);
+    expect_sorted(all, std::greater<>{});
+    std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(size / 3), all.end());
+    expect_sorted(all);
+  }
+}
+
+TEST(sort, of_small_and_large_elements) {
+  struct wide {
+    int key;
+    int rest[9];
+    bool operator==(const wide&) const = default;
+  };
+  for (const std::size_t size : some_sizes()) {
+    std::vector<unsigned char> bytes;
+    std::vector<double> fractions;
+    std::vector<wide> all;
+    std::vector<std::string> names;
+    for (const int each : numbers(size)) {
+      bytes.push_back(static_cast<unsigned char>(each));
+      fractions.push_back(each / 7.0);
+      all.push_back({each % 100, {each, each}});
+      names.push_back(std::to_string(each) + " is a name that lies on the heap");
+    }
+    expect_sorted(bytes);
+    expect_sorted(fractions);
+    expect_sorted(all, std::ranges::less{}, &wide::key);
+    expect_sorted(names);
+  }
+}
+
+TEST(sort, of_other_iterators) {
+  for (const std::size_t size : some_sizes()) {
+    const std::vector<int> given = numbers(size);
+    std::deque<int> all(given.begin(), given.end());
+    nopal::sort(all);
+    ASSERT_TRUE(std::ranges::is_sorted(all));
+    std::vector<int> some = given;
+    const std::counted_iterator first{some.begin(), static_cast<std::ptrdiff_t>(size)};
+    nopal::sort(first, std::default_sentinel);
+    ASSERT_TRUE(std::ranges::equal(some, all));
+    nopal::sort(std::make_reverse_iterator(some.end()), std::make_reverse_iterator(some.begin()));
+    ASSERT_TRUE(std::ranges::is_sorted(some, std::greater<>{}));
+  }
+}
+
+TEST(sort, of_elements_that_only_move) {
+  for (const std::size_t size : some_sizes()) {
+    std::vector<owner> all = owners(size, 500);
+    std::vector<int> expected = keys_of(all);
+    std::ranges::sort(expected);
+    nopal::sort(all, {}, &owner::key);
+    ASSERT_EQ(keys_of(all), expected);
+    ASSERT_EQ(owner::alive(), static_cast<long>(size));
+  }
+}
+
+// With NaN the order is none; that must not write beyond the range.
+TEST(sort, of_what_has_no_order_stays_in_its_range) {
+  std::vector<double> all;
+  for (const int each : numbers(20000))
+    all.push_back(each % 3 == 0 ? std::numeric_limits<double>::quiet_NaN() : each);
+  all.insert(all.begin(), -1.0);
+  all.push_back(-2.0);
+  nopal::sort(all.begin() + 1, all.end() - 1);
+  EXPECT_EQ(all.front(), -1.0);
+  EXPECT_EQ(all.back(), -2.0);
+}
+
+// Wherever a comparison or a move throws, no element is lost or destroyed twice.
+TEST(sort, leaves_valid_elements_where_something_throws) {
+  for (const std::size_t size : {30u, 3000u, 20000u})
+    for (const long calls : {0L, 5L, 2500L, 7000L, 25000L}) {
+      {
+        std::vector<owner> all = owners(size);
+        fuse comparisons;
+        comparisons.light(calls);
+        try {
+          nopal::sort(all, [&comparisons](const owner& x, const owner& y) {
+            comparisons.burn();
+            return x.key() < y.key();
+          });
+        } catch (const fuse::blown&) {
+        }
+        ASSERT_EQ(owner::alive(), static_cast<long>(size));
+        moves.light(calls);
+        try {
+          nopal::sort(all, {}, &owner::key);
+        } catch (const fuse::blown&) {
+        }
+        moves.light(std::numeric_limits<long>::max());
+        ASSERT_EQ(owner::alive(), static_cast<long>(size));
+      }
+      ASSERT_EQ(owner::alive(), 0);
+    }
+}
+
+TEST(merge, of_numbers_and_of_records) {
+  for (const std::size_t size : sizes())
+    for (const std::size_t other : {std::size_t{0}, size / 7, size, size + 100}) {
+      std::vector<record> low = records(size, 300);
+      std::vector<record> high = records(other, 200);
+      std::ranges::stable_sort(low, {}, &record::key);
+      std::ranges::stable_sort(high, std::ranges::less{}, &record::key);
+      for (record& each : high)
+        each.place += 1000000;
+      std::vector<record> expected(size + other);
+      std::vector<record> all(size + other);
+      std::ranges::merge(low, high, expected.begin(), {}, &record::key, &record::key);
+      const auto end = nopal::merge(low, high, all.begin(), {}, &record::key, &record::key);
+      ASSERT_EQ(end, all.end());
+      ASSERT_TRUE(all == expected) << size << " and " << other;
+    }
+}
+
+TEST(merge, has_a_projection_for_each_range) {
+  std::vector<int> keys = numbers(9000, 400);
+  std::ranges::sort(keys);
+  std::vector<record> some;
+  for (const int key : keys)
+    some.push_back({-key, 0});
+  std::vector<int> all(2 * keys.size());
+  struct number { // that a record and an int become
+    int value;
+    number(int given = 0) : value(given) {}
+    number(const record& given) : value(-given.key) {}
+    bool operator==(const number&) const = default;
+  };
+  std::vector<number> out(all.size());
+  nopal::merge(keys, some, out.begin(), {}, {}, [](const record& each) { return -each.key; });
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    ASSERT_TRUE(out[2 * i].value == keys[i] && out[2 * i + 1].value == keys[i]);
+}
+
+} // namespace
+} // namespace nopal_test
