@@ -22,11 +22,12 @@ constexpr int table_bits = 17;
 constexpr unsigned probes_max = 256;
 constexpr unsigned none = ~0u;
 
+// Of plain words, since Clang counts a step for each atomic that is to be initialised.
 struct alignas(64) line {
-  std::atomic<std::uintptr_t> number; // the address divided by 64; 0: not in use
-  std::atomic<std::uint64_t> holders[words];
+  std::uintptr_t number; // the address divided by 64; 0: not in use
+  std::uint64_t holders[words];
 };
-constinit line table[std::size_t{1} << table_bits];
+constinit line table[std::size_t{1} << table_bits]{};
 
 struct alignas(64) row {
   std::atomic<std::uint64_t> counts[names.size()];
@@ -61,8 +62,9 @@ line* find(const void* at) noexcept {
   std::size_t place = (number * 0x9e3779b97f4a7c15) >> (64 - table_bits);
   for (unsigned probes = 0; probes < probes_max; ++probes) {
     line& entry = table[place];
-    std::uintptr_t found = entry.number.load(relaxed);
-    if (found == 0 && entry.number.compare_exchange_strong(found, number, relaxed))
+    const std::atomic_ref its{entry.number};
+    std::uintptr_t found = its.load(relaxed);
+    if (found == 0 && its.compare_exchange_strong(found, number, relaxed))
       return &entry;
     if (found == number)
       return &entry;
@@ -106,11 +108,15 @@ event of_part(event first, part what) noexcept {
   return static_cast<event>(static_cast<unsigned>(first) + static_cast<unsigned>(what));
 }
 
-unsigned others_that_hold(const line& held, unsigned self) noexcept {
+std::atomic_ref<std::uint64_t> holders_of(line& held, unsigned word) noexcept {
+  return std::atomic_ref{held.holders[word]};
+}
+
+unsigned others_that_hold(line& held, unsigned self) noexcept {
   unsigned count = 0;
   for (unsigned i = 0; i < words; ++i) {
     const std::uint64_t own = i == self / 64 ? std::uint64_t{1} << (self % 64) : 0;
-    count += static_cast<unsigned>(std::popcount(held.holders[i].load(relaxed) & ~own));
+    count += static_cast<unsigned>(std::popcount(holders_of(held, i).load(relaxed) & ~own));
   }
   return count;
 }
@@ -132,13 +138,13 @@ unsigned others_that_hold(const line& held, unsigned self) noexcept {
   if (entry == nullptr)
     return add(self, event::unknown_lines, 1);
   const std::uint64_t own = std::uint64_t{1} << (self % 64);
-  if ((entry->holders[self / 64].load(relaxed) & own) != 0)
+  if ((holders_of(*entry, self / 64).load(relaxed) & own) != 0)
     return;
   if (others_that_hold(*entry, self) != 0) {
     add(self, event::remote_reads, 1);
     add(self, of_part(event::deque_lines, part_of(at, file)), 1);
   }
-  entry->holders[self / 64].fetch_or(own, relaxed);
+  holders_of(*entry, self / 64).fetch_or(own, relaxed);
 }
 
 [[gnu::noinline]] void note_write(const void* at, const char* file) noexcept {
@@ -150,7 +156,7 @@ unsigned others_that_hold(const line& held, unsigned self) noexcept {
     return add(self, event::unknown_lines, 1);
   const unsigned others = others_that_hold(*entry, self);
   const std::uint64_t own = std::uint64_t{1} << (self % 64);
-  if (others == 0 && (entry->holders[self / 64].load(relaxed) & own) != 0)
+  if (others == 0 && (holders_of(*entry, self / 64).load(relaxed) & own) != 0)
     return;
   if (others != 0) {
     add(self, event::remote_writes, 1);
@@ -158,7 +164,7 @@ unsigned others_that_hold(const line& held, unsigned self) noexcept {
     add(self, of_part(event::deque_lines, part_of(at, file)), 1);
   }
   for (unsigned i = 0; i < words; ++i)
-    entry->holders[i].store(i == self / 64 ? own : 0, relaxed);
+    holders_of(*entry, i).store(i == self / 64 ? own : 0, relaxed);
 }
 
 [[gnu::noinline]] void note_failed(const void* at, const char* file) noexcept {

@@ -78,7 +78,7 @@ const char* refused_option() noexcept {
 
 bool a_tool_watches() noexcept {
   return __sanitizer_start_switch_fiber != nullptr || __tsan_switch_to_fiber != nullptr ||
-         RUNNING_ON_VALGRIND != 0;
+         __lsan_register_root_region != nullptr || RUNNING_ON_VALGRIND != 0;
 }
 
 void announce_stack(std::uintptr_t low, std::uintptr_t high) noexcept {

@@ -66,7 +66,7 @@ void* this_fiber() noexcept;
 void* enter_moved_calls(void* left, std::size_t calls) noexcept;
 void leave_moved_calls(void* left, void* to) noexcept;
 
-// Whether the program runs under AddressSanitizer, ThreadSanitizer or Valgrind.
+// Whether the program runs under AddressSanitizer, LeakSanitizer, ThreadSanitizer or Valgrind.
 bool a_tool_watches() noexcept;
 
 struct stack_bounds {

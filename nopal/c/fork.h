@@ -84,6 +84,7 @@ NOPAL_HIDDEN_END
 #define NOPAL_C_HERE ((uintptr_t)__builtin_frame_address(0))
 
 NOPAL_C_INLINE void nopal_c_begin(struct nopal_c_frame* frame) {
+  NOPAL_APART_FROM_BASE_CASE
   NOPAL_PIN_FRAME
   frame->frame_pointer = NOPAL_C_HERE;
   NOPAL_CHECK_ADDRESS(frame->stack_pointer);

@@ -42,7 +42,7 @@ fiber* end_one(computation* ended_in) noexcept {
   worker* const self = vproc::current();
   sched::note_scheduler_stack(self->host);
   self->use_no_stack(); // the fiber has no open forks: all its scopes are joined
-  base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
+  sched::note_empty_stack(self);
   if (stack::small::holds(self->stack)) { // a thief's frame may need a large one
     self->host->small_stacks.release(self->stack);
     self->stack = stack::no_stack;
@@ -51,8 +51,10 @@ fiber* end_one(computation* ended_in) noexcept {
   fiber* const waiting = self->host->units.end_one(joined) ? nullptr : end_one(joined);
   if (waiting == nullptr)
     sched::schedule(self, signal::stop());
-  if (self->host->actions.empty()) // the short way: this vproc goes on with the caller
+  if (self->host->actions.empty()) { // the short way: this vproc goes on with the caller
+    vproc::give_back_units(self->host);
     sched::schedule(self, signal::enter(waiting));
+  }
   vproc::make_ready(waiting); // no fiber of the action on top, which decides what comes next
   sched::schedule(self, signal::stop());
 }
@@ -168,8 +170,10 @@ void run_body(spawned* body, computation* begun) {
     initialise(body, joined);
     body->state = {{}, caller->state.error, caller->state.control};
     body->own_control = caller->own_control;
-    if (joined->policy == nullptr)
-      return signal::enter(body); // this vproc begins it at once
+    if (joined->policy == nullptr) { // this vproc begins it at once
+      vproc::give_back_units(vproc::current()->host);
+      return signal::enter(body);
+    }
     vproc::make_ready(body);
     return signal::stop();
   });

@@ -189,7 +189,7 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
   scope->partial().add(self->partials, scope->steals());
   note_scheduler_stack(self->host);
   displace_stack(self->stack);
-  base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
+  note_empty_stack(self);
   base::happens_before(&state);
   self->use_no_stack(); // before `arrive`: its stack is then the main path's again
   if (state.join.arrive())

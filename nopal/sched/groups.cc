@@ -214,7 +214,7 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
 // child and nobody has stolen its continuation.
 NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexcept {
   scope_frame* const scope = child.fork->scope();
-  base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
+  note_first_frame(self);
   note_stack(self);
   // A stack of ours is among LeakSanitizer's roots already.
   if (!stack::is_ours(scope->stack_pointer))
@@ -227,7 +227,7 @@ NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexce
               arch::stack_pointer() > begin + kRoomOfGroup / 4);
   worker* const now = vproc::current();
   displace_stack(now->stack);
-  base::end_use(stack::bottom(now->stack), stack::frames_top(now->stack));
+  note_empty_stack(now);
   return now;
 }
 

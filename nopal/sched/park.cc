@@ -68,7 +68,7 @@ void take_over(worker* self, worker* left) noexcept {
   see(self->stack, strand->context);
   const std::uintptr_t top = stack::top(self->stack);
   const std::uintptr_t at = stack::frames_top(self->stack);
-  base::begin_use(stack::bottom(self->stack), at);
+  note_first_frame(self);
   arch::tell_gdb(top, at);
   set_origin(self->stack, strand->context);
   self->group = strand->group;
@@ -85,13 +85,14 @@ void take_over(worker* self, worker* left) noexcept {
 signal enqueue_findable(fiber* strand) noexcept {
   const stack::stack_id on = strand->on;
   place_stack(on, strand->stack_pointer); // before it can be woken and end
-  wait_word_of(on).begin(strand);
+  sync::wait_word& word = wait_word_of(on);
+  word.begin(strand);
   const signal answer = strand->enqueue(strand, strand->argument);
   if (answer.tag == signal::kind::enter) {
-    wait_word_of(on).retract();
+    word.retract();
     return answer;
   }
-  wait_word_of(on).publish(strand);
+  word.publish(strand);
   if (anything_stops())
     wake_if_cancelled(on);
   return answer;
@@ -107,7 +108,7 @@ signal enqueue_findable(fiber* strand) noexcept {
   vproc::leave_affine_call(self);
   strand->group = self->group; // make_ready reads it, and may be called from `enqueue` on
   strand->on = self->stack;
-  strand->context = context_at(strand->stack_pointer);
+  strand->context = context_of(strand->on);
   strand->state = vproc::take_strand_state(self);
   strand->own_control = self->own_control();
   strand->partials = std::exchange(self->partials, nullptr);

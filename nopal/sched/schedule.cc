@@ -93,7 +93,7 @@ NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
   base::happens_after(scope);
   const std::uintptr_t top = stack::top(self->stack);
   const std::uintptr_t at = thief_stack_pointer(self->stack, scope);
-  base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
+  note_first_frame(self);
   arch::tell_gdb(top, at);
   set_origin(self->stack, scope);
   // The thief owns the scope from its steal to its join, so it writes the scope's state alone.
@@ -179,13 +179,6 @@ NOPAL_SWITCHES signal work(worker* self, signal received) noexcept {
   return signal::stop();
 }
 
-NOPAL_SWITCHES void enter(worker* self, fiber* strand) noexcept {
-  const fiber_context* const context = strand->context;
-  if (!self->host->units.held_for(context == nullptr ? nullptr : context->computation)) [[unlikely]]
-    vproc::give_back_units(self->host);
-  run(self, strand);
-}
-
 // Does not return if it resumes a strand. Else returns the next signal: an action's answer, or
 // `stop` if another thread resumes the strand.
 NOPAL_SWITCHES signal answer(worker* self, signal received) noexcept {
@@ -193,7 +186,7 @@ NOPAL_SWITCHES signal answer(worker* self, signal received) noexcept {
   switch (received.tag) {
   case signal::kind::enter:
     if (received.strand->starts == nullptr) {
-      enter(self, received.strand);
+      run(self, received.strand);
       return signal::stop();
     }
     asked = std::exchange(received, signal::stop()).strand->starts;
@@ -264,7 +257,7 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
     self->stack = stack::no_stack;
   } else {
     displace_stack(self->stack);
-    base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
+    note_empty_stack(self);
   }
   base::happens_before(&scope->state());
   schedule(self, scope->state().join.child_finished() ? signal::joined(scope) : signal::stop());
@@ -280,14 +273,14 @@ void place_scheduler(vproc::vproc* host) noexcept {
 
 void start_pool() noexcept { start(run_pool_thread); }
 
-NOPAL_SWITCHES void note_stack(worker* self) noexcept {
+NOPAL_SWITCHES void tell_stack(worker* self) noexcept {
   const stack::stack_id on = self->stack;
   base::allow_call(self->scheduler_stack);
   self->host->scheduler.bounds =
       base::enter_stack(stack::bottom(on), stack::top(on), stack::fiber_of(on));
 }
 
-NOPAL_SWITCHES void note_scheduler_stack(const vproc::vproc* host) noexcept {
+NOPAL_SWITCHES void tell_scheduler_stack(const vproc::vproc* host) noexcept {
   base::enter_stack(host->scheduler.bounds.low, host->scheduler.bounds.high, host->scheduler.fiber);
 }
 

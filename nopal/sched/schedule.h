@@ -9,8 +9,10 @@
 // Paper: manticore-icfp08, section 3.1.
 #pragma once
 
+#include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/sched/step.h"
+#include "nopal/stack/stack.h"
 #include "nopal/vproc/action.h"
 
 NOPAL_HIDDEN_BEGIN
@@ -27,8 +29,25 @@ void push_action(vproc::vproc* host, vproc::action* pushed) noexcept;
 // Places the vproc's scheduler on the caller's stack, below the caller's frame.
 void place_scheduler(vproc::vproc* host) noexcept;
 // Make a switch known to sanitizers: from the scheduler's stack to the worker's, and back.
-void note_stack(worker* self) noexcept;
-void note_scheduler_stack(const vproc::vproc* host) noexcept;
+void tell_stack(worker* self) noexcept;
+void tell_scheduler_stack(const vproc::vproc* host) noexcept;
+NOPAL_SWITCHES inline void note_stack(worker* self) noexcept {
+  if (self->host->watched) [[unlikely]]
+    tell_stack(self);
+}
+NOPAL_SWITCHES inline void note_scheduler_stack(const vproc::vproc* host) noexcept {
+  if (host->watched) [[unlikely]]
+    tell_scheduler_stack(host);
+}
+// Likewise: the worker's stack gets its first frame, and it is empty again.
+NOPAL_SWITCHES inline void note_first_frame(const worker* self) noexcept {
+  if (self->host->watched) [[unlikely]]
+    base::begin_use(stack::bottom(self->stack), stack::frames_top(self->stack));
+}
+NOPAL_SWITCHES inline void note_empty_stack(const worker* self) noexcept {
+  if (self->host->watched) [[unlikely]]
+    base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
+}
 
 // Starts the pool, whose threads run the scheduler, if it does not run (pool.h).
 void start_pool() noexcept;

@@ -99,10 +99,7 @@ public:
     holder_ = holder;
   }
   bool held_for(const action* asked) const noexcept {
-    return counted_ == nullptr || holder_ == asked;
-  }
-  bool held_for(const computation* entered) const noexcept {
-    return counted_ == nullptr || counted_ == entered;
+    return holder_ == asked || counted_ == nullptr;
   }
 
   // A fiber begins, or ends. False: it is to be counted there.
@@ -124,6 +121,7 @@ public:
   // Returns the computation if this ends it, else null.
   computation* give_back() noexcept {
     computation* const counted = std::exchange(counted_, nullptr);
+    holder_ = nullptr;
     const std::uint64_t number = std::exchange(number_, 0);
     return number != 0 && counted->end_one(number) ? counted : nullptr;
   }
@@ -132,7 +130,7 @@ private:
   static constexpr std::uint64_t together = 64;
 
   computation* counted_ = nullptr; // null: it holds none
-  const action* holder_ = nullptr;
+  const action* holder_ = nullptr; // null, too, then
   std::uint64_t number_ = 0;
 };
 

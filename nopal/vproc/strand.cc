@@ -2,8 +2,6 @@
 // errno and the exception state belong to the thread, the control words to the processor.
 #include "nopal/vproc/strand.h"
 
-#include "nopal/base/os.h"
-
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::vproc {
@@ -28,13 +26,16 @@ join::partials*& own_partials() noexcept {
 }
 
 join::strand_state take_strand_state(const worker* self) noexcept {
-  return {join::take_exception_state(), *self->host->error, arch::control_words::now()};
+  const bool alive = self->host->exceptions->alive();
+  return {alive ? join::take_exception_state() : join::no_exceptions, *self->host->error,
+          arch::control_words::now()};
 }
 
 void put_strand_state(worker* self, const join::strand_state& state, bool own_control) noexcept {
   put_control(self, state.control, own_control);
-  join::put_exception_state(state.exceptions);
-  base::set_error(state.error);
+  if (state.exceptions.alive() || self->host->exceptions->alive())
+    join::put_exception_state(state.exceptions);
+  *self->host->error = state.error;
 }
 
 void put_control(worker* self, const arch::control_words& control, bool own_control) noexcept {

@@ -34,6 +34,12 @@ class FakePrograms(TimedStudy):
                         .replace('"size": "test"', '"size": "\'"$2"\'"')
                         .replace("t=0.5;", "t=$6;"))
 
+    def told(self, problem, *runtimes):
+        """These programs say what --n they were given."""
+        for runtime in runtimes:
+            path = self.build / "bench" / f"{problem}-{runtime}"
+            path.write_text(path.read_text().replace('"n": 24', '"n": \'"${6:-24}"\''))
+
     def steps(self, script):
         path = self.build / "bench" / "steps"
         path.write_text(f"#!/bin/sh\n{script}\n")
@@ -47,6 +53,8 @@ class Scaling(FakePrograms):
         self.timed("serial", "fib", 0.1)
         self.timed("serial_call", "fib", 1.0, forks=10**9)
         self.timed("nopal", "fib", 9.0, 5.0, forks=10**9)
+        self.timed("nopal-ivars", "fib", 4.0, 8.0)
+        self.told("fib", "serial_call", "nopal", "nopal-ivars")
         self.threads()
         self.steps(STEPS % cpus)
 
@@ -83,6 +91,12 @@ class Scaling(FakePrograms):
         self.assertEqual(self.row(done, "tree by nopal-ivars"), [["0.50", "0.50"]])
         self.assertEqual(self.row(done, "lu by nopal-ivars"), [])
         self.assertIn("Manticore, 2008", self.html.read_text())
+
+    def test_the_fib_of_manticore_runs_by_ivars_and_is_compared_with_calls(self):
+        self.programs()
+        done = self.scaling("-t", "1,2")
+        self.assertEqual(self.row(done, "fib@29 by nopal-ivars"),
+                         [["1.00", "0.50"], ["0.25", "0.12"]])
 
     def test_a_fork_costs_the_time_of_all_workers(self):
         self.programs()
@@ -163,6 +177,7 @@ class Folder(FakePrograms):
                 self.threads()
             else:
                 self.timed(runtime, problem, size="quick")
+        self.told("fib", "serial_call", "nopal", "nopal-ivars")
         self.steps(steps)
 
     def refused(self, text, *words):
@@ -170,6 +185,13 @@ class Folder(FakePrograms):
         self.assertEqual(done.returncode, 2, done.stdout)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertIn(text, done.stderr)
+
+    def test_manticores_programs_are_packed_by_forks_and_by_the_papers_policies(self):
+        packed = pack.needed()
+        for problem, policy in (("raytracer", "gang"), ("barnes_hut", "ivars"),
+                                ("merge_sort", "ivars"), ("bitonic", "ivars"), ("fib", "ivars")):
+            for runtime in ("serial", "nopal", f"nopal-{policy}"):
+                self.assertIn((problem, runtime), packed)
 
     def test_arguments_that_are_not_accepted(self):
         self.refused("A build directory and a folder are needed")
@@ -211,7 +233,7 @@ class Folder(FakePrograms):
         self.assertIn("4, 6, 8 and 16 workers were left out", done.stderr)
         document = harness.read_json(self.build / "scaling.json")
         self.assertEqual(document["wish"]["workers"], [1, 2])
-        self.assertEqual(len({row["problem"] for row in document["samples"]}), 21)
+        self.assertEqual(len({row["problem"] for row in document["samples"]}), 22)
         listed = harness.read_json(folder / "bench" / "programs.json")
         self.assertEqual(document["runs"][0]["commit"], listed["commit"])
         self.assertEqual(sorted(folder.rglob("*")), before)

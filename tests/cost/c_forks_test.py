@@ -22,7 +22,10 @@ from runner.studies import _counted  # pylint: disable=wrong-import-position
 AT_MOST = {
     "fib": (63.2, 20.1), "eight": (117.2, 38.1), "0": (44.2, 15.1), "6": (51.2, 15.1),
     "7": (77.2, 25.1), "10": (83.2, 30.1), "16": (101.2, 42.1), "invoke": (191.2, 55.1),
+    "ten": (149.2, 50.1),
 }
+# GCC makes the base case a function of its own, which saves no registers (nopal/arch/c.h).
+AT_MOST_BY_GCC = {"ten": (134.2, 45.5)}
 SIZES, TIMES = (20, 22), (2000, 6000) # of what calls itself, and of loops
 
 
@@ -44,7 +47,8 @@ def main():
             subprocess.run([compiler, "-std=gnu11", "-O2", f"-I{root}", f"-I{root}/nopal/c",
                             f"{root}/tests/cost/c_forks.c", *libraries.split(";"), "-lstdc++",
                             "-pthread", "-Wl,--strip-debug", "-o", program], check=True)
-            for shape, limits in AT_MOST.items():
+            by_gcc = {} if "clang" in pathlib.Path(compiler).name else AT_MOST_BY_GCC
+            for shape, limits in (AT_MOST | by_gcc).items():
                 counts = counted(program, shape)
                 fine = all(a <= b for a, b in zip(counts, limits))
                 good &= fine

@@ -49,15 +49,18 @@ TEST(computation, counts_units_that_a_vproc_holds_as_fibers) {
   nopal::vproc::held_units units;
   EXPECT_FALSE(units.begin_one(&computation)) << "it holds none";
   EXPECT_EQ(units.give_back(), nullptr);
-  units.hold(&computation, nullptr);
-  EXPECT_TRUE(units.held_for(&computation));
-  EXPECT_FALSE(units.held_for(&other));
+  nopal::vproc::action holder{nullptr};
+  EXPECT_TRUE(units.held_for(&holder)) << "none is held for another";
+  units.hold(&computation, &holder);
+  EXPECT_TRUE(units.held_for(&holder));
+  EXPECT_FALSE(units.held_for(nullptr)) << "the vproc's own scheduler";
   EXPECT_FALSE(units.end_one(&other));
   EXPECT_TRUE(units.begin_one(&computation));
   EXPECT_FALSE(computation.end_one()) << "the first one";
   EXPECT_TRUE(computation.has_others());
   EXPECT_TRUE(units.end_one(&computation));
   EXPECT_EQ(units.give_back(), &computation) << "the spawned one was the last";
+  EXPECT_TRUE(units.held_for(nullptr));
   EXPECT_FALSE(units.end_one(&computation)) << "it holds none any more";
 }
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """How far nineteen problems scale from 1 to 16 workers, and what the scheduler's steps take
 meanwhile: what script/scaling packs for machines with more cores. Those of manticore-icfp08 run by
-the paper's own policies too, as in its Figure 9."""
+the paper's own policies too, as in its Figure 9, and so does its fib(29)."""
 
 import sys
 
@@ -23,6 +23,8 @@ WITHIN_S = 570
 CALLED = [*FORKING, "fibx"]
 OURS = "nopal"
 COUNTS = [1, 2, 4, 6, 8, 16]
+# The paper's fib, too small for forks to gain much; it stands beside "fib".
+PAPERS_FIB = scheduling.TABLE_1["fib"]
 PAPER = "Manticore, 2008"
 MACHINE = "plain threads"
 STEP_TITLES = {
@@ -43,17 +45,26 @@ def side_by_side(count):
     return f"side_by_side@{count}"
 
 
+def is_called(problem):
+    return problem in [*CALLED, PAPERS_FIB]
+
+
 def by(problem):
     """The runtimes of ours that run it."""
-    papers = [scheduling.papers_policy(problem)] if problem in programs.MANTICORE else []
-    return [OURS, *papers]
+    papers = [*programs.MANTICORE, PAPERS_FIB]
+    return [OURS, scheduling.papers_policy(problem)] if problem in papers else [OURS]
+
+
+def shown(problems):
+    return [*problems, *([PAPERS_FIB] if "fib" in problems else [])]
 
 
 def configurations(wish):
     counts = sorted({1, *wish.workers})
-    called = [p for p in wish.problems if p in CALLED]
+    problems = shown(wish.problems)
+    called = [p for p in problems if is_called(p)]
     return (every(wish.problems, ["serial"], [1]) + every(called, ["serial_call"], [1]) +
-            [c for p in wish.problems for c in every([p], by(p), counts)] +
+            [c for p in problems for c in every([p], by(p), counts)] +
             every([side_by_side(count) for count in counts], ["serial"], [1]))
 
 
@@ -104,7 +115,7 @@ def over_one(rounds, problem, runtime, count):
 
 def over_serial(rounds, problem, runtime, count):
     """Of some problems the serial program is that whose forks stay calls."""
-    if problem not in CALLED:
+    if not is_called(problem):
         return speed_up(rounds, problem, runtime, count)
     return ratios(rounds.column(problem, "serial_call", 1), rounds.column(problem, runtime, count))
 
@@ -155,7 +166,7 @@ def head(result, first):
 def speed_table(result, title, compute, note):
     rows = [[problem if runtime == OURS else f"{problem} by {runtime}",
              *cells(result, by_count(result, compute, problem, runtime))]
-            for problem in result.wish.problems for runtime in by(problem)]
+            for problem in shown(result.wish.problems) for runtime in by(problem)]
     rows.append([MACHINE, *cells(result, by_count(result, over_one_thread))])
     return Table(title, head(result, "workers"), rows, note)
 
@@ -219,7 +230,7 @@ def lines(result):
 def curves(result, compute):
     machine = by_count(result, over_one_thread)
     found = {}
-    for problem in result.wish.problems:
+    for problem in shown(result.wish.problems):
         points = {runtime: by_count(result, compute, problem, runtime) for runtime in by(problem)}
         if any(points.values()):
             found[problem] = {**points, **({MACHINE: machine} if machine else {})}
@@ -228,8 +239,8 @@ def curves(result, compute):
 
 def with_paper(found):
     """The first and the last points of the paper's Figure 9."""
-    for problem in filter(found.get, programs.MANTICORE):
-        sequential, one, eight = scheduling.PAPER[problem]
+    for problem in filter(found.get, [*programs.MANTICORE, PAPERS_FIB]):
+        sequential, one, eight = scheduling.PAPER[problem.partition("@")[0]]
         found[problem][PAPER] = {1: Value(sequential / one, None, None),
                                  8: Value(sequential / eight, None, None)}
     return found
