@@ -30,7 +30,7 @@ def order_of_layers(root):
     match = re.search(r'^set\(layers\s+"([^"]+)"\)', tree.read(root, ORDER), re.MULTILINE)
     if not match:
         raise LookupError(f'{ORDER} has no line \'set(layers "..."), the order of the layers')
-    return match[1].split()
+    return match[1].replace("\\\n", "").split()
 
 
 def layer_of(path, layers):
