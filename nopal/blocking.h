@@ -5,9 +5,11 @@
 //
 // So a call that waits (for input, a lock, a sleep) costs no parallelism. Thieves still take the
 // open forks above. The change takes a microsecond or two if a spare thread rests already, and the
-// start of a thread otherwise; as many threads are kept as have been in f at the same time. In an
-// arena another thread joins meanwhile, and a scheduler goes on with its other fibers. On a
-// thread that runs no strands, f is just called.
+// start of a thread otherwise; as many threads are kept as have been in f at the same time.
+// NOPAL_MAX_BLOCKING bounds them, 256 by default: a call beyond that waits, as for a semaphore,
+// until an earlier one has returned, and the first that does so says it on standard error. In an
+// arena another thread joins meanwhile, and a scheduler goes on with its other fibers. On a thread
+// that runs no strands, f is just called.
 // Returns what f returns and lets its exceptions through, also if the strand was cancelled
 // meanwhile: what f has got is not lost, and the strand stops where it next forks or waits. If the
 // strand is cancelled before, f is not called (cancel.h). Thread rules: any thread.
@@ -16,6 +18,7 @@
 #include "nopal/config.h"
 
 #if !defined(NOPAL_SERIAL)
+#include "nopal/fibers/waits.h"
 #include "nopal/sched/stop.h"
 #include "nopal/vproc/spares.h"
 #endif
@@ -38,6 +41,7 @@ template <class F>
 std::invoke_result_t<F> blocking(F&& f) {
 #if !defined(NOPAL_SERIAL)
   sched::stop_if_told();
+  const fibers::blocking_place place;
   const vproc::lending lent;
 #endif
   return std::invoke(std::forward<F>(f));

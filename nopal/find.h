@@ -45,12 +45,13 @@ inline std::size_t grain_until_stop(std::size_t count, std::size_t asked,
   return asked != 0 ? asked : std::min(grain_of(count, 0, bytes), longest);
 }
 
-// `both(low, high)` is called where no iteration of the lower ones has stopped the loop.
+// `both(low, high)` adds to the lower value, where no iteration there has stopped the loop.
 template <class I, class Leaf, class Both>
 auto until_stopped(I first, std::size_t count, std::size_t grain, const Leaf& leaf, Both both) {
   using result = std::invoke_result_t<const Leaf&, I, std::size_t>;
-  const auto of_both = [both](result low, result high) {
-    return result{both(std::move(low.value), std::move(high.value)), high.stopped};
+  const auto of_both = [both](result& low, result&& high) {
+    both(low.value, std::move(high.value));
+    low.stopped = high.stopped;
   };
   const auto ends = [](const result& all) { return all.stopped.has_value(); };
   return over_pieces(first, count, grain, leaf, of_both, ends);
@@ -107,10 +108,9 @@ T reduce_while(First first, Last last, T init, const Combine& combine, const Map
     }
     return some;
   };
-  const auto both = [&combine](std::optional<T> low, std::optional<T> high) {
+  const auto both = [&combine](std::optional<T>& low, std::optional<T>&& high) {
     if (high)
       detail::add(*low, combine, *std::move(high));
-    return low;
   };
   grain = detail::grain_until_stop(all.count, grain, detail::bytes_of(init));
   auto some = detail::until_stopped(all.first, all.count, grain, piece, both);
@@ -137,7 +137,7 @@ auto for_index_while(First first, Last last, const F& f, std::size_t grain = 0) 
         return stop{{}, detail::advance(from, i)};
     return stop{};
   };
-  const auto nothing = [](std::monostate done, std::monostate) { return done; };
+  const auto nothing = [](std::monostate, std::monostate) {};
   const auto stopped =
       detail::until_stopped(all.first, all.count, detail::grain_until_stop(all.count, grain), piece,
                             nothing)

@@ -75,6 +75,10 @@ public:
     }
   }
 
+  // Whether the continuation of a fork was stolen since the last join: its child may still run. For
+  // the main path alone.
+  [[nodiscard]] bool stolen() const noexcept { return frame_.steals() != 0; }
+
   // As a join; but returns false where that would throw `cancelled`.
   [[gnu::always_inline]] inline bool try_join() {
     if (!frame_.needs_join()) [[likely]]

@@ -10,8 +10,13 @@
 //
 // Grain: at most so many consecutive iterations run serially. 0, the default, chooses one from the
 // number of iterations, for at most 512 pieces; and fewer, but at least 16, where the first value
-// of a reduction has more than 4 KiB. The number of workers has no influence, so a reduction's
-// tree, and with it the rounding of a floating-point sum, is the same on every machine.
+// of a reduction has more than 4 KiB, or 64 where it is an empty container. The number of workers
+// has no influence, so a reduction's tree, and with it the rounding of a floating-point sum, is the
+// same on every machine.
+//
+// What is reduced lies in one place while a piece adds to it, and combinations move it: no value is
+// copied but identities. combine(T&, x) without a result, or with its first argument as the result,
+// adds to a T where that lies; accumulate.h does so without a value for each piece.
 //
 // Exceptions: as by invoke, with an iteration for each function; the smallest index wins. Work and
 // span: n iterations have span O(log(n / grain)) plus the longest grain.
@@ -54,11 +59,15 @@ template <class F, class... Args>
     return f(std::forward<Args>(args)...);
 }
 
-// About as many bytes as a copy of the value takes.
+// About as many bytes as a copy of the value takes. One that is empty will grow: with the 64 pieces
+// of this answer words took half of the time that they took with 512 (docs/decisions.md).
 template <class T> std::size_t bytes_of(const T& value) {
+  constexpr std::size_t grows = 32768;
   if constexpr (std::ranges::sized_range<const T>)
-    return std::max(sizeof(T), static_cast<std::size_t>(std::ranges::size(value)) *
-                                   sizeof(std::ranges::range_value_t<const T>));
+    return std::ranges::empty(value)
+               ? std::max(sizeof(T), grows)
+               : std::max(sizeof(T), static_cast<std::size_t>(std::ranges::size(value)) *
+                                         sizeof(std::ranges::range_value_t<const T>));
   else
     return sizeof(T);
 }
@@ -101,10 +110,10 @@ struct goes_on {
   template <class T> constexpr bool operator()(const T&) const noexcept { return false; }
 };
 
-// `leaf(first, count)` for each piece; the results are combined in the order of the pieces, up to
-// the first one that `ends` the loop, after which pieces may be left out. Nothing if the strand is
-// cancelled, which is not thrown at each level. Its scope's frame is this function's: inlined into
-// a coroutine, the scope would lie on the heap.
+// `leaf(first, count)` for each piece; `combine(low, high)` adds a result to the one before it, up
+// to the first one that `ends` the loop, after which pieces may be left out. Nothing if the strand
+// is cancelled, which is not thrown at each level. Its scope's frame is this function's: inlined
+// into a coroutine, the scope would lie on the heap.
 template <class I, class Leaf, class Combine, class Ends>
 [[gnu::noinline]] auto halve(I first, std::size_t count, std::size_t grain, const Leaf& leaf,
                              Combine combine, Ends ends)
@@ -137,7 +146,8 @@ template <class I, class Leaf, class Combine, class Ends>
   if (!complete || !high)
     return {};
 #endif
-  return keep<result>([&] { return combine(std::move(*low), std::move(*high)); });
+  combine(*low, std::move(*high));
+  return low;
 }
 
 template <class I, class Leaf, class Combine, class Ends = goes_on>
@@ -152,8 +162,15 @@ auto over_pieces(I first, std::size_t count, std::size_t grain, const Leaf& leaf
 }
 
 template <class Combine, class T, class One>
-concept combines_with = std::invocable<const Combine&, T, One> &&
-                        std::convertible_to<std::invoke_result_t<const Combine&, T, One>, T>;
+concept combines_values = std::invocable<const Combine&, T, One> &&
+                          std::convertible_to<std::invoke_result_t<const Combine&, T, One>, T>;
+template <class Combine, class T, class One>
+concept combines_in_place =
+    !combines_values<Combine, T, One> && std::invocable<const Combine&, T&, One> &&
+    (std::is_void_v<std::invoke_result_t<const Combine&, T&, One>> ||
+     std::same_as<std::invoke_result_t<const Combine&, T&, One>, T&>);
+template <class Combine, class T, class One>
+concept combines_with = combines_values<Combine, T, One> || combines_in_place<Combine, T, One>;
 
 template <class Init> struct first_value {
   using type = Init;
@@ -193,15 +210,24 @@ consteval reduction why_not_reduce() {
                : reduction::unknown;
 }
 
-// total = combine(total, one), where combine may return a reference into its arguments.
+// combine(total, one), or total = combine(total, one), where combine may return a reference into
+// its arguments.
 template <class T, class Combine, class One>
 [[gnu::always_inline]] inline void add(T& total, const Combine& combine, One&& one) {
-  T next = call(combine, std::move(total), std::forward<One>(one));
-  total = std::move(next);
+  if constexpr (combines_values<Combine, T, One>) {
+    T next = call(combine, std::move(total), std::forward<One>(one));
+    total = std::move(next);
+  } else if constexpr (std::is_void_v<std::invoke_result_t<const Combine&, T&, One>>) {
+    call(combine, total, std::forward<One>(one));
+  } else {
+    T& sum = call(combine, total, std::forward<One>(one));
+    if (std::addressof(sum) != std::addressof(total))
+      total = std::move(sum);
+  }
 }
 
 template <class T, class Combine> auto combining(const Combine& combine) {
-  return [&combine](T low, T high) -> T { return call(combine, std::move(low), std::move(high)); };
+  return [&combine](T& low, T&& high) { add(low, combine, std::move(high)); };
 }
 
 } // namespace detail
@@ -209,7 +235,8 @@ template <class T, class Combine> auto combining(const Combine& combine) {
 /// combine(... combine(combine(init, map(first)), map(first + 1)) ...), in this order but bracketed
 /// by pieces, the same on every machine: combine must be associative, not commutative. `init`
 /// stands in front, once; a piece begins with its first element. The order of the parameters is
-/// that of std::transform_reduce.
+/// that of std::transform_reduce. `combine` returns the sum, or takes its first argument by
+/// reference and adds to it.
 template <class First, class Last, class T, class Combine, class Map>
   requires detail::counted_once<T> && detail::can_reduce<First, Last, T, Combine, Map>
 T reduce(First first, Last last, T init, const Combine& combine, const Map& map,
@@ -225,9 +252,10 @@ T reduce(First first, Last last, T init, const Combine& combine, const Map& map,
     return total;
   };
   grain = detail::grain_of(all.count, grain, detail::bytes_of(init));
-  return detail::call(
-      combine, std::move(init),
+  detail::add(
+      init, combine,
       detail::over_pieces(all.first, all.count, grain, piece, detail::combining<T>(combine)));
+  return init;
 }
 
 /// The same, where each piece begins with a copy of an identity: for results of map that are no T,
@@ -268,7 +296,7 @@ void for_index(First first, Last last, const F& f, std::size_t grain = 0) {
       static_cast<void>(detail::call(f, detail::advance(from, i)));
     return std::monostate{};
   };
-  const auto nothing = [](std::monostate done, std::monostate) { return done; };
+  const auto nothing = [](std::monostate, std::monostate) {};
   detail::over_pieces(all.first, all.count, detail::grain_of(all.count, grain), piece, nothing);
 }
 

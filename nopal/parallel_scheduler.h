@@ -23,6 +23,7 @@
 
 #include "nopal/background.h"
 #include "nopal/config.h"
+#include "nopal/for_range.h"
 #include "nopal/loop.h"
 #include "nopal/runtime.h"
 #include "nopal/semaphore.h"
@@ -34,7 +35,6 @@
 #include <mutex>
 #include <new>
 #include <span>
-#include <variant>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
@@ -132,13 +132,8 @@ private:
   template <class Execute> static void bulk(item each, const Execute& execute) noexcept {
     BulkReceiver& to = *static_cast<BulkReceiver*>(each.receiver);
     if (each.count != 0)
-      detail::over_pieces(
-          std::size_t{0}, each.count, detail::grain_of(each.count, 0),
-          [&](std::size_t from, std::size_t length) {
-            execute(to, from, from + length);
-            return std::monostate{};
-          },
-          [](std::monostate done, std::monostate) { return done; });
+      detail::by_pieces(std::size_t{0}, each.count, detail::grain_of(each.count, 0),
+                        [&](std::size_t i, std::size_t j) { execute(to, i, j); });
     to.set_value();
   }
 

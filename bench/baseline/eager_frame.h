@@ -11,6 +11,7 @@
 #include "nopal/config.h"
 #include "nopal/join/descent.h"
 #include "nopal/join/failure.h"
+#include "nopal/join/partials.h"
 #include "nopal/join/strand_state.h"
 #include "nopal/stack/bounds.h"
 #include NOPAL_JOIN_HEADER
@@ -88,6 +89,10 @@ struct scope_frame : arch::context {
   static bool overtaken() noexcept { return false; }
   static bool is_structured() noexcept { return false; }
   static bool is_of_region() noexcept { return false; }
+  static partials_list& partial() noexcept { // no baseline has reducers
+    static partials_list none;
+    return none;
+  }
   static ancestor& below() noexcept {
     static ancestor all;
     return all;

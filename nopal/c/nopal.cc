@@ -134,7 +134,7 @@ void by_pieces(std::size_t begin, std::size_t end, std::size_t grain, const Piec
     piece(first, first + count);
     return std::monostate{};
   };
-  const auto nothing = [](std::monostate done, std::monostate) { return done; };
+  const auto nothing = [](std::monostate, std::monostate) {};
   detail::over_pieces(begin, end - begin, detail::grain_of(end - begin, grain), leaf, nothing);
 }
 
@@ -174,6 +174,7 @@ constexpr option all_options[] = {
     NOPAL_C_OPTION(max_stacks, "NOPAL_MAX_STACKS"),
     NOPAL_C_OPTION(binding, "NOPAL_BIND"),
     NOPAL_C_OPTION(tick, "NOPAL_TICK"),
+    NOPAL_C_OPTION(max_blocking, "NOPAL_MAX_BLOCKING"),
     NOPAL_C_OPTION(virtual_workers, "NOPAL_VIRTUAL_WORKERS"),
     NOPAL_C_OPTION(stats, "NOPAL_STATS"),
     NOPAL_C_OPTION(verbose, "NOPAL_VERBOSE"),

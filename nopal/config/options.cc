@@ -41,6 +41,7 @@ enum option {
   max_stacks,
   binding,
   tick,
+  max_blocking,
   virtual_workers,
   stats,
   verbose,
@@ -67,6 +68,8 @@ constexpr rule rules[] = {
     {"NOPAL_TICK", "tick",
      "a whole number of milliseconds from 0 to 1000, where 0 preempts nothing", "",
      0, 1000, parse_decimal, show_number},
+    {"NOPAL_MAX_BLOCKING", "max_blocking", "a whole number from 1 to 4096", "",
+     1, 4096, parse_decimal, show_number},
     {"NOPAL_VIRTUAL_WORKERS", "virtual_workers",
      "a whole number from 0 to 64, where 0 means real ones", "", 0, 64, parse_decimal, show_number},
     stats_rule, verbose_rule, seed_rule,
@@ -129,6 +132,7 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
       settings.decide(rules[max_stacks], asked.max_stacks, usual.max_stacks),
       settings.decide(rules[binding], asked.binding, bind::none),
       settings.decide(rules[tick], asked.tick, 10u),
+      settings.decide(rules[max_blocking], unless_zero(asked.max_blocking), 256u),
       settings.decide(rules[virtual_workers], asked.virtual_workers, 0u),
       settings.decide(rules[stats], asked.stats, false),
       settings.decide(rules[verbose], asked.verbose, false),
@@ -151,6 +155,7 @@ std::vector<std::string> explain(const resolved_options& resolved) {
           : explain_option("stacks at most", max_stacks, resolved.max_stacks),
       explain_option("binding", binding, resolved.binding),
       explain_option("milliseconds between ticks", tick, resolved.tick),
+      explain_option("threads in nopal::blocking at most", max_blocking, resolved.max_blocking),
       explain_option("seed", seed, resolved.seed),
   };
   if (resolved.virtual_workers.value != 0)

@@ -59,6 +59,9 @@ struct NOPAL_TYPE options {
   // NOPAL_TICK, milliseconds from 0 to 1000; default 10. After so long a strand that forks or polls
   // gives way to others that are ready; with 0 no strand has to.
   std::optional<unsigned> tick = {};
+  // NOPAL_MAX_BLOCKING, 1 to 4096; default 256. The most strands that are in nopal::blocking at a
+  // time, each with a thread; further ones wait, in the order in which they came.
+  unsigned max_blocking = 0;
   // NOPAL_VIRTUAL_WORKERS, 0 to 64; default 0. Not 0: one thread stands for so many workers, and
   // the seed decides at each fork, poll and wait which of them goes on. The same program with the
   // same seed and input then runs in the same order.
@@ -83,6 +86,7 @@ struct resolved_options {
   setting<unsigned> max_stacks;
   setting<bind> binding;
   setting<unsigned> tick; // milliseconds
+  setting<unsigned> max_blocking;
   setting<unsigned> virtual_workers;
   setting<bool> stats;
   setting<bool> verbose;

@@ -18,6 +18,7 @@
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/meter.h"
 #include "nopal/vproc/ready.h"
+#include "nopal/vproc/strand.h"
 
 #include <exception>
 #include <utility>
@@ -84,6 +85,7 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
   vproc::cancel_node* const cancels = body->own.cancels;
   if (!sched::is_cancelled(&body->own))
     call_catching(body, joined);
+  joined->partial.add(vproc::current()->partials, body->on_small_stack ? 1 : 0);
   body->end(body); // from now on `body`, and the context in it, may be gone
   sched::displace_stack(stack::stack_of(arch::stack_pointer())); // nobody waits there any more
   if (cancels != nullptr) {
@@ -190,6 +192,10 @@ void stop_others(computation& failed, const std::exception_ptr& thrown) noexcept
 // The exception that is thrown is not counted as suppressed; all others are.
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended) {
   release_all(ended);
+  if (join::partials* const all = ended.partial.take()) [[unlikely]] {
+    join::partials*& own = vproc::own_partials();
+    own = join::partials::combine(own, all);
+  }
   if (ended.failed.marked())
     sched::stop_ended();
   std::exception_ptr& thrown = thrown_by_body != nullptr ? thrown_by_body : ended.first;

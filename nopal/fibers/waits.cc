@@ -3,8 +3,12 @@
 #include "nopal/fibers/waits.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/die.h"
+#include "nopal/base/flag.h"
 #include "nopal/sched/park.h"
 #include "nopal/vproc/ready.h"
+#include "nopal/vproc/settings.h"
+#include "nopal/vproc/worker.h"
 
 namespace nopal::inline NOPAL_ABI::fibers {
 namespace {
@@ -16,6 +20,14 @@ template <class Queue> bool join_and_wait(Queue& queue, sync::wanted kind, time_
   return wait_until(
       until, kind, &queue, [&queue](fiber* strand) { return queue.join(strand); },
       [&queue](fiber* strand) { queue.leave(strand); });
+}
+
+semaphore_state* blocking_places() {
+  const vproc::worker* const self = vproc::current();
+  if (!vproc::is_worker(self) || vproc::virtual_workers() != 0 || self->host->blocked.any())
+    return nullptr;
+  static auto* const all = new semaphore_state{vproc::options_in_force().max_blocking.value};
+  return all; // never destroyed: strands block as long as the process lives
 }
 
 } // namespace
@@ -66,6 +78,22 @@ bool event::wait_slow(time_point until) {
   return join_and_wait(state_, sync::wanted::value, until);
 }
 void event::happen() noexcept { vproc::make_all_ready(state_.happen()); }
+
+blocking_place::blocking_place() : from_{blocking_places()} {
+  if (from_ == nullptr || from_->try_hold())
+    return;
+  static base::flag said;
+  if (said.take())
+    base::say("%u strands are in nopal::blocking, each with a thread, and further calls wait until "
+              "one of them returns; if they wait for each other, raise NOPAL_MAX_BLOCKING",
+              vproc::options_in_force().max_blocking.value);
+  wait_for(*from_, sync::wanted::blocking);
+}
+
+blocking_place::~blocking_place() {
+  if (from_ != nullptr)
+    release(*from_, 1);
+}
 
 void sleep_until(time_point until) {
   wait_until(until, sync::wanted::time, nullptr, [](fiber*) { return true; }, [](fiber*) {});

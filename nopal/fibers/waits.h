@@ -56,6 +56,20 @@ private:
   sync::once_event<vproc::fiber> state_;
 };
 
+// A place in nopal::blocking, while it lives. Where as many strands have one as the option
+// max_blocking says, the caller waits for one, in order. A strand that runs where another one
+// blocks already needs none, nor does a thread that runs no strand.
+class blocking_place {
+public:
+  blocking_place();
+  ~blocking_place();
+  blocking_place(const blocking_place&) = delete;
+  blocking_place& operator=(const blocking_place&) = delete;
+
+private:
+  semaphore_state* const from_; // null: it needs none
+};
+
 void sleep_until(time_point until);
 
 } // namespace nopal::inline NOPAL_ABI::fibers

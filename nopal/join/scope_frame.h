@@ -87,6 +87,9 @@ struct NOPAL_TYPE scope_frame : arch::context {
   // For the main path: a child has failed, and what it forks from now on comes serially after that.
   bool overtaken() const noexcept { return active() && first_failure() != no_failure; }
 
+  // While the scope is active: what its strands have added to reducers.
+  partials_list& partial() noexcept { return state_->partial; }
+
   // While the scope is active: the node of what comes after its first steal, and whether its
   // children are of a region.
   ancestor& below() noexcept { return state_->below; }

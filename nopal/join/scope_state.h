@@ -12,6 +12,7 @@
 #include "nopal/config.h"
 #include "nopal/join/descent.h"
 #include "nopal/join/failure.h"
+#include "nopal/join/partials.h"
 #include "nopal/join/strand_state.h"
 #include "nopal/join/wait_free.h"
 #include "nopal/stack/bounds.h"
@@ -44,11 +45,12 @@ struct alignas(64) scope_state {
   // The least order of a failed child (failure.h). Any child that fails may lower it; strands
   // behind that child read it, and stop. Relaxed: what it guards is read after the join.
   base::atomic<std::int64_t> first_failure;
-  std::uint32_t stops; // how often strands behind a failed child were told; under failures' lock
-  bool structured;     // set when a fork is completed (fork_kind)
-  unsigned uncaught;   // exceptions, where the scope forks; constant while it is active
-  bool of_region;      // set before the first steal
-  ancestor below;      // the stacks of the thieves that had the main path, and what is below them
+  std::uint32_t stops;   // how often strands behind a failed child were told; under failures' lock
+  bool structured;       // set when a fork is completed (fork_kind)
+  unsigned uncaught;     // exceptions, where the scope forks; constant while it is active
+  bool of_region;        // set before the first steal
+  partials_list partial; // of strands that have ended or wait, until the main path goes on
+  ancestor below;        // the stacks of the thieves that had the main path, and what is below them
   // The main path's state while that is suspended. While it runs, its exceptions lie here if they
   // are set aside, and its control words if it has forked with words of its own.
   strand_state strand;

@@ -8,6 +8,7 @@
 
 #include "nopal/base/flag.h"
 #include "nopal/config.h"
+#include "nopal/for_range.h"
 #include "nopal/invoke.h"
 #include "nopal/loop.h"
 #include "nopal/pstl/apart.h"
@@ -16,7 +17,6 @@
 #include <cstddef>
 #include <optional>
 #include <utility>
-#include <variant>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::pstl {
@@ -28,18 +28,6 @@ template <class Index> Index at(Index first, std::size_t offset) {
   return static_cast<Index>(first + static_cast<decltype(first - first)>(offset));
 }
 
-// body(i) for each i below the count, each a piece of its own.
-template <class Body> void for_each_number(std::size_t count, const Body& body) {
-  const auto leaf = [&](std::size_t from, std::size_t length) {
-    for (std::size_t i = from; i < from + length; ++i)
-      body(i);
-    return std::monostate{};
-  };
-  const auto nothing = [](std::monostate done, std::monostate) { return done; };
-  if (count != 0)
-    detail::over_pieces(std::size_t{0}, count, 1, leaf, nothing);
-}
-
 // body(i, j) for pieces [i, j) of the range, none of them empty.
 template <class Index, class Body> void for_pieces(Index first, Index last, const Body& body) {
   const std::size_t count = length_of(first, last);
@@ -48,13 +36,9 @@ template <class Index, class Body> void for_pieces(Index first, Index last, cons
       body(first, last);
     return;
   }
-  const auto leaf = [&](std::size_t from, std::size_t length) {
-    body(at(first, from), at(first, from + length));
-    return std::monostate{};
-  };
-  const auto nothing = [](std::monostate done, std::monostate) { return done; };
   apart([&] {
-    detail::over_pieces(std::size_t{0}, count, detail::grain_of(count, 0), leaf, nothing);
+    detail::by_pieces(std::size_t{0}, count, detail::grain_of(count, 0),
+                      [&](std::size_t i, std::size_t j) { body(at(first, i), at(first, j)); });
   });
 }
 
@@ -141,9 +125,9 @@ T transform_reduce(Index first, Index last, const Map& map, T init, const Combin
       return sum;
     return body(at(begin, 2), end, std::move(sum));
   };
-  const auto both = [&](T low, T high) -> T {
+  const auto both = [&](T& low, T&& high) {
     Combine own_combine = combine;
-    return own_combine(std::move(low), std::move(high));
+    low = own_combine(std::move(low), std::move(high));
   };
   return apart([&] {
     const std::size_t grain = std::max(grain_min, detail::grain_of(count, 0));

@@ -42,6 +42,11 @@ private:
   std::size_t longer_;
 };
 
+// body(i) for each i below the count, each a piece of its own.
+template <class Body> void for_each_number(std::size_t count, const Body& body) {
+  nopal::for_index(std::size_t{0}, count, body, 1);
+}
+
 // sum(i, length) of each piece; then total(the sum of init and all); then scan(i, length, prefix)
 // of each piece. T is trivial, and combine does not throw.
 template <class Index, class T, class Sum, class Combine, class Scan, class Total>

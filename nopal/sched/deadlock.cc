@@ -100,6 +100,8 @@ const char* aim(wanted kind) noexcept {
     return "for the nopal::condition_variable at";
   case wanted::semaphore:
     return "for a permit of the nopal::semaphore at";
+  case wanted::blocking:
+    return "to call nopal::blocking, in which as many strands are as may be (NOPAL_MAX_BLOCKING)";
   case wanted::to_send:
     return "to send to the nopal::channel at";
   case wanted::to_receive:

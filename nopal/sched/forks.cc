@@ -33,7 +33,8 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 [[noreturn]] NOPAL_SWITCHES void detach(worker* self, fork_record* fork) noexcept {
-  const scope_frame* scope = fork->scope();
+  scope_frame* const scope = fork->scope();
+  scope->partial().add(self->partials, fork->steals_before);
   vproc::check_callers(self);
   vproc::check_mutexes(self->host); // although this thread may resume the main path itself
   const bool below = self->holds_frame_of(scope);
@@ -100,7 +101,16 @@ NOPAL_SWITCHES void fork_with_own_state(fork_record* fork, const body_calls& chi
   fork->scope()->take_own_control();
 }
 
+// What all strands of the scope have added to reducers is the main path's now.
+void take_partials(scope_frame* scope) noexcept {
+  if (join::partials* const all = scope->partial().take()) [[unlikely]] {
+    join::partials*& own = vproc::own_partials();
+    own = join::partials::combine(all, own);
+  }
+}
+
 void suppress_children(scope_frame* scope) noexcept {
+  take_partials(scope);
   base::forget_unwound_frames(); // the throw may have run on another stack than this
   const join::collected failures = join::collect_failures(scope);
   stop_ended(failures.stops);
@@ -176,6 +186,7 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
   state.strand = vproc::take_strand_state(self);
   if (self->own_control())
     scope->note_own_control();
+  scope->partial().add(self->partials, scope->steals());
   note_scheduler_stack(self->host);
   displace_stack(self->stack);
   base::end_use(stack::bottom(self->stack), stack::frames_top(self->stack));
@@ -188,6 +199,7 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
 }
 
 bool finish_children(scope_frame* scope) {
+  take_partials(scope);
   join::collected failures = join::collect_failures(scope);
   stop_ended(failures.stops);
   if (failures.first != nullptr)

@@ -35,6 +35,7 @@
 #include "nopal/vproc/entry.h"
 #include "nopal/vproc/overflow.h"
 #include "nopal/vproc/ready.h"
+#include "nopal/vproc/strand.h"
 #include "nopal/vproc/table.h"
 #include "nopal/vproc/thread_bound.h"
 #include "nopal/vproc/wake.h"
@@ -117,6 +118,7 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   // The thread that waits returns to the frame of run_on_new_stack; any other one must not.
   if (ours && self->host->bound.get() == child->begun && !self->host->member.get())
     return;
+  fork->scope()->partial().add(self->partials, fork->steals_before);
   if (ours)
     leave_main_path(self, fork->scope());
   base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
@@ -155,6 +157,7 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   host->runs.set(true);
   begun->mutexes_held = vproc::mutexes_held(); // these stay locked while the thread waits
   begun->control = arch::control_words::now();
+  join::partials*& outer = nested ? before->partials : vproc::partials_of_thread();
   place_scheduler(host);
   const std::uintptr_t at = arch::stack_pointer();
   if (stack::view::holds(at)) {
@@ -164,6 +167,7 @@ worker* begin_group(scope_frame* scope, unsigned vprocs) noexcept {
   }
   worker* const self = vproc::take_worker(host);
   self->run_on(host);
+  self->partials = std::exchange(outer, nullptr); // the child comes serially behind
   self->group = begun; // before the deque adopts the stack in the group's name
   if (self->stack == stack::no_stack)
     self->stack = stack::acquire();
@@ -192,6 +196,8 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
     arch::nopal_self = ended->outer;
   ended->root = nullptr; // no scope of a later group is taken for this root
   const bool nested = vproc::is_worker(ended->outer);
+  (nested ? ended->outer->partials : vproc::partials_of_thread()) =
+      std::exchange(self->partials, nullptr);
   host->signals.run_with(nested ? ended->outer : nullptr); // its signals lower this limit now
   const copy* const other = ended->outer_copy;
   if (ended->scheduler_stack != stack::no_stack)
@@ -293,6 +299,14 @@ NOPAL_SWITCHES void fork_in_new_group(fork_record* fork, const body_calls& child
                                       void* closure) noexcept {
   vproc::check_no_handler();
   run_group(fork, child, closure, true, 0);
+}
+
+std::uint32_t vproc_number_of_thread() noexcept {
+  start_pool(); // first: its vprocs have the lowest numbers
+  vproc::vproc* const own = vproc_of_this_thread();
+  if (membership_ended)
+    vproc::return_vproc(own);
+  return own->number;
 }
 
 NOPAL_SWITCHES void run_affine(fork_record* fork, const body_calls& child, void* closure,

@@ -5,6 +5,8 @@
 #include "nopal/config.h"
 #include "nopal/sched/body_calls.h"
 
+#include <cstdint>
+
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::join {
 struct fork_record;
@@ -25,6 +27,9 @@ void fork_in_new_group(join::fork_record* fork, const body_calls& child, void* c
 // child is a group of its own, and the continuation of its parent is not offered.
 void run_affine(join::fork_record* fork, const body_calls& child, void* closure,
                 unsigned vprocs = 0) noexcept;
+
+// The number of the vproc that the calling thread, which runs no strand, has to its end.
+std::uint32_t vproc_number_of_thread() noexcept;
 
 // The group that this thread waits for has finished: resumes its root scope, and does not return.
 void run(vproc::worker* self, finished_root finished) noexcept;

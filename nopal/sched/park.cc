@@ -110,6 +110,7 @@ signal enqueue_findable(fiber* strand) noexcept {
   strand->context = context_at(strand->stack_pointer);
   strand->state = vproc::take_strand_state(self);
   strand->own_control = self->own_control();
+  strand->partials = std::exchange(self->partials, nullptr);
   note_scheduler_stack(host);
   if (self->give_back(strand->stack_pointer, strand->split))
     self->stack = stack::no_stack; // it is the strand's now
@@ -136,13 +137,14 @@ bool may_switch(const vproc::vproc* host) noexcept {
   return host->may_switch() && !(host->looks_further() && !vproc::shared_ready.empty());
 }
 
-// The short way between two strands of one group that have no open forks, no exceptions alive and
-// no control words of their own. The stack that is left counts as in use: its strand is ready.
+// The short way between two strands of one group that have no open forks, no exceptions alive, no
+// control words of their own and no partial values. The stack that is left counts as in use: its
+// strand is ready.
 NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   vproc::vproc* const host = self->host;
-  if (self->late_split == 0 || self->exceptions->alive() || !may_switch(host) ||
-      stack::is_viewed(self->stack) || arch::control_words::now() != self->group->control ||
-      anything_stops())
+  if (self->late_split == 0 || self->exceptions->alive() || self->partials != nullptr ||
+      !may_switch(host) || stack::is_viewed(self->stack) ||
+      arch::control_words::now() != self->group->control || anything_stops())
     return false;
   fiber left;
   left.group = self->group;
@@ -155,9 +157,9 @@ NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   // `left` is complete before the queue has it; a thief finds it only after `settle`.
   fiber* const next = host->ready.leave_for_next(&left, [&left](const fiber* candidate) {
     return candidate->stack_in_use && candidate->left == nullptr &&
-           !stack::is_viewed(candidate->on) && candidate->group == left.group &&
-           !candidate->state.exceptions.alive() && !candidate->own_control &&
-           candidate->state.control == left.state.control;
+           candidate->partials == nullptr && !stack::is_viewed(candidate->on) &&
+           candidate->group == left.group && !candidate->state.exceptions.alive() &&
+           !candidate->own_control && candidate->state.control == left.state.control;
   });
   if (next == nullptr)
     return false;
@@ -241,6 +243,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
   }
   see(own, strand->context);
   vproc::put_strand_state(self, strand->state, strand->own_control);
+  self->partials = std::exchange(strand->partials, nullptr);
   look_at_next_fork();
   note_stack(self);
   vproc::leave();

@@ -84,6 +84,7 @@ bool begins_another(vproc::vproc* host) noexcept {
 // reclaimed, and the reclaimer resumes it; or another thread, which was woken, resumes it. `self`
 // has no stack, or an empty one.
 NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
+  NOPAL_CHECK(self->partials == nullptr);
   self->group = theft.group; // the fork's, also for a vproc that is bound to no group
   NOPAL_CHECK(self->stack != stack::no_stack || !stack::may_run_out());
   if (self->stack == stack::no_stack)

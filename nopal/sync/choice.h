@@ -25,6 +25,7 @@ enum class wanted : std::uint8_t {
   mutex,
   condition,
   semaphore,
+  blocking,
   to_send,
   to_receive,
   one_of_several,

@@ -7,13 +7,15 @@
 // yet, nor does it count twice if it waits again at once.
 //
 // Contract:  if `look` returns the same twice, and the number is that of all threads of the process
-//            in between, then no thread has run or was woken in between but the caller.
+//            in between, then no thread has run or was woken in between but the caller, which sees
+//            what each did before it counted itself in.
 // Invariant: the number is at most that of the threads that wait and were not woken. It is less for
 //            a moment where a waker is faster than the thread that counts itself in.
 // Orders:
-//   W  count_in, count_out: fetch_add acq_rel; look: load acquire. A waker counts out a thread and
-//      then itself in; who sees the second sees the first. The upper half counts each count_out, so
-//      that a thread that was woken and waits again meanwhile shows.
+//   W  count_in releases what the thread did, and `look` acquires it. The order of count_in and
+//      count_out is that of the changes of one word: a waker counts out a thread and then itself
+//      in, and who sees the second sees the first. The upper half counts each count_out, so that
+//      a thread that was woken and waits again meanwhile shows.
 #pragma once
 
 #include "nopal/base/atomic.h"
@@ -33,9 +35,9 @@ public:
     bool operator==(const state&) const = default;
   };
 
-  void count_in() noexcept { word_.fetch_add(1, base::acq_rel); }              // W
-  void count_out() noexcept { word_.fetch_add(kOneWoken - 1, base::acq_rel); } // W
-  state look() const noexcept { return {word_.load(base::acquire)}; }          // W
+  void count_in() noexcept { word_.fetch_add(1, base::release); } // W
+  void count_out() noexcept { word_.fetch_add(kOneWoken - 1, base::relaxed); }
+  state look() const noexcept { return {word_.load(base::acquire)}; } // W
 
 private:
   static constexpr std::uint64_t kOneWoken = std::uint64_t{1} << 32;

@@ -20,6 +20,7 @@
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
 #include "nopal/join/cancelable.h"
+#include "nopal/join/partials.h"
 #include "nopal/sync/provision.h"
 
 #include <cstdint>
@@ -55,6 +56,9 @@ public:
   class meter* meter = nullptr;    // of the innermost engine around it; null: none
   sync::provisions<vproc, most_places> provisioned; // vprocs that the computation was given
   base::handed_over<std::exception_ptr> first;      // the exception of the fiber that failed first
+
+  // What its fibers have added to reducers, that of the function that `run` was given first.
+  join::partials_list partial;
 
   // Marked when the function that `run` was given has thrown: what else runs is to stop.
   join::cancelable failed;

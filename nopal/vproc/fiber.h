@@ -47,7 +47,8 @@ struct fiber : arch::context {
   stack::stack_id on = stack::no_stack; // its stack, if that is in use
   std::uintptr_t split = 0;             // of the deque, when it gave up the strand's stack
   join::strand_state state;
-  bool own_control = false;  // the strand's control words are not its group's
+  join::partials* partials = nullptr; // what the strand has added to reducers; null: nothing
+  bool own_control = false;           // the strand's control words are not its group's
   bool stack_in_use = false; // its stack was not retired, since it is ready at once (park.cc)
   bool turn_ended = false;   // it was preempted: fibers that its vproc keeps go first
   bool again = false;        // the action that it starts has yielded

@@ -4,7 +4,28 @@
 
 #include "nopal/base/os.h"
 
+#include <utility>
+
 namespace nopal::inline NOPAL_ABI::vproc {
+namespace {
+
+struct outside_strands {
+  join::partials* partials = nullptr;
+  ~outside_strands() { join::partials::destroy(std::exchange(partials, nullptr)); }
+};
+
+} // namespace
+
+// Not inlined: a compiler would keep the place across a change of threads.
+[[gnu::noinline]] join::partials*& partials_of_thread() noexcept {
+  static thread_local outside_strands own;
+  return own.partials;
+}
+
+join::partials*& own_partials() noexcept {
+  worker* const self = current();
+  return is_worker(self) ? self->partials : partials_of_thread();
+}
 
 join::strand_state take_strand_state(const worker* self) noexcept {
   return {join::take_exception_state(), *self->host->error, arch::control_words::now()};

@@ -13,6 +13,10 @@ namespace nopal::inline NOPAL_ABI::vproc {
 join::strand_state take_strand_state(const worker* self) noexcept;
 // A strand goes on with this worker. If `own_control` is false, it computes as its group does.
 void put_strand_state(worker* self, const join::strand_state& state, bool own_control) noexcept;
+// Where the calling strand has what it has added to reducers (join/partials.h), or the thread, if
+// it runs no strand.
+join::partials*& own_partials() noexcept;
+join::partials*& partials_of_thread() noexcept;
 // The part of that which a stolen continuation needs: its exceptions and errno come another way.
 void put_control(worker* self, const arch::control_words& control, bool own_control) noexcept;
 

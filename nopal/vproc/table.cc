@@ -105,8 +105,8 @@ vproc* make_vproc(const locked_unused& all) {
   const std::uint32_t number = vprocs_made.load(base::relaxed);
   NOPAL_ASSERT(
       number < kSlots,
-      "more than %u threads use Nopal at the same time, blocked ones counted; let fewer be in "
-      "nopal::blocking, which a nopal::semaphore bounds",
+      "more than %u threads use Nopal at the same time, blocked ones counted; let fewer fork "
+      "at a time",
       kSlots);
   auto* const made = new vproc;
   made->number = number;
@@ -150,7 +150,7 @@ worker* take_worker(vproc* host) noexcept {
     ++slot;
   NOPAL_ASSERT(slot < kSlots,
                "more than %u threads and affine regions use Nopal at the same time, blocked ones "
-               "counted; let fewer be in nopal::blocking, which a nopal::semaphore bounds",
+               "counted; begin fewer at a time",
                kSlots);
   if (slot >= in_use.load(base::relaxed))
     in_use.store(slot + 1, base::release); // before the worker may push, so sleepers look there

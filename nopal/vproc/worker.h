@@ -18,6 +18,7 @@
 #include "nopal/arch/arch.h"
 #include "nopal/config.h"
 #include "nopal/join/join.h"
+#include "nopal/join/partials.h"
 #include "nopal/stack/stack.h"
 #include "nopal/vproc/group.h"
 #include "nopal/vproc/vproc.h"
@@ -36,6 +37,7 @@ struct worker : worker_deque {
   // The split with which the deque adopts the stack at the strand's first fork (adopt_late); 0: it
   // has adopted the stack.
   std::uintptr_t late_split = 0;
+  join::partials* partials = nullptr;       // what its strand has added to reducers; null: nothing
   int stolen_error = 0;                     // the errno of the continuation that it stole last
   std::uint32_t slot = 0;                   // in the table of workers, while a vproc runs it
   base::handed_over<worker*> next{nullptr}; // suspended.h

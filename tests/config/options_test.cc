@@ -55,6 +55,7 @@ TEST(resolve, defaults) {
   EXPECT_EQ(r.stack_budget.value, std::size_t{64} << 20);
   EXPECT_EQ(r.max_stacks.value, 0u);
   EXPECT_EQ(r.binding.value, bind::none);
+  EXPECT_EQ(r.max_blocking.value, 256u);
   EXPECT_FALSE(r.stats.value);
   EXPECT_FALSE(r.verbose.value);
   EXPECT_EQ(r.seed.value, clock_seed);
@@ -63,9 +64,10 @@ TEST(resolve, defaults) {
 }
 
 const variables full_environment = {
-    {"NOPAL_NUM_WORKERS", "3"}, {"NOPAL_STACK_SIZE", "256K"}, {"NOPAL_STACK_BUDGET", "unlimited"},
-    {"NOPAL_MAX_STACKS", "7"},  {"NOPAL_BIND", "cores"},      {"NOPAL_TICK", "25"},
-    {"NOPAL_STATS", "1"},       {"NOPAL_VERBOSE", "1"},       {"NOPAL_SEED", "0xff"}};
+    {"NOPAL_NUM_WORKERS", "3"},  {"NOPAL_STACK_SIZE", "256K"}, {"NOPAL_STACK_BUDGET", "unlimited"},
+    {"NOPAL_MAX_STACKS", "7"},   {"NOPAL_BIND", "cores"},      {"NOPAL_TICK", "25"},
+    {"NOPAL_MAX_BLOCKING", "9"}, {"NOPAL_STATS", "1"},         {"NOPAL_VERBOSE", "1"},
+    {"NOPAL_SEED", "0xff"}};
 
 TEST(resolve, environment_beats_defaults) {
   const resolved_options r = accepted({}, full_environment);
@@ -80,6 +82,7 @@ TEST(resolve, environment_beats_defaults) {
   EXPECT_EQ(r.num_workers.from, "NOPAL_NUM_WORKERS");
   EXPECT_EQ(r.binding.from, "NOPAL_BIND");
   EXPECT_EQ(r.tick.value, 25u);
+  EXPECT_EQ(r.max_blocking.value, 9u);
 }
 
 TEST(resolve, program_beats_environment) {
@@ -88,6 +91,7 @@ TEST(resolve, program_beats_environment) {
                          .stack_budget = 0,
                          .max_stacks = 0,
                          .binding = bind::none,
+                         .max_blocking = 8,
                          .stats = false,
                          .verbose = false,
                          .seed = 0};
@@ -97,6 +101,7 @@ TEST(resolve, program_beats_environment) {
   EXPECT_EQ(r.stack_budget.value, 0u);
   EXPECT_EQ(r.max_stacks.value, 0u);
   EXPECT_EQ(r.binding.value, bind::none);
+  EXPECT_EQ(r.max_blocking.value, 8u);
   EXPECT_FALSE(r.stats.value);
   EXPECT_FALSE(r.verbose.value);
   EXPECT_EQ(r.seed.value, 0u);
@@ -142,6 +147,8 @@ TEST(resolve, refuses_what_does_not_parse) {
   expect_refused("NOPAL_FIBER_GUARDS", {"", "2", "yes"}, "0 or 1");
   expect_refused("NOPAL_TICK", {"", "-1", "1001", "10ms", "0.5"},
                  "a whole number of milliseconds from 0 to 1000, where 0 preempts nothing");
+  expect_refused("NOPAL_MAX_BLOCKING", {"", "0", "-1", "4097", "many"},
+                 "a whole number from 1 to 4096");
   expect_refused("NOPAL_VIRTUAL_WORKERS", {"", "-1", "65", "two"},
                  "a whole number from 0 to 64, where 0 means real ones");
   expect_refused("NOPAL_BIND", {"", "core", "yes", "1"}, "none or cores");
@@ -216,7 +223,7 @@ TEST(resolve, complains_of_the_first_option_only) {
 
 TEST(explain, names_the_machine_when_nobody_asked) {
   const auto lines = explain(accepted({}, {}));
-  ASSERT_EQ(lines.size(), 8u);
+  ASSERT_EQ(lines.size(), 9u);
   EXPECT_EQ(lines[0], "4 workers (affinity mask allows 4; 8 CPUs online)");
   EXPECT_EQ(lines[1], "stack size 1M (default)");
   EXPECT_EQ(lines[2], "fiber stack size 256K (default)");
@@ -224,12 +231,13 @@ TEST(explain, names_the_machine_when_nobody_asked) {
   EXPECT_EQ(lines[4], "as many stacks as there is room for");
   EXPECT_EQ(lines[5], "binding none (default)");
   EXPECT_EQ(lines[6], "milliseconds between ticks 10 (default)");
-  EXPECT_EQ(lines[7], "seed 12345 (from the clock)");
+  EXPECT_EQ(lines[7], "threads in nopal::blocking at most 256 (default)");
+  EXPECT_EQ(lines[8], "seed 12345 (from the clock)");
 }
 
 TEST(explain, names_the_variables) {
   const auto lines = explain(accepted({}, full_environment));
-  ASSERT_EQ(lines.size(), 8u);
+  ASSERT_EQ(lines.size(), 9u);
   EXPECT_EQ(lines[0], "3 workers (NOPAL_NUM_WORKERS, of the 4 CPUs allowed: affinity mask allows "
                       "4; 8 CPUs online)");
   EXPECT_EQ(lines[1], "stack size 256K (NOPAL_STACK_SIZE)");
@@ -237,24 +245,25 @@ TEST(explain, names_the_variables) {
   EXPECT_EQ(lines[4], "stacks at most 7 (NOPAL_MAX_STACKS)");
   EXPECT_EQ(lines[5], "binding cores (NOPAL_BIND)");
   EXPECT_EQ(lines[6], "milliseconds between ticks 25 (NOPAL_TICK)");
-  EXPECT_EQ(lines[7], "seed 255 (NOPAL_SEED)");
+  EXPECT_EQ(lines[7], "threads in nopal::blocking at most 9 (NOPAL_MAX_BLOCKING)");
+  EXPECT_EQ(lines[8], "seed 255 (NOPAL_SEED)");
 }
 
 TEST(explain, names_virtual_workers) {
   const auto lines = explain(accepted({}, {{"NOPAL_VIRTUAL_WORKERS", "4"}}));
-  ASSERT_EQ(lines.size(), 9u);
+  ASSERT_EQ(lines.size(), 10u);
   EXPECT_EQ(lines[0],
             "1 worker (NOPAL_VIRTUAL_WORKERS, of the 4 CPUs allowed: affinity mask allows "
             "4; 8 CPUs online)");
   EXPECT_EQ(lines[6], "milliseconds between ticks 0 (NOPAL_VIRTUAL_WORKERS)");
-  EXPECT_EQ(lines[8], "virtual workers on one thread 4 (NOPAL_VIRTUAL_WORKERS)");
+  EXPECT_EQ(lines[9], "virtual workers on one thread 4 (NOPAL_VIRTUAL_WORKERS)");
 }
 
 TEST(explain, says_when_more_workers_are_asked_for_than_cpus_allowed) {
   const auto lines = explain(accepted({.num_workers = 5, .seed = 1}, {}));
   EXPECT_EQ(lines[0], "5 workers (set by the program, more than the 4 CPUs allowed: affinity mask "
                       "allows 4; 8 CPUs online)");
-  EXPECT_EQ(lines[7], "seed 1 (set by the program)");
+  EXPECT_EQ(lines[8], "seed 1 (set by the program)");
   const cpu_count one_cpu = {1, "quota"};
   EXPECT_EQ(explain(accepted({}, {{"NOPAL_NUM_WORKERS", "1"}}, one_cpu))[0],
             "1 worker (NOPAL_NUM_WORKERS, of the 1 CPU allowed: quota)");
@@ -273,7 +282,8 @@ TEST(unknown_variables, names_each_and_lists_the_known) {
       "NOPAL_STACK_POLICY is not a variable that Nopal knows and has no effect; it knows "
       "NOPAL_NUM_WORKERS, NOPAL_STACK_SIZE, NOPAL_FIBER_STACK_SIZE, NOPAL_FIBER_GUARDS, "
       "NOPAL_STACK_BUDGET, NOPAL_MAX_STACKS, "
-      "NOPAL_BIND, NOPAL_TICK, NOPAL_VIRTUAL_WORKERS, NOPAL_STATS, NOPAL_VERBOSE, NOPAL_SEED, "
+      "NOPAL_BIND, NOPAL_TICK, NOPAL_MAX_BLOCKING, NOPAL_VIRTUAL_WORKERS, NOPAL_STATS, "
+      "NOPAL_VERBOSE, NOPAL_SEED, "
       "NOPAL_PROCESSES, NOPAL_REGION_SIZE, NOPAL_HEAP_SIZE, NOPAL_TRANSPORT, NOPAL_LATENCY_US, "
       "NOPAL_PROGRESS, NOPAL_MAPPED");
   EXPECT_TRUE(sentences[1].starts_with("NOPAL_ is not")) << sentences[1];

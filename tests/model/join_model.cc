@@ -2,6 +2,7 @@
 // Models of the wait-free join: one strand goes on, once, and sees what all others wrote.
 #include "strand.h"
 
+#include "nopal/base/gathering.h"
 #include "nopal/deque/public_ring.h"
 #include "nopal/join/wait_free.h"
 
@@ -90,15 +91,27 @@ struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
 
 // Children that are all detached and finish in any order around the main path's arrival. The model
 // leaves out how the main path is handed over, so that the counter alone orders anything.
+// What strands have added to reducers (join/partials.h) is complete then.
 template <int Children> struct all_detached : scenario<all_detached<Children>, Children + 1> {
   join::wait_free join;
   base::handed_over<int> results[Children];
   base::handed_over<int> exceptions{0};
+  struct partial {
+    base::handed_over<partial*> next{nullptr};
+    base::handed_over<int> value{0};
+  };
+  partial partials[Children + 1];
+  base::gathering<partial> all_partials;
   int joins = 0;
 
+  void add_partial(unsigned self) {
+    partials[self].value = 1;
+    all_partials.add(&partials[self]);
+  }
   void thread(unsigned self) {
     if (self < Children) {
       results[self] = 1;
+      add_partial(self);
       if (join.child_finished())
         go_on();
       else if (rl::rand(2) == 0)
@@ -108,6 +121,7 @@ template <int Children> struct all_detached : scenario<all_detached<Children>, C
     for (int i = 0; i < Children; ++i)
       join.count_steal();
     exceptions = 1;
+    add_partial(self);
     if (join.arrive())
       go_on();
   }
@@ -117,6 +131,10 @@ template <int Children> struct all_detached : scenario<all_detached<Children>, C
     check(exceptions == 1, "a strand went on before the main path was at the join");
     for (int i = 0; i < Children; ++i)
       check(results[i] == 1, "a strand went on before a child had finished");
+    int sum = 0;
+    for (partial* each = all_partials.take(); each != nullptr; each = each->next)
+      sum += each->value;
+    check(sum == Children + 1, "a join does not find what all strands have added");
     join.reset();
   }
 

@@ -122,6 +122,26 @@ struct last_finds_all : scenario<last_finds_all, 2> {
   }
 };
 
+// Who finds that the two others wait sees what they did before, also if one was woken in between.
+struct sees_what_was_done : scenario<sees_what_was_done, 3> {
+  sync::waiting_threads waiting;
+  base::handed_over<int> done[2];
+
+  void thread(unsigned self) {
+    if (self == 2) {
+      if (waiting.look().number() == 2)
+        check(done[0] + done[1] == 2, "a thread counts as waiting, but what it did is not seen");
+      return;
+    }
+    done[self] = 1;
+    waiting.count_in();
+    if (self == 1) {
+      waiting.count_out();
+      waiting.count_in();
+    }
+  }
+};
+
 } // namespace
 } // namespace nopal::model
 
@@ -135,5 +155,6 @@ int main(int argc, char** argv) {
   models.random<all_wait>("two that wake each other", 2);
   models.bounded<all_wait>("two that wake each other", 2);
   models.random<last_finds_all>("two that fall asleep");
+  models.random<sees_what_was_done>("two that wait, one that looks");
   return models.result();
 }

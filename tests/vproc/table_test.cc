@@ -190,7 +190,7 @@ TEST(table_death, more_threads_than_there_is_room_for) {
       },
       testing::ExitedWithCode(70),
       "^nopal: more than 8192 threads use Nopal at the same time, blocked ones counted; let fewer "
-      "be in nopal::blocking, which a nopal::semaphore bounds\n$");
+      "fork at a time\n$");
 }
 
 TEST(table_death, more_regions_than_there_is_room_for) {
@@ -203,7 +203,7 @@ TEST(table_death, more_regions_than_there_is_room_for) {
       },
       testing::ExitedWithCode(70),
       "^nopal: more than 8192 threads and affine regions use Nopal at the same time, blocked ones "
-      "counted; let fewer be in nopal::blocking, which a nopal::semaphore bounds\n$");
+      "counted; begin fewer at a time\n$");
 }
 
 } // namespace

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+// Reducers: variables that strands add to without a lock, with the result of the serial elision.
+//
+//     nopal::reducer<nopal::appending<std::string>> out;
+//     nopal::for_index(0, n, [&](int i) { *out += line(i); });   // also in what this calls
+//     print(*out.value());                                       // after the join: in serial order
+//
+// A strand adds to the value that it has; a thief begins with an identity of its own, and the join
+// combines the two in serial order. So `combine` must be associative, not commutative, and what one
+// strand reads of a value is a part of it. Where nothing is stolen there is one value.
+//
+//     struct largest {                                           // a monoid: stateless
+//       static int identity() { return INT_MIN; }
+//       static void combine(int& low, int&& high) { low = std::max(low, high); }
+//     };
+//
+// What a child has added before it threw stays. A fiber's values (fiber.h) are combined when
+// nopal::run returns: those of the function that `run` was given come first, those of other fibers
+// in the order in which these ended.
+// Paper: Reducers and Other Cilk++ Hyperobjects (SPAA 2009).
+#pragma once
+
+#include "nopal/config.h"
+
+#if !defined(NOPAL_SERIAL)
+#include "nopal/join/partials.h"
+#include "nopal/vproc/strand.h"
+#include "nopal/vproc/worker.h"
+#endif
+
+#include <concepts>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI {
+
+/// The monoid of a reducer: an empty class, of which an object returns identity(), and adds a value
+/// to the one that lies serially before it by combine(low, high). combine neither forks, waits,
+/// throws, nor uses a reducer.
+template <class M>
+concept monoid = std::is_empty_v<M> && std::default_initializable<M> && requires(M m) {
+  { m.identity() } -> std::move_constructible;
+  m.combine(std::declval<std::add_lvalue_reference_t<decltype(m.identity())>>(), m.identity());
+};
+
+/// Numbers, and what else `+=` adds: T{} is the identity.
+template <class T> struct NOPAL_TYPE adding {
+  static T identity() { return T{}; }
+  static void combine(T& low, T&& high) { low += std::move(high); }
+};
+/// Sequences, one behind the other: std::string, std::vector, std::list.
+template <class T> struct NOPAL_TYPE appending {
+  static T identity() { return T{}; }
+  static void combine(T& low, T&& high) {
+    if constexpr (requires { low.splice(low.end(), high); })
+      low.splice(low.end(), high);
+    else if (low.empty())
+      low = std::move(high);
+    else
+      low.insert(low.end(), std::make_move_iterator(high.begin()),
+                 std::make_move_iterator(high.end()));
+  }
+};
+
+/// A variable that strands add to.
+/// @pre What adds to it below the function that made it is joined before it is destroyed.
+/// @par Threads
+/// `*` and `->` any strand, and the thread that made it; what they return is the strand's own until
+/// its next fork, join or wait. `value` and `take` the strand that made it, where it has joined all
+/// that adds.
+/// @par Cost
+/// `*` and `->`: eight loads and two branches; a value for each steal, made when the thief adds,
+/// and combined at the join. A fork costs nothing more.
+/// @par Paper
+/// Frigo, Halpern, Leiserson, Lewin-Berlin (SPAA 2009).
+template <monoid M> class NOPAL_TYPE reducer {
+public:
+  using value_type = std::remove_cvref_t<decltype(M{}.identity())>;
+
+  reducer() : reducer{M{}.identity()} {}
+  explicit reducer(value_type first) : first_(std::move(first)) {}
+  reducer(const reducer&) = delete;
+  reducer& operator=(const reducer&) = delete;
+
+#if defined(NOPAL_SERIAL)
+  value_type& operator*() { return first_; }
+  value_type& value() noexcept { return first_; }
+#else
+  ~reducer() {
+    calls.destroy(join::partials::take(vproc::own_partials(), name_));
+    join::return_reducer_name(name_);
+  }
+
+  /// A value that the strand may add to.
+  /// @throws what M's identity throws.
+  [[gnu::always_inline]] value_type& operator*() {
+    join::partials* const own = vproc::current()->partials;
+    if (own != nullptr) [[likely]]
+      if (void* const found = own->find(name_); found != nullptr) [[likely]]
+        return *static_cast<value_type*>(found);
+    return find_or_make();
+  }
+
+  /// All that has been added, in serial order.
+  value_type& value() noexcept {
+    if (void* const added = join::partials::take(vproc::own_partials(), name_)) {
+      calls.combine(std::addressof(first_), added);
+      calls.destroy(added);
+    }
+    return first_;
+  }
+#endif
+  value_type* operator->() { return std::addressof(**this); }
+
+  /// The same; it begins anew.
+  [[nodiscard]] value_type take() { return std::exchange(value(), M{}.identity()); }
+
+private:
+#if !defined(NOPAL_SERIAL)
+  static void combine(void* low, void* high) noexcept {
+    M{}.combine(*static_cast<value_type*>(low), std::move(*static_cast<value_type*>(high)));
+  }
+  static void destroy(void* value) noexcept { delete static_cast<value_type*>(value); }
+  static constexpr join::partial_calls calls{combine, destroy};
+
+  [[gnu::noinline]] value_type& find_or_make() {
+    join::partials* const own = vproc::own_partials();
+    if (void* const found = own == nullptr ? nullptr : own->find(name_))
+      return *static_cast<value_type*>(found);
+    auto made = std::make_unique<value_type>(M{}.identity());
+    join::partials::put(vproc::own_partials(), name_, {name_.number, made.get(), &calls});
+    return *made.release();
+  }
+
+  const join::reducer_name name_ = join::take_reducer_name();
+#endif
+  value_type first_;
+};
+
+} // namespace nopal::inline NOPAL_ABI
+NOPAL_HIDDEN_END
