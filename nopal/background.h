@@ -54,7 +54,7 @@ template <class F> class awaited_call {
 public:
   using result = std::invoke_result_t<F&>;
 
-  awaited_call(const background& on, F f) : on_{on}, f_{std::move(f)} {}
+  awaited_call(const nopal::background& on, F f) : on_{on}, f_{std::move(f)} {}
 
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> caller);
@@ -87,7 +87,7 @@ private:
     }
   }
 
-  const background& on_;
+  const nopal::background& on_;
   F f_;
   std::optional<place> returned_;
   std::exception_ptr thrown_;
