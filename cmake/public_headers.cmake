@@ -2,10 +2,12 @@
 # Installs the headers that a public one reaches. Run at installation, with SOURCE_DIR and
 # HEADERS_DESTINATION set.
 #
-# The public headers are those directly in nopal/ and in nopal/c/. What they include is read from
+# The public headers are those directly in nopal/ and in nopal/c/, and what nopal/pstl/include, a
+# folder for compilers' search, has. What they include is read from
 # the text: an #include, or a macro of config.h that names a header. Both branches of an #if count.
 cmake_policy(VERSION 3.25)
-file(GLOB todo RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/nopal/*.h ${SOURCE_DIR}/nopal/c/*.h)
+file(GLOB todo RELATIVE ${SOURCE_DIR} ${SOURCE_DIR}/nopal/*.h ${SOURCE_DIR}/nopal/c/*.h
+  ${SOURCE_DIR}/nopal/pstl/include/*)
 set(reached ${todo})
 while(todo)
   list(POP_FRONT todo header)

@@ -138,11 +138,11 @@ ROOMS_SAMPLES = [
 
 def of_size(expected, text, path="nopal/a.cc"):
     """At most 40 lines of each part, 20 of a file, 3 of a function, 30 columns."""
-    return (expected, {path: text}, ["40", "40", "40", "40", "40", "40", "20", "3", "30"])
+    return (expected, {path: text}, ["40"] * 7 + ["20", "3", "30"])
 
 
 SIZES_SAMPLES = [
-    of_size("41 lines without io, process, mapped, c and algorithms/", "//\n" * 41),
+    of_size("41 lines without io, process, mapped, c, algorithms and pstl/", "//\n" * 41),
     of_size("nopal/io: 41 lines", "//\n" * 41, "nopal/io/a.h"),
     of_size("nopal/process: 41 lines", "//\n" * 41, "nopal/process/a.h"),
     of_size("nopal/mapped: 41 lines", "//\n" * 41, "nopal/mapped/a.h"),
@@ -150,6 +150,7 @@ SIZES_SAMPLES = [
     of_size("nopal/c: 41 lines", "//\n" * 41, "nopal/nopal.h"),
     of_size("nopal/algorithms: 41 lines", "//\n" * 41, "nopal/algorithms/a.h"),
     of_size("nopal/algorithms: 41 lines", "//\n" * 41, "nopal/sort.h"),
+    of_size("nopal/pstl: 41 lines", "//\n" * 41, "nopal/pstl/a.h"),
     of_size("21 lines, more than 20", "//\n" * 21),
     of_size("21 lines, more than 20", "#!/bin/bash\n" + "true\n" * 20, "script/a"),
     of_size("31 columns", "x" * 31 + "\n"),
