@@ -104,10 +104,12 @@ void enqueue_on(vproc* target, fiber* strand) noexcept {
                "that nopal::places, host and provision return within the same outermost nopal::run "
                "or affine region");
   base::happens_before(strand);
-  group* const fibers_group = strand->group; // the strand may end once it is in the queue
+  // The strand, and with it the group, may end once it is in the queue.
+  group* const fibers_group = strand->group;
+  group* const awaited = fibers_group->host == target ? fibers_group : nullptr;
   target->remote.add(strand);
   worker* const self = current();
-  wake_vproc(is_worker(self) ? self : nullptr, target, fibers_group); // with a fence (spares.cc)
+  wake_vproc(is_worker(self) ? self : nullptr, target, awaited); // with a fence (spares.cc)
   const group* const bound = target->bound.get();
   if ((bound != nullptr && bound != fibers_group) || target->blocked.any() ||
       target->stood_in.load(base::relaxed))

@@ -39,11 +39,12 @@ void wake(worker* self, sync::parking_place& sleeper) noexcept {
 }
 
 // The vproc's thread sleeps at one of two places, and only that thread knows at which.
-void wake_vproc(worker* self, vproc* target, group* fibers_group) noexcept {
+void wake_vproc(worker* self, vproc* target, group* awaited) noexcept {
   base::full_fence(); // W
-  const bool woken = target->parking.wake(idle);
-  const bool waits_for_group = fibers_group->host == target;
-  if ((waits_for_group ? fibers_group->parking.wake(idle) || woken : woken) && self != nullptr)
+  bool woken = target->parking.wake(idle);
+  if (awaited != nullptr && awaited->parking.wake(idle))
+    woken = true;
+  if (woken && self != nullptr)
     self->host->count.wakeups.add(1);
 }
 

@@ -20,8 +20,9 @@ void announce_ready(worker* self, group* published) noexcept;
 
 // Wakes the thread that sleeps there, if one does.
 void wake(worker* self, sync::parking_place& sleeper) noexcept;
-// Called after a fiber of this group was put into the vproc's remote queue: wakes its thread.
-void wake_vproc(worker* self, vproc* target, group* fibers_group) noexcept;
+// Called after a fiber was put into the vproc's remote queue: wakes its thread. `awaited`: the
+// fiber's group, if the vproc is its host; it may have ended, and so be another one by now.
+void wake_vproc(worker* self, vproc* target, group* awaited) noexcept;
 // Wakes a thread of the pool that sleeps; false: none sleeps. Begins at a random thread; at the
 // first one if `self` is null.
 bool wake_pool_thread(worker* self) noexcept;
