@@ -2,11 +2,15 @@
 // How an algorithm of the standard library runs on Nopal's threads: as a call. The program knows
 // nothing of Nopal, so the algorithm returns on the thread that called it, meanwhile that thread
 // runs nothing else, and a strand that is to stop completes it, since no exception may leave it.
+//
+// Functions reach Nopal's templates by reference, without their types: the names of closures of
+// libstdc++ contain each other, and become megabytes in each name of a fork.
 #pragma once
 
 #include "nopal/affine.h"
 #include "nopal/cancel.h"
 #include "nopal/config.h"
+#include "nopal/invoke.h"
 
 #include <optional>
 #include <type_traits>
@@ -20,7 +24,25 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::pstl {
 
-template <class F> void call_apart(const F& f) {
+class call_ref {
+public:
+  template <class F>
+  explicit call_ref(const F& f) noexcept
+      : f_{&f}, call_{[](const void* at) { (*static_cast<const F*>(at))(); }} {}
+  void operator()() const { call_(f_); }
+
+private:
+  const void* f_;
+  void (*call_)(const void* f);
+};
+
+inline void call_both(call_ref first, call_ref second) { nopal::invoke(first, second); }
+// Calls both, and at the same time where a thief comes.
+template <class F, class G> void invoke_both(const F& first, const G& second) {
+  call_both(call_ref{first}, call_ref{second});
+}
+
+inline void call_apart(call_ref f) {
 #if defined(NOPAL_SERIAL)
   f();
 #else
@@ -46,10 +68,11 @@ template <class F> void call_apart(const F& f) {
 template <class F> std::invoke_result_t<const F&> apart(const F& f) {
   using result = std::invoke_result_t<const F&>;
   if constexpr (std::is_void_v<result>) {
-    call_apart(f);
+    call_apart(call_ref{f});
   } else {
     std::optional<result> returned;
-    call_apart([&] { returned.emplace(f()); });
+    const auto keep = [&] { returned.emplace(f()); };
+    call_apart(call_ref{keep});
     return *std::move(returned);
   }
 }

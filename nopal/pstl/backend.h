@@ -10,7 +10,6 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/invoke.h"
 #include "nopal/pstl/apart.h"
 #include "nopal/pstl/buffer.h"
 #include "nopal/pstl/loops.h"
@@ -105,7 +104,8 @@ void __parallel_merge(NOPAL_PSTL_TAG Policy&&, X x, X x_last, Y y, Y y_last, Out
 
 template <class Policy, class F, class G>
 void __parallel_invoke(NOPAL_PSTL_TAG Policy&&, F&& f, G&& g) {
-  pstl::apart([&] { nopal::invoke([&] { std::forward<F>(f)(); }, [&] { std::forward<G>(g)(); }); });
+  pstl::apart(
+      [&] { pstl::invoke_both([&] { std::forward<F>(f)(); }, [&] { std::forward<G>(g)(); }); });
 }
 
 } // namespace __pstl::__nopal_backend

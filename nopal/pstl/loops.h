@@ -9,7 +9,6 @@
 #include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/for_range.h"
-#include "nopal/invoke.h"
 #include "nopal/loop.h"
 #include "nopal/pstl/apart.h"
 
@@ -28,6 +27,24 @@ template <class Index> Index at(Index first, std::size_t offset) {
   return static_cast<Index>(first + static_cast<decltype(first - first)>(offset));
 }
 
+class piece_ref {
+public:
+  template <class F>
+  explicit piece_ref(const F& f) noexcept
+      : f_{&f}, call_{[](const void* at, std::size_t i, std::size_t j) {
+          (*static_cast<const F*>(at))(i, j);
+        }} {}
+  void operator()(std::size_t i, std::size_t j) const { call_(f_, i, j); }
+
+private:
+  const void* f_;
+  void (*call_)(const void* f, std::size_t i, std::size_t j);
+};
+// Grain 0: loop.h chooses one.
+inline void run_pieces(std::size_t count, std::size_t grain, piece_ref body) {
+  detail::by_pieces(std::size_t{0}, count, detail::grain_of(count, grain), body);
+}
+
 // body(i, j) for pieces [i, j) of the range, none of them empty.
 template <class Index, class Body> void for_pieces(Index first, Index last, const Body& body) {
   const std::size_t count = length_of(first, last);
@@ -36,10 +53,8 @@ template <class Index, class Body> void for_pieces(Index first, Index last, cons
       body(first, last);
     return;
   }
-  apart([&] {
-    detail::by_pieces(std::size_t{0}, count, detail::grain_of(count, 0),
-                      [&](std::size_t i, std::size_t j) { body(at(first, i), at(first, j)); });
-  });
+  const auto piece = [&](std::size_t i, std::size_t j) { body(at(first, i), at(first, j)); };
+  call_apart(call_ref{[&] { run_pieces(count, 0, piece_ref{piece}); }});
 }
 
 // Calls left(); and beside_it() at the same time, but only if a thief comes before left() has
@@ -47,7 +62,7 @@ template <class Index, class Body> void for_pieces(Index first, Index last, cons
 template <class Left, class Beside> bool with_a_thief(const Left& left, const Beside& beside_it) {
   base::flag ended;
   bool called = false;
-  nopal::invoke(
+  invoke_both(
       [&] {
         left();
         ended.take();

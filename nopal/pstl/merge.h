@@ -7,7 +7,6 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/invoke.h"
 #include "nopal/pstl/apart.h"
 #include "nopal/pstl/loops.h"
 #include "nopal/runtime.h"
@@ -57,7 +56,7 @@ void split_merge(sorted_run<X> x, sorted_run<Y> y, Out out, const Compare& befor
     in_y = std::lower_bound(y.first, y.last, *in_x, before);
   }
   const Out middle = at(out, length_of(x.first, in_x) + length_of(y.first, in_y));
-  nopal::invoke(
+  invoke_both(
       [&] {
         split_merge(sorted_run<X>{x.first, in_x}, sorted_run<Y>{y.first, in_y}, out, before, leaf,
                     longest);

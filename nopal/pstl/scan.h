@@ -44,7 +44,9 @@ private:
 
 // body(i) for each i below the count, each a piece of its own.
 template <class Body> void for_each_number(std::size_t count, const Body& body) {
-  nopal::for_index(std::size_t{0}, count, body, 1);
+  const auto one_piece = [&](std::size_t i, std::size_t) { body(i); };
+  if (count != 0)
+    run_pieces(count, 1, piece_ref{one_piece});
 }
 
 // sum(i, length) of each piece; then total(the sum of init and all); then scan(i, length, prefix)

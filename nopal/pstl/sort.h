@@ -13,7 +13,6 @@
 #pragma once
 
 #include "nopal/config.h"
-#include "nopal/invoke.h"
 #include "nopal/pstl/apart.h"
 #include "nopal/pstl/buffer.h"
 #include "nopal/pstl/loops.h"
@@ -101,8 +100,8 @@ private:
       return;
     }
     const std::size_t middle = low + (high - low) / 2;
-    nopal::invoke([=, this] { sort(low, middle, !to_buffer); },
-                  [=, this] { sort(middle, high, !to_buffer); });
+    invoke_both([=, this] { sort(low, middle, !to_buffer); },
+                [=, this] { sort(middle, high, !to_buffer); });
     if (to_buffer)
       merge_to_buffer(low, middle, middle, high);
     else
@@ -116,7 +115,7 @@ private:
       return;
     }
     const std::size_t middle = low + (high - low) / 2;
-    nopal::invoke([=, this] { sort_heads(low, middle); }, [=, this] { sort_heads(middle, high); });
+    invoke_both([=, this] { sort_heads(low, middle); }, [=, this] { sort_heads(middle, high); });
     const std::size_t left = std::min(wanted_, middle - low);
     const std::size_t right = std::min(wanted_, high - middle);
     merge_to_buffer(low, low + left, middle, middle + right);

@@ -85,7 +85,7 @@ private:
     const long before = point(0);
     const auto [low, high] = nopal::invoke([this] { return point(1); },
                                            [this] {
-                                             const std::lock_guard held{lock_};
+                                             const std::lock_guard locked{lock_};
                                              return point(2);
                                            });
     return before | low | high | point(3);

@@ -17,9 +17,9 @@ using sync::fiber_locals;
 inline constexpr int keys = 2;
 
 struct value : fiber_locals::value {
-  value(const void* key, int& destructions) noexcept
-      : fiber_locals::value{key, destroy_it}, destroyed{&destructions} {
-    made_for = key;
+  value(const void* its_key, int& destructions) noexcept
+      : fiber_locals::value{its_key, destroy_it}, destroyed{&destructions} {
+    made_for = its_key;
   }
   static void destroy_it(fiber_locals::value* self) noexcept {
     ++*static_cast<value*>(self)->destroyed;
