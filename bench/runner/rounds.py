@@ -71,6 +71,8 @@ class Rounds:
     def ns_per_fork(self, problem, runtime):
         """Round -> (T1 - T_serial not inlined) / forks."""
         forks = self.forks(problem, runtime)
+        if forks == 0:
+            raise NotMeasured(f"{runtime} does not count its forks")
         rows = paired(self.column(problem, runtime, 1), self.column(problem, "serial_call", 1))
         return {r: (time - base) * 1e9 / forks for r, (time, base) in rows.items()}
 

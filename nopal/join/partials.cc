@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 #include <new>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -111,14 +112,13 @@ partials* partials_list::take() noexcept {
   partials* newest = all_.take();
   if (newest == nullptr || newest->next == nullptr) [[likely]]
     return newest;
-  std::vector<partials*> all;
-  for (; newest != nullptr; newest = newest->next)
-    all.push_back(newest);
-  std::ranges::reverse(all);
-  std::ranges::stable_sort(all, {}, &partials::order_);
+  std::vector<std::tuple<std::int64_t, std::int64_t, partials*>> all; // order, then arrival
+  for (std::int64_t arrival = 0; newest != nullptr; newest = newest->next)
+    all.emplace_back(newest->order_, --arrival, newest);
+  std::ranges::sort(all);
   partials* sum = nullptr;
-  for (partials* const each : all)
-    sum = partials::combine(sum, each);
+  for (const auto& [order, arrival, values] : all)
+    sum = partials::combine(sum, values);
   return sum;
 }
 

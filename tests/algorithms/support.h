@@ -34,7 +34,7 @@ inline std::vector<std::size_t> sizes() {
   std::vector<std::size_t> all;
   for (std::size_t size = 0; size <= 1000; size += steals_forced() && size >= 66 ? 311 : 1)
     all.push_back(size);
-  for (const std::size_t size : {1023, 1024, 1025, 4096, 4099, 33333})
+  for (const std::size_t size : {1023u, 1024u, 1025u, 4096u, 4099u, 33333u})
     all.push_back(size);
   if (!steals_forced())
     all.push_back(200001);
