@@ -25,6 +25,9 @@ endif()
 function(nopal_test_options target library precompiled)
   target_compile_definitions(${target} PRIVATE
     NOPAL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
+  # Clang warns of what std::stable_sort and std::stable_partition of libstdc++ 12 use.
+  target_compile_options(${target} PRIVATE
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
   target_link_libraries(${target} PRIVATE
     nopal::${library} GTest::gtest_main nopal_warnings)
   if(precompiled)

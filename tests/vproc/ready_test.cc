@@ -164,6 +164,19 @@ TEST_F(ready, what_a_vproc_shares_is_for_all_but_pinned_fibers) {
   EXPECT_TRUE(shared_ready.empty());
 }
 
+// A fiber that is ready on another vproc alone is nothing for the thread that waits for its group.
+TEST_F(ready, on_a_vproc_it_wakes_the_groups_thread_if_that_waits_there) {
+  let_wait(other, group);
+  sleeper waiting{group.parking};
+  nopal::vproc::vproc* const pooled = nopal::vproc::add_pool_vproc();
+  nopal::vproc::enqueue_on(pooled, &fiber);
+  EXPECT_EQ(pooled->remote.take(), &fiber);
+  EXPECT_FALSE(waiting.was_woken());
+  nopal::vproc::enqueue_on(other.get(), &fiber);
+  EXPECT_EQ(other->remote.take(), &fiber);
+  EXPECT_TRUE(waiting.was_woken());
+}
+
 class ready_death : public death {};
 constexpr const char* kCannotRunIt = "a fiber was enqueued on a vproc that cannot run it";
 

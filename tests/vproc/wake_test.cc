@@ -101,11 +101,10 @@ TEST_F(wake, a_vproc_is_woken_where_its_thread_sleeps) {
   const idle_vproc target;
   {
     sleeper unbound{target->parking};
-    nopal::vproc::wake_vproc(own.worker(), target.get(), &group);
+    nopal::vproc::wake_vproc(own.worker(), target.get(), nullptr);
     EXPECT_TRUE(unbound.was_woken());
   }
   EXPECT_EQ(wakeups(), 1u);
-  group.host = target.get();
   {
     sleeper waiting{group.parking};
     nopal::vproc::wake_vproc(own.worker(), target.get(), &group);
@@ -114,15 +113,6 @@ TEST_F(wake, a_vproc_is_woken_where_its_thread_sleeps) {
   EXPECT_EQ(wakeups(), 2u);
   nopal::vproc::wake_vproc(own.worker(), target.get(), &group);
   EXPECT_EQ(wakeups(), 2u);
-}
-
-// A fiber that is ready on another vproc alone is nothing for the thread that waits for its group.
-TEST_F(wake, the_groups_thread_is_not_woken_for_another_vproc) {
-  const idle_vproc target;
-  group.host = own.get();
-  sleeper waiting{group.parking};
-  nopal::vproc::wake_vproc(own.worker(), target.get(), &group);
-  EXPECT_FALSE(waiting.was_woken());
 }
 
 TEST_F(wake, the_whole_pool_is_woken) {
