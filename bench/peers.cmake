@@ -71,10 +71,10 @@ foreach(peer nowa fibril lace libfork taskflow)
       # times as long (Intel) where it lies across two.
       add_custom_command(OUTPUT ${object}
         COMMAND ${NOPAL_BENCH_GCC} -x c -std=gnu11 ${bench_flags} -falign-loops=64 ${mode} -w
-          -pthread ${includes} -c ${source} -o ${object}
+          -pthread ${includes} -MD -MF ${object}.d -MT ${object} -c ${source} -o ${object}
         COMMAND objcopy --keep-global-symbol=n --keep-global-symbol=init --keep-global-symbol=prep
           --keep-global-symbol=test --keep-global-symbol=verify ${object} # it has a main of its own
-        DEPENDS ${source} VERBATIM)
+        DEPENDS ${source} DEPFILE ${object}.d VERBATIM)
     endforeach()
     # The last definition counts.
     bench_foreign_runtime(${runtime} ${NOPAL_BENCH_GCC} BACKEND ${backend} PROBLEMS ${present}
