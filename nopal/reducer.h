@@ -73,8 +73,8 @@ template <class T> struct NOPAL_TYPE appending {
 /// its next fork, join or wait. `value` and `take` the strand that made it, where it has joined all
 /// that adds.
 /// @par Cost
-/// `*` and `->`: eight loads and two branches; a value for each steal, made when the thief adds,
-/// and combined at the join. A fork costs nothing more.
+/// `*` and `->`: some twenty instructions; a value for each steal, made when the thief adds, and
+/// combined at the join. A fork costs nothing more.
 /// @par Paper
 /// Frigo, Halpern, Leiserson, Lewin-Berlin (SPAA 2009).
 template <monoid M> class NOPAL_TYPE reducer {

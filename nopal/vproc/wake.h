@@ -21,7 +21,7 @@ void announce_ready(worker* self, group* published) noexcept;
 // Wakes the thread that sleeps there, if one does.
 void wake(worker* self, sync::parking_place& sleeper) noexcept;
 // Called after a fiber was put into the vproc's remote queue: wakes its thread. `awaited`: the
-// fiber's group, if the vproc is its host; it may have ended, and so be another one by now.
+// fiber's group, if the vproc is its host. It may have ended, and its object be in use anew.
 void wake_vproc(worker* self, vproc* target, group* awaited) noexcept;
 // Wakes a thread of the pool that sleeps; false: none sleeps. Begins at a random thread; at the
 // first one if `self` is null.

@@ -16,14 +16,6 @@
 namespace nopal_test {
 namespace {
 
-std::string letters(int from, int to) {
-  std::string all;
-  for (int i = from; i < to; ++i)
-    all += static_cast<char>('a' + i % 26);
-  return all;
-}
-char letter(int i) { return static_cast<char>('a' + i % 26); }
-
 int pieces(int count, std::size_t grain) {
   std::atomic<int> number{0};
   nopal::for_range(0, count, [&](int, int) { ++number; }, grain);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A text that counts how often it is copied and moved, and how many there are.
+// A text that counts how often it is copied and moved, and how many there are; what is added to it.
 #pragma once
 
 #include <atomic>
@@ -38,5 +38,13 @@ struct counted_value {
   static inline std::atomic<int> moves{0};
   static inline std::atomic<int> alive{0};
 };
+
+inline char letter(int i) { return static_cast<char>('a' + i % 26); }
+inline std::string letters(int from, int to) {
+  std::string all;
+  for (int i = from; i < to; ++i)
+    all += letter(i);
+  return all;
+}
 
 } // namespace nopal_test

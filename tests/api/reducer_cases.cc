@@ -27,14 +27,6 @@ struct counted_text {
   static void combine(counted_value& low, counted_value&& high) { low.text += high.text; }
 };
 
-std::string letters(int from, int to) {
-  std::string all;
-  for (int i = from; i < to; ++i)
-    all += static_cast<char>('a' + i % 26);
-  return all;
-}
-char letter(int i) { return static_cast<char>('a' + i % 26); }
-
 TEST(reducer, of_a_loop_has_the_serial_order) {
   for (int round = 0; round < repetitions(20, 3); ++round) {
     text all;
