@@ -175,8 +175,10 @@ NOPAL_SWITCHES seen_strand* take_ended() noexcept {
   if (taken != nullptr) {
     __tsan_destroy_fiber(taken->fiber);
     taken->fiber = __tsan_create_fiber(0);
+    ignore_thread(); // or it would report that this strand is not ordered behind that one
     delete taken->fork_key;
     taken->fork_key = new void*;
+    heed_thread();
   }
   return taken;
 }
