@@ -11,7 +11,6 @@ extern "C" {
 [[gnu::weak]] void* __tsan_get_current_fiber();
 [[gnu::weak]] void* __tsan_create_fiber(unsigned flags);
 [[gnu::weak]] void __tsan_switch_to_fiber(void* fiber, unsigned flags);
-[[gnu::weak]] void __tsan_destroy_fiber(void* fiber);
 [[gnu::weak]] void __tsan_acquire(void*);
 [[gnu::weak]] void __tsan_release(void*);
 [[gnu::weak]] void __tsan_ignore_thread_begin();
@@ -45,7 +44,8 @@ struct seen_strand {
   seen_strand* parent;
   open_scope* child_of;
   open_scope* scopes; // that it has forked in and not joined, the innermost first
-  void** fork_key;    // the strand releases it at a fork, and the child acquires it
+  void* fork_key;     // its address: the strand releases it at a fork, and the child acquires it
+  unsigned ended;     // when, in the order of ends
   bool runs;          // it has not ended
   bool hidden;
   bool shown_before_wait;
@@ -67,7 +67,7 @@ struct open_scope {
 constexpr unsigned most_strands = 4096;
 seen_strand* strands[most_strands];
 unsigned number_of_strands = 0;
-unsigned next_to_take = 0;
+unsigned number_of_ends = 0;
 ring unowned; // ended, and in no other bag
 bool locked_by_thread = false;
 void* keys_of_workers[64]; // their addresses; each is a unit of ThreadSanitizer's
@@ -149,7 +149,6 @@ NOPAL_SWITCHES void start(seen_strand* strand) noexcept {
 NOPAL_SWITCHES seen_strand* make_strand(void* fiber) noexcept {
   auto* const made = new seen_strand{};
   make_empty(made->joined);
-  made->fork_key = new void*;
   made->fiber = fiber != nullptr ? fiber : __tsan_create_fiber(0);
   start(made);
   lock();
@@ -159,27 +158,16 @@ NOPAL_SWITCHES seen_strand* make_strand(void* fiber) noexcept {
   return made;
 }
 
-// One of those that have ended, in turn, with a new fiber, since its old one knows too much. Null:
-// all run.
+// The one that has ended first, with all that it knows. Null: all run.
 NOPAL_SWITCHES seen_strand* take_ended() noexcept {
   seen_strand* taken = nullptr;
   lock();
-  for (unsigned tries = 0; tries < number_of_strands && taken == nullptr; ++tries) {
-    seen_strand* const next = strands[next_to_take++ % number_of_strands];
-    if (!next->runs)
-      taken = next;
-  }
+  for (unsigned i = 0; i < number_of_strands; ++i)
+    if (!strands[i]->runs && (taken == nullptr || strands[i]->ended < taken->ended))
+      taken = strands[i];
   if (taken != nullptr)
     start(taken);
   unlock();
-  if (taken != nullptr) {
-    __tsan_destroy_fiber(taken->fiber);
-    taken->fiber = __tsan_create_fiber(0);
-    ignore_thread(); // or it would report that this strand is not ordered behind that one
-    delete taken->fork_key;
-    taken->fork_key = new void*;
-    heed_thread();
-  }
   return taken;
 }
 
@@ -219,6 +207,7 @@ NOPAL_SWITCHES void finish(seen_strand* ended, ring& bag) noexcept {
     __tsan_release(&ended->child_of->key);
   lock();
   ended->runs = false;
+  ended->ended = ++number_of_ends;
   put_all(bag, ended->joined);
   put(bag, ended->in_bag);
   unlock();
@@ -275,9 +264,9 @@ NOPAL_SWITCHES seen_strand* begin_child(const void* scope) noexcept {
     return nullptr;
   child->parent = parent;
   child->child_of = opened;
-  __tsan_release(parent->fork_key);
+  __tsan_release(&parent->fork_key);
   go_on_as(child);
-  __tsan_acquire(parent->fork_key);
+  __tsan_acquire(&parent->fork_key);
   hide_strand();
   return child;
 }

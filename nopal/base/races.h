@@ -17,9 +17,9 @@
 // Frames of strands that are not ordered come to lie at the same addresses. So when a child ends,
 // or a stack is empty, ThreadSanitizer forgets what it knows of the memory below.
 //
-// ThreadSanitizer tells some 250 threads apart. A child takes the fiber of a strand that its parent
-// has joined, or a new one, or, where there are `most_seen`, a new one for the fiber of a strand
-// that has ended.
+// ThreadSanitizer tells some 250 threads apart, and makes each in a third of a millisecond. A child
+// takes the fiber of a strand that its parent has joined, or a new one, or, where there are
+// `most_seen`, that of the strand that has ended first, behind which it is then ordered.
 //
 // Thread rules: any thread; `keep_strands_apart` once, before the first fork. All but that, and the
 // functions of a name with `strands_apart`, are called only where `strands_apart` is true.
