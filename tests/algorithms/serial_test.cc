@@ -7,3 +7,4 @@
 #include "tests/algorithms/random_cases.cc"
 #include "tests/algorithms/scan_cases.cc"
 #include "tests/algorithms/sort_cases.cc"
+#include "tests/algorithms/worklist_cases.cc"
