@@ -4,6 +4,7 @@
 #include "tests/algorithms/elements_cases.cc"
 #include "tests/algorithms/filter_cases.cc"
 #include "tests/algorithms/lazy_cases.cc"
+#include "tests/algorithms/pipeline_cases.cc"
 #include "tests/algorithms/random_cases.cc"
 #include "tests/algorithms/scan_cases.cc"
 #include "tests/algorithms/sort_cases.cc"
