@@ -31,7 +31,6 @@
 
 #if !defined(NOPAL_SERIAL)
 #include "nopal/algorithms/turns.h"
-#include "nopal/base/flag.h"
 #include "nopal/mutex.h"
 #include "nopal/preemption.h"
 #include "nopal/semaphore.h"
@@ -121,29 +120,20 @@ void pass_through(F& f, std::optional<In>& item, std::optional<stage_result<F, I
   item.reset();
 }
 
-// How many items are in flight, and whether one has failed.
+// How many items are in flight. Where one fails, some never end; the strand that waits for them is
+// cancelled then, as all that is serially behind a failed child.
 class flights {
 public:
   explicit flights(std::size_t most) noexcept
       : most_(std::max(most, std::size_t{1})), free_{static_cast<std::ptrdiff_t>(most_)} {}
 
   std::size_t most() const noexcept { return most_; }
-  // Waits until another item may begin. False: none is to begin.
-  bool begin() {
-    free_.acquire();
-    return !failed_.taken();
-  }
+  void begin() { free_.acquire(); }
   void end() noexcept { free_.release(); }
-  // Some items may never end, so nobody waits for them.
-  void fail() noexcept {
-    if (failed_.take())
-      free_.release(static_cast<std::ptrdiff_t>(most_));
-  }
 
 private:
   const std::size_t most_;
   semaphore free_;
-  base::flag failed_;
 };
 
 // The stages that are left for an item that is an In. `run` takes the item through all of them, or
@@ -285,7 +275,7 @@ private:
     draw_one(item);
     structured_scope s;
     for (std::size_t number = 0; item; ++number) {
-      s.fork([this, number, own = std::move(item)]() mutable { begin(own, number); });
+      s.fork([this, number, own = std::move(item)]() mutable { stages_.run(own, number); });
       item.reset();
       s.call_last([&] { draw_one(item); });
     }
@@ -293,17 +283,8 @@ private:
   }
 
   void draw_one(std::optional<Item>& item) {
-    if (all_.begin())
-      draw(source_, item);
-  }
-
-  void begin(std::optional<Item>& item, std::size_t number) {
-    try {
-      stages_.run(item, number);
-    } catch (...) {
-      all_.fail();
-      throw;
-    }
+    all_.begin();
+    draw(source_, item);
   }
 
   flights all_;

@@ -19,6 +19,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,10 @@ TEST(pipeline, does_what_a_loop_does) {
 class crowd {
 public:
   void enter() {
+    enter_at_once();
+    std::this_thread::yield(); // others may come
+  }
+  void enter_at_once() {
     const int now = within_.fetch_add(1) + 1;
     for (int seen = most_; now > seen && !most_.compare_exchange_weak(seen, now);) {
     }
@@ -80,7 +85,7 @@ TEST(pipeline, has_no_more_items_in_flight_than_it_may) {
     nopal::pipeline(
         static_cast<std::size_t>(in_flight),
         [&] {
-          all.enter();
+          all.enter_at_once();
           const std::optional<int> item = source();
           if (!item)
             all.leave();
