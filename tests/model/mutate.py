@@ -26,6 +26,7 @@ from patience import SECONDS  # pylint: disable=wrong-import-position
 
 HEADERS = (
     "nopal/algorithms/halves.h",
+    "nopal/algorithms/turns.h",
     "nopal/base/count.h",
     "nopal/base/flag.h",
     "nopal/base/free_list.h",
