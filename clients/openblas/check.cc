@@ -79,7 +79,7 @@ struct task {
   numbers (*compute)(int n);
   int n;
 };
-constexpr task tasks[] = {{product, 64},  {product, 333},  {product, 700},       {square, 500},
+constexpr task tasks[] = {{product, 64},   {product, 333}, {product, 700},        {square, 500},
                           {solution, 400}, {solution, 90}, {vector_product, 900}, {product, 200}};
 
 std::vector<numbers> references;
@@ -141,8 +141,8 @@ int main(int argc, char** argv) {
     each.join();
   report("three threads", std::ranges::all_of(of_threads, [](bool own) { return own; }));
 
-  // A second product waits in a lock of OpenBLAS's, and a worker that waits there takes no job of the
-  // first: so a strand keeps others out, or lends its worker.
+  // A second product waits in a lock of OpenBLAS's, and a worker that waits there takes no job of
+  // the first: so a strand keeps others out, or lends its worker.
   nopal::mutex one;
   const auto all_right = [](const auto& call) {
     return nopal::reduce(std::size_t{0}, calls, 0, std::plus<>{}, call, 1) ==

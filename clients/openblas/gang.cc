@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// Runs the parallel parts of OpenBLAS, version 0.3.28 or later, on Nopal. A program links this file,
-// or loads it by LD_PRELOAD, and does not change.
+// Runs the parallel parts of OpenBLAS, version 0.3.28 or later, on Nopal. A program links this
+// file, or loads it by LD_PRELOAD, and does not change.
 //
 // The jobs of a product of matrices wait for each other, spinning: each needs the parts that others
 // have packed. So all of them have to run at the same time, a gang, each on a thread of its own, or
 // none of them ends. Nopal promises no such thing of forks: as many workers as jobs are not enough,
 // since the others may be in other work, and that may wait for this product. A job that is in
-// `blocking` lends its place, so a spare thread takes the open fork of the next job, and so on to the
-// last. So the gang gets its threads from no other computation, as long as NOPAL_MAX_BLOCKING, 256,
-// is not below the number of all jobs that run.
+// `blocking` lends its place, so a spare thread takes the open fork of the next job, and so on to
+// the last. So the gang gets its threads from no other computation, as long as NOPAL_MAX_BLOCKING,
+// 256, is not below the number of all jobs that run.
+//
+// A spare takes other work too, and must not be lost in it: a second product waits in a lock of
+// OpenBLAS's, with its thread. So strands call OpenBLAS one at a time, under a nopal::mutex, or in
+// nopal::blocking. Threads that run no strand just call it.
 //
 // The jobs' numbers choose OpenBLAS's buffers. So there is one gang at a time.
 #include "nopal/affine.h"

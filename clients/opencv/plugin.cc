@@ -4,8 +4,8 @@
 //     OPENCV_CORE_PLUGIN_PATH=build/clients OPENCV_PARALLEL_PRIORITY_LIST=NOPAL ./program
 //
 // OpenCV calls parallel_for on any thread, and not again from within a body. Bodies stay on their
-// thread, and throw nothing: OpenCV keeps their exceptions. The call is affine, since OpenCV and its
-// callers hold locks and thread-local variables across it.
+// thread, and throw nothing: OpenCV keeps their exceptions. The call is affine, since OpenCV and
+// its callers hold locks and thread-local variables across it.
 #include "nopal/affine.h"
 #include "nopal/arena.h"
 #include "nopal/for_range.h"
@@ -66,9 +66,9 @@ int get_backend(cv::parallel::ParallelForAPI** found) noexcept {
   return 0;
 }
 
-constexpr plugin ours{sizeof(plugin), 0, 0,
-                      CV_VERSION_MAJOR, CV_VERSION_MINOR, CV_VERSION_REVISION,
-                      CV_VERSION_STATUS, "Nopal", get_backend};
+constexpr plugin ours{
+    sizeof(plugin),    0,       0,          CV_VERSION_MAJOR, CV_VERSION_MINOR, CV_VERSION_REVISION,
+    CV_VERSION_STATUS, "Nopal", get_backend};
 
 } // namespace
 

@@ -44,9 +44,8 @@ cv::Mat sums(const cv::Mat& image) {
       std::vector<double> parts(8);
       cv::parallel_for_(cv::Range(0, 8), [&](const cv::Range& eighths) {
         for (int part = eighths.start; part < eighths.end; ++part)
-          parts[static_cast<std::size_t>(part)] =
-              cv::sum(image.row(row).colRange(part * image.cols / 8,
-                                              (part + 1) * image.cols / 8))[0];
+          parts[static_cast<std::size_t>(part)] = cv::sum(
+              image.row(row).colRange(part * image.cols / 8, (part + 1) * image.cols / 8))[0];
       });
       double all = 0;
       for (double each : parts)
@@ -75,27 +74,32 @@ struct filter {
 };
 
 const filter filters[] = {
-    {"GaussianBlur", [](const cv::Mat& in) {
+    {"GaussianBlur",
+     [](const cv::Mat& in) {
        cv::Mat out;
        cv::GaussianBlur(in, out, {15, 15}, 3);
        return out;
      }},
-    {"medianBlur", [](const cv::Mat& in) {
+    {"medianBlur",
+     [](const cv::Mat& in) {
        cv::Mat out;
        cv::medianBlur(in, out, 7);
        return out;
      }},
-    {"bilateralFilter", [](const cv::Mat& in) {
+    {"bilateralFilter",
+     [](const cv::Mat& in) {
        cv::Mat out;
        cv::bilateralFilter(in(cv::Rect(0, 0, 600, 600)), out, 9, 40, 40);
        return out;
      }},
-    {"resize", [](const cv::Mat& in) {
+    {"resize",
+     [](const cv::Mat& in) {
        cv::Mat out;
        cv::resize(in, out, {}, 1.7, 1.7, cv::INTER_CUBIC);
        return out;
      }},
-    {"cvtColor", [](const cv::Mat& in) {
+    {"cvtColor",
+     [](const cv::Mat& in) {
        cv::Mat out;
        cv::cvtColor(in, out, cv::COLOR_BGR2Lab);
        return out;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// parlaylib's scheduler, made of Nopal, for a checkout of parlaylib that is not changed:
+// parlaylib's scheduler, made of Nopal, for a checkout of parlaylib that is not changed. Programs
+// are compiled as C++20, with both checkouts' headers and `-include clients/parlaylib/nopal.h`.
 //
-//     g++ -std=c++20 -I parlaylib/include -I nopal -include nopal/clients/parlaylib/nopal.h ...
-//
-// parlay/parallel.h declares four functions and includes one of its own schedulers, which defines
+// <parlay/parallel.h> declares four functions and includes one of its own schedulers, which defines
 // them. This header takes the place of the one for OpenCilk: it chooses that one, and defines the
 // name that guards it, so that its text is left out.
 //
@@ -13,7 +12,7 @@
 // (WorkerSpecific, worker_id); that is checked. The rest may be called by any thread.
 #pragma once
 
-#if __has_include(<parlay/parallel.h>) // else it is a file of another library, which parlay builds too
+#if __has_include(<parlay/parallel.h>) // else parlay builds a file of another library
 
 #if defined(PARLAY_PARALLEL_H_)
 #error "nopal: clients/parlaylib/nopal.h comes before every header of parlaylib (-include)"
@@ -45,16 +44,16 @@ inline std::size_t num_workers() {
 inline std::size_t worker_id() {
   const std::size_t id = nopal::worker_index();
   if (id >= num_workers()) [[unlikely]] {
-    std::fputs("nopal: parlay::worker_id() was called by two threads of the program at a time, or "
-               "beside nopal::blocking; one thread may use parlay's numbers of workers\n",
-               stderr);
+    std::fputs(
+        "nopal: two threads of the program call parlay::worker_id() at a time, or one calls it "
+        "beside nopal::blocking; only one thread may use parlay's numbers of workers\n",
+        stderr);
     std::abort();
   }
   return id;
 }
 
-template <typename Left, typename Right>
-inline void par_do(Left&& left, Right&& right, bool) {
+template <typename Left, typename Right> inline void par_do(Left&& left, Right&& right, bool) {
   static_assert(std::is_invocable_v<Left&&> && std::is_invocable_v<Right&&>);
   nopal::scope s;
   s.fork([&left] { std::forward<Left>(left)(); });
@@ -76,19 +75,23 @@ inline void parallel_for(std::size_t first, std::size_t last, F&& f, long granul
 }
 
 // As many workers as Nopal has, at most p of which run f.
-template <typename F>
-inline void execute_with_scheduler(unsigned p, F&& f) {
+template <typename F> inline void execute_with_scheduler(unsigned p, F&& f) {
   nopal::arena{p}.run(std::forward<F>(f));
 }
 
 namespace internal {
 
 // Where parlay finds what belongs to a thread. Compilers keep the address of a thread-local
-// variable across calls, which a strand may leave on another thread; but not one that a call gives.
+// variable across calls, which a strand may leave on another thread; but not what a call returns,
+// even of a pure function, where memory may have changed.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes" // that parlay declares them inline
 class ThreadListChunkData;
-[[gnu::noinline]] extern inline const ThreadListChunkData& get_chunk_data();
-[[gnu::noinline]] inline unsigned get_thread_id();
+[[gnu::noinline, gnu::pure]] extern const ThreadListChunkData& get_chunk_data();
+[[gnu::noinline]] unsigned get_thread_id();
 
 } // namespace internal
 } // namespace parlay
+#include <parlay/thread_specific.h>
+#pragma GCC diagnostic pop
 #endif
