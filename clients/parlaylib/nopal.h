@@ -82,12 +82,11 @@ template <typename F> inline void execute_with_scheduler(unsigned p, F&& f) {
 namespace internal {
 
 // Where parlay finds what belongs to a thread. Compilers keep the address of a thread-local
-// variable across calls, which a strand may leave on another thread; but not what a call returns,
-// even of a pure function, where memory may have changed.
+// variable across calls, which a strand may leave on another thread; but not what a call returns.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wattributes" // that parlay declares them inline
 class ThreadListChunkData;
-[[gnu::noinline, gnu::pure]] extern const ThreadListChunkData& get_chunk_data();
+[[gnu::noinline]] extern const ThreadListChunkData& get_chunk_data();
 [[gnu::noinline]] unsigned get_thread_id();
 
 } // namespace internal
