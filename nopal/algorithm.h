@@ -4,7 +4,7 @@
 //     nopal::transform(items, out.begin(), price);
 //     nopal::transform(a, b, out.begin(), std::plus<>{});
 //     double sum = nopal::transform_reduce(items, 0.0, std::plus<>{}, &item::weight);
-//     auto count = nopal::count_if(items, fits);
+//     auto number = nopal::count_if(items, fits);
 //     auto [low, high] = nopal::min_max(items, {}, &item::weight);
 //
 // They have the parameters of their counterparts in std::ranges, on ranges and iterators with
@@ -165,6 +165,15 @@ std::ranges::range_difference_t<Range> count_if(Range&& range, const Pred& pred,
                               detail::count_of(std::ranges::distance(range)), counts));
 }
 
+/// How many elements are equal to the value.
+template <parallel_range Range, class T, class Proj = std::identity>
+  requires std::indirect_binary_predicate<
+      std::ranges::equal_to, std::projected<std::ranges::iterator_t<Range>, const Proj&>, const T*>
+std::ranges::range_difference_t<Range> count(Range&& range, const T& value, const Proj& proj = {}) {
+  return nopal::count_if(
+      range, [&value](auto&& x) -> bool { return std::forward<decltype(x)>(x) == value; }, proj);
+}
+
 /// Whether `pred` is true for an element, for all, for none. Behind the first one that decides,
 /// elements are asked about no more, or in vain (find.h).
 template <parallel_range Range, class Pred, class Proj = std::identity>
@@ -227,6 +236,25 @@ std::ranges::borrowed_iterator_t<Range> max_element(Range&& range, const Comp& c
   return algorithms::choose(std::ranges::begin(range),
                             detail::count_of(std::ranges::distance(range)),
                             algorithms::by(comp, proj));
+}
+/// A copy of the first of the smallest elements, of the first of the largest.
+/// @pre The range is not empty.
+template <parallel_range Range, class Comp = std::ranges::less, class Proj = std::identity>
+  requires std::indirect_strict_weak_order<
+               const Comp&, std::projected<std::ranges::iterator_t<Range>, const Proj&>> &&
+           std::indirectly_copyable_storable<std::ranges::iterator_t<Range>,
+                                             std::ranges::range_value_t<Range>*>
+std::ranges::range_value_t<Range> min(Range&& range, const Comp& comp = {}, const Proj& proj = {}) {
+  return *nopal::min_element(range, comp, proj);
+}
+/// See min.
+template <parallel_range Range, class Comp = std::ranges::less, class Proj = std::identity>
+  requires std::indirect_strict_weak_order<
+               const Comp&, std::projected<std::ranges::iterator_t<Range>, const Proj&>> &&
+           std::indirectly_copyable_storable<std::ranges::iterator_t<Range>,
+                                             std::ranges::range_value_t<Range>*>
+std::ranges::range_value_t<Range> max(Range&& range, const Comp& comp = {}, const Proj& proj = {}) {
+  return *nopal::max_element(range, comp, proj);
 }
 /// Copies of the first of the smallest and the last of the largest elements: std::ranges::minmax.
 /// @pre The range is not empty.

@@ -15,8 +15,9 @@
 //     build.wait();
 //
 // A task runs in a fiber, as what is submitted does (submit.h): it may fork, wait for other tasks,
-// block and spawn, and it may add tasks. Which goes first: work_queue.h. For a task that follows
-// others these exist already, so no dependencies go in a circle.
+// block and spawn, and it may add tasks. Which goes first: work_queue.h. It has ended when its
+// function has; `wait` awaits what it has spawned, too. For a task that follows others these exist
+// already, so no dependencies go in a circle.
 //
 // The first task that throws cancels the others (cancel.h), with all that they have spawned: those
 // that have not begun never do. A group belongs to no fiber: what cancels the strand that has made

@@ -136,12 +136,11 @@ private:
 
 struct work_queue::runner : fibers::spawned {
   explicit runner(work_queue& from) noexcept : spawned{call_it, free_it}, items{from} {}
-  static void call_it(spawned* self) { static_cast<runner*>(self)->serve(); }
-  static void free_it(spawned* self) noexcept;
-  void serve() noexcept {
-    served = true;
-    items.serve();
+  static void call_it(spawned* self) {
+    static_cast<runner*>(self)->served = true;
+    static_cast<runner*>(self)->items.serve();
   }
+  static void free_it(spawned* self) noexcept;
 
   work_queue& items;
   bool served = false;
@@ -215,7 +214,7 @@ private:
 inline void work_queue::runner::free_it(spawned* self) noexcept {
   auto* const ended = static_cast<runner*>(self);
   if (!ended->served) // its node was cancelled before it began; the items are to end all the same
-    ended->serve();
+    ended->items.serve();
   delete ended;
   host::all().ended();
 }

@@ -77,7 +77,8 @@ def perform(module, options, source):
     build = programs.Build(options.build)
     if options.before:
         build.compare_with(programs.Build(options.before))
-    configurations, left_out = build.split(module.configurations(wish), wish.size)
+    wanted = module.configurations(wish)  # none, where extra() measures all
+    configurations, left_out = build.split(wanted, wish.size) if wanted else ([], [])
     seed = random.SystemRandom().randrange(2**32) if options.seed is None else options.seed
     at_most_s = options.at_most or AT_MOST_S[wish.size]
     machine = summary.machine(build, source, command_of(options.study, wish, seed, at_most_s),

@@ -22,7 +22,7 @@ template <class It, class Pred> struct counting {
   void extend(part& to, std::size_t from, std::size_t count) const {
     std::size_t more = 0;
     for (std::size_t i = from; i < from + count; ++i)
-      more += counts(*at(first, i)) ? 1 : 0;
+      more += counts(*at(first, i)) ? 1u : 0u;
     to += more;
   }
   void unite(part& low, part&& high) const noexcept { low += high; }

@@ -73,6 +73,8 @@ TEST(elements, counts_and_extremes) {
       const auto is_wanted = [below](int each) { return each > below / 3; };
       ASSERT_EQ(nopal::count_if(all, is_wanted, &record::key),
                 std::ranges::count_if(all, is_wanted, &record::key));
+      ASSERT_EQ(nopal::count(all, below / 2, &record::key),
+                std::ranges::count(all, below / 2, &record::key));
       ASSERT_EQ(nopal::min_element(all, {}, &record::key),
                 std::ranges::min_element(all, {}, &record::key));
       ASSERT_EQ(nopal::max_element(all, std::less<>{}, &record::key),
@@ -83,6 +85,9 @@ TEST(elements, counts_and_extremes) {
       const auto [low, high] = nopal::min_max(all, {}, &record::key);
       ASSERT_EQ(low, expected.min);
       ASSERT_EQ(high, expected.max);
+      ASSERT_EQ(nopal::min(all, {}, &record::key), std::ranges::min(all, {}, &record::key));
+      ASSERT_EQ(nopal::max(all, {}, &record::key), std::ranges::max(all, {}, &record::key));
+      ASSERT_EQ(nopal::max(std::vector<record>(all), {}, &record::key).key, high.key);
     }
 }
 
@@ -104,6 +109,9 @@ TEST(elements, questions) {
     same.pop_back();
     ASSERT_FALSE(nopal::equal(all, same));
   }
+  const std::vector<bool> bits{true, false, true}; // no objects in memory
+  EXPECT_EQ(nopal::count(bits, true), 2);
+  EXPECT_FALSE(nopal::min(bits));
 }
 
 } // namespace

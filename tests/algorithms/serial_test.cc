@@ -4,5 +4,8 @@
 #include "tests/algorithms/elements_cases.cc"
 #include "tests/algorithms/filter_cases.cc"
 #include "tests/algorithms/lazy_cases.cc"
+#include "tests/algorithms/pipeline_cases.cc"
+#include "tests/algorithms/random_cases.cc"
 #include "tests/algorithms/scan_cases.cc"
 #include "tests/algorithms/sort_cases.cc"
+#include "tests/algorithms/worklist_cases.cc"

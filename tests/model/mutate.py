@@ -26,6 +26,7 @@ from patience import SECONDS  # pylint: disable=wrong-import-position
 
 HEADERS = (
     "nopal/algorithms/halves.h",
+    "nopal/algorithms/turns.h",
     "nopal/base/count.h",
     "nopal/base/flag.h",
     "nopal/base/free_list.h",
@@ -43,6 +44,7 @@ HEADERS = (
     "nopal/stack/retirement.h",
     "nopal/vproc/computation.h",
     "nopal/sync/alarm_queue.h",
+    "nopal/sync/dependents.h",
     "nopal/sync/fiber_locals.h",
     "nopal/sync/idle_list.h",
     "nopal/sync/once_event.h",
@@ -50,6 +52,7 @@ HEADERS = (
     "nopal/sync/waiting_threads.h",
     "nopal/sync/provision.h",
     "nopal/sync/shared_queue.h",
+    "nopal/sync/standby_queue.h",
     "nopal/sync/wait_list.h",
     "nopal/sync/permit_queue.h",
     "nopal/sync/thread_waker.h",
@@ -75,7 +78,7 @@ LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/io/event_coun
          "nopal/sync/alarm_queue.h", "nopal/sync/idle_list.h",
          "nopal/sync/members.h", "nopal/sync/permit_queue.h", "nopal/sync/once_event.h",
          "nopal/sync/provision.h", "nopal/sync/rendezvous.h", "nopal/sync/shared_queue.h",
-         "nopal/sync/wait_list.h", "nopal/join/descent.h")
+         "nopal/sync/standby_queue.h", "nopal/sync/wait_list.h", "nopal/join/descent.h")
 _LOCK = re.compile(r"const base::locked guard\{(?:\w+(?:\.|->))*lock_?(?:\(\))?\};")
 # Without it, another thread's barrier may fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")

@@ -15,12 +15,13 @@ import sys
 
 import tree
 
+_ALGORITHMS = ("algorithm", "filter", "pipeline", "random", "scan", "sort", "worklist")
 _PART = re.compile(
     r"nopal/(?:(io|nopal)[./]|(process|mapped|c|algorithms|pstl)/|arch/(?:\w*_)?(mapped|c)\.|"
-    r"(algorithm|filter|scan|sort)\.h)"
+    rf"({'|'.join(_ALGORITHMS)})\.h)"
 )
 # The rooms of public headers that have another name.
-_ROOMS = {"nopal": "c", **dict.fromkeys(("algorithm", "filter", "scan", "sort"), "algorithms")}
+_ROOMS = {"nopal": "c", **dict.fromkeys(_ALGORITHMS, "algorithms")}
 _DIRECTIVE = re.compile(r"^([ \t]*#(?:\\\n|[^\n])*|NOPAL_HIDDEN_(BEGIN|END)$)", re.MULTILINE)
 _CONTAINER = re.compile(r"(inline\s+)?(namespace|class|struct|union|enum)\b|extern\s*\"\s*\"\s*$")
 _FUNCTION_END = re.compile(

@@ -26,8 +26,9 @@ bool algorithm_is_right() {
   const auto is_three = [](short x) { return x == 3; };
   const auto [low, high] = nopal::min_max(out);
   return same && nopal::transform_reduce(items, 0, std::plus<>{}, &item::weight) == 100 &&
-         nopal::count_if(out, is_three) == 5 && nopal::any_of(out, is_three) &&
-         !nopal::all_of(out, is_three) && !nopal::none_of(out, is_three) && low == 2 && high == 3 &&
+         nopal::count_if(out, is_three) == 5 && nopal::count(out, 3) == 5 && nopal::min(out) == 2 &&
+         nopal::max(out) == 3 && nopal::any_of(out, is_three) && !nopal::all_of(out, is_three) &&
+         !nopal::none_of(out, is_three) && low == 2 && high == 3 &&
          nopal::max_element(out) == out.begin() &&
          nopal::min_element(items, {}, &item::weight) == items.begin();
 }
