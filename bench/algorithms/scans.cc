@@ -47,7 +47,7 @@ public:
          .before = [this] { rest(); }});
 #else
     add_sum("sum_deterministic", [this] {
-      sum_ = tbb::parallel_deterministic_reduce(range(), std::uint64_t{0}, part(), std::plus<>{});
+      sum_ = tbb::parallel_deterministic_reduce(range(), std::uint64_t{0}, add_part(), std::plus<>{});
     });
 #endif
   }
@@ -118,14 +118,17 @@ private:
     std::inclusive_scan(std::execution::par, all_.begin(), all_.end(), all_.begin());
   }
   std::uint64_t sum() const {
-    return tbb::parallel_reduce(range(), std::uint64_t{0}, part(), std::plus<>{});
+    return tbb::parallel_reduce(range(), std::uint64_t{0}, add_part(), std::plus<>{});
   }
   tbb::blocked_range<std::size_t> range() const { return {0, all_.size()}; }
-  auto part() const {
-    return [this](const tbb::blocked_range<std::size_t>& given, std::uint64_t some) {
-      return some + part_sum(given.begin(), given.end());
-    };
-  }
+  struct adding {
+    const scans* of;
+    std::uint64_t operator()(const tbb::blocked_range<std::size_t>& part,
+                             std::uint64_t some) const {
+      return some + of->part_sum(part.begin(), part.end());
+    }
+  };
+  adding add_part() const { return {this}; }
 #endif
 
   const own_threads threads_;
