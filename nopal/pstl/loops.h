@@ -40,9 +40,9 @@ private:
   const void* f_;
   void (*call_)(const void* f, std::size_t i, std::size_t j);
 };
-// Grain 0: loop.h chooses one.
+// Grain 0: as in for_range.h.
 inline void run_pieces(std::size_t count, std::size_t grain, piece_ref body) {
-  detail::by_pieces(std::size_t{0}, count, detail::grain_of(count, grain), body);
+  detail::by_pieces(std::size_t{0}, count, grain, body);
 }
 
 // body(i, j) for pieces [i, j) of the range, none of them empty.
