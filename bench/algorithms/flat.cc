@@ -80,17 +80,14 @@ private:
 #endif
   }
   void add_run(const std::string& name, const bodies& all, std::function<void()> run) {
-    add({.name = name,
-         .run = std::move(run),
-         .right =
-             [this, all] {
-               const double expected = work(all.steps);
-               for (std::size_t i = 0; i < all.count; ++i)
-                 if (results_[i] != expected)
-                   return false;
-               results_.assign(results_.size(), 0);
-               return true;
-             }});
+    add({.name = name, .run = std::move(run), .right = [this, all] {
+           const double expected = work(all.steps);
+           for (std::size_t i = 0; i < all.count; ++i)
+             if (results_[i] != expected)
+               return false;
+           results_.assign(results_.size(), 0);
+           return true;
+         }});
   }
 
   const own_threads threads_;

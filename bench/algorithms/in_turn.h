@@ -96,10 +96,10 @@ private:
 
 // The whole of main() of such a program, which Experiment is.
 template <class Experiment> int run_in_turn(const char* problem, int argc, char** argv) {
-  const program what{problem, BENCH_RUNTIME, true, false, false,
-                     [](const input& in, unsigned workers) {
-                       return std::make_unique<Experiment>(in.chosen == size::test, workers);
-                     }};
+  const program what{
+      problem, BENCH_RUNTIME, true, false, false, [](const input& in, unsigned workers) {
+        return std::make_unique<Experiment>(in.chosen == size::test, workers);
+      }};
   return run_program(what, argc, argv);
 }
 

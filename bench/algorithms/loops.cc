@@ -58,9 +58,8 @@ public:
     add_again("empty", 1000, 1000, [](std::size_t i) { asm volatile("" ::"r"(i)); });
     const std::size_t side = test ? 30 : 300;
     add_whole("nested", side, side * side, [=](auto loop) {
-      loop(side, [=](std::size_t i) {
-        loop(side, [=](std::size_t k) { x[side * i + k] = work(30); });
-      });
+      loop(side,
+           [=](std::size_t i) { loop(side, [=](std::size_t k) { x[side * i + k] = work(30); }); });
     });
   }
 

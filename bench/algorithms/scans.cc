@@ -47,7 +47,8 @@ public:
          .before = [this] { rest(); }});
 #else
     add_sum("sum_deterministic", [this] {
-      sum_ = tbb::parallel_deterministic_reduce(range(), std::uint64_t{0}, add_part(), std::plus<>{});
+      sum_ =
+          tbb::parallel_deterministic_reduce(range(), std::uint64_t{0}, add_part(), std::plus<>{});
     });
 #endif
   }
@@ -114,9 +115,7 @@ private:
     run(0);
   }
 #else
-  void scan() {
-    std::inclusive_scan(std::execution::par, all_.begin(), all_.end(), all_.begin());
-  }
+  void scan() { std::inclusive_scan(std::execution::par, all_.begin(), all_.end(), all_.begin()); }
   std::uint64_t sum() const {
     return tbb::parallel_reduce(range(), std::uint64_t{0}, add_part(), std::plus<>{});
   }

@@ -173,7 +173,11 @@ private:
 
 int main(int argc, char** argv) {
   constexpr bool parallel = std::string_view{BENCH_RUNTIME} != "serial";
-  const bench::program what{"sorting", BENCH_RUNTIME, parallel, true, false,
+  const bench::program what{"sorting",
+                            BENCH_RUNTIME,
+                            parallel,
+                            true,
+                            false,
                             [](const bench::input& in, unsigned workers) {
                               return std::make_unique<bench::sorting>(in, workers);
                             }};

@@ -99,7 +99,9 @@ private:
          .right = [this, run, renew] { return is_serial_result(run, renew); },
          .before = changes ? std::function<void()>{renew} : nothing,
          .begin = renew,
-         .runs = n < 10'000 ? 51 : n < 1'000'000 ? 11 : 1});
+         .runs = n < 10'000      ? 51
+                 : n < 1'000'000 ? 11
+                                 : 1});
   }
   template <class Run, class Renew> bool is_serial_result(const Run& run, const Renew& renew) {
     const double parallel = result_;
@@ -126,17 +128,15 @@ constexpr std::size_t sorted = 1'000'000;
 void algorithms::add_reads() {
   add_all("count_if", numbers_, large, false,
           [](auto par, int_part p) { return std::count_if(par, p.in, p.end(), is_odd); });
-  add_all("reduce", numbers_, large, false, [](auto par, int_part p) {
-    return std::reduce(par, p.in, p.end(), std::int64_t{0});
-  });
+  add_all("reduce", numbers_, large, false,
+          [](auto par, int_part p) { return std::reduce(par, p.in, p.end(), std::int64_t{0}); });
   add_all("transform_reduce", reals_, large, false, [](auto par, real_part p) {
     return std::transform_reduce(par, p.in, p.end(), p.in, 0.0);
   });
   add_all("min_element", numbers_, large, false,
           [](auto par, int_part p) { return *std::min_element(par, p.in, p.end()); });
-  add_all("find_in_the_middle", numbers_, large, false, [](auto par, int_part p) {
-    return std::find(par, p.in, p.end(), *p.middle()) - p.in;
-  });
+  add_all("find_in_the_middle", numbers_, large, false,
+          [](auto par, int_part p) { return std::find(par, p.in, p.end(), *p.middle()) - p.in; });
   add_all("find_nothing", numbers_, large, false,
           [](auto par, int_part p) { return std::find(par, p.in, p.end(), -1) - p.in; });
 }
@@ -161,9 +161,8 @@ void algorithms::add_writes() {
   add_all("copy_if", numbers_, large, false, [](auto par, int_part p) {
     return std::copy_if(par, p.in, p.end(), p.out, is_odd) - p.out;
   });
-  add_all("partition", numbers_, large, true, [](auto par, int_part p) {
-    return std::partition(par, p.in, p.end(), is_odd) - p.in;
-  });
+  add_all("partition", numbers_, large, true,
+          [](auto par, int_part p) { return std::partition(par, p.in, p.end(), is_odd) - p.in; });
 }
 
 void algorithms::add_orders() {

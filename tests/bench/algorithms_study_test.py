@@ -56,7 +56,7 @@ class AlgorithmsStudy(fake_study.FakeStudy):
 
     def test_what_falls_short_is_said(self):
         self.build_all(1.2)
-        self.run_study("-n", 15)
+        self.run_study("-n", 15, "-b", "scans,words,std_par,flat", "-t", 2)
         self.assertEqual(set(self.verdicts()), {False})
 
     def test_the_best_grain_counts(self):
