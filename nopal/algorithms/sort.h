@@ -74,8 +74,7 @@ void sort_few(T* data, T* other, std::size_t count, bool to_other, const Less& l
     std::copy(from, from + count, to);
 }
 
-// merge(low, high, out): the halves are sorted in the one of `data` and `other`, and merged into the
-// other one.
+// merge(low, high, out): the halves lie sorted in one of `data` and `other`, and go to the other.
 template <class Data, class Other, class Merge>
 void merge_halves(Data data, Other other, std::size_t count, bool to_other, const Merge& merge) {
   const auto from_to = [&](auto from, auto to) {

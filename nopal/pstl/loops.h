@@ -11,6 +11,7 @@
 #include "nopal/for_range.h"
 #include "nopal/loop.h"
 #include "nopal/pstl/apart.h"
+#include "nopal/runtime.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -26,6 +27,8 @@ template <class Index> std::size_t length_of(Index first, Index last) {
 template <class Index> Index at(Index first, std::size_t offset) {
   return static_cast<Index>(first + static_cast<decltype(first - first)>(offset));
 }
+
+inline unsigned workers() { return nopal::num_workers(); }
 
 class piece_ref {
 public:

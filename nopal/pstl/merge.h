@@ -7,7 +7,6 @@
 #include "nopal/pstl/apart.h"
 #include "nopal/pstl/loops.h"
 #include "nopal/pstl/sort.h"
-#include "nopal/runtime.h"
 
 #include <cstddef>
 
@@ -37,7 +36,7 @@ void merge(X x, X x_last, Y y, Y y_last, Out out, const Compare& before, const L
   constexpr std::size_t few = 2000;
   const algorithms::sequence<X> low{x, length_of(x, x_last)};
   const algorithms::sequence<Y> high{y, length_of(y, y_last)};
-  if (low.count + high.count <= few || nopal::num_workers() == 1) {
+  if (low.count + high.count <= few || workers() == 1) {
     leaf(x, x_last, y, y_last, out, before);
     return;
   }

@@ -13,7 +13,6 @@
 #include "nopal/config.h"
 #include "nopal/pstl/apart.h"
 #include "nopal/pstl/loops.h"
-#include "nopal/runtime.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -62,15 +61,14 @@ void sort(It first, It last, const Compare& before, const LeafSort& sort_leaf, s
   constexpr std::size_t few = 500;
   constexpr unsigned pieces_per_worker = 8;
   const std::size_t n = length_of(first, last);
-  const unsigned workers = nopal::num_workers();
-  if (n <= few || workers == 1) {
+  if (n <= few || workers() == 1) {
     sort_leaf(first, last, before);
     return;
   }
   apart([&] {
     std::size_t count = n;
     if (wanted != 0)
-      count = bring_first(first, n, wanted, std::max(few, n / (pieces_per_worker * workers) + 1),
+      count = bring_first(first, n, wanted, std::max(few, n / (pieces_per_worker * workers()) + 1),
                           [&](It from, It to) { sort_leaf(from, to, before); });
     algorithms::sort_range(algorithms::plain(first), count, called_as_const<Compare>{before});
   });

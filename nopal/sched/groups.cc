@@ -10,7 +10,7 @@
 //               vproc that completes the scope's join hands the scope back (group::finish).
 //   again       A scope that forks again before it joins would begin a group for each fork. So the
 //               thread that finishes its second child goes on with the continuation as a thief
-//               would: what it forks from now on are forks of a strand, and its join ends the group.
+//               would: what it forks from now on are forks of a strand. Its join ends the group.
 //
 // The parent of an affine region is not offered, nor is a frame too large for a thief's stack. A
 // child that finishes elsewhere, while no thief has the main path, resumes it as if that had been

@@ -79,8 +79,8 @@ bool begins_another(vproc::vproc* host) noexcept {
   return true;
 }
 
-// The main path was stolen before, so its scope forks children in a loop. Who ends a child steals the
-// continuation next: it finds that public. Not if the children are shorter than a steal.
+// The main path was stolen before, so its scope forks in a loop. Who ends a child steals the
+// continuation next, and finds it public. Not if the children are shorter than a steal.
 void expect_thief(worker* self) noexcept {
   if constexpr (requires { self->deque.expect_thief(); })
     self->deque.expect_thief();

@@ -141,8 +141,8 @@ TYPED_TEST(deques, a_fork_taken_back_ends_unasked_publishing) {
   EXPECT_TRUE(setup.pop(frames::at(2)));
 }
 
-// The thief of a continuation that is stolen again and again: what it forks is public at once, until
-// it has taken back three in a row.
+// What the thief of a continuation that is stolen again and again forks is public at once, until it
+// has taken back three.
 TYPED_TEST(deques, an_owner_that_expects_a_thief_publishes_unasked) {
   opened<TypeParam> setup;
   if constexpr (requires { setup.deque.expect_thief(); }) {
