@@ -160,7 +160,7 @@ def mapped_pages(result):
     for p in mapped.twelve(result.wish):
         s1, d = of_serial(result.rounds, p)
         pages = mapped.most_pages(result.rounds, p, mapped.KEEPS, count)
-        per_s1.append(pages / (count * s1))
+        per_s1 += mapped.pages_over_alone(result.rounds, p, count)
         per_bound.append(pages / (count * (s1 + d)))
     return f"{span(per_s1)} of P S1, {span(per_bound)} of P (S1 + D)"
 

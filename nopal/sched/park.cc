@@ -121,7 +121,11 @@ signal enqueue_findable(fiber* strand) noexcept {
   // could not run if this vproc had to wait for a stack.
   if (stack::may_run_out() && self->stack == stack::no_stack)
     self->stack = stack::acquire();
-  if (!strand->stack_in_use)
+  if (strand->stack_in_use)
+    strand->plain = strand->left == nullptr && strand->partials == nullptr &&
+                    !strand->own_control && !strand->state.exceptions.alive() &&
+                    !stack::is_viewed(strand->on);
+  else
     stack::retire(strand->on, strand->stack_pointer);
   base::happens_before(strand);
   if (strand->waits != nullptr)
@@ -138,36 +142,36 @@ bool may_switch(const vproc::vproc* host) noexcept {
   return host->may_switch() && !(host->looks_further() && !vproc::shared_ready.empty());
 }
 
-// The short way between two strands of one group that have no open forks, no exceptions alive, no
-// control words of their own and no partial values. The stack that is left counts as in use: its
-// strand is ready.
+// The short way between two plain strands of one group: they have no open forks, no exceptions
+// alive, no control words of their own, no partial values and no views. The stack that is left
+// counts as in use: its strand is ready.
 NOPAL_SWITCHES bool switch_to_next(worker* self) noexcept {
   vproc::vproc* const host = self->host;
+  vproc::group* const strands_group = self->group;
   if (self->late_split == 0 || self->exceptions->alive() || self->partials != nullptr ||
       !may_switch(host) || stack::is_viewed(self->stack) ||
-      arch::control_words::now() != self->group->control || anything_stops())
+      arch::control_words::now() != strands_group->control || anything_stops())
     return false;
+  int* const error = host->error;
   fiber left;
-  left.group = self->group;
+  left.group = strands_group;
   left.on = self->stack;
   left.context = context_of(self->stack);
   left.split = self->late_split;
-  left.state.control = self->group->control;
-  left.state.error = *host->error;
+  left.state.control = strands_group->control;
+  left.state.error = *error;
   left.stack_in_use = true;
+  left.plain = true;
   // `left` is complete before the queue has it; a thief finds it only after `settle`.
-  fiber* const next = host->ready.leave_for_next(&left, [&left](const fiber* candidate) {
-    return candidate->stack_in_use && candidate->left == nullptr &&
-           candidate->partials == nullptr && !stack::is_viewed(candidate->on) &&
-           candidate->group == left.group && !candidate->state.exceptions.alive() &&
-           !candidate->own_control && candidate->state.control == left.state.control;
+  fiber* const next = host->ready.leave_for_next(&left, [strands_group](const fiber* candidate) {
+    return candidate->plain && candidate->group == strands_group;
   });
   if (next == nullptr)
     return false;
-  // The group, the control words and the exceptions are the same, so three fields suffice.
+  // The group is the same and a plain strand computes as its group does, so three fields suffice.
   self->stack = next->on;
   self->late_split = next->split;
-  *host->error = next->state.error;
+  *error = next->state.error;
   arch::nopal_arch_switch(&left, next);
   settle();
   return true;

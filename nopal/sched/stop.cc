@@ -25,12 +25,12 @@
 #endif
 
 namespace nopal::inline NOPAL_ABI::sched {
+
+base::count announced_stops;
+
 namespace {
 
 constexpr std::size_t kFew = 64;
-
-// Nodes that are cancelled, and failed children, for which strands are to stop.
-base::count stops;
 
 // Whether the fiber is one of this computation, or of one that a fiber of it waits for.
 bool is_below(const fiber_context* inner, const vproc::computation& outer) noexcept {
@@ -40,7 +40,7 @@ bool is_below(const fiber_context* inner, const vproc::computation& outer) noexc
 }
 
 void tell_vprocs() noexcept {
-  stops.add(); // K2 of sync/README.md: before any vproc is told
+  announced_stops.add(); // K2 of sync/README.md: before any vproc is told
   vproc::for_each_live_vproc(
       [](vproc::vproc* each) { each->signals.tell(sync::stop_requested); }); // K3
   base::full_fence();                                                        // K4
@@ -136,10 +136,8 @@ void wake_if_cancelled(stack::stack_id on, const waker& how) noexcept {
 
 void stop_ended(std::uint32_t times) noexcept {
   if (times != 0) // most joins end nothing, and leave the shared word alone
-    stops.subtract(times);
+    announced_stops.subtract(times);
 }
-
-bool anything_stops() noexcept { return stops.any(); }
 
 void look_at_next_fork() noexcept {
   worker* const self = vproc::current();

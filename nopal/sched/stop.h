@@ -27,6 +27,7 @@
 //         vproc/table.cc, and base/count.h).
 #pragma once
 
+#include "nopal/base/count.h"
 #include "nopal/config.h"
 #include "nopal/join/descent.h"
 #include "nopal/stack/stack.h"
@@ -57,8 +58,9 @@ void announce_stop_of_fibers(const vproc::computation& failed) noexcept;
 // Called when what was cancelled has ended: once for each announcement.
 void stop_ended(std::uint32_t times = 1) noexcept;
 
-// Whether anything is cancelled.
-bool anything_stops() noexcept;
+// Nodes that are cancelled, and failed children, for which strands are to stop.
+extern base::count announced_stops;
+inline bool anything_stops() noexcept { return announced_stops.any(); }
 // Called before the thread goes on with another strand, if with any: if anything is cancelled, or
 // an engine exists, that strand looks at itself at its next fork or poll.
 void look_at_next_fork() noexcept;

@@ -79,6 +79,19 @@ public:
     Count::change(1);
   }
 
+  // Appends one and takes the first. Precondition: the queue is not empty.
+  Member* take_for(Member* last) noexcept {
+    Member* const first = first_;
+    Member* const before = last_;
+    Link::link(last) = nullptr;
+    set_back(last, before);
+    Link::link(before) = last;
+    last_ = last;
+    first_ = static_cast<Member*>(Link::link(first)); // `last`, if there was one
+    set_back(static_cast<Member*>(first_), nullptr);
+    return first;
+  }
+
   // The first member that `wanted` is true for; null: there is none.
   template <class Wanted = any_member> Member* take(Wanted wanted = {}) noexcept {
     Member* before = nullptr;

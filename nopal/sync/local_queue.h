@@ -67,9 +67,7 @@ public:
       leave();
       return nullptr;
     }
-    queue_.append(left); // first, so that others do not find the queue empty meanwhile
-    queue_.take();
-    return first;
+    return queue_.take_for(left); // the count is as before, so others do not find it empty
   }
   void settle() noexcept {
     if (inside_.load(base::relaxed) != 0)

@@ -50,6 +50,7 @@ struct fiber : arch::context {
   join::partials* partials = nullptr; // what the strand has added to reducers; null: nothing
   bool own_control = false;           // the strand's control words are not its group's
   bool stack_in_use = false; // its stack was not retired, since it is ready at once (park.cc)
+  bool plain = false;        // the same, and it has only registers, a stack and errno (park.cc)
   bool turn_ended = false;   // it was preempted: fibers that its vproc keeps go first
   bool again = false;        // the action that it starts has yielded
   bool anywhere = false;     // the action that it starts goes on on any vproc, pinned or not

@@ -45,6 +45,17 @@ TEST_F(linked, a_prepended_member_comes_first) {
   EXPECT_EQ(take_each(), (waiters{&a, &b, &c}));
 }
 
+TEST_F(linked, the_first_is_taken_for_one_that_comes_last) {
+  queue.append(&a);
+  EXPECT_EQ(queue.take_for(&b), &a);
+  EXPECT_EQ(queue.count(), 1u);
+  queue.append(&c);
+  EXPECT_EQ(queue.take_for(&d), &b);
+  EXPECT_TRUE(queue.remove(&c)); // its links lead both ways
+  EXPECT_FALSE(queue.remove(&b));
+  EXPECT_EQ(take_each(), (waiters{&d}));
+}
+
 TEST_F(linked, a_member_that_is_known_leaves_from_anywhere_and_once) {
   waiter* const all[] = {&a, &b, &c, &d};
   for (const unsigned left : {0u, 1u, 2u, 3u}) {
