@@ -8,7 +8,8 @@ function(bench_algorithm problem runtime definition)
   set(target ${problem}-${runtime})
   add_executable(${target} algorithms/${problem}.cc)
   target_compile_definitions(${target} PRIVATE BENCH_RUNTIME="${runtime}" ${definition})
-  target_compile_options(${target} PRIVATE ${bench_flags})
+  target_compile_options(${target} PRIVATE ${bench_flags}
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>) # as cmake/tests.cmake says
   target_link_libraries(${target} PRIVATE bench_harness nopal_warnings ${ARGN})
   bench_also(${runtime} ${problem})
   set(programs_json "${programs_json}" PARENT_SCOPE)

@@ -44,7 +44,7 @@ public:
     });
     add({.name = "two_passes",
          .run = [this, workers] { pass_twice(workers); },
-         .before = [this] { rest(); }});
+         .before = rest});
 #else
     add_sum("sum_deterministic", [this] {
       sum_ =
@@ -63,7 +63,7 @@ private:
                std::fill(all_.begin(), all_.end(), 1u);
                return right;
              },
-         .before = [this] { rest(); }});
+         .before = rest});
   }
   void add_sum(const char* name, std::function<void()> run) {
     add({.name = name,
