@@ -6,32 +6,34 @@
 //         std::move(picture).then([](image all) { return scaled(all); }).then(show);
 //     nopal::when_all(std::move(shown), nopal::submit(log)).get();   // waits, and throws
 //
-// Each function runs in a fiber of its own (fiber.h): it may fork, wait and block. All are fibers
-// of one computation, in which a thread of Nopal's own takes part as one that computes; it begins
-// with the first submission, and the computation with each that finds none. nopal::run waits for
-// what is spawned within it, and for nothing that is submitted.
+//     task<long> answer() {                              // a coroutine type of any library
+//       long x = co_await nopal::submit(fib, 30);        // forks; no thread waits meanwhile
+//       co_return x + 1;                                 // in a fiber, so what it calls may fork
+//     }
 //
-// A future that is destroyed lets its work run on; what that throws is lost then.
+// Each function runs in a fiber: it may fork, wait and block, and functions may wait for each
+// other. Those that neither wait nor are preempted run in one fiber in turn, so a fiber_local may
+// have the value that another function has left. All fibers are of one computation, in which a
+// thread of Nopal's own takes part (work_queue.h). nopal::run waits for what is spawned within it,
+// and for nothing that is submitted.
+//
+// A future that is destroyed lets its work run on; what that throws is lost then. task_group.h has
+// functions that are awaited together.
 #pragma once
 
-#include "nopal/base/atomic.h"
 #include "nopal/base/check.h"
 #include "nopal/base/closure.h"
 #include "nopal/concepts.h"
 #include "nopal/config.h"
-#include "nopal/fiber.h"
 #include "nopal/fibers/waits.h"
 #include "nopal/sched/stop.h"
+#include "nopal/work_queue.h"
 
-#include <condition_variable>
+#include <array>
 #include <cstddef>
-#include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <thread>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -45,103 +47,10 @@ template <class T> class future;
 
 namespace detail {
 
-// The computation of all that is submitted. It ends when nothing is left, so that the workers can
-// be stopped, and begins anew with the next submission.
-//
-// Invariant: (lock held)  while fibers are kept, the thread has been woken, and opens the
-//            computation when the one before has ended. `open_` exists only while `pending_` > 0,
-//            but for the time until the last fiber has the lock.
-class background {
-public:
-  static background& all() {
-    static auto* const made = new background; // never destroyed: its thread uses it
-    return *made;
-  }
-
-  void add(fibers::spawned* begun) {
-    const std::lock_guard guard{lock_};
-    if (!hosted_)
-      std::thread{[this] { host(); }}.detach();
-    hosted_ = true;
-    if (!open_)
-      kept_.push_back(begun);
-    pending_.fetch_add(1, base::relaxed);
-    if (open_)
-      start(begun);
-    else
-      wanted_.notify_one();
-  }
-  // Called by each fiber as its last step.
-  void ended() noexcept {
-    if (pending_.fetch_sub(1, base::relaxed) != 1)
-      return;
-    const std::lock_guard guard{lock_};
-    if (pending_.load(base::relaxed) == 0)
-      open_.reset();
-  }
-
-private:
-  [[noreturn]] void host() {
-    for (;;) {
-      {
-        std::unique_lock guard{lock_};
-        wanted_.wait(guard, [this] { return !kept_.empty(); });
-      }
-      run([this] { open(); }); // returns when all have ended
-    }
-  }
-  void open() {
-    const std::lock_guard guard{lock_};
-    open_.emplace();
-    for (fibers::spawned* const each : kept_)
-      start(each);
-    kept_.clear();
-  }
-  void start(fibers::spawned* begun) {
-    open_->join(begun);
-    fiber_access::make(begun).start();
-  }
-
-  std::mutex lock_; // of all but `pending_`
-  std::condition_variable wanted_;
-  bool hosted_ = false;
-  std::vector<fibers::spawned*> kept_;    // until the computation is open
-  std::optional<fibers::kept_open> open_; // the computation
-  base::atomic<std::size_t> pending_{0};
-};
-
-template <class F> struct submitted_function : fibers::spawned {
-  explicit submitted_function(F&& from) : spawned{call_it, free_it}, f(std::move(from)) {}
-
-  static void call_it(spawned* self) { static_cast<submitted_function*>(self)->f(); }
-  static void free_it(spawned* self) noexcept {
-    delete static_cast<submitted_function*>(self);
-    background::all().ended();
-  }
-
-  F f;
-};
-template <class F> void begin_in_background(F f) {
-  auto made = std::make_unique<submitted_function<F>>(std::move(f));
-  background::all().add(made.get());
-  made.release();
-}
-
-// What happens when a result has come. Deletes itself.
-struct continuation {
-  virtual ~continuation() = default;
-  virtual void go_on() noexcept = 0;
-};
-
-// A result, and what waits for it: strands and threads, or one continuation.
-//
-//   next: 0, or the address of the continuation, or 1 when the result has come
-//
-// Orders: the exchange and the CAS of `next` are acq_rel: whoever comes second calls the
-//         continuation, and sees the result, or the continuation.
+// A result, and what waits for it: strands and threads, and items of work.
 template <class T> class promised {
 public:
-  using place = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+  using given = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
   // The function is destroyed before the result comes.
   template <class F, class... Args> void compute(std::optional<F>& f, Args&&... args) noexcept {
@@ -149,6 +58,9 @@ public:
       if constexpr (std::is_void_v<T>) {
         base::call(*f, std::forward<Args>(args)...);
         value_.emplace();
+      } else if constexpr (std::is_reference_v<T>) {
+        T&& refers = base::call(*f, std::forward<Args>(args)...);
+        value_.emplace(std::addressof(refers));
       } else {
         value_.emplace(base::call(*f, std::forward<Args>(args)...));
       }
@@ -163,71 +75,159 @@ public:
     come();
   }
 
-  void follow(std::unique_ptr<continuation> next) {
-    std::uintptr_t none = 0;
-    continuation* const follows = next.release();
-    if (!next_.compare_exchange_strong(none, reinterpret_cast<std::uintptr_t>(follows),
-                                       base::acq_rel, base::acquire))
-      follows->go_on();
-  }
-
   [[nodiscard]] bool has_come() const noexcept { return come_.happened(); }
   void wait() { come_.wait(); }
+  // False: the result has come, and is seen.
+  bool follow(dependency* by) noexcept { return followers_.add(by); }
+  bool forget(dependency* only) noexcept { return followers_.forget(only); }
+
   // After it has come.
   bool has_failed() const noexcept { return thrown_ != nullptr; }
   std::exception_ptr take_failure() noexcept { return std::exchange(thrown_, nullptr); }
-  place&& value() noexcept { return std::move(*value_); }
+  given&& value() noexcept {
+    if constexpr (std::is_reference_v<T>)
+      return static_cast<T>(**value_);
+    else
+      return *std::move(value_);
+  }
+  T take() {
+    if (has_failed())
+      std::rethrow_exception(take_failure());
+    if constexpr (!std::is_void_v<T>)
+      return value();
+  }
 
 private:
   void come() noexcept {
     come_.happen();
-    if (const std::uintptr_t next = next_.exchange(1, base::acq_rel); next != 0)
-      reinterpret_cast<continuation*>(next)->go_on();
+    work_queue::of_all().release(followers_);
   }
 
   fibers::event come_; // first: reports name its address
-  base::atomic<std::uintptr_t> next_{0};
-  std::optional<place> value_;
+  sync::dependents<work_item> followers_;
+  std::optional<std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, given>>
+      value_;
   std::exception_ptr thrown_;
 };
 
-template <class Call> struct calling_continuation : continuation {
-  explicit calling_continuation(Call&& from) : call(std::move(from)) {}
-  void go_on() noexcept override {
-    call();
-    delete this;
+// An item that gives a result when all its dependencies have come: body(promise) does so. It keeps
+// itself until then.
+template <class T, class Body, class Dependencies>
+struct promising_item final : promised<T>, work_item {
+  promising_item(Body&& does, Dependencies&& awaited)
+      : work_item{call_it, static_cast<std::uint32_t>(awaited.size()) + 1}, body(std::move(does)),
+        awaits(std::move(awaited)) {}
+
+  static void call_it(work_item* self, work_queue&) noexcept {
+    auto* const own = static_cast<promising_item*>(self);
+    const auto kept = std::move(own->itself);
+    (*own->body)(*own);
+    own->body.reset(); // with what it awaited: a chain of items would end as deep as it is long
   }
-  Call call;
+  // Each of the promises is a dependency, from this one on.
+  template <class... Before>
+  void follow([[maybe_unused]] std::size_t first, const Before&... promises) noexcept {
+    (depend(awaits[first++], *promises), ...);
+  }
+  template <class Before> void depend(dependency& by, promised<Before>& on) noexcept {
+    by.item = this;
+    if (!on.follow(&by))
+      work_queue::of_all().arrive(this);
+  }
+
+  std::optional<Body> body;
+  Dependencies awaits;
+  std::shared_ptr<promising_item> itself;
 };
-template <class Call> std::unique_ptr<continuation> continuation_of(Call call) {
-  return std::make_unique<calling_continuation<Call>>(std::move(call));
+template <class T, class Dependencies, class Body> auto make_item(Dependencies awaits, Body body) {
+  using item = promising_item<T, Body, Dependencies>;
+  auto made = std::make_shared<item>(std::move(body), std::move(awaits));
+  made->itself = made;
+  return made;
 }
+template <std::size_t Number> using dependencies = std::array<dependency, Number>;
 
 template <class F, class T> struct result_after : std::invoke_result<F&, T> {};
 template <class F> struct result_after<F, void> : std::invoke_result<F&> {};
 
-// What a future may be of: what a function returns, if not a reference.
+// What a future may be of.
 template <class T>
-concept promisable = std::is_void_v<T> || (std::is_object_v<T> && std::is_move_constructible_v<T>);
+concept promisable = std::is_void_v<T> || std::is_reference_v<T> || std::is_move_constructible_v<T>;
 template <class F, class T>
 concept follows = base::copied<F> && requires {
   typename result_after<std::decay_t<F>, T>::type;
 } && promisable<typename result_after<std::decay_t<F>, T>::type>;
 
 struct future_access {
-  template <class T> static future<T> make(const std::shared_ptr<promised<T>>& promise) noexcept {
-    return future<T>{promise};
+  template <class T> static future<T> make(std::shared_ptr<promised<T>> promise) noexcept {
+    return future<T>{std::move(promise)};
   }
   template <class T> static std::shared_ptr<promised<T>> take(future<T>& from) {
     static_cast<void>(from.state()); // checks that there is one
     return std::move(from.state_);
   }
 };
+// Its dependencies are known: it runs when they have come.
+template <class T, class Body, class Dependencies>
+future<T> start_item(std::shared_ptr<promising_item<T, Body, Dependencies>> made) {
+  promising_item<T, Body, Dependencies>* const item = made.get();
+  future<T> result = future_access::make<T>(std::move(made));
+  work_queue::of_all().arrive(item);
+  return result;
+}
+
+// What co_await is given. It lies in the coroutine's frame, and is the item that resumes it.
+template <class T> class awaited_future : work_item {
+public:
+  explicit awaited_future(std::shared_ptr<promised<T>> from) noexcept
+      : work_item{resume}, from_{std::move(from)} {}
+  awaited_future(const awaited_future&) = delete;
+  awaited_future& operator=(const awaited_future&) = delete;
+  ~awaited_future() {
+    NOPAL_ASSERT(caller_ == nullptr || from_->forget(&awaits_),
+                 "a coroutine was destroyed in which co_await had a nopal::future whose result has "
+                 "come, so that it is to go on; let it go on, or destroy it before");
+  }
+
+  bool await_ready() const {
+    sched::stop_point();
+    return vproc::on_strand() && from_->has_come();
+  }
+  // False: the coroutine goes on here. It may go on elsewhere before this returns. A Caller is a
+  // std::coroutine_handle, whose header some compilers lack.
+  template <class Caller> bool await_suspend(Caller caller) noexcept {
+    caller_ = caller.address();
+    resume_ = [](void* at) { Caller::from_address(at).resume(); };
+    awaits_.item = this;
+    if (from_->follow(&awaits_))
+      return true;
+    if (vproc::on_strand())
+      return false;
+    work_queue::of_all().add(this);
+    return true;
+  }
+  T await_resume() {
+    caller_ = nullptr;
+    return from_->take();
+  }
+
+private:
+  static void resume(work_item* self, work_queue&) noexcept {
+    const auto* const own = static_cast<awaited_future*>(self);
+    own->resume_(own->caller_);
+  }
+
+  std::shared_ptr<promised<T>> from_;
+  dependency awaits_;
+  void* caller_ = nullptr; // null: the coroutine runs
+  void (*resume_)(void*) = nullptr;
+};
 
 } // namespace detail
 
-/// The result of what was submitted, or follows it: a value that one strand or thread takes.
-/// @pre `get`, `wait` and `then` are called on one that has not been moved from. Checked.
+/// The result of what was submitted, or follows it: a value, or a reference, that one strand,
+/// thread or coroutine takes.
+/// @pre `get`, `wait`, `then` and co_await have one that has not been moved from. Checked.
 /// @par Threads
 /// Any thread, any strand, one at a time.
 template <class T> class [[nodiscard]] NOPAL_TYPE future {
@@ -248,36 +248,39 @@ public:
   /// @throws what it has thrown; cancelled if the calling strand is cancelled.
   T get() {
     wait();
-    const auto promise = std::move(state_);
-    if (promise->has_failed())
-      std::rethrow_exception(promise->take_failure());
-    if constexpr (!std::is_void_v<T>)
-      return promise->value();
+    return std::exchange(state_, nullptr)->take();
   }
 
-  /// f(value), or f() for void, in a fiber of its own, when the result has come. What the function
-  /// before has thrown passes f by.
+  /// f(value), or f() for void, in a fiber, when the result has come. What the function before has
+  /// thrown passes f by.
   template <class F>
     requires detail::follows<F, T>
   future<typename detail::result_after<std::decay_t<F>, T>::type> then(F&& f) && {
     using result = typename detail::result_after<std::decay_t<F>, T>::type;
-    auto before = detail::future_access::take(*this);
-    detail::promised<T>& first = *before;
-    auto behind = std::make_shared<detail::promised<result>>();
-    first.follow(
-        detail::continuation_of([before = std::move(before), behind,
-                                 f = std::optional{std::decay_t<F>(std::forward<F>(f))}]() mutable {
-          detail::begin_in_background(
-              [before = std::move(before), behind = std::move(behind), f = std::move(f)]() mutable {
-                if (before->has_failed())
-                  behind->fail(before->take_failure());
-                else if constexpr (std::is_void_v<T>)
-                  behind->compute(f);
-                else
-                  behind->compute(f, before->value());
-              });
-        }));
-    return detail::future_access::make(behind);
+    const auto before = detail::future_access::take(*this);
+    const auto made = detail::make_item<result>(
+        detail::dependencies<1>{}, [before, f = std::optional{std::decay_t<F>(std::forward<F>(f))}](
+                                       detail::promised<result>& to) mutable {
+          if (before->has_failed()) {
+            f.reset();
+            to.fail(before->take_failure());
+          } else if constexpr (std::is_void_v<T>) {
+            to.compute(f);
+          } else {
+            to.compute(f, before->value());
+          }
+        });
+    made->follow(0, before);
+    return detail::start_item(made);
+  }
+
+  /// For a coroutine: it goes on with the result, or the exception, when that has come. That is
+  /// always in a fiber: in the caller's, if the caller runs in one and need not wait, else in
+  /// another one of what is submitted, which is in no region and no cancelable of the caller's. A
+  /// coroutine that waits may be destroyed until the result has come.
+  /// @throws what the function has thrown; cancelled if the calling strand is cancelled.
+  detail::awaited_future<T> operator co_await() && {
+    return detail::awaited_future<T>{detail::future_access::take(*this)};
   }
 
 private:
@@ -286,105 +289,80 @@ private:
 
   detail::promised<T>& state() const {
     NOPAL_ASSERT(state_ != nullptr, "a nopal::future was used that has no result: it was moved "
-                                    "from, or has given its result by get or then");
+                                    "from, or has given its result by get, then or co_await");
     return *state_;
   }
 
   std::shared_ptr<detail::promised<T>> state_;
 };
 
-/// Begins f(args...), with copies or what is moved, in a fiber of its own, and returns at once.
+/// Begins f(args...), with copies or what is moved, in a fiber, and returns at once.
 /// @throws what their copies throw, std::bad_alloc.
 /// @par Threads
 /// Any thread, any strand.
 /// @par Cost
-/// Two allocations and a lock, held for a few steps.
+/// An allocation and a lock, held for a few steps.
 template <class F, class... Args>
   requires forkable<F, Args...> &&
            detail::promisable<std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>>
 auto submit(F&& f, Args&&... args) {
   using result = std::invoke_result_t<std::decay_t<F>&, std::decay_t<Args>...>;
-  auto to = std::make_shared<detail::promised<result>>();
-  detail::begin_in_background(
-      [to, call = std::optional{base::closure_of(
-               std::forward<F>(f), std::forward<Args>(args)...)}]() mutable { to->compute(call); });
-  return detail::future_access::make(to);
+  return detail::start_item(detail::make_item<result>(
+      detail::dependencies<0>{},
+      [call = std::optional{base::closure_of(std::forward<F>(f), std::forward<Args>(args)...)}](
+          detail::promised<result>& to) mutable { to.compute(call); }));
 }
-
-namespace detail {
-
-// Calls `then` when all have come.
-template <class Then> struct countdown {
-  base::atomic<std::size_t> missing;
-  Then then;
-
-  void one_has_come() noexcept {
-    if (missing.fetch_sub(1, base::acq_rel) == 1)
-      then();
-  }
-};
-template <class Then> auto make_countdown(std::size_t number, Then then) {
-  return std::shared_ptr<countdown<Then>>{new countdown<Then>{number, std::move(then)}};
-}
-
-} // namespace detail
 
 /// The results of all, when all have come, with std::monostate for void.
 /// @throws from `get` what the first in the list has thrown that has.
 /// @par Threads
 /// Any thread, any strand.
 template <class... T>
-future<std::tuple<typename detail::promised<T>::place...>> when_all(future<T>... each) {
-  using all = std::tuple<typename detail::promised<T>::place...>;
-  auto to = std::make_shared<detail::promised<all>>();
-  std::tuple from{detail::future_access::take(each)...};
-  const auto gather = [to, from] {
-    std::apply(
-        [&to](const auto&... promises) {
-          std::exception_ptr thrown;
-          ((thrown = thrown == nullptr ? promises->take_failure() : std::move(thrown)), ...);
-          if (thrown != nullptr)
-            return to->fail(std::move(thrown));
-          std::optional values{[&] { return all{promises->value()...}; }};
-          to->compute(values);
-        },
-        from);
-  };
-  const auto count = detail::make_countdown(sizeof...(T) + 1, gather);
-  std::apply(
-      [&count](const auto&... promises) {
-        (promises->follow(detail::continuation_of([count] { count->one_has_come(); })), ...);
-      },
-      from);
-  count->one_has_come();
-  return detail::future_access::make(to);
+future<std::tuple<typename detail::promised<T>::given...>> when_all(future<T>... each) {
+  using all = std::tuple<typename detail::promised<T>::given...>;
+  const std::tuple from{detail::future_access::take(each)...};
+  const auto made = detail::make_item<all>(
+      detail::dependencies<sizeof...(T)>{}, [from](detail::promised<all>& to) {
+        std::apply(
+            [&to](const auto&... promises) {
+              std::exception_ptr thrown;
+              ((thrown = thrown == nullptr ? promises->take_failure() : std::move(thrown)), ...);
+              if (thrown != nullptr)
+                return to.fail(std::move(thrown));
+              std::optional values{[&] { return all{promises->value()...}; }};
+              to.compute(values);
+            },
+            from);
+      });
+  std::apply([&made](const auto&... promises) { made->follow(0, promises...); }, from);
+  return detail::start_item(made);
 }
 
-/// The same of any number.
+/// The same of any number, but of no references.
 template <class T>
-future<std::vector<typename detail::promised<T>::place>> when_all(std::vector<future<T>> each) {
-  using all = std::vector<typename detail::promised<T>::place>;
-  auto to = std::make_shared<detail::promised<all>>();
+  requires(!std::is_reference_v<T>)
+future<std::vector<typename detail::promised<T>::given>> when_all(std::vector<future<T>> each) {
+  using all = std::vector<typename detail::promised<T>::given>;
   std::vector<std::shared_ptr<detail::promised<T>>> from;
   for (future<T>& next : each)
     from.push_back(detail::future_access::take(next));
-  const auto count = detail::make_countdown(from.size() + 1, [to, from] {
-    for (const auto& promise : from)
-      if (promise->has_failed())
-        return to->fail(promise->take_failure());
-    std::optional values{[&] {
-      all gathered;
-      gathered.reserve(from.size());
-      for (const auto& promise : from)
-        gathered.push_back(promise->value());
-      return gathered;
-    }};
-    to->compute(values);
-  });
-  for (const auto& promise : from)
-    promise->follow(detail::continuation_of([count] { count->one_has_come(); }));
-  count->one_has_come();
-  return detail::future_access::make(to);
+  const auto made = detail::make_item<all>(std::vector<detail::dependency>(from.size()),
+                                           [from](detail::promised<all>& to) {
+                                             for (const auto& promise : from)
+                                               if (promise->has_failed())
+                                                 return to.fail(promise->take_failure());
+                                             std::optional values{[&] {
+                                               all gathered;
+                                               gathered.reserve(from.size());
+                                               for (const auto& promise : from)
+                                                 gathered.push_back(promise->value());
+                                               return gathered;
+                                             }};
+                                             to.compute(values);
+                                           });
+  for (std::size_t i = 0; i < from.size(); ++i)
+    made->follow(i, from[i]);
+  return detail::start_item(made);
 }
 
 } // namespace nopal::inline NOPAL_ABI

@@ -50,10 +50,10 @@ void tree_node::cancel(std::exception_ptr reason) {
 join::ancestor* tree_node::placed() noexcept { return sched::placed_node(this); }
 
 void tree_node::join() {
-  NOPAL_ASSERT(
-      !caller_is_inside(),
-      "a fiber joined a nopal::fiber_group or a nopal::task that it belongs to itself, for "
-      "whose end it would wait for ever; let a strand outside join it");
+  NOPAL_ASSERT(!caller_is_inside(),
+               "a fiber joined a nopal::fiber_group, a nopal::task or a nopal::task_group that it "
+               "belongs to "
+               "itself, for whose end it would wait for ever; let a strand outside join it");
   wait_for_members();
 }
 
@@ -68,9 +68,8 @@ void tree_node::wait_for_members() {
 }
 
 failing_node::failing_node() noexcept
-    : tree_node{sched::current_context() != nullptr ? sched::current_context()->cancels : nullptr} {
-  keeps_failure = keep;
-}
+    : failing_node{sched::current_context() != nullptr ? sched::current_context()->cancels
+                                                       : nullptr} {}
 
 failing_node::~failing_node() {
   if (has_members())

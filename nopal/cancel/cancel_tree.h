@@ -47,6 +47,9 @@ class failing_node : public tree_node {
 public:
   // Below the node of the calling strand's fiber, if that has one.
   failing_node() noexcept;
+  explicit failing_node(vproc::cancel_node* parent) noexcept : tree_node{parent} {
+    keeps_failure = keep;
+  }
   ~failing_node();
 
   // What the first member that failed has thrown; null: none has failed. Precondition: no member is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cases of submit_cases.cc on one worker.
+// The cases of submit_cases.cc and task_group_cases.cc on one worker.
 #include "tests/api/start.h"
 
 namespace {

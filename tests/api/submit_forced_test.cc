@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cases of submit_cases.cc where almost every continuation is
-// stolen.
+// The cases of submit_cases.cc and task_group_cases.cc where almost every continuation is stolen.
 #include "tests/api/start.h"
 
 namespace {

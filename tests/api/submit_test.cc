@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cases of submit_cases.cc where thieves come when they please.
+// The cases of submit_cases.cc and task_group_cases.cc where thieves come when they please.
 #include "tests/api/start.h"
 
 namespace {
