@@ -222,6 +222,8 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
 NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexcept {
   scope_frame* const scope = child.fork->scope();
   note_first_frame(self);
+  if (base::strands_apart) [[unlikely]]
+    stack::set_fiber(self->stack, base::this_strand());
   note_stack(self);
   // A stack of ours is among LeakSanitizer's roots already.
   if (!stack::is_ours(scope->stack_pointer))
@@ -255,6 +257,10 @@ bool fits_a_thief(const scope_frame* scope) noexcept {
   const arch::control_words group_control = self->host->bound.get()->control;
   end_group(self, scope);
   base::happens_after(&scope->state());
+  if (base::strands_apart) [[unlikely]] {
+    base::go_on_as(base::main_path_of(scope));
+    base::end_wait();
+  }
   join::put_exception_state(scope->state().strand.exceptions);
   base::set_error(scope->state().strand.error);
   // The worker that it continues with knows whether these are its own.
@@ -296,7 +302,9 @@ NOPAL_SWITCHES void run_group(fork_record* fork, const body_calls& calls, void* 
   see_outer(self->host->bound.get());
   if (amid_exceptions)
     join::bring_exceptions_back(scope);
+  base::seen_strand* const strand = base::this_strand();
   end_group(self, scope);
+  base::go_on_as(strand);
   look_at_next_fork();
   vproc::leave();
 }

@@ -34,6 +34,12 @@ void place_scheduler(vproc::vproc* host) noexcept;
 // Make a switch known to sanitizers: from the scheduler's stack to the worker's, and back.
 void tell_stack(worker* self) noexcept;
 void tell_scheduler_stack(const vproc::vproc* host) noexcept;
+// Where strands are apart (base/races.h): the strand waits on the worker's stack.
+void hide_on_stack(const worker* self) noexcept;
+NOPAL_SWITCHES inline void note_wait(const worker* self) noexcept {
+  if (base::strands_apart) [[unlikely]]
+    hide_on_stack(self);
+}
 NOPAL_SWITCHES inline void note_stack(worker* self) noexcept {
   if (self->host->watched) [[unlikely]]
     tell_stack(self);
