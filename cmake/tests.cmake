@@ -21,8 +21,13 @@ if(NOPAL_CHECKS)
   target_link_libraries(nopal_census PRIVATE nopal::nopal nopal_warnings)
 endif()
 
-# nopal_test_options(target library precompiled): how a test's sources are compiled.
-function(nopal_test_options target library precompiled)
+# nopal_test_options(target source library precompiled): how a test's source is compiled. One that
+# defines a macro of Nopal's, as the serial elision, cannot have the library's headers precompiled.
+function(nopal_test_options target source library precompiled)
+  set(macros "")
+  if(EXISTS ${source})
+    file(STRINGS ${source} macros REGEX "^#define NOPAL_")
+  endif()
   target_compile_definitions(${target} PRIVATE
     NOPAL_TEST_DATA="${PROJECT_SOURCE_DIR}/tests/data")
   # Clang warns of what std::stable_sort and std::stable_partition of libstdc++ 12 use.
@@ -30,7 +35,7 @@ function(nopal_test_options target library precompiled)
     $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
   target_link_libraries(${target} PRIVATE
     nopal::${library} GTest::gtest_main nopal_warnings)
-  if(precompiled)
+  if(precompiled AND NOT macros)
     target_precompile_headers(${target} REUSE_FROM nopal_test_header)
     # A precompiled header no longer counts as the system's, so GCC 12 warns of its std::string.
     target_compile_options(${target} PRIVATE
@@ -55,11 +60,30 @@ function(nopal_link_cases target source library precompiled)
     set(cases ${family}_${cases}_${library})
     if(NOT TARGET ${cases})
       add_library(${cases} OBJECT ${folder}/${file})
-      nopal_test_options(${cases} ${library} "${precompiled}")
+      nopal_test_options(${cases} ${folder}/${file} ${library} "${precompiled}")
     endif()
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${cases}>)
     set_property(TARGET ${target} APPEND PROPERTY NOPAL_CASES $<TARGET_OBJECTS:${cases}>)
   endforeach()
+endfunction()
+
+# nopal_start_object(result source library precompiled): the objects of a source that says no more
+# than how its program starts. Many say the same, and are compiled once for all. Else nothing.
+function(nopal_start_object result source library precompiled)
+  set(${result} "" PARENT_SCOPE)
+  file(STRINGS ${source} code REGEX "^[^/]")
+  list(LENGTH code lines)
+  if(lines GREATER 4 OR NOT code MATCHES "nopal_test::start this_program")
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+  string(MD5 name "${code}")
+  set(name nopal_test_start_${library}_${name})
+  if(NOT TARGET ${name})
+    add_library(${name} OBJECT ${source})
+    nopal_test_options(${name} ${source} ${library} "${precompiled}")
+  endif()
+  set(${result} $<TARGET_OBJECTS:${name}> PARENT_SCOPE)
 endfunction()
 
 # nopal_add_test(NAME name SOURCE file LIBRARY target [LABELS label...] [VALGRIND] [PRECOMPILED])
@@ -77,11 +101,20 @@ function(nopal_add_test)
     list(APPEND labels long)
     set(timeout ${NOPAL_LONG_TEST_TIMEOUT})
   endif()
-  add_executable(${arg_NAME} ${arg_SOURCE})
+  set(start "")
+  if(EXISTS ${arg_SOURCE})
+    nopal_start_object(start ${arg_SOURCE} ${arg_LIBRARY} "${arg_PRECOMPILED}")
+  endif()
+  if(start)
+    add_executable(${arg_NAME} ${start})
+    set_property(TARGET ${arg_NAME} APPEND PROPERTY NOPAL_CASES ${start})
+  else()
+    add_executable(${arg_NAME} ${arg_SOURCE})
+  endif()
   if(TARGET nopal_census)
     target_sources(${arg_NAME} PRIVATE $<TARGET_OBJECTS:nopal_census>)
   endif()
-  nopal_test_options(${arg_NAME} ${arg_LIBRARY} "${arg_PRECOMPILED}")
+  nopal_test_options(${arg_NAME} "${arg_SOURCE}" ${arg_LIBRARY} "${arg_PRECOMPILED}")
   if(EXISTS ${arg_SOURCE})
     nopal_link_cases(${arg_NAME} ${arg_SOURCE} ${arg_LIBRARY} "${arg_PRECOMPILED}")
   endif()
@@ -112,18 +145,25 @@ endif()
   endif()
 endfunction()
 
-# nopal_add_model(name source [executions]): a Relacy model, with so many random executions. It
-# includes headers of the library, but links nothing of it; NOPAL_ATOMICS puts Relacy's atomics in
-# the place of std::atomic.
+# nopal_model_options(target): how a model is compiled. It includes headers of the library, but
+# links nothing of it; NOPAL_ATOMICS puts Relacy's atomics in the place of std::atomic.
+function(nopal_model_options target)
+  target_compile_definitions(${target} PRIVATE
+    NOPAL_ATOMICS="tests/model/atomics.h" NOPAL_CHECKS=1)
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_include_directories(${target} SYSTEM PRIVATE ${NOPAL_RELACY_DIR})
+  target_link_libraries(${target} PRIVATE Threads::Threads nopal_warnings)
+  # Relacy's templates take long to optimise and to describe; a model runs for seconds. Its macro
+  # for "here" is called $.
+  target_compile_options(${target} PRIVATE -O1 -g0
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-dollar-in-identifier-extension>)
+endfunction()
+
+# nopal_add_model(name source [executions]): a Relacy model, with so many random executions.
 function(nopal_add_model name source)
   add_executable(${name} ${source})
-  target_compile_definitions(${name} PRIVATE NOPAL_ATOMICS="tests/model/atomics.h")
-  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_include_directories(${name} SYSTEM PRIVATE ${NOPAL_RELACY_DIR})
-  target_link_libraries(${name} PRIVATE Threads::Threads nopal_warnings)
-  # Relacy's macro for "here" is called $.
-  target_compile_options(${name} PRIVATE
-    $<$<CXX_COMPILER_ID:Clang>:-Wno-dollar-in-identifier-extension>)
+  nopal_model_options(${name})
+  target_precompile_headers(${name} REUSE_FROM nopal_model_header)
   add_test(NAME ${name} COMMAND ${name} ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS model TIMEOUT ${NOPAL_TEST_TIMEOUT})
 endfunction()
@@ -131,10 +171,22 @@ endfunction()
 # The tests with the label fast: ctest --preset fast. This target builds their programs.
 add_custom_target(fast_tests)
 
-# nopal_add_test_family(family [VALGRIND] [FAST pattern]): every *_test.cc of tests/<family>. Those
-# that the pattern matches are fast tests, unless they are long.
+# nopal_has_forced_steals(source result): whether another program beside the source has its cases
+# with steals forced.
+function(nopal_has_forced_steals source result)
+  string(REGEX REPLACE "(_alone|_one|_two|_virtual|_forced)?_test[.]cc$" "_forced_test.cc" forced
+    ${source})
+  set(${result} OFF PARENT_SCOPE)
+  if(EXISTS ${forced} AND NOT forced STREQUAL source)
+    set(${result} ON PARENT_SCOPE)
+  endif()
+endfunction()
+
+# nopal_add_test_family(family [VALGRIND] [FAST pattern] [OF_ONE_COMPILER pattern]): every *_test.cc
+# of tests/<family>. Those that the first pattern matches are fast tests, unless they are long; a
+# second compiler's build has none that the second pattern matches.
 function(nopal_add_test_family family)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "VALGRIND" "FAST" "")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "VALGRIND" "FAST;OF_ONE_COMPILER" "")
   set(valgrind "")
   if(arg_VALGRIND)
     set(valgrind VALGRIND)
@@ -142,6 +194,11 @@ function(nopal_add_test_family family)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/${family}/*_test.cc)
   foreach(source IN LISTS sources)
     cmake_path(GET source STEM stem)
+    nopal_has_forced_steals(${source} forced)
+    if(NOPAL_TEST_SECOND_COMPILER AND (forced OR
+        (arg_OF_ONE_COMPILER AND stem MATCHES "${arg_OF_ONE_COMPILER}")))
+      continue()
+    endif()
     set(labels ${family})
     if(DEFINED arg_FAST AND stem MATCHES "${arg_FAST}" AND NOT stem MATCHES "_long_test$")
       list(APPEND labels fast)

@@ -2,7 +2,7 @@
 // disk_usage DIR: the KiB on disk of a directory and all below it, as `du -s` prints them, with a
 // fork for each directory. Symbolic links are not followed; a file with several names counts once.
 // If something cannot be read, a child throws, and the join throws that exception again.
-#include "command_line.h"
+#include "shared/command_line.h"
 
 #include <nopal/fork.h>
 
@@ -68,10 +68,10 @@ std::int64_t blocks_of(const listing& directory) {
 } // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Prints the disk space below a directory, in KiB, as du -s does."};
+  command_line line{"Prints the disk space below a directory, in KiB, as du -s does."};
   std::string path;
-  app.add_option("DIR", path, "a directory")->required();
-  return run_program(app, argc, argv, [&] {
+  line.text("DIR", path, "a directory");
+  return line.run(argc, argv, [&] {
     listing top;
     top.add(AT_FDCWD, "", path.c_str());
     std::printf("%lld\t%s\n", static_cast<long long>(blocks_of(top) + 1) / 2, path.c_str());

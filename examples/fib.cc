@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // fib N: the N-th Fibonacci number, with a fork at every call. All else in it takes no time, so the
 // program shows what a fork costs.
-#include "command_line.h"
+#include "shared/command_line.h"
 
 #include <nopal/fork.h>
 
@@ -23,10 +23,10 @@ std::int64_t fib(int n) {
 } // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Computes the N-th Fibonacci number by forking at every call."};
+  command_line line{"Computes the N-th Fibonacci number by forking at every call."};
   int n = 0;
-  app.add_option("N", n, "a number from 0 to 90")->required()->check(CLI::Range(0, 90));
-  return run_program(app, argc, argv, [&] {
+  line.number("N", n, 0, 90, "a number from 0 to 90");
+  return line.run(argc, argv, [&] {
     const auto result = static_cast<long long>(fib(n));
     std::printf("fib(%d) = %lld\n", n, result);
   });

@@ -2,11 +2,12 @@
 // priority NAME=N...: a scheduler of the program's own. Each job is a fiber that prints its name
 // when it begins and when it ends, and gives way in between; of those that are ready, the one with
 // the largest number runs. A job that gave way has one less.
-#include "command_line.h"
+#include "shared/command_line.h"
 
 #include <nopal/scheduler.h>
 
 #include <map>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,18 +47,16 @@ std::pair<std::string, int> job_of(const std::string& text) {
       return job;
   } catch (const std::logic_error&) { // no number: the message below says it
   }
-  throw CLI::ValidationError("job", "'" + text + "' is not accepted: a job is NAME=NUMBER");
+  throw std::invalid_argument("'" + text + "' is not accepted: a job is NAME=NUMBER");
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Runs jobs in the order of their priorities."};
+  command_line line{"Runs jobs in the order of their priorities."};
   std::vector<std::string> jobs;
-  app.add_option("JOB", jobs, "NAME=NUMBER")->required()->each([](const std::string& text) {
-    job_of(text);
-  });
-  return run_program(app, argc, argv, [&] {
+  line.texts("JOB", jobs, "NAME=NUMBER", [](const std::string& text) { job_of(text); });
+  return line.run(argc, argv, [&] {
     by_priority order;
     nopal::run(order, [&] {
       for (const std::string& text : jobs) {

@@ -5,7 +5,7 @@
 //
 // A task has copies of all that it needs, and these hold no pointers. So another process can copy
 // the frames of its caller to the same address and go on there.
-#include "command_line.h"
+#include "shared/command_line.h"
 
 #include <nopal/process.h>
 
@@ -52,10 +52,10 @@ long count(board queens, int first, int last) {
 } // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Counts the solutions of the problem of the N queens, on several processes."};
+  command_line line{"Counts the solutions of the problem of the N queens, on several processes."};
   int n = 0;
-  app.add_option("N", n, "rows and columns")->required()->check(CLI::Range(1, 16));
-  return run_program(app, argc, argv, [&] {
+  line.number("N", n, 1, 16, "rows and columns");
+  return line.run(argc, argv, [&] {
     process::session session{argc, argv}; // every process comes here, and gets the result
     const long found = session.run(count, board{{}, n, 0}, 0, n);
     if (session.rank() == 0)

@@ -2,7 +2,7 @@
 // queens N: places N queens on a board of N by N so that none attacks another, and prints the first
 // board that is found. Every choice is an `either`: its alternatives are tried in parallel, and as
 // soon as one has an answer the others are cancelled. A cancel_scope ends the search in time.
-#include "command_line.h"
+#include "shared/command_line.h"
 
 #include <nopal/cancel.h>
 #include <nopal/either.h>
@@ -44,13 +44,12 @@ std::optional<board> solve(const board& queens, int n, int first, int last) {
 } // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Prints a solution of the problem of the N queens."};
+  command_line line{"Prints a solution of the problem of the N queens."};
   int n = 0;
-  unsigned within = 10000;
-  app.add_option("N", n, "rows and columns")->required()->check(CLI::Range(1, 64));
-  app.add_option("--within", within, "milliseconds that the search may take")
-      ->capture_default_str();
-  return run_program(app, argc, argv, [&] {
+  int within = 10000;
+  line.number("N", n, 1, 64, "rows and columns");
+  line.number("--within", within, 0, 1000000000, "milliseconds that the search may take");
+  return line.run(argc, argv, [&] {
     std::optional<board> found;
     nopal::cancel_scope search{std::chrono::milliseconds(within)};
     search.fork(found, solve, board{}, n, 0, n);

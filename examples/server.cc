@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // server --connections N: a fiber for each connection, which reads a number a line and answers with
 // that Fibonacci number. Many connections wait at a time, and their computations fork, in one pool.
-#include "command_line.h"
+#include "shared/command_line.h"
 
 #include <nopal/fiber.h>
 #include <nopal/invoke.h>
@@ -52,10 +52,10 @@ long serve_one(nopal::io::descriptor& connection) try {
 } // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Answers each line that holds a number with that Fibonacci number."};
+  command_line line{"Answers each line that holds a number with that Fibonacci number."};
   int connections = 1;
-  app.add_option("--connections", connections, "ends after so many")->check(CLI::Range(1, 1 << 20));
-  return run_program(app, argc, argv, [&] {
+  line.number("--connections", connections, 1, 1 << 20, "ends after so many");
+  return line.run(argc, argv, [&] {
     std::atomic<long> requests{0};
     nopal::run([&] { // returns when all that were accepted are served
       nopal::io::descriptor from = nopal::io::listen(nopal::io::address::loopback(0));

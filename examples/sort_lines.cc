@@ -2,7 +2,7 @@
 // sort_lines FILE: writes the lines of a text file in the order of their bytes, as LC_ALL=C sort
 // does. A merge sort whose merges are parallel too: each halves its longer input and finds the
 // place in the other by bisection.
-#include "command_line.h"
+#include "shared/command_line.h"
 
 #include <nopal/fork.h>
 
@@ -65,8 +65,8 @@ void print_sorted(const std::string& text) {
 } // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Writes the lines of a text file in the order of their bytes."};
+  command_line line{"Writes the lines of a text file in the order of their bytes."};
   std::string file;
-  app.add_option("FILE", file, "a text file")->required();
-  return run_program(app, argc, argv, [&] { print_sorted(contents(file)); });
+  line.text("FILE", file, "a text file");
+  return line.run(argc, argv, [&] { print_sorted(contents(file)); });
 }

@@ -79,6 +79,13 @@ bool begins_another(vproc::vproc* host) noexcept {
   return true;
 }
 
+// The main path was stolen before, so its scope forks in a loop. Who ends a child steals the
+// continuation next, and finds it public. Not if the children are shorter than a steal.
+void expect_thief(worker* self) noexcept {
+  if constexpr (requires { self->deque.expect_thief(); })
+    self->deque.expect_thief();
+}
+
 // The scope's main path goes on on the worker's stack.
 void note_main_path(const worker* self, const scope_frame* scope) noexcept {
   if (base::strands_apart) [[unlikely]]
@@ -110,6 +117,8 @@ NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
     join::bring_exceptions_back(scope);
   base::set_error(self->stolen_error);
   self->adopt(self->stack, top, self->group);
+  if (scope->steals() > 1 && self->host->vain.last_was_long())
+    expect_thief(self);
   look_at_next_fork(); // the vproc's signal may have been taken for another strand
   note_main_path(self, scope);
   note_stack(self);
@@ -271,6 +280,22 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   }
   base::happens_before(&scope->state());
   schedule(self, scope->state().join.child_finished() ? signal::joined(scope) : signal::stop());
+}
+
+NOPAL_SWITCHES void go_on_as_thief(void* argument) noexcept {
+  auto* const scope = static_cast<scope_frame*>(argument);
+  worker* const self = vproc::current();
+  vproc::leave_affine_call(self);
+  if (base::strands_apart) [[unlikely]]
+    base::end_detached_child(scope);
+  note_scheduler_stack(self->host);
+  displace_stack(self->stack);
+  note_empty_stack(self);
+  base::happens_before(&scope->state());
+  self->stolen_error = *self->host->error;
+  static_cast<void>(
+      scope->state().join.child_finished()); // false: the main path is not at its join
+  resume(self, stolen{join::name_of(scope), self->group});
 }
 
 void place_scheduler(vproc::vproc* host) noexcept {

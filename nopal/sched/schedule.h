@@ -25,6 +25,9 @@ void push_action(vproc::vproc* host, vproc::action* pushed) noexcept;
 
 // A child of this scope, whose continuation was stolen, is finished and has left its stack.
 [[noreturn]] void child_ended(void* scope) noexcept;
+// A child of this scope, the root of a group that this thread waits for, is finished and has left
+// its stack. Nobody has stolen the continuation, and the thread goes on with it as a thief.
+void go_on_as_thief(void* scope) noexcept;
 
 // Places the vproc's scheduler on the caller's stack, below the caller's frame.
 void place_scheduler(vproc::vproc* host) noexcept;

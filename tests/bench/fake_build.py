@@ -53,6 +53,13 @@ class FakeBuild(unittest.TestCase):
             harness.check_document(self, self.document)
         return done
 
+    def drawn(self):
+        """The page of the last study. Drawing takes longest, so only a test that reads it draws."""
+        if not self.html.exists():
+            done = harness.run("--from", self.json, "--html", self.html)
+            self.assertNotIn("Traceback", done.stderr)
+        return self.html.read_text()
+
     def row(self, runtime):
         rows = [r for r in self.document["results"] if r["runtime"] == runtime]
         self.assertEqual(len(rows), 1)

@@ -56,12 +56,16 @@ class FakeStudy(FakeBuild):
     def run_study(self, *words):
         self.json = self.build / "out.json"
         self.html = self.build / "out.html"
+        self.html.unlink(missing_ok=True)
         done = harness.run("--study", self.STUDY, "--build", self.build, "-s", "test", "--json",
-                           self.json, "--html", self.html, *words)
+                           self.json, *words)
         if self.json.exists():
             self.document = harness.read_json(self.json)
-            self.page = self.html.read_text()
         return done
+
+    @property
+    def page(self):
+        return self.drawn()
 
     def only(self, *words):
         """The check whose name has all these words."""

@@ -61,7 +61,7 @@ class Nowa(TimedStudy):
             self.timed("nopal-nowa", problem, seconds)
             self.timed("tbb", problem, 0.2)
         self.nowa("-t", "2", "-n", 1, problems="knapsack")
-        page = self.html.read_text()
+        page = self.drawn()
         row = page[page.index("<td>nopal-nowa</td>"):].partition("</tr>")[0]
         self.assertIn('<td class="number">0.5</td><td class="number">2</td>', row)
 
@@ -92,7 +92,7 @@ class Nowa(TimedStudy):
         self.assertEqual((mean["bound"], mean["holds"]), (">", None))
         single = self.check("fib: speed of nopal over oneTBB")
         self.assertEqual((single["value"], single["bound"], single["holds"]), (10, ">", True))
-        self.assertTrue(">&gt; 10<" in self.html.read_text())
+        self.assertTrue(">&gt; 10<" in self.drawn())
 
     def test_the_preset_is_held_against_the_original(self):
         self.timed("nopal-nowa", seconds=0.24)
@@ -132,7 +132,7 @@ class Nowa(TimedStudy):
         self.timed("child-stealing", forks=1000, steals=5, told={"closures": 1000})
         self.timed("nopal-nowa", steals=3, suspensions=4)
         self.nowa("-n", 1, "-t", "2")
-        page = self.html.read_text()
+        page = self.drawn()
         table = page[page.index("Child and continuation stealing, 2 workers"):]
         cells = "".join(f'<td class="number">{n}</td>' for n in (1, 5, 3, 7))
         self.assertIn(f"<tr><td>fib</td>{cells}</tr>", table.partition("</table>")[0])

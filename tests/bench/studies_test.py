@@ -75,7 +75,7 @@ class Fibril(TimedStudy):
         self.assertEqual(rounds[("nopal-fibril", 1)], every)
         for seldom in (("serial", 1), ("fibril", 2), ("nopal-fibril", 2)):
             self.assertEqual(rounds[seldom], [1, 4, 7, 10, 13], seldom)
-        self.assertIn("medians of 5 to 15 runs each", self.html.read_text())
+        self.assertIn("medians of 5 to 15 runs each", self.drawn())
 
     def test_few_rounds_judge_no_time(self):
         self.programs()
@@ -90,7 +90,7 @@ class Fibril(TimedStudy):
         self.timed("nopal", "lu")
         done = self.study("fibril", "-b", "fib,lu", "-t", "1,2", "-n", 1)
         self.assertEqual(done.returncode, 0, done.stderr)
-        page = self.html.read_text()
+        page = self.drawn()
         for sentence in ("tbb was not built: oneTBB was not found (libtbb-dev).",
                          "nopal-cilkplus was not built: it is not part of this build.",
                          "nopal has no program for fib.", "serial has no program for lu."):
@@ -102,7 +102,7 @@ class Fibril(TimedStudy):
     def test_the_page_shows_the_papers_numbers_beside_ours(self):
         self.programs()
         self.study("fibril", "-b", "fib", "-t", "1,2", "-n", 2)
-        page = self.html.read_text()
+        page = self.drawn()
         self.assertEqual(page.count("<svg"), 2)
         for cell in ("2.8", "7.9"):
             self.assertTrue(f">{cell}<" in page, cell)
@@ -165,7 +165,7 @@ class Merging(TimedStudy):
         self.assertEqual(known, ["fib", "nqueens"])
         self.assertEqual(len(self.document["runs"]), 2)
         self.assertEqual({len(s["round"]) for s in self.document["samples"]}, {2})
-        self.assertIn("Figure 4", self.html.read_text())
+        self.assertIn("Figure 4", self.drawn())
 
     def test_a_merge_of_one_changes_nothing(self):
         part = self.part("f.json", "fib")

@@ -24,8 +24,9 @@ class TimedStudy(FakeBuild):
     def study(self, name, *words, json_name="study.json"):
         self.json = self.build / json_name
         self.html = self.build / "study.html"
+        self.html.unlink(missing_ok=True)
         done = self.run_study("--study", name, "--build", self.build, "-s", "test", "--json",
-                              self.json, "--html", self.html, *words)
+                              self.json, *words)
         self.document = harness.read_json(self.json) if self.json.exists() else None
         if self.document:
             self.check_shape()

@@ -21,7 +21,11 @@ endfunction()
 foreach(compiler GCC CLANG)
   # The standard run takes both ends; its builds have the usual level, and the cross product below
   # has the rest.
-  matrix_test(${compiler} O0 FLAGS -O0)
+  if(compiler STREQUAL "GCC")
+    matrix_test(GCC O0 FLAGS -O0)
+  else()
+    matrix_test(CLANG O0 LONG FLAGS -O0)
+  endif()
   matrix_test(${compiler} O2 LONG FLAGS -O2)
   # Clang 19 warns of what it has itself made of the newest processors' features.
   matrix_test(${compiler} native FLAGS -O3 -march=native

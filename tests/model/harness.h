@@ -110,16 +110,31 @@ private:
   static inline char text_[1 << 22];
 };
 
+// How many executions a search of all schedules may have.
+inline std::uint64_t search_limit = std::numeric_limits<std::uint64_t>::max();
+
+template <rl::thread_id_t Threads, template <rl::thread_id_t> class Scheduler>
+struct limited : Scheduler<Threads> {
+  using Scheduler<Threads>::Scheduler;
+  bool iteration_end() { return Scheduler<Threads>::iteration_end() || ++ended_ >= search_limit; }
+
+private:
+  std::uint64_t ended_ = 0;
+};
+
 class runner {
 public:
-  // The one argument a model takes: the number of random executions of each scenario.
+  // The one argument a model takes: the number of random executions of each scenario. Then no
+  // search of all schedules takes more than a hundred times as many.
   runner(int argc, char** argv) noexcept {
     if (argc == 1)
       return;
     const char* end = argv[1] + std::strlen(argv[1]);
     const auto [stop, error] = std::from_chars(argv[1], end, executions_);
-    if (argc == 2 && error == std::errc{} && stop == end && executions_ > 0)
+    if (argc == 2 && error == std::errc{} && stop == end && executions_ > 0) {
+      search_limit = 100 * executions_;
       return;
+    }
     std::fprintf(stderr, "usage: %s [EXECUTIONS]: one positive number is accepted\n", argv[0]);
     std::exit(2);
   }
@@ -162,7 +177,7 @@ private:
   void run(const char* name, const char* how, rl::test_params& params) {
     if (failed_ != 0) // one report is enough to read
       return;
-    using scheduler = Scheduler<Scenario::params::thread_count>;
+    using scheduler = limited<Scenario::params::thread_count, Scheduler>;
     report_.clear();
     std::ostream out{&report_};
     params.output_stream = &out;

@@ -5,7 +5,7 @@ usage: launched_edges_test.py MPI LAUNCHER PROGRAM TIMES     MPI is openmpi or m
 
 What comes before a session; a small /dev/shm; a task exits; one process runs once more than the
 others; a task that rounds upwards moves; a process dies before it begins the program; the start on
-64 processes, so many TIMES.
+64 processes, so many TIMES. Once means few: two of the transports, and 16 processes.
 """
 
 import re
@@ -67,6 +67,8 @@ def check_one_that_never_comes(launcher):
 def check_edges(launcher, times):
     problems = []
     for transport, variables in one_host.TRANSPORTS.items():
+        if times == 1 and transport in ("tcp", "mpi"):
+            continue
 
         def run(what, *more, given=""):
             shell = '"$0" "$@"; code=$?; echo "status $code"; exit $code'
@@ -99,11 +101,12 @@ def check_edges(launcher, times):
         print(f"{transport}: {problems or 'all well'}", flush=True)
     problems += check_small_shared_memory(launcher)
     problems += check_one_that_never_comes(launcher)
+    count = 16 if times == 1 else 64
     for time_of_all in range(times):
-        done = launcher.run(64, "10", "1", NOPAL_REGION_SIZE="64K", NOPAL_HEAP_SIZE="1M")
-        if done.stdout != "64 processes: fib(10) = 55\n" or done.returncode != 0:
-            problems.append(f"64 processes: exit {done.returncode}, {done.stderr!r}")
-        print(f"64 processes, {time_of_all + 1}. time: exit {done.returncode}", flush=True)
+        done = launcher.run(count, "10", "1", NOPAL_REGION_SIZE="64K", NOPAL_HEAP_SIZE="1M")
+        if done.stdout != f"{count} processes: fib(10) = 55\n" or done.returncode != 0:
+            problems.append(f"{count} processes: exit {done.returncode}, {done.stderr!r}")
+        print(f"{count} processes, {time_of_all + 1}. time: exit {done.returncode}", flush=True)
     return problems
 
 

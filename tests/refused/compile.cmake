@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: MIT
 # Compiles one case of a FILE of this folder; it must fail with the message that the file states.
 # Where the file states "MESSAGE | NAME", the first line must match MESSAGE, and NAME must come
-# after it. Called by ctest.
+# after it. The case "accepted" comes before the others, which use the headers that it precompiles
+# in the folder OUT. Called by ctest.
+include(${CMAKE_CURRENT_LIST_DIR}/../precompile.cmake)
 set(file ${CMAKE_CURRENT_LIST_DIR}/${FILE})
 file(STRINGS ${file} line REGEX "^// ${CASE}: ")
 string(REGEX REPLACE "^// ${CASE}: " "" message "${line}")
 string(TOUPPER ${CASE} macro)
 set(ENV{LC_ALL} C) # plain quotation marks
-execute_process(COMMAND ${COMPILER} -std=c++20 -fsyntax-only -I${ROOT} -D${macro}=1 ${file}
+set(compile ${COMPILER} -std=c++20 -I${ROOT})
+set(headers -include ${OUT}/first.h)
+if(CASE STREQUAL "accepted")
+  file(MAKE_DIRECTORY ${OUT})
+  precompile(headers ${file} ${OUT} ${compile})
+elseif(CASE MATCHES "serial")
+  set(headers "") # for these the headers are others
+endif()
+execute_process(COMMAND ${compile} ${headers} -fsyntax-only -D${macro}=1 ${file}
   RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(CASE STREQUAL "accepted")
   if(NOT result EQUAL 0)

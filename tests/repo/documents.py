@@ -210,7 +210,8 @@ def counts(text, facts):
     found = []
     for match in _COUNT.finditer(text):
         stated = int(match[1].replace(",", ""))
-        files = fnmatch.filter(facts.texts, match[3])
+        files = [name for name in fnmatch.filter(facts.texts, match[3])
+                 if name.count("/") == match[3].count("/")]
         lines = [re.split("\n", facts.texts[path].rstrip("\n")) for path in files]
         if match[2] == "code":
             lines = [[line for line in each if re.search(r"^\s*(?!//)\S", line)] for each in lines]

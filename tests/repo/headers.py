@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Compiles each header of nopal/ alone, with each compiler: it must include what it needs.
 
-usage: headers.py ROOT COMPILER...
+usage: headers.py ROOT [--public] COMPILER...
 
-The first compiler is the one that builds the library. With that one, a header that is the first
-include of a source beside it has been compiled by the build.
+With --public, those that programs include. The first compiler is the one that builds the library.
+With that one, a header that is the first include of a source beside it has been compiled by the
+build.
 """
 
 import concurrent.futures
@@ -32,8 +33,10 @@ def compile_alone(root, compiler, path):
     return f"{path}: {os.path.basename(compiler)}: {(errors or [done.stderr])[0]}"
 
 
-def headers(root):
-    return [path for path in tree.cpp_files(root, "nopal") if path.endswith(".h")]
+def headers(root, public=False):
+    """All, or those directly in nopal/ and nopal/c/."""
+    return [path for path in tree.cpp_files(root, "nopal") if path.endswith(".h")
+            and (not public or os.path.dirname(path) in ("nopal", "nopal/c"))]
 
 
 def has_been_compiled(root, path):
@@ -47,11 +50,13 @@ def has_been_compiled(root, path):
 
 
 def check(root, *compilers):
+    public = compilers[0] == "--public"
+    compilers = compilers[public:]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = [
             pool.submit(compile_alone, root, compiler, path)
             for compiler in compilers
-            for path in headers(root)
+            for path in headers(root, public)
             if compiler != compilers[0] or not has_been_compiled(root, path)
         ]
         return [job.result() for job in jobs if job.result()]
@@ -60,4 +65,4 @@ def check(root, *compilers):
 if __name__ == "__main__":
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    tree.report(check(*sys.argv[1:]), len(headers(sys.argv[1])))
+    tree.report(check(*sys.argv[1:]), len(headers(sys.argv[1], "--public" in sys.argv)))

@@ -287,6 +287,8 @@ SAMPLES = {
         ("nopal/a.h: ", {"nopal/a.h": "#pragma once\nstd::size_t size();\n",
                          "nopal/a.cc": '#include <cstddef>\n#include "nopal/a.h"\n'}, ["CXX"]),
         (None, {"nopal/a.h": "#pragma once\n#include <cstddef>\nstd::size_t size();\n"}, ["CXX"]),
+        (None, {"nopal/a/b.h": "struct a {};\n"}, ["--public", "CXX"]),
+        ("redefinition", {"nopal/b.h": "struct a {};\n"}, ["--public", "CXX"]),
     ],
     "formatted": [("1 places differ", {"nopal/a.h": "int f(int a );\n"}, [])],
     "pictures": [
