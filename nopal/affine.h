@@ -43,6 +43,7 @@ namespace nopal::inline NOPAL_ABI {
 namespace detail {
 
 template <class Body> NOPAL_THUNK_FUNCTION void affine_thunk(join::scope_frame* scope, Body* body) {
+  NOPAL_IF_SEEN(const sched::seen_child seen{scope});
   join::fork_record record{scope};
   sched::run_affine(&record, sched::calls_of<Body>, body);
 }

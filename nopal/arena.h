@@ -40,6 +40,7 @@ namespace detail {
 
 template <class Body>
 NOPAL_THUNK_FUNCTION void arena_thunk(join::scope_frame* scope, Body* body, unsigned vprocs) {
+  NOPAL_IF_SEEN(const sched::seen_child seen{scope});
   join::fork_record record{scope};
   sched::run_affine(&record, sched::calls_of<Body>, body, vprocs);
 }

@@ -294,7 +294,7 @@ public:
   // Rethrows the serially first exception of the children before the first that was cancelled;
   // later ones count as suppressed. Throws `cancelled` if the calling strand is.
   [[nodiscard, gnu::always_inline]] inline bool try_join() {
-    if (!frame_.needs_join()) [[likely]]
+    if (is_joined()) [[likely]]
       return true;
     wait();
     return sched::finish_region(arch::address_of(frame_));

@@ -214,7 +214,7 @@ public:
 
   // Waits for all alternatives. False: the calling strand is to stop.
   [[gnu::always_inline]] inline bool settle() {
-    if (!frame_.needs_join()) [[likely]]
+    if (is_joined()) [[likely]]
       return true;
     wait();
     sched::finish_children(arch::address_of(frame_));

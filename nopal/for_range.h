@@ -12,7 +12,8 @@
 //     });
 //     nopal::for_step(0, n, 4, [&](int i) { ... });                 // 0, 4, 8, ...
 //
-// Indices, grain, exceptions and thread rules: as in loop.h. State of a worker that outlives a
+// Indices, grain, exceptions and thread rules: as in loop.h. Without a grain pieces grow from one
+// index, and a block is a five hundred and twelfth of the table. State of a worker that outlives a
 // piece: per_worker.h.
 #pragma once
 
@@ -36,9 +37,15 @@ constexpr std::size_t parts_of(std::size_t count, std::size_t length) noexcept {
   return count / length + (count % length != 0 ? 1 : 0);
 }
 
-// Calls piece(from, to) for pieces of the range.
+// Calls piece(from, to) for pieces of the range. Grain 0: it is split where a thread has nothing to
+// do.
 template <class I, class Piece>
 void by_pieces(I first, std::size_t count, std::size_t grain, const Piece& piece) {
+  if (grain == 0)
+    return algorithms::for_pieces(count, [first, &piece](std::size_t from, std::size_t length) {
+      const I begin = advance(first, from);
+      static_cast<void>(call(piece, begin, advance(begin, length)));
+    });
   const auto leaf = [&piece](I from, std::size_t length) {
     static_cast<void>(call(piece, from, advance(from, length)));
     return std::monostate{};
@@ -79,7 +86,7 @@ inline std::size_t side_of(std::size_t along, std::size_t across, double area) n
 } // namespace detail
 
 /// f(from, to) for pieces [from, to) of [first, last), which are all of it and have at most `grain`
-/// indices each.
+/// indices each, if that is given.
 /// @throws what the piece with the smallest indices throws that throws; cancelled.
 /// @par Threads
 /// Any thread, any strand.
@@ -89,7 +96,7 @@ template <class First, class Last, class F>
 void for_range(First first, Last last, const F& f, std::size_t grain = 0) {
   const detail::indices all{first, last};
   if (all.count != 0)
-    detail::by_pieces(all.first, all.count, detail::grain_of(all.count, grain), f);
+    detail::by_pieces(all.first, all.count, grain, f);
 }
 
 /// f(top, bottom, left, right) for blocks [top, bottom) x [left, right) of a table, which are all
@@ -119,7 +126,7 @@ void for_block(Top top, Bottom bottom, Left left, Right right, const F& f, std::
     static_cast<void>(detail::call(f, down.begin_of(row), down.end_of(row), across.begin_of(column),
                                    across.end_of(column)));
   };
-  for_index(std::size_t{0}, down.parts() * across.parts(), block, 1);
+  for_index(std::size_t{0}, down.parts() * across.parts(), block, grain == 0 ? 0 : 1);
 }
 
 /// f(first), f(first + step), ... up to the last below `last`.

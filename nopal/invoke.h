@@ -76,12 +76,15 @@ public:
   }
 
   // Whether the continuation of a fork was stolen since the last join: its child may still run. For
-  // the main path alone.
-  [[nodiscard]] bool stolen() const noexcept { return frame_.steals() != 0; }
+  // the main path alone. Where strands are apart (base/races.h), all are taken for stolen.
+  [[nodiscard]] bool stolen() const noexcept {
+    NOPAL_IF_SEEN(if (base::are_apart()) return true);
+    return frame_.steals() != 0;
+  }
 
   // As a join; but returns false where that would throw `cancelled`.
   [[gnu::always_inline]] inline bool try_join() {
-    if (!frame_.needs_join()) [[likely]]
+    if (is_joined()) [[likely]]
       return true;
     wait();
     const bool complete = sched::finish_children(arch::address_of(frame_));

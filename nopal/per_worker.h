@@ -17,6 +17,7 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 
 #if !defined(NOPAL_SERIAL)
@@ -50,7 +51,10 @@ namespace nopal::inline NOPAL_ABI {
   return 0;
 #else
   const vproc::worker* const self = vproc::current();
-  return vproc::is_worker(self) ? self->host->number : sched::vproc_number_of_thread();
+  const unsigned number =
+      vproc::is_worker(self) ? self->host->number : sched::vproc_number_of_thread();
+  NOPAL_IF_SEEN(base::note_use_of_worker(number));
+  return number;
 #endif
 }
 

@@ -23,6 +23,7 @@
 #include "nopal/config.h"
 
 #if !defined(NOPAL_SERIAL)
+#include "nopal/base/sanitizer.h"
 #include "nopal/join/partials.h"
 #include "nopal/vproc/strand.h"
 #include "nopal/vproc/worker.h"
@@ -100,8 +101,10 @@ public:
   [[gnu::always_inline]] value_type& operator*() {
     join::partials* const own = vproc::current()->partials;
     if (own != nullptr) [[likely]]
-      if (void* const found = own->find(name_); found != nullptr) [[likely]]
+      if (void* const found = own->find(name_); found != nullptr) [[likely]] {
+        NOPAL_IF_SEEN(base::note_use(found));
         return *static_cast<value_type*>(found);
+      }
     return find_or_make();
   }
 
@@ -129,9 +132,13 @@ private:
 
   [[gnu::noinline]] value_type& find_or_make() {
     join::partials* const own = vproc::own_partials();
-    if (void* const found = own == nullptr ? nullptr : own->find(name_))
+    if (void* const found = own == nullptr ? nullptr : own->find(name_)) {
+      NOPAL_IF_SEEN(base::note_use(found));
       return *static_cast<value_type*>(found);
+    }
     auto made = std::make_unique<value_type>(M{}.identity());
+    NOPAL_IF_SEEN(base::note_use(made.get()));
+    NOPAL_IF_SEEN(const base::unseen while_it_is_put);
     join::partials::put(vproc::own_partials(), name_, {name_.number, made.get(), &calls});
     return *made.release();
   }

@@ -36,7 +36,7 @@ public:
   // Joins, and rethrows as `join` does, unless an exception is uncaught: then the
   // exceptions of children are only counted (suppressed_exceptions in runtime.h).
   [[gnu::always_inline]] inline ~any_scope() noexcept(false) {
-    if (frame_.needs_join()) [[unlikely]] {
+    if (!is_joined()) [[unlikely]] {
       wait();
       NOPAL_IF_CHECKED(results_.give_out());
       sched::finish_join_in_destructor(arch::address_of(frame_));
@@ -83,7 +83,7 @@ public:
   /// throws `cancelled`, if children were not run because this strand is cancelled. The scope can
   /// be used again.
   [[gnu::always_inline]] inline void join() {
-    if (frame_.needs_join()) [[unlikely]] {
+    if (!is_joined()) [[unlikely]] {
       wait();
       NOPAL_IF_CHECKED(results_.give_out());
       sched::finish_join(arch::address_of(frame_));
@@ -121,6 +121,18 @@ protected:
       sched::scope_misused();
     if (frame->steals() != 0)
       arch::nopal_arch_suspend(frame, sched::main_path_waits);
+    note_join();
+  }
+  // Whether there is nothing to wait for.
+  [[gnu::always_inline]] inline bool is_joined() noexcept {
+    if (frame_.needs_join()) [[unlikely]]
+      return false;
+    note_join();
+    return true;
+  }
+  // What the children did is ordered before what comes next (base/races.h).
+  [[gnu::always_inline]] inline void note_join() noexcept {
+    NOPAL_IF_SEEN(base::note_join(arch::address_of(frame_)));
   }
 
   Frame frame_;

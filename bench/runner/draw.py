@@ -28,6 +28,7 @@ COLOURS = {
     "nopal-c-nowa": "#2e86c1", "nopal-c-fibril": "#85c1e9",
     "nowa": "#4a235a", "nowa-own": "#a569bd", "fibril": "#5e3008", "fibril-own": "#c68642",
     "lace": "#6b8e23", "libfork": "#17a2a2", "taskflow": "#6fb7e9", "cheetah": "#7a8b00",
+    "ips4o": "#6b8e23", "parlay": "#b5651d",
     "board-tbb": "#274e7d", "board-libfork": "#0f6b6b", "board-taskflow": "#9fd0f0",
     "board-toomanycooks": "#a83279",
     # A runtime that has left the project; a file that was kept names it.

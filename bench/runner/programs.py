@@ -95,6 +95,8 @@ RUNTIMES = {
     "cheetah": "OpenCilk's runtime, forks lowered by hand, by path",
     "libfork": "libfork, by path",
     "taskflow": "Taskflow, by path",
+    "ips4o": "the sort IPS4o, by path",
+    "parlay": "parlaylib's sort, by path",
     "board-tbb": "the public board's program for oneTBB, by path",
     "board-libfork": "the public board's program for libfork, by path",
     "board-taskflow": "the public board's program for Taskflow, by path",
@@ -105,7 +107,7 @@ RUNTIMES = {
 NOT_IN_ALL = ["profile", *COUNTED, IVARS, GANG, MAPPED, AT_PAGES, *STRATEGIES, CHILD_STEALING,
               *CALLED, *PROCESSES, "boost", "go", "tokio", "openmp-gcc-untied",
               "openmp-llvm-untied", ITOYORI,
-              "nowa-own", "fibril-own", "nopal-c-nowa", "nopal-c-fibril", *BOARD]
+              "nowa-own", "fibril-own", "nopal-c-nowa", "nopal-c-fibril", "ips4o", "parlay", *BOARD]
 # What a program, a case of it or a runtime cannot do without: an OpenMP library reads it before the
 # program begins; 256 pages, or 256 frames that begin at a page each, exceed the usual stack.
 NEEDED = {"cancelling": {"OMP_CANCELLATION": "true"},

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 
 NOPAL_HIDDEN_BEGIN
@@ -23,7 +24,10 @@ class halves {
 public:
   // The upper half.
   void begin_upper() noexcept { begun_.store(true, base::relaxed); }
-  bool lower_ended() const noexcept { return ended_.load(base::acquire); } // E
+  bool lower_ended() const noexcept {
+    NOPAL_IF_SEEN(if (base::are_apart()) return false); // as if beside it (base/races.h)
+    return ended_.load(base::acquire);                  // E
+  }
 
   // The lower half.
   bool upper_begun() const noexcept { return begun_.load(base::relaxed); }

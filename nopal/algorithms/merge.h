@@ -143,24 +143,32 @@ std::size_t place_of(const Mark& mark, sequence<It> in, const Less& less) {
   return low;
 }
 
-template <class Carry, class A, class B, class Out, class Less>
-void merge_in_parallel(sequence<A> low, sequence<B> high, Out out, const Less& less) {
+// leaf(low, high, out) merges a part. It may destroy what it reads: nothing else is compared with
+// these elements then.
+template <class A, class B, class Out, class Less, class Leaf>
+void merge_by_parts(sequence<A> low, sequence<B> high, Out out, const Less& less,
+                    const Leaf& leaf) {
   constexpr std::size_t serial = 4096;
-  const std::size_t count = low.count + high.count;
-  if (count <= serial)
-    return nopal::leaf([=, &less] { merge_serially<Carry>(low, high, out, less); });
+  if (low.count + high.count <= serial)
+    return leaf(low, high, out);
   std::size_t of_low = low.count / 2;
   std::size_t of_high = high.count / 2;
   if (low.count >= high.count)
     of_high = place_of<mark_of::low>(*at(low.begin, of_low), high, less);
   else
     of_low = place_of<mark_of::high>(*at(high.begin, of_high), low, less);
-  nopal::invoke(
-      [&] { merge_in_parallel<Carry>(low.front(of_low), high.front(of_high), out, less); },
-      [&] {
-        merge_in_parallel<Carry>(low.behind(of_low), high.behind(of_high),
-                                 at(out, of_low + of_high), less);
-      });
+  nopal::invoke([&] { merge_by_parts(low.front(of_low), high.front(of_high), out, less, leaf); },
+                [&] {
+                  merge_by_parts(low.behind(of_low), high.behind(of_high),
+                                 at(out, of_low + of_high), less, leaf);
+                });
+}
+
+template <class Carry, class A, class B, class Out, class Less>
+void merge_in_parallel(sequence<A> low, sequence<B> high, Out out, const Less& less) {
+  merge_by_parts(low, high, out, less, [&less](sequence<A> x, sequence<B> y, Out to) {
+    nopal::leaf([=, &less] { merge_serially<Carry>(x, y, to, less); });
+  });
 }
 
 } // namespace nopal::inline NOPAL_ABI::algorithms

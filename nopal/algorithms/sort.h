@@ -74,6 +74,19 @@ void sort_few(T* data, T* other, std::size_t count, bool to_other, const Less& l
     std::copy(from, from + count, to);
 }
 
+// merge(low, high, out): the halves lie sorted in one of `data` and `other`, and go to the other.
+template <class Data, class Other, class Merge>
+void merge_halves(Data data, Other other, std::size_t count, bool to_other, const Merge& merge) {
+  const auto from_to = [&](auto from, auto to) {
+    const sequence<decltype(from)> all{from, count};
+    merge(all.front(count / 2), all.behind(count / 2), to);
+  };
+  if (to_other)
+    from_to(data, other);
+  else
+    from_to(other, data);
+}
+
 template <class Data, class Other, class Less>
 void sort_serially(Data data, Other other, std::size_t count, bool to_other, const Less& less) {
   using value = std::iter_value_t<Data>;
@@ -90,14 +103,9 @@ void sort_serially(Data data, Other other, std::size_t count, bool to_other, con
   const std::size_t half = count / 2;
   sort_serially(data, other, half, !to_other, less);
   sort_serially(at(data, half), at(other, half), count - half, !to_other, less);
-  const auto merge = [&less, half, count](auto from, auto to) {
-    const sequence<decltype(from)> all{from, count};
-    merge_serially<moving>(all.front(half), all.behind(half), to, less);
-  };
-  if (to_other)
-    merge(data, other);
-  else
-    merge(other, data);
+  merge_halves(data, other, count, to_other, [&less](auto low, auto high, auto out) {
+    merge_serially<moving>(low, high, out, less);
+  });
 }
 
 template <class It, class Less> bool in_order(It first, std::size_t count, const Less& less) {
@@ -121,14 +129,9 @@ void sort_between(Data data, Other other, std::size_t count, bool to_other, cons
   nopal::invoke(
       [&] { sort_between(data, other, half, !to_other, less); },
       [&] { sort_between(at(data, half), at(other, half), count - half, !to_other, less); });
-  const auto merge = [&less, half, count](auto from, auto to) {
-    const sequence<decltype(from)> all{from, count};
-    merge_in_parallel<moving>(all.front(half), all.behind(half), to, less);
-  };
-  if (to_other)
-    merge(data, other);
-  else
-    merge(other, data);
+  merge_halves(data, other, count, to_other, [&less](auto low, auto high, auto out) {
+    merge_in_parallel<moving>(low, high, out, less);
+  });
 }
 
 template <class It, class Less> void sort_range(It first, std::size_t count, const Less& less) {

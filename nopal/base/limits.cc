@@ -127,6 +127,9 @@ std::size_t max_mappings() noexcept {
   return number_in("/proc/sys/vm/max_map_count", "%zu", 65530);
 }
 
+// Not too few, whatever threads begin or become processes meanwhile: the first process, where a
+// thread stands for each other one, is read last, when that thread is there. A process that cannot
+// be read has just ended, and that thread may have, too: then no number is known.
 std::size_t threads_now() noexcept {
   static constexpr char kThreads[] = "Threads: %zu";
   if (shared == nullptr)
@@ -134,15 +137,19 @@ std::size_t threads_now() noexcept {
   struct {
     std::size_t threads = 0;
     std::size_t processes = 0;
+    bool known = true;
   } all;
   const auto add = [](int pid, void* to) {
     char path[32];
     std::snprintf(path, sizeof path, "/proc/%d/status", pid);
-    static_cast<decltype(all)*>(to)->threads += number_in(path, kThreads, 0);
-    static_cast<decltype(all)*>(to)->processes += 1;
+    const std::size_t threads = number_in(path, kThreads, 0);
+    auto& sum = *static_cast<decltype(all)*>(to);
+    sum.known = sum.known && threads != 0;
+    sum.threads += threads;
+    sum.processes += 1;
   };
   shared->for_each_process(add, &all);
-  return all.threads - (all.processes - 1); // the first one has a thread that stands for each other
+  return all.known ? all.threads - (all.processes - 1) : SIZE_MAX;
 }
 
 bool handles_signals() noexcept {

@@ -24,7 +24,8 @@ bool writable_memory_is_limited() noexcept;
 // How many mappings a process may have (vm.max_map_count); 65530 if the kernel does not say.
 std::size_t max_mappings() noexcept;
 
-// The threads that the process has; 0 if the kernel does not say.
+// The threads that the process has; 0 if the kernel does not say. Where threads are processes
+// (shared.h), perhaps more than there are.
 std::size_t threads_now() noexcept;
 // Whether the process handles signals other than those of faults and of the C library.
 bool handles_signals() noexcept;

@@ -2,6 +2,8 @@
 // The entry points of sanitizers and Valgrind behind sanitizer.h.
 #include "nopal/base/sanitizer.h"
 
+#include "nopal/base/races.h"
+
 #include <algorithm>
 #include <type_traits>
 
@@ -33,6 +35,9 @@ extern "C" {
 [[gnu::weak]] void __tsan_func_entry(void* from);
 [[gnu::weak]] void __tsan_acquire(void*);
 [[gnu::weak]] void __tsan_release(void*);
+// Meant for Java's heap: memory is allocated, or freed, there.
+[[gnu::weak]] void __tsan_java_alloc(std::uintptr_t at, std::uintptr_t bytes);
+[[gnu::weak]] void __tsan_java_free(std::uintptr_t at, std::uintptr_t bytes);
 // A program has these only with split stacks, and only with safe stacks.
 [[gnu::weak]] void __morestack();
 [[gnu::weak]] void* __get_unsafe_stack_ptr();
@@ -85,8 +90,9 @@ void announce_stack(std::uintptr_t low, std::uintptr_t high) noexcept {
   (void)VALGRIND_STACK_REGISTER(low, high);
 }
 
-void* new_fiber() noexcept { return tell(__tsan_create_fiber, 0); }
+void* new_fiber() noexcept { return strands_apart ? begin_strand() : tell(__tsan_create_fiber, 0); }
 void* this_fiber() noexcept { return tell(__tsan_get_current_fiber); }
+void* scheduler_fiber() noexcept { return strands_apart ? scheduler_strand() : this_fiber(); }
 
 NOPAL_SWITCHES void* enter_moved_calls(void* left, std::size_t calls) noexcept {
   constexpr std::size_t callers = 16;  // of this function
@@ -118,7 +124,9 @@ NOPAL_SWITCHES stack_bounds enter_stack(std::uintptr_t low, std::uintptr_t high,
     __sanitizer_start_switch_fiber(nullptr, reinterpret_cast<const void*>(low), high - low);
     __sanitizer_finish_switch_fiber(nullptr, &left, &bytes);
   }
-  if (fiber != nullptr)
+  if (strands_apart)
+    go_on_as(static_cast<seen_strand*>(fiber));
+  else if (fiber != nullptr)
     __tsan_switch_to_fiber(fiber, 0);
   const auto from = reinterpret_cast<std::uintptr_t>(left);
   return {from, from + bytes};
@@ -171,11 +179,52 @@ void begin_use(std::uintptr_t low, std::uintptr_t high) noexcept {
   add_roots(low, high);
 }
 void end_use(std::uintptr_t low, std::uintptr_t high) noexcept {
+  if (strands_apart)
+    forget_accesses(clear_used_part(low, high), high);
   remove_roots(low, high);
   tell_of(__asan_poison_memory_region, poisoned_above(low, high), high);
 }
 
-void happens_before(const void* key) noexcept { tell(__tsan_release, const_cast<void*>(key)); }
-void happens_after(const void* key) noexcept { tell(__tsan_acquire, const_cast<void*>(key)); }
+void happens_before(const void* key) noexcept {
+  if (strands_apart)
+    release_for_strand(key);
+  else
+    tell(__tsan_release, const_cast<void*>(key));
+}
+void happens_after(const void* key) noexcept {
+  if (strands_apart)
+    acquire_for_strand(key);
+  else
+    tell(__tsan_acquire, const_cast<void*>(key));
+}
+
+NOPAL_SWITCHES void forget_accesses(std::uintptr_t low, std::uintptr_t high) noexcept {
+  low &= ~std::uintptr_t{7};
+  high &= ~std::uintptr_t{7};
+  if (low >= high)
+    return;
+  __tsan_java_free(low, high - low); // what ordered strands there
+  __tsan_java_alloc(low, high - low);
+  __tsan_java_free(low, 8); // that there was an allocation
+}
+
+NOPAL_SWITCHES std::uintptr_t clear_used_part(std::uintptr_t bottom, std::uintptr_t from) noexcept {
+  constexpr std::uintptr_t unused = std::uintptr_t{64} << 10;
+  constexpr std::uintptr_t step = 64;
+  from &= ~(step - 1);
+  std::uintptr_t lowest = from;
+  for (std::uintptr_t at = from; at >= bottom + step && lowest - at < unused;) {
+    at -= step;
+    const auto* const words = reinterpret_cast<const volatile std::uint64_t*>(at);
+    if ((words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7]) !=
+        0)
+      lowest = at;
+  }
+  // Not memset, whose frame would lie there.
+  void* to = reinterpret_cast<void*>(lowest);
+  std::size_t count = (from - lowest) / sizeof(std::uint64_t);
+  asm volatile("rep stosq" : "+D"(to), "+c"(count) : "a"(0) : "memory");
+  return lowest;
+}
 
 } // namespace nopal::base

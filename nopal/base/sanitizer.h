@@ -10,37 +10,12 @@
 // instrumented (NOPAL_SWITCHES), nor are thunks, which call such functions (NOPAL_THUNK).
 #pragma once
 
+#include "nopal/base/instrumented.h"
+#include "nopal/base/races.h"
 #include "nopal/config.h"
 
 #include <cstddef>
 #include <cstdint>
-
-#if defined(__SANITIZE_THREAD__)
-#define NOPAL_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define NOPAL_TSAN 1
-#endif
-#endif
-
-// NOPAL_SWITCHES concerns AddressSanitizer too, which would forget all poison of the stack at each
-// call that does not return. NOPAL_READS_FRAMES is for functions that read or mark others' frames.
-#if defined(__clang__)
-#define NOPAL_SWITCHES __attribute__((disable_sanitizer_instrumentation))
-#define NOPAL_READS_FRAMES __attribute__((disable_sanitizer_instrumentation))
-#else
-#define NOPAL_SWITCHES __attribute__((no_sanitize("address", "thread")))
-#define NOPAL_READS_FRAMES __attribute__((no_sanitize("address", "thread", "undefined")))
-#endif
-
-// The body of a child must be instrumented even where its thunk is not.
-#if defined(NOPAL_TSAN)
-#define NOPAL_THUNK NOPAL_SWITCHES
-#define NOPAL_CHILD_BODY [[gnu::noinline]]
-#else
-#define NOPAL_THUNK
-#define NOPAL_CHILD_BODY [[gnu::always_inline]]
-#endif
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
@@ -54,9 +29,11 @@ const char* refused_option() noexcept;
 // Tells Valgrind that a stack lies in [low, high). Call it once for each stack.
 void announce_stack(std::uintptr_t low, std::uintptr_t high) noexcept;
 
-// ThreadSanitizer's fibers: a new one, and that of the running thread; null without the tool.
+// ThreadSanitizer's fibers: a new one, that of the running thread, and that of its scheduler; null
+// without the tool. Where strands are apart (races.h), the first and the last are a seen_strand.
 void* new_fiber() noexcept;
 void* this_fiber() noexcept;
+void* scheduler_fiber() noexcept;
 
 // ThreadSanitizer keeps a list of calls, to which a function adds when it begins and from which it
 // takes when it ends. Frames that have moved here from another process end here without having
@@ -119,6 +96,13 @@ void end_use(std::uintptr_t low, std::uintptr_t high) noexcept;
 void happens_before(const void* key) noexcept;
 void happens_after(const void* key) noexcept;
 
+// ThreadSanitizer forgets the accesses to [low, high), of which nothing is in use, and what ordered
+// strands there. Where strands are apart (races.h), their frames lie at the same addresses.
+void forget_accesses(std::uintptr_t low, std::uintptr_t high) noexcept;
+// The lowest address of [bottom, from) that frames have written to, as far as one can tell: 64 KiB
+// below it are zero. All from there on is zero afterwards. Nothing there is in use.
+std::uintptr_t clear_used_part(std::uintptr_t bottom, std::uintptr_t from) noexcept;
+
 // Called before a child begins. What came before is ordered before the work of the thread that
 // finds the fork's record, and before the continuation.
 [[gnu::always_inline]] inline void note_fork([[maybe_unused]] const void* fork_record,
@@ -131,6 +115,7 @@ void happens_after(const void* key) noexcept;
 
 // Calls a child's body.
 template <class Body> NOPAL_CHILD_BODY inline decltype(auto) call_body(Body& body) {
+  NOPAL_IF_SEEN(const shown while_it_runs);
   return body();
 }
 

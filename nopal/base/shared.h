@@ -27,7 +27,7 @@ struct sharing {
   std::size_t view_room;
   // The signal with which the processes tell each other something: handled, but not the program's.
   int notice_signal;
-  // Calls see(pid, to) with the system's number of each process.
+  // Calls see(pid, to) with the system's number of each process, the first one last.
   void (*for_each_process)(void (*see)(int pid, void* to), void* to) noexcept;
 };
 

@@ -176,6 +176,7 @@ constexpr option all_options[] = {
     NOPAL_C_OPTION(tick, "NOPAL_TICK"),
     NOPAL_C_OPTION(max_blocking, "NOPAL_MAX_BLOCKING"),
     NOPAL_C_OPTION(virtual_workers, "NOPAL_VIRTUAL_WORKERS"),
+    NOPAL_C_OPTION(races, "NOPAL_RACES"),
     NOPAL_C_OPTION(stats, "NOPAL_STATS"),
     NOPAL_C_OPTION(verbose, "NOPAL_VERBOSE"),
     NOPAL_C_OPTION(seed, "NOPAL_SEED"),

@@ -43,6 +43,7 @@ enum option {
   tick,
   max_blocking,
   virtual_workers,
+  races,
   stats,
   verbose,
   seed
@@ -72,6 +73,8 @@ constexpr rule rules[] = {
      1, 4096, parse_decimal, show_number},
     {"NOPAL_VIRTUAL_WORKERS", "virtual_workers",
      "a whole number from 0 to 64, where 0 means real ones", "", 0, 64, parse_decimal, show_number},
+    {"NOPAL_RACES", "races", "0 or 1", "",
+     0, 1, parse_flag, show_number},
     stats_rule, verbose_rule, seed_rule,
 };
 // clang-format on
@@ -95,6 +98,8 @@ std::string explain_workers(const resolved_options& resolved) {
 
 // Virtual workers share the program's thread, so there is no pool, and no timer to preempt them.
 resolved_options on_one_thread(resolved_options all) {
+  if (all.virtual_workers.value == 0)
+    all.virtual_workers = {1, all.races.from};
   all.num_workers = {1, all.virtual_workers.from};
   all.tick = {0, all.virtual_workers.from};
   return all;
@@ -134,6 +139,7 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
       settings.decide(rules[tick], asked.tick, 10u),
       settings.decide(rules[max_blocking], unless_zero(asked.max_blocking), 256u),
       settings.decide(rules[virtual_workers], asked.virtual_workers, 0u),
+      settings.decide(rules[races], asked.races, false),
       settings.decide(rules[stats], asked.stats, false),
       settings.decide(rules[verbose], asked.verbose, false),
       settings.decide(rules[seed], asked.seed, clock_seed, "from the clock"),
@@ -141,7 +147,8 @@ std::variant<resolved_options, std::string> resolve(const options& asked, const 
   };
   if (!settings.complaint().empty())
     return settings.complaint();
-  return resolved.virtual_workers.value == 0 ? resolved : on_one_thread(resolved);
+  const bool real = resolved.virtual_workers.value == 0 && !resolved.races.value;
+  return real ? resolved : on_one_thread(resolved);
 }
 
 std::vector<std::string> explain(const resolved_options& resolved) {

@@ -66,6 +66,10 @@ struct NOPAL_TYPE options {
   // the seed decides at each fork, poll and wait which of them goes on. The same program with the
   // same seed and input then runs in the same order.
   std::optional<unsigned> virtual_workers = {};
+  // NOPAL_RACES, 0 or 1; default 0. With 1 the order of virtual workers, of which there is at least
+  // one, orders nothing for ThreadSanitizer: it reports the races of all schedules. A program that
+  // is not linked with it ends with a message.
+  std::optional<bool> races = {};
   std::optional<bool> stats = {};         // NOPAL_STATS, 0 or 1; default 0
   std::optional<bool> verbose = {};       // NOPAL_VERBOSE, 0 or 1; default 0
   std::optional<std::uint64_t> seed = {}; // NOPAL_SEED, decimal or 0x; default: from the clock
@@ -88,6 +92,7 @@ struct resolved_options {
   setting<unsigned> tick; // milliseconds
   setting<unsigned> max_blocking;
   setting<unsigned> virtual_workers;
+  setting<bool> races;
   setting<bool> stats;
   setting<bool> verbose;
   setting<std::uint64_t> seed;

@@ -139,6 +139,14 @@ public:
     limit_.adopt(stack);
   }
 
+  // Owner, of a continuation that is stolen again and again. Publishes unasked at its next pushes,
+  // until a few forks were taken back (README.md, "How many forks are wanted").
+  void expect_thief() noexcept {
+    const base::locked guard{lock_};
+    wanted_ = wanted_ < few ? few : wanted_;
+    limit_.expect();
+  }
+
   // Owner, for a strand that waits with its stack pointer at `from`. True: it has no open fork, and
   // the deque has no stack now; `split` must be given to adopt when the strand is resumed.
   bool give_back(std::uintptr_t from, std::uintptr_t& split) noexcept {
@@ -230,6 +238,8 @@ public:
   }
 
 private:
+  static constexpr std::uint32_t few = RingCapacity < 4 ? RingCapacity : 4;
+
   static std::uintptr_t address(const Record* record) noexcept {
     return reinterpret_cast<std::uintptr_t>(record);
   }

@@ -40,6 +40,10 @@ fiber* end_one(computation* ended_in) noexcept {
 [[noreturn]] NOPAL_SWITCHES void fiber_ended(void* argument) noexcept {
   auto* const joined = static_cast<computation*>(argument);
   worker* const self = vproc::current();
+  if (base::strands_apart) [[unlikely]] {
+    base::happens_before(joined);
+    base::end_strand();
+  }
   sched::note_scheduler_stack(self->host);
   self->use_no_stack(); // the fiber has no open forks: all its scopes are joined
   sched::note_empty_stack(self);
@@ -87,7 +91,10 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
   vproc::cancel_node* const cancels = body->own.cancels;
   if (!sched::is_cancelled(&body->own))
     call_catching(body, joined);
-  joined->partial.add(vproc::current()->partials, body->on_small_stack ? 1 : 0);
+  {
+    NOPAL_IF_SEEN(const base::unseen while_it_adds);
+    joined->partial.add(vproc::current()->partials, body->on_small_stack ? 1 : 0);
+  }
   body->end(body); // from now on `body`, and the context in it, may be gone
   sched::displace_stack(stack::stack_of(arch::stack_pointer())); // nobody waits there any more
   if (cancels != nullptr) {
@@ -162,6 +169,8 @@ void run_body(spawned* body, computation* begun) {
   body = stack::seen(stack::no_stack, body);
   begun = stack::seen(stack::no_stack, begun);
   body->own.computation = begun;
+  if (base::strands_apart) [[unlikely]]
+    base::happens_before(static_cast<fiber*>(body));
   // The caller has stopped when this is called, so its fiber holds its state.
   sched::park([body](fiber* caller) {
     computation* const joined = body->own.computation;
@@ -197,6 +206,7 @@ void stop_others(computation& failed, const std::exception_ptr& thrown) noexcept
 void rethrow(std::exception_ptr& thrown_by_body, computation& ended) {
   release_all(ended);
   if (join::partials* const all = ended.partial.take()) [[unlikely]] {
+    const base::unseen while_it_combines;
     join::partials*& own = vproc::own_partials();
     own = join::partials::combine(own, all);
   }

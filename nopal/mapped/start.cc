@@ -31,7 +31,9 @@ namespace nopal::mapped {
 namespace {
 
 void for_each_process(void (*see)(int pid, void* to), void* to) noexcept {
-  for_each_member([=](const member& each) { see(each.pid.load(base::relaxed), to); });
+  for (unsigned i = members_used.load(base::acquire); i-- != 0;)
+    if (const int pid = members[i].pid.load(base::acquire); pid > 0)
+      see(pid, to);
 }
 
 constexpr base::sharing kSharing{become_process,   map_again,         install_guard,

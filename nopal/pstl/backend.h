@@ -57,7 +57,7 @@ private:
 };
 
 // A hint that the rest of a loop need not run. Each body that calls it looks itself at what the
-// algorithm has found, before it does anything, and a loop has 512 bodies at most.
+// algorithm has found, before it does anything, and a loop has few bodies (for_range.h).
 inline void __cancel_execution() noexcept {}
 
 template <class Policy, class Index, class Body>
@@ -98,8 +98,7 @@ void __parallel_stable_sort(NOPAL_PSTL_TAG Policy&&, It first, It last, Compare 
 template <class Policy, class X, class Y, class Out, class Compare, class LeafMerge>
 void __parallel_merge(NOPAL_PSTL_TAG Policy&&, X x, X x_last, Y y, Y y_last, Out out,
                       Compare before, LeafMerge merge_leaf) {
-  pstl::merge(pstl::sorted_run<X>{x, x_last}, pstl::sorted_run<Y>{y, y_last}, out, before,
-              merge_leaf);
+  pstl::merge(x, x_last, y, y_last, out, before, merge_leaf);
 }
 
 template <class Policy, class F, class G>

@@ -11,6 +11,7 @@
 #include "nopal/for_range.h"
 #include "nopal/loop.h"
 #include "nopal/pstl/apart.h"
+#include "nopal/runtime.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -27,6 +28,8 @@ template <class Index> Index at(Index first, std::size_t offset) {
   return static_cast<Index>(first + static_cast<decltype(first - first)>(offset));
 }
 
+inline unsigned workers() { return nopal::num_workers(); }
+
 class piece_ref {
 public:
   template <class F>
@@ -40,9 +43,9 @@ private:
   const void* f_;
   void (*call_)(const void* f, std::size_t i, std::size_t j);
 };
-// Grain 0: loop.h chooses one.
+// Grain 0: as in for_range.h.
 inline void run_pieces(std::size_t count, std::size_t grain, piece_ref body) {
-  detail::by_pieces(std::size_t{0}, count, detail::grain_of(count, grain), body);
+  detail::by_pieces(std::size_t{0}, count, grain, body);
 }
 
 // body(i, j) for pieces [i, j) of the range, none of them empty.

@@ -104,6 +104,7 @@ NOPAL_SWITCHES void fork_with_own_state(fork_record* fork, const body_calls& chi
 // What all strands of the scope have added to reducers is the main path's now.
 void take_partials(scope_frame* scope) noexcept {
   if (join::partials* const all = scope->partial().take()) [[unlikely]] {
+    const base::unseen while_it_combines;
     join::partials*& own = vproc::own_partials();
     own = join::partials::combine(all, own);
   }
@@ -166,6 +167,27 @@ NOPAL_SWITCHES void child_threw(fork_record* fork) noexcept {
   vproc::leave();
 }
 
+NOPAL_SWITCHES base::seen_strand* begin_seen_child(const scope_frame* scope) noexcept {
+  if (!vproc::on_strand())
+    start_pool(); // the options may not be decided yet
+  return base::strands_apart ? base::begin_child(scope) : nullptr;
+}
+
+// Frames that the child had below this one's, and those between this one and the parent's, are no
+// longer in use.
+NOPAL_SWITCHES void end_seen_child(base::seen_strand* child, std::uintptr_t high) noexcept {
+  if (!base::strands_apart)
+    return;
+  if (child == nullptr)
+    return base::show_strand();
+  base::end_child(child);
+  constexpr std::uintptr_t room = 1024; // for frames below this one
+  std::uintptr_t low = arch::stack_pointer() - room;
+  if (stack::is_ours(low))
+    low = base::clear_used_part(stack::bottom(stack::stack_of(low)), low);
+  base::forget_accesses(low, high);
+}
+
 void skip_child(scope_frame* scope) noexcept {
   if (!vproc::on_strand())
     start_pool(); // the states of scopes may not be open yet
@@ -176,6 +198,7 @@ NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noex
   vproc::enter();
   auto* const scope = static_cast<scope_frame*>(at);
   worker* const self = vproc::current();
+  note_wait(self);
   join::scope_state& state = scope->state();
   NOPAL_ASSERT(
       left == state.stolen_at,

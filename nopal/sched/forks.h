@@ -2,9 +2,12 @@
 // The slow paths of fork and join: what thunks and scopes call (thunk.h, fork.h, affine.h).
 #pragma once
 
+#include "nopal/base/races.h"
 #include "nopal/config.h"
 #include "nopal/join/join.h"
 #include "nopal/sched/body_calls.h"
+
+#include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
@@ -35,6 +38,12 @@ void child_threw(fork_record* fork) noexcept;
 
 // Called in the place of a fork whose child is skipped, since the scope is cancelled.
 void skip_child(scope_frame* scope) noexcept;
+
+// Where strands are apart (base/races.h): the calling strand becomes a child of the scope; null: it
+// is not seen as one. `end_seen_child`: the child has ended, and its parent goes on, whose frames
+// lie above `high`.
+base::seen_strand* begin_seen_child(const scope_frame* scope) noexcept;
+void end_seen_child(base::seen_strand* child, std::uintptr_t high) noexcept;
 
 // Called by nopal_arch_suspend, on the scheduler's stack: the main path is at its join, and left
 // its stack at `left`.

@@ -8,6 +8,9 @@
 //   not stolen  The child returns to the stack of the frame; the thread is what it was before.
 //   stolen      The thread looks for work of its group, below the frame on the frame's stack. The
 //               vproc that completes the scope's join hands the scope back (group::finish).
+//   again       A scope that forks again before it joins would begin a group for each fork. So the
+//               thread that finishes its second child goes on with the continuation as a thief
+//               would: what it forks from now on are forks of a strand. Its join ends the group.
 //
 // The parent of an affine region is not offered, nor is a frame too large for a thief's stack. A
 // child that finishes elsewhere, while no thief has the main path, resumes it as if that had been
@@ -86,6 +89,7 @@ struct first_child {
   void* closure;
   const group* begun;
   bool offered; // the continuation, to thieves
+  bool again;   // the scope has forked before
   // Set if exceptions are alive and the continuation is offered; else the child finds them itself.
   std::exception_ptr handled{};
   unsigned uncaught = 0;
@@ -115,14 +119,17 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   const bool ours = !child->offered || self->deque.take_back_root(fork);
   if (failed && join::attach_failure(fork, !ours))
     announce_stop(fork->scope()->below());
+  const bool waits = self->host->bound.get() == child->begun && !self->host->member.get();
+  const bool goes_on = ours && waits && child->again;
   // The thread that waits returns to the frame of run_on_new_stack; any other one must not.
-  if (ours && self->host->bound.get() == child->begun && !self->host->member.get())
+  if (ours && waits && !goes_on)
     return;
   fork->scope()->partial().add(self->partials, fork->steals_before);
-  if (ours)
+  if (ours && !goes_on)
     leave_main_path(self, fork->scope());
   base::forget_frames(arch::stack_pointer(), stack::top(self->stack));
-  arch::nopal_arch_leave(child_ended, fork->scope(), self->scheduler_stack);
+  arch::nopal_arch_leave(goes_on ? go_on_as_thief : child_ended, fork->scope(),
+                         self->scheduler_stack);
 }
 
 // The calling thread begins a group, and waits for it from now on.
@@ -215,6 +222,8 @@ NOPAL_SWITCHES void end_group(worker* self, const scope_frame* scope) noexcept {
 NOPAL_SWITCHES worker* run_on_new_stack(worker* self, first_child& child) noexcept {
   scope_frame* const scope = child.fork->scope();
   note_first_frame(self);
+  if (base::strands_apart) [[unlikely]]
+    stack::set_fiber(self->stack, base::this_strand());
   note_stack(self);
   // A stack of ours is among LeakSanitizer's roots already.
   if (!stack::is_ours(scope->stack_pointer))
@@ -248,6 +257,10 @@ bool fits_a_thief(const scope_frame* scope) noexcept {
   const arch::control_words group_control = self->host->bound.get()->control;
   end_group(self, scope);
   base::happens_after(&scope->state());
+  if (base::strands_apart) [[unlikely]] {
+    base::go_on_as(base::main_path_of(scope));
+    base::end_wait();
+  }
   join::put_exception_state(scope->state().strand.exceptions);
   base::set_error(scope->state().strand.error);
   // The worker that it continues with knows whether these are its own.
@@ -269,8 +282,9 @@ NOPAL_SWITCHES void run_group(fork_record* fork, const body_calls& calls, void* 
   scope_frame* const scope = fork->scope();
   const bool offered = may_offer && fits_a_thief(scope);
   worker* self = begin_group(scope, vprocs);
-  first_child child{fork, calls, closure, self->group, offered};
   const bool amid_exceptions = offered && self->exceptions->alive();
+  first_child child{fork,        calls,   closure,
+                    self->group, offered, offered && scope->active() && !amid_exceptions};
   if (amid_exceptions) {
     child.handled = std::current_exception();
     join::set_exceptions_aside(scope);
@@ -288,7 +302,9 @@ NOPAL_SWITCHES void run_group(fork_record* fork, const body_calls& calls, void* 
   see_outer(self->host->bound.get());
   if (amid_exceptions)
     join::bring_exceptions_back(scope);
+  base::seen_strand* const strand = base::this_strand();
   end_group(self, scope);
+  base::go_on_as(strand);
   look_at_next_fork();
   vproc::leave();
 }

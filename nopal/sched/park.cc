@@ -53,6 +53,13 @@ void take_over(worker* self, worker* left) noexcept {
   vproc::announce_work(left, left->group);
 }
 
+// The strand goes on, or begins, on the worker's stack.
+NOPAL_SWITCHES void note_strand(worker* self, fiber* strand) noexcept {
+  note_stack(self);
+  if (base::strands_apart) [[unlikely]]
+    base::happens_after(strand); // its waker; before it went on, the scheduler had no part in it
+}
+
 // Begins a new fiber on the vproc's empty stack, or on a new one. Others may wait for this strand,
 // so it may take a stack beyond the thieves' share.
 [[noreturn]] NOPAL_SWITCHES void begin(worker* self, fiber* strand) noexcept {
@@ -75,7 +82,9 @@ void take_over(worker* self, worker* left) noexcept {
   self->adopt_at_first_fork(top);
   vproc::put_strand_state(self, strand->state, strand->own_control);
   look_at_next_fork();
-  note_stack(self);
+  if (base::strands_apart) [[unlikely]]
+    stack::set_fiber(self->stack, base::begin_strand());
+  note_strand(self, strand);
   vproc::leave();
   arch::nopal_arch_leave(strand->begin, strand, at);
 }
@@ -105,6 +114,9 @@ signal enqueue_findable(fiber* strand) noexcept {
   fiber* const strand = stack::seen(stack::no_stack, static_cast<fiber*>(parked));
   worker* self = vproc::current();
   vproc::vproc* const host = self->host;
+  note_wait(self);
+  if (base::strands_apart) [[unlikely]]
+    base::begin_enqueue();
   vproc::leave_affine_call(self);
   strand->group = self->group; // make_ready reads it, and may be called from `enqueue` on
   strand->on = self->stack;
@@ -128,9 +140,11 @@ signal enqueue_findable(fiber* strand) noexcept {
   else
     stack::retire(strand->on, strand->stack_pointer);
   base::happens_before(strand);
-  if (strand->waits != nullptr)
-    schedule(self, enqueue_findable(strand));
-  schedule(self, strand->enqueue(strand, strand->argument));
+  const signal answer = strand->waits != nullptr ? enqueue_findable(strand)
+                                                 : strand->enqueue(strand, strand->argument);
+  if (base::strands_apart) [[unlikely]]
+    base::end_enqueue();
+  schedule(self, answer);
 }
 
 // Called when a strand goes on: the strand that switched to it becomes visible to thieves, now that
@@ -250,7 +264,7 @@ NOPAL_SWITCHES void run(worker* self, fiber* strand) noexcept {
   vproc::put_strand_state(self, strand->state, strand->own_control);
   self->partials = std::exchange(strand->partials, nullptr);
   look_at_next_fork();
-  note_stack(self);
+  note_strand(self, strand);
   vproc::leave();
   arch::nopal_arch_resume(strand, strand->stack_pointer);
 }

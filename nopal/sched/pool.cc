@@ -49,6 +49,11 @@ void open_all() {
                "thread, so that it does not go to a thief with a continuation; compile all of it "
                "with -fno-%s",
                option, option);
+  NOPAL_ASSERT(
+      !use.races.value || base::keep_strands_apart(),
+      "NOPAL_RACES (options::races) has ThreadSanitizer report the races of all schedules, "
+      "but this program is not linked with it; compile and link all of it with "
+      "-fsanitize=thread");
   stack::open(use.stack_size.value, use.stack_budget.value, use.max_stacks.value);
   stack::small::open(use.fiber_stack_size.value, use.fiber_guards.value, stack::largest_frame());
   join::open_states();

@@ -60,6 +60,7 @@ bool stops_at_poll_slow() {
   vproc::worker* const self = vproc::current();
   if (!vproc::is_worker(self))
     return false;
+  const base::unseen while_it_looks;
   self->adopt_late(); // without a stack the limit is lowered, and each poll would come here
   give_way_if_told();
   spend_fuel();

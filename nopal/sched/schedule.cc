@@ -79,6 +79,19 @@ bool begins_another(vproc::vproc* host) noexcept {
   return true;
 }
 
+// The main path was stolen before, so its scope forks in a loop. Who ends a child steals the
+// continuation next, and finds it public. Not if the children are shorter than a steal.
+void expect_thief(worker* self) noexcept {
+  if constexpr (requires { self->deque.expect_thief(); })
+    self->deque.expect_thief();
+}
+
+// The scope's main path goes on on the worker's stack.
+void note_main_path(const worker* self, const scope_frame* scope) noexcept {
+  if (base::strands_apart) [[unlikely]]
+    stack::set_fiber(self->stack, base::main_path_of(scope));
+}
+
 // Each `resume` resumes a strand and does not return, but in two cases: the strand's stack is being
 // reclaimed, and the reclaimer resumes it; or another thread, which was woken, resumes it. `self`
 // has no stack, or an empty one.
@@ -104,7 +117,10 @@ NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
     join::bring_exceptions_back(scope);
   base::set_error(self->stolen_error);
   self->adopt(self->stack, top, self->group);
+  if (scope->steals() > 1 && self->host->vain.last_was_long())
+    expect_thief(self);
   look_at_next_fork(); // the vproc's signal may have been taken for another strand
+  note_main_path(self, scope);
   note_stack(self);
   vproc::leave();
   arch::nopal_arch_resume(scope, at);
@@ -138,6 +154,7 @@ NOPAL_SWITCHES void resume(worker* self, joined arrival) noexcept {
   self->adopt(own, scope->state().taken_above, self->group);
   vproc::put_strand_state(self, scope->state().strand, scope->take_own_control());
   look_at_next_fork();
+  note_main_path(self, scope);
   note_stack(self);
   vproc::leave();
   arch::nopal_arch_resume(scope, scope->stack_pointer);
@@ -248,6 +265,8 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   auto* const scope = static_cast<scope_frame*>(argument);
   worker* const self = vproc::current();
   vproc::leave_affine_call(self);
+  if (base::strands_apart) [[unlikely]]
+    base::end_detached_child(scope);
   note_scheduler_stack(self->host);
   self->use_no_stack();
   if (self->holds_frame_of(scope)) {
@@ -263,10 +282,26 @@ NOPAL_SWITCHES void child_ended(void* argument) noexcept {
   schedule(self, scope->state().join.child_finished() ? signal::joined(scope) : signal::stop());
 }
 
+NOPAL_SWITCHES void go_on_as_thief(void* argument) noexcept {
+  auto* const scope = static_cast<scope_frame*>(argument);
+  worker* const self = vproc::current();
+  vproc::leave_affine_call(self);
+  if (base::strands_apart) [[unlikely]]
+    base::end_detached_child(scope);
+  note_scheduler_stack(self->host);
+  displace_stack(self->stack);
+  note_empty_stack(self);
+  base::happens_before(&scope->state());
+  self->stolen_error = *self->host->error;
+  static_cast<void>(
+      scope->state().join.child_finished()); // false: the main path is not at its join
+  resume(self, stolen{join::name_of(scope), self->group});
+}
+
 void place_scheduler(vproc::vproc* host) noexcept {
   constexpr std::uintptr_t gap = 1024; // between the caller's frames and the scheduler's
   host->scheduler = {
-      (arch::stack_pointer() - gap) & ~std::uintptr_t{63}, base::this_fiber(), {0, 0}};
+      (arch::stack_pointer() - gap) & ~std::uintptr_t{63}, base::scheduler_fiber(), {0, 0}};
   host->exceptions = join::this_threads_exceptions();
   host->error = base::this_threads_error();
 }
@@ -278,6 +313,14 @@ NOPAL_SWITCHES void tell_stack(worker* self) noexcept {
   base::allow_call(self->scheduler_stack);
   self->host->scheduler.bounds =
       base::enter_stack(stack::bottom(on), stack::top(on), stack::fiber_of(on));
+  if (base::strands_apart)
+    base::end_wait();
+}
+
+NOPAL_SWITCHES void hide_on_stack(const worker* self) noexcept {
+  base::begin_wait();
+  if (self->stack != stack::no_stack)
+    stack::set_fiber(self->stack, base::this_strand());
 }
 
 NOPAL_SWITCHES void tell_scheduler_stack(const vproc::vproc* host) noexcept {

@@ -25,12 +25,21 @@ void push_action(vproc::vproc* host, vproc::action* pushed) noexcept;
 
 // A child of this scope, whose continuation was stolen, is finished and has left its stack.
 [[noreturn]] void child_ended(void* scope) noexcept;
+// A child of this scope, the root of a group that this thread waits for, is finished and has left
+// its stack. Nobody has stolen the continuation, and the thread goes on with it as a thief.
+void go_on_as_thief(void* scope) noexcept;
 
 // Places the vproc's scheduler on the caller's stack, below the caller's frame.
 void place_scheduler(vproc::vproc* host) noexcept;
 // Make a switch known to sanitizers: from the scheduler's stack to the worker's, and back.
 void tell_stack(worker* self) noexcept;
 void tell_scheduler_stack(const vproc::vproc* host) noexcept;
+// Where strands are apart (base/races.h): the strand waits on the worker's stack.
+void hide_on_stack(const worker* self) noexcept;
+NOPAL_SWITCHES inline void note_wait(const worker* self) noexcept {
+  if (base::strands_apart) [[unlikely]]
+    hide_on_stack(self);
+}
 NOPAL_SWITCHES inline void note_stack(worker* self) noexcept {
   if (self->host->watched) [[unlikely]]
     tell_stack(self);

@@ -67,10 +67,10 @@ inline constexpr bool says_how_it_ended = std::is_same_v<std::invoke_result_t<Bo
 
 template <class Body> void run_body(void* body) {
   if constexpr (says_how_it_ended<Body>) {
-    if ((*static_cast<Body*>(body))() == join::ended::stopped)
+    if (base::call_body(*static_cast<Body*>(body)) == join::ended::stopped)
       join::throw_cancelled();
   } else {
-    (*static_cast<Body*>(body))();
+    base::call_body(*static_cast<Body*>(body));
   }
 }
 
@@ -119,8 +119,26 @@ template <class Body, class Given>
     frame->region->forked_at.store(arch::stack_pointer(), base::relaxed);
 }
 
+#if defined(NOPAL_TSAN)
+// A local variable of the thunk: the strand is the child while it lives (base/races.h).
+class seen_child {
+public:
+  [[gnu::always_inline]] explicit seen_child(const scope_frame* scope) noexcept
+      : child_{begin_seen_child(scope)},
+        high_{reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 2 * sizeof(void*)} {}
+  [[gnu::always_inline]] ~seen_child() { end_seen_child(child_, high_); }
+  seen_child(const seen_child&) = delete;
+  seen_child& operator=(const seen_child&) = delete;
+
+private:
+  base::seen_strand* const child_;
+  const std::uintptr_t high_; // the parent's frames are above it
+};
+#endif
+
 template <fork_kind Kind, class Body>
 [[gnu::always_inline]] inline void run_child(scope_frame* scope, Body& body) {
+  NOPAL_IF_SEEN(const seen_child seen{scope});
   if constexpr (Kind == fork_kind::region) // before the record exists, which others may complete
     note_region_fork(static_cast<join::region_frame*>(scope));
   fork_record record{scope, Kind};

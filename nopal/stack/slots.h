@@ -107,6 +107,12 @@ struct slot_range : slots {
     return fiber;
   }
 
+  // The strand that goes on there has this one, where strands are apart (base/races.h).
+  void set_fiber(stack_id stack, void* fiber) noexcept {
+    if (fibers_ != nullptr)
+      fibers_[number_of(stack)] = fiber;
+  }
+
 private:
   base::atomic<unsigned char>& is_usable_at(std::uint32_t number) const noexcept {
     return static_cast<base::atomic<unsigned char>*>(usable_.start())[number];

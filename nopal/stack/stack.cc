@@ -169,5 +169,8 @@ std::uintptr_t lowest_fork(stack_id stack) noexcept { return bottom(stack) + kFo
 void* fiber_of(stack_id stack) noexcept {
   return (small::holds(stack) ? small::in_use : large_ones).fiber_of(stack);
 }
+void set_fiber(stack_id stack, void* fiber) noexcept {
+  (small::holds(stack) ? small::in_use : large_ones).set_fiber(stack, fiber);
+}
 
 } // namespace nopal::stack

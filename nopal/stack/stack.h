@@ -160,6 +160,7 @@ enum class event : unsigned char {
 extern base::atomic<void (*)(event what, stack_id stack, std::uintptr_t frames)> observer;
 
 void* fiber_of(stack_id stack) noexcept; // slots.h
+void set_fiber(stack_id stack, void* fiber) noexcept;
 
 struct usage {
   std::size_t created;          // large stacks that exist; all but the next counts these alone

@@ -19,6 +19,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sync {
@@ -29,13 +30,18 @@ public:
 
   bool are_many() const noexcept { return number_ >= many; }
 
+  // Whether the last stolen strand ran for longer than a steal takes.
+  bool last_was_long() const noexcept { return ran_ > long_steal; }
+
   // A search begins, and so a stolen strand has ended. How many microseconds to rest first.
   unsigned begin_search(std::uint64_t now) noexcept {
-    if (stole_ && now - run_began_ >= short_run)
-      number_ /= 2;
-    else if (stole_ && now - run_began_ < searched_ / 4)
-      number_ = std::min(number_ + 1, many + doublings);
-    stole_ = false;
+    if (std::exchange(stole_, false)) {
+      ran_ = now - run_began_;
+      if (ran_ >= short_run)
+        number_ /= 2;
+      else if (ran_ < searched_ / 4)
+        number_ = std::min(number_ + 1, many + doublings);
+    }
     return are_many() ? std::min(rest_us_least << (number_ - many), rest_us_most) : 0;
   }
   void begin_look(std::uint64_t now) noexcept { look_began_ = now; } // after the rest
@@ -46,7 +52,8 @@ public:
   void begin_run(std::uint64_t now) noexcept { run_began_ = now; }
 
 private:
-  static constexpr std::uint64_t short_run = 5000; // about two microseconds
+  static constexpr std::uint64_t short_run = 5000;  // about two microseconds
+  static constexpr std::uint64_t long_steal = 1500; // about half a microsecond
   static constexpr unsigned many = 32;
   static constexpr unsigned doublings = 6;
   static constexpr unsigned rest_us_least = 30;
@@ -54,6 +61,7 @@ private:
   std::uint64_t look_began_ = 0;
   std::uint64_t searched_ = 0;
   std::uint64_t run_began_ = 0;
+  std::uint64_t ran_ = 0;
   unsigned number_ = 0;
   bool stole_ = false;
 };

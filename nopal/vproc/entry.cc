@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The calling thread's state for entry.h. The functions that use it are never inlined: a compiler
-// would keep its address across a change of threads.
+// would keep its address across a change of threads. The first two are not instrumented: a strand
+// enters, and another one, which need not be ordered behind it, leaves (base/races.h).
 #include "nopal/vproc/entry.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/sanitizer.h"
 #include "nopal/vproc/worker.h"
 
 #include <pthread.h>
@@ -25,13 +27,13 @@ void thread_ends(void*) {
 
 } // namespace
 
-[[gnu::noinline]] void enter() noexcept {
+[[gnu::noinline]] NOPAL_SWITCHES void enter() noexcept {
   NOPAL_ASSERT(!inside, "a signal handler forks, and has interrupted Nopal's scheduler, which may "
                         "hold a lock; or a scheduler action forks: do not fork there");
   inside = true; // before the caller takes a lock
 }
 
-[[gnu::noinline]] void leave() noexcept { inside = false; }
+[[gnu::noinline]] NOPAL_SWITCHES void leave() noexcept { inside = false; }
 
 [[gnu::noinline]] bool enter_if_outside() noexcept { return !std::exchange(inside, true); }
 

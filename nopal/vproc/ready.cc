@@ -50,6 +50,7 @@ policy* policy_of(const fiber* strand) noexcept {
 
 void make_ready(fiber* strand) noexcept {
   base::happens_before(strand);
+  NOPAL_IF_SEEN(const base::unseen while_it_is_added);
   group* const fibers_group = strand->group; // the strand may end once it is in a queue
   if (fibers_group == nullptr) {             // a thread that runs no strands waits
     idle.waiting.count_out();

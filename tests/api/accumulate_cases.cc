@@ -18,7 +18,9 @@ namespace {
 
 int pieces(int count, std::size_t grain) {
   std::atomic<int> number{0};
-  nopal::for_range(0, count, [&](int, int) { ++number; }, grain);
+  nopal::for_range(
+      0, count, [&](int, int) { ++number; },
+      nopal::detail::grain_of(static_cast<std::size_t>(count), grain));
   return number;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of accumulate_cases.cc, for_range_cases.cc, per_worker_cases.cc and reducer_cases.cc
-// where almost every continuation is stolen.
+// The cases of accumulate_cases.cc, flat_cases.cc, for_range_cases.cc, per_worker_cases.cc and
+// reducer_cases.cc where almost every continuation is stolen.
 #include "tests/api/start.h"
 
 namespace {

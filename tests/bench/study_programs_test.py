@@ -144,6 +144,22 @@ class StudyPrograms(unittest.TestCase):
                     self.assertTrue(metrics, (runtime, n))
         self.assertIn("stopping", BUILT["nopal"]["problems"])
 
+    def test_algorithms_are_right_and_tell_their_times(self):
+        for problem, runtimes in {
+                "loops": ["nopal", "tbb"], "scans": ["nopal", "tbb"], "std_par": ["nopal", "tbb"],
+                "words": ["nopal", "tbb", "openmp-gcc", "openmp-llvm"],
+                "flat": ["nopal", "tbb", "openmp-gcc", "openmp-llvm"]}.items():
+            for runtime in runtimes:
+                if problem in BUILT.get(runtime, {"problems": []})["problems"]:
+                    metrics = self.line(problem, runtime, "--workers", 2)["told"]
+                    self.assertTrue(metrics and min(metrics.values()) >= 0, (problem, runtime))
+        for runtime in ("serial", "nopal", "tbb", "ips4o", "parlay"):
+            if "sorting" in BUILT.get(runtime, {"problems": []})["problems"]:
+                for keys in range(1, 5):
+                    self.line("sorting", runtime, "--n", keys)
+        self.assertLessEqual({"loops", "sorting", "scans", "words", "flat"},
+                             set(BUILT["nopal"]["problems"]))
+
     def test_the_cases_are_what_known_span_runs(self):
         listed = cases()
         self.assertGreater(len(listed), 12)

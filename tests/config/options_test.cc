@@ -151,6 +151,7 @@ TEST(resolve, refuses_what_does_not_parse) {
                  "a whole number from 1 to 4096");
   expect_refused("NOPAL_VIRTUAL_WORKERS", {"", "-1", "65", "two"},
                  "a whole number from 0 to 64, where 0 means real ones");
+  expect_refused("NOPAL_RACES", {"", "2", "yes"}, "0 or 1");
   expect_refused("NOPAL_BIND", {"", "core", "yes", "1"}, "none or cores");
   expect_refused("NOPAL_STATS", {"", "2", "yes", "true", "01"}, "0 or 1");
   expect_refused("NOPAL_VERBOSE", {"", "2", "on"}, "0 or 1");
@@ -259,6 +260,16 @@ TEST(explain, names_virtual_workers) {
   EXPECT_EQ(lines[9], "virtual workers on one thread 4 (NOPAL_VIRTUAL_WORKERS)");
 }
 
+// Races are looked for with virtual workers alone, so there is one where the program asks for none.
+TEST(resolve, races_need_virtual_workers) {
+  const resolved_options r = accepted({}, {{"NOPAL_RACES", "1"}});
+  EXPECT_EQ(r.virtual_workers.value, 1u);
+  EXPECT_EQ(r.virtual_workers.from, "NOPAL_RACES");
+  EXPECT_EQ(r.num_workers.value, 1u);
+  EXPECT_EQ(accepted({.virtual_workers = 5, .races = true}, {}).virtual_workers.value, 5u);
+  EXPECT_EQ(accepted({}, {{"NOPAL_RACES", "0"}}).virtual_workers.value, 0u);
+}
+
 TEST(explain, says_when_more_workers_are_asked_for_than_cpus_allowed) {
   const auto lines = explain(accepted({.num_workers = 5, .seed = 1}, {}));
   EXPECT_EQ(lines[0], "5 workers (set by the program, more than the 4 CPUs allowed: affinity mask "
@@ -282,7 +293,8 @@ TEST(unknown_variables, names_each_and_lists_the_known) {
       "NOPAL_STACK_POLICY is not a variable that Nopal knows and has no effect; it knows "
       "NOPAL_NUM_WORKERS, NOPAL_STACK_SIZE, NOPAL_FIBER_STACK_SIZE, NOPAL_FIBER_GUARDS, "
       "NOPAL_STACK_BUDGET, NOPAL_MAX_STACKS, "
-      "NOPAL_BIND, NOPAL_TICK, NOPAL_MAX_BLOCKING, NOPAL_VIRTUAL_WORKERS, NOPAL_STATS, "
+      "NOPAL_BIND, NOPAL_TICK, NOPAL_MAX_BLOCKING, NOPAL_VIRTUAL_WORKERS, NOPAL_RACES, "
+      "NOPAL_STATS, "
       "NOPAL_VERBOSE, NOPAL_SEED, "
       "NOPAL_PROCESSES, NOPAL_REGION_SIZE, NOPAL_HEAP_SIZE, NOPAL_TRANSPORT, NOPAL_LATENCY_US, "
       "NOPAL_PROGRESS, NOPAL_MAPPED");

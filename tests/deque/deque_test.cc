@@ -141,6 +141,26 @@ TYPED_TEST(deques, a_fork_taken_back_ends_unasked_publishing) {
   EXPECT_TRUE(setup.pop(frames::at(2)));
 }
 
+// What the thief of a continuation that is stolen again and again forks is public at once, until it
+// has taken back three.
+TYPED_TEST(deques, an_owner_that_expects_a_thief_publishes_unasked) {
+  opened<TypeParam> setup;
+  if constexpr (requires { setup.deque.expect_thief(); }) {
+    for (int round = 0; round < 2; ++round) {
+      setup.deque.expect_thief();
+      for (int i = 0; i < 3; ++i) {
+        ASSERT_FALSE(setup.deque.push(setup.make(0)));
+        EXPECT_EQ(setup.deque.push_anyway(frames::at(0)), attention::requested);
+        ASSERT_TRUE(setup.deque.publish(frames::at(0), &setup));
+        EXPECT_TRUE(setup.deque.anything_public());
+        ASSERT_TRUE(setup.close(0));
+      }
+      EXPECT_TRUE(setup.deque.push(setup.make(0))) << "nobody came";
+      EXPECT_TRUE(setup.pop(frames::at(0)));
+    }
+  }
+}
+
 TYPED_TEST(deques, without_the_heavy_barrier_every_push_attends) {
   opened<TypeParam> setup(true);
   for (int i = 0; i < 3; ++i) {

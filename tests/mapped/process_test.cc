@@ -2,6 +2,8 @@
 // What belongs to a process belongs to the program: its number, children, signals, timers, exit.
 #include "agents.h"
 
+#include "nopal/base/limits.h"
+#include "nopal/base/shared.h"
 #include "nopal/mapped/members.h"
 
 #include <atomic>
@@ -11,14 +13,18 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <limits>
 #include <memory>
+#include <semaphore>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
+#include <utility>
 
 extern char** environ;
 
@@ -55,6 +61,85 @@ TEST_F(mapped_process, all_have_one_number_and_one_parent) {
   EXPECT_EQ(raw(SYS_getpid), number);
   EXPECT_EQ(raw(SYS_getppid), parent);
   EXPECT_EQ(raw(SYS_getpgrp), group);
+}
+
+// How the processes are found, with something that happens behind the first that is read.
+const nopal::base::sharing* found_by = nullptr;
+void (*behind_the_first)() = nullptr;
+std::size_t threads_while(void (*happens)()) {
+  found_by = nopal::base::shared;
+  behind_the_first = happens;
+  nopal::base::sharing slow = *found_by;
+  slow.for_each_process = [](void (*see)(int, void*), void* to) noexcept {
+    struct passing {
+      void (*see)(int, void*);
+      void* to;
+    } all{see, to};
+    found_by->for_each_process(
+        [](int pid, void* at) {
+          static_cast<passing*>(at)->see(pid, static_cast<passing*>(at)->to);
+          if (auto* const happening = std::exchange(behind_the_first, nullptr))
+            happening();
+        },
+        &all);
+  };
+  nopal::base::shared = &slow;
+  const std::size_t counted = nopal::base::threads_now();
+  nopal::base::shared = found_by;
+  return counted;
+}
+
+std::binary_semaphore may_become{0}, may_end{0};
+
+// A deadlock was reported where a spare that another one had begun became a process just then.
+TEST_F(mapped_process, a_thread_that_becomes_one_is_counted) {
+  a.run([] {});
+  b.run([] {});
+  constexpr std::size_t before = 3; // those of the test before may end only now
+  while (nopal::base::threads_now() != before)
+    sched_yield();
+  std::thread* begun = nullptr;
+  a.run([&] {
+    begun = new std::thread{[] {
+      may_become.acquire();
+      nopal::mapped::become_process();
+      may_end.acquire();
+    }};
+  });
+  EXPECT_EQ(nopal::base::threads_now(), before + 1);
+  const std::size_t counted = threads_while([] {
+    const auto processes = [] {
+      unsigned number = 0;
+      nopal::mapped::for_each_member([&](const auto&) { ++number; });
+      return number;
+    };
+    const unsigned others = processes();
+    may_become.release();
+    while (processes() == others)
+      sched_yield();
+    nopal::base::shared = found_by; // it counts twice until it has left the process where it began
+    while (nopal::base::threads_now() != others + 1)
+      sched_yield();
+  });
+  EXPECT_GE(counted, before + 1); // one that is counted twice is a deadlock reported later
+  may_end.release();
+  a.run([&] {
+    begun->join();
+    delete begun;
+  });
+}
+
+TEST_F(mapped_process, threads_of_one_that_has_just_ended_are_not_known) {
+  found_by = nopal::base::shared;
+  nopal::base::sharing ended = *found_by;
+  ended.for_each_process = [](void (*see)(int, void*), void* to) noexcept {
+    see(std::numeric_limits<int>::max(), to);
+    found_by->for_each_process(see, to);
+  };
+  nopal::base::shared = &ended;
+  const std::size_t counted = nopal::base::threads_now();
+  nopal::base::shared = found_by;
+  EXPECT_EQ(counted, std::numeric_limits<std::size_t>::max());
 }
 
 TEST_F(mapped_process, a_child_that_one_begins_the_other_waits_for) {

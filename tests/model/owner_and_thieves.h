@@ -153,6 +153,23 @@ struct asked_for : scenario<asked_for<Deque, Shape>, 2>, deque_state<Deque, Shap
   void thread(unsigned self) { self == 0 ? this->own() : this->ask_and_steal(4); }
 };
 
+// An owner that expects a thief publishes unasked; another thief starves.
+template <class Deque, shape Shape>
+struct expected : scenario<expected<Deque, Shape>, 3>, deque_state<Deque, Shape> {
+  void before() { deque_state<Deque, Shape>::before(); }
+  void after() { deque_state<Deque, Shape>::after(); }
+  void thread(unsigned self) {
+    if (self == 0) {
+      this->deque.expect_thief();
+      this->own();
+    } else if (self == 1) {
+      this->ask_and_steal(3);
+    } else {
+      this->starve_and_steal(2);
+    }
+  }
+};
+
 template <class Deque, shape Shape>
 struct starved : scenario<starved<Deque, Shape>, 2>, deque_state<Deque, Shape> {
   void before() { deque_state<Deque, Shape>::before(); }
@@ -315,6 +332,10 @@ template <class Deque> void run_deque_models(runner& models) {
   models.random<all_open<Deque>>("three forks open at once, two thieves", 2);
   models.random<all_open_starved<Deque>>("the same twice, two thieves starve", 2);
   models.random<two_groups<Deque>>("two groups, two thieves", 2);
+  if constexpr (requires(Deque& deque) { deque.expect_thief(); }) {
+    models.random<expected<Deque, shape{2, 0}>>("two forks of an owner that expects thieves", 2);
+    models.random<expected<Deque, shape{1, 2}>>("nested forks of an owner that expects thieves", 2);
+  }
 }
 
 } // namespace nopal::model

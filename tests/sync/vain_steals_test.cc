@@ -56,5 +56,17 @@ TEST(vain_steals, a_search_that_found_something_else_is_none) {
     ASSERT_EQ(searcher.step(40000, 100, false), 0u);
 }
 
+TEST(vain_steals, the_last_stolen_run_may_be_long) {
+  thief searcher;
+  EXPECT_FALSE(searcher.steals.last_was_long());
+  searcher.step(1000, 4000);
+  searcher.step(1000, 4000, false); // found something else
+  EXPECT_TRUE(searcher.steals.last_was_long());
+  searcher.step(1000, 500);
+  EXPECT_TRUE(searcher.steals.last_was_long());
+  searcher.step(1000, 500);
+  EXPECT_FALSE(searcher.steals.last_was_long());
+}
+
 } // namespace
 } // namespace nopal_test
