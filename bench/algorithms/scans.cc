@@ -42,9 +42,7 @@ public:
           [this](std::uint64_t& some, std::size_t i) { some += all_[i]; },
           [](std::uint64_t& low, std::uint64_t high) { low += high; });
     });
-    add({.name = "two_passes",
-         .run = [this, workers] { pass_twice(workers); },
-         .before = rest});
+    add({.name = "two_passes", .run = [this, workers] { pass_twice(workers); }, .before = rest});
 #else
     add_sum("sum_deterministic", [this] {
       sum_ =
