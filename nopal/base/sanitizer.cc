@@ -220,10 +220,8 @@ NOPAL_SWITCHES std::uintptr_t clear_used_part(std::uintptr_t bottom, std::uintpt
         0)
       lowest = at;
   }
-  // Not memset, whose frame would lie there.
-  void* to = reinterpret_cast<void*>(lowest);
-  std::size_t count = (from - lowest) / sizeof(std::uint64_t);
-  asm volatile("rep stosq" : "+D"(to), "+c"(count) : "a"(0) : "memory");
+  for (std::uintptr_t at = lowest; at != from; at += sizeof(std::uint64_t)) // not memset, whose
+    *reinterpret_cast<volatile std::uint64_t*>(at) = 0;                     // frame lies there
   return lowest;
 }
 
