@@ -22,10 +22,11 @@ if(NOPAL_CHECKS)
 endif()
 
 # nopal_test_options(target source library precompiled): how a test's source is compiled. One that
-# defines a macro of Nopal's, as the serial elision, cannot have the library's headers precompiled.
+# defines a macro of Nopal's, as the serial elision, cannot have the library's headers precompiled,
+# as Clang has them.
 function(nopal_test_options target source library precompiled)
   set(macros "")
-  if(EXISTS ${source})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND EXISTS ${source})
     file(STRINGS ${source} macros REGEX "^#define NOPAL_")
   endif()
   target_compile_definitions(${target} PRIVATE

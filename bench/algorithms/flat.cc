@@ -4,6 +4,7 @@
 #include "bench/algorithms/in_turn.h"
 #include "bench/algorithms/runtime.h"
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,6 +17,15 @@
 
 namespace bench {
 namespace {
+
+// So many steps take that many microseconds.
+std::size_t steps_of(double us) {
+  constexpr std::size_t steps = 100'000;
+  double least_ms = 1e9;
+  for (int i = 0; i < 9; ++i)
+    least_ms = std::min(least_ms, ms_of([] { asm volatile("" ::"x"(work(steps))); }));
+  return static_cast<std::size_t>(us * 1e-3 / least_ms * steps);
+}
 
 // A body for each of the results.
 struct bodies {
@@ -63,8 +73,8 @@ public:
       : in_turn(test ? 1 : 5), threads_(workers), results_(test ? 100 : 100'000) {
     const std::size_t most = results_.size();
     add_bodies("us0", {results_.data(), most, 0});
-    add_bodies("us1", {results_.data(), most / 10, 370});
-    add_bodies("us10", {results_.data(), most / 50, 3700});
+    add_bodies("us1", {results_.data(), most / 10, steps_of(1)});
+    add_bodies("us10", {results_.data(), most / 50, steps_of(10)});
   }
 
 private:

@@ -30,7 +30,7 @@ template <class F> double ms_of(const F& f) {
       .count();
 }
 
-// So many steps of a computation that no compiler leaves out, at about three nanoseconds each.
+// So many steps of a computation that no compiler leaves out, at one to three nanoseconds each.
 [[gnu::always_inline]] inline double work(std::size_t steps) {
   double x = 1.5;
   for (std::size_t k = 0; k < steps; ++k) {

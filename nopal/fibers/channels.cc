@@ -4,6 +4,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/fibers/ordered_strands.h"
 #include "nopal/sched/park.h"
 #include "nopal/sched/stop.h"
 #include "nopal/vproc/ready.h"
@@ -35,37 +36,10 @@ struct values_of {
   }
 };
 
-// Around what a strand does under the place's lock, where ThreadSanitizer does not see the lock:
-// because the library is not instrumented, or strands that wait were enqueued by the scheduler, of
-// which nothing is seen (base/races.h).
-class ordered_by_lock {
-public:
-  explicit ordered_by_lock(const meeting_place* at) noexcept : at_{at} {
-    if (unseen())
-      base::happens_after(at_);
-  }
-  ~ordered_by_lock() {
-    if (unseen())
-      base::happens_before(at_);
-  }
-  ordered_by_lock(const ordered_by_lock&) = delete;
-  ordered_by_lock& operator=(const ordered_by_lock&) = delete;
-
-private:
-  static bool unseen() noexcept {
-#if defined(NOPAL_TSAN)
-    return base::strands_apart;
-#else
-    return true;
-#endif
-  }
-  const meeting_place* const at_;
-};
-
 // At a place that has slots, or is closed.
 [[gnu::noinline]] bool meet_slots(alternative& mine) noexcept {
   using outcome = meeting_place::outcome;
-  const ordered_by_lock meets{mine.at};
+  const ordered_strands meets{mine.at};
   const outcome done = mine.at->transfer(mine.wants, values_of{mine});
   if (done.woken != nullptr)
     vproc::make_ready(done.woken);
@@ -78,7 +52,7 @@ private:
 [[gnu::always_inline]] inline bool meet(alternative& mine) noexcept {
   if (!mine.at->is_plain()) [[unlikely]]
     return meet_slots(mine);
-  NOPAL_IF_SEEN(const ordered_by_lock meets{mine.at});
+  NOPAL_IF_SEEN(const ordered_strands meets{mine.at});
   offer* const other = mine.at->take(sync::opposite(mine.wants));
   if (other == nullptr)
     return false;
@@ -157,7 +131,7 @@ bool publish_all(alternative* first, fiber* strand) noexcept {
   for (alternative* each = first; each != nullptr && !possible; each = each->next_locked) {
     each->own.strand = strand; // before `publish`, after which another strand may take the offer
     base::happens_before(&each->own);
-    const ordered_by_lock meets{each->at};
+    const ordered_strands meets{each->at};
     each->at->publish(each->wants, &each->own);
   }
   // A place whose lock is free may be gone soon, but not before its neighbours were unlocked: the

@@ -5,6 +5,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
 #include "nopal/base/flag.h"
+#include "nopal/fibers/ordered_strands.h"
 #include "nopal/sched/park.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/settings.h"
@@ -18,8 +19,15 @@ using vproc::signal;
 
 template <class Queue> bool join_and_wait(Queue& queue, sync::wanted kind, time_point until) {
   return wait_until(
-      until, kind, &queue, [&queue](fiber* strand) { return queue.join(strand); },
-      [&queue](fiber* strand) { queue.leave(strand); });
+      until, kind, &queue,
+      [&queue](fiber* strand) {
+        const ordered_strands meet{&queue};
+        return queue.join(strand);
+      },
+      [&queue](fiber* strand) {
+        const ordered_strands meet{&queue};
+        queue.leave(strand);
+      });
 }
 
 semaphore_state* blocking_places() {
@@ -37,10 +45,12 @@ bool wait_for(semaphore_state& from, sync::wanted kind, time_point until) {
 }
 
 void release(semaphore_state& held, std::uint64_t number) noexcept {
+  const ordered_strands meet{&held};
   vproc::make_all_ready(held.give(number));
 }
 
 void hand_over(mutex_state& held) noexcept {
+  const ordered_strands meet{&held};
   const auto [was_held, next] = held.pass();
   NOPAL_ASSERT(was_held, "a nopal::mutex was unlocked that nobody had locked");
   if (next != nullptr)
@@ -51,33 +61,44 @@ bool wait_for(condition_state& condition, mutex_state& held, time_point until) {
   timed own{until, sync::wanted::condition, &condition};
   timed& waits = stack::seen(own);
   const auto add = [&](fiber* strand) {
-    condition.add(strand);
+    {
+      const ordered_strands meet{&condition};
+      condition.add(strand);
+    }
     if (!held.try_free())
       hand_over(held);
     return waits.begin(strand);
   };
-  sched::park_or_stop(waits.decided(), add,
-                      [&condition](fiber* strand) { condition.remove(strand); });
+  sched::park_or_stop(waits.decided(), add, [&condition](fiber* strand) {
+    const ordered_strands meet{&condition};
+    condition.remove(strand);
+  });
   if (!held.try_hold())
     sched::park([&held](fiber* strand) {
+      const ordered_strands meet{&held};
       return held.join(strand) ? signal::stop() : signal::enter(strand);
     });
   return waits.end();
 }
 
 void notify_one(condition_state& condition) noexcept {
+  const ordered_strands meet{&condition};
   if (fiber* const first = condition.take(sync::claimable{}))
     vproc::make_ready(first);
 }
 
 void notify_all(condition_state& condition) noexcept {
+  const ordered_strands meet{&condition};
   vproc::make_all_ready(condition.take_all(sync::claimable{}));
 }
 
 bool event::wait_slow(time_point until) {
   return join_and_wait(state_, sync::wanted::value, until);
 }
-void event::happen() noexcept { vproc::make_all_ready(state_.happen()); }
+void event::happen() noexcept {
+  const ordered_strands meet{&state_};
+  vproc::make_all_ready(state_.happen());
+}
 
 blocking_place::blocking_place() : from_{blocking_places()} {
   if (from_ == nullptr || from_->try_hold())

@@ -3,6 +3,7 @@
 # missing package, or fails if a part that needs it was asked for by name. WAY: packages, programs,
 # modules, libraries, places (read-only, with spaces, for an ordinary user), build_types (what these
 # compile). With EACH, each thing is missing alone; without, one configuration misses many.
+cmake_policy(VERSION 3.25)
 include(${CMAKE_CURRENT_LIST_DIR}/run.cmake)
 set(source ${SOURCE_DIR})
 set(build ${SCRATCH_DIR}/build)

@@ -11,9 +11,11 @@
 #include <nopal/loop.h>
 #include <nopal/mutex.h>
 #include <nopal/per_worker.h>
+#include <nopal/preemption.h>
 #include <nopal/reducer.h>
 #include <nopal/runtime.h>
 #include <nopal/scan.h>
+#include <nopal/semaphore.h>
 #include <nopal/sort.h>
 
 #include <gtest/gtest.h>
@@ -310,6 +312,37 @@ bool under_mutexes() {
   return unordered == 100 && number == 100 && other == 100;
 }
 
+// With several workers the strands wait, and are woken, where the polls let them.
+bool woken() {
+  int rounds = 0;
+  for (int i = 0; i < 20; ++i) {
+    nopal::semaphore permits{0};
+    nopal::mutex mutex;
+    nopal::condition_variable changed;
+    bool ready = false;
+    int handed = 0;
+    nopal::scope s;
+    s.fork([&] {
+      for (int turn = 0; turn < 5; ++turn)
+        nopal::poll();
+      increment(handed);
+      permits.release();
+      const std::lock_guard guard{mutex};
+      ready = true;
+      changed.notify_one();
+    });
+    permits.acquire();
+    increment(handed);
+    {
+      std::unique_lock guard{mutex};
+      changed.wait(guard, [&] { return ready; });
+    }
+    s.join();
+    rounds += handed == 2;
+  }
+  return rounds == 20;
+}
+
 bool algorithms() {
   std::vector<int> all(3000);
   for (std::size_t i = 0; i < all.size(); ++i)
@@ -392,7 +425,7 @@ bool two_threads() {
 INSTANTIATE_TEST_SUITE_P(programs, race_free,
                          testing::Values(NAMED(joined_before_use), NAMED(frames_at_the_same_place),
                                          NAMED(values_of_workers), NAMED(reducers),
-                                         NAMED(accumulated), NAMED(under_mutexes),
+                                         NAMED(accumulated), NAMED(under_mutexes), NAMED(woken),
                                          NAMED(algorithms), NAMED(fibers_and_channels),
                                          NAMED(exceptions), NAMED(regions), NAMED(two_threads)),
                          name_of);
