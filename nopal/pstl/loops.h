@@ -2,18 +2,17 @@
 // Loops and reductions of the standard's algorithms, by the loops of loop.h. A range has two ends,
 // iterators or integers, and a body is called with the ends of each piece.
 //
-// The pieces are those of loop.h. The tree of transform_reduce does not depend on the number of
-// workers; where reduce has which brackets depends on what is stolen, but what calls it compares.
+// The pieces are those of loop.h; a reduction runs as a lazy loop (algorithms/lazy.h), so where it
+// has which brackets depends on what is stolen. The standard allows that.
 #pragma once
 
-#include "nopal/base/flag.h"
+#include "nopal/algorithms/lazy.h"
 #include "nopal/config.h"
 #include "nopal/for_range.h"
 #include "nopal/loop.h"
 #include "nopal/pstl/apart.h"
 #include "nopal/runtime.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -60,53 +59,48 @@ template <class Index, class Body> void for_pieces(Index first, Index last, cons
   call_apart(call_ref{[&] { run_pieces(count, 0, piece_ref{piece}); }});
 }
 
-// Calls left(); and beside_it() at the same time, but only if a thief comes before left() has
-// ended. Returns whether it was called.
-template <class Left, class Beside> bool with_a_thief(const Left& left, const Beside& beside_it) {
-  base::flag ended;
-  bool called = false;
-  invoke_both(
-      [&] {
-        left();
-        ended.take();
-      },
-      [&] {
-        if (ended.taken())
-          return;
-        called = true;
-        beside_it();
-      });
-  return called;
-}
+// What reductions fold (algorithms/lazy.h). `Work` is reached without its type (apart.h).
+template <class Part> class folded {
+public:
+  using part = Part;
+
+  template <class Work>
+  explicit folded(const Work& work) noexcept
+      : work_{&work}, begin_{[](const void* at) { return of<Work>(at).begin(); }},
+        extend_{[](const void* at, part& sum, std::size_t from, std::size_t count) {
+          of<Work>(at).extend(sum, from, count);
+        }},
+        unite_{[](const void* at, part& low, part& high) { of<Work>(at).unite(low, high); }} {}
+
+  part begin() const { return begin_(work_); }
+  void extend(part& sum, std::size_t from, std::size_t count) const {
+    extend_(work_, sum, from, count);
+  }
+  void unite(part& low, part&& high) const { unite_(work_, low, high); }
+
+private:
+  template <class Work> static const Work& of(const void* at) noexcept {
+    return *static_cast<const Work*>(at);
+  }
+  const void* work_;
+  part (*begin_)(const void*);
+  void (*extend_)(const void*, part&, std::size_t, std::size_t);
+  void (*unite_)(const void*, part&, part&);
+};
 
 // body(i, j, before) continues a value; combine(low, high) joins two, the second of which began
 // with the identity. So a search hands on that it has found something, and the rest is short.
-template <class T, class Index, class Body, class Combine> class reduction {
-public:
-  reduction(Index first, std::size_t grain, const T& identity, const Body& body,
-            const Combine& combine)
-      : first_{first}, grain_{grain}, identity_{identity}, body_{body}, combine_{combine} {}
+template <class T, class Index, class Body, class Combine> struct continued {
+  const Index first;
+  const T& identity;
+  const Body& body;
+  const Combine& combine;
 
-  T over(std::size_t low, std::size_t high, T before) const {
-    while (high - low > grain_) {
-      const std::size_t middle = low + (high - low) / 2;
-      std::optional<T> left;
-      std::optional<T> right;
-      if (with_a_thief([&] { left.emplace(over(low, middle, std::move(before))); },
-                       [&] { right.emplace(over(middle, high, identity_)); }))
-        return combine_(*left, *right);
-      before = *std::move(left);
-      low = middle;
-    }
-    return body_(at(first_, low), at(first_, high), before);
+  T begin() const { return identity; }
+  void extend(T& sum, std::size_t from, std::size_t count) const {
+    sum = body(at(first, from), at(first, from + count), std::move(sum));
   }
-
-private:
-  const Index first_;
-  const std::size_t grain_;
-  const T& identity_;
-  const Body& body_;
-  const Combine& combine_;
+  void unite(T& low, const T& high) const { low = combine(low, high); }
 };
 
 template <class T, class Index, class Body, class Combine>
@@ -116,40 +110,76 @@ T reduce(Index first, Index last, const T& identity, const Body& body, const Com
     return identity;
   if (count == 1)
     return body(first, last, identity);
-  const reduction<T, Index, Body, Combine> all{first, detail::grain_of(count, 0), identity, body,
-                                               combine};
-  return apart([&] { return all.over(0, count, identity); });
+  const continued<T, Index, Body, Combine> work{first, identity, body, combine};
+  return apart([&] {
+    T sum = identity;
+    algorithms::fold_lazily(count, folded<T>{work}, sum);
+    return sum;
+  });
 }
 
+// The sum of a part. Where there is no identity, it begins with two elements, so of a part that has
+// but one only the place is known.
+template <class T> struct begun_sum {
+  std::optional<T> value;
+  std::optional<std::size_t> alone;
+};
+
 // The sum of init and all map(i), where there is no identity. body(i, j, sum) adds those of [i, j)
-// to a sum. The first piece begins with init, each other one with its first two elements: what map
-// gives need not be a T, but combine gives one for any two.
+// to a sum. What map gives need not be a T, but combine gives one for any two.
+template <class T, class Index, class Map, class Combine, class Body> struct mapped_sum {
+  const Index first;
+  const Map& map;
+  const Combine& combine;
+  const Body& body;
+
+  begun_sum<T> begin() const { return {}; }
+  void extend(begun_sum<T>& sum, std::size_t from, std::size_t count) const {
+    if (!sum.value) {
+      if (!sum.alone) {
+        sum.alone = from++;
+        if (--count == 0)
+          return;
+      }
+      add_to_alone(sum, [&](Map& own) -> decltype(auto) { return own(at(first, from)); });
+      ++from;
+      --count;
+    }
+    if (count != 0)
+      sum.value.emplace(body(at(first, from), at(first, from + count), *std::move(sum.value)));
+  }
+  void unite(begun_sum<T>& low, begun_sum<T>& high) const {
+    if (high.alone) {
+      extend(low, *high.alone, 1);
+    } else if (low.value) {
+      Combine own_combine = combine;
+      low.value.emplace(own_combine(*std::move(low.value), *std::move(high.value)));
+    } else {
+      add_to_alone(low, [&](Map&) -> T&& { return *std::move(high.value); });
+    }
+  }
+
+private:
+  template <class Next> void add_to_alone(begun_sum<T>& sum, const Next& next) const {
+    Map own_map = map; // they may be functions that change themselves
+    Combine own_combine = combine;
+    auto&& one = own_map(at(first, *sum.alone));
+    sum.value.emplace(own_combine(std::forward<decltype(one)>(one), next(own_map)));
+    sum.alone.reset();
+  }
+};
+
 template <class T, class Index, class Map, class Combine, class Body>
 T transform_reduce(Index first, Index last, const Map& map, T init, const Combine& combine,
                    const Body& body) {
-  constexpr std::size_t grain_min = 3; // so each piece has two elements at least
   const std::size_t count = length_of(first, last);
-  if (count <= grain_min)
+  if (count <= 1)
     return body(first, last, std::move(init));
-  const auto leaf = [&](std::size_t from, std::size_t length) -> T {
-    const Index end = at(first, from + length);
-    if (from == 0)
-      return body(first, end, std::move(init));
-    Map own_map = map; // they may be functions that change themselves
-    Combine own_combine = combine;
-    const Index begin = at(first, from);
-    T sum = own_combine(own_map(begin), own_map(at(begin, 1)));
-    if (length == 2)
-      return sum;
-    return body(at(begin, 2), end, std::move(sum));
-  };
-  const auto both = [&](T& low, T&& high) {
-    Combine own_combine = combine;
-    low = own_combine(std::move(low), std::move(high));
-  };
-  return apart([&] {
-    const std::size_t grain = std::max(grain_min, detail::grain_of(count, 0));
-    return detail::over_pieces(std::size_t{0}, count, grain, leaf, both);
+  const mapped_sum<T, Index, Map, Combine, Body> work{first, map, combine, body};
+  return apart([&]() -> T {
+    begun_sum<T> sum{std::move(init), {}};
+    algorithms::fold_lazily(count, folded<begun_sum<T>>{work}, sum);
+    return *std::move(sum.value);
   });
 }
 

@@ -7,6 +7,7 @@
 //              child still runs. Nobody steals: one pass. Work at most that of strict_scan.
 #pragma once
 
+#include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/pstl/loops.h"
 
@@ -19,6 +20,25 @@
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::pstl {
+
+// Calls left(); and beside_it() at the same time, but only if a thief comes before left() has
+// ended. Returns whether it was called.
+template <class Left, class Beside> bool with_a_thief(const Left& left, const Beside& beside_it) {
+  base::flag ended;
+  bool called = false;
+  invoke_both(
+      [&] {
+        left();
+        ended.take();
+      },
+      [&] {
+        if (ended.taken())
+          return;
+        called = true;
+        beside_it();
+      });
+  return called;
+}
 
 // [0, n) in pieces of which the first are one longer than the last.
 template <class Index> class pieces {
