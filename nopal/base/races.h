@@ -27,6 +27,7 @@
 // why one serial run suffices for programs without locks.
 #pragma once
 
+#include "nopal/base/refused.h" // before the library's headers
 #include "nopal/config.h"
 
 #include <cstdint>

@@ -172,8 +172,23 @@ using blocking_death = death;
 TEST_F(blocking_death, says_once_that_calls_wait) {
   const auto many = [] {
     for (int round = 0; round < 3; ++round) {
-      meeting first{3};
-      nopal::for_index(0, 20, [&](int) { nopal::blocking([&first] { first.come(); }); }, 1);
+      gate end;
+      std::atomic<int> within{0};
+      nopal::run([&] {
+        for (int i = 0; i < 3; ++i)
+          nopal::spawn([&] {
+            nopal::blocking([&] {
+              ++within;
+              end.wait();
+            });
+          });
+        while (within < 3)
+          nopal::yield();
+        nopal::spawn([] { nopal::blocking([] {}); });
+        while (waiting() == 0)
+          nopal::yield();
+        end.open();
+      });
     }
     std::_Exit(3);
   };

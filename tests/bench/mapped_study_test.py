@@ -41,7 +41,8 @@ class MappedStudy(fake_study.FakeStudy):
                 continue
             views = {"view_steals": 10, "view_shows": 15, "view_maps": 15, "view_calls": 25}
             for count in (1, 2, 4, P):
-                self.say_one(problem, "nopal-mapped", count, told=views, steals=10)
+                self.say_one(problem, "nopal-mapped", count, told=views, steals=10,
+                             stack_pages=count * S1)
             self.say_one(problem, "nopal-mapped", P, COUNTED, live_pages=7)
             if problem in PAPERS:
                 self.say_one(problem, "nopal-mapped-pages", P, KEEPS, stack_pages=P * 33)
@@ -60,7 +61,7 @@ class MappedStudy(fake_study.FakeStudy):
         for check in self.document["checks"]:
             self.assertIs(check["holds"], True, check)
         self.assertAlmostEqual(self.only("T2", "geometric mean")["value"], 1)
-        self.assertAlmostEqual(self.only("lu: stack pages")["value"], S1 / (S1 + D))
+        self.assertAlmostEqual(self.only("lu: stack pages, none")["value"], S1 / (S1 + D))
         self.assertAlmostEqual(self.only("heat: pages of stacks and heap")["value"],
                                (P * S1 + 40) / (P * S1 + 100))
         self.assertAlmostEqual(self.only("system calls per steal")["value"], 2.5)
@@ -86,7 +87,14 @@ class MappedStudy(fake_study.FakeStudy):
         self.changes["fib", "nopal-mapped", KEEPS, P] = {"stack_pages": P * (S1 + D) + 1}
         self.build_all(["fib"])
         self.run_problems("fib")
-        self.assertIs(self.only("fib: stack pages")["holds"], False)
+        self.assertIs(self.only("fib: stack pages, none")["holds"], False)
+
+    def test_more_pages_than_the_paper_has_are_noticed(self):
+        self.changes["fib", "nopal-mapped", "", 1] = {"stack_pages": 2}
+        self.changes["fib", "nopal-mapped", KEEPS, P] = {"stack_pages": P * 5 + 1}
+        self.build_all(["fib"])
+        self.run_problems("fib")
+        self.assertIs(self.only("fib: stack pages of each")["holds"], False)
 
     def test_more_pages_than_with_frames_on_the_heap_are_noticed_but_for_two(self):
         for problem in ("heat", "fib"):
@@ -133,7 +141,7 @@ class MappedStudy(fake_study.FakeStudy):
         self.assertEqual(done.returncode, 1)
         self.assertIn("The program prefixes gave nothing", done.stderr)
         self.assertIsNone(self.only("crossings over r + 1")["holds"])
-        self.assertIs(self.only("lu: stack pages")["holds"], True)
+        self.assertIs(self.only("lu: stack pages, none")["holds"], True)
 
     def test_a_program_that_fails_with_some_workers_is_said(self):
         self.changes["raytracer", "nopal-mapped", "", 4] = {"verified": False}
@@ -147,7 +155,7 @@ class MappedStudy(fake_study.FakeStudy):
         done = self.run_problems("fib")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("nopal-mapped was not built", done.stderr)
-        self.assertIsNone(self.only("fib: stack pages")["holds"])
+        self.assertIsNone(self.only("fib: stack pages, none")["holds"])
 
     def test_the_papers_numbers_stand_beside(self):
         self.build_all(["fibx"])
