@@ -9,7 +9,7 @@
 // Invariant: a thread that sleeps has seen the watch taken. One that leaves it looks for sleepers
 //            before it runs anything else, and wakes one to take the watch (sched/idle.cc).
 // Orders:
-//   T  take: exchange acq_rel, after the fence F of parking.h. Partner: L.
+//   T  take: exchange acquire, after the fence F of parking.h. Partner: L.
 //   L  leave: store release, then the fence W of parking.h, before the look for sleepers. Of a
 //      sleeper that announces, fences and finds the watch taken, and a watcher that leaves, fences
 //      and looks for sleepers, one sees the other. T after L: the next watcher may use the events'
@@ -37,7 +37,7 @@ public:
   };
   explicit watch(const calls& made_of) noexcept : call{made_of} {}
 
-  bool take() noexcept { return !taken() && taken_.exchange(1, base::acq_rel) == 0; } // T
+  bool take() noexcept { return !taken() && taken_.exchange(1, base::acquire) == 0; } // T
   void leave() noexcept { taken_.store(0, base::release); }                           // L
   bool taken() const noexcept { return taken_.load(base::relaxed) != 0; }
 

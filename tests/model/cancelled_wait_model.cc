@@ -379,7 +379,7 @@ int main(int argc, char** argv) {
   models.random<two_cancel<false>>("two are cancelled");
   models.random<two_cancel<true>>("two are cancelled, a strand waits");
   models.bounded<two_cancel<true>>("two are cancelled, a strand waits", 3);
-  models.random<both_wait>("two wait in the region that is cancelled");
+  models.random<both_wait>("two wait in the region that is cancelled", 4);
   models.random<is_observed>("a token observes a region");
   models.random<region_ends<2>>("a region ends in the one that is cancelled");
   models.bounded<region_ends<2>>("a region ends in the one that is cancelled", 3);

@@ -66,6 +66,11 @@ _FENCE_BEFORE = (
     "order"
 )
 
+_WATCH_TAKE = "bool take() noexcept { return !taken() && taken_.exchange(1, base::acquire) == 0; }"
+_SYSTEM_ORDERS = (
+    "the words of the system that a watcher waits for order it behind the one before in the model; "
+    "the contract of the events' buffer asks for no such words"
+)
 _PLAIN_READ = (
     "guards one read of a plain word, for the search for deadlocks; the checker watches only its "
     "own words, and ThreadSanitizer watches this one"
@@ -73,6 +78,7 @@ _PLAIN_READ = (
 
 REASONS = {
     (_EVENTS, "const base::locked guard{waiting_.lock()}; #2", 0, ""): _PLAIN_READ,
+    ("nopal/sync/watch.h", _WATCH_TAKE, 0, "relaxed"): _SYSTEM_ORDERS,
     (_FREE_LIST, "base::acquire, base::acquire))", 0, "relaxed"): _ALREADY_ACQUIRED,
     (_RING, "const ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _LOCK,
     (_RING, "ring_word word{word_.load(base::acquire)};", 0, "relaxed"): _NO_LOAD_BUFFERING,
