@@ -43,7 +43,7 @@ class Kept(unittest.TestCase):
                 self.assertIn("<svg", text, path)
                 self.assertIn(cpu, text, path)
             self.assertIn("<table", page, path)
-            self.assertLess(len(picture), 40000, path)
+            self.assertLess(len(picture), 44000, path)
 
     def test_former_names_of_policies_are_understood(self):
         page = self.shown(RESULTS / "fibril.json")

@@ -376,7 +376,7 @@ struct want_mutex : scenario<want_mutex<Waiting, Cancelled>, Waiting + 1>,
 int main(int argc, char** argv) {
   using namespace nopal::model;
   runner models{argc, argv};
-  models.random<two_cancel<false>>("two are cancelled");
+  models.random<two_cancel<false>>("two are cancelled", 12);
   models.random<two_cancel<true>>("two are cancelled, a strand waits");
   models.bounded<two_cancel<true>>("two are cancelled, a strand waits", 3);
   models.random<both_wait>("two wait in the region that is cancelled", 4);
