@@ -302,9 +302,10 @@ NOPAL_SWITCHES void run_group(fork_record* fork, const body_calls& calls, void* 
   see_outer(self->host->bound.get());
   if (amid_exceptions)
     join::bring_exceptions_back(scope);
-  base::seen_strand* const strand = base::this_strand();
+  base::seen_strand* const strand = base::strands_apart ? base::this_strand() : nullptr;
   end_group(self, scope);
-  base::go_on_as(strand);
+  if (strand != nullptr) [[unlikely]]
+    base::go_on_as(strand);
   look_at_next_fork();
   vproc::leave();
 }

@@ -25,7 +25,6 @@
 #endif
 
 namespace nopal::inline NOPAL_ABI::sched {
-
 base::count announced_stops;
 
 namespace {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // NOPAL_RACES: ThreadSanitizer reports no race where no schedule has one.
+#include "tests/api/support.h"
 #include "tests/sanitize/programs.h"
 
 #include <nopal/accumulate.h>
@@ -32,16 +33,7 @@ namespace {
 class race_free : public races {};
 TEST_P(race_free, is_not_reported) { expect(0); }
 
-long fib(int n) {
-  if (n < 2)
-    return n;
-  nopal::scope s;
-  long x = 0;
-  s.fork(x, fib, n - 1);
-  const long y = fib(n - 2);
-  s.join();
-  return x + y;
-}
+using nopal_test::fib;
 
 bool joined_before_use() {
   int number = 0;

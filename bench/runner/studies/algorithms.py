@@ -15,7 +15,7 @@ LOOPS_OF, SORTING, SCANS, WORDS, STD_PAR, FLAT = PROBLEMS = [
     "loops", "sorting", "scans", "words", "std_par", "flat"]
 ROUNDS = 15
 SIZE = "quick"
-WITHIN_S = 600
+WITHIN_S = 700
 OURS, TBB = "nopal", "tbb"
 OPENMP = ["openmp-gcc", "openmp-llvm"]
 SORTERS = {"ips4o": ("IPS4o's", 1.1), TBB: ("std::sort(par)'s on oneTBB", 1.0),
