@@ -61,6 +61,8 @@ def bars(groups, ylabel, line_at=None, log=False):
     ax.set_xticks(range(len(groups)), list(groups))
     ax.set_xlim(-0.6, len(groups) - 0.4)
     ax.tick_params(axis="x", length=0)
+    if 0.065 * sum(len(name) + 2 for name in groups) > wide:
+        plots.setp(ax.get_xticklabels(), rotation=25, ha="right", rotation_mode="anchor")
     ax.set_ylabel(ylabel)
     draw.legend(figure, [ax])
     return draw.svg(figure)

@@ -10,7 +10,7 @@ from runner.programs import OVER_TCP
 from runner.rounds import NotMeasured, paired, value
 from runner.studies import (_fibril_paper, _mapped_paper, _nodes_paper, _nowa_figures, _nowa_parts,
                             _nowa_paper, breakdown, cancellation, counts, fibril, mapped, nodes,
-                            nowa, scheduling, strategies)
+                            nowa, scaling, scheduling, strategies)
 from runner.studies._common import of_serial, ratio, typical
 
 LIBOMP = ("openmp-llvm-untied", "openmp-llvm")
@@ -278,6 +278,18 @@ def manticore(index, problems):
 REAL = [p for p in scheduling.PAPER if p != "fib"]
 
 
+def scaling_speed(problems):
+    """T_1 over T_8, as in the paper, and over that of the most workers."""
+    def text(result):
+        def speeds(count, forks):
+            return span(medians(value(scaling.over_one, result.rounds, problem, runtime, count)
+                                for problem in problems for runtime in scaling.by(problem)
+                                if (runtime == scaling.OURS) == forks))
+        return "; ".join(f"{speeds(count, False)}, by forks {speeds(count, True)}, P = {count}"
+                         for count in (scheduling.PAPERS_VPROCS, max(result.wish.workers)))
+    return text
+
+
 def parts_of_forks(result):
     said = []
     for kind in breakdown.KINDS:
@@ -369,6 +381,8 @@ PAPERS = {
             scheduling_ratio("one", "seq", ["fib"]), "scheduling"),
         Row("The same: fib(29), T_1 over T_P", manticore((1, 2), ["fib"]),
             scheduling_ratio("one", "most", ["fib"]), "scheduling"),
+        Row("The same on 16 cores: T_1 over T_P", manticore((1, 2), REAL),
+            scaling_speed(REAL), "scaling"),
         Row("Figure 10: parts of fib's overhead", "five parts, 78 %",
             parts_of_forks, "breakdown"),
         Row("Figure 11: overhead with cancellation over that without", "2.5", cancel_overhead,

@@ -13,10 +13,9 @@ HEAD = """# What the papers measured, and what Nopal measures
 no number of ours was typed. A range is that of the medians of all programs; one median has its 10th
 and 90th percentiles. Fibril, Nowa and Cilk Plus are here Nopal's presets of their mechanisms; the
 studies compare the first two with their authors' own code. The papers measured on many cores and at
-larger sizes, so ratios can be compared, and seconds cannot. Speed-ups with more than two processors
-could not be measured: no larger machine was at hand; `script/scaling` measures them where there is
-one. Figures and listings that show a mechanism have their place in
-[life_of_a_fork.md](life_of_a_fork.md).
+larger sizes, so ratios can be compared, and seconds cannot. The machines of the studies had two
+cores each, but for `scaling`, which ran on 16. Figures and listings that show a mechanism have
+their place in [life_of_a_fork.md](life_of_a_fork.md).
 """
 
 

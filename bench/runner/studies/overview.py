@@ -23,6 +23,8 @@ SHOWN = [OURS, "openmp-gcc", "openmp-llvm", "tbb", "nowa", "fibril", "cheetah", 
 CENSUS = f"{OURS}:budget:64M+census"
 BUDGET_MIB = 64
 PAGE_KIB = 4
+# With more workers the picture is of the speed-ups, which then say more than a fork does.
+FEW_WORKERS = 2
 
 
 def workers(cores):
@@ -209,6 +211,11 @@ def tables(result):
 
 def lines(result):
     return study_text.blocks(tables(result)) + absent(result)
+
+
+def picture(result):
+    fork, speeds, _ = figures(result)
+    return fork if max(result.wish.workers) <= FEW_WORKERS else speeds
 
 
 def figures(result):

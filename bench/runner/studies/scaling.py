@@ -258,6 +258,16 @@ def fork_figure(result):
     return panels.curves(found, "ns per fork")
 
 
+def picture(result):
+    """One bar for each problem, with the most workers; the line is what plain threads reach."""
+    count = max(counts_of(result))
+    bars = {problem: {OURS: known} for problem in result.wish.problems
+            if (known := value(over_one, result.rounds, problem, OURS, count))}
+    threads = value(over_one_thread, result.rounds, count)
+    return Figure(f"Speed-up of {count} workers over one; the line: {MACHINE}, without a runtime",
+                  panels.bars(bars, "T1 / TP", line_at=threads and threads.median))
+
+
 def figures(result):
     machine = f"Grey: {MACHINE} that do the same work side by side, without any runtime."
     return [Figure("Speed-up over one worker", panels.curves(curves(result, over_one),
