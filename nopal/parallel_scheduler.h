@@ -78,6 +78,7 @@ private:
     }
     const auto run = [](detail::work_item* self, detail::work_queue&) noexcept {
       Run{}(*static_cast<item*>(self));
+      return static_cast<detail::work_item*>(nullptr);
     };
     detail::work_queue::of_all().add(::new (place) item{run, std::addressof(receiver), count});
   }

@@ -118,11 +118,12 @@ struct promising_item final : promised<T>, work_item {
       : work_item{call_it, static_cast<std::uint32_t>(awaited.size()) + 1}, body(std::move(does)),
         awaits(std::move(awaited)) {}
 
-  static void call_it(work_item* self, work_queue&) noexcept {
+  static work_item* call_it(work_item* self, work_queue&) noexcept {
     auto* const own = static_cast<promising_item*>(self);
     const auto kept = std::move(own->itself);
     (*own->body)(*own);
     own->body.reset(); // with what it awaited: a chain of items would end as deep as it is long
+    return nullptr;
   }
   // Each of the promises is a dependency, from this one on.
   template <class... Before>
@@ -212,9 +213,10 @@ public:
   }
 
 private:
-  static void resume(work_item* self, work_queue&) noexcept {
+  static work_item* resume(work_item* self, work_queue&) noexcept {
     const auto* const own = static_cast<awaited_future*>(self);
     own->resume_(own->caller_);
+    return nullptr;
   }
 
   std::shared_ptr<promised<T>> from_;

@@ -51,9 +51,10 @@ namespace detail {
 template <class F> struct group_task final : work_item {
   explicit group_task(F&& from) : work_item{call_it}, f(std::move(from)) {}
 
-  static void call_it(work_item* self, work_queue& tasks) noexcept {
+  static work_item* call_it(work_item* self, work_queue& tasks) noexcept {
     const std::unique_ptr<group_task> own{static_cast<group_task*>(self)};
     tasks.run(own->f);
+    return nullptr;
   }
 
   F f;
@@ -81,16 +82,17 @@ struct releases {
 };
 
 template <class F> struct graph_task_of final : graph_task {
-  explicit graph_task_of(const work_queue& group, std::size_t before, F&& from)
-      : graph_task{call_it, group, static_cast<std::uint32_t>(before) + 1}, f(std::move(from)),
-        many(before > few.size() ? std::make_unique<dependency[]>(before) : nullptr) {}
+  explicit graph_task_of(const work_queue& group, std::size_t number, F&& from)
+      : graph_task{call_it, group, static_cast<std::uint32_t>(number) + 1}, f(std::move(from)),
+        many(number > few.size() ? std::make_unique<dependency[]>(number) : nullptr) {}
 
-  static void call_it(work_item* self, work_queue& tasks) noexcept {
+  static work_item* call_it(work_item* self, work_queue& tasks) noexcept {
     auto* const own = static_cast<graph_task_of*>(self);
     tasks.run(*own->f);
     own->f.reset();
-    tasks.release(own->followers);
+    work_item* const next = tasks.release_and_take(own->followers);
     own->release();
+    return next;
   }
   dependency* awaits() noexcept { return many != nullptr ? many.get() : few.data(); }
 
@@ -152,8 +154,8 @@ public:
   /// cancelled before it begins.
   /// @throws what the copies throw, std::bad_alloc.
   /// @par Cost
-  /// An allocation, and a lock that all tasks of the group share, held for a few steps; the same
-  /// lock where the task begins.
+  /// An allocation, and a lock, held for a few steps. Workers that begin tasks take that lock once
+  /// for a batch of them.
   template <class F, class... Args>
     requires forkable<F, Args...>
   void add(F&& f, Args&&... args) {

@@ -8,8 +8,9 @@
 //
 // An item may wait for another one, and then keeps its runner; so one more runner stands by where
 // items are left (sync/standby_queue.h). It costs nothing while the workers are busy; a worker
-// without work begins it. A runner that finds no item looks for some microseconds before it ends,
-// since to begin another one takes about as long.
+// without work begins it. A runner takes items by the batch, since many would contend for one lock.
+// One that finds no item looks for some microseconds before it ends, since to begin another one
+// takes about as long.
 #pragma once
 
 #include "nopal/config.h"
@@ -47,12 +48,14 @@ class work_queue;
 
 // Lies in memory of whoever adds it, and belongs to `call` from then on.
 struct work_item {
-  using function = void (*)(work_item*, work_queue&) noexcept;
+  // Returns an item that is to be called next, or null.
+  using function = work_item* (*)(work_item*, work_queue&) noexcept;
   explicit work_item(function f, std::uint32_t awaited = 1) noexcept : call{f}, missing{awaited} {}
 
   const function call;
   base::atomic<std::uint32_t> missing; // it is added when so many calls of `arrive` have been
   base::handed_over<work_item*> next{nullptr};
+  base::handed_over<work_item*> before{nullptr};
 };
 
 using dependency = sync::dependency<work_item>;
@@ -73,10 +76,13 @@ public:
   void set_node(vproc::cancel_node& node) noexcept { node_ = &node; }
 
   // What members of the node add goes first, so that a tree of items is walked in depth. The others
-  // have their turns in order.
+  // have their turns in about the order in which they were added.
   void add(work_item* added) noexcept {
-    const bool first = node_ != nullptr && is_member(sched::current_context());
-    if (items_.add(added, first, [this] { count_runner(); }))
+    const auto counted = [this] { count_runner(); };
+    const vproc::fiber_context* const adds = node_ == nullptr ? nullptr : sched::current_context();
+    const bool first = adds != nullptr && adds->cancels == node_;
+    if (first ? items_.add_first(added, static_cast<queue::runner*>(adds->runner), counted)
+              : items_.add(added, counted))
       make_runner();
   }
   // Orders: acq_rel, so that whoever adds the item has seen what all did before they arrived.
@@ -87,6 +93,19 @@ public:
 
   void release(sync::dependents<work_item>& followers) noexcept {
     followers.release([this](work_item* at) { arrive(at); });
+  }
+  // The same by an item as its last step: it returns one that can begin, so that its runner goes on
+  // with that one, and no other thread hears of it.
+  work_item* release_and_take(sync::dependents<work_item>& followers) noexcept {
+    work_item* taken = nullptr;
+    followers.release([&](work_item* at) {
+      if (at->missing.fetch_sub(1, base::acq_rel) != 1)
+        return;
+      if (taken != nullptr)
+        add(taken);
+      taken = at;
+    });
+    return taken;
   }
 
   // Whether the items are to end without having done anything.
@@ -105,16 +124,15 @@ public:
       fail();
     }
   }
-  // Whether somebody waits for the end of the runners, which then do not look for more.
+  // Whether somebody waits for the end of the runners, which then look for more only while an item
+  // is at work.
   void set_awaited(bool awaited) noexcept { awaited_.store(awaited, base::relaxed); }
 
 private:
+  using queue = sync::standby_queue<work_item>;
   struct runner;
   class host;
 
-  bool is_member(const vproc::fiber_context* asked) const noexcept {
-    return asked != nullptr && asked->cancels == node_;
-  }
   void fail() noexcept { node_->keeps_failure(node_, join::handled_exception()); }
 
   // It is a member already: whoever adds an item later may wait for the end of the members.
@@ -123,26 +141,23 @@ private:
       node_->begin_member();
   }
   void make_runner() noexcept;
-  void serve() noexcept;
-  void look_for_items() noexcept {
-    for (unsigned n = 1; n < 128 && items_.seems_empty() && !awaited_.load(base::relaxed); ++n)
-      base::wait_briefly(n);
-  }
+  void serve(queue::runner& own) noexcept;
 
   vproc::cancel_node* node_ = nullptr;
-  sync::standby_queue<work_item> items_;
   base::atomic<bool> awaited_{false};
+  queue items_; // on cache lines of its own
 };
 
 struct work_queue::runner : fibers::spawned {
   explicit runner(work_queue& from) noexcept : spawned{call_it, free_it}, items{from} {}
   static void call_it(spawned* self) {
     static_cast<runner*>(self)->served = true;
-    static_cast<runner*>(self)->items.serve();
+    static_cast<runner*>(self)->items.serve(static_cast<runner*>(self)->taken);
   }
   static void free_it(spawned* self) noexcept;
 
   work_queue& items;
+  queue::runner taken;
   bool served = false;
 };
 
@@ -199,6 +214,7 @@ private:
   void start(runner* begun) {
     open_->join(begun);
     begun->own.cancels = begun->items.node_; // of which it is a member already
+    begun->own.runner = &begun->taken;
     fiber_access::make(begun).start();
   }
 
@@ -214,7 +230,7 @@ private:
 inline void work_queue::runner::free_it(spawned* self) noexcept {
   auto* const ended = static_cast<runner*>(self);
   if (!ended->served) // its node was cancelled before it began; the items are to end all the same
-    ended->items.serve();
+    ended->items.serve(ended->taken);
   delete ended;
   host::all().ended();
 }
@@ -225,24 +241,20 @@ inline void work_queue::make_runner() noexcept {
   host::all().add(made);
 }
 
-inline void work_queue::serve() noexcept {
-  bool stands_by = true;
-  bool may_look = true;
-  for (;;) {
-    const auto next = items_.take(stands_by, may_look && !awaited_.load(base::relaxed),
-                                  host::all().most_at_work(), [this] { count_runner(); });
+inline void work_queue::serve(queue::runner& own) noexcept {
+  const auto awaited = [this] { return awaited_.load(base::relaxed); };
+  for (bool may_look = true;;) {
+    const auto next = items_.take(own, {host::all().most_at_work(), may_look, awaited()},
+                                  [this] { count_runner(); });
     if (next.ends)
       return;
     if (next.makes_runner)
       make_runner();
-    stands_by = next.stands_by;
     may_look = next.item != nullptr;
-    if (next.item != nullptr) {
-      next.item->call(next.item, *this); // the item may be gone then
-      sched::give_way_if_told();
-    } else {
-      look_for_items();
-    }
+    if (!may_look)
+      items_.look(own, next.follows, awaited);
+    for (work_item* at = next.item; at != nullptr; sched::give_way_if_told())
+      at = at->call(at, *this); // the item may be gone then
   }
 }
 

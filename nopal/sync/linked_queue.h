@@ -79,6 +79,29 @@ public:
     Count::change(1);
   }
 
+  // Members that are linked already, `number` of them. Precondition: the queue is empty.
+  void adopt(Member* first, Member* last, int number) noexcept {
+    set_back(first, nullptr);
+    Link::link(last) = nullptr;
+    first_ = first;
+    last_ = last;
+    Count::change(number);
+  }
+  // The members from this one on, `number` of them, leave it, and stay linked.
+  void cut(Member* from, int number) noexcept
+    requires goes_back<Link, Member>
+  {
+    Member* const before = Link::back(from);
+    last_ = before;
+    (before == nullptr ? first_ : Link::link(before)) = nullptr;
+    Count::change(-number);
+  }
+  void cut_all(int number) noexcept {
+    first_ = nullptr;
+    last_ = nullptr;
+    Count::change(-number);
+  }
+
   // Appends one and takes the first. Precondition: the queue is not empty.
   Member* take_for(Member* last) noexcept {
     Member* const first = first_;

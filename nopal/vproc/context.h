@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The context of a fiber: what all strands of the fiber share. It outlives them.
 //
-// Ownership: `computation`, `cancels` and `pinned` are written before the fiber begins, then
-//            constant. The rest is for the fiber's strands, which may run at the same time.
+// Ownership: `computation`, `cancels`, `pinned` and `runner` are written before the fiber begins,
+//            then constant. The rest is for the fiber's strands, which may run at the same time.
 #pragma once
 
 #include "nopal/base/count.h"
@@ -22,6 +22,7 @@ struct fiber_context {
   sync::fiber_locals locals;
   base::count masks;       // guards that keep the strands from being preempted
   vproc* pinned = nullptr; // null: the fiber may run on any vproc
+  void* runner = nullptr;  // what the fiber has taken from a work_queue that it serves; or null
 };
 
 } // namespace nopal::inline NOPAL_ABI::vproc

@@ -44,6 +44,7 @@ HEADERS = (
     "nopal/stack/retirement.h",
     "nopal/vproc/computation.h",
     "nopal/sync/alarm_queue.h",
+    "nopal/sync/batch_queue.h",
     "nopal/sync/dependents.h",
     "nopal/sync/fiber_locals.h",
     "nopal/sync/idle_list.h",
@@ -51,6 +52,7 @@ HEADERS = (
     "nopal/sync/parking.h",
     "nopal/sync/waiting_threads.h",
     "nopal/sync/provision.h",
+    "nopal/sync/runner_items.h",
     "nopal/sync/shared_queue.h",
     "nopal/sync/standby_queue.h",
     "nopal/sync/wait_list.h",
@@ -75,10 +77,11 @@ _FENCE = re.compile(r"base::(?:full_fence|light_barrier|heavy_barrier)\(\);")
 # The models see what these headers do under their locks. Of other locks they see only that a lock
 # excludes.
 LOCKS = ("bench/baseline/the.h", "bench/baseline/locked.h", "nopal/io/event_count.h",
-         "nopal/sync/alarm_queue.h", "nopal/sync/idle_list.h",
+         "nopal/sync/alarm_queue.h", "nopal/sync/batch_queue.h", "nopal/sync/idle_list.h",
          "nopal/sync/members.h", "nopal/sync/permit_queue.h", "nopal/sync/once_event.h",
-         "nopal/sync/provision.h", "nopal/sync/rendezvous.h", "nopal/sync/shared_queue.h",
-         "nopal/sync/standby_queue.h", "nopal/sync/wait_list.h", "nopal/join/descent.h")
+         "nopal/sync/provision.h", "nopal/sync/rendezvous.h", "nopal/sync/runner_items.h",
+         "nopal/sync/shared_queue.h", "nopal/sync/standby_queue.h", "nopal/sync/wait_list.h",
+         "nopal/join/descent.h")
 _LOCK = re.compile(r"const base::locked guard\{(?:\w+(?:\.|->))*lock_?(?:\(\))?\};")
 # Without it, another thread's barrier may fall between the load and the store of a pop.
 _WHOLE = re.compile(r"const base::one_instruction whole;")

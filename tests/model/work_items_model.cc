@@ -13,60 +13,82 @@ namespace {
 
 struct item {
   base::handed_over<item*> next{nullptr};
+  base::handed_over<item*> before{nullptr};
   base::handed_over<int> value{0};
   base::atomic<std::uint32_t> called{0};
 };
 
-// What both models of the queue do.
+// What the models of the queue do. A batch has two items.
 struct work {
-  sync::standby_queue<item> items;
-  item all[2];
+  using queue = sync::standby_queue<item, 2>;
+
+  queue items;
+  item all[3];
+  int number = 2;                          // how many of them are added
   base::atomic<std::uint32_t> to_begin{0}; // runners that were made, and no thread runs
   base::atomic<std::uint32_t> members{0};
+  base::atomic<std::uint32_t> awaited{0};
+  queue::runner runners[8];
+  base::atomic<std::uint32_t> begun_runners{0};
 
   auto begun() noexcept {
     return [this] { members.fetch_add(1, base::relaxed); };
   }
-  void add(item& added) noexcept {
-    added.value = 7;
-    if (items.add(&added, false, begun()))
+  void made(bool one) noexcept {
+    if (one)
       to_begin.fetch_add(1, base::relaxed);
   }
+  void add(item& added) noexcept {
+    added.value = 7;
+    made(items.add(&added, begun()));
+  }
+  void add_first(item& added, queue::runner* own) noexcept {
+    added.value = 7;
+    made(items.add_first(&added, own, begun()));
+  }
   bool called(int i) const noexcept { return all[i].called.load(base::acquire) != 0; }
+  bool all_called() const noexcept {
+    int i = 0;
+    while (i < number && called(i))
+      ++i;
+    return i == number;
+  }
   template <class Call> void serve(Call call) noexcept {
-    bool stands_by = true;
-    bool may_look = true;
-    for (;;) {
-      const auto next = items.take(stands_by, may_look, 2, begun());
+    const std::uint32_t own_number = begun_runners.fetch_add(1, base::relaxed);
+    check(own_number < 8, "too many runners");
+    queue::runner& own = runners[own_number];
+    for (bool may_look = true;;) {
+      const auto next = items.take(own, {2, may_look, awaited.load(base::relaxed) != 0}, begun());
       if (next.ends)
         break;
-      if (next.makes_runner)
-        to_begin.fetch_add(1, base::relaxed);
-      stands_by = next.stands_by;
+      made(next.makes_runner);
       may_look = next.item != nullptr;
       if (next.item == nullptr)
         continue;
       check(next.item->value == 7, "a runner does not see the item");
       check(next.item->called.fetch_add(1, base::release) == 0, "an item was called twice");
-      call(next.item);
+      call(next.item, &own);
     }
     members.fetch_sub(1, base::release);
   }
   // A thread that begins runners, until there is nothing to do.
   template <class Call> void run(Call call) noexcept {
-    for (unsigned tries = 1; !(called(0) && called(1) && members.load(base::acquire) == 0);
-         ++tries) {
-      std::uint32_t number = to_begin.load(base::relaxed);
-      if (number != 0 &&
-          to_begin.compare_exchange_strong(number, number - 1, base::relaxed, base::relaxed))
+    for (unsigned tries = 1; !(all_called() && members.load(base::acquire) == 0); ++tries) {
+      std::uint32_t runnable = to_begin.load(base::relaxed);
+      if (runnable != 0 &&
+          to_begin.compare_exchange_strong(runnable, runnable - 1, base::relaxed, base::relaxed))
         serve(call);
       else
         base::wait_briefly(tries);
     }
   }
+  void wait_for(int i) noexcept {
+    for (unsigned tries = 1; !called(i); ++tries)
+      base::wait_briefly(tries);
+  }
 };
 
-// The first item waits for the second one.
+// The first item waits for the second one, which is in the same batch.
 struct waits : scenario<waits, 3> {
   work all;
 
@@ -76,9 +98,44 @@ struct waits : scenario<waits, 3> {
       all.add(all.all[1]);
       return;
     }
-    all.run([this](const item* called) {
-      for (unsigned tries = 1; called == &all.all[0] && !all.called(1); ++tries)
-        base::wait_briefly(tries);
+    all.run([this](const item* called, auto*) {
+      if (called == &all.all[0])
+        all.wait_for(1);
+    });
+  }
+};
+
+// The first item adds one, and waits for it.
+struct adds : scenario<adds, 3> {
+  work all;
+
+  void before() { all.add(all.all[0]); }
+  void thread(unsigned self) {
+    if (self == 0)
+      return;
+    all.run([this](const item* called, work::queue::runner* own) {
+      if (called != &all.all[0])
+        return;
+      all.add_first(all.all[1], own);
+      all.wait_for(1);
+    });
+  }
+};
+
+// The same, and what is added from outside comes meanwhile.
+struct both : scenario<both, 3> {
+  work all;
+
+  void before() {
+    all.number = 3;
+    all.add(all.all[0]);
+  }
+  void thread(unsigned self) {
+    if (self == 0)
+      return all.add(all.all[2]);
+    all.run([this](const item* called, work::queue::runner* own) {
+      if (called == &all.all[0])
+        all.add_first(all.all[1], own);
     });
   }
 };
@@ -89,10 +146,11 @@ struct awaited : scenario<awaited, 3> {
 
   void thread(unsigned self) {
     if (self == 2)
-      return all.run([](item*) {});
+      return all.run([](item*, auto*) {});
     all.add(all.all[self]);
     if (self == 0)
       return;
+    all.awaited.store(1, base::relaxed);
     for (unsigned tries = 1; all.members.load(base::acquire) != 0; ++tries)
       base::wait_briefly(tries);
     check(all.called(1), "an item is left where there is no member");
@@ -160,6 +218,10 @@ int main(int argc, char** argv) {
   runner models{argc, argv};
   models.random<waits>("an item waits for a later one");
   models.bounded<waits>("an item waits for a later one", 1);
+  models.random<adds>("an item waits for one that it has added");
+  models.bounded<adds>("an item waits for one that it has added", 1);
+  models.random<both>("items are added from within and without");
+  models.bounded<both>("items are added from within and without", 1);
   models.random<awaited>("who has added an item waits");
   models.bounded<awaited>("who has added an item waits", 1);
   models.random<happens>("two await what happens");
