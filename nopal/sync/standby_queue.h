@@ -40,7 +40,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::sync {
 
-template <class Item, std::uint32_t Most = 32> class standby_queue {
+// Most: the items of a batch. Visit: a runner looks into another list each so many batches.
+template <class Item, std::uint32_t Most = 32, std::uint32_t Visit = 8> class standby_queue {
 public:
   // Begins as the standby.
   struct alignas(64) runner {
@@ -102,7 +103,7 @@ public:
     const std::uint32_t seen = state_.load(base::relaxed);
     batch<Item> got;
     if (seen == kNone || runners_.load(base::relaxed) <= by.most_at_work) {
-      if (++own.batches % kBatchesForVisit == 0)
+      if (++own.batches % Visit == 0)
         got = visit_next();
       if (got.number == 0 && items_.count() >= (seen == kLooks ? Most : 1))
         got = items_.take(); // few are left to a standby that looks, so that they become more
@@ -142,7 +143,6 @@ private:
   static constexpr std::uint32_t kNone = 0;  // there is no standby
   static constexpr std::uint32_t kReady = 1; // it has not taken a step since it became it
   static constexpr std::uint32_t kLooks = 2;
-  static constexpr std::uint32_t kBatchesForVisit = 8;
   static constexpr unsigned kMostPatience = 16;
   using role = typename runner::role;
 

@@ -18,9 +18,9 @@ struct item {
   base::atomic<std::uint32_t> called{0};
 };
 
-// What the models of the queue do. A batch has two items.
+// What the models of the queue do. A batch has two items, and before each a runner visits another.
 struct work {
-  using queue = sync::standby_queue<item, 2>;
+  using queue = sync::standby_queue<item, 2, 1>;
 
   queue items;
   item all[3];
@@ -122,8 +122,29 @@ struct adds : scenario<adds, 3> {
   }
 };
 
-// The same, and what is added from outside comes meanwhile.
+// The same, and the standby takes what comes from outside meanwhile.
 struct both : scenario<both, 3> {
+  work all;
+
+  void before() {
+    all.number = 3;
+    all.add(all.all[0]);
+    all.add(all.all[2]);
+  }
+  void thread(unsigned self) {
+    if (self == 0)
+      return;
+    all.run([this](const item* called, work::queue::runner* own) {
+      if (called != &all.all[0])
+        return;
+      all.add_first(all.all[1], own);
+      all.wait_for(1);
+    });
+  }
+};
+
+// A runner at work takes a batch, in which an item waits for the other one.
+struct batch_at_work : scenario<batch_at_work, 3> {
   work all;
 
   void before() {
@@ -131,11 +152,14 @@ struct both : scenario<both, 3> {
     all.add(all.all[0]);
   }
   void thread(unsigned self) {
-    if (self == 0)
-      return all.add(all.all[2]);
-    all.run([this](const item* called, work::queue::runner* own) {
-      if (called == &all.all[0])
-        all.add_first(all.all[1], own);
+    if (self == 0) {
+      all.add(all.all[1]);
+      all.add(all.all[2]);
+      return;
+    }
+    all.run([this](const item* called, auto*) {
+      if (called == &all.all[1])
+        all.wait_for(2);
     });
   }
 };
@@ -222,6 +246,8 @@ int main(int argc, char** argv) {
   models.bounded<adds>("an item waits for one that it has added", 1);
   models.random<both>("items are added from within and without");
   models.bounded<both>("items are added from within and without", 1);
+  models.random<batch_at_work>("a runner at work takes a batch");
+  models.bounded<batch_at_work>("a runner at work takes a batch", 1);
   models.random<awaited>("who has added an item waits");
   models.bounded<awaited>("who has added an item waits", 1);
   models.random<happens>("two await what happens");
