@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -89,9 +90,12 @@ private:
     whole(serially{});
     const double sum = sum_of(filled);
     const auto add_as = [&](const std::string& as, auto loop) {
+      // Where caches decide, it must not matter what ran before.
+      const std::function<void()> nothing = [] {};
       add({.name = as,
            .run = [=] { whole(loop); },
-           .right = [=, this] { return sum_of(filled) == sum && clear(filled); }});
+           .right = [=, this] { return sum_of(filled) == sum && clear(filled); },
+           .begin = filled > 1'000'000 ? std::function<void()>{[=] { whole(loop); }} : nothing});
     };
     clear(filled);
     add_as(name, lazily{});

@@ -30,10 +30,11 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::algorithms {
 
-// At most 512 blocks, each of a multiple of 64 elements but the last.
+// About so many at most blocks, each of a multiple of so many elements but the last.
 struct blocks {
-  explicit blocks(std::size_t elements) noexcept
-      : count(elements), length(std::max((elements / 512 + 63) / 64, std::size_t{1}) * 64),
+  explicit blocks(std::size_t elements, std::size_t most = 512, std::size_t multiple = 64) noexcept
+      : count(elements),
+        length(std::max((elements / most + multiple - 1) / multiple, std::size_t{1}) * multiple),
         number(elements / length + (elements % length != 0 ? 1 : 0)) {}
 
   std::size_t begin(std::size_t block) const noexcept { return block * length; }
@@ -45,6 +46,16 @@ struct blocks {
   std::size_t length;
   std::size_t number;
 };
+
+// body(block) for each of them, in any order and possibly at the same time.
+template <class Body>
+void for_blocks(const blocks& all, const Body& body, past_cost& past = past_cost_of<Body>) {
+  const auto some = [&body](std::size_t from, std::size_t count) {
+    for (std::size_t block = from; block < from + count; ++block)
+      body(block);
+  };
+  for_pieces(all.number, some, all.length, past);
+}
 
 template <class Process> class prefixes {
 public:
@@ -58,8 +69,9 @@ public:
     std::size_t last = 0;
   };
 
-  prefixes(const Process& process, std::size_t number)
-      : process_(process), sums_(std::make_unique<std::optional<value>[]>(number)) {}
+  prefixes(const Process& process, const blocks& over)
+      : process_(process), length_(over.length),
+        sums_(std::make_unique<std::optional<value>[]>(over.number)) {}
 
   part begin() const { return {}; }
 
@@ -93,21 +105,24 @@ public:
     if constexpr (Process::in_order)
       finish(0, high.last - high.first);
     else
-      for_pieces(high.last - high.first, finish);
+      for_pieces(high.last - high.first, finish, length_);
   }
 
 private:
   const Process& process_;
+  const std::size_t length_;
   std::unique_ptr<std::optional<value>[]> sums_;
 };
 
 // Does all the work, and returns what precedes the end; `before` precedes the first block.
 template <class Process>
-std::optional<typename Process::value> over_blocks(const Process& process, std::size_t number,
-                                                   std::optional<typename Process::value> before) {
-  const prefixes<Process> all{process, number};
+std::optional<typename Process::value>
+over_blocks(const Process& process, const blocks& over,
+            std::optional<typename Process::value> before,
+            past_cost& past = past_cost_of<prefixes<Process>>) {
+  const prefixes<Process> all{process, over};
   typename prefixes<Process>::part whole{true, std::move(before), 0, 0};
-  fold_lazily(number, all, whole);
+  fold_lazily(over.number, all, whole, over.length, past);
   return std::move(whole.sum);
 }
 

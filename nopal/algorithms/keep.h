@@ -135,14 +135,14 @@ std::size_t copy_those(In in, std::size_t count, Out out, const Keeps& keeps) {
   const blocks all{count};
   answers kept{all};
   const copy_kept<In, Out, Keeps> process{in, out, keeps, all, kept};
-  return *over_blocks(process, all.number, std::optional<std::size_t>{0});
+  return *over_blocks(process, all, std::optional<std::size_t>{0});
 }
 template <class It, class Keeps>
 std::size_t move_those(It first, std::size_t count, const Keeps& keeps) {
   const blocks all{count};
   answers kept{all};
   const move_kept<It, Keeps> process{first, keeps, all, kept};
-  return *over_blocks(process, all.number, std::optional<std::size_t>{0});
+  return *over_blocks(process, all, std::optional<std::size_t>{0});
 }
 
 // What remove_if keeps.

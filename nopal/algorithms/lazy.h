@@ -8,9 +8,9 @@
 // five times where no thief comes, and a thief takes the largest part there is: that of an outer
 // loop before those of inner ones.
 //
-// A piece begins with one iteration and grows while pieces take less than microseconds, by the
-// processor's clock, up to a part of the loop. So a thief waits for a few microseconds, or for
-// the longest iteration.
+// A fork is public, and may wake a thread, where a thief has asked. So what is left must be worth a
+// steal (pace.h): a short loop ends alone. While it heeds no request, a strand runs at most half of
+// its rest before it looks again, so that it sees soon where iterations get dearer.
 //
 // Where the loop is split depends on the schedule. What a Work computes does not, if its sums are
 // associative: parts are united in their order.
@@ -27,20 +27,19 @@
 // Paper: lazy binary splitting (PPoPP 2010) asks whether the deque is empty; ours asks the limit.
 #pragma once
 
+#include "nopal/algorithms/pace.h"
 #include "nopal/config.h"
 #include "nopal/invoke.h"
 #include "nopal/leaf.h"
 
 #if !defined(NOPAL_SERIAL)
 #include "nopal/algorithms/halves.h"
-#include "nopal/base/os.h"
 #include "nopal/sched/preemption.h"
 #include "nopal/vproc/worker_deque.h"
 #endif
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <type_traits>
@@ -50,44 +49,6 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::algorithms {
 
 #if !defined(NOPAL_SERIAL)
-// How long the pieces of a loop are, and which rests are split.
-class pace {
-public:
-  // The longest piece bounds what a thief waits for where cheap iterations come before dear ones.
-  explicit pace(std::size_t count) noexcept
-      : longest_(std::max({count / 512, std::min<std::size_t>(count / 32, 1024), std::size_t{1}})),
-        unasked_(count / 16), smallest_(count / 512 + (count % 512 != 0 ? 1 : 0)) {}
-
-  std::size_t piece() const noexcept { return piece_.load(base::relaxed); }
-  std::size_t longest() const noexcept { return longest_; }
-  // Whether a fork is opened for it though nobody has asked; whether one may be.
-  bool splits_unasked(std::size_t rest) const noexcept { return rest > unasked_; }
-  bool splits(std::size_t rest) const noexcept { return rest > smallest_; }
-
-  // In cycles of the processor's clock: half a microsecond, a few, and more than that.
-  static constexpr std::uint64_t short_time = 1 << 10;
-  static constexpr std::uint64_t fair_time = 1 << 13;
-  static constexpr std::uint64_t long_time = 1 << 15;
-
-  // The next piece after one that took so many cycles. Any strand of the loop; the last one wins.
-  std::size_t after(std::size_t piece, std::uint64_t cycles) noexcept {
-    if (cycles < short_time)
-      piece *= 8;
-    else if (cycles < fair_time)
-      piece *= 2;
-    else if (cycles > long_time)
-      piece = piece / 2 + piece % 2;
-    piece_.store(piece, base::relaxed);
-    return piece;
-  }
-
-private:
-  const std::size_t longest_;
-  const std::size_t unasked_;
-  const std::size_t smallest_;
-  base::atomic<std::size_t> piece_{1};
-};
-
 template <class Work> struct lazy_loop {
   using part = typename Work::part;
   const Work& work;
@@ -104,7 +65,7 @@ template <class Work> bool stops(const Work& work, const typename Work::part& su
 template <bool Outermost, class Work>
 bool split(const lazy_loop<Work>& all, std::size_t from, std::size_t to, typename Work::part& low);
 template <class Work>
-bool run_outermost(const lazy_loop<Work>& all, std::size_t from, std::size_t to, bool at_once,
+bool run_outermost(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
                    typename Work::part& sum);
 
 template <class Work>
@@ -118,37 +79,44 @@ void run_piece(const lazy_loop<Work>& all, std::size_t from, std::size_t count,
 template <class Work>
 bool run_pieces(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
                 typename Work::part& sum, const halves* above) {
-  pace& steps = all.steps;
-  for (std::size_t piece = std::min(steps.piece(), steps.longest()); from < to;) {
+  const pace& steps = all.steps;
+  own_pace own{all.steps};
+  while (from < to) {
+    const std::size_t rest = to - from;
+    std::size_t count = std::min(own.piece(), rest);
     const bool asked = !vproc::current_deque()->deque.allows_here();
-    if (asked || (above != nullptr ? above->upper_begun() : steps.splits_unasked(to - from))) {
+    if (asked || (above != nullptr ? above->upper_begun() : rest > steps.unasked)) {
       if (asked && sched::stops_at_poll_slow())
         return false;
-      if (steps.splits(to - from))
-        return split<false>(all, from, to, sum);
-      if (asked) // always, where a seed decides what runs next, and not the clock
-        piece = std::min<std::size_t>(to - from, 65536);
+      if (rest > steps.smallest) {
+        if (own.pays(rest, asked))
+          return split<false>(all, from, to, sum);
+        count = std::min(count, rest - rest / 2);
+      } else if (asked) { // always, where a seed decides what runs next, and not the clock
+        count = std::min<std::size_t>(rest, 65536);
+      }
     }
-    const std::size_t count = std::min(piece, to - from);
-    const bool timed = count == piece && piece < steps.longest();
-    const std::uint64_t begun = timed ? base::cycles() : 0;
+    const bool measures = asked || own.grows();
+    if (measures)
+      own.begin();
     run_piece(all, from, count, sum);
+    if (measures)
+      own.end(count);
+    else
+      own.skip();
     if (stops(all.work, sum))
       return false;
-    if (timed)
-      piece = std::min(steps.after(piece, base::cycles() - begun), steps.longest());
     from += count;
   }
   return true;
 }
 
-// Forks the lower half. A thread's outermost fork begins a group, which costs more than others: it
-// takes almost all of the loop, so there is hardly a second one. The scope's frame is this
-// function's: inlined into a coroutine, the scope would lie on the heap.
+// Forks the lower half. The scope's frame is this function's: inlined into a coroutine, the scope
+// would lie on the heap.
 template <bool Outermost, class Work>
 [[gnu::noinline]] bool split(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
                              typename Work::part& low) {
-  const std::size_t middle = to - std::max((to - from) / (Outermost ? 64 : 2), std::size_t{1});
+  const std::size_t middle = to - std::max((to - from) / 2, std::size_t{1});
   halves both;
   std::optional<typename Work::part> high;
   bool complete = false;
@@ -164,7 +132,7 @@ template <bool Outermost, class Work>
     if (!both.lower_ended()) {
       complete = run_pieces(all, middle, to, high.emplace(all.work.begin()), nullptr);
     } else if constexpr (Outermost) { // no thief has come, or just now
-      complete = run_outermost(all, middle, to, false, low);
+      complete = run_outermost(all, middle, to, low);
     } else {
       complete = run_pieces(all, middle, to, low, nullptr);
     }
@@ -176,22 +144,21 @@ template <bool Outermost, class Work>
   return complete;
 }
 
-// On a thread that runs no strands: some microseconds pass before a group begins, which costs more
-// than many a loop. Of few iterations the first may be dear, so a group begins at once.
+// On a thread that runs no strands: a group begins, which costs more than many a loop, where what
+// is left is worth a steal.
 template <class Work>
-bool run_outermost(const lazy_loop<Work>& all, std::size_t from, std::size_t to, bool at_once,
+bool run_outermost(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
                    typename Work::part& sum) {
-  if (!at_once && !sched::seed_decides()) {
-    const std::size_t longest = (to - from) / 16 + 1;
-    const std::uint64_t begun = base::cycles();
-    for (std::uint64_t last = begun; from < to && last - begun < pace::fair_time / 2;) {
-      const std::size_t count = std::min({all.steps.piece(), longest, to - from});
+  if (!sched::seed_decides()) {
+    own_pace own{all.steps};
+    own.begin();
+    while (from < to && !own.pays(to - from, true)) {
+      const std::size_t count = std::min(own.piece(), to - from - (to - from) / 2);
       run_piece(all, from, count, sum);
+      own.end(count);
       if (stops(all.work, sum))
         return false;
       from += count;
-      const std::uint64_t now = base::cycles();
-      all.steps.after(count, now - std::exchange(last, now));
     }
   }
   if (to - from > 1)
@@ -201,20 +168,23 @@ bool run_outermost(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
 #endif
 
 // Runs `count` iterations, or up to where they stop, and adds to the part. Throws cancelled, if the
-// strand is.
+// strand is. `length`: the elements of each iteration. `past`: what an element took in loops that
+// are likely to take as long.
 template <class Work>
-void fold_lazily(std::size_t count, const Work& work, typename Work::part& sum) {
+void fold_lazily(std::size_t count, const Work& work, typename Work::part& sum,
+                 [[maybe_unused]] std::size_t length = 1,
+                 [[maybe_unused]] past_cost& past = past_cost_of<Work>) {
   if (count == 0)
     return;
 #if defined(NOPAL_SERIAL)
   work.extend(sum, 0, count);
 #else
-  pace steps{count};
+  pace steps{count, length, past.get()};
   const lazy_loop<Work> all{work, steps};
-  constexpr std::size_t few = 512;
   const bool outermost = !vproc::current_deque()->deque.allows_here() && !sched::runs_strand();
-  const bool complete = outermost ? run_outermost(all, 0, count, count < few, sum)
-                                  : run_pieces(all, 0, count, sum, nullptr);
+  const bool complete =
+      outermost ? run_outermost(all, 0, count, sum) : run_pieces(all, 0, count, sum, nullptr);
+  past.note(steps.average());
   if (!complete && !stops(work, sum))
     join::throw_cancelled();
 #endif
@@ -248,9 +218,11 @@ template <class Body> struct pieces {
   }
   void unite(part&, part&&) const noexcept {}
 };
-template <class Body> void for_pieces(std::size_t count, const Body& body) {
+template <class Body>
+void for_pieces(std::size_t count, const Body& body, std::size_t length = 1,
+                past_cost& past = past_cost_of<Body>) {
   typename pieces<Body>::part none;
-  fold_lazily(count, pieces<Body>{body}, none);
+  fold_lazily(count, pieces<Body>{body}, none, length, past);
 }
 
 } // namespace nopal::inline NOPAL_ABI::algorithms

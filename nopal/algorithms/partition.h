@@ -75,10 +75,9 @@ std::size_t partition_stably(It first, std::size_t count, const Pred& wanted) {
   const blocks all{count};
   answers asked{all};
   const auto places = std::make_unique<std::size_t[]>(all.number + 1); // of wanted ones
-  for_pieces(all.number, [&](std::size_t from, std::size_t length) {
-    for (std::size_t block = from; block < from + length; ++block)
-      places[block + 1] = asked.note(all.begin(block), all.end(block),
-                                     [&](std::size_t i) { return wanted(*at(first, i)); });
+  for_blocks(all, [&](std::size_t block) {
+    places[block + 1] = asked.note(all.begin(block), all.end(block),
+                                   [&](std::size_t i) { return wanted(*at(first, i)); });
   });
   for (std::size_t block = 0; block < all.number; ++block)
     places[block + 1] += places[block];
@@ -87,15 +86,13 @@ std::size_t partition_stably(It first, std::size_t count, const Pred& wanted) {
     return others;
   scratch<value> buffer{count};
   buffer.take(first);
-  for_pieces(all.number, [&, from_buffer = buffer.begin()](std::size_t from, std::size_t length) {
-    for (std::size_t block = from; block < from + length; ++block) {
-      It to_wanted = at(first, places[block]);
-      It to_others = at(first, others + (all.begin(block) - places[block]));
-      for (std::size_t i = all.begin(block); i < all.end(block); ++i) {
-        It& to = asked[i] ? to_wanted : to_others;
-        *to = std::move(from_buffer[i]);
-        ++to;
-      }
+  for_blocks(all, [&, from_buffer = buffer.begin()](std::size_t block) {
+    It to_wanted = at(first, places[block]);
+    It to_others = at(first, others + (all.begin(block) - places[block]));
+    for (std::size_t i = all.begin(block); i < all.end(block); ++i) {
+      It& to = asked[i] ? to_wanted : to_others;
+      *to = std::move(from_buffer[i]);
+      ++to;
     }
   });
   return others;

@@ -120,7 +120,7 @@ Out scan_blocks(In in, std::size_t count, Out out, std::optional<T> init, const 
   const scan<Kind, T, std::remove_const_t<decltype(from)>, std::remove_const_t<decltype(to)>,
              Combine, Map>
       process{from, to, combine, map, all};
-  over_blocks(process, all.number, std::move(init));
+  over_blocks(process, all, std::move(init));
   return at(out, count);
 }
 

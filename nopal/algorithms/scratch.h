@@ -44,12 +44,10 @@ public:
 
   // Moves the range here.
   template <class It> void take(It first) {
-    for_pieces(all_.number, [this, first](std::size_t from, std::size_t count) {
-      for (std::size_t block = from; block < from + count; ++block) {
-        std::uninitialized_move(at(first, all_.begin(block)), at(first, all_.end(block)),
-                                begin_ + all_.begin(block));
-        made_[block] = true;
-      }
+    for_blocks(all_, [this, first](std::size_t block) {
+      std::uninitialized_move(at(first, all_.begin(block)), at(first, all_.end(block)),
+                              begin_ + all_.begin(block));
+      made_[block] = true;
     });
   }
 

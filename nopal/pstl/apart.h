@@ -64,6 +64,16 @@ inline void call_apart(call_ref f) {
 #endif
 }
 
+// The same for one loop: the fork that it begins with, where nobody is to wait for a group that a
+// short loop does not need, returns on its thread.
+inline void call_loop_apart(call_ref loop) {
+#if !defined(NOPAL_SERIAL)
+  if (vproc::on_strand())
+    return call_apart(loop);
+#endif
+  loop();
+}
+
 // Returns what f returns, and throws what f throws.
 template <class F> std::invoke_result_t<const F&> apart(const F& f) {
   using result = std::invoke_result_t<const F&>;

@@ -42,9 +42,15 @@ private:
   const void* f_;
   void (*call_)(const void* f, std::size_t i, std::size_t j);
 };
-// Grain 0: as in for_range.h.
+// Each piece has at most `grain` iterations.
 inline void run_pieces(std::size_t count, std::size_t grain, piece_ref body) {
   detail::by_pieces(std::size_t{0}, count, grain, body);
+}
+// As algorithms/lazy.h has it.
+inline void run_lazily(std::size_t count, piece_ref body, std::size_t length,
+                       algorithms::past_cost& past) {
+  const auto piece = [body](std::size_t from, std::size_t n) { body(from, from + n); };
+  call_loop_apart(call_ref{[&] { algorithms::for_pieces(count, piece, length, past); }});
 }
 
 // body(i, j) for pieces [i, j) of the range, none of them empty.
@@ -56,7 +62,7 @@ template <class Index, class Body> void for_pieces(Index first, Index last, cons
     return;
   }
   const auto piece = [&](std::size_t i, std::size_t j) { body(at(first, i), at(first, j)); };
-  call_apart(call_ref{[&] { run_pieces(count, 0, piece_ref{piece}); }});
+  run_lazily(count, piece_ref{piece}, 1, algorithms::past_cost_of<Body>);
 }
 
 // What reductions fold (algorithms/lazy.h). `Work` is reached without its type (apart.h).
@@ -88,6 +94,12 @@ private:
   void (*unite_)(const void*, part&, part&);
 };
 
+template <class Work, class Part> void fold_apart(std::size_t count, const Work& work, Part& sum) {
+  call_loop_apart(call_ref{[&] {
+    algorithms::fold_lazily(count, folded<Part>{work}, sum, 1, algorithms::past_cost_of<Work>);
+  }});
+}
+
 // body(i, j, before) continues a value; combine(low, high) joins two, the second of which began
 // with the identity. So a search hands on that it has found something, and the rest is short.
 template <class T, class Index, class Body, class Combine> struct continued {
@@ -111,11 +123,9 @@ T reduce(Index first, Index last, const T& identity, const Body& body, const Com
   if (count == 1)
     return body(first, last, identity);
   const continued<T, Index, Body, Combine> work{first, identity, body, combine};
-  return apart([&] {
-    T sum = identity;
-    algorithms::fold_lazily(count, folded<T>{work}, sum);
-    return sum;
-  });
+  T sum = identity;
+  fold_apart(count, work, sum);
+  return sum;
 }
 
 // The sum of a part. Where there is no identity, it begins with two elements, so of a part that has
@@ -176,11 +186,9 @@ T transform_reduce(Index first, Index last, const Map& map, T init, const Combin
   if (count <= 1)
     return body(first, last, std::move(init));
   const mapped_sum<T, Index, Map, Combine, Body> work{first, map, combine, body};
-  return apart([&]() -> T {
-    begun_sum<T> sum{std::move(init), {}};
-    algorithms::fold_lazily(count, folded<begun_sum<T>>{work}, sum);
-    return *std::move(sum.value);
-  });
+  begun_sum<T> sum{std::move(init), {}};
+  fold_apart(count, work, sum);
+  return *std::move(sum.value);
 }
 
 } // namespace nopal::inline NOPAL_ABI::pstl

@@ -8,7 +8,9 @@
 #include "nopal/sched/stop.h"
 #include "nopal/vproc/meter.h"
 #include "nopal/vproc/settings.h"
+#include "nopal/vproc/table.h"
 #include "nopal/vproc/timer.h"
+#include "nopal/vproc/wake.h"
 #include "nopal/vproc/worker.h"
 
 namespace nopal::inline NOPAL_ABI::sched {
@@ -77,6 +79,24 @@ bool runs_strand() noexcept { return vproc::on_strand(); }
 bool seed_decides() noexcept {
   start_pool(); // the options may not be decided yet
   return vproc::steals_forced() || vproc::virtual_workers() != 0;
+}
+
+// A steal between two cores takes about two microseconds, and the victim's join as long again. A
+// thread that must be woken comes after ten or more, and waking it takes some.
+bool worth_a_steal(std::uint64_t cycles) noexcept {
+  constexpr std::uint64_t thief_looks = 1 << 14; // seven microseconds at 2.3 GHz
+  constexpr std::uint64_t thief_sleeps = 1 << 16;
+  if (cycles >= thief_sleeps || vproc::steals_forced() || vproc::virtual_workers() != 0)
+    return true;
+  return cycles >= thief_looks && (vproc::idle.asleep.load(base::relaxed) == 0 ||
+                                   vproc::idle.searching.load(base::relaxed) != 0);
+}
+
+// If each vproc has several of many iterations, the first of them may be waited for.
+bool worth_a_steal_unseen(std::size_t iterations) noexcept {
+  constexpr std::size_t several = 8;
+  return iterations < several * (vproc::pool_size() + 1) || vproc::steals_forced() ||
+         vproc::virtual_workers() != 0;
 }
 
 base::count* current_masks() noexcept {

@@ -6,6 +6,9 @@
 #include "nopal/base/count.h"
 #include "nopal/config.h"
 
+#include <cstddef>
+#include <cstdint>
+
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {
 class meter;
@@ -29,6 +32,10 @@ bool stops_at_poll_slow();
 bool runs_strand() noexcept;
 // Whether a seed decides what runs next, so that the clock must not.
 bool seed_decides() noexcept;
+// Whether it pays that a thief takes half of what takes so many cycles; or so many iterations, of
+// which no one knows how long they take. Always where a seed decides.
+bool worth_a_steal(std::uint64_t cycles) noexcept;
+bool worth_a_steal_unseen(std::size_t iterations) noexcept;
 
 // The guards of the calling strand; on a thread that runs none, guards that nobody reads.
 base::count* current_masks() noexcept;

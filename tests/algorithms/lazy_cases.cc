@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Lazy splitting: each iteration once and in order within a strand, whatever the bodies cost.
+#include "nopal/affine.h"
 #include "nopal/algorithms/lazy.h"
 #include "nopal/cancel.h"
 #include "nopal/loop.h"
@@ -9,8 +10,10 @@
 
 #include <atomic>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace nopal_test {
@@ -129,6 +132,51 @@ TEST(lazy, gives_the_rest_away_when_its_half_was_taken) {
         std::this_thread::yield();
     });
     EXPECT_TRUE(last_ran);
+  }
+}
+
+// A request that stands is not heeded: a fork would have restored the limit. The clock may tell of
+// another program's turn now and then.
+TEST(lazy, short_loops_give_nothing_away_though_thieves_ask) {
+  if (steals_forced())
+    GTEST_SKIP() << "each fork is public";
+  const int size = static_cast<int>(16 * nopal::num_workers());
+  std::vector<int> out(static_cast<std::size_t>(size));
+  bool unheeded = false;
+  for (int run = 0; run < 1000 && !unheeded; ++run)
+    nopal::affine([&] {
+      nopal::vproc::current_deque()->deque.ask();
+      nopal::for_index(0, size, [&out](int i) { out[static_cast<std::size_t>(i)] += i; });
+      unheeded = !nopal::vproc::current_deque()->deque.allows_here();
+    });
+  EXPECT_TRUE(unheeded);
+}
+
+// Behind a dear iteration among cheap ones, one waits for the last.
+TEST(lazy, a_short_loop_is_shared_once_an_iteration_was_dear) {
+  if (nopal::num_workers() < 2)
+    GTEST_SKIP() << "one worker";
+  std::atomic<bool> last_ran{false};
+  nopal::for_index(0, 1000, [&](int i) {
+    volatile int steps = 0;
+    while (i == 20 && steps < 1000000) // the dear one
+      steps = steps + 1;
+    if (i == 999)
+      last_ran.store(true);
+    while (i == 500 && !last_ran.load())
+      std::this_thread::yield();
+  });
+  EXPECT_TRUE(last_ran);
+}
+
+TEST(lazy, remembers_what_was_dear_for_a_while) {
+  nopal::algorithms::past_cost past;
+  past.note(0);
+  EXPECT_EQ(past.get(), 0u);
+  for (const auto& [now, remembered] : std::initializer_list<std::pair<unsigned, unsigned>>{
+           {1000, 1000}, {1900, 1000}, {600, 1000}, {0, 1000}, {8, 250}, {8, 62}, {9000, 9000}}) {
+    past.note(now);
+    EXPECT_EQ(past.get(), remembered);
   }
 }
 

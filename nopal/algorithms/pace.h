@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// How long the pieces of a lazy loop are, and how long what is left of it will take.
+//
+// A piece begins with one iteration and grows while pieces take less than microseconds, by the
+// processor's clock, up to a part of the loop. So a thief waits for a few microseconds, or for
+// the longest iteration.
+//
+// What is left is taken to last as long for each iteration as what the strand has measured lately,
+// or else the other strands, or the last loops with such work. If nothing is known, a loop of few
+// iterations is split at once, since the first may be dear, and one of many is measured first.
+// Paper: Acar, Chargueraud and Rainey (OOPSLA 2011) predict from measurements what is worth a fork;
+// theirs asks the program for a cost of each call.
+#pragma once
+
+#include "nopal/config.h"
+
+#include <cstddef>
+
+#if !defined(NOPAL_SERIAL)
+#include "nopal/base/atomic.h"
+#include "nopal/base/os.h"
+#include "nopal/sched/preemption.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#endif
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::algorithms {
+
+#if defined(NOPAL_SERIAL)
+struct past_cost {};
+#else
+// What an element took when loops of one kind last ran, in 256ths of a cycle; 0: none has.
+class past_cost {
+public:
+  constexpr past_cost() noexcept = default;
+
+  std::uint64_t get() const noexcept { return cost_.load(base::relaxed); }
+  // Seldom writes, for all strands read it. What was dear once is forgotten slowly.
+  void note(std::uint64_t cost) noexcept {
+    const std::uint64_t old = get();
+    if (cost == 0)
+      return;
+    if (cost > 2 * old || cost < old / 2)
+      cost_.store(std::max(cost, old / 4), base::relaxed);
+  }
+
+  static constexpr std::uint64_t unit = 256;
+
+private:
+  base::atomic<std::uint64_t> cost_{0};
+};
+
+// How long the pieces of a loop are, which rests may be split, and what its iterations take. Any
+// strand of the loop writes.
+struct pace {
+  // The longest piece bounds what a thief waits for where cheap iterations come before dear ones.
+  pace(std::size_t number, std::size_t length, std::uint64_t past) noexcept
+      : count(number), elements(count * length),
+        longest(std::max({count / 512, std::min<std::size_t>(count / 32, 1024), std::size_t{1}})),
+        unasked(count / 16), smallest(count / 512 + (count % 512 != 0 ? 1 : 0)),
+        cost(past * length) {}
+
+  // Of an element, on average; 0: nothing was measured.
+  std::uint64_t average() const noexcept {
+    const std::uint64_t done = measured.load(base::relaxed) * (elements / count);
+    return done == 0 ? 0 : cycles.load(base::relaxed) * past_cost::unit / done + 1;
+  }
+
+  const std::size_t count;
+  const std::size_t elements;
+  const std::size_t longest;
+  const std::size_t unasked;  // for longer rests a fork is opened though nobody has asked
+  const std::size_t smallest; // only longer rests are split
+  // The last one wins: the next strand's first piece, and what an iteration took lately.
+  base::atomic<std::size_t> piece{1};
+  base::atomic<std::uint64_t> cost;
+  // All iterations that were measured, and their cycles.
+  base::atomic<std::size_t> measured{0};
+  base::atomic<std::uint64_t> cycles{0};
+};
+
+// What one strand sees of it. It is destroyed before the loop ends.
+class own_pace {
+public:
+  explicit own_pace(pace& all) noexcept
+      : all_(all), longest_(all.longest), cost_(all.cost.load(base::relaxed)) {
+    bound_pieces();
+    piece_ = std::min(all.piece.load(base::relaxed), longest_);
+  }
+  ~own_pace() {
+    if (measured_ == 0)
+      return;
+    all_.measured.fetch_add(measured_, base::relaxed);
+    all_.cycles.fetch_add(cycles_, base::relaxed);
+  }
+  own_pace(const own_pace&) = delete;
+  own_pace& operator=(const own_pace&) = delete;
+
+  std::size_t piece() const noexcept { return piece_; }
+  bool grows() const noexcept { return piece_ < longest_; }
+
+  // Whether half of the rest is worth a steal. `asked`: the fork will be public, and may wake one.
+  bool pays(std::size_t rest, bool asked) const noexcept {
+    std::uint64_t cycles = 0;
+    if (cost_ == 0)
+      return !asked || sched::worth_a_steal_unseen(all_.elements);
+    return __builtin_mul_overflow(cost_, rest, &cycles) ||
+           sched::worth_a_steal(cycles / past_cost::unit) ||
+           (cost_ >= may_wait * past_cost::unit && sched::worth_a_steal_unseen(all_.elements));
+  }
+
+  // Before and behind a piece that is measured.
+  void begin() noexcept {
+    if (last_ == 0)
+      last_ = base::cycles();
+  }
+  void end(std::size_t count) noexcept {
+    const std::uint64_t now = base::cycles();
+    const std::uint64_t took = now > last_ ? now - last_ : 0; // the clocks of two processors
+    last_ = now;
+    measured_ += count;
+    cycles_ += took;
+    if (count == piece_)
+      choose_piece(took);
+    if (cycles_ - seen_cycles_ >= fair_time / 2) // else the clock would count for too much
+      note_cost();
+  }
+  // Behind one that is not.
+  void skip() noexcept { last_ = 0; }
+
+private:
+  // In cycles of the processor's clock: half a microsecond, a few, and more than that.
+  static constexpr std::uint64_t short_time = 1 << 10;
+  static constexpr std::uint64_t fair_time = 1 << 13;
+  static constexpr std::uint64_t long_time = 1 << 15;
+  // Less than an iteration takes that waits for another one to begin elsewhere. Of few iterations
+  // each may wait for all.
+  static constexpr std::uint64_t may_wait = 512;
+
+  void choose_piece(std::uint64_t took) noexcept {
+    std::size_t next = piece_;
+    if (took < short_time)
+      next *= 8;
+    else if (took < fair_time)
+      next *= 2;
+    else if (took > long_time)
+      next = next / 2 + next % 2;
+    if (next != piece_)
+      all_.piece.store(next, base::relaxed);
+    piece_ = std::min(next, longest_);
+  }
+
+  // Of what was measured first only what is long counts: caches were cold.
+  void note_cost() noexcept {
+    const std::uint64_t took = cycles_ - std::exchange(seen_cycles_, cycles_);
+    const std::size_t number = measured_ - std::exchange(seen_, measured_);
+    if (seen_ == number && took < long_time)
+      return;
+    cost_ = took * past_cost::unit / number + 1;
+    all_.cost.store(cost_, base::relaxed);
+    bound_pieces();
+  }
+
+  // A piece that takes half a microsecond is no longer than a thief can wait.
+  void bound_pieces() noexcept {
+    if (cost_ != 0)
+      longest_ = std::max<std::size_t>(all_.longest, short_time * past_cost::unit / cost_);
+  }
+
+  pace& all_;
+  std::size_t longest_;
+  std::size_t piece_ = 1;
+  std::uint64_t cost_;       // of an iteration, lately
+  std::size_t measured_ = 0; // iterations
+  std::uint64_t cycles_ = 0; // what these took
+  std::size_t seen_ = 0;     // those of them that the cost was taken from, or ones before
+  std::uint64_t seen_cycles_ = 0;
+  std::uint64_t last_ = 0;
+};
+#endif
+
+// Of loops with this type of work.
+template <class Work> inline constinit past_cost past_cost_of{};
+
+} // namespace nopal::inline NOPAL_ABI::algorithms
+NOPAL_HIDDEN_END
