@@ -184,7 +184,7 @@ void fold_lazily(std::size_t count, const Work& work, typename Work::part& sum,
   const bool outermost = !vproc::current_deque()->deque.allows_here() && !sched::runs_strand();
   const bool complete =
       outermost ? run_outermost(all, 0, count, sum) : run_pieces(all, 0, count, sum, nullptr);
-  past.note(steps.average());
+  past.note(steps.average(), steps.cycles.load(base::relaxed));
   if (!complete && !stops(work, sum))
     join::throw_cancelled();
 #endif

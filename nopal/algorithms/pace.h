@@ -38,10 +38,12 @@ public:
   constexpr past_cost() noexcept = default;
 
   std::uint64_t get() const noexcept { return cost_.load(base::relaxed); }
-  // Seldom writes, for all strands read it. What was dear once is forgotten slowly.
-  void note(std::uint64_t cost) noexcept {
+  // Seldom writes, for all strands read it. What was dear once is forgotten slowly. `took`: the
+  // cycles that were measured; of few the clock itself and cold caches are a large part.
+  void note(std::uint64_t cost, std::uint64_t took) noexcept {
+    constexpr std::uint64_t few = 1 << 12;
     const std::uint64_t old = get();
-    if (cost == 0)
+    if (cost == 0 || (took < few && old != 0 && cost > old))
       return;
     if (cost > 2 * old || cost < old / 2)
       cost_.store(std::max(cost, old / 4), base::relaxed);

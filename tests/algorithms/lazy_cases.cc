@@ -171,13 +171,17 @@ TEST(lazy, a_short_loop_is_shared_once_an_iteration_was_dear) {
 
 TEST(lazy, remembers_what_was_dear_for_a_while) {
   nopal::algorithms::past_cost past;
-  past.note(0);
+  past.note(0, 0);
   EXPECT_EQ(past.get(), 0u);
   for (const auto& [now, remembered] : std::initializer_list<std::pair<unsigned, unsigned>>{
            {1000, 1000}, {1900, 1000}, {600, 1000}, {0, 1000}, {8, 250}, {8, 62}, {9000, 9000}}) {
-    past.note(now);
+    past.note(now, 1 << 20);
     EXPECT_EQ(past.get(), remembered);
   }
+  past.note(90000, 100); // of a loop that was too short to tell
+  EXPECT_EQ(past.get(), 9000u);
+  past.note(2500, 100);
+  EXPECT_EQ(past.get(), 2500u);
 }
 
 TEST(lazy, stops_between_pieces_where_it_is_cancelled) {
