@@ -35,7 +35,8 @@ long __wrap_syscall(long number, ...) {
   if (number == __NR_membarrier && static_cast<int>(a[0]) == MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
     note(event::barriers);
     note(event::interruptions, bench::counted::awake() - 1);
-  } else if (number == SYS_futex && static_cast<int>(a[1]) == FUTEX_WAIT_PRIVATE) {
+  } else if (number == SYS_futex && (static_cast<int>(a[1]) == FUTEX_WAIT_PRIVATE ||
+                                     static_cast<int>(a[1]) == FUTEX_WAIT_BITSET_PRIVATE)) {
     note(event::futex_waits);
     bench::counted::fall_asleep();
     const long result = call();
