@@ -25,8 +25,8 @@ public:
       return nullptr;
     const base::locked guard{lock_};
     taken_ = taken_ + 1;
-    return items_
-        .take(); // writes to the next item, whose cache line comes while this one is called
+    // This writes to the next item, whose cache line comes while this one is called.
+    return items_.take();
   }
   // True: there was no item.
   bool prepend(Item* added) noexcept {

@@ -30,8 +30,8 @@ SIZE = "quick"
 TICK_MS = 10
 OFF_MOST = 0.01
 PROVISION_WORKERS = 2
-# T_seq, T_1 and T_8 of the paper's Table 1, in seconds.
 PAPERS_VPROCS = 8
+# T_seq, T_1 and T_8 of the paper's Table 1, in seconds.
 PAPER = {"raytracer": (9.579, 10.211, 1.337), "barnes_hut": (2.864, 2.737, 0.605),
          "merge_sort": (1.296, 1.290, 0.174), "bitonic": (4.751, 4.694, 0.685),
          "fib": (0.038, 0.639, 2.556)}
