@@ -160,9 +160,9 @@ void allow_call(std::uintptr_t stack_pointer) noexcept {
 
 reading_frames::reading_frames() noexcept { VALGRIND_DISABLE_ERROR_REPORTING; }
 reading_frames::~reading_frames() { VALGRIND_ENABLE_ERROR_REPORTING; }
-std::uintptr_t reading_frames::found(std::uintptr_t at) noexcept {
-  (void)VALGRIND_MAKE_MEM_DEFINED(&at, sizeof at);
-  return at;
+std::uintptr_t reading_frames::found(std::uintptr_t word) noexcept {
+  (void)VALGRIND_MAKE_MEM_DEFINED(&word, sizeof word);
+  return word;
 }
 
 void add_roots(std::uintptr_t low, std::uintptr_t high) noexcept {

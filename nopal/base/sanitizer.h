@@ -76,8 +76,9 @@ class reading_frames {
 public:
   reading_frames() noexcept;
   ~reading_frames();
-  // The same address, which Memcheck may take for as unknown as the words that led to it.
-  static std::uintptr_t found(std::uintptr_t at) noexcept;
+  // The same word of a frame, or address of one. Memcheck may take it for uninitialised, or for as
+  // unknown as the words that led to it; it takes the result for known.
+  static std::uintptr_t found(std::uintptr_t word) noexcept;
   reading_frames(const reading_frames&) = delete;
   reading_frames& operator=(const reading_frames&) = delete;
 };

@@ -82,8 +82,11 @@ bool begins_another(vproc::vproc* host) noexcept {
 // The main path was stolen before, so its scope forks in a loop. Who ends a child steals the
 // continuation next, and finds it public. Not if the children are shorter than a steal.
 void expect_thief(worker* self) noexcept {
-  if constexpr (requires { self->deque.expect_thief(); })
-    self->deque.expect_thief();
+  const auto expect = [](auto& deque) { // generic, so that a baseline's deque need not have it
+    if constexpr (requires { deque.expect_thief(); })
+      deque.expect_thief();
+  };
+  expect(self->deque);
 }
 
 // The scope's main path goes on on the worker's stack.

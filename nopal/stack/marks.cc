@@ -36,14 +36,15 @@ constexpr word kPagesAtOnce = 64; // the most that which_resident takes
 
 [[gnu::noinline]] NOPAL_READS_FRAMES bool marks::claimed(word at, word offset) noexcept {
   const base::reading_frames reading;
-  const bool yes = base::load_relaxed_word(at + offset) == claimed_mark(at);
+  const bool yes =
+      base::reading_frames::found(base::load_relaxed_word(at + offset)) == claimed_mark(at);
   arch::forget_registers();
   return yes;
 }
 
 [[gnu::noinline]] NOPAL_READS_FRAMES bool marks::is_open(word at, word offset) noexcept {
   const base::reading_frames reading;
-  const bool yes = is_mark(at, base::load_relaxed_word(at + offset));
+  const bool yes = is_mark(at, base::reading_frames::found(base::load_relaxed_word(at + offset)));
   arch::forget_registers();
   return yes;
 }
