@@ -76,10 +76,10 @@ private:
   std::atomic<bool> open_{false};
 };
 
-// Not pthread_self, whose result the compiler may keep across a fork.
 // Whether workers are processes, which see stacks on views (nopal::mapped).
 inline bool on_views() { return nopal::base::shared != nullptr; }
 
+// Not pthread_self, whose result the compiler may keep across a fork.
 [[gnu::noinline]] inline pid_t thread_id() { return static_cast<pid_t>(syscall(SYS_gettid)); }
 // That does not change where a thread becomes a process, at its first fork.
 [[gnu::noinline]] inline pthread_t this_thread() {
