@@ -15,12 +15,13 @@
 // steal, and where nothing is stolen the loop is the serial one. `reduce` (loop.h) has a value for
 // each piece, and so the same bits for every schedule.
 //
-// Indices, grain, exceptions and thread rules: as in loop.h.
+// Indices, exceptions and thread rules: as in loop.h. Grain: a thief begins at a multiple of it.
 #pragma once
 
 #include "nopal/config.h"
 #include "nopal/loop.h"
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <type_traits>
@@ -31,40 +32,25 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
 
-// `piece(total, first, count)` adds a piece. False: the strand is cancelled. Its scope's frame is
-// this function's, as that of `halve` is.
-template <class T, class I, class Piece, class Make, class Merge>
-[[gnu::noinline]] bool gather(T& total, I first, std::size_t count, std::size_t grain,
-                              const Piece& piece, const Make& make, const Merge& merge) {
-  if (count <= grain) {
-    if (stops_at_poll())
-      return false;
-    nopal::leaf([=, &total, &piece] { piece(total, first, count); });
-    return true;
+// The work of a lazy loop, whose iterations are runs of so many indices.
+template <class T, class Indices, class Make, class Add, class Merge> struct gathering {
+  using part = kept<T>;
+  const Indices& all;
+  std::size_t grain;
+  const Make& make;
+  const Add& add;
+  const Merge& merge;
+
+  part begin() const { return keep<T>(make); }
+  void extend(part& to, std::size_t from, std::size_t count) const {
+    const std::size_t first = from * grain;
+    const std::size_t rest = all.count - first;
+    const std::size_t last = first + (count > rest / grain ? rest : count * grain);
+    for (std::size_t i = first; i < last; ++i)
+      static_cast<void>(call(add, *to, advance(all.first, i)));
   }
-  const std::size_t left = count / 2;
-  const auto part = [&](T& to, I from, std::size_t length) {
-    return gather(to, from, length, grain, piece, make, merge);
-  };
-#if defined(NOPAL_SERIAL)
-  return part(total, first, left) && part(total, advance(first, left), count - left);
-#else
-  kept<T> behind; // where another strand adds the first half meanwhile
-  bool ended = false;
-  structured_scope s;
-  s.fork([&] { return part(total, first, left) ? join::ended::well : join::ended::stopped; });
-  s.call_last([&] {
-    if (s.stolen())
-      behind = keep<T>(make);
-    ended = part(behind ? *behind : total, advance(first, left), count - left);
-  });
-  if (!s.try_join() || !ended)
-    return false;
-  if (behind)
-    call(merge, total, std::move(*behind));
-  return true;
-#endif
-}
+  void unite(part& low, part&& high) const { call(merge, *low, *std::move(high)); }
+};
 
 template <class First, class Last, class Make, class Add, class Merge>
 concept can_accumulate =
@@ -94,19 +80,12 @@ std::invoke_result_t<const Make&> accumulate(First first, Last last, const Make&
                                              std::size_t grain = 0) {
   using value = std::invoke_result_t<const Make&>;
   const detail::indices all{first, last};
-  using index = typename decltype(all)::type;
-  value total = make();
-  const auto piece = [&add](value& to, index from, std::size_t length) {
-    for (std::size_t i = 0; i < length; ++i)
-      static_cast<void>(detail::call(add, to, detail::advance(from, i)));
-  };
-  [[maybe_unused]] const bool complete = detail::gather(
-      total, all.first, all.count, detail::grain_of(all.count, grain), piece, make, merge);
-#if !defined(NOPAL_SERIAL)
-  if (!complete)
-    join::throw_cancelled();
-#endif
-  return total;
+  grain = std::max(grain, std::size_t{1});
+  const detail::gathering<value, decltype(all), Make, Add, Merge> work{all, grain, make, add,
+                                                                       merge};
+  detail::kept<value> total = work.begin();
+  algorithms::fold_lazily(all.count / grain + (all.count % grain != 0 ? 1 : 0), work, total, grain);
+  return *std::move(total);
 }
 
 } // namespace nopal::inline NOPAL_ABI

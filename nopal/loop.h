@@ -8,11 +8,11 @@
 // Indices: the common type of both ends (indices.h). f(int), given a std::size_t, narrows as in a
 // plain loop, and compilers warn of it (-Wconversion).
 //
-// Grain: at most so many consecutive iterations run serially. With 0, the default, for_index and
-// for_each split where a thread has nothing to do (algorithms/lazy.h). A reduction has at most 512
-// pieces; and fewer, but at least 16, where its first value has more than 4 KiB, or 64 where it is
-// an empty container. The number of workers has no influence, so a reduction's tree, and with it
-// the rounding of a floating-point sum, is the same on every machine.
+// Grain: at most so many consecutive iterations run serially. With 0, the default, loops are split
+// where a thread has nothing to do (algorithms/lazy.h). A reduction has at most 512 pieces; and
+// fewer, but at least 16, where its first value has more than 4 KiB, or 64 where it is an empty
+// container. Neither the number of workers nor the schedule has an influence, so a reduction's
+// tree, and with it the rounding of a floating-point sum, is the same on every machine.
 //
 // What is reduced lies in one place while a piece adds to it, and combinations move it: no value is
 // copied but identities. combine(T&, x) without a result, or with its first argument as the result,
@@ -22,6 +22,7 @@
 // span: n iterations have span O(log(n / grain)) plus the longest grain or piece.
 #pragma once
 
+#include "nopal/algorithms/brackets.h"
 #include "nopal/algorithms/lazy.h"
 #include "nopal/config.h"
 #include "nopal/fork.h"
@@ -246,8 +247,23 @@ template <class It, class F> struct element_call {
   }
 };
 
-template <class T, class Combine> auto combining(const Combine& combine) {
-  return [&combine](T& low, T&& high) { add(low, combine, std::move(high)); };
+// The sum of what leaf(first, count) returns for each piece. Grain 0: a strand runs piece after
+// piece, and gives some away where a thread has nothing to do.
+template <class T, class I, class Leaf, class Combine>
+T sum_of_pieces(I first, std::size_t count, std::size_t grain, std::size_t bytes, const Leaf& leaf,
+                const Combine& combine) {
+  if (grain != 0)
+    return over_pieces(first, count, grain, leaf,
+                       [&combine](T& low, T&& high) { add(low, combine, std::move(high)); });
+  grain = grain_of(count, 0, bytes);
+  const auto of_piece = [&](std::size_t piece) {
+    const std::size_t from = piece * grain;
+    return keep<T>([&] { return leaf(advance(first, from), std::min(grain, count - from)); });
+  };
+  const auto unite = [&combine](kept<T>& low, kept<T>&& high) {
+    add(*low, combine, *std::move(high));
+  };
+  return *algorithms::sum_in_brackets<kept<T>>((count - 1) / grain + 1, grain, of_piece, unite);
 }
 
 } // namespace detail
@@ -271,10 +287,9 @@ T reduce(First first, Last last, T init, const Combine& combine, const Map& map,
       detail::add(total, combine, detail::call(map, detail::advance(from, i)));
     return total;
   };
-  grain = detail::grain_of(all.count, grain, detail::bytes_of(init));
-  detail::add(
-      init, combine,
-      detail::over_pieces(all.first, all.count, grain, piece, detail::combining<T>(combine)));
+  const std::size_t bytes = detail::bytes_of(init);
+  detail::add(init, combine,
+              detail::sum_of_pieces<T>(all.first, all.count, grain, bytes, piece, combine));
   return init;
 }
 
@@ -295,8 +310,8 @@ T reduce(First first, Last last, identity<T> each, const Combine& combine, const
       detail::add(total, combine, detail::call(map, detail::advance(from, i)));
     return total;
   };
-  grain = detail::grain_of(all.count, grain, detail::bytes_of(each.value));
-  return detail::over_pieces(all.first, all.count, grain, piece, detail::combining<T>(combine));
+  return detail::sum_of_pieces<T>(all.first, all.count, grain, detail::bytes_of(each.value), piece,
+                                  combine);
 }
 
 template <class... Given>

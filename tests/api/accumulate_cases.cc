@@ -17,10 +17,13 @@ namespace nopal_test {
 namespace {
 
 int pieces(int count, std::size_t grain) {
+  if (grain == 0) { // all of the same length but the last
+    const int length =
+        static_cast<int>(nopal::detail::grain_of(static_cast<std::size_t>(count), 0));
+    return (count + length - 1) / length;
+  }
   std::atomic<int> number{0};
-  nopal::for_range(
-      0, count, [&](int, int) { ++number; },
-      nopal::detail::grain_of(static_cast<std::size_t>(count), grain));
+  nopal::for_range(0, count, [&](int, int) { ++number; }, grain);
   return number;
 }
 
@@ -41,6 +44,29 @@ TEST(reduce_in_place, copies_an_identity_for_each_piece_and_nothing_else) {
     EXPECT_EQ(counted_value::copies, pieces(1000, grain));
     EXPECT_EQ(counted_value::alive, 0);
   }
+}
+
+// [low, high) halved where the lower half is the largest power of two.
+std::string brackets(int low, int high) {
+  if (high - low == 1)
+    return std::to_string(low);
+  int half = 1;
+  while (2 * half < high - low)
+    half *= 2;
+  return "(" + brackets(low, low + half) + " " + brackets(low + half, high) + ")";
+}
+
+TEST(reduce, has_the_brackets_of_one_tree_wherever_it_is_split) {
+  const auto combine = [](std::string&& low, std::string&& high) {
+    return "(" + std::move(low) + " " + std::move(high) + ")";
+  };
+  const auto text = [](int i) { return std::to_string(i); };
+  for (int count = 1; count <= 70; ++count) // fewer than there are pieces
+    EXPECT_EQ(nopal::reduce(1, count, text(0), combine, text),
+              count == 1 ? "0" : "(0 " + brackets(1, count) + ")");
+  for (int repeat = 0; repeat < repetitions(20, 100); ++repeat)
+    EXPECT_EQ(nopal::reduce(0, 500, std::string{"-"}, combine, text),
+              "(- " + brackets(0, 500) + ")");
 }
 
 TEST(reduce_in_place, moves_values_for_pieces_and_not_for_elements) {

@@ -235,7 +235,7 @@ TEST(elision, rounding) {
   for (int i = 1; i < 100001; ++i)
     blocks += 1.0 / i;
   EXPECT_NE(sum, blocks) << "a sum that cannot tell brackets apart";
-  EXPECT_EQ(sum, 0x1.82e27a22f3fb2p+3);
+  EXPECT_EQ(sum, 0x1.82e27a22f3fbp+3);
 }
 
 TEST(elision, the_serially_first_exception) {
