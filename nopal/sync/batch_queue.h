@@ -39,23 +39,13 @@ public:
     newest_.append(added);
     newest_number_ = newest_number_ + 1;
     change_count(1);
-    if (newest_number_ != Most)
-      return;
-    const batch<Item> all = detach(newest_, newest_number_);
-    all.first->before = all.last;
-    (first_closed_ == nullptr ? first_closed_ : last_closed_->next) = all.first;
-    last_closed_ = all.last;
+    if (newest_number_ == Most)
+      closed_.append(close(newest_, newest_number_));
   }
   void prepend(Item* added) noexcept {
     const base::locked guard{lock_};
-    if (oldest_number_ == Most) {
-      const batch<Item> all = detach(oldest_, oldest_number_);
-      all.first->before = all.last;
-      all.last->next = static_cast<Item*>(first_closed_);
-      if (first_closed_ == nullptr)
-        last_closed_ = all.last;
-      first_closed_ = all.first;
-    }
+    if (oldest_number_ == Most)
+      closed_.prepend(close(oldest_, oldest_number_));
     oldest_.prepend(added);
     oldest_number_ = oldest_number_ + 1;
     change_count(1);
@@ -71,7 +61,16 @@ public:
 
 private:
   using list = linked_queue<Item, by_next_and_before>;
+  struct by_batch {
+    static auto& link(Item* first) noexcept { return first->before->next; }
+  };
 
+  // Returns the batch's first item.
+  static Item* close(list& from, base::handed_over<std::uint32_t>& number) noexcept {
+    const batch<Item> all = detach(from, number);
+    all.first->before = all.last;
+    return all.first;
+  }
   static batch<Item> detach(list& from, base::handed_over<std::uint32_t>& number) noexcept {
     const batch<Item> all{from.first(), from.last(), number};
     from.cut_all(0);
@@ -82,12 +81,9 @@ private:
   batch<Item> detach() noexcept {
     if (oldest_number_ != 0)
       return detach(oldest_, oldest_number_);
-    if (first_closed_ == nullptr)
-      return detach(newest_, newest_number_);
-    Item* const first = first_closed_;
-    Item* const last = first->before;
-    first_closed_ = static_cast<Item*>(last->next); // null: it was the last batch
-    return {first, last, Most};
+    if (Item* const first = closed_.take())
+      return {first, first->before, Most};
+    return detach(newest_, newest_number_);
   }
   void change_count(int by) noexcept {
     count_.store(count() + static_cast<std::uint32_t>(by), base::relaxed);
@@ -99,8 +95,7 @@ private:
   base::handed_over<std::uint32_t> newest_number_{0};
   list oldest_;
   list newest_;
-  base::handed_over<Item*> first_closed_{nullptr};
-  base::handed_over<Item*> last_closed_{nullptr};
+  linked_queue<Item, by_batch> closed_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::sync

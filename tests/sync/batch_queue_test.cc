@@ -4,6 +4,8 @@
 
 #include "nopal/sync/runner_items.h"
 
+#include "item.h"
+
 #include <gtest/gtest.h>
 
 #include <vector>
@@ -12,11 +14,6 @@ namespace nopal_test {
 namespace {
 
 using namespace nopal::sync;
-
-struct item {
-  item* next = nullptr;
-  item* before = nullptr;
-};
 
 struct batches : testing::Test {
   batch_queue<item, 3> queue;

@@ -2,17 +2,14 @@
 // Which runner takes which item, step by step, and which of them stands by, follows and ends.
 #include "nopal/sync/standby_queue.h"
 
+#include "item.h"
+
 #include <gtest/gtest.h>
 
 namespace nopal_test {
 namespace {
 
 using namespace nopal::sync;
-
-struct item {
-  item* next = nullptr;
-  item* before = nullptr;
-};
 
 struct standby : testing::Test {
   using queue = standby_queue<item, 4>;
