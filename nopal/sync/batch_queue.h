@@ -33,6 +33,11 @@ template <class Item> struct batch {
 template <class Item, std::uint32_t Most> class alignas(64) batch_queue {
 public:
   std::uint32_t count() const noexcept { return count_.load(base::relaxed); }
+  // No hint: misses no item of a thread that has left `append` or `prepend`.
+  bool any() noexcept {
+    const base::locked guard{lock_};
+    return count() != 0;
+  }
 
   void append(Item* added) noexcept {
     const base::locked guard{lock_};

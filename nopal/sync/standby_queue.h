@@ -22,8 +22,8 @@
 //      added items loads the state then. At least one of the two sees the other: for the common
 //      queue by its lock, which both take; for a list by the fences of both. Whoever adds to a list
 //      that is not empty needs none: an item of it has been announced, or is about to be.
-//   C  The state is stored with release when `begun` has counted. Partner: the acquire load of who
-//      adds.
+//   C  The state is stored with release when `begun` has counted; kLooks behind the fence of S,
+//      which releases as much. Partner: the acquire load of who adds.
 //   The word that tells a follower is relaxed; the follower takes the lock then. The counts are
 //   hints.
 #pragma once
@@ -170,7 +170,7 @@ private:
     idle_.store(idle, base::relaxed);
     own.is = seen == kNone ? role::looks : role::follows;
     if (seen == kNone)
-      state_.store(kLooks, base::release); // C
+      state_.store(kLooks, base::relaxed); // C
     else
       followers_.prepend(&own);
     return {.follows = seen != kNone};
@@ -226,8 +226,8 @@ private:
     state_.store(kReady, base::release); // C
     return follower == nullptr;
   }
-  bool any_left() const noexcept {
-    return items_.count() != 0 ||
+  bool any_left() noexcept {
+    return items_.any() || // S
            all_.holds([](const runner* each) { return each->items.count() != 0; });
   }
   // What a runner keeps that has not gone on since the last visit; each has its turn.

@@ -4,6 +4,7 @@
 // The calls are those of nopal/work_queue.h; a runner that was made is a number that a thread
 // takes.
 #include "harness.h"
+#include "mortal.h"
 
 #include "nopal/sync/dependents.h"
 #include "nopal/sync/standby_queue.h"
@@ -18,17 +19,40 @@ struct item {
   base::atomic<std::uint32_t> called{0};
 };
 
+// Ends with the scenario, if it has not ended before.
+template <class T> class passing : mortal<T> {
+public:
+  passing() = default;
+  ~passing() {
+    if (lives_)
+      end();
+  }
+  using mortal<T>::operator*;
+  T& begin() noexcept {
+    lives_ = true;
+    return mortal<T>::begin();
+  }
+  void end() noexcept {
+    lives_ = false;
+    mortal<T>::end();
+  }
+
+private:
+  bool lives_ = false;
+};
+
 // What the models of the queue do. A batch has two items, and before each a runner visits another.
 struct work {
   using queue = sync::standby_queue<item, 2, 1>;
 
-  queue items;
+  passing<queue> room;
+  queue& items = room.begin();
   item all[3];
   int number = 2;                          // how many of them are added
   base::atomic<std::uint32_t> to_begin{0}; // runners that were made, and no thread runs
   base::atomic<std::uint32_t> members{0};
   base::atomic<std::uint32_t> awaited{0};
-  queue::runner runners[8];
+  passing<queue::runner> runners[8];
   base::atomic<std::uint32_t> begun_runners{0};
 
   auto begun() noexcept {
@@ -56,24 +80,27 @@ struct work {
   template <class Call> void serve(Call call) noexcept {
     const std::uint32_t own_number = begun_runners.fetch_add(1, base::relaxed);
     check(own_number < 8, "too many runners");
-    queue::runner& own = runners[own_number];
+    queue::runner& own = runners[own_number].begin();
     for (bool may_look = true;;) {
       const auto next = items.take(own, {2, may_look, awaited.load(base::relaxed) != 0}, begun());
       if (next.ends)
         break;
       made(next.makes_runner);
       may_look = next.item != nullptr;
-      if (next.item == nullptr)
+      if (next.item == nullptr) {
+        base::wait_briefly(1);
         continue;
+      }
       check(next.item->value == 7, "a runner does not see the item");
       check(next.item->called.fetch_add(1, base::release) == 0, "an item was called twice");
       call(next.item, &own);
     }
+    runners[own_number].end();
     members.fetch_sub(1, base::release);
   }
-  // A thread that begins runners, until there is nothing to do.
-  template <class Call> void run(Call call) noexcept {
-    for (unsigned tries = 1; !(all_called() && members.load(base::acquire) == 0); ++tries) {
+  // A thread that begins runners.
+  template <class Done, class Call> void run_until(Done done, Call call) noexcept {
+    for (unsigned tries = 1; !done(); ++tries) {
       std::uint32_t runnable = to_begin.load(base::relaxed);
       if (runnable != 0 &&
           to_begin.compare_exchange_strong(runnable, runnable - 1, base::relaxed, base::relaxed))
@@ -81,6 +108,10 @@ struct work {
       else
         base::wait_briefly(tries);
     }
+  }
+  // The same, until there is nothing to do.
+  template <class Call> void run(Call call) noexcept {
+    run_until([this] { return all_called() && members.load(base::acquire) == 0; }, call);
   }
   void wait_for(int i) noexcept {
     for (unsigned tries = 1; !called(i); ++tries)
@@ -105,30 +136,15 @@ struct waits : scenario<waits, 3> {
   }
 };
 
-// The first item adds one, and waits for it.
-struct adds : scenario<adds, 3> {
-  work all;
-
-  void before() { all.add(all.all[0]); }
-  void thread(unsigned self) {
-    if (self == 0)
-      return;
-    all.run([this](const item* called, work::queue::runner* own) {
-      if (called != &all.all[0])
-        return;
-      all.add_first(all.all[1], own);
-      all.wait_for(1);
-    });
-  }
-};
-
-// The same, and the standby takes what comes from outside meanwhile.
-struct both : scenario<both, 3> {
+// The first item adds one, and waits for it. The standby takes what comes from outside meanwhile.
+template <bool Outside> struct adds : scenario<adds<Outside>, 3> {
   work all;
 
   void before() {
-    all.number = 3;
     all.add(all.all[0]);
+    if (!Outside)
+      return;
+    all.number = 3;
     all.add(all.all[2]);
   }
   void thread(unsigned self) {
@@ -164,20 +180,68 @@ struct batch_at_work : scenario<batch_at_work, 3> {
   }
 };
 
-// Who adds an item and then finds no member knows that it was called.
+// A runner that begins takes the one item that another keeps, which does not get on; it waits for
+// what is added meanwhile.
+struct stolen_alone : scenario<stolen_alone, 2> {
+  work all;
+
+  void before() {
+    all.add(all.all[0]);
+    all.add(all.all[1]);
+    const auto next = all.items.take(all.runners[0].begin(), {2, true, false}, all.begun());
+    check(next.item == &all.all[0] && next.makes_runner, "it keeps no item");
+    all.begun_runners.store(1, base::relaxed); // the one that was made is to begin
+  }
+  void thread(unsigned self) {
+    if (self == 0)
+      all.add(all.all[2]);
+    all.run_until([this] { return all.called(2); },
+                  [this](const item* called, auto*) {
+                    if (called == &all.all[1])
+                      all.wait_for(2);
+                  });
+  }
+};
+
+// Two strands of an item, which its runner has taken alone, add one each.
+struct forks_add : scenario<forks_add, 3> {
+  work all;
+
+  void before() {
+    all.number = 3;
+    all.add(all.all[0]);
+    const auto next = all.items.take(all.runners[0].begin(), {2, true, false}, all.begun());
+    check(next.item == &all.all[0] && !next.makes_runner, "another runner is to begin");
+    all.begun_runners.store(1, base::relaxed);
+    all.to_begin.store(0, base::relaxed);
+  }
+  void thread(unsigned self) {
+    if (self < 2) {
+      all.add_first(all.all[self + 1], &*all.runners[0]);
+      all.wait_for(static_cast<int>(self) + 1);
+      return;
+    }
+    all.run_until([this] { return all.called(1) && all.called(2); }, [](item*, auto*) {});
+  }
+};
+
+// Who adds an item and then finds no member knows that it was called, and may destroy the queue.
 struct awaited : scenario<awaited, 3> {
   work all;
+  base::atomic<std::uint32_t> added{0};
 
   void thread(unsigned self) {
     if (self == 2)
       return all.run([](item*, auto*) {});
     all.add(all.all[self]);
     if (self == 0)
-      return;
+      return added.store(1, base::release);
     all.awaited.store(1, base::relaxed);
     for (unsigned tries = 1; all.members.load(base::acquire) != 0; ++tries)
       base::wait_briefly(tries);
     check(all.called(1), "an item is left where there is no member");
+    if (added.load(base::acquire) != 0 && all.members.load(base::acquire) == 0)
+      all.room.end();
   }
 };
 
@@ -240,16 +304,20 @@ struct is_forgotten : scenario<is_forgotten, 2> {
 int main(int argc, char** argv) {
   using namespace nopal::model;
   runner models{argc, argv};
+  models.random<stolen_alone>("the only item that is kept is stolen");
+  models.bounded<stolen_alone>("the only item that is kept is stolen", 1);
   models.random<waits>("an item waits for a later one");
   models.bounded<waits>("an item waits for a later one", 1);
-  models.random<adds>("an item waits for one that it has added");
-  models.bounded<adds>("an item waits for one that it has added", 1);
-  models.random<both>("items are added from within and without");
-  models.bounded<both>("items are added from within and without", 1);
-  models.random<batch_at_work>("a runner at work takes a batch");
-  models.bounded<batch_at_work>("a runner at work takes a batch", 1);
+  models.random<adds<false>>("an item waits for one that it has added");
+  models.bounded<adds<false>>("an item waits for one that it has added", 1);
+  models.random<adds<true>>("items are added from within and without");
+  models.bounded<adds<true>>("items are added from within and without", 1);
+  models.random<forks_add>("two strands of an item add items");
+  models.bounded<forks_add>("two strands of an item add items", 1);
   models.random<awaited>("who has added an item waits");
   models.bounded<awaited>("who has added an item waits", 1);
+  models.random<batch_at_work>("a runner at work takes a batch");
+  models.bounded<batch_at_work>("a runner at work takes a batch", 1);
   models.random<happens>("two await what happens");
   models.bounded<happens>("two await what happens", 2);
   models.random<is_forgotten>("one is forgotten");
