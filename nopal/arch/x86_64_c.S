@@ -17,10 +17,14 @@
 //
 //   rsp     0 mark   8 scope and kind   16 steals_before   24 failed   32 where the result goes
 //
+// The address in r10 has the kind already (KIND). Only complete() writes the word 32, before the
+// main path can overwrite the word 72. So a result is stored when it is known whether the fork was
+// ours still; until then it lies in the word 24, which only children that throw need.
+//
 // nopal_c_fork_words_<class> is called where the child may have arguments on the stack. The caller
 // has also written an upper bound of their words, an even number, into the word 24 of the scope,
 // and into the word 32 the stack pointer that all forks and joins of the function have (S). Its
-// frame, with a copy of the words below it:
+// address has no kind. Its frame, with a copy of the words below it:
 //
 //   rbp     -16 where the result goes   -48 the record
 //
@@ -39,6 +43,8 @@
 #define STACK_POINTER 32
 #define RESULT 72
 #define RECORD 32 /* the record's size; what is above it in the frame says where the result goes */
+#define VALUE 24 /* join::fork_record::failed */
+#define KIND 3   /* join::fork_kind::into_place */
 #define FRAME 40
 #define FRAME_OF_WORDS 48
 #define MARK_DISTANCE (3 - (32 << 20)) /* stack::marks::kDistance */
@@ -105,12 +111,22 @@
     .endif
     .endm
 
-    .macro record_registers
-    movq %rbx, 24(%r10)
-    movq %r12, 32(%r10)
-    movq %r13, 40(%r10)
-    movq %r14, 48(%r10)
-    movq %r15, 56(%r10)
+    .macro record_registers kind
+    movq %rbx, 24-\kind(%r10)
+    movq %r12, 32-\kind(%r10)
+    movq %r13, 40-\kind(%r10)
+    movq %r14, 48-\kind(%r10)
+    movq %r15, 56-\kind(%r10)
+    .endm
+
+    /* Where the result goes of a fork that is ours. */
+    .macro load_place kind, at, base
+    .if \kind != 0
+    movq 8+\at(\base), %r10
+    movq RESULT-\kind(%r10), %r10
+    .else
+    movq RECORD+\at(\base), %r10
+    .endif
     .endm
 
     /* Opens the fork whose record is at `at` from `base`, or goes to the slow path. */
@@ -163,21 +179,22 @@
     .endm
 
     /* The record is at `at` from `base`, the child in r11, the words at rsp. */
-    .macro run_child name, class, at, base
+    .macro run_child name, class, kind, at, base
     open_fork \at, \base, .Lslow_\name
 .Lrun_\name:
     call *%r11
 .Lran_\name:
-    .if \class != 0
-    movq RECORD+\at(\base), %r10
-    store_result \class, %r10
-    .endif
     shrq \at(\base) /* C of nopal/deque/stack_map.h */
     jnc .Lreturned_\name
+.Lours_\name:
+    .if \class != 0
+    load_place \kind, \at, \base
+    store_result \class, %r10
+    .endif
 .Ldone_\name:
     .endm
 
-    .macro slow_paths name, class, at, base
+    .macro slow_paths name, class, kind, at, base
 .Lslow_\name:
     leaq \at(\base), %rax
     subq $BLOCK, %rsp
@@ -185,7 +202,7 @@
     .cfi_def_cfa_offset FRAME+8+BLOCK
     .endif
     movq %r11, (%rsp)
-    movq RECORD(%rax), %r10
+    load_place \kind, 0, %rax
     movq %r10, 8(%rsp)
     leaq BLOCK(%rsp), %r10
     movq %r10, BLOCK_STACK(%rsp)
@@ -205,8 +222,13 @@
     jmp .Ldone_\name
 .Lreturned_\name:
     leaq \at(\base), %rdi
+    leaq VALUE(%rdi), %r10
+    store_result \class, %r10
+    movl $\class & 15, %esi /* the result's size */
     call nopal_c_child_returned
-    jmp .Ldone_\name
+    movq VALUE+\at(\base), %rax
+    movq %rax, %xmm0
+    jmp .Lours_\name
 .Lthrew_\name:
     movq %rax, %rdi
     leaq \at(\base), %rsi
@@ -217,24 +239,18 @@
     .macro fork_function name, class
     function \name
     begin_catching \name
-    movq (%r10), %r11
-    movq %rsp, (%r10)
-    record_registers
-    .if \class != 0
-    pushq RESULT(%r10)
-    .cfi_def_cfa_offset 16
-    subq $RECORD, %rsp
-    .else
+    movq -KIND(%r10), %r11
+    movq %rsp, -KIND(%r10)
+    record_registers KIND
     subq $FRAME, %rsp
-    .endif
     .cfi_def_cfa_offset FRAME+8
-    movq %r10, 8(%rsp) /* the kind is plain */
-    run_child \name, \class, 0, %rsp
+    movq %r10, 8(%rsp)
+    run_child \name, \class, KIND, 0, %rsp
     addq $FRAME, %rsp
     .cfi_def_cfa_offset 8
     ret
     .cfi_def_cfa_offset FRAME+8
-    slow_paths \name, \class, 0, %rsp
+    slow_paths \name, \class, KIND, 0, %rsp
     end_function \name
     catch_table \name
     .endm
@@ -272,14 +288,14 @@
     movq (%r10), %rax
     pushq address_of_go_on(%rip)
     popq (%rax)
-2:  record_registers
-    run_child \name, \class, -FRAME_OF_WORDS, %rbp
+2:  record_registers 0
+    run_child \name, \class, 0, -FRAME_OF_WORDS, %rbp
     leave
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     ret
     .cfi_restore_state
-    slow_paths \name, \class, -FRAME_OF_WORDS, %rbp
+    slow_paths \name, \class, 0, -FRAME_OF_WORDS, %rbp
     end_function \name
     catch_table \name
     .endm

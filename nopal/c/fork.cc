@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 using namespace nopal;
 using join::fork_record;
@@ -37,7 +38,9 @@ static_assert(sizeof(arguments) == 208 && offsetof(arguments, result_class) == 1
               offsetof(arguments, words) == 20 && offsetof(arguments, general) == 24 &&
               offsetof(arguments, on_the_stack) == 72 && offsetof(arguments, vectors) == 80);
 static_assert(sizeof(scope_frame) == 72);
-static_assert(sizeof(fork_record) == 32 && offsetof(fork_record, scope_and_kind) == 8);
+static_assert(sizeof(fork_record) == 32 && offsetof(fork_record, scope_and_kind) == 8 &&
+              offsetof(fork_record, failed) == 24);
+static_assert(static_cast<int>(join::fork_kind::into_place) == 3);
 static_assert(offsetof(join::exception_state, uncaught) == 8);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
@@ -71,7 +74,13 @@ NOPAL_OWN bool nopal_c_fork_slow(fork_record* fork, arguments* block) noexcept {
   return sched::fork_slow(fork, calls, block);
 }
 
-NOPAL_OWN void nopal_c_child_returned(fork_record* fork) noexcept { sched::child_returned(fork); }
+// Returns if the caller is to store the result, which has so many bytes.
+NOPAL_OWN void nopal_c_child_returned(fork_record* fork, std::uint32_t bytes) noexcept {
+  if (sched::take_back(fork))
+    return;
+  std::memcpy(*reinterpret_cast<void**>(fork + 1), &fork->failed, bytes);
+  sched::detach(fork);
+}
 
 NOPAL_OWN void nopal_c_child_threw(void* thrown, fork_record* fork) noexcept {
   abi::__cxa_begin_catch(thrown);

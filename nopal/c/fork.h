@@ -43,7 +43,7 @@
 #endif
 
 // What join::scope_frame is, and one word more. `child` becomes the place of the return address
-// when the fork begins; `result` is read at that time.
+// when the fork begins; `result` is read when the child has returned.
 struct nopal_c_frame {
   uintptr_t child;
   uintptr_t stack_pointer;
@@ -68,7 +68,7 @@ NOPAL_C_STUBS(double);
 
 // Called by that assembly, with the record of the fork.
 _Bool nopal_c_fork_slow(void* fork, void* block);
-void nopal_c_child_returned(void* fork);
+void nopal_c_child_returned(void* fork, uint32_t bytes);
 void nopal_c_child_threw(void* thrown, void* fork);
 
 void nopal_c_note_fork(const struct nopal_c_frame* frame, uintptr_t words); // ThreadSanitizer
@@ -243,6 +243,7 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
 #define NOPAL_C_LOUD
 #endif
 
+#define NOPAL_C_KIND(words) ((words) == 0 ? 3 : 0) // join::fork_kind: into_place, or plain
 #define NOPAL_C_FORK_BY(frame, stored, place, by, keep, fn, args)                                  \
   do {                                                                                             \
     NOPAL_C_QUIET                                                                                  \
@@ -261,7 +262,7 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
                                                     nopal_c_at->preserved[1]);                     \
                                               }                                                    \
                                               NOPAL_C_TELL(nopal_c_at, nopal_c_words);             \
-                                              nopal_c_at;                                          \
+                                              (char*)nopal_c_at + NOPAL_C_KIND(nopal_c_words);     \
                                             }));                                                   \
       NOPAL_POP_ARGUMENTS                                                                          \
       NOPAL_IF_CHECKED(nopal_c_at->result = NOPAL_C_UNJOINED);                                     \

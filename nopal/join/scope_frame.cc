@@ -46,6 +46,8 @@ scope_state* fork_record::complete(std::uintptr_t taken_above, stack::stack_id o
                "a scope is not a local variable of the function that uses it, but lies on the heap "
                "or in a coroutine's frame; declare it in an ordinary function's body");
   scope->resume_at = return_address(stack::seen(on, scope->resume_at));
+  if (kind() == fork_kind::into_place) // a thief's next fork writes that word: a copy of it remains
+    *reinterpret_cast<std::uintptr_t*>(this + 1) = *reinterpret_cast<std::uintptr_t*>(scope + 1);
   steals_before = scope->steals();
   if (steals_before == 0) // after a steal the record lies on a thief's stack
   {

@@ -119,6 +119,7 @@ enum class NOPAL_TYPE fork_kind : std::uintptr_t {
   plain,      // nothing else
   structured, // a failure stops the main path, too, up to the join: its code is Nopal's (invoke.h)
   region,     // the frame is a region_frame, whose node can cancel all children
+  into_place, // plain; the word behind the frame says where the child's result goes (nopal/c)
 };
 
 // The record of an open fork. Its first word belongs to the deque (stack/marks.h).

@@ -32,17 +32,6 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-[[noreturn]] NOPAL_SWITCHES void detach(worker* self, fork_record* fork) noexcept {
-  scope_frame* const scope = fork->scope();
-  scope->partial().add(self->partials, fork->steals_before);
-  vproc::check_callers(self);
-  vproc::check_mutexes(self->host); // although this thread may resume the main path itself
-  const bool below = self->holds_frame_of(scope);
-  base::forget_frames(arch::stack_pointer(),
-                      below ? scope->stack_pointer : stack::top(self->stack));
-  arch::nopal_arch_leave(child_ended, fork->scope(), self->scheduler_stack);
-}
-
 void push_slow(worker* self, fork_record* fork) noexcept {
   vproc::enter();
   NOPAL_ASSERT(stack::is_ours(reinterpret_cast<std::uintptr_t>(fork)) &&
@@ -148,12 +137,29 @@ NOPAL_SWITCHES bool fork_slow(fork_record* fork, const body_calls& child, void* 
   return stops;
 }
 
-NOPAL_SWITCHES void child_returned(fork_record* fork) noexcept {
+NOPAL_SWITCHES bool take_back(fork_record* fork) noexcept {
   vproc::enter();
-  worker* const self = vproc::current();
-  if (!self->deque.take_back(fork))
-    detach(self, fork);
+  if (!vproc::current()->deque.take_back(fork))
+    return false;
   vproc::leave();
+  return true;
+}
+
+NOPAL_SWITCHES void detach(fork_record* fork) noexcept {
+  worker* const self = vproc::current();
+  scope_frame* const scope = fork->scope();
+  scope->partial().add(self->partials, fork->steals_before);
+  vproc::check_callers(self);
+  vproc::check_mutexes(self->host); // although this thread may resume the main path itself
+  const bool below = self->holds_frame_of(scope);
+  base::forget_frames(arch::stack_pointer(),
+                      below ? scope->stack_pointer : stack::top(self->stack));
+  arch::nopal_arch_leave(child_ended, fork->scope(), self->scheduler_stack);
+}
+
+NOPAL_SWITCHES void child_returned(fork_record* fork) noexcept {
+  if (!take_back(fork))
+    detach(fork);
 }
 
 NOPAL_SWITCHES void child_threw(fork_record* fork) noexcept {
@@ -163,7 +169,7 @@ NOPAL_SWITCHES void child_threw(fork_record* fork) noexcept {
   if (join::attach_failure(fork, !ours))
     announce_stop(fork->scope()->below());
   if (!ours)
-    detach(self, fork);
+    detach(fork);
   vproc::leave();
 }
 

@@ -33,6 +33,9 @@ void check_control(const vproc::worker_deque* self) noexcept;
 // Called if `pop` failed: the fork may have been stolen. Returns if the continuation is still ours;
 // if not, the child is finished and the call does not return.
 void child_returned(fork_record* fork) noexcept;
+// The two halves of that: `detach` follows if the continuation is not ours.
+bool take_back(fork_record* fork) noexcept;
+[[noreturn]] void detach(fork_record* fork) noexcept;
 // The same for a child that threw; its exception has been captured.
 void child_threw(fork_record* fork) noexcept;
 
