@@ -7,7 +7,7 @@
 //
 // Comparisons and projections are called as const, by several strands at a time. Work is
 // O(n log n), of a merge O(n); span O(log^3 n), of a merge O(log^2 n). Sorts take memory for n
-// elements; a merge takes none.
+// elements and n bytes; a merge takes none.
 //
 // Exceptions: of several the serially first is thrown. Then, and where the strand is cancelled, all
 // elements are still valid objects, but some may be moved from, and some of a type that is only
@@ -41,7 +41,7 @@ concept parallel_sortable =
 /// @par Threads
 /// Any thread, any strand.
 /// @par Cost
-/// n log2(n) comparisons at most, and memory for n elements.
+/// About n log2(n) comparisons, fewer where values repeat; memory for n elements and n bytes.
 template <std::random_access_iterator It, std::sized_sentinel_for<It> End,
           class Comp = std::ranges::less, class Proj = std::identity>
   requires parallel_sortable<It, Comp, Proj>

@@ -1,137 +1,90 @@
 // SPDX-License-Identifier: MIT
-// Merge sort between a range and a buffer as long.
+// Sorts a range: distributes it (distribute.h), and merges what each bucket holds (merge_sort.h).
 //
-// `sort_between` sorts what lies in `data`, with `other` as long, and leaves it in either. The
-// halves are sorted into the one, and merged into the other, both in parallel; at each level all
-// elements change places. Elements of a few bytes are sorted four at a time by a network without
-// branches at the bottom.
+// Distributions cost less than the levels of merges in whose place they are, where elements are a
+// few bytes; for others they pay where values repeat. What seems to be in order is merged alone:
+// that moves sequences and compares little. Both are stable.
 #pragma once
 
+#include "nopal/algorithms/blocks.h"
+#include "nopal/algorithms/distribute.h"
 #include "nopal/algorithms/elements.h"
-#include "nopal/algorithms/merge.h"
+#include "nopal/algorithms/merge_sort.h"
 #include "nopal/algorithms/scratch.h"
 #include "nopal/config.h"
-#include "nopal/invoke.h"
 #include "nopal/leaf.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
-#include <type_traits>
-#include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::algorithms {
 
-template <class It, class Less> void sort_by_insertion(sequence<It> all, const Less& less) {
-  for (std::size_t i = 1; i < all.count; ++i) {
-    if (!less(*at(all.begin, i), *at(all.begin, i - 1)))
-      continue;
-    auto moved = std::ranges::iter_move(at(all.begin, i));
-    std::size_t to = i;
-    do
-      *at(all.begin, to) = std::ranges::iter_move(at(all.begin, to - 1));
-    while (--to > 0 && less(moved, *at(all.begin, to - 1)));
-    *at(all.begin, to) = std::move(moved);
+// Places of splitters; none where a sample is in order. A frequent value is among them, and where
+// there are few values, all.
+struct choice {
+  std::size_t count = 0;
+  bool repeated = false; // some elements of the sample are equal
+  std::size_t places[most_splitters];
+};
+template <class It, class Less>
+void choose_splitters(It data, std::size_t count, choice& to, const Less& less) {
+  std::size_t sample[1024];
+  std::size_t other[1024];
+  const std::size_t size = std::min(std::bit_floor(count / 64), std::size(sample)) - 1;
+  const std::size_t stride = count / size;
+  std::uint64_t random = count;
+  for (std::size_t i = 0; i < size; ++i) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    sample[i] = i * stride + (random >> 32) % stride;
   }
-}
-
-template <class T, class Less> void put_in_order(T& x, T& y, const Less& less) {
-  const bool wrong = less(y, x);
-  const T low = wrong ? y : x;
-  y = wrong ? x : y;
-  x = low;
-}
-
-// Neighbours alone change places, so equal ones keep their order.
-template <class T, class Less> void sort_four(T* four, const Less& less) {
-  put_in_order(four[0], four[1], less);
-  put_in_order(four[2], four[3], less);
-  put_in_order(four[1], four[2], less);
-  put_in_order(four[0], four[1], less);
-  put_in_order(four[2], four[3], less);
-  put_in_order(four[1], four[2], less);
-}
-
-// At most few_elements. The widths of sorted sequences double from 4.
-inline constexpr std::size_t few_elements = 32;
-template <class T, class Less>
-void sort_few(T* data, T* other, std::size_t count, bool to_other, const Less& less) {
-  std::size_t sorted = 0;
-  for (; sorted + 4 <= count; sorted += 4)
-    sort_four(data + sorted, less);
-  sort_by_insertion(sequence<T*>{data + sorted, count - sorted}, less);
-  T* from = data;
-  T* to = other;
-  for (std::size_t width = 4; width < count; width *= 2, std::swap(from, to))
-    for (std::size_t i = 0; i < count; i += 2 * width) {
-      const std::size_t low = std::min(width, count - i);
-      const std::size_t high = std::min(width, count - i - low);
-      merge_without_branches(sequence<T*>{from + i, low}, sequence<T*>{from + i + low, high},
-                             to + i, less);
-    }
-  if ((from == other) != to_other)
-    std::copy(from, from + count, to);
-}
-
-// merge(low, high, out): the halves lie sorted in one of `data` and `other`, and go to the other.
-template <class Data, class Other, class Merge>
-void merge_halves(Data data, Other other, std::size_t count, bool to_other, const Merge& merge) {
-  const auto from_to = [&](auto from, auto to) {
-    const sequence<decltype(from)> all{from, count};
-    merge(all.front(count / 2), all.behind(count / 2), to);
+  const auto before = [data, &less](std::size_t x, std::size_t y) -> bool {
+    return less(*at(data, x), *at(data, y));
   };
-  if (to_other)
-    from_to(data, other);
-  else
-    from_to(other, data);
-}
-
-template <class Data, class Other, class Less>
-void sort_serially(Data data, Other other, std::size_t count, bool to_other, const Less& less) {
-  using value = std::iter_value_t<Data>;
-  constexpr bool without_branches =
-      few_bytes<value> && std::is_same_v<Data, value*> && std::is_same_v<Other, value*>;
-  if (count <= (without_branches ? few_elements : 16)) {
-    if constexpr (without_branches)
-      return sort_few(data, other, count, to_other, less);
-    sort_by_insertion(sequence<Data>{data, count}, less);
-    if (to_other)
-      carry_all<moving>(sequence<Data>{data, count}, other);
+  const auto behind = [&before](std::size_t x, std::size_t y) { return before(y, x); };
+  if (in_order(sample, size, before) || in_order(sample, size, behind))
     return;
-  }
-  const std::size_t half = count / 2;
-  sort_serially(data, other, half, !to_other, less);
-  sort_serially(at(data, half), at(other, half), count - half, !to_other, less);
-  merge_halves(data, other, count, to_other, [&less](auto low, auto high, auto out) {
-    merge_serially<moving>(low, high, out, less);
-  });
+  sort_serially(sample, other, size, false, before);
+  std::size_t distinct = 1;
+  for (std::size_t i = 1; i < size; ++i)
+    distinct += before(sample[i - 1], sample[i]) ? 1 : 0;
+  if (!few_bytes<std::iter_value_t<It>> && distinct > size / 2)
+    return;
+  to.repeated = distinct < size;
+  const std::size_t step = distinct <= most_splitters ? 1 : (size + 1) / (most_splitters + 1);
+  // Where `less` is no order, more than `distinct` might seem to differ.
+  for (std::size_t i = step - 1; i < size && to.count < most_splitters; i += step)
+    if (to.count == 0 || before(to.places[to.count - 1], sample[i]))
+      to.places[to.count++] = sample[i];
 }
 
-template <class It, class Less> bool in_order(It first, std::size_t count, const Less& less) {
-  for (std::size_t i = 1; i < count; ++i)
-    if (less(*at(first, i), *at(first, i - 1)))
-      return false;
-  return true;
-}
-
+// As sort_between, after at most so many distributions, one below the other.
 template <class Data, class Other, class Less>
-void sort_between(Data data, Other other, std::size_t count, bool to_other, const Less& less) {
-  constexpr std::size_t serial = 1024;
-  if (count <= serial)
-    return nopal::leaf([=, &less] {
-      if (!in_order(data, count, less))
-        sort_serially(data, other, count, to_other, less);
-      else if (to_other)
-        carry_all<moving>(sequence<Data>{data, count}, other);
-    });
-  const std::size_t half = count / 2;
-  nopal::invoke(
-      [&] { sort_between(data, other, half, !to_other, less); },
-      [&] { sort_between(at(data, half), at(other, half), count - half, !to_other, less); });
-  merge_halves(data, other, count, to_other, [&less](auto low, auto high, auto out) {
-    merge_in_parallel<moving>(low, high, out, less);
-  });
+void sort_values(Data data, Other other, std::size_t count, bool to_other, const Less& less,
+                 unsigned distributions) {
+  constexpr std::size_t many = 1 << 12;
+  choice chosen;
+  if (count >= many && distributions != 0)
+    nopal::leaf([data, count, &less, to = &chosen] { choose_splitters(data, count, *to, less); });
+  if (chosen.count == 0)
+    return sort_between(data, other, count, to_other, less);
+  const splitters over{data, chosen.places, chosen.count, chosen.repeated, less};
+  const bool done = distribute(
+      data, other, count, over, [&](std::size_t bucket, std::size_t begin, std::size_t end) {
+        if (!over.equal(bucket))
+          sort_values(at(other, begin), at(data, begin), end - begin, !to_other, less,
+                      distributions - 1);
+        else if (!to_other)
+          for_pieces(end - begin, [from = at(other, begin),
+                                   to = at(data, begin)](std::size_t first, std::size_t length) {
+            std::move(at(from, first), at(from, first + length), at(to, first));
+          });
+      });
+  if (!done)
+    sort_between(data, other, count, to_other, less);
 }
 
 template <class It, class Less> void sort_range(It first, std::size_t count, const Less& less) {
@@ -140,10 +93,10 @@ template <class It, class Less> void sort_range(It first, std::size_t count, con
     return sort_by_insertion(sequence<It>{first, count}, less);
   scratch<value> buffer{count};
   if constexpr (only_bytes<value>) {
-    sort_between(first, buffer.begin(), count, false, less);
+    sort_values(first, buffer.begin(), count, false, less, 3);
   } else {
     buffer.take(first);
-    sort_between(buffer.begin(), first, count, true, less);
+    sort_values(buffer.begin(), first, count, true, less, 3);
   }
 }
 

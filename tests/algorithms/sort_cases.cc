@@ -33,6 +33,29 @@ TEST(sort, of_numbers) {
   }
 }
 
+// Enough for a distribution of what a distribution has left.
+TEST(sort, of_many_numbers) {
+  if (steals_forced())
+    return;
+  for (const int below : {1 << 30, 40000, 1000, 2})
+    expect_sorted(numbers(1 << 20, below));
+}
+
+// One value is half of all, and others seldom repeat.
+TEST(sort, of_one_frequent_value) {
+  for (const std::size_t size : some_sizes()) {
+    std::vector<int> all = numbers(size);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < size; ++i) {
+      if (i % 2 == 0)
+        all[i] = 1 << 29;
+      names.push_back(std::to_string(i % 3 == 0 ? all[i] : 7));
+    }
+    expect_sorted(all);
+    expect_sorted(names);
+  }
+}
+
 TEST(sort, keeps_the_order_of_equal_elements) {
   for (const std::size_t size : sizes())
     for (const int keys : {1, 7, 300})
@@ -91,12 +114,14 @@ TEST(sort, of_other_iterators) {
 
 TEST(sort, of_elements_that_only_move) {
   for (const std::size_t size : some_sizes()) {
-    std::vector<owner> all = owners(size, 500);
-    std::vector<int> expected = keys_of(all);
-    std::ranges::sort(expected);
-    nopal::sort(all, {}, &owner::key);
-    ASSERT_EQ(keys_of(all), expected);
-    ASSERT_EQ(owner::alive(), static_cast<long>(size));
+    for (const int keys : {20, 500}) {
+      std::vector<owner> all = owners(size, keys);
+      std::vector<int> expected = keys_of(all);
+      std::ranges::sort(expected);
+      nopal::sort(all, {}, &owner::key);
+      ASSERT_EQ(keys_of(all), expected);
+      ASSERT_EQ(owner::alive(), static_cast<long>(size));
+    }
   }
 }
 
@@ -115,29 +140,30 @@ TEST(sort, of_what_has_no_order_stays_in_its_range) {
 // Wherever a comparison or a move throws, no element is lost or destroyed twice.
 TEST(sort, leaves_valid_elements_where_something_throws) {
   for (const std::size_t size : {30u, 3000u, 20000u})
-    for (const long calls : {0L, 5L, 2500L, 7000L, 25000L}) {
-      {
-        std::vector<owner> all = owners(size);
-        fuse comparisons;
-        comparisons.light(calls);
-        try {
-          nopal::sort(all, [&comparisons](const owner& x, const owner& y) {
-            comparisons.burn();
-            return x.key() < y.key();
-          });
-        } catch (const fuse::blown&) {
+    for (const int below : {1 << 30, 10})
+      for (const long calls : {0L, 5L, 2500L, 7000L, 25000L}) {
+        {
+          std::vector<owner> all = owners(size, below);
+          fuse comparisons;
+          comparisons.light(calls);
+          try {
+            nopal::sort(all, [&comparisons](const owner& x, const owner& y) {
+              comparisons.burn();
+              return x.key() < y.key();
+            });
+          } catch (const fuse::blown&) {
+          }
+          ASSERT_EQ(owner::alive(), static_cast<long>(size));
+          moves.light(calls);
+          try {
+            nopal::sort(all, {}, &owner::key);
+          } catch (const fuse::blown&) {
+          }
+          moves.light(std::numeric_limits<long>::max());
+          ASSERT_EQ(owner::alive(), static_cast<long>(size));
         }
-        ASSERT_EQ(owner::alive(), static_cast<long>(size));
-        moves.light(calls);
-        try {
-          nopal::sort(all, {}, &owner::key);
-        } catch (const fuse::blown&) {
-        }
-        moves.light(std::numeric_limits<long>::max());
-        ASSERT_EQ(owner::alive(), static_cast<long>(size));
+        ASSERT_EQ(owner::alive(), 0);
       }
-      ASSERT_EQ(owner::alive(), 0);
-    }
 }
 
 TEST(merge, of_numbers_and_of_records) {
