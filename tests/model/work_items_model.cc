@@ -47,7 +47,7 @@ struct work {
 
   passing<queue> room;
   queue& items = room.begin();
-  item all[3];
+  item all[4];
   int number = 2;                          // how many of them are added
   base::atomic<std::uint32_t> to_begin{0}; // runners that were made, and no thread runs
   base::atomic<std::uint32_t> members{0};
@@ -80,23 +80,33 @@ struct work {
   template <class Call> void serve(Call call) noexcept {
     const std::uint32_t own_number = begun_runners.fetch_add(1, base::relaxed);
     check(own_number < 8, "too many runners");
-    queue::runner& own = runners[own_number].begin();
+    runners[own_number].begin();
+    go_on(own_number, call);
+  }
+  template <class Call> void go_on(std::uint32_t own_number, Call call) noexcept {
+    queue::runner& own = *runners[own_number];
     for (bool may_look = true;;) {
       const auto next = items.take(own, {2, may_look, awaited.load(base::relaxed) != 0}, begun());
       if (next.ends)
         break;
       made(next.makes_runner);
       may_look = next.item != nullptr;
-      if (next.item == nullptr) {
-        base::wait_briefly(1);
+      if (next.item == nullptr)
         continue;
-      }
       check(next.item->value == 7, "a runner does not see the item");
       check(next.item->called.fetch_add(1, base::release) == 0, "an item was called twice");
       call(next.item, &own);
     }
     runners[own_number].end();
     members.fetch_sub(1, base::release);
+  }
+  // The first runner takes the first item, which is called.
+  void begin_first(bool makes_runner) noexcept {
+    const auto next = items.take(runners[0].begin(), {2, true, false}, begun());
+    check(next.item == &all[0] && next.makes_runner == makes_runner, "it keeps other items");
+    all[0].called.store(1, base::release);
+    begun_runners.store(1, base::relaxed);
+    to_begin.store(makes_runner ? 1 : 0, base::relaxed);
   }
   // A thread that begins runners.
   template <class Done, class Call> void run_until(Done done, Call call) noexcept {
@@ -136,6 +146,20 @@ struct waits : scenario<waits, 3> {
   }
 };
 
+// Each thread adds an item, which waits for the next one, and then begins runners.
+struct chain : scenario<chain, 4> {
+  work all;
+
+  void before() { all.number = 4; }
+  void thread(unsigned self) {
+    all.add(all.all[self]);
+    all.run([this](const item* called, auto*) {
+      if (called != &all.all[3])
+        all.wait_for(static_cast<int>(called - all.all) + 1);
+    });
+  }
+};
+
 // The first item adds one, and waits for it. The standby takes what comes from outside meanwhile.
 template <bool Outside> struct adds : scenario<adds<Outside>, 3> {
   work all;
@@ -159,24 +183,26 @@ template <bool Outside> struct adds : scenario<adds<Outside>, 3> {
   }
 };
 
-// A runner at work takes a batch, in which an item waits for the other one.
-struct batch_at_work : scenario<batch_at_work, 3> {
+// A runner at work takes a batch, in which an item waits for the other one, while the standby looks
+// and ends.
+struct batch_at_work : scenario<batch_at_work, 2> {
   work all;
 
   void before() {
     all.number = 3;
     all.add(all.all[0]);
+    all.begin_first(false);
+    all.add(all.all[1]);
+    all.add(all.all[2]);
   }
   void thread(unsigned self) {
-    if (self == 0) {
-      all.add(all.all[1]);
-      all.add(all.all[2]);
-      return;
-    }
-    all.run([this](const item* called, auto*) {
+    const auto call = [this](const item* called, auto*) {
       if (called == &all.all[1])
         all.wait_for(2);
-    });
+    };
+    if (self == 0)
+      all.go_on(0, call);
+    all.run(call);
   }
 };
 
@@ -188,9 +214,7 @@ struct stolen_alone : scenario<stolen_alone, 2> {
   void before() {
     all.add(all.all[0]);
     all.add(all.all[1]);
-    const auto next = all.items.take(all.runners[0].begin(), {2, true, false}, all.begun());
-    check(next.item == &all.all[0] && next.makes_runner, "it keeps no item");
-    all.begun_runners.store(1, base::relaxed); // the one that was made is to begin
+    all.begin_first(true);
   }
   void thread(unsigned self) {
     if (self == 0)
@@ -210,10 +234,7 @@ struct forks_add : scenario<forks_add, 3> {
   void before() {
     all.number = 3;
     all.add(all.all[0]);
-    const auto next = all.items.take(all.runners[0].begin(), {2, true, false}, all.begun());
-    check(next.item == &all.all[0] && !next.makes_runner, "another runner is to begin");
-    all.begun_runners.store(1, base::relaxed);
-    all.to_begin.store(0, base::relaxed);
+    all.begin_first(false);
   }
   void thread(unsigned self) {
     if (self < 2) {
@@ -306,6 +327,8 @@ int main(int argc, char** argv) {
   runner models{argc, argv};
   models.random<stolen_alone>("the only item that is kept is stolen");
   models.bounded<stolen_alone>("the only item that is kept is stolen", 1);
+  models.random<batch_at_work>("a runner at work takes a batch");
+  models.bounded<batch_at_work>("a runner at work takes a batch", 1);
   models.random<waits>("an item waits for a later one");
   models.bounded<waits>("an item waits for a later one", 1);
   models.random<adds<false>>("an item waits for one that it has added");
@@ -314,10 +337,9 @@ int main(int argc, char** argv) {
   models.bounded<adds<true>>("items are added from within and without", 1);
   models.random<forks_add>("two strands of an item add items");
   models.bounded<forks_add>("two strands of an item add items", 1);
+  models.random<chain>("each waits for the next one");
   models.random<awaited>("who has added an item waits");
   models.bounded<awaited>("who has added an item waits", 1);
-  models.random<batch_at_work>("a runner at work takes a batch");
-  models.bounded<batch_at_work>("a runner at work takes a batch", 1);
   models.random<happens>("two await what happens");
   models.bounded<happens>("two await what happens", 2);
   models.random<is_forgotten>("one is forgotten");
