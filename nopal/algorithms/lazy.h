@@ -96,7 +96,7 @@ bool run_pieces(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
         count = std::min<std::size_t>(rest, 65536);
       }
     }
-    const bool measures = asked || own.grows();
+    const bool measures = asked || own.measures();
     if (measures)
       own.begin();
     run_piece(all, from, count, sum);

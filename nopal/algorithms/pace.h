@@ -2,8 +2,8 @@
 // How long the pieces of a lazy loop are, and how long what is left of it will take.
 //
 // A piece begins with one iteration and grows while pieces take less than microseconds, by the
-// processor's clock, up to a part of the loop. So a thief waits for a few microseconds, or for
-// the longest iteration.
+// processor's clock, or as long as shorter ones, up to a part of the loop. So a thief waits for a
+// few microseconds, or for the longest iteration, or twice what a piece takes at least.
 //
 // What is left is taken to last as long for each iteration as what the strand has measured lately,
 // or else the other strands, or the last loops with such work. If nothing is known, a loop of few
@@ -102,7 +102,9 @@ public:
   own_pace& operator=(const own_pace&) = delete;
 
   std::size_t piece() const noexcept { return piece_; }
-  bool grows() const noexcept { return piece_ < longest_; }
+  // Whether the next piece is to be measured: until pieces are long, and one at least, or what was
+  // interrupted once would seem dear in all loops with such work.
+  bool measures() const noexcept { return piece_ < longest_ || measured_ == 0; }
 
   // Whether half of the rest is worth a steal. `asked`: the fork will be public, and may wake one.
   bool pays(std::size_t rest, bool asked) const noexcept {
@@ -146,13 +148,30 @@ private:
     std::size_t next = piece_;
     if (took < short_time)
       next *= 8;
-    else if (took < fair_time)
+    else if (took < fair_time || is_mostly_fixed(took))
       next *= 2;
-    else if (took > long_time)
+    else if (took > long_time || tried_longer())
       next = next / 2 + next % 2;
     if (next != piece_)
       all_.piece.store(next, base::relaxed);
-    piece_ = std::min(next, longest_);
+    next = std::min(next, longest_);
+    if (next != piece_) {
+      other_ = piece_;
+      other_took_ = took;
+    }
+    piece_ = next;
+  }
+
+  bool tried_longer() const noexcept { return piece_ > other_ && other_took_ >= fair_time; }
+  // Whether a piece takes about as long as one of another length. So most of its time is what each
+  // piece takes (scratch memory, a loop within it), and shorter ones would take more in all. Where
+  // only one length was measured, or the other was interrupted, a longer one tells, if it is short
+  // beside the loop.
+  bool is_mostly_fixed(std::uint64_t took) const noexcept {
+    if (other_ == 0 || (piece_ < other_ && took < other_took_ / 8 * 3))
+      return longest_ >= 8;
+    return piece_ > other_ ? took <= other_took_ + other_took_ / 4
+                           : took >= other_took_ - other_took_ / 4;
   }
 
   // Of what was measured first only what is long counts: caches were cold.
@@ -175,6 +194,8 @@ private:
   pace& all_;
   std::size_t longest_;
   std::size_t piece_ = 1;
+  std::size_t other_ = 0; // the length before this one, and what a piece of it took
+  std::uint64_t other_took_ = 0;
   std::uint64_t cost_;       // of an iteration, lately
   std::size_t measured_ = 0; // iterations
   std::uint64_t cycles_ = 0; // what these took

@@ -2,13 +2,17 @@
 // Lazy splitting: each iteration once and in order within a strand, whatever the bodies cost.
 #include "nopal/affine.h"
 #include "nopal/algorithms/lazy.h"
+#include "nopal/base/os.h"
 #include "nopal/cancel.h"
+#include "nopal/for_range.h"
+#include "nopal/fork.h"
 #include "nopal/loop.h"
 #include "nopal/runtime.h"
 #include "nopal/sort.h"
 #include "tests/algorithms/support.h"
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <string>
@@ -169,6 +173,23 @@ TEST(lazy, a_short_loop_is_shared_once_an_iteration_was_dear) {
   EXPECT_TRUE(last_ran);
 }
 
+// Such as memory that each piece clears. Shorter pieces take as long, so many of them take longer.
+TEST(lazy, pieces_grow_where_each_of_them_is_dear) {
+  if (steals_forced())
+    GTEST_SKIP() << "the clock decides nothing";
+  constexpr int size = 1 << 16;
+  for (const std::uint64_t least : {20'000u, 100'000u}) { // cycles
+    std::atomic<int> pieces{0};
+    nopal::for_range(0, size, [&pieces, least](int, int) {
+      pieces.fetch_add(1);
+      const std::uint64_t begun = nopal::base::cycles();
+      while (nopal::base::cycles() - begun < least) {
+      }
+    });
+    EXPECT_LT(pieces, size / 8) << least;
+  }
+}
+
 TEST(lazy, remembers_what_was_dear_for_a_while) {
   nopal::algorithms::past_cost past;
   past.note(0, 0);
@@ -182,6 +203,19 @@ TEST(lazy, remembers_what_was_dear_for_a_while) {
   EXPECT_EQ(past.get(), 9000u);
   past.note(2500, 100);
   EXPECT_EQ(past.get(), 2500u);
+}
+
+// Pieces of one iteration, which is as long as they may be, are measured all the same.
+TEST(lazy, short_loops_forget_that_one_was_interrupted) {
+  nopal::algorithms::past_cost past;
+  past.note(1u << 28, 1u << 28);
+  nopal::scope s;
+  s.fork([&past] {
+    for (int run = 0; run < 100; ++run)
+      nopal::algorithms::for_pieces(40, [](std::size_t, std::size_t) {}, 1, past);
+  });
+  s.join();
+  EXPECT_LT(past.get(), 1u << 20);
 }
 
 TEST(lazy, stops_between_pieces_where_it_is_cancelled) {
