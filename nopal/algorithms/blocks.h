@@ -115,14 +115,14 @@ private:
 };
 
 // Does all the work, and returns what precedes the end; `before` precedes the first block.
-template <class Process>
+template <class Process, class Apart = in_place>
 std::optional<typename Process::value>
 over_blocks(const Process& process, const blocks& over,
             std::optional<typename Process::value> before,
-            past_cost& past = past_cost_of<prefixes<Process>>) {
+            past_cost& past = past_cost_of<prefixes<Process>>, const Apart& apart = {}) {
   const prefixes<Process> all{process, over};
   typename prefixes<Process>::part whole{true, std::move(before), 0, 0};
-  fold_lazily(over.number, all, whole, over.length, past);
+  fold_lazily(over.number, all, whole, over.length, past, apart);
   return std::move(whole.sum);
 }
 

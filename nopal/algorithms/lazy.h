@@ -144,36 +144,49 @@ template <bool Outermost, class Work>
   return complete;
 }
 
+// Runs iterations until half of the rest is worth a steal, and returns where it stopped: `to` where
+// the part stops. Polls not, and forks nothing.
+template <class Work>
+std::size_t run_unshared(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
+                         typename Work::part& sum) {
+  if (sched::seed_decides())
+    return from;
+  own_pace own{all.steps};
+  own.begin();
+  while (from < to && !own.pays(to - from, true)) {
+    const std::size_t count = std::min(own.piece(), to - from - (to - from) / 2);
+    run_piece(all, from, count, sum);
+    own.end(count);
+    if (stops(all.work, sum))
+      return to;
+    from += count;
+  }
+  return from;
+}
+
 // On a thread that runs no strands: a group begins, which costs more than many a loop, where what
 // is left is worth a steal.
 template <class Work>
 bool run_outermost(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
                    typename Work::part& sum) {
-  if (!sched::seed_decides()) {
-    own_pace own{all.steps};
-    own.begin();
-    while (from < to && !own.pays(to - from, true)) {
-      const std::size_t count = std::min(own.piece(), to - from - (to - from) / 2);
-      run_piece(all, from, count, sum);
-      own.end(count);
-      if (stops(all.work, sum))
-        return false;
-      from += count;
-    }
-  }
+  from = run_unshared(all, from, to, sum);
   if (to - from > 1)
     return split<true>(all, from, to, sum);
   return from == to || run_pieces(all, from, to, sum, nullptr);
 }
 #endif
 
+// How a loop runs in its strand.
+struct in_place {};
+
 // Runs `count` iterations, or up to where they stop, and adds to the part. Throws cancelled, if the
 // strand is. `length`: the elements of each iteration. `past`: what an element took in loops that
-// are likely to take as long.
-template <class Work>
+// are likely to take as long. `apart`: how a strand runs what is not worth a steal, and the rest.
+template <class Work, class Apart = in_place>
 void fold_lazily(std::size_t count, const Work& work, typename Work::part& sum,
                  [[maybe_unused]] std::size_t length = 1,
-                 [[maybe_unused]] past_cost& past = past_cost_of<Work>) {
+                 [[maybe_unused]] past_cost& past = past_cost_of<Work>,
+                 [[maybe_unused]] const Apart& apart = {}) {
   if (count == 0)
     return;
 #if defined(NOPAL_SERIAL)
@@ -182,8 +195,17 @@ void fold_lazily(std::size_t count, const Work& work, typename Work::part& sum,
   pace steps{count, length, past.get()};
   const lazy_loop<Work> all{work, steps};
   const bool outermost = !vproc::current_deque()->deque.allows_here() && !sched::runs_strand();
-  const bool complete =
-      outermost ? run_outermost(all, 0, count, sum) : run_pieces(all, 0, count, sum, nullptr);
+  bool complete = true;
+  if (outermost) {
+    complete = run_outermost(all, 0, count, sum);
+  } else if constexpr (std::is_same_v<Apart, in_place>) {
+    complete = run_pieces(all, 0, count, sum, nullptr);
+  } else {
+    std::size_t from = 0;
+    apart.unshared([&] { from = run_unshared(all, 0, count, sum); });
+    if (from < count)
+      apart([&] { complete = run_pieces(all, from, count, sum, nullptr); });
+  }
   past.note(steps.average(), steps.cycles.load(base::relaxed));
   if (!complete && !stops(work, sum))
     join::throw_cancelled();
@@ -218,11 +240,11 @@ template <class Body> struct pieces {
   }
   void unite(part&, part&&) const noexcept {}
 };
-template <class Body>
+template <class Body, class Apart = in_place>
 void for_pieces(std::size_t count, const Body& body, std::size_t length = 1,
-                past_cost& past = past_cost_of<Body>) {
+                past_cost& past = past_cost_of<Body>, const Apart& apart = {}) {
   typename pieces<Body>::part none;
-  fold_lazily(count, pieces<Body>{body}, none, length, past);
+  fold_lazily(count, pieces<Body>{body}, none, length, past, apart);
 }
 
 } // namespace nopal::inline NOPAL_ABI::algorithms

@@ -18,6 +18,7 @@
 
 #if !defined(NOPAL_SERIAL)
 #include "nopal/join/cancelled.h"
+#include "nopal/sched/affine_call.h"
 #include "nopal/vproc/worker.h"
 #endif
 
@@ -42,17 +43,12 @@ template <class F, class G> void invoke_both(const F& first, const G& second) {
   call_both(call_ref{first}, call_ref{second});
 }
 
-inline void call_apart(call_ref f) {
-#if defined(NOPAL_SERIAL)
-  f();
-#else
-  if (!vproc::on_strand()) {
-    nopal::affine(f);
-    return;
-  }
+#if !defined(NOPAL_SERIAL)
+// Calls f by `region`, which is given a body. A strand that is to stop completes it.
+template <class Region> void complete_in(const Region& region, call_ref f) {
   bool complete = false;
   try {
-    nopal::affine([&] {
+    region([&] {
       nopal::shielded(f);
       complete = true;
     });
@@ -61,18 +57,44 @@ inline void call_apart(call_ref f) {
       throw;
     caught.note_kept();
   }
+}
+#endif
+
+inline void call_apart(call_ref f) {
+#if !defined(NOPAL_SERIAL)
+  if (vproc::on_strand())
+    return complete_in([](const auto& body) { nopal::affine(body); }, f);
+  nopal::affine(f);
+#else
+  f();
 #endif
 }
 
-// The same for one loop: the fork that it begins with, where nobody is to wait for a group that a
-// short loop does not need, returns on its thread.
-inline void call_loop_apart(call_ref loop) {
+// How a loop runs apart. Outside of strands it forks once, and returns on its thread.
+struct loop_apart {
+  template <class F> void operator()(const F& rest) const { call_apart(call_ref{rest}); }
+
 #if !defined(NOPAL_SERIAL)
-  if (vproc::on_strand())
-    return call_apart(loop);
+  // What forks nothing needs no group, unless a body in it forks, and a thief comes. Not called
+  // where that cannot be told.
+  template <class F> void unshared(const F& begin) const {
+    if (!sched::affine_call::possible())
+      return;
+    complete_in(
+        [](const auto& body) {
+          sched::affine_call call;
+          try {
+            body();
+          } catch (...) {
+            call.end();
+            throw;
+          }
+          call.end();
+        },
+        call_ref{begin});
+  }
 #endif
-  loop();
-}
+};
 
 // Returns what f returns, and throws what f throws.
 template <class F> std::invoke_result_t<const F&> apart(const F& f) {

@@ -50,7 +50,7 @@ inline void run_pieces(std::size_t count, std::size_t grain, piece_ref body) {
 inline void run_lazily(std::size_t count, piece_ref body, std::size_t length,
                        algorithms::past_cost& past) {
   const auto piece = [body](std::size_t from, std::size_t n) { body(from, from + n); };
-  call_loop_apart(call_ref{[&] { algorithms::for_pieces(count, piece, length, past); }});
+  algorithms::for_pieces(count, piece, length, past, loop_apart{});
 }
 
 // body(i, j) for pieces [i, j) of the range, none of them empty.
@@ -95,9 +95,8 @@ private:
 };
 
 template <class Work, class Part> void fold_apart(std::size_t count, const Work& work, Part& sum) {
-  call_loop_apart(call_ref{[&] {
-    algorithms::fold_lazily(count, folded<Part>{work}, sum, 1, algorithms::past_cost_of<Work>);
-  }});
+  algorithms::fold_lazily(count, folded<Part>{work}, sum, 1, algorithms::past_cost_of<Work>,
+                          loop_apart{});
 }
 
 // body(i, j, before) continues a value; combine(low, high) joins two, the second of which began

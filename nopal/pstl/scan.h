@@ -123,12 +123,8 @@ T transform_scan(Index n, const Map& map, T init, const Combine& combine, const 
   const algorithms::blocks all = blocks_of(static_cast<std::size_t>(n));
   using process = block_scan<Index, T, Map, Combine, Sum, Scan>;
   const process blocks{all, map, combine, sum, scan};
-  std::optional<T> total;
-  call_loop_apart(call_ref{[&] {
-    total = algorithms::over_blocks(scan_ref<T>{blocks}, all, std::optional<T>{std::move(init)},
-                                    algorithms::past_cost_of<process>);
-  }});
-  return *std::move(total);
+  return *algorithms::over_blocks(scan_ref<T>{blocks}, all, std::optional<T>{std::move(init)},
+                                  algorithms::past_cost_of<process>, loop_apart{});
 }
 
 } // namespace nopal::inline NOPAL_ABI::pstl

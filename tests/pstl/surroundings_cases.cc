@@ -3,6 +3,10 @@
 // under a lock, by strands that are to stop; and what they throw.
 #include "nopal/cancel.h"
 #include "nopal/fork.h"
+#include "nopal/loop.h"
+#include "nopal/sched/affine_call.h"
+#include "nopal/vproc/settings.h"
+#include "nopal/vproc/worker.h"
 #include "tests/api/support.h"
 
 #include <algorithm>
@@ -86,16 +90,42 @@ TEST(std_par, returns_on_the_thread_that_called) {
   EXPECT_EQ(std::count(items.begin(), items.end(), 5050), static_cast<long>(items.size()));
 }
 
+// Such as the swaps between two pieces of a partition, of which there are thousands: a region for
+// each would cost more than they, and all workers would meet at the lock of the table.
+TEST(std_par, short_loops_in_a_strand_begin_no_region) {
+  if (nopal::vproc::steals_forced())
+    GTEST_SKIP() << "each fork waits for a thief";
+  constexpr int rounds = 1000;
+  int stayed = 0;
+  nopal::scope s;
+  s.fork([&] {
+    if (!nopal::sched::affine_call::possible()) // as in check builds
+      stayed = rounds;
+    std::vector<char> in_strand(64);
+    for (int round = 0; round < rounds; ++round) {
+      const nopal::vproc::worker* const before = nopal::vproc::current();
+      std::for_each(std::execution::par, in_strand.begin(), in_strand.end(),
+                    [before](char& item) { item = nopal::vproc::current() == before ? 1 : 0; });
+      stayed += std::count(in_strand.begin(), in_strand.end(), 1) == 64 ? 1 : 0;
+    }
+  });
+  s.join();
+  EXPECT_GT(stayed, rounds / 2); // a loop that is interrupted seems long, and may be shared
+}
+
 TEST(std_par, completes_in_a_strand_that_is_to_stop) {
   bool begun = false;
   long in_time = 0;
   long too_late = 0;
+  std::vector<int> few(40);
   nopal::cancel_scope s;
   s.fork([&] {
     begun = true;
     in_time = sum_to(700);
     s.cancel();
     too_late = sum_to(900);
+    std::for_each(std::execution::par, few.begin(), few.end(),
+                  [](int& item) { nopal::for_index(0, 10, [&item](int) { item = 1; }, 10); });
     nopal::poll();
     ADD_FAILURE() << "the strand goes on";
   });
@@ -103,6 +133,7 @@ TEST(std_par, completes_in_a_strand_that_is_to_stop) {
   EXPECT_TRUE(begun);
   EXPECT_EQ(in_time, 245350);
   EXPECT_EQ(too_late, 405450);
+  EXPECT_EQ(std::count(few.begin(), few.end(), 1), 40);
 }
 
 TEST(std_par, completes_behind_a_child_that_has_thrown) {
