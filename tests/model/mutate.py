@@ -233,7 +233,9 @@ def labels_without_a_kill(results):
 def add_arguments(parser):
     parser.add_argument("root", help="the repository's root")
     parser.add_argument("compiler", help="the C++ compiler")
-    parser.add_argument("-I", dest="includes", action="append", default=[], help="Relacy's folder")
+    parser.add_argument("-I", dest="includes", action="append", default=[],
+                        help="Relacy's folder: tests/model/cpp20 of a build, which has C++20's "
+                        "release sequences")
     parser.add_argument("-j", dest="jobs", type=int, default=2, help="programs at a time")
 
 

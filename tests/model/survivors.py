@@ -66,11 +66,6 @@ _FENCE_BEFORE = (
     "order"
 )
 
-_CONTINUES = (
-    "the checker lets a later store of the same thread continue a release sequence, as C++11 did; "
-    "since C++20 only updates continue it, and a thief may read this tail alone"
-)
-
 _WATCH_TAKE = "bool take() noexcept { return !taken() && taken_.exchange(1, base::acquire) == 0; }"
 _SYSTEM_ORDERS = (
     "the words of the system that a watcher waits for order it behind the one before in the model; "
@@ -109,7 +104,6 @@ REASONS = {
     (_PARKING, _SETTLE, 0, "relaxed"): _OWN_STORE,
     (_PARKING, _CANCEL, 0, "relaxed"): _OWN_STORE,
     (_PARKING, _WAKE, 0, "release"): _COUNT_FIRST,
-    (_PROCESS_QUEUE, "in_().tail.store(tail, base::release);", 0, "relaxed"): _CONTINUES,
     (_PROCESS_QUEUE, _LAST, 0, "release"): _FENCE_BEFORE,
     (_PROCESS_QUEUE, _LAST, 0, "relaxed"): _FENCE_BEFORE,
     (_DESCENT, "return above_.store(nothing_above(), base::release);", 0,
