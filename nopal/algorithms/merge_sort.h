@@ -4,7 +4,7 @@
 // `sort_between` sorts what lies in `data`, with `other` as long, and leaves it in either. The
 // halves are sorted into the one, and merged into the other, both in parallel; at each level all
 // elements change places. Elements of a few bytes are sorted four at a time by a network without
-// branches at the bottom.
+// branches at the bottom; of others the places are sorted so, and each element moves once then.
 #pragma once
 
 #include "nopal/algorithms/elements.h"
@@ -115,15 +115,36 @@ template <class It, class Less> bool in_order(It first, std::size_t count, const
   return true;
 }
 
+inline constexpr std::size_t few_serially = 1024;
+
+// Sorts the places of the elements, for those that are dear to move.
+template <class Data, class Other, class Less>
+void sort_places(Data data, Other other, std::size_t count, bool to_other, const Less& less) {
+  Data places[few_serially];
+  Data merged[few_serially];
+  for (std::size_t i = 0; i < count; ++i)
+    places[i] = at(data, i);
+  sort_serially(&places[0], &merged[0], count, false,
+                [&less](Data x, Data y) -> bool { return less(*x, *y); });
+  for (std::size_t i = 0; i < count; ++i)
+    *at(other, i) = std::ranges::iter_move(places[i]);
+  if (!to_other)
+    carry_all<moving>(sequence<Other>{other, count}, data);
+}
+
 template <class Data, class Other, class Less>
 void sort_between(Data data, Other other, std::size_t count, bool to_other, const Less& less) {
-  constexpr std::size_t serial = 1024;
-  if (count <= serial)
+  using value = std::iter_value_t<Data>;
+  if (count <= few_serially)
     return nopal::leaf([=, &less] {
-      if (!in_order(data, count, less))
+      if (in_order(data, count, less)) {
+        if (to_other)
+          carry_all<moving>(sequence<Data>{data, count}, other);
+      } else if constexpr (!few_bytes<value> && few_bytes<Data>) {
+        sort_places(data, other, count, to_other, less);
+      } else {
         sort_serially(data, other, count, to_other, less);
-      else if (to_other)
-        carry_all<moving>(sequence<Data>{data, count}, other);
+      }
     });
   const std::size_t half = count / 2;
   nopal::invoke(

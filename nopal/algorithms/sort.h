@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Sorts a range: distributes it (distribute.h), and merges what each bucket holds (merge_sort.h).
 //
-// Distributions cost less than the levels of merges in whose place they are, where elements are a
-// few bytes; for others they pay where values repeat. What seems to be in order is merged alone:
-// that moves sequences and compares little. Both are stable.
+// A distribution costs less than the seven levels of merges in whose place it is. What seems to be
+// in order is merged alone: that moves sequences and compares little. Both are stable.
 #pragma once
 
 #include "nopal/algorithms/blocks.h"
@@ -51,8 +50,6 @@ void choose_splitters(It data, std::size_t count, choice& to, const Less& less) 
   std::size_t distinct = 1;
   for (std::size_t i = 1; i < size; ++i)
     distinct += before(sample[i - 1], sample[i]) ? 1 : 0;
-  if (!few_bytes<std::iter_value_t<It>> && distinct > size / 2)
-    return;
   to.repeated = distinct < size;
   const std::size_t step = distinct <= most_splitters ? 1 : (size + 1) / (most_splitters + 1);
   // Where `less` is no order, more than `distinct` might seem to differ.
