@@ -22,6 +22,8 @@
 //   unite(part&, part&&)         appends a part that another strand has computed
 //   stops(part)                  if it is there: whether no iteration behind the part is wanted.
 //                                Those before it are run, and those behind it are cancelled
+//   least_piece(part)            if it is there: pieces are no shorter, since to extend the part is
+//                                dear however few iterations are added
 // Invariant: of a fork's two halves, the lower runs before or beside the upper one. So the upper
 // half goes on with the lower half's part exactly if that has ended.
 // Paper: lazy binary splitting (PPoPP 2010) asks whether the deque is empty; ours asks the limit.
@@ -62,6 +64,15 @@ template <class Work> bool stops(const Work& work, const typename Work::part& su
     return false;
 }
 
+template <class Work>
+std::size_t next_piece(const Work& work, const typename Work::part& sum, const own_pace& own,
+                       std::size_t rest) {
+  if constexpr (requires { work.least_piece(sum); })
+    return std::min(std::max(own.piece(), work.least_piece(sum)), rest);
+  else
+    return std::min(own.piece(), rest);
+}
+
 template <bool Outermost, class Work>
 bool split(const lazy_loop<Work>& all, std::size_t from, std::size_t to, typename Work::part& low);
 template <class Work>
@@ -83,7 +94,7 @@ bool run_pieces(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
   own_pace own{all.steps};
   while (from < to) {
     const std::size_t rest = to - from;
-    std::size_t count = std::min(own.piece(), rest);
+    std::size_t count = next_piece(all.work, sum, own, rest);
     const bool asked = !vproc::current_deque()->deque.allows_here();
     if (asked || (above != nullptr ? above->upper_begun() : rest > steps.unasked)) {
       if (asked && sched::stops_at_poll_slow())
@@ -154,7 +165,8 @@ std::size_t run_unshared(const lazy_loop<Work>& all, std::size_t from, std::size
   own_pace own{all.steps};
   own.begin();
   while (from < to && !own.pays(to - from, true)) {
-    const std::size_t count = std::min(own.piece(), to - from - (to - from) / 2);
+    const std::size_t rest = to - from;
+    const std::size_t count = next_piece(all.work, sum, own, rest - rest / 2);
     run_piece(all, from, count, sum);
     own.end(count);
     if (stops(all.work, sum))

@@ -83,6 +83,11 @@ public:
     extend_(work_, sum, from, count);
   }
   void unite(part& low, part&& high) const { unite_(work_, low, high); }
+  std::size_t least_piece(const part& sum) const noexcept
+    requires requires { sum.held; }
+  {
+    return sum.held / 4;
+  }
 
 private:
   template <class Work> static const Work& of(const void* at) noexcept {
@@ -101,17 +106,27 @@ template <class Work, class Part> void fold_apart(std::size_t count, const Work&
 
 // body(i, j, before) continues a value; combine(low, high) joins two, the second of which began
 // with the identity. So a search hands on that it has found something, and the rest is short.
+// To continue may be as dear as all that came before (a stable partition rotates it), so pieces are
+// no shorter than a part of that.
+template <class T> struct continued_value {
+  T value;
+  std::size_t held = 0; // elements
+};
 template <class T, class Index, class Body, class Combine> struct continued {
   const Index first;
   const T& identity;
   const Body& body;
   const Combine& combine;
 
-  T begin() const { return identity; }
-  void extend(T& sum, std::size_t from, std::size_t count) const {
-    sum = body(at(first, from), at(first, from + count), std::move(sum));
+  continued_value<T> begin() const { return {identity}; }
+  void extend(continued_value<T>& sum, std::size_t from, std::size_t count) const {
+    sum.value = body(at(first, from), at(first, from + count), std::move(sum.value));
+    sum.held += count;
   }
-  void unite(T& low, const T& high) const { low = combine(low, high); }
+  void unite(continued_value<T>& low, const continued_value<T>& high) const {
+    low.value = combine(low.value, high.value);
+    low.held += high.held;
+  }
 };
 
 template <class T, class Index, class Body, class Combine>
@@ -122,9 +137,9 @@ T reduce(Index first, Index last, const T& identity, const Body& body, const Com
   if (count == 1)
     return body(first, last, identity);
   const continued<T, Index, Body, Combine> work{first, identity, body, combine};
-  T sum = identity;
+  continued_value<T> sum = work.begin();
   fold_apart(count, work, sum);
-  return sum;
+  return std::move(sum.value);
 }
 
 // The sum of a part. Where there is no identity, it begins with two elements, so of a part that has
