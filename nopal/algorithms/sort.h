@@ -2,7 +2,8 @@
 // Sorts a range: distributes it (distribute.h), and merges what each bucket holds (merge_sort.h).
 //
 // A distribution costs less than the seven levels of merges in whose place it is. What seems to be
-// in order is merged alone: that moves sequences and compares little. Both are stable.
+// in order is merged alone: that moves sequences and compares little. Both are stable. What is in
+// order throughout, either way round, is read once.
 #pragma once
 
 #include "nopal/algorithms/blocks.h"
@@ -10,6 +11,7 @@
 #include "nopal/algorithms/elements.h"
 #include "nopal/algorithms/merge_sort.h"
 #include "nopal/algorithms/scratch.h"
+#include "nopal/algorithms/search.h"
 #include "nopal/config.h"
 #include "nopal/leaf.h"
 
@@ -84,10 +86,28 @@ void sort_values(Data data, Other other, std::size_t count, bool to_other, const
     sort_between(data, other, count, to_other, less);
 }
 
+// Whether the range was in order, either way round, and is sorted now. Else it is as it was.
+template <class It, class Less> bool sort_ordered(It first, std::size_t count, const Less& less) {
+  const bool falls = less(*at(first, 1), *at(first, 0));
+  const auto goes_on = [first, falls, &less](std::size_t i) -> bool {
+    return less(*at(first, i + 1), *at(first, i)) == falls;
+  };
+  if (first_that_stops(count - 1, goes_on) != count - 1)
+    return false;
+  if (falls) // strictly, so no elements are equal
+    for_pieces(count / 2, [first, count](std::size_t from, std::size_t some) {
+      for (std::size_t i = from; i < from + some; ++i)
+        std::ranges::iter_swap(at(first, i), at(first, count - 1 - i));
+    });
+  return true;
+}
+
 template <class It, class Less> void sort_range(It first, std::size_t count, const Less& less) {
   using value = std::iter_value_t<It>;
   if (count <= 16)
     return sort_by_insertion(sequence<It>{first, count}, less);
+  if (sort_ordered(first, count, less))
+    return;
   scratch<value> buffer{count};
   if constexpr (only_bytes<value>) {
     sort_values(first, buffer.begin(), count, false, less, 3);

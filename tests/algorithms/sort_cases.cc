@@ -4,6 +4,7 @@
 #include "tests/algorithms/support.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <deque>
 #include <functional>
@@ -70,6 +71,22 @@ TEST(sort, of_what_is_in_order_already_or_the_other_way_round) {
     expect_sorted(all, std::greater<>{});
     std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(size / 3), all.end());
     expect_sorted(all);
+  }
+}
+
+TEST(sort, reads_once_what_is_in_order_either_way_round) {
+  std::vector<int> rising(100'000);
+  std::iota(rising.begin(), rising.end(), 0);
+  const std::vector<int> falling(rising.rbegin(), rising.rend());
+  for (const std::vector<int>& all : {rising, falling, std::vector<int>(rising.size())}) {
+    std::vector<int> given = all;
+    std::atomic<std::size_t> comparisons{0};
+    nopal::sort(given, [&comparisons](int x, int y) {
+      comparisons.fetch_add(1, std::memory_order_relaxed);
+      return x < y;
+    });
+    EXPECT_TRUE(std::ranges::is_sorted(given));
+    EXPECT_LE(comparisons, all.size());
   }
 }
 
