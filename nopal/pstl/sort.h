@@ -61,7 +61,7 @@ void sort(It first, It last, const Compare& before, const LeafSort& sort_leaf, s
   constexpr std::size_t few = 500;
   constexpr unsigned pieces_per_worker = 8;
   const std::size_t n = length_of(first, last);
-  if (n <= few || workers() == 1) {
+  if (n <= few || workers() == 1 || (wanted != 0 && n <= algorithms::few_serially)) {
     sort_leaf(first, last, before);
     return;
   }
