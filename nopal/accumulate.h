@@ -84,7 +84,7 @@ std::invoke_result_t<const Make&> accumulate(First first, Last last, const Make&
   const detail::gathering<value, decltype(all), Make, Add, Merge> work{all, grain, make, add,
                                                                        merge};
   detail::kept<value> total = work.begin();
-  algorithms::fold_lazily(all.count / grain + (all.count % grain != 0 ? 1 : 0), work, total, grain);
+  algorithms::fold_lazily(detail::parts_of(all.count, grain), work, total, grain);
   return *std::move(total);
 }
 

@@ -33,10 +33,6 @@ namespace nopal::inline NOPAL_ABI {
 
 namespace detail {
 
-constexpr std::size_t parts_of(std::size_t count, std::size_t length) noexcept {
-  return count / length + (count % length != 0 ? 1 : 0);
-}
-
 // Calls piece(from, to) for pieces of the range. Grain 0: it is split where a thread has nothing to
 // do.
 template <class I, class Piece>

@@ -90,6 +90,11 @@ template <class First, class Last> struct indices {
 };
 template <class First, class Last> indices(First, Last) -> indices<First, Last>;
 
+// How many runs of this length make up so many indices; the last may be shorter.
+constexpr std::size_t parts_of(std::size_t count, std::size_t length) noexcept {
+  return count / length + (count % length != 0 ? 1 : 0);
+}
+
 [[noreturn, gnu::cold, gnu::noinline]] inline void too_many_elements() {
   std::fputs("nopal: a range has more than 18446744073709551615 elements, but a loop runs at most "
              "so many\n",

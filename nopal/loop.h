@@ -83,7 +83,7 @@ inline std::size_t grain_of(std::size_t count, std::size_t asked, std::size_t by
   std::size_t pieces = pieces_max;
   if (bytes > small_value)
     pieces = std::max(few_pieces, pieces_max * small_value / bytes);
-  return count / pieces + (count % pieces != 0 ? 1 : 0);
+  return parts_of(count, pieces);
 }
 
 // A value of a piece, or none. Large ones lie on the heap, for each level of a loop has two.
@@ -263,7 +263,7 @@ T sum_of_pieces(I first, std::size_t count, std::size_t grain, std::size_t bytes
   const auto unite = [&combine](kept<T>& low, kept<T>&& high) {
     add(*low, combine, *std::move(high));
   };
-  return *algorithms::sum_in_brackets<kept<T>>((count - 1) / grain + 1, grain, of_piece, unite);
+  return *algorithms::sum_in_brackets<kept<T>>(parts_of(count, grain), grain, of_piece, unite);
 }
 
 } // namespace detail

@@ -64,13 +64,14 @@ template <class Work> bool stops(const Work& work, const typename Work::part& su
     return false;
 }
 
+// A piece of `count` iterations, or a longer one, if the part is to be extended by more.
 template <class Work>
-std::size_t next_piece(const Work& work, const typename Work::part& sum, const own_pace& own,
-                       std::size_t rest) {
+std::size_t at_least(const Work& work, const typename Work::part& sum, std::size_t count,
+                     std::size_t rest) {
   if constexpr (requires { work.least_piece(sum); })
-    return std::min(std::max(own.piece(), work.least_piece(sum)), rest);
+    return std::min(std::max(count, work.least_piece(sum)), rest);
   else
-    return std::min(own.piece(), rest);
+    return count;
 }
 
 template <bool Outermost, class Work>
@@ -94,7 +95,7 @@ bool run_pieces(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
   own_pace own{all.steps};
   while (from < to) {
     const std::size_t rest = to - from;
-    std::size_t count = next_piece(all.work, sum, own, rest);
+    std::size_t count = std::min(own.piece(), rest);
     const bool asked = !vproc::current_deque()->deque.allows_here();
     if (asked || (above != nullptr ? above->upper_begun() : rest > steps.unasked)) {
       if (asked && sched::stops_at_poll_slow())
@@ -107,6 +108,7 @@ bool run_pieces(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
         count = std::min<std::size_t>(rest, 65536);
       }
     }
+    count = at_least(all.work, sum, count, rest);
     const bool measures = asked || own.measures();
     if (measures)
       own.begin();
@@ -156,7 +158,7 @@ template <bool Outermost, class Work>
 }
 
 // Runs iterations until half of the rest is worth a steal, and returns where it stopped: `to` where
-// the part stops. Polls not, and forks nothing.
+// the part stops. It neither polls nor forks.
 template <class Work>
 std::size_t run_unshared(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
                          typename Work::part& sum) {
@@ -166,7 +168,8 @@ std::size_t run_unshared(const lazy_loop<Work>& all, std::size_t from, std::size
   own.begin();
   while (from < to && !own.pays(to - from, true)) {
     const std::size_t rest = to - from;
-    const std::size_t count = next_piece(all.work, sum, own, rest - rest / 2);
+    const std::size_t half = std::min(own.piece(), rest - rest / 2);
+    const std::size_t count = at_least(all.work, sum, half, rest);
     run_piece(all, from, count, sum);
     own.end(count);
     if (stops(all.work, sum))

@@ -7,6 +7,7 @@
 #include "nopal/for_range.h"
 #include "nopal/fork.h"
 #include "nopal/loop.h"
+#include "nopal/pstl/loops.h"
 #include "nopal/runtime.h"
 #include "nopal/sort.h"
 #include "tests/algorithms/support.h"
@@ -188,6 +189,18 @@ TEST(lazy, pieces_grow_where_each_of_them_is_dear) {
     });
     EXPECT_LT(pieces, size / 8) << least;
   }
+}
+
+// As a stable partition does, each piece passes over all that its strand has before it.
+TEST(lazy, what_is_dear_to_continue_goes_on_in_growing_pieces) {
+  constexpr int size = 100'000;
+  std::atomic<long> passed{0};
+  const auto body = [&passed](int from, int to, int before) {
+    passed.fetch_add(before);
+    return before + to - from;
+  };
+  EXPECT_EQ(nopal::pstl::reduce(0, size, 0, body, std::plus<>{}), size);
+  EXPECT_LT(passed, (steals_forced() ? 100L : 8L) * size);
 }
 
 TEST(lazy, remembers_what_was_dear_for_a_while) {

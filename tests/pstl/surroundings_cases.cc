@@ -10,7 +10,6 @@
 #include "tests/api/support.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <exception>
 #include <execution>
@@ -112,36 +111,6 @@ TEST(std_par, short_loops_in_a_strand_begin_no_region) {
   });
   s.join();
   EXPECT_GT(stayed, rounds / 2); // a loop that is interrupted seems long, and may be shared
-}
-
-struct moved_item {
-  int value = 0;
-  static inline std::atomic<long> moves{0};
-
-  moved_item() = default;
-  moved_item(const moved_item&) = default;
-  moved_item& operator=(const moved_item&) = default;
-  moved_item(moved_item&& other) noexcept : value(other.value) { ++moves; }
-  moved_item& operator=(moved_item&& other) noexcept {
-    value = other.value;
-    ++moves;
-    return *this;
-  }
-};
-
-// Each piece that continues a stable partition rotates what does not hold of all before it.
-TEST(std_par, stable_partition_moves_an_element_a_few_times) {
-  constexpr int size = 100'000;
-  std::vector<moved_item> items(size);
-  for (int i = 0; i < size; ++i)
-    items[static_cast<std::size_t>(i)].value = i;
-  moved_item::moves = 0;
-  const auto odd = [](const moved_item& item) { return item.value % 2 != 0; };
-  const auto middle = std::stable_partition(std::execution::par, items.begin(), items.end(), odd);
-  EXPECT_LT(moved_item::moves, (nopal::vproc::steals_forced() ? 100L : 40L) * size);
-  ASSERT_EQ(middle - items.begin(), size / 2);
-  for (int i = 0; i < size; ++i)
-    ASSERT_EQ(items[static_cast<std::size_t>(i)].value, i < size / 2 ? 2 * i + 1 : 2 * i - size);
 }
 
 TEST(std_par, completes_in_a_strand_that_is_to_stop) {
