@@ -40,6 +40,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
+#include "nopal/deque/error_place.h"
 #include "nopal/deque/limit.h"
 #include "nopal/deque/public_ring.h"
 #include "nopal/stack/stack.h"
@@ -57,6 +58,7 @@ public:
   static constexpr bool adopts_late = false; // a push opens the fork before it looks at the limit
 
   static constexpr bool steals_under_lock = false;
+  error_place error;
 
   constexpr chase_lev() noexcept = default;
 
@@ -142,8 +144,9 @@ public:
     std::int64_t top = top_.load(base::acquire); // C
     if (top >= bottom_.load(base::seq_cst))      // C, P
       return outcome::empty;
-    const array* entries = array_.load(base::acquire);                                   // G
-    taken = {nullptr, entries->at(top).load(base::relaxed), group_.load(base::acquire)}; // H
+    const array* entries = array_.load(base::acquire);                                  // G
+    taken = {nullptr, entries->at(top).load(base::relaxed), group_.load(base::acquire), // H
+             error.read()};
     if (!may_take(group, taken.group))
       return top_.load(base::relaxed) == top ? outcome::foreign : outcome::lost;
     return top_.compare_exchange_strong(top, top + 1, base::seq_cst, base::relaxed) // T

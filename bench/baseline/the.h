@@ -35,6 +35,7 @@
 #include "nopal/base/os.h"
 #include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
+#include "nopal/deque/error_place.h"
 #include "nopal/deque/limit.h"
 #include "nopal/deque/public_ring.h"
 #include "nopal/stack/stack.h"
@@ -53,6 +54,8 @@ template <class Record, class Stacks = room> class the {
 
 public:
   static constexpr bool adopts_late = false; // a push opens the fork before it looks at the limit
+
+  error_place error;
 
   // Record::taken is called for each steal under the lock, before another thief, or a pop that
   // finds its fork taken, can get the lock.
@@ -151,7 +154,7 @@ public:
     base::full_fence(); // C
     outcome result = outcome::empty;
     if (at < tail_.load(base::acquire)) { // P
-      taken = {nullptr, slots_[at].load(base::relaxed), group_};
+      taken = {nullptr, slots_[at].load(base::relaxed), group_, error.read()};
       result = may_take(group, group_) ? outcome::got : outcome::foreign;
     }
     if (result == outcome::got)

@@ -213,8 +213,5 @@ void wait_briefly(unsigned n) noexcept {
 
 [[gnu::noinline]] int* this_threads_error() noexcept { return &errno; }
 [[gnu::noinline]] void set_error(int value) noexcept { errno = value; }
-NOPAL_READS_FRAMES int read_error(const int* place) noexcept {
-  return *static_cast<const volatile int*>(place);
-}
 
 } // namespace nopal::base

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/instrumented.h"
 #include "nopal/config.h"
 
 #include <cstddef>
@@ -74,7 +75,9 @@ std::uintptr_t lowest_of_own_stack() noexcept;
 int* this_threads_error() noexcept;
 void set_error(int value) noexcept;
 // Reads another thread's errno, which that thread may be writing.
-int read_error(const int* place) noexcept;
+NOPAL_READS_FRAMES inline int read_error(const int* from) noexcept {
+  return *static_cast<const volatile int*>(from);
+}
 
 } // namespace nopal::base
 NOPAL_HIDDEN_END

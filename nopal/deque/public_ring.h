@@ -29,6 +29,7 @@ template <class Record> struct entry {
   Record* record;
   typename Record::frame_type* frame;
   void* group;
+  int error = 0; // errno (error_place.h)
 };
 
 // Whether a thief that looks for forks of the group `wanted` (null: of any) may take a fork of the
@@ -77,6 +78,7 @@ public:
     free.record.store(item.record, base::relaxed);
     free.frame.store(item.frame, base::relaxed);
     free.group.store(item.group, base::relaxed);
+    free.error.store(item.error, base::relaxed);
     free.split = split;
     while (!word_.compare_exchange_weak(word.bits, word.pushed().bits, base::release, // P
                                         base::relaxed)) {
@@ -107,7 +109,7 @@ public:
       return outcome::empty;
     const slot& oldest = slots_[word.head() % Capacity];
     taken = {oldest.record.load(base::relaxed), oldest.frame.load(base::relaxed),
-             oldest.group.load(base::relaxed)};
+             oldest.group.load(base::relaxed), oldest.error.load(base::relaxed)};
     if (!may_take(group, taken.group))
       return outcome::foreign;
     return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::release, // T
@@ -128,6 +130,7 @@ private:
     base::atomic<Record*> record{nullptr};
     base::atomic<typename Record::frame_type*> frame{nullptr};
     base::atomic<void*> group{nullptr};
+    base::atomic<int> error{0};
     std::uintptr_t split = 0; // what the deque's split was before this fork; under the lock
   };
 

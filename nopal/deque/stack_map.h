@@ -33,6 +33,7 @@
 // Ownership:
 //   limit's stack  owner under the lock
 //   marks          owner; a lock holder claims some
+//   error          owner; a lock holder reads it
 //   the rest       lock holder
 // Orders:
 //   L  push: mark set, light barrier, limit load. Partner: `ask`, then the heavy barrier. Either
@@ -44,6 +45,7 @@
 
 #include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
+#include "nopal/deque/error_place.h"
 #include "nopal/deque/limit.h"
 #include "nopal/deque/public_ring.h"
 #include "nopal/stack/bounds.h"
@@ -61,6 +63,7 @@ class stack_map {
 public:
   // While the deque has no stack each push returns false. So `adopt` may come after the first push.
   static constexpr bool adopts_late = true;
+  error_place error;
 
   // Before use. The limit begins as asked: the first push returns false, as all do where no strands
   // run. Fenced: no heavy barrier on this kernel, so every push and pop takes the slow path.
@@ -127,7 +130,7 @@ public:
   void publish_root(Record* record, void* group) noexcept {
     const base::locked guard{lock_};
     group_ = group;
-    ring_.push({record, record->complete(0), group}, split_);
+    ring_.push({record, record->complete(0), group, error.read()}, split_);
   }
 
   // Owner. Uses another stack, or none, from now on. On it all open forks at or above the split are
@@ -260,7 +263,7 @@ private:
   // Lock held; the ring is not full.
   void publish_claimed(Record* oldest) noexcept {
     Record* const seen = reinterpret_cast<Record*>(address(oldest) + offset());
-    ring_.push({oldest, seen->complete(split_, limit_.stack()), group_}, split_);
+    ring_.push({oldest, seen->complete(split_, limit_.stack()), group_, error.read()}, split_);
     split_ = address(oldest);
   }
 

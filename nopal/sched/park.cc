@@ -39,8 +39,9 @@ void wait_as_thread(fiber& waiting) noexcept {
 // The vproc of `left` takes another worker, and thieves find `left` among the suspended. The list
 // comes first: a sleeper that looks at the vprocs' workers and then at the suspended misses none.
 worker* leave_with_forks(worker* left, fiber* strand) noexcept {
-  strand->left = left; // before the list has the worker, whose thieves read the strand's errno
-  left->set_error_at(&strand->state.error);
+  strand->left = left;
+  left->error = strand->state.error;
+  left->deque.error.set(&left->error); // before the list has the worker, whose thieves read it
   vproc::suspended.add(left);
   return vproc::replace_worker(left);
 }
@@ -48,6 +49,7 @@ worker* leave_with_forks(worker* left, fiber* strand) noexcept {
 // The converse. Sleepers have asked the worker that had this slot, not `left`, so the forks of
 // `left` are announced.
 void take_over(worker* self, worker* left) noexcept {
+  base::set_error(left->error); // for those who steal from `left` before the strand goes on
   vproc::suspended.remove(left);
   vproc::put_back_worker(self, left);
   vproc::announce_work(left, left->group);

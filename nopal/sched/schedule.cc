@@ -118,7 +118,7 @@ NOPAL_SWITCHES void resume(worker* self, stolen theft) noexcept {
   vproc::put_control(self, scope->state().strand.control, scope->take_own_control());
   if (scope->exceptions_aside())
     join::bring_exceptions_back(scope);
-  base::set_error(self->stolen_error);
+  base::set_error(self->error);
   self->adopt(self->stack, top, self->group);
   if (scope->steals() > 1 && self->host->vain.last_was_long())
     expect_thief(self);
@@ -295,7 +295,7 @@ NOPAL_SWITCHES void go_on_as_thief(void* argument) noexcept {
   displace_stack(self->stack);
   note_empty_stack(self);
   base::happens_before(&scope->state());
-  self->stolen_error = *self->host->error;
+  self->error = *self->host->error;
   static_cast<void>(
       scope->state().join.child_finished()); // false: the main path is not at its join
   resume(self, stolen{join::name_of(scope), self->group});

@@ -35,10 +35,8 @@ constexpr unsigned kLongestNap_us = 2000;
 using deque::outcome;
 using item = deque::entry<fork_record>;
 
-// The continuation's errno is what it was at its fork, or what its child has set since, as after
-// any call. (If the victim has finished the child already, it may be another strand's.)
-next_step stolen_from(const worker* victim, worker* self, const item& taken) noexcept {
-  self->stolen_error = base::read_error(victim->error_at());
+next_step take(worker* self, const item& taken) noexcept {
+  self->error = taken.error;
   self->host->count.steals.add(1);
   return stolen{taken.frame, vproc::named(taken.group)};
 }
@@ -47,7 +45,7 @@ outcome steal_from(worker* victim, worker* self, next_step& next) noexcept {
   item taken{};
   const outcome result = victim->deque.steal(name_of(self->host->bound.get()), taken);
   if (result == outcome::got)
-    next = stolen_from(victim, self, taken);
+    next = take(self, taken);
   return result;
 }
 
@@ -71,9 +69,10 @@ bool steal_from_anybody(worker* self, next_step& next, unsigned most = kTries) n
 
 bool steal_from_suspended(worker* self, next_step& next) noexcept {
   item taken{};
-  return vproc::suspended.steal(self->host->bound.get(), taken, [&](const worker* victim) {
-    next = stolen_from(victim, self, taken); // under the list's lock: the victim does not go on
-  });
+  const bool got = vproc::suspended.steal(self->host->bound.get(), taken);
+  if (got)
+    next = take(self, taken);
+  return got;
 }
 
 bool steal_starved(worker* self, next_step& next) noexcept {

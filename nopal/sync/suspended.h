@@ -32,11 +32,9 @@ public:
   // A vproc is about to run the worker: no thief is at work with it then.
   void remove(Worker* wanted) noexcept { workers_.remove(wanted); }
 
-  // Takes the oldest fork of the first worker that has one, of this group if it is not null, and
-  // calls `see` with that worker, which no vproc runs before `see` returns. Workers in which
-  // nothing is open any more leave the list.
-  template <class Group, class Entry, class See>
-  bool steal(Group* wanted, Entry& taken, See see) noexcept {
+  // Takes the oldest fork of the first worker that has one, of this group if it is not null.
+  // Workers in which nothing is open any more leave the list.
+  template <class Group, class Entry> bool steal(Group* wanted, Entry& taken) noexcept {
     if (workers_.empty())
       return false;
     const base::locked guard{workers_.lock()};
@@ -46,9 +44,7 @@ public:
       if (wanted == nullptr || victim->group == wanted) {
         victim->deque.publish_for_absent_owner();
         got = victim->deque.steal(name_of(wanted), taken) == deque::outcome::got;
-        if (got)
-          see(victim);
-        else if (!victim->deque.has_work(nullptr)) // else another thief was faster
+        if (!got && !victim->deque.has_work(nullptr)) // else another thief was faster
           workers_.queue().remove(victim);
       }
       victim = next;

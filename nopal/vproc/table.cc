@@ -16,7 +16,6 @@ sync::suspended_workers<worker> suspended;
 namespace {
 
 constexpr std::uint32_t kSlots = most_vprocs;
-constexpr int no_error = 0; // read by a thief whose victim has no errno any more
 
 // Written under the lock, read by any thread without it.
 base::atomic<worker*> table[kSlots];
@@ -88,11 +87,11 @@ void put(worker* placed, std::uint32_t slot) noexcept {
   placed->deque.ask_before_sleep();
 }
 
-// A thief that holds the worker still finds an empty deque, and an errno that exists.
+// A thief that holds the worker still finds an empty deque.
 void forget(const locked_unused& all, worker* left) {
   left->group = nullptr;
   left->host = nullptr;
-  left->set_error_at(&no_error);
+  left->deque.error.set(nullptr);
   all->workers.push_back(left);
 }
 
@@ -214,7 +213,7 @@ void leave_to_next_thread(worker* left) noexcept {
   left->host->error = nullptr; // these end with the thread; the next thread sets its own
   left->host->exceptions = &join::no_exceptions;
   left->exceptions = &join::no_exceptions;
-  left->set_error_at(&no_error);
+  left->deque.error.set(nullptr);
 }
 
 vproc* take_vproc() noexcept {

@@ -10,8 +10,8 @@
 //
 // The deque, which every fork touches, is in a base of its own (worker_deque.h).
 //
-// Ownership: only the vproc that runs a worker writes it; others touch its deque alone, and read
-//            `error_place`. While it is suspended, the list owns `next` and `before`; the rest is
+// Ownership: only the vproc that runs a worker writes it; others touch its deque alone, and through
+//            it read errno. While it is suspended, the list owns `next` and `before`; the rest is
 //            constant.
 #pragma once
 
@@ -38,7 +38,7 @@ struct worker : worker_deque {
   // has adopted the stack.
   std::uintptr_t late_split = 0;
   join::partials* partials = nullptr;       // what its strand has added to reducers; null: nothing
-  int stolen_error = 0;                     // the errno of the continuation that it stole last
+  int error = 0;                            // of the last theft; suspended: of its strand (errno)
   std::uint32_t slot = 0;                   // in the table of workers, while a vproc runs it
   base::handed_over<worker*> next{nullptr}; // suspended.h
   base::handed_over<worker*> before{nullptr};
@@ -81,7 +81,7 @@ struct worker : worker_deque {
     host = owner;
     scheduler_stack = owner->scheduler.stack_pointer;
     exceptions = owner->exceptions;
-    set_error_at(owner->error);
+    deque.error.set(owner->error);
     arch::nopal_self = this;
     owner->signals.run_with(this);
   }
@@ -92,10 +92,6 @@ struct worker : worker_deque {
     exceptions = own ? &join::always_alive : host->exceptions;
   }
   bool own_control() const noexcept { return exceptions == &join::always_alive; }
-  // The place of errno for the continuations that thieves steal from this worker.
-  void set_error_at(const int* place) noexcept { error_place.store(place, base::relaxed); }
-  const int* error_at() const noexcept { return error_place.load(base::relaxed); }
-  base::atomic<const int*> error_place{nullptr};
 };
 
 // The calling thread's worker.

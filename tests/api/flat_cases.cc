@@ -144,8 +144,6 @@ TEST(flat, what_reducers_have_is_in_serial_order) {
 }
 
 TEST(flat, keeps_errno) {
-  if (nopal::vproc::steals_forced())
-    GTEST_SKIP() << "children end, and give way, as they are stolen from: docs/guarantees.md";
   nopal::scope s;
   for (int i = 0; i < children; ++i) {
     set_error(i);

@@ -23,6 +23,19 @@ TYPED_TEST(deques, a_request_reaches_the_next_push_and_publishes_the_oldest) {
   EXPECT_FALSE(setup.deque.take_back(frames::at(0)));
 }
 
+// By the time of the steal the owner's thread may run another strand.
+TYPED_TEST(deques, a_stolen_fork_has_the_errno_of_when_it_became_public) {
+  opened<TypeParam> setup;
+  int error = 3;
+  setup.deque.error.set(&error);
+  ASSERT_TRUE(setup.deque.push(setup.make(0)));
+  ASSERT_TRUE(setup.deque.publish(frames::at(0), &setup));
+  error = 4;
+  entry<fork_record> taken{};
+  ASSERT_EQ(setup.deque.steal(nullptr, taken), outcome::got);
+  EXPECT_EQ(taken.error, 3);
+}
+
 TYPED_TEST(deques, what_nobody_took_is_taken_back) {
   opened<TypeParam> setup;
   ASSERT_TRUE(setup.deque.push(setup.make(0)));

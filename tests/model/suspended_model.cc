@@ -32,12 +32,16 @@ public:
   bool has_work(const int*) noexcept { return open_.load(base::relaxed) != 0; }
 
   // No vproc runs the owner, so a thief may take a private fork as if it were public.
-  void publish_for_absent_owner() noexcept {}
+  void publish_for_absent_owner() noexcept {
+    check(error == 0, "a thief reads the errno of a strand that has gone on");
+  }
   deque::outcome steal(const int*, taken_fork& taken) noexcept {
     taken.number = 1;
     return take() ? deque::outcome::got : deque::outcome::empty;
   }
   bool anything_public() noexcept { return false; }
+
+  base::handed_over<int> error{0}; // of the strand that waits
 
 private:
   base::atomic<int> open_{0};
@@ -46,7 +50,6 @@ private:
 
 struct small_worker {
   small_deque deque;
-  base::handed_over<int> error{0}; // lies in the frame of the strand that waits
   base::handed_over<small_worker*> next{nullptr};
   base::handed_over<small_worker*> before{nullptr};
   int* group = nullptr;
@@ -89,13 +92,13 @@ template <course Course> struct waits_with_a_fork : scenario<waits_with_a_fork<C
       announce_work();
   }
   void leave_with_forks() noexcept {
-    left.error = 0;
+    left.deque.error = 0;
     suspended.add(&left);
     put(fresh);
   }
   void take_over() noexcept {
     suspended.remove(&left);
-    left.error = 1;
+    left.deque.error = 1;
     put(left);
     announce_work();
   }
@@ -104,9 +107,7 @@ template <course Course> struct waits_with_a_fork : scenario<waits_with_a_fork<C
     if (slot.load(base::acquire)->deque.take())
       return true;
     taken_fork taken;
-    return suspended.steal(static_cast<int*>(nullptr), taken, [](small_worker* victim) {
-      check(victim->error == 0, "a thief reads a frame that has ended");
-    });
+    return suspended.steal(static_cast<int*>(nullptr), taken);
   }
   bool anything_left() noexcept {
     return slot.load(base::acquire)->deque.has_work(nullptr) ||

@@ -9,14 +9,19 @@ namespace {
 
 using nopal::deque::outcome;
 
-struct taken_fork {};
+struct taken_fork {
+  const void* from = nullptr;
+};
 
 struct scripted_deque {
   outcome next = outcome::empty;
   bool more = false;
 
   void publish_for_absent_owner() noexcept {}
-  outcome steal(const int*, taken_fork&) noexcept { return next; }
+  outcome steal(const int*, taken_fork& taken) noexcept {
+    taken.from = this;
+    return next;
+  }
   bool has_work(const int*) noexcept { return more; }
 };
 
@@ -31,13 +36,11 @@ struct suspended : testing::Test {
   nopal::sync::suspended_workers<scripted_worker> list;
   scripted_worker first;
   scripted_worker second;
-  scripted_worker* victim = nullptr;
   int group = 0;
 
-  bool steal(int* wanted = nullptr) {
-    taken_fork taken;
-    return list.steal(wanted, taken, [this](scripted_worker* from) { victim = from; });
-  }
+  taken_fork taken;
+
+  bool steal(int* wanted = nullptr) { return list.steal(wanted, taken); }
 };
 
 TEST_F(suspended, a_worker_with_more_stays_though_another_thief_was_faster) {
@@ -64,11 +67,11 @@ TEST_F(suspended, each_group_gets_its_own) {
   list.add(&second);
   list.add(&first);
   EXPECT_TRUE(steal(&group));
-  EXPECT_EQ(victim, &second);
+  EXPECT_EQ(taken.from, &second.deque);
   list.remove(&second);
   EXPECT_FALSE(steal(&group));
   EXPECT_TRUE(steal());
-  EXPECT_EQ(victim, &first);
+  EXPECT_EQ(taken.from, &first.deque);
 }
 
 } // namespace

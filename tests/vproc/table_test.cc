@@ -42,11 +42,11 @@ TEST(table, a_worker_is_used_again_and_belongs_to_nobody_meanwhile) {
   worker* const returned = take_worker(giver.get());
   int error = 5;
   returned->group = &group;
-  returned->set_error_at(&error);
+  returned->deque.error.set(&error);
   nopal::vproc::return_worker(returned);
   EXPECT_EQ(returned->host, nullptr);
   EXPECT_EQ(returned->group, nullptr);
-  EXPECT_EQ(*returned->error_at(), 0) << "a thief that comes late reads no errno of the strand";
+  EXPECT_EQ(returned->deque.error.read(), 0) << "no strand, no errno";
   worker* const again = take_worker(taker.get());
   EXPECT_EQ(again, returned);
   EXPECT_EQ(again->host, taker.get());
@@ -172,13 +172,13 @@ TEST(table, a_worker_is_left_to_the_next_thread_without_what_is_its_threads) {
   const own_vproc own;
   int error = 5;
   own->error = &error;
-  own.worker()->set_error_at(&error);
+  own.worker()->deque.error.set(&error);
   own.worker()->exceptions = &nopal::join::always_alive;
   nopal::vproc::leave_to_next_thread(own.worker());
   EXPECT_EQ(own->error, nullptr);
   EXPECT_EQ(own->exceptions, &nopal::join::no_exceptions);
   EXPECT_FALSE(own.worker()->exceptions->alive());
-  EXPECT_EQ(*own.worker()->error_at(), 0);
+  EXPECT_EQ(own.worker()->deque.error.read(), 0);
 }
 
 TEST(table_death, more_threads_than_there_is_room_for) {
