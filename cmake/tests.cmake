@@ -156,7 +156,7 @@ function(nopal_model_options target)
   target_link_libraries(${target} PRIVATE Threads::Threads nopal_warnings)
   # Relacy's templates take long to optimise and to describe; a model runs for seconds. Its macro
   # for "here" is called $.
-  target_compile_options(${target} PRIVATE -O1 -g0
+  target_compile_options(${target} PRIVATE -Og -g0
     $<$<CXX_COMPILER_ID:Clang>:-Wno-dollar-in-identifier-extension>)
 endfunction()
 
