@@ -11,6 +11,7 @@
 #include "nopal/algorithms/blocks.h"
 #include "nopal/algorithms/elements.h"
 #include "nopal/algorithms/lazy.h"
+#include "nopal/algorithms/memory.h"
 #include "nopal/algorithms/merge.h"
 #include "nopal/config.h"
 
@@ -114,14 +115,14 @@ bool distribute(From from, To to, std::size_t count, const splitters<From, Less>
                 const Use& use) {
   const blocks all{count, std::clamp<std::size_t>(count >> 14, 1, 512)};
   const std::size_t buckets = over.buckets();
-  const std::unique_ptr<std::uint8_t[]> chosen{new (std::nothrow) std::uint8_t[count]};
+  const memory<std::uint8_t> chosen{count, std::nothrow};
   const std::unique_ptr<std::size_t[]> places{new (std::nothrow)
                                                   std::size_t[(all.number + 1) * buckets]{}};
-  if (!chosen || !places)
+  if (chosen.get() == nullptr || !places)
     return false;
   for_blocks(all, [&](std::size_t block) {
     const std::size_t begin = all.begin(block);
-    over.classify(at(from, begin), all.end(block) - begin, &chosen[begin],
+    over.classify(at(from, begin), all.end(block) - begin, chosen.get() + begin,
                   &places[block * buckets]);
   });
   // Behind the blocks: where each bucket begins, then where the next block's elements of it go.

@@ -9,12 +9,12 @@
 #include "nopal/algorithms/blocks.h"
 #include "nopal/algorithms/elements.h"
 #include "nopal/algorithms/lazy.h"
+#include "nopal/algorithms/memory.h"
 #include "nopal/config.h"
 
 #include <cstddef>
 #include <iterator>
 #include <memory>
-#include <new>
 #include <type_traits>
 
 NOPAL_HIDDEN_BEGIN
@@ -28,25 +28,23 @@ inline constexpr bool only_bytes =
 template <class T> class scratch {
 public:
   explicit scratch(std::size_t count)
-      : all_(count), made_(std::make_unique<bool[]>(all_.number)),
-        begin_(std::allocator<T>{}.allocate(count)) {}
+      : all_(count), made_(std::make_unique<bool[]>(all_.number)), memory_(count) {}
   scratch(const scratch&) = delete;
   scratch& operator=(const scratch&) = delete;
   ~scratch() {
     if constexpr (!std::is_trivially_destructible_v<T>)
       for (std::size_t block = 0; block < all_.number; ++block)
         if (made_[block])
-          std::destroy(begin_ + all_.begin(block), begin_ + all_.end(block));
-    std::allocator<T>{}.deallocate(begin_, all_.count);
+          std::destroy(begin() + all_.begin(block), begin() + all_.end(block));
   }
 
-  T* begin() const noexcept { return begin_; }
+  T* begin() const noexcept { return memory_.get(); }
 
   // Moves the range here.
   template <class It> void take(It first) {
     for_blocks(all_, [this, first](std::size_t block) {
       std::uninitialized_move(at(first, all_.begin(block)), at(first, all_.end(block)),
-                              begin_ + all_.begin(block));
+                              begin() + all_.begin(block));
       made_[block] = true;
     });
   }
@@ -54,7 +52,7 @@ public:
 private:
   blocks all_;
   std::unique_ptr<bool[]> made_;
-  T* begin_;
+  memory<T> memory_;
 };
 
 } // namespace nopal::inline NOPAL_ABI::algorithms

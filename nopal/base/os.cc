@@ -118,6 +118,8 @@ bool has_guard_regions() noexcept {
 
 void* map_zeroed(std::size_t bytes) noexcept { return map(bytes, PROT_READ | PROT_WRITE); }
 
+void ask_for_huge_pages(void* at, std::size_t bytes) noexcept { madvise(at, bytes, MADV_HUGEPAGE); }
+
 bool discard(void* at, std::size_t bytes) noexcept {
   constexpr int kDontNeedLocked = 24; // MADV_DONTNEED_LOCKED, Linux 5.18; older headers lack it
   if (shared != nullptr && madvise(at, bytes, MADV_REMOVE) == 0)

@@ -13,6 +13,7 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 
 constexpr std::size_t page_size() noexcept { return 4096; } // of every x86-64 processor
+constexpr std::size_t huge_page_size() noexcept { return std::size_t{2} << 20; }
 
 // Registers the process for membarrier(2)'s private expedited command (Linux 4.14). False: the
 // kernel has none; then `heavy_barrier` is a plain fence, and the runtime makes every fork
@@ -35,6 +36,9 @@ bool install_guard(void* at, std::size_t bytes) noexcept;
 
 // Reserves whole pages that are usable at once and zeroed. A page takes memory when touched.
 void* map_zeroed(std::size_t bytes) noexcept;
+
+// The first touch makes huge pages of this memory, where the system has any. It stays as it is.
+void ask_for_huge_pages(void* at, std::size_t bytes) noexcept;
 
 // Gives the pages' memory back, even if locked (mlockall). The addresses stay and read as zero.
 // False: the memory stays as it is, since it is locked and the kernel is older than Linux 5.18.

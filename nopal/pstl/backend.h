@@ -9,9 +9,9 @@
 // argument which backend is meant.
 #pragma once
 
+#include "nopal/algorithms/memory.h"
 #include "nopal/config.h"
 #include "nopal/pstl/apart.h"
-#include "nopal/pstl/buffer.h"
 #include "nopal/pstl/loops.h"
 #include "nopal/pstl/merge.h"
 #include "nopal/pstl/scan.h"
@@ -53,7 +53,7 @@ public:
   T* get() const noexcept { return memory_.get(); }
 
 private:
-  pstl::buffer<T> memory_;
+  ::nopal::algorithms::memory<T> memory_;
 };
 
 // A hint that the rest of a loop need not run. Each body that calls it looks itself at what the

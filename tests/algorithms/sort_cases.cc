@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT
 // Sorts and merges beside those of std.
+#include "nopal/algorithms/memory.h"
 #include "nopal/sort.h"
 #include "tests/algorithms/support.h"
 
 #include <algorithm>
 #include <atomic>
+#include <cinttypes>
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
 #include <deque>
+#include <fstream>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -182,6 +187,32 @@ TEST(sort, leaves_valid_elements_where_something_throws) {
         ASSERT_EQ(owner::alive(), 0);
       }
 }
+
+#if !defined(NOPAL_SERIAL)
+// The flags of the mapping that has this address, as /proc/self/smaps tells them.
+std::string flags_of_mapping(const void* address) {
+  const auto wanted = reinterpret_cast<std::uintptr_t>(address);
+  std::ifstream maps{"/proc/self/smaps"};
+  bool found = false;
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0;
+    std::uintptr_t end = 0;
+    if (std::sscanf(line.c_str(), "%" SCNxPTR "-%" SCNxPTR " ", &begin, &end) == 2)
+      found = begin <= wanted && wanted < end;
+    else if (found && line.starts_with("VmFlags:"))
+      return line + ' ';
+  }
+  return {};
+}
+
+TEST(memory, of_many_elements_is_to_have_huge_pages) {
+  const nopal::algorithms::memory<int> many{std::size_t{8} << 20};
+  const std::string flags = flags_of_mapping(many.get());
+  if (flags.empty() || !std::ifstream{"/sys/kernel/mm/transparent_hugepage/enabled"})
+    GTEST_SKIP() << "this kernel has no huge pages, or does not tell";
+  EXPECT_NE(flags.find(" hg "), std::string::npos) << flags;
+}
+#endif
 
 TEST(merge, of_numbers_and_of_records) {
   for (const std::size_t size : sizes())
