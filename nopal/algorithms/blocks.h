@@ -54,7 +54,7 @@ void for_blocks(const blocks& all, const Body& body, past_cost& past = past_cost
     for (std::size_t block = from; block < from + count; ++block)
       body(block);
   };
-  for_pieces(all.number, some, all.length, past);
+  for_long_pieces(all.number, some, all.length, past);
 }
 
 template <class Process> class prefixes {
@@ -105,7 +105,7 @@ public:
     if constexpr (Process::in_order)
       finish(0, high.last - high.first);
     else
-      for_pieces(high.last - high.first, finish, length_);
+      for_long_pieces(high.last - high.first, finish, length_);
   }
 
 private:

@@ -33,14 +33,15 @@ inline constexpr std::size_t most_splitters = (1 << most_levels) - 1;
 
 // The search tree of the splitters: the children of node i are 2i and 2i + 1. Copies of the largest
 // splitter fill it up. The elements live as long as the tree.
-template <class It, class Less> class splitters {
+template <class T, class Less> class splitters {
 public:
-  // Places of distinct splitters, in order; at least one. `repeated`: equal elements get buckets.
-  splitters(It data, const std::size_t* places, std::size_t count, bool repeated, const Less& less)
+  using held = stand_in<T>;
+  // Distinct splitters, in order; at least one. `repeated`: equal elements get buckets.
+  splitters(const held* from, std::size_t count, bool repeated, const Less& less)
       : levels_(static_cast<unsigned>(std::bit_width(count))), repeated_(repeated), less_(less) {
     const std::size_t nodes = std::size_t{1} << levels_;
     for (std::size_t i = 0; i < nodes; ++i)
-      sorted_[i] = hold(*at(data, places[std::min(i, count - 1)]));
+      sorted_[i] = from[std::min(i, count - 1)];
     for (std::size_t i = 1; i < nodes; ++i) {
       const unsigned level = static_cast<unsigned>(std::bit_width(i)) - 1;
       const std::size_t in_level = i - (std::size_t{1} << level);
@@ -54,7 +55,13 @@ public:
     return repeated_ && bucket % 2 != 0 && bucket != buckets() - 1;
   }
 
+  // What is equal to the elements of such a bucket.
+  const T& value_of(std::size_t bucket) const noexcept {
+    return standing_for<T>(sorted_[bucket / 2]);
+  }
+
   // Notes the bucket of each element, and counts.
+  template <class It>
   void classify(It first, std::size_t count, std::uint8_t* bucket, std::size_t* counts) const {
     if (repeated_)
       classify<true>(first, count, bucket, counts);
@@ -63,12 +70,10 @@ public:
   }
 
 private:
-  using value = std::iter_value_t<It>;
-  static constexpr bool unrolled = few_bytes<value>;
-  using held = std::conditional_t<few_bytes<value>, value, value*>;
+  static constexpr bool unrolled = few_bytes<T>;
 
   // The number of splitters below an element is made of the answers, without a branch.
-  template <bool Repeated, unsigned Levels = unrolled ? 1 : most_levels>
+  template <bool Repeated, unsigned Levels = unrolled ? 1 : most_levels, class It>
   void classify(It first, std::size_t count, std::uint8_t* bucket, std::size_t* counts) const {
     if constexpr (Levels < most_levels)
       if (levels_ != Levels)
@@ -79,26 +84,13 @@ private:
       std::size_t node = 1;
 #pragma GCC unroll 8
       for (unsigned level = 0; level < levels; ++level)
-        node = 2 * node + (less_(held_at(tree_[node]), element) ? 1 : 0);
+        node = 2 * node + (less_(standing_for<T>(tree_[node]), element) ? 1 : 0);
       node -= std::size_t{1} << levels;
       if constexpr (Repeated)
-        node = 2 * node + (less_(element, held_at(sorted_[node])) ? 0 : 1);
+        node = 2 * node + (less_(element, standing_for<T>(sorted_[node])) ? 0 : 1);
       bucket[i] = static_cast<std::uint8_t>(node);
       ++counts[node];
     }
-  }
-
-  static held hold(value& element) {
-    if constexpr (few_bytes<value>)
-      return element;
-    else
-      return std::addressof(element);
-  }
-  static const value& held_at(const held& of) {
-    if constexpr (few_bytes<value>)
-      return of;
-    else
-      return *of;
   }
 
   unsigned levels_;
@@ -109,10 +101,11 @@ private:
 };
 
 // Moves all to `to`, and calls use(bucket, begin, end) for each bucket, possibly at the same time.
+// Where each bucket holds copies of its splitter, nothing is moved.
 // False: there was no memory, and nothing happened.
 template <class From, class To, class Less, class Use>
-bool distribute(From from, To to, std::size_t count, const splitters<From, Less>& over,
-                const Use& use) {
+bool distribute(From from, To to, std::size_t count,
+                const splitters<std::iter_value_t<From>, Less>& over, const Use& use) {
   const blocks all{count, std::clamp<std::size_t>(count >> 14, 1, 512)};
   const std::size_t buckets = over.buckets();
   const memory<std::uint8_t> chosen{count, std::nothrow};
@@ -133,19 +126,23 @@ bool distribute(From from, To to, std::size_t count, const splitters<From, Less>
     sum += std::exchange(ends[bucket], sum);
   for (std::size_t i = 0; i < all.number * buckets; ++i)
     ends[i & (buckets - 1)] += std::exchange(places[i], ends[i & (buckets - 1)]);
-  for_blocks(all, [&](std::size_t block) {
-    const std::uint8_t* const bucket = chosen.get();
-    std::size_t* const next = &places[block * buckets];
-    for (std::size_t i = all.begin(block), end = all.end(block); i < end; ++i) {
-      const To place = at(to, next[bucket[i]]++);
-      *place = std::ranges::iter_move(at(from, i));
-      // The processor foresees fewer streams of stores than there are buckets.
-      if constexpr (std::is_pointer_v<To>)
-        __builtin_prefetch(
-            reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(place) + 128), 1);
-    }
-  });
-  for_pieces(buckets, [&](std::size_t i, std::size_t pieces) {
+  bool copies = Less::template tells_apart<std::iter_value_t<From>>;
+  for (std::size_t bucket = 0; copies && bucket < buckets; ++bucket)
+    copies = over.equal(bucket) || ends[bucket] == (bucket == 0 ? 0 : ends[bucket - 1]);
+  if (!copies)
+    for_blocks(all, [&](std::size_t block) {
+      const std::uint8_t* const bucket = chosen.get();
+      std::size_t* const next = &places[block * buckets];
+      for (std::size_t i = all.begin(block), end = all.end(block); i < end; ++i) {
+        const To place = at(to, next[bucket[i]]++);
+        *place = std::ranges::iter_move(at(from, i));
+        // The processor foresees fewer streams of stores than there are buckets.
+        if constexpr (std::is_pointer_v<To>)
+          __builtin_prefetch(
+              reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(place) + 128), 1);
+      }
+    });
+  for_long_pieces(buckets, [&](std::size_t i, std::size_t pieces) {
     for (const std::size_t end = i + pieces; i < end; ++i)
       if (const std::size_t begin = i == 0 ? 0 : ends[i - 1]; begin != ends[i])
         use(i, begin, ends[i]);

@@ -38,13 +38,31 @@ inline constexpr auto count_between = [](auto first, auto last) -> std::size_t {
   return detail::count_of(last - first);
 };
 
+// Whether elements of which none is less are the same value.
+template <class T, class Comp, class... Orders>
+inline constexpr bool is_one_of = std::is_integral_v<T> && (std::is_same_v<Comp, Orders> || ...);
+template <class T, class Comp>
+inline constexpr bool tells_apart =
+    is_one_of<T, Comp, std::ranges::less, std::ranges::greater, std::less<>, std::greater<>,
+              std::less<T>, std::greater<T>>;
+
 // The functions of users are called as const, since several strands call them at the same time.
-template <class Comp, class Proj> auto by(const Comp& comp, const Proj& proj) {
-  return [&comp, &proj](auto&& x, auto&& y) -> bool {
-    return std::invoke(comp, std::invoke(proj, std::forward<decltype(x)>(x)),
-                       std::invoke(proj, std::forward<decltype(y)>(y)));
-  };
-}
+template <class Comp, class Proj> class by {
+public:
+  template <class T>
+  static constexpr bool tells_apart =
+      std::is_same_v<Proj, std::identity> && algorithms::tells_apart<T, Comp>;
+
+  by(const Comp& comp, const Proj& proj) noexcept : comp_(comp), proj_(proj) {}
+  template <class X, class Y> bool operator()(X&& x, Y&& y) const {
+    return std::invoke(comp_, std::invoke(proj_, std::forward<X>(x)),
+                       std::invoke(proj_, std::forward<Y>(y)));
+  }
+
+private:
+  const Comp& comp_;
+  const Proj& proj_;
+};
 
 template <class Pred, class Proj> auto on(const Pred& pred, const Proj& proj) {
   return [&pred, &proj](auto&& x) -> bool {

@@ -262,5 +262,27 @@ void for_pieces(std::size_t count, const Body& body, std::size_t length = 1,
   fold_lazily(count, pieces<Body>{body}, none, length, past, apart);
 }
 
+// A function of two numbers without its type.
+class piece_ref {
+public:
+  template <class F>
+  explicit piece_ref(const F& f) noexcept
+      : f_{&f}, call_{[](const void* body, std::size_t i, std::size_t j) {
+          const held<F> own = *static_cast<const F*>(body);
+          own(i, j);
+        }} {}
+  void operator()(std::size_t i, std::size_t j) const { call_(f_, i, j); }
+
+private:
+  const void* f_;
+  void (*call_)(const void* f, std::size_t i, std::size_t j);
+};
+// As for_pieces, where a call more does not count. All such loops are one function.
+template <class Body>
+void for_long_pieces(std::size_t count, const Body& body, std::size_t length = 1,
+                     past_cost& past = past_cost_of<Body>) {
+  for_pieces(count, piece_ref{body}, length, past);
+}
+
 } // namespace nopal::inline NOPAL_ABI::algorithms
 NOPAL_HIDDEN_END

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <type_traits>
 #include <utility>
 
@@ -54,6 +55,21 @@ template <class Carry, class It, class Out> Out carry_all(sequence<It> from, Out
 }
 
 template <class T> inline constexpr bool few_bytes = only_bytes<T> && sizeof(T) <= 16;
+// What is compared in the place of an element: a copy, or its address.
+template <class T> using stand_in = std::conditional_t<few_bytes<T>, T, T*>;
+template <class T> stand_in<T> stand_in_for(T& element) {
+  if constexpr (few_bytes<T>)
+    return element;
+  else
+    return std::addressof(element);
+}
+template <class T> const T& standing_for(const stand_in<T>& of) {
+  if constexpr (few_bytes<T>)
+    return of;
+  else
+    return *of;
+}
+
 template <class It, class T>
 inline constexpr bool points_to = std::is_same_v<It, T*> || std::is_same_v<It, const T*>;
 

@@ -117,6 +117,12 @@ template <class It, class Less> bool in_order(It first, std::size_t count, const
 
 inline constexpr std::size_t few_serially = 1024;
 
+// Compares elements by their places.
+template <class Less> struct by_place {
+  const Less& less;
+  template <class Place> bool operator()(Place x, Place y) const { return less(*x, *y); }
+};
+
 // Sorts the places of the elements, for those that are dear to move.
 template <class Data, class Other, class Less>
 void sort_places(Data data, Other other, std::size_t count, bool to_other, const Less& less) {
@@ -124,8 +130,7 @@ void sort_places(Data data, Other other, std::size_t count, bool to_other, const
   Data merged[few_serially];
   for (std::size_t i = 0; i < count; ++i)
     places[i] = at(data, i);
-  sort_serially(&places[0], &merged[0], count, false,
-                [&less](Data x, Data y) -> bool { return less(*x, *y); });
+  sort_serially(&places[0], &merged[0], count, false, by_place<Less>{less});
   for (std::size_t i = 0; i < count; ++i)
     *at(other, i) = std::ranges::iter_move(places[i]);
   if (!to_other)

@@ -3,7 +3,7 @@
 //
 // A distribution costs less than the seven levels of merges in whose place it is. What seems to be
 // in order is merged alone: that moves sequences and compares little. Both are stable. What is in
-// order throughout, either way round, is read once.
+// order throughout, either way round, is read once. Numbers that are equal are written, not moved.
 #pragma once
 
 #include "nopal/algorithms/blocks.h"
@@ -11,7 +11,7 @@
 #include "nopal/algorithms/elements.h"
 #include "nopal/algorithms/merge_sort.h"
 #include "nopal/algorithms/scratch.h"
-#include "nopal/algorithms/search.h"
+#include "nopal/base/atomic.h"
 #include "nopal/config.h"
 #include "nopal/leaf.h"
 
@@ -24,31 +24,28 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::algorithms {
 
-// Places of splitters; none where a sample is in order. A frequent value is among them, and where
-// there are few values, all.
-struct choice {
+// Splitters; none where a sample is in order. A frequent value is among them, and where there are
+// few values, all.
+template <class T> struct choice {
   std::size_t count = 0;
   bool repeated = false; // some elements of the sample are equal
-  std::size_t places[most_splitters];
+  stand_in<T> chosen[most_splitters];
 };
-template <class It, class Less>
-void choose_splitters(It data, std::size_t count, choice& to, const Less& less) {
-  std::size_t sample[1024];
-  std::size_t other[1024];
+template <class It, class T, class Less>
+void choose_splitters(It data, std::size_t count, choice<T>& to, const Less& before) {
+  stand_in<T> sample[1024];
+  stand_in<T> other[1024];
   const std::size_t size = std::min(std::bit_floor(count / 64), std::size(sample)) - 1;
   const std::size_t stride = count / size;
   std::uint64_t random = count;
   for (std::size_t i = 0; i < size; ++i) {
     random = random * 6364136223846793005 + 1442695040888963407;
-    sample[i] = i * stride + (random >> 32) % stride;
+    sample[i] = stand_in_for<T>(*at(data, i * stride + (random >> 32) % stride));
   }
-  const auto before = [data, &less](std::size_t x, std::size_t y) -> bool {
-    return less(*at(data, x), *at(data, y));
-  };
-  const auto behind = [&before](std::size_t x, std::size_t y) { return before(y, x); };
+  const auto behind = [&before](const auto& x, const auto& y) { return before(y, x); };
   if (in_order(sample, size, before) || in_order(sample, size, behind))
     return;
-  sort_serially(sample, other, size, false, before);
+  sort_serially(&sample[0], &other[0], size, false, before);
   std::size_t distinct = 1;
   for (std::size_t i = 1; i < size; ++i)
     distinct += before(sample[i - 1], sample[i]) ? 1 : 0;
@@ -56,8 +53,22 @@ void choose_splitters(It data, std::size_t count, choice& to, const Less& less) 
   const std::size_t step = distinct <= most_splitters ? 1 : (size + 1) / (most_splitters + 1);
   // Where `less` is no order, more than `distinct` might seem to differ.
   for (std::size_t i = step - 1; i < size && to.count < most_splitters; i += step)
-    if (to.count == 0 || before(to.places[to.count - 1], sample[i]))
-      to.places[to.count++] = sample[i];
+    if (to.count == 0 || before(to.chosen[to.count - 1], sample[i]))
+      to.chosen[to.count++] = sample[i];
+}
+
+// body(from, length) for all elements, where these are few at once.
+template <class Body> void for_elements(std::size_t count, const Body& body) {
+  if (count <= few_serially)
+    body(0, count);
+  else
+    for_long_pieces(count, body);
+}
+
+template <class It, class T> void fill_pieces(It to, std::size_t count, const T& copied) {
+  for_elements(count, [to, &copied](std::size_t i, std::size_t length) {
+    std::fill_n(at(to, i), length, copied);
+  });
 }
 
 // As sort_between, after at most so many distributions, one below the other.
@@ -65,22 +76,32 @@ template <class Data, class Other, class Less>
 void sort_values(Data data, Other other, std::size_t count, bool to_other, const Less& less,
                  unsigned distributions) {
   constexpr std::size_t many = 1 << 12;
-  choice chosen;
+  using value = std::iter_value_t<Data>;
+  choice<value> chosen;
   if (count >= many && distributions != 0)
-    nopal::leaf([data, count, &less, to = &chosen] { choose_splitters(data, count, *to, less); });
+    nopal::leaf([data, count, &less, to = &chosen] {
+      if constexpr (few_bytes<value>)
+        choose_splitters(data, count, *to, less);
+      else
+        choose_splitters(data, count, *to, by_place<Less>{less});
+    });
   if (chosen.count == 0)
     return sort_between(data, other, count, to_other, less);
-  const splitters over{data, chosen.places, chosen.count, chosen.repeated, less};
+  const splitters<value, Less> over{chosen.chosen, chosen.count, chosen.repeated, less};
   const bool done = distribute(
       data, other, count, over, [&](std::size_t bucket, std::size_t begin, std::size_t end) {
-        if (!over.equal(bucket))
-          sort_values(at(other, begin), at(data, begin), end - begin, !to_other, less,
-                      distributions - 1);
-        else if (!to_other)
-          for_pieces(end - begin, [from = at(other, begin),
-                                   to = at(data, begin)](std::size_t first, std::size_t length) {
-            std::move(at(from, first), at(from, first + length), at(to, first));
+        const Data in_data = at(data, begin);
+        const Other in_other = at(other, begin);
+        if (!over.equal(bucket)) {
+          sort_values(in_other, in_data, end - begin, !to_other, less, distributions - 1);
+        } else if constexpr (Less::template tells_apart<value>) {
+          to_other ? fill_pieces(in_other, end - begin, over.value_of(bucket))
+                   : fill_pieces(in_data, end - begin, over.value_of(bucket));
+        } else if (!to_other) {
+          for_elements(end - begin, [in_data, in_other](std::size_t i, std::size_t length) {
+            std::move(at(in_other, i), at(in_other, i + length), at(in_data, i));
           });
+        }
       });
   if (!done)
     sort_between(data, other, count, to_other, less);
@@ -89,13 +110,25 @@ void sort_values(Data data, Other other, std::size_t count, bool to_other, const
 // Whether the range was in order, either way round, and is sorted now. Else it is as it was.
 template <class It, class Less> bool sort_ordered(It first, std::size_t count, const Less& less) {
   const bool falls = less(*at(first, 1), *at(first, 0));
-  const auto goes_on = [first, falls, &less](std::size_t i) -> bool {
-    return less(*at(first, i + 1), *at(first, i)) == falls;
+  const auto goes_on = [first, falls, &less](std::size_t i, std::size_t end) {
+#pragma GCC unroll 4
+    for (; i < end; ++i)
+      if (less(*at(first, i + 1), *at(first, i)) != falls)
+        return false;
+    return true;
   };
-  if (first_that_stops(count - 1, goes_on) != count - 1)
+  const std::size_t few = std::min(few_serially, count - 1);
+  if (!goes_on(0, few))
+    return false;
+  base::atomic<bool> ordered{true}; // the loop ends before it is read for the last time
+  for_long_pieces(count - 1 - few, [few, goes_on, &ordered](std::size_t i, std::size_t length) {
+    if (ordered.load(base::relaxed) && !goes_on(few + i, few + i + length))
+      ordered.store(false, base::relaxed);
+  });
+  if (!ordered.load(base::relaxed))
     return false;
   if (falls) // strictly, so no elements are equal
-    for_pieces(count / 2, [first, count](std::size_t from, std::size_t some) {
+    for_elements(count / 2, [first, count](std::size_t from, std::size_t some) {
       for (std::size_t i = from; i < from + some; ++i)
         std::ranges::iter_swap(at(first, i), at(first, count - 1 - i));
     });

@@ -29,19 +29,8 @@ template <class Index> Index at(Index first, std::size_t offset) {
 
 inline unsigned workers() { return nopal::num_workers(); }
 
-class piece_ref {
-public:
-  template <class F>
-  explicit piece_ref(const F& f) noexcept
-      : f_{&f}, call_{[](const void* at, std::size_t i, std::size_t j) {
-          (*static_cast<const F*>(at))(i, j);
-        }} {}
-  void operator()(std::size_t i, std::size_t j) const { call_(f_, i, j); }
+using algorithms::piece_ref;
 
-private:
-  const void* f_;
-  void (*call_)(const void* f, std::size_t i, std::size_t j);
-};
 // Each piece has at most `grain` iterations.
 inline void run_pieces(std::size_t count, std::size_t grain, piece_ref body) {
   detail::by_pieces(std::size_t{0}, count, grain, body);

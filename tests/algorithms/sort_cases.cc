@@ -62,6 +62,18 @@ TEST(sort, of_one_frequent_value) {
   }
 }
 
+// Few values, some of which differ where they are equal for the sort.
+TEST(sort, of_numbers_that_are_equal_and_differ) {
+  const auto last_digit = [](int x) { return x % 10; };
+  for (const std::size_t size : some_sizes())
+    for (const int below : {20, 300}) {
+      expect_sorted(numbers(size, below), std::greater<>{});
+      expect_sorted(numbers(size, below), std::ranges::less{}, last_digit);
+      expect_sorted(numbers(size, below),
+                    [=](int x, int y) { return last_digit(x) < last_digit(y); });
+    }
+}
+
 TEST(sort, keeps_the_order_of_equal_elements) {
   for (const std::size_t size : sizes())
     for (const int keys : {1, 7, 300})
@@ -129,6 +141,10 @@ TEST(sort, of_other_iterators) {
     const std::counted_iterator first{some.begin(), static_cast<std::ptrdiff_t>(size)};
     nopal::sort(first, std::default_sentinel);
     ASSERT_TRUE(std::ranges::equal(some, all));
+    const std::vector<int> repeated = numbers(size, 9);
+    all.assign(repeated.begin(), repeated.end());
+    nopal::sort(all);
+    ASSERT_TRUE(std::ranges::is_sorted(all) && std::ranges::is_permutation(all, repeated));
     nopal::sort(std::make_reverse_iterator(some.end()), std::make_reverse_iterator(some.begin()));
     ASSERT_TRUE(std::ranges::is_sorted(some, std::greater<>{}));
   }
