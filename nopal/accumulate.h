@@ -46,8 +46,11 @@ template <class T, class Indices, class Make, class Add, class Merge> struct gat
     const std::size_t first = from * grain;
     const std::size_t rest = all.count - first;
     const std::size_t last = first + (count > rest / grain ? rest : count * grain);
+    const algorithms::held<Add> own = add; // in registers, and not loaded by each iteration
+    const auto begin = all.first;
+    T& sum = *to;
     for (std::size_t i = first; i < last; ++i)
-      static_cast<void>(call(add, *to, advance(all.first, i)));
+      static_cast<void>(call(own, sum, advance(begin, i)));
   }
   void unite(part& low, part&& high) const { call(merge, *low, *std::move(high)); }
 };

@@ -103,20 +103,15 @@ bool run_pieces(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
       if (rest > steps.smallest) {
         if (own.pays(rest, asked))
           return split<false>(all, from, to, sum);
-        count = std::min(count, rest - rest / 2);
+        count = own.unheeded(rest);
       } else if (asked) { // always, where a seed decides what runs next, and not the clock
         count = std::min<std::size_t>(rest, 65536);
       }
     }
     count = at_least(all.work, sum, count, rest);
-    const bool measures = asked || own.measures();
-    if (measures)
-      own.begin();
+    own.begin(asked);
     run_piece(all, from, count, sum);
-    if (measures)
-      own.end(count);
-    else
-      own.skip();
+    own.end(count);
     if (stops(all.work, sum))
       return false;
     from += count;
@@ -165,11 +160,10 @@ std::size_t run_unshared(const lazy_loop<Work>& all, std::size_t from, std::size
   if (sched::seed_decides())
     return from;
   own_pace own{all.steps};
-  own.begin();
   while (from < to && !own.pays(to - from, true)) {
     const std::size_t rest = to - from;
-    const std::size_t half = std::min(own.piece(), rest - rest / 2);
-    const std::size_t count = at_least(all.work, sum, half, rest);
+    const std::size_t count = at_least(all.work, sum, own.unheeded(rest), rest);
+    own.begin(true);
     run_piece(all, from, count, sum);
     own.end(count);
     if (stops(all.work, sum))

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // How long the pieces of a lazy loop are, and how long what is left of it will take.
 //
-// A piece begins with one iteration and grows while pieces take less than microseconds, by the
-// processor's clock, or as long as shorter ones, up to a part of the loop. So a thief waits for a
-// few microseconds, or for the longest iteration, or twice what a piece takes at least.
+// A piece begins with one iteration, or with what took half a microsecond in the last loops with
+// such work, and grows while pieces take less than microseconds, by the processor's clock, or as
+// long as shorter ones, up to a part of the loop. So a thief waits for a few microseconds, or for
+// the longest iteration, or twice what a piece takes at least.
 //
 // What is left is taken to last as long for each iteration as what the strand has measured lately,
 // or else the other strands, or the last loops with such work. If nothing is known, a loop of few
@@ -77,7 +78,7 @@ struct pace {
   const std::size_t unasked;  // for longer rests a fork is opened though nobody has asked
   const std::size_t smallest; // only longer rests are split
   // The last one wins: the next strand's first piece, and what an iteration took lately.
-  base::atomic<std::size_t> piece{1};
+  base::atomic<std::size_t> piece{0};
   base::atomic<std::uint64_t> cost;
   // All iterations that were measured, and their cycles.
   base::atomic<std::size_t> measured{0};
@@ -90,7 +91,10 @@ public:
   explicit own_pace(pace& all) noexcept
       : all_(all), longest_(all.longest), cost_(all.cost.load(base::relaxed)) {
     bound_pieces();
-    piece_ = std::min(all.piece.load(base::relaxed), longest_);
+    if (const std::size_t chosen = all.piece.load(base::relaxed); chosen != 0)
+      piece_ = std::min(chosen, longest_);
+    else
+      piece_ = std::clamp(brief_, std::size_t{1}, all.longest);
   }
   ~own_pace() {
     if (measured_ == 0)
@@ -102,9 +106,10 @@ public:
   own_pace& operator=(const own_pace&) = delete;
 
   std::size_t piece() const noexcept { return piece_; }
-  // Whether the next piece is to be measured: until pieces are long, and one at least, or what was
-  // interrupted once would seem dear in all loops with such work.
-  bool measures() const noexcept { return piece_ < longest_ || measured_ == 0; }
+  // The next piece, where a request is not heeded: it looks again soon, but not at once.
+  std::size_t unheeded(std::size_t rest) const noexcept {
+    return std::min({piece_, std::max(rest - rest / 2, brief_), rest});
+  }
 
   // Whether half of the rest is worth a steal. `asked`: the fork will be public, and may wake one.
   bool pays(std::size_t rest, bool asked) const noexcept {
@@ -116,24 +121,25 @@ public:
            (cost_ >= may_wait * past_cost::unit && sched::worth_a_steal_unseen(all_.elements));
   }
 
-  // Before and behind a piece that is measured.
-  void begin() noexcept {
-    if (last_ == 0)
+  // Before and behind a piece. The clock waits for what runs, so it is read where lengths change,
+  // where `now` says so, or behind a few pieces; where they are longest, behind the first alone, or
+  // what was interrupted once would seem dear in all loops with such work.
+  void begin(bool now) noexcept {
+    if (now)
+      unread_ = 0;
+    if (last_ == 0 && (now || piece_ < longest_ || measured_ == 0))
       last_ = base::cycles();
   }
   void end(std::size_t count) noexcept {
-    const std::uint64_t now = base::cycles();
-    const std::uint64_t took = now > last_ ? now - last_ : 0; // the clocks of two processors
-    last_ = now;
-    measured_ += count;
-    cycles_ += took;
-    if (count == piece_)
-      choose_piece(took);
-    if (cycles_ - seen_cycles_ >= fair_time / 2) // else the clock would count for too much
-      note_cost();
+    if (last_ == 0)
+      return;
+    run_ += count;
+    ++pieces_;
+    if (unread_ != 0)
+      --unread_;
+    else
+      read_clock();
   }
-  // Behind one that is not.
-  void skip() noexcept { last_ = 0; }
 
 private:
   // In cycles of the processor's clock: half a microsecond, a few, and more than that.
@@ -143,6 +149,19 @@ private:
   // Less than an iteration takes that waits for another one to begin elsewhere. Of few iterations
   // each may wait for all.
   static constexpr std::uint64_t may_wait = 512;
+
+  void read_clock() noexcept {
+    const std::uint64_t now = base::cycles();
+    const std::uint64_t took = now > last_ ? now - last_ : 0; // the clocks of two processors
+    measured_ += run_;
+    cycles_ += took;
+    if (run_ == pieces_ * piece_)
+      choose_piece(took / pieces_);
+    if (cycles_ - seen_cycles_ >= fair_time / 2) // else the clock would count for too much
+      note_cost();
+    last_ = piece_ < longest_ ? now : 0;
+    run_ = pieces_ = 0;
+  }
 
   void choose_piece(std::uint64_t took) noexcept {
     std::size_t next = piece_;
@@ -155,6 +174,7 @@ private:
     if (next != piece_)
       all_.piece.store(next, base::relaxed);
     next = std::min(next, longest_);
+    unread_ = next == piece_ || next == other_ ? 7 : 0;
     if (next != piece_) {
       other_ = piece_;
       other_took_ = took;
@@ -185,14 +205,17 @@ private:
     bound_pieces();
   }
 
-  // A piece that takes half a microsecond is no longer than a thief can wait.
+  // A piece that takes a few microseconds is no longer than a thief can wait.
   void bound_pieces() noexcept {
-    if (cost_ != 0)
-      longest_ = std::max<std::size_t>(all_.longest, short_time * past_cost::unit / cost_);
+    if (cost_ == 0)
+      return;
+    brief_ = short_time * past_cost::unit / cost_;
+    longest_ = std::max(all_.longest, fair_time / short_time * brief_);
   }
 
   pace& all_;
   std::size_t longest_;
+  std::size_t brief_ = 0; // half a microsecond's iterations
   std::size_t piece_ = 1;
   std::size_t other_ = 0; // the length before this one, and what a piece of it took
   std::uint64_t other_took_ = 0;
@@ -201,7 +224,10 @@ private:
   std::uint64_t cycles_ = 0; // what these took
   std::size_t seen_ = 0;     // those of them that the cost was taken from, or ones before
   std::uint64_t seen_cycles_ = 0;
-  std::uint64_t last_ = 0;
+  std::uint64_t last_ = 0; // when the clock was read; 0: it need not
+  std::size_t run_ = 0;    // iterations since then, in so many pieces
+  std::size_t pieces_ = 0;
+  unsigned unread_ = 0; // so many pieces more are run before it is read again
 };
 #endif
 

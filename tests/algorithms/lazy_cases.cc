@@ -12,6 +12,7 @@
 #include "nopal/sort.h"
 #include "tests/algorithms/support.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -189,6 +190,19 @@ TEST(lazy, pieces_grow_where_each_of_them_is_dear) {
     });
     EXPECT_LT(pieces, size / 8) << least;
   }
+}
+
+// Pieces that grow from one iteration and shrink to one would be thirteen.
+TEST(lazy, a_loop_whose_like_was_short_has_few_pieces) {
+  if (steals_forced())
+    GTEST_SKIP() << "the clock decides nothing";
+  int least = 1000;
+  for (int loop = 0; loop < 100; ++loop) {
+    std::atomic<int> pieces{0};
+    nopal::for_range(0, 1000, [&pieces](int, int) { pieces.fetch_add(1); });
+    least = std::min(least, pieces.load());
+  }
+  EXPECT_LE(least, 6);
 }
 
 // As a stable partition does, each piece passes over all that its strand has before it.
