@@ -30,7 +30,6 @@
 #include "nopal/sched/groups.h"
 #include "nopal/sched/thunk.h"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -59,19 +58,19 @@ template <class Body> [[gnu::noinline]] void call_affine(Body& body) {
 template <class Call, class F> std::invoke_result_t<F> call_through(Call call, F&& f) {
   using result = std::invoke_result_t<F>;
   if constexpr (std::is_void_v<result>) {
-    auto body = [&f] { std::invoke(std::forward<F>(f)); };
+    auto body = [&f] { base::call(std::forward<F>(f)); };
     call(body);
   } else if constexpr (std::is_reference_v<result>) {
     std::add_pointer_t<result> referent = nullptr;
     auto body = [&f, &referent] {
-      result&& returned = std::invoke(std::forward<F>(f));
+      result&& returned = base::call(std::forward<F>(f));
       referent = std::addressof(returned);
     };
     call(body);
     return static_cast<result>(*referent);
   } else {
     std::optional<result> returned;
-    auto body = [&f, &returned] { returned.emplace(std::invoke(std::forward<F>(f))); };
+    auto body = [&f, &returned] { returned.emplace(base::call(std::forward<F>(f))); };
     call(body);
     return std::move(*returned);
   }
@@ -90,7 +89,7 @@ template <class F>
   requires callable<F>
 typename detail::result_of_call<F>::type affine(F&& f) {
 #if defined(NOPAL_SERIAL)
-  return std::invoke(std::forward<F>(f));
+  return base::call(std::forward<F>(f));
 #else
   return detail::call_through([](auto& body) { detail::call_affine(body); }, std::forward<F>(f));
 #endif

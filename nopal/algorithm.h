@@ -29,7 +29,6 @@
 #include <cstddef>
 #include <functional>
 #include <iterator>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 

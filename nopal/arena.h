@@ -21,9 +21,7 @@
 #include "nopal/config.h"
 #include "nopal/fork.h"
 
-#include <functional>
 #include <memory>
-#include <type_traits>
 #include <utility>
 
 #if !defined(NOPAL_SERIAL)
@@ -75,7 +73,7 @@ public:
   typename detail::result_of_call<F>::type run(F&& f) {
 #if defined(NOPAL_SERIAL)
     static_cast<void>(vprocs_); // or Clang would call it unused
-    return std::invoke(std::forward<F>(f));
+    return base::call(std::forward<F>(f));
 #else
     const auto call = [this](auto& body) { detail::call_in_arena(body, vprocs_); };
     return detail::call_through(call, std::forward<F>(f));

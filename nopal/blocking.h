@@ -15,6 +15,7 @@
 // strand is cancelled before, f is not called (cancel.h). Thread rules: any thread.
 #pragma once
 
+#include "nopal/base/closure.h"
 #include "nopal/config.h"
 
 #if !defined(NOPAL_SERIAL)
@@ -23,7 +24,6 @@
 #include "nopal/vproc/spares.h"
 #endif
 
-#include <functional>
 #include <type_traits>
 #include <utility>
 
@@ -44,7 +44,7 @@ std::invoke_result_t<F> blocking(F&& f) {
   const fibers::blocking_place place;
   const vproc::lending lent;
 #endif
-  return std::invoke(std::forward<F>(f));
+  return base::call(std::forward<F>(f));
 }
 
 } // namespace nopal::inline NOPAL_ABI

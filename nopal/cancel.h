@@ -35,13 +35,10 @@
 #include "nopal/fork.h"
 #include "nopal/join/cancelled.h"
 
-#include <chrono>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -64,7 +61,7 @@ namespace nopal::inline NOPAL_ABI {
 template <class F>
   requires callable<F>
 typename detail::result_of_call<F>::type shielded(F&& f) {
-  return std::invoke(std::forward<F>(f));
+  return base::call(std::forward<F>(f));
 }
 #else
 /// Whether the calling strand is to stop.

@@ -26,7 +26,6 @@
 #include "nopal/config.h"
 #include "nopal/fiber.h"
 
-#include <chrono>
 #include <exception>
 #include <memory>
 #include <stop_token>

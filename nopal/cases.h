@@ -2,15 +2,14 @@
 // The cases of a select. Part of channel.h, which has the contract.
 #pragma once
 
+#include "nopal/base/closure.h"
 #include "nopal/config.h"
 #include "nopal/fibers/channels.h"
 #include "nopal/sched/given.h"
 
 #include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <type_traits>
 #include <utility>
 
 NOPAL_HIDDEN_BEGIN
@@ -81,9 +80,9 @@ template <class T, class F, class AtEnd> struct receiving_case {
   void finish(bool closed) {
     NOPAL_IF_CHECKED(if (received) sched::check_given(sched::given_to::strand, *received));
     if (closed)
-      std::invoke(at_end);
+      base::call(at_end);
     else
-      std::invoke(then, *std::move(received));
+      base::call(then, *std::move(received));
   }
   receiving_case owned() && { return std::move(*this); }
 };
@@ -108,7 +107,7 @@ template <class T, class Value, class F> struct sending_case {
   void finish(bool closed) {
     if (closed)
       throw closed_channel{};
-    std::invoke(then);
+    base::call(then);
   }
   sending_case<T, T, F> owned() && { return {to, {std::move(sent.value)}, std::move(then)}; }
 };
@@ -152,7 +151,7 @@ template <class Case> fibers::time_point until(const Case& made) noexcept {
 }
 template <class Case> void finish_case(Case& made, const fibers::alternative& done) {
   if constexpr (is_last<Case>)
-    std::invoke(made.then);
+    base::call(made.then);
   else
     made.finish(done.own.closed);
 }

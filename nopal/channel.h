@@ -30,16 +30,12 @@
 #include "nopal/fibers/channels.h"
 #include "nopal/sched/given.h"
 
-#include <chrono>
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <iterator>
 #include <memory>
-#include <new>
 #include <optional>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -245,7 +241,7 @@ std::size_t select(Range&& cases, Last... last) {
   ((until = last.until), ...);
   const std::size_t done = fibers::do_one(all.data(), count, until);
   if (done == fibers::none_possible) {
-    (std::invoke(last.then), ...);
+    (base::call(last.then), ...);
     return count;
   }
   const auto at = static_cast<std::ranges::range_difference_t<Range>>(done);

@@ -9,6 +9,7 @@
 #include "nopal/config.h"
 
 #include <type_traits>
+#include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
@@ -33,6 +34,13 @@ template <class F>
 concept callable = base::comes_back<F>;
 
 namespace detail {
+
+// What a function gives that may give nothing: a std::optional, a pointer, ...
+template <class Maybe>
+concept maybe = requires {
+  std::declval<Maybe&>() ? 0 : 1;
+  *std::declval<Maybe>();
+};
 
 // std::invoke_result_t<F>, or void where F cannot be called: then a compiler says which concept F
 // does not satisfy, and not that there is no result.

@@ -3,9 +3,9 @@
 // last or the first time that it can: a deadline that never comes, or has passed.
 #pragma once
 
+#include "nopal/base/clock.h"
 #include "nopal/config.h"
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <ratio>

@@ -26,14 +26,13 @@
 #include "nopal/cancel.h"
 #include "nopal/config.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <exception>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -90,7 +89,7 @@ template <class F> std::optional<alternative_value<F>> ask(F& alternative) {
 template <class At, class F> struct applied {
   At at;
   F* f;
-  std::invoke_result_t<F&, std::iter_reference_t<At>> operator()() { return std::invoke(*f, *at); }
+  std::invoke_result_t<F&, std::iter_reference_t<At>> operator()() { return base::call(*f, *at); }
 };
 template <class Range, class F>
 using applied_in = applied<std::ranges::iterator_t<Range>, std::remove_reference_t<F>>;
@@ -99,7 +98,7 @@ using applied_in = applied<std::ranges::iterator_t<Range>, std::remove_reference
 template <class Element, class F> struct copied_application {
   Element element;
   F f;
-  std::invoke_result_t<F&, Element&> operator()() { return std::invoke(f, element); }
+  std::invoke_result_t<F&, Element&> operator()() { return base::call(f, element); }
 };
 template <class Range, class F>
 concept copied_elements = std::is_constructible_v<std::ranges::range_value_t<Range>,
@@ -113,7 +112,7 @@ struct calls_it {
   template <class F>
     requires std::is_invocable_v<F>
   decltype(auto) operator()(F&& f) const {
-    return std::invoke(std::forward<F>(f));
+    return base::call(std::forward<F>(f));
   }
 };
 

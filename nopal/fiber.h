@@ -41,7 +41,6 @@
 #include "nopal/vproc/ready.h"
 
 #include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -62,7 +61,7 @@ template <class F> struct spawned_function : fibers::spawned {
   explicit spawned_function(From&& from) : spawned{call_it, free_it}, f(std::forward<From>(from)) {}
 
   static void call_it(spawned* self) {
-    std::invoke(std::move(static_cast<spawned_function*>(self)->f));
+    base::call(std::move(static_cast<spawned_function*>(self)->f));
   }
   static void free_it(spawned* self) noexcept { delete static_cast<spawned_function*>(self); }
 
@@ -105,12 +104,12 @@ private:
   static void lives_on(spawned*) noexcept {}
   void call() {
     if constexpr (std::is_void_v<result>) {
-      std::invoke(std::forward<F>(f_));
+      base::call(std::forward<F>(f_));
     } else if constexpr (std::is_reference_v<result>) {
-      result&& refers = std::invoke(std::forward<F>(f_));
+      result&& refers = base::call(std::forward<F>(f_));
       returned_ = std::addressof(refers);
     } else {
-      returned_.emplace(std::invoke(std::forward<F>(f_)));
+      returned_.emplace(base::call(std::forward<F>(f_)));
     }
   }
 

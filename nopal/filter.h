@@ -22,10 +22,10 @@
 #include "nopal/config.h"
 #include "nopal/indices.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <iterator>
-#include <ranges>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {

@@ -15,7 +15,7 @@
 #pragma once
 
 #include "nopal/algorithms/search.h"
-#include "nopal/cancel.h"
+#include "nopal/concepts.h"
 #include "nopal/config.h"
 #include "nopal/loop.h"
 
@@ -24,7 +24,6 @@
 #include <cstddef>
 #include <iterator>
 #include <optional>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -67,12 +66,6 @@ template <class I, class F> struct index_question {
   bool operator()(std::size_t i) const { return call(f, advance(first, i)); }
 };
 
-// What a map gives that may give nothing: a std::optional, a pointer, ...
-template <class Maybe>
-concept maybe = requires {
-  std::declval<Maybe&>() ? 0 : 1;
-  *std::declval<Maybe>();
-};
 template <class Map, class I>
 using given_by = decltype(*std::declval<std::invoke_result_t<const Map&, I>>());
 

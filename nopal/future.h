@@ -15,6 +15,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/check.h"
+#include "nopal/base/closure.h"
 #include "nopal/base/flag.h"
 #include "nopal/config.h"
 #include "nopal/fiber.h"
@@ -24,7 +25,6 @@
 
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -157,9 +157,9 @@ private:
     template <class From> explicit body(From&& from) : f(std::forward<From>(from)) {}
     T call() override {
       if constexpr (std::is_void_v<T>)
-        static_cast<void>(std::invoke(std::move(f)));
+        static_cast<void>(base::call(std::move(f)));
       else
-        return std::invoke(std::move(f));
+        return base::call(std::move(f));
     }
     F f;
   };

@@ -8,14 +8,13 @@
 
 #include "nopal/config.h"
 
+#include <algorithm> // declares the concepts of ranges; <ranges> has the views besides
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <limits>
-#include <ranges>
 #include <type_traits>
 
 NOPAL_HIDDEN_BEGIN

@@ -36,7 +36,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 #include <variant>

@@ -28,7 +28,6 @@
 #include "nopal/sched/stop.h"
 #endif
 
-#include <chrono>
 #include <mutex>
 #include <utility>
 

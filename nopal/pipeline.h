@@ -25,8 +25,9 @@
 // whose order of work this has.
 #pragma once
 
+#include "nopal/base/closure.h"
+#include "nopal/concepts.h"
 #include "nopal/config.h"
-#include "nopal/find.h"
 #include "nopal/fork.h"
 
 #if !defined(NOPAL_SERIAL)
@@ -36,16 +37,14 @@
 #include "nopal/semaphore.h"
 #endif
 
-#include <algorithm>
 #include <concepts>
 #include <cstddef>
-#include <functional>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
+#include <vector>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
@@ -101,9 +100,9 @@ void go_through(In&& item, stage_of_pipeline<Order, F>& stage, Rest&... rest) {
   using called = called_as<Order, F>;
   called& f = stage.f;
   if constexpr (sizeof...(Rest) == 0) {
-    static_cast<void>(std::invoke(f, std::forward<In>(item)));
+    static_cast<void>(base::call(f, std::forward<In>(item)));
   } else {
-    stage_result<called, In> next = std::invoke(f, std::forward<In>(item));
+    stage_result<called, In> next = base::call(f, std::forward<In>(item));
     go_through(std::move(next), rest...);
   }
 }
@@ -112,10 +111,10 @@ void go_through(In&& item, stage_of_pipeline<Order, F>& stage, Rest&... rest) {
 template <class F, class In>
 void pass_through(F& f, std::optional<In>& item, std::optional<stage_result<F, In>>& result) {
   if constexpr (std::is_void_v<std::invoke_result_t<F&, In>>) {
-    std::invoke(f, *std::move(item));
+    base::call(f, *std::move(item));
     result.emplace();
   } else {
-    result.emplace(std::invoke(f, *std::move(item)));
+    result.emplace(base::call(f, *std::move(item)));
   }
   item.reset();
 }
@@ -125,7 +124,7 @@ void pass_through(F& f, std::optional<In>& item, std::optional<stage_result<F, I
 class flights {
 public:
   explicit flights(std::size_t most) noexcept
-      : most_(std::max(most, std::size_t{1})), free_{static_cast<std::ptrdiff_t>(most_)} {}
+      : most_(most > 0 ? most : 1), free_{static_cast<std::ptrdiff_t>(most_)} {}
 
   std::size_t most() const noexcept { return most_; }
   void begin() { free_.acquire(); }
@@ -195,8 +194,7 @@ template <class In, class F, class... Rest>
 class rest_of_pipeline<In, stage_of_pipeline<stage_order::ordered, F>, Rest...> {
 public:
   rest_of_pipeline(flights& all, stage_of_pipeline<stage_order::ordered, F>& stage, Rest&... rest)
-      : f_(stage.f), count_(all.most()), places_(std::make_unique<place[]>(all.most())),
-        next_(all, rest...) {
+      : f_(stage.f), count_(all.most()), places_(all.most()), next_(all, rest...) {
     places_[0].turn.begin();
   }
 
@@ -252,7 +250,7 @@ private:
 
   F& f_;
   const std::size_t count_;
-  const std::unique_ptr<place[]> places_;
+  std::vector<place> places_;
   rest_of_pipeline<result, Rest...> next_;
 };
 

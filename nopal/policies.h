@@ -11,6 +11,7 @@
 #pragma once
 
 #include "nopal/base/check.h"
+#include "nopal/base/clock.h"
 #include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
 #include "nopal/fiber.h"
@@ -19,7 +20,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>

@@ -32,7 +32,6 @@
 #include <concepts>
 #include <iterator>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 

@@ -20,12 +20,11 @@
 #include "nopal/config.h"
 #include "nopal/indices.h"
 
+#include <algorithm>
 #include <concepts>
-#include <cstddef>
 #include <functional>
 #include <iterator>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 NOPAL_HIDDEN_BEGIN

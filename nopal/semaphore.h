@@ -24,7 +24,6 @@
 #include "nopal/sched/stop.h"
 #endif
 
-#include <chrono>
 #include <cstddef>
 
 NOPAL_HIDDEN_BEGIN

@@ -16,8 +16,6 @@
 #include "nopal/fibers/waits.h"
 #endif
 
-#include <chrono>
-
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 

@@ -27,12 +27,12 @@
 #include "nopal/base/spin_lock.h"
 #endif
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
 #include <iterator>
 #include <list>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 #include <vector>

@@ -6,6 +6,7 @@
 #include "bench/algorithms/in_turn.h"
 #include "bench/algorithms/runtime.h"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <numeric>

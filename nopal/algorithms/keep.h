@@ -16,7 +16,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::algorithms {

@@ -18,11 +18,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <iterator>
 #include <memory>
 #include <type_traits>
-#include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::algorithms {

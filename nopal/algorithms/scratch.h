@@ -13,7 +13,6 @@
 #include "nopal/config.h"
 
 #include <cstddef>
-#include <iterator>
 #include <memory>
 #include <type_traits>
 

@@ -6,7 +6,6 @@
 #include "nopal/config.h"
 
 #include <cstddef>
-#include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::algorithms {

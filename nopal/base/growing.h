@@ -12,7 +12,6 @@
 #include "nopal/base/atomic.h"
 #include "nopal/base/os.h"
 
-#include <algorithm>
 #include <cstddef>
 
 NOPAL_HIDDEN_BEGIN
@@ -34,7 +33,8 @@ public:
     std::size_t from = usable_.load(acquire); // G
     if (bytes <= from)
       return true;
-    const std::size_t to = std::min(bytes_, (bytes + piece - 1) / piece * piece);
+    const std::size_t whole = (bytes + piece - 1) / piece * piece;
+    const std::size_t to = whole < bytes_ ? whole : bytes_;
     if (!commit(at_ + from, to - from))
       return false;
     while (from < to && !usable_.compare_exchange_weak(from, to, release, acquire)) { // G

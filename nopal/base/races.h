@@ -30,8 +30,6 @@
 #include "nopal/base/refused.h" // before the library's headers
 #include "nopal/config.h"
 
-#include <cstdint>
-
 NOPAL_HIDDEN_BEGIN
 namespace nopal::base {
 

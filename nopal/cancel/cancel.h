@@ -8,8 +8,6 @@
 #include "nopal/join/join.h"
 
 #include <exception>
-#include <stop_token>
-#include <vector>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::cancel {
@@ -17,13 +15,6 @@ namespace nopal::inline NOPAL_ABI::cancel {
 // Tells the strands of that node to stop, and does not wait for them. Any thread.
 void cancel(join::cancelable& node, std::exception_ptr reason = nullptr) noexcept;
 
-// The same, but for the callbacks of tokens, which run when a stop is requested of what it returns.
-std::vector<std::stop_source> mark_and_tell(join::cancelable& node,
-                                            std::exception_ptr reason) noexcept;
-
-// The regions and other nodes that would stop the calling strand if they were cancelled, the
-// innermost first.
-std::vector<const join::cancelable*> enclosing_nodes();
 // The reason of the innermost node that stops the calling strand and has a reason; or null.
 std::exception_ptr reason() noexcept;
 

@@ -6,6 +6,7 @@
 #include "nopal/config.h"
 #include "nopal/join/cancelable.h"
 
+#include <exception>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -28,6 +29,15 @@ private:
   const std::vector<const join::cancelable*> nodes_;
   std::stop_source source_;
 };
+
+// Cancels the node but for the callbacks of tokens, which run when a stop is requested of what it
+// returns (cancel.h).
+std::vector<std::stop_source> mark_and_tell(join::cancelable& node,
+                                            std::exception_ptr reason) noexcept;
+
+// The regions and other nodes that would stop the calling strand if they were cancelled, the
+// innermost first.
+std::vector<const join::cancelable*> enclosing_nodes();
 
 } // namespace nopal::inline NOPAL_ABI::cancel
 NOPAL_HIDDEN_END

@@ -12,7 +12,6 @@
 #include "nopal/vproc/settings.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::fibers {

@@ -9,7 +9,6 @@
 #include "nopal/sched/stop.h"
 #include "nopal/vproc/ready.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 

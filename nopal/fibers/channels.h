@@ -8,7 +8,6 @@
 #include "nopal/vproc/fiber.h"
 
 #include <cstddef>
-#include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::fibers {

@@ -15,8 +15,6 @@
 #include "nopal/io/event_count.h"
 #include "nopal/vproc/fiber.h"
 
-#include <cstdint>
-
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::io {
 

@@ -7,7 +7,6 @@
 
 #include "nopal/config.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 

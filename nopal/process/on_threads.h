@@ -13,7 +13,6 @@
 #include "nopal/process/remote_error.h"
 
 #include <exception>
-#include <functional>
 #include <optional>
 #include <type_traits>
 #include <utility>

@@ -8,7 +8,6 @@
 #include "nopal/vproc/cancel_node.h"
 
 #include <exception>
-#include <new>
 
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {

@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <memory>
 #include <type_traits>
 
 NOPAL_HIDDEN_BEGIN
@@ -29,12 +28,12 @@ concept small_class = std::is_class_v<T> && !std::is_volatile_v<T> && sizeof(T) 
 
 template <class T> void check_one(given_to whom, const T& given) noexcept {
   if constexpr (std::is_pointer_v<T>) {
-    check_words(std::addressof(given), sizeof given, whom);
+    check_words(__builtin_addressof(given), sizeof given, whom);
   } else if constexpr (!small_class<T>) {
     return;
   } else if constexpr (__is_trivially_copyable(T)) { // GCC 12 may answer the trait too early
     alignas(T) std::byte copy[sizeof(T)];
-    std::memcpy(copy, std::addressof(given), sizeof copy);
+    std::memcpy(copy, __builtin_addressof(given), sizeof copy);
     T* const closure = reinterpret_cast<T*>(copy);
     if constexpr (requires { __builtin_clear_padding(closure); }) // GCC
       __builtin_clear_padding(closure);

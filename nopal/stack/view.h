@@ -38,7 +38,6 @@
 #include "nopal/stack/bounds.h"
 #include "nopal/stack/slots.h"
 
-#include <cstddef>
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN

@@ -13,7 +13,6 @@
 #include "nopal/config.h"
 #include "nopal/stack/bounds.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 

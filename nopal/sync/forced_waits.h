@@ -11,7 +11,6 @@
 
 #include "nopal/config.h"
 
-#include <algorithm>
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
@@ -27,7 +26,9 @@ public:
     return false;
   }
   void waited(bool too_long) noexcept {
-    between_ = too_long ? std::min(2 * between_ + 1, most_between) : between_ / 2;
+    between_ = too_long ? 2 * between_ + 1 : between_ / 2;
+    if (between_ > most_between)
+      between_ = most_between;
     left_out_ = between_;
   }
 

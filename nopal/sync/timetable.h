@@ -11,7 +11,6 @@
 #include "nopal/base/atomic.h"
 #include "nopal/config.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -71,9 +70,9 @@ private:
   void sink(std::size_t free, row moved) noexcept {
     for (;;) {
       const std::size_t first = free * kBelow + 1;
-      const std::size_t end = std::min(first + kBelow, rows_.size());
-      if (first >= end)
+      if (first >= rows_.size())
         break;
+      const std::size_t end = rows_.size() - first > kBelow ? first + kBelow : rows_.size();
       std::size_t least = first;
       for (std::size_t i = first + 1; i < end; ++i)
         if (rows_[i].at < rows_[least].at)

@@ -17,7 +17,6 @@
 
 #include "nopal/config.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -39,10 +38,13 @@ public:
       ran_ = now - run_began_;
       if (ran_ >= short_run)
         number_ /= 2;
-      else if (ran_ < searched_ / 4)
-        number_ = std::min(number_ + 1, many + doublings);
+      else if (ran_ < searched_ / 4 && number_ < many + doublings)
+        ++number_;
     }
-    return are_many() ? std::min(rest_us_least << (number_ - many), rest_us_most) : 0;
+    if (!are_many())
+      return 0;
+    const unsigned rest = rest_us_least << (number_ - many);
+    return rest < rest_us_most ? rest : rest_us_most;
   }
   void begin_look(std::uint64_t now) noexcept { look_began_ = now; } // after the rest
   void end_look(std::uint64_t now, bool stole) noexcept {

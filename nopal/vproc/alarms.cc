@@ -7,8 +7,6 @@
 #include "nopal/vproc/threads.h"
 #include "nopal/vproc/wake.h"
 
-#include <utility>
-
 namespace nopal::inline NOPAL_ABI::vproc {
 
 struct alarm_thread {

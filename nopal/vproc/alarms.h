@@ -20,11 +20,11 @@
 #pragma once
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/clock.h"
 #include "nopal/config.h"
 #include "nopal/sync/alarm_queue.h"
 #include "nopal/sync/choice.h"
 
-#include <chrono>
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN

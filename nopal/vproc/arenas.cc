@@ -10,7 +10,6 @@
 #include "nopal/vproc/ready_queues.h"
 #include "nopal/vproc/table.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::vproc {

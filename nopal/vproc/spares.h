@@ -12,9 +12,8 @@
 // Wanted spares = lent places; a spare beyond that rests when it next looks for work.
 #pragma once
 
+#include "nopal/base/clock.h"
 #include "nopal/config.h"
-
-#include <chrono>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::vproc {

@@ -19,7 +19,6 @@
 #include <cstring>
 #include <functional>
 #include <mutex>
-#include <utility>
 #include <vector>
 
 namespace nopal::inline NOPAL_ABI::vproc {

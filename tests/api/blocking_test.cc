@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <stdexcept>
+#include <thread>
 
 namespace nopal_test {
 namespace {

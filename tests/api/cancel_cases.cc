@@ -8,6 +8,7 @@
 #include "tests/api/support.h"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>

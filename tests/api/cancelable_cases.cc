@@ -7,6 +7,8 @@
 #include "tests/api/endless.h"
 #include "tests/api/support.h"
 
+#include <thread>
+
 namespace nopal_test {
 namespace {
 

@@ -14,7 +14,9 @@
 #include "nopal/sleep.h"
 #include "tests/api/support.h"
 
+#include <chrono>
 #include <csignal>
+#include <mutex>
 #include <string>
 #include <sys/time.h>
 #include <sys/timerfd.h>

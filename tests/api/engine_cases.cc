@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <deque>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>

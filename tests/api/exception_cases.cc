@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <exception>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Loops that stop early: the answer is that of the serial loop.
 #include "nopal/find.h"
+
+#include "nopal/cancel.h"
 #include "tests/api/numbered.h"
 #include "tests/api/support.h"
 

@@ -9,7 +9,9 @@
 #include "tests/api/support.h"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
+#include <thread>
 #include <vector>
 
 namespace nopal_test {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <mutex>
 #include <stdexcept>
 #include <thread>

@@ -6,6 +6,8 @@
 #include "tests/api/numbered.h"
 #include "tests/api/support.h"
 
+#include <thread>
+
 namespace nopal_test {
 namespace {
 

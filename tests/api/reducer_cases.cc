@@ -11,6 +11,7 @@
 
 #include <climits>
 #include <list>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <stdexcept>

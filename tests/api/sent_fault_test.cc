@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstddef>
 #include <cstdint>
+#include <thread>
 
 #if !defined(NOPAL_TSAN) // ThreadSanitizer calls a program's handlers itself, with other masks
 

@@ -19,6 +19,7 @@
 #include <set>
 #include <stop_token>
 #include <string>
+#include <thread>
 
 namespace nopal_test {
 namespace {

@@ -13,8 +13,10 @@
 #include <sched.h>
 #include <signal.h>
 
+#include <chrono>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace nopal_test {

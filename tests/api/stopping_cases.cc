@@ -12,6 +12,7 @@
 #include "tests/api/numbered.h"
 #include "tests/api/support.h"
 
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <string>

@@ -8,6 +8,7 @@
 #include "tests/api/alone.h"
 #include "tests/api/support.h"
 
+#include <functional>
 #include <memory>
 #include <random>
 #include <span>

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <thread>
 
 namespace nopal_test {
 namespace {

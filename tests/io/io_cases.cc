@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <string>
 #include <system_error>
 #include <thread>

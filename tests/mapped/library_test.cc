@@ -14,10 +14,12 @@
 #include <latch>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <pthread.h>
 #include <shared_mutex>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 

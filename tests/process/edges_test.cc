@@ -5,6 +5,7 @@
 #include "tests/process/deaths.h"
 
 #include <cfenv>
+#include <functional>
 #include <sys/resource.h>
 #include <thread>
 

@@ -10,6 +10,7 @@
 #include <pthread.h>
 
 #include <cstring>
+#include <thread>
 
 namespace nopal_test {
 namespace {

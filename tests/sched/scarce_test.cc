@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <fstream>
 #include <mutex>
+#include <thread>
 
 namespace nopal_test {
 namespace {

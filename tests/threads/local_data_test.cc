@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <stop_token>
+#include <thread>
 
 namespace nopal_test {
 namespace {

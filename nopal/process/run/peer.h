@@ -3,13 +3,13 @@
 // pause after a message.
 #pragma once
 
+#include "nopal/base/clock.h"
 #include "nopal/base/os.h"
 #include "nopal/config.h"
 #include "nopal/process/run/worker.h"
 #include "nopal/process/transport/shared_memory.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <optional>
 

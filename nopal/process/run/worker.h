@@ -11,7 +11,6 @@
 #include "nopal/process/run/heap.h"
 #include "nopal/process/transport/layout.h"
 
-#include <cstddef>
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN

@@ -51,7 +51,6 @@
 #include "nopal/config.h"
 #include "nopal/process/transport/segment.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
