@@ -90,8 +90,8 @@ private:
     whole(serially{});
     const double sum = sum_of(filled);
     const auto add_as = [&](const std::string& as, auto loop) {
-      // Where caches decide, it must not matter what ran before. One pass over memory does not bring
-      // all of it back.
+      // Where caches decide, it must not matter what ran before. One pass over memory does not
+      // bring all of it back.
       const std::function<void()> nothing = [] {};
       const std::function<void()> passes = [=] {
         for (int pass = 0; pass < 5; ++pass)

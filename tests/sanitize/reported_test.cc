@@ -30,8 +30,8 @@ protected:
 bool ends_in_error(int status) { return WIFEXITED(status) && WEXITSTATUS(status) != 0; }
 
 // Holds the child until its continuation has come to a place on another thread. The accesses are
-// relaxed, so that they order nothing. Of two accesses at the very same time ThreadSanitizer may see
-// neither, so the racy one of the continuation comes before that place.
+// relaxed, so that they order nothing. Of two accesses at the very same time ThreadSanitizer may
+// see neither, so the racy one of the continuation comes before that place.
 class stolen_for_sure {
 public:
   void in_child() const {
