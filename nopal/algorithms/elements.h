@@ -38,13 +38,13 @@ inline constexpr auto count_between = [](auto first, auto last) -> std::size_t {
   return detail::count_of(last - first);
 };
 
-// Whether elements of which none is less are the same value.
-template <class T, class Comp, class... Orders>
-inline constexpr bool is_one_of = std::is_integral_v<T> && (std::is_same_v<Comp, Orders> || ...);
+template <class T, class... Others>
+inline constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
+// Whether two elements are the same value where neither is less.
 template <class T, class Comp>
 inline constexpr bool tells_apart =
-    is_one_of<T, Comp, std::ranges::less, std::ranges::greater, std::less<>, std::greater<>,
-              std::less<T>, std::greater<T>>;
+    std::is_integral_v<T> && is_one_of<Comp, std::ranges::less, std::ranges::greater, std::less<>,
+                                       std::greater<>, std::less<T>, std::greater<T>>;
 
 // The functions of users are called as const, since several strands call them at the same time.
 template <class Comp, class Proj> class by {

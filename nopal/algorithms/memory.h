@@ -2,7 +2,7 @@
 // Memory for n objects, without objects.
 //
 // What spans huge pages is made of them, where the system has any: the first touch of each page is
-// a fault, and a fault for each 4 KiB costs more than to move what lies there.
+// a fault, and there are 512 times as many small ones (docs/decisions.md).
 #pragma once
 
 #include "nopal/base/os.h"

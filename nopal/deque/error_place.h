@@ -2,9 +2,9 @@
 // Where the errno of the strand is whose forks a deque holds: that of a thread, or of a strand that
 // waits.
 //
-// The errno of a continuation is read when it becomes public, or is stolen, at a time at which its
-// fork cannot close. So it is what it was at the fork, or what the child has set since, as after
-// any call, and never that of another strand.
+// The errno of a continuation is read when it becomes public, while its fork cannot close. So it is
+// what it was at the fork, or what the child has set since, as after any call, and never that of
+// another strand.
 #pragma once
 
 #include "nopal/base/atomic.h"
