@@ -32,9 +32,11 @@ def about(study, figure):
     cores = study.host["cores"]
     rounds = max((len(lines) for lines in study.result.measurement.samples.values()), default=0)
     commits = dict.fromkeys(str(run["commit"])[:8] for run in study.runs)
-    spreads = ", thin lines from the 10th to the 90th percentile" if figure.spreads else ""
-    return (f"{study.host['cpu']}, {cores} core{'s' if cores > 1 else ''}; medians of up to "
-            f"{rounds} rounds{spreads}; commit {', '.join(commits)}, {study.runs[-1]['date'][:10]}")
+    medians = f"medians of up to {rounds} rounds" if rounds > 1 else "one round"
+    spreads = (", thin lines from the 10th to the 90th percentile"
+               if figure.spreads and rounds > 1 else "")
+    return (f"{study.host['cpu']}, {cores} core{'s' if cores > 1 else ''}; {medians}{spreads}; "
+            f"commit {', '.join(commits)}, {study.runs[-1]['date'][:10]}")
 
 
 def with_head(svg, title, words, mark):
