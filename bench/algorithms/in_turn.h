@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,6 +43,9 @@ template <class F> double ms_of(const F& f) {
 
 struct timed_case {
   std::string name;
+  // Those of one group follow one another, in random order: which of them finds what other work
+  // has left in the caches is up to chance. Without a group a case runs where it was added.
+  std::string group = {};
   std::function<void()> run; // timed
   // Whether the last run was right.
   std::function<bool()> right = [] { return true; };
@@ -67,7 +71,8 @@ public:
     }
   }
   void compute() override {
-    for (int round = 0; round < rounds_; ++round)
+    for (int round = 0; round < rounds_; ++round) {
+      mix_groups();
       for (timed_case& each : cases_) {
         each.begin();
         for (int run = 0; run < each.runs; ++run) {
@@ -75,6 +80,7 @@ public:
           each.ms.push_back(ms_of(each.run));
         }
       }
+    }
   }
   bool verify() override { return right_; }
   counters read_counters() const override { return {}; }
@@ -89,7 +95,18 @@ protected:
   void add(timed_case added) { cases_.push_back(std::move(added)); }
 
 private:
+  void mix_groups() {
+    for (auto first = cases_.begin(); first != cases_.end();) {
+      const auto last = std::find_if(
+          first, cases_.end(), [&](const timed_case& each) { return each.group != first->group; });
+      if (!first->group.empty())
+        std::shuffle(first, last, random_);
+      first = last;
+    }
+  }
+
   const int rounds_;
+  std::minstd_rand random_{std::random_device{}()};
   std::vector<timed_case> cases_;
   bool right_ = true;
 };

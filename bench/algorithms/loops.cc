@@ -92,15 +92,16 @@ private:
     const auto add_as = [&](const std::string& as, auto loop) {
       // Where caches decide, it must not matter what ran before. One pass over memory does not
       // bring all of it back.
-      const std::function<void()> nothing = [] {};
-      const std::function<void()> passes = [=] {
-        for (int pass = 0; pass < 5; ++pass)
-          whole(loop);
-      };
+      const int passes = filled > 1'000'000 ? 5 : filled > 10'000 ? 1 : 0;
       add({.name = as,
+           .group = name,
            .run = [=] { whole(loop); },
            .right = [=, this] { return sum_of(filled) == sum && clear(filled); },
-           .begin = filled > 1'000'000 ? passes : nothing});
+           .begin =
+               [=] {
+                 for (int pass = 0; pass < passes; ++pass)
+                   whole(loop);
+               }});
     };
     clear(filled);
     add_as(name, lazily{});

@@ -92,9 +92,10 @@ public:
       : all_(all), longest_(all.longest), cost_(all.cost.load(base::relaxed)) {
     bound_pieces();
     if (const std::size_t chosen = all.piece.load(base::relaxed); chosen != 0)
-      piece_ = std::min(chosen, longest_);
+      // Chosen elsewhere, where iterations may be cheaper.
+      piece_ = std::min({chosen, longest_, may_take(4 * long_time)});
     else
-      piece_ = std::clamp(brief_, std::size_t{1}, all.longest);
+      piece_ = std::clamp(brief_, std::size_t{1}, std::max(all.longest, all.count / 8));
   }
   ~own_pace() {
     if (measured_ == 0)
@@ -106,9 +107,10 @@ public:
   own_pace& operator=(const own_pace&) = delete;
 
   std::size_t piece() const noexcept { return piece_; }
-  // The next piece, where a request is not heeded: it looks again soon, but not at once.
+  // The next piece, where a request is not heeded: it looks again soon, but not at once. What takes
+  // two microseconds is not halved, for each reading of the clock takes a tenth of one.
   std::size_t unheeded(std::size_t rest) const noexcept {
-    return std::min({piece_, std::max(rest - rest / 2, brief_), rest});
+    return std::min({piece_, std::max(rest - rest / 2, 4 * brief_), rest});
   }
 
   // Whether half of the rest is worth a steal. `asked`: the fork will be public, and may wake one.
@@ -203,6 +205,11 @@ private:
     cost_ = took * past_cost::unit / number + 1;
     all_.cost.store(cost_, base::relaxed);
     bound_pieces();
+  }
+
+  // So many iterations, as far as is known.
+  std::size_t may_take(std::uint64_t time) const noexcept {
+    return cost_ == 0 ? all_.count : time * past_cost::unit / cost_ + 1;
   }
 
   // A piece that takes a few microseconds is no longer than a thief can wait.

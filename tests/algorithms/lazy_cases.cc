@@ -205,6 +205,17 @@ TEST(lazy, a_loop_whose_like_was_short_has_few_pieces) {
   EXPECT_LE(least, 6);
 }
 
+// 90 iterations were a good piece where another strand chose them; here each takes 2^14 cycles.
+TEST(lazy, a_strand_begins_with_no_piece_that_is_known_to_take_long) {
+  nopal::algorithms::past_cost past;
+  past.note(std::uint64_t{1 << 14} * nopal::algorithms::past_cost::unit, 1 << 20);
+  nopal::algorithms::pace all{10'000, 1, past.get()};
+  all.piece.store(90, nopal::base::relaxed);
+  EXPECT_LE(nopal::algorithms::own_pace{all}.piece(), 16u);
+  all.cost.store(nopal::algorithms::past_cost::unit, nopal::base::relaxed);
+  EXPECT_EQ(nopal::algorithms::own_pace{all}.piece(), 90u);
+}
+
 // As a stable partition does, each piece passes over all that its strand has before it.
 TEST(lazy, what_is_dear_to_continue_goes_on_in_growing_pieces) {
   constexpr int size = 100'000;
