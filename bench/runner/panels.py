@@ -123,6 +123,23 @@ def ranking(values, xlabel):
     return draw.svg(figure)
 
 
+def in_order(series, xlabel, ylabel, line_at):
+    """The numbers of each {name: numbers}, in increasing order; None if there is none."""
+    series = {name: sorted(numbers) for name, numbers in series.items() if numbers}
+    if not series:
+        return None
+    figure, ax = draw.pyplot().subplots(figsize=(7.2, 2.8), layout="constrained")
+    for (name, numbers), shade in zip(series.items(), PARTS[::2]):
+        ax.plot(range(1, len(numbers) + 1), numbers, marker="o", ms=3, lw=0.8, color=shade,
+                label=name)
+    ax.axhline(line_at, color=GREY, lw=0.8, ls=":")
+    ax.set_ylim(0, None)
+    ax.set_xlabel(xlabel)
+    ax.set_ylabel(ylabel)
+    draw.legend(figure, [ax])
+    return draw.svg(figure)
+
+
 def logarithmic(ax, axis=None):
     """Ticks at 1, 2 and 5, so that there are some also within a decade; y unless said."""
     axis = axis or ax.yaxis

@@ -30,7 +30,8 @@ def figure_of(module, result):
 def about(study, figure):
     """A sentence about the machine, the rounds and the commits of a study."""
     cores = study.host["cores"]
-    rounds = max((len(lines) for lines in study.result.measurement.samples.values()), default=0)
+    rounds = max((len(lines) for lines in study.result.measurement.samples.values()),
+                 default=study.result.wish.rounds)
     commits = dict.fromkeys(str(run["commit"])[:8] for run in study.runs)
     medians = f"medians of up to {rounds} rounds" if rounds > 1 else "one round"
     spreads = (", thin lines from the 10th to the 90th percentile"

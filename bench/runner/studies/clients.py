@@ -10,9 +10,9 @@ import statistics
 import subprocess
 import sys
 
-from runner import checks as checking
+from runner import checks as checking, panels
 from runner.rounds import NotMeasured, enough, value
-from runner.studies import Table
+from runner.studies import Figure, Table
 
 ABOUT = "parlaylib's examples, OpenCV and OpenBLAS on Nopal, over their own threads"
 # What script/clients builds; the folder lies beside that of --build.
@@ -179,5 +179,16 @@ def lines(result):
     return said
 
 
-def figures(_result):
-    return []
+def figures(result):
+    drawn = []
+    for client in result.wish.problems:
+        known = {}
+        for of, name, count in measured(result):
+            ratio = value(over, result, of, name, count) if of == client else None
+            if ratio:
+                known.setdefault(f"T{count}", []).append(ratio.median)
+        svg = panels.in_order(known, f"programs of {client}, each line in its own order",
+                              "on Nopal / its own threads", 1)
+        drawn.append(Figure(f"Time of {client}'s programs on Nopal over that on its own threads",
+                            svg, spreads=False))
+    return drawn
