@@ -3,7 +3,7 @@
 # flat forks, of Nopal and of others. IPS4o and parlaylib are given by path, as in peers.cmake; they
 # have headers alone.
 
-# The same inner loop takes up to 1.2 times as long where it lies across two lines of the cache, and
+# The same inner loop takes up to 1.3 times as long where it lies across two lines of the cache, and
 # any change of a header moves it.
 set(bench_aligned -falign-loops=64 -falign-functions=64)
 
