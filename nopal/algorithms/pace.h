@@ -2,8 +2,8 @@
 // How long the pieces of a lazy loop are, and how long what is left of it will take.
 //
 // A piece begins with one iteration, or with what took half a microsecond in the last loops with
-// such work, and grows while pieces take less than microseconds, by the processor's clock, or as
-// long as shorter ones, up to a part of the loop. So a thief waits for a few microseconds, or for
+// such work, if that is an eighth of the loop or less, and grows while pieces take less than
+// microseconds, by the processor's clock, or as long as shorter ones, up to a part of the loop. So a thief waits for a few microseconds, or for
 // the longest iteration, or twice what a piece takes at least.
 //
 // What is left is taken to last as long for each iteration as what the strand has measured lately,
