@@ -2,9 +2,10 @@
 // How long the pieces of a lazy loop are, and how long what is left of it will take.
 //
 // A piece begins with one iteration, or with what took half a microsecond in the last loops with
-// such work, if that is an eighth of the loop or less, and grows while pieces take less than
-// microseconds, by the processor's clock, or as long as shorter ones, up to a part of the loop. So a thief waits for a few microseconds, or for
-// the longest iteration, or twice what a piece takes at least.
+// such work, if that is an eighth of the loop or less. It grows up to a part of the loop, while
+// pieces take less than a few microseconds by the processor's clock, or as long as shorter ones.
+// So a thief waits for a few microseconds, or for the longest iteration, or twice what a piece
+// takes at least.
 //
 // What is left is taken to last as long for each iteration as what the strand has measured lately,
 // or else the other strands, or the last loops with such work. If nothing is known, a loop of few
