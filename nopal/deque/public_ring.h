@@ -20,6 +20,7 @@
 #include "nopal/base/check.h"
 #include "nopal/config.h"
 
+#include <cstddef>
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
@@ -38,6 +39,13 @@ template <class Record> struct entry {
 inline bool may_take(const void* wanted, const void* owner) noexcept {
   return wanted == owner ||
          (wanted == nullptr && (reinterpret_cast<std::uintptr_t>(owner) & 1) == 0);
+}
+
+// Asks for the lines of what the thread writes next. They come while it waits for another line.
+template <class T> inline void will_write(const T* next) noexcept {
+  constexpr std::size_t line = 64;
+  for (std::size_t at = 0; at < sizeof(T); at += line)
+    __builtin_prefetch(reinterpret_cast<const char*>(next) + at, 1);
 }
 
 enum class outcome : std::uint8_t {
@@ -112,6 +120,7 @@ public:
              oldest.group.load(base::relaxed), oldest.error.load(base::relaxed)};
     if (!may_take(group, taken.group))
       return outcome::foreign;
+    will_write(taken.frame);
     return word_.compare_exchange_strong(word.bits, word.stolen().bits, base::release, // T
                                          base::relaxed)
                ? outcome::got

@@ -33,6 +33,9 @@ bool ask_and_look(worker* self) noexcept {
          may_go_on(self) || vproc::may_steal_ready(self->host) || vproc::arena_has_work(self); // S6
 }
 
+// Options say how strands are stolen.
+bool steals_as_told() noexcept { return vproc::steals_forced() || vproc::virtual_workers() != 0; }
+
 bool counted(const worker* self) noexcept { return self->host->bound.get() == nullptr; }
 
 void pause_search(const worker* self) noexcept {
@@ -179,23 +182,34 @@ void rest(worker* self) noexcept {
   begin_search(self);
 }
 
+unsigned note_end_of_run(const worker* self) noexcept {
+  return steals_as_told() ? 0 : self->host->vain.begin_search(base::cycles());
+}
+
 // The thief counts as searching while it rests: publishers wake no other for what it will find. One
 // such thief is enough; a second one sleeps.
-void rest_after_vain_steals(worker* self) noexcept {
+void rest_after_vain_steals(worker* self, unsigned rest_us) noexcept {
   constexpr unsigned kSlice_us = 250;
-  sync::vain_steals& vain = self->host->vain;
-  unsigned left_us = vproc::steals_forced() || vproc::virtual_workers() != 0
-                         ? 0
-                         : vain.begin_search(base::cycles());
-  while (left_us != 0 && !may_go_on(self) && !must_rest(self)) {
-    const unsigned slice_us = std::min(left_us, kSlice_us);
+  const sync::vain_steals& vain = self->host->vain;
+  while (rest_us != 0 && !may_go_on(self) && !must_rest(self)) {
+    const unsigned slice_us = std::min(rest_us, kSlice_us);
     base::sleep_us(slice_us);
-    left_us -= slice_us;
+    rest_us -= slice_us;
   }
   if (vain.are_many() && counted(self) && !must_rest(self) &&
       vproc::idle.searching.load(base::relaxed) > 1)
     sleep(self);
-  vain.begin_look(base::cycles());
+  self->host->vain.begin_look(base::cycles());
+}
+
+bool may_steal_at_once(const worker* self) noexcept {
+  return !steals_as_told() && !must_rest(self) && !vproc::is_to_end(self->host) &&
+         vproc::idle.events.load(base::relaxed) == nullptr;
+}
+
+void note_steal_at_once(const worker* self) noexcept {
+  self->host->found_fiber = false;
+  self->host->vain.begin_run_at_once(base::cycles());
 }
 
 void end_search(worker* self, const next_step& found) noexcept {

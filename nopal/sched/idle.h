@@ -26,8 +26,15 @@ void look_for_events() noexcept;
 // Whether its last search found a fiber, in a program that waits for events. It then looks for
 // forks no longer than it must, and sleeps, since events end its sleep at once.
 bool lives_on_events(const worker* self) noexcept;
-// A thief whose steals are in vain rests before it looks again (sync/vain_steals.h).
-void rest_after_vain_steals(worker* self) noexcept;
+// The strand that it ran has ended. Returns for how many microseconds it is to rest in its next
+// search, since its steals were in vain (sync/vain_steals.h).
+unsigned note_end_of_run(const worker* self) noexcept;
+void rest_after_vain_steals(worker* self, unsigned rest_us) noexcept;
+// Whether it may steal without a search: not if events may have come, for which a search looks, nor
+// where options say how strands are stolen.
+bool may_steal_at_once(const worker* self) noexcept;
+// It has, and runs what it stole.
+void note_steal_at_once(const worker* self) noexcept;
 // Sleeps until it is woken, unless a last look finds something.
 void sleep(worker* self) noexcept;
 // Takes a stack for a thief, which needs one before it steals if stacks may run out. False: there

@@ -2,6 +2,7 @@
 // Random work stealing: random victims, requests, and the fallback for thieves that starve. This
 // file switches no stack.
 //
+// Before a search: one look at up to four workers. It costs no access to what all vprocs share.
 // One round: kTries random victims, each of which is asked if it has nothing public; the suspended
 // workers; then, as the thief starves, one pass over all workers in whose names it publishes
 // (deque/README.md); then, if many dead pages are charged, a vproc that is bound to no group gives
@@ -63,6 +64,25 @@ bool steal_from_anybody(worker* self, next_step& next, unsigned most = kTries) n
     if (may_go_on(self))
       return false;
     base::wait_briefly(tries);
+  }
+  return false;
+}
+
+// Looks at a few workers before the vproc counts as searching. No publisher relies on this look, so
+// whatever it finds it need not hand over (sync/README.md).
+bool steal_at_once(worker* self, next_step& next) noexcept {
+  constexpr std::uint32_t most = 4;
+  if (!may_steal_at_once(self) || !take_stack(self))
+    return false;
+  const std::uint32_t count = vproc::slots_in_use();
+  std::uint32_t slot = self->host->random.below(count);
+  for (std::uint32_t left = std::min(count, most); left != 0; --left) {
+    worker* const victim = vproc::worker_in(slot);
+    if (victim != self && victim != nullptr && steal_from(victim, self, next) == outcome::got) {
+      note_steal_at_once(self);
+      return true;
+    }
+    slot = slot + 1 == count ? 0 : slot + 1;
   }
   return false;
 }
@@ -178,8 +198,11 @@ next_step find_work(worker* self, bool forked_first) noexcept {
     return next;
   if (!must_rest(self) && go_on(self, next))
     return next;
+  const unsigned rest_us = note_end_of_run(self);
+  if (rest_us == 0 && steal_at_once(self, next))
+    return next;
   begin_search(self);
-  rest_after_vain_steals(self);
+  rest_after_vain_steals(self, rest_us);
   vproc::ready_seen seen;
   unsigned nap_us = 50;
   const bool brief = lives_on_events(self);

@@ -52,6 +52,13 @@ public:
     searched_ = now - look_began_;
   }
   void begin_run(std::uint64_t now) noexcept { run_began_ = now; }
+  // Instead of these three: it stole without a search, in vain if the strand runs for less than a
+  // steal takes.
+  void begin_run_at_once(std::uint64_t now) noexcept {
+    stole_ = true;
+    searched_ = 4 * long_steal;
+    run_began_ = now;
+  }
 
 private:
   static constexpr std::uint64_t short_run = 5000;  // about two microseconds

@@ -50,6 +50,22 @@ TEST(vain_steals, short_runs_that_are_worth_their_search_are_none) {
     ASSERT_EQ(searcher.step(1000, 900), 0u);
 }
 
+TEST(vain_steals, a_steal_without_a_search_is_in_vain_if_the_run_is_shorter_than_a_steal) {
+  const auto rests = [](std::uint64_t ran) {
+    nopal::sync::vain_steals steals;
+    std::uint64_t now = 1000;
+    for (int i = 0; i < 200; ++i) {
+      if (steals.begin_search(now) != 0)
+        return true;
+      steals.begin_run_at_once(now);
+      now += ran;
+    }
+    return false;
+  };
+  EXPECT_TRUE(rests(1400));
+  EXPECT_FALSE(rests(1600));
+}
+
 TEST(vain_steals, a_search_that_found_something_else_is_none) {
   thief searcher;
   for (int i = 0; i < 200; ++i)
