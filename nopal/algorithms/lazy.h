@@ -95,7 +95,7 @@ bool run_pieces(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
   own_pace own{all.steps};
   while (from < to) {
     const std::size_t rest = to - from;
-    std::size_t count = std::min(own.piece(), rest);
+    std::size_t count = own.piece(rest);
     const bool asked = !vproc::current_deque()->deque.allows_here();
     if (asked || (above != nullptr ? above->upper_begun() : rest > steps.unasked)) {
       if (asked && sched::stops_at_poll_slow())
@@ -111,7 +111,7 @@ bool run_pieces(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
     count = at_least(all.work, sum, count, rest);
     own.begin(asked);
     run_piece(all, from, count, sum);
-    own.end(count);
+    own.end(count, rest - count);
     if (stops(all.work, sum))
       return false;
     from += count;
@@ -125,6 +125,8 @@ template <bool Outermost, class Work>
 [[gnu::noinline]] bool split(const lazy_loop<Work>& all, std::size_t from, std::size_t to,
                              typename Work::part& low) {
   const std::size_t middle = to - std::max((to - from) / 2, std::size_t{1});
+  if (!all.steps.shared)
+    all.steps.shared = true;
   halves both;
   std::optional<typename Work::part> high;
   bool complete = false;
@@ -165,7 +167,7 @@ std::size_t run_unshared(const lazy_loop<Work>& all, std::size_t from, std::size
     const std::size_t count = at_least(all.work, sum, own.unheeded(rest), rest);
     own.begin(true);
     run_piece(all, from, count, sum);
-    own.end(count);
+    own.end(count, rest - count);
     if (stops(all.work, sum))
       return to;
     from += count;
@@ -201,6 +203,10 @@ void fold_lazily(std::size_t count, const Work& work, typename Work::part& sum,
 #if defined(NOPAL_SERIAL)
   work.extend(sum, 0, count);
 #else
+  if constexpr (std::is_same_v<Apart, in_place>) {
+    if (count == 1)
+      return work.extend(sum, 0, 1);
+  }
   pace steps{count, length, past.get()};
   const lazy_loop<Work> all{work, steps};
   const bool outermost = !vproc::current_deque()->deque.allows_here() && !sched::runs_strand();
@@ -215,7 +221,8 @@ void fold_lazily(std::size_t count, const Work& work, typename Work::part& sum,
     if (from < count)
       apart([&] { complete = run_pieces(all, from, count, sum, nullptr); });
   }
-  past.note(steps.average(), steps.cycles.load(base::relaxed));
+  if (!steps.unmeasured)
+    past.note(steps.average(), steps.cycles.load(base::relaxed));
   if (!complete && !stops(work, sum))
     join::throw_cancelled();
 #endif

@@ -3,9 +3,9 @@
 //
 // A piece begins with one iteration, or with what took half a microsecond in the last loops with
 // such work, if that is an eighth of the loop or less. It grows up to a part of the loop, while
-// pieces take less than a few microseconds by the processor's clock, or as long as shorter ones.
-// So a thief waits for a few microseconds, or for the longest iteration, or twice what a piece
-// takes at least.
+// pieces take less than a few microseconds by the processor's clock, or as long as shorter ones: by
+// factors of two or eight, or at once where a piece has taken what is known. So a thief waits for a
+// few microseconds, or for the longest iteration, or twice what a piece takes at least.
 //
 // What is left is taken to last as long for each iteration as what the strand has measured lately,
 // or else the other strands, or the last loops with such work. If nothing is known, a loop of few
@@ -78,6 +78,8 @@ struct pace {
   const std::size_t longest;
   const std::size_t unasked;  // for longer rests a fork is opened though nobody has asked
   const std::size_t smallest; // only longer rests are split
+  bool shared = false;        // set before the first fork: other strands may have parts of the loop
+  bool unmeasured = false;    // the last piece was run without the clock
   // The last one wins: the next strand's first piece, and what an iteration took lately.
   base::atomic<std::size_t> piece{0};
   base::atomic<std::uint64_t> cost;
@@ -101,17 +103,25 @@ public:
   ~own_pace() {
     if (measured_ == 0)
       return;
-    all_.measured.fetch_add(measured_, base::relaxed);
-    all_.cycles.fetch_add(cycles_, base::relaxed);
+    if (all_.shared) {
+      all_.measured.fetch_add(measured_, base::relaxed);
+      all_.cycles.fetch_add(cycles_, base::relaxed);
+    } else {
+      all_.measured.store(all_.measured.load(base::relaxed) + measured_, base::relaxed);
+      all_.cycles.store(all_.cycles.load(base::relaxed) + cycles_, base::relaxed);
+    }
   }
   own_pace(const own_pace&) = delete;
   own_pace& operator=(const own_pace&) = delete;
 
-  std::size_t piece() const noexcept { return piece_; }
+  // A little that would be left is run along: the end of a piece interrupts bodies that overlap.
+  std::size_t piece(std::size_t rest) const noexcept {
+    return rest <= piece_ + piece_ / 2 ? rest : piece_;
+  }
   // The next piece, where a request is not heeded: it looks again soon, but not at once. What takes
   // two microseconds is not halved, for each reading of the clock takes a tenth of one.
   std::size_t unheeded(std::size_t rest) const noexcept {
-    return std::min({piece_, std::max(rest - rest / 2, 4 * brief_), rest});
+    return std::min(piece(rest), std::max(rest - rest / 2, 4 * brief_));
   }
 
   // Whether half of the rest is worth a steal. `asked`: the fork will be public, and may wake one.
@@ -126,16 +136,22 @@ public:
 
   // Before and behind a piece. The clock waits for what runs, so it is read where lengths change,
   // where `now` says so, or behind a few pieces; where they are longest, behind the first alone, or
-  // what was interrupted once would seem dear in all loops with such work.
+  // what was interrupted once would seem dear in all loops with such work. Behind a short loop it
+  // is read once in eight times, if the piece before the last one took what is known.
   void begin(bool now) noexcept {
     if (now)
       unread_ = 0;
     if (last_ == 0 && (now || piece_ < longest_ || measured_ == 0))
       last_ = base::cycles();
   }
-  void end(std::size_t count) noexcept {
+  // `rest`: what is left of the loop behind it.
+  void end(std::size_t count, std::size_t rest) noexcept {
     if (last_ == 0)
       return;
+    if (rest == 0 && as_expected_ && !all_.shared) {
+      all_.unmeasured = true;
+      return;
+    }
     run_ += count;
     ++pieces_;
     if (unread_ != 0)
@@ -158,8 +174,10 @@ private:
     const std::uint64_t took = now > last_ ? now - last_ : 0; // the clocks of two processors
     measured_ += run_;
     cycles_ += took;
+    const std::uint64_t each = pieces_ == 1 ? took : took / pieces_;
     if (run_ == pieces_ * piece_)
-      choose_piece(took / pieces_);
+      choose_piece(each);
+    as_expected_ = takes_what_is_known(each) && all_.count <= 4 * brief_ && !is_chosen(now);
     if (cycles_ - seen_cycles_ >= fair_time / 2) // else the clock would count for too much
       note_cost();
     last_ = piece_ < longest_ ? now : 0;
@@ -171,7 +189,7 @@ private:
     if (took < short_time)
       next *= 8;
     else if (took < fair_time || is_mostly_fixed(took))
-      next *= 2;
+      next = std::max(2 * next, takes_what_is_known(took) ? fair_time / short_time * brief_ : 0);
     else if (took > long_time || tried_longer())
       next = next / 2 + next % 2;
     if (next != piece_)
@@ -185,6 +203,16 @@ private:
     piece_ = next;
   }
 
+  // Whether the iterations of a piece are at most twice as dear as they were lately.
+  bool takes_what_is_known(std::uint64_t took) const noexcept {
+    constexpr std::uint64_t clock = 64; // what reading it takes, and more
+    return cost_ != 0 && took < fair_time &&
+           (took < clock || took / 2 * past_cost::unit <= cost_ * piece_);
+  }
+  // One of eight, by the clock's digits, so that none falls into step with the program.
+  static bool is_chosen(std::uint64_t now) noexcept {
+    return (now * 0x9e3779b97f4a7c15) >> 61 == 0;
+  }
   bool tried_longer() const noexcept { return piece_ > other_ && other_took_ >= fair_time; }
   // Whether a piece takes about as long as one of another length. So most of its time is what each
   // piece takes (scratch memory, a loop within it), and shorter ones would take more in all. Where
@@ -217,7 +245,8 @@ private:
   void bound_pieces() noexcept {
     if (cost_ == 0)
       return;
-    brief_ = short_time * past_cost::unit / cost_;
+    constexpr auto brief = static_cast<std::uint32_t>(short_time * past_cost::unit);
+    brief_ = cost_ > brief ? 0 : brief / static_cast<std::uint32_t>(cost_);
     longest_ = std::max(all_.longest, fair_time / short_time * brief_);
   }
 
@@ -235,7 +264,8 @@ private:
   std::uint64_t last_ = 0; // when the clock was read; 0: it need not
   std::size_t run_ = 0;    // iterations since then, in so many pieces
   std::size_t pieces_ = 0;
-  unsigned unread_ = 0; // so many pieces more are run before it is read again
+  unsigned unread_ = 0;      // so many pieces more are run before it is read again
+  bool as_expected_ = false; // the last piece of a short loop need not be measured
 };
 #endif
 
