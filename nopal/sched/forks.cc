@@ -32,6 +32,16 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
+// A slow path of a fork, which is no part of what a stolen strand runs (sync/vain_steals.h).
+void pause_run(worker* self) noexcept {
+  if (self->host->vain.measures()) [[unlikely]]
+    self->host->vain.pause(base::cycles());
+}
+void go_on_with_run(worker* self) noexcept {
+  if (self->host->vain.measures()) [[unlikely]]
+    self->host->vain.go_on(base::cycles());
+}
+
 void push_slow(worker* self, fork_record* fork) noexcept {
   vproc::enter();
   NOPAL_ASSERT(stack::is_ours(reinterpret_cast<std::uintptr_t>(fork)) &&
@@ -39,11 +49,13 @@ void push_slow(worker* self, fork_record* fork) noexcept {
                "a fork was made on another stack than its strand's: in a signal handler, or after "
                "the program had changed stacks (swapcontext, a fiber); fork on the strand's own");
   vproc::check_depth(fork, self->stack);
+  pause_run(self);
   self->adopt_late(); // before the push: the deque must know the stack that the fork lies on
   if (self->deque.push_anyway(fork) == deque::attention::requested &&
       self->deque.publish(fork, name_of(self->group)))
     vproc::announce_work(self, self->group);
   wait_for_thief(self);
+  go_on_with_run(self);
   vproc::leave(); // giving way enters the scheduler itself
   give_way_if_told();
   spend_fuel();
@@ -139,8 +151,11 @@ NOPAL_SWITCHES bool fork_slow(fork_record* fork, const body_calls& child, void* 
 
 NOPAL_SWITCHES bool take_back(fork_record* fork) noexcept {
   vproc::enter();
-  if (!vproc::current()->deque.take_back(fork))
+  worker* const self = vproc::current();
+  pause_run(self);
+  if (!self->deque.take_back(fork))
     return false;
+  go_on_with_run(self);
   vproc::leave();
   return true;
 }

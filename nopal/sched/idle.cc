@@ -183,7 +183,8 @@ void rest(worker* self) noexcept {
 }
 
 unsigned note_end_of_run(const worker* self) noexcept {
-  return steals_as_told() ? 0 : self->host->vain.begin_search(base::cycles());
+  sync::vain_steals& vain = self->host->vain;
+  return steals_as_told() ? 0 : vain.begin_search(vain.measures() ? base::cycles() : 0);
 }
 
 // The thief counts as searching while it rests: publishers wake no other for what it will find. One
@@ -209,7 +210,8 @@ bool may_steal_at_once(const worker* self) noexcept {
 
 void note_steal_at_once(const worker* self) noexcept {
   self->host->found_fiber = false;
-  self->host->vain.begin_run_at_once(base::cycles());
+  if (self->host->vain.is_to_measure())
+    self->host->vain.begin_run_at_once(base::cycles());
 }
 
 void end_search(worker* self, const next_step& found) noexcept {

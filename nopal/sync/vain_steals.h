@@ -10,6 +10,10 @@
 // before each search: at first briefly, then twice as long each time. A stolen strand that runs for
 // `short_run` or more halves their number.
 //
+// What slow paths of forks take is no part of a run. A flat loop of forks may move to and fro
+// between two workers, each of which runs a few children in two microseconds, all but a few
+// nanoseconds of them in slow paths.
+//
 // Bound: a continuation waits for its thief at most `rest_us_most` longer. Steals that are
 //        not worth it lose at most a fifth of a thief's time, since its search took the other four.
 // Ownership: the thread's. Times are cycles of the processor's clock.
@@ -17,6 +21,7 @@
 
 #include "nopal/config.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -32,14 +37,17 @@ public:
   // Whether the last stolen strand ran for longer than a steal takes.
   bool last_was_long() const noexcept { return ran_ > long_steal; }
 
-  // A search begins, and so a stolen strand has ended. How many microseconds to rest first.
+  // A search begins, and so a stolen strand has ended. How many microseconds to rest first. The
+  // time is read if the run is measured.
   unsigned begin_search(std::uint64_t now) noexcept {
-    if (std::exchange(stole_, false)) {
-      ran_ = now - run_began_;
+    if (measures_) {
+      pause(now);
+      measures_ = false;
+      ran_ = run_;
       if (ran_ >= short_run)
-        number_ /= 2;
-      else if (ran_ < searched_ / 4 && number_ < many + doublings)
-        ++number_;
+        number_ >>= weight_;
+      else if (ran_ < searched_ / 4)
+        number_ = std::min(number_ + weight_, many + doublings);
     }
     if (!are_many())
       return 0;
@@ -48,31 +56,56 @@ public:
   }
   void begin_look(std::uint64_t now) noexcept { look_began_ = now; } // after the rest
   void end_look(std::uint64_t now, bool stole) noexcept {
-    stole_ = stole;
+    measures_ = stole;
+    weight_ = 1;
     searched_ = now - look_began_;
   }
-  void begin_run(std::uint64_t now) noexcept { run_began_ = now; }
-  // Instead of these three: it stole without a search, in vain if the strand runs for less than a
-  // steal takes.
+  void begin_run(std::uint64_t now) noexcept {
+    run_ = 0;
+    go_on(now);
+  }
+
+  // Instead of these three, where it has stolen without a search: such a steal is in vain if the
+  // strand runs for less than a steal takes. One run of `at_once` is measured, and counts for all,
+  // since the clock waits for what runs: it would take a tenth of the steal.
+  bool is_to_measure() noexcept { return ++steals_at_once_ % at_once == 0; }
   void begin_run_at_once(std::uint64_t now) noexcept {
-    stole_ = true;
+    measures_ = true;
+    weight_ = at_once;
     searched_ = 4 * long_steal;
+    begin_run(now);
+  }
+
+  // If the run is measured: the strand enters a slow path of a fork, and leaves it. What that takes
+  // is no part of the run.
+  bool measures() const noexcept { return measures_; }
+  void pause(std::uint64_t now) noexcept {
+    if (!std::exchange(paused_, true))
+      run_ += now - run_began_;
+  }
+  void go_on(std::uint64_t now) noexcept {
     run_began_ = now;
+    paused_ = false;
   }
 
 private:
   static constexpr std::uint64_t short_run = 5000;  // about two microseconds
   static constexpr std::uint64_t long_steal = 1500; // about half a microsecond
+  static constexpr unsigned at_once = 8;
   static constexpr unsigned many = 32;
   static constexpr unsigned doublings = 6;
   static constexpr unsigned rest_us_least = 30;
 
   std::uint64_t look_began_ = 0;
   std::uint64_t searched_ = 0;
-  std::uint64_t run_began_ = 0;
-  std::uint64_t ran_ = 0;
+  std::uint64_t run_began_ = 0; // or goes on, behind a slow path
+  std::uint64_t run_ = 0;       // before that
+  std::uint64_t ran_ = 0;       // the last run that was measured
   unsigned number_ = 0;
-  bool stole_ = false;
+  unsigned weight_ = 1;
+  unsigned steals_at_once_ = 0;
+  bool measures_ = false;
+  bool paused_ = false;
 };
 
 } // namespace nopal::inline NOPAL_ABI::sync

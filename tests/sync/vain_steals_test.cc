@@ -50,20 +50,43 @@ TEST(vain_steals, short_runs_that_are_worth_their_search_are_none) {
     ASSERT_EQ(searcher.step(1000, 900), 0u);
 }
 
-TEST(vain_steals, a_steal_without_a_search_is_in_vain_if_the_run_is_shorter_than_a_steal) {
-  const auto rests = [](std::uint64_t ran) {
-    nopal::sync::vain_steals steals;
-    std::uint64_t now = 1000;
-    for (int i = 0; i < 200; ++i) {
-      if (steals.begin_search(now) != 0)
-        return true;
+// Steals of this many runs without a search. Whether the thief rests then.
+bool rests_after(int runs, std::uint64_t ran, std::uint64_t paused = 0) {
+  nopal::sync::vain_steals steals;
+  std::uint64_t now = 1000;
+  for (int i = 0; i < runs; ++i) {
+    if (steals.is_to_measure())
       steals.begin_run_at_once(now);
-      now += ran;
+    now += ran;
+    if (steals.measures() && paused != 0) {
+      steals.pause(now);
+      steals.go_on(now + paused);
     }
-    return false;
-  };
-  EXPECT_TRUE(rests(1400));
-  EXPECT_FALSE(rests(1600));
+    now += paused;
+    if (steals.begin_search(now) != 0)
+      return true;
+  }
+  return false;
+}
+
+TEST(vain_steals, a_steal_without_a_search_is_in_vain_if_the_run_is_shorter_than_a_steal) {
+  EXPECT_TRUE(rests_after(32, 1400)) << "one of eight is measured, and counts for eight";
+  EXPECT_FALSE(rests_after(31, 1400));
+  EXPECT_FALSE(rests_after(1000, 1600));
+}
+
+TEST(vain_steals, slow_paths_are_no_part_of_a_run) {
+  EXPECT_TRUE(rests_after(32, 1400, 100'000));
+  EXPECT_FALSE(rests_after(1000, 1600, 100'000));
+}
+
+TEST(vain_steals, a_run_that_ends_in_a_slow_path_ends_where_that_began) {
+  nopal::sync::vain_steals steals;
+  steals.begin_run_at_once(1000);
+  steals.pause(2400);
+  steals.begin_search(1'000'000);
+  EXPECT_FALSE(steals.last_was_long());
+  EXPECT_FALSE(steals.measures());
 }
 
 TEST(vain_steals, a_search_that_found_something_else_is_none) {
