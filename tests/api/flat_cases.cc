@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // A scope that a thread forks again and again before it joins, where the thread runs no strand. The
 // thread begins one group for all of these forks: from the second child on it is in a strand.
+#include "nopal/base/os.h"
 #include "nopal/cancel.h"
 #include "nopal/fork.h"
 #include "nopal/reducer.h"
 #include "nopal/vproc/worker.h"
 #include "tests/api/support.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -65,6 +67,33 @@ TEST(flat, each_scope_returns_on_its_thread) {
     }
     ASSERT_EQ(sum, 6);
   }
+}
+
+[[gnu::noinline]] void spin(std::uint64_t cycles) {
+  const std::uint64_t begun = nopal::base::cycles();
+  while (nopal::base::cycles() - begun < cycles) {
+  }
+}
+
+// Such children are shorter than a steal, so the loop does not move to and fro for long, also if
+// steals were worth it before.
+TEST(flat, thieves_soon_leave_empty_children_alone) {
+  if (nopal::vproc::steals_forced())
+    GTEST_SKIP() << "the clock decides nothing";
+  constexpr std::uint64_t many = 100'000;
+  std::uint64_t least = many;
+  for (int round = 0; round < 5; ++round) {
+    nopal::scope s;
+    for (int i = 0; i < children; ++i)
+      s.fork([] { spin(20'000); });
+    s.join();
+    const std::uint64_t before = nopal::stats().steals;
+    for (std::uint64_t i = 0; i < many; ++i)
+      s.fork([] { asm volatile(""); });
+    s.join();
+    least = std::min(least, nopal::stats().steals - before);
+  }
+  EXPECT_LT(least, many / 20);
 }
 
 TEST(flat, throws_what_the_first_child_throws) {
