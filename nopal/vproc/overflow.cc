@@ -26,11 +26,21 @@ constexpr std::uintptr_t kOfPool = 1;
 // Asks other copies of Nopal in this process, with which the thread may have forked.
 std::uintptr_t (*lowest_known_to_others)() noexcept = nullptr;
 
+std::uintptr_t stack_pointer_at(const void* context) noexcept {
+  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
+  return static_cast<std::uintptr_t>(registers[REG_RSP]);
+}
+
+// A function uses what is above its stack pointer, and a few words below it. An address further
+// below, in a guard, comes from the program's data: it is no overflow.
+bool is_within_reach(std::uintptr_t address, const void* context) noexcept {
+  return address + base::page_size() >= stack_pointer_at(context);
+}
+
 // Whether both the fault and the stack pointer are near the end of the thread's own stack: a thread
 // that overflows it is at most one frame beyond.
 bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
-  const auto& registers = static_cast<const ucontext_t*>(context)->uc_mcontext.gregs;
-  const auto at = static_cast<std::uintptr_t>(registers[REG_RSP]);
+  const std::uintptr_t at = stack_pointer_at(context);
   const std::uintptr_t own = lowest_of_this_threads_stack();
   const std::uintptr_t low = own != 0 ? own : lowest_known_to_others();
   const std::uintptr_t frame = std::max(stack::largest_frame(), std::size_t{1} << 20);
@@ -41,7 +51,7 @@ bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
 }
 
 void look_at_fault(std::uintptr_t address, const void* context, bool is_first) {
-  if (stack::in_guard(address))
+  if (stack::in_guard(address) && is_within_reach(address, context))
     base::die_in_signal_handler(stack::small::holds(address) ? sentence_of_fibers : sentence);
   if (stack::view::holds(address)) // the process shows nothing there
     base::die_in_signal_handler(

@@ -7,6 +7,7 @@
 #include "tests/api/support.h"
 #include "tests/stack/limited.h"
 
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -122,6 +123,25 @@ TEST_F(overflow_death, a_strand) {
         s.join();
       },
       died, of_strand);
+}
+
+// The program's own mistake, whose address happens to lie in a guard.
+TEST_F(overflow_death, is_not_said_of_an_address_far_below_the_stack_pointer) {
+  if (on_valgrind())
+    GTEST_SKIP() << "Valgrind knows no guard regions";
+  if (on_views())
+    GTEST_SKIP() << "other strands' stacks lie there";
+  EXPECT_EXIT(
+      {
+        nopal::configure({.num_workers = 1});
+        nopal::scope s;
+        s.fork([] {
+          const auto* const here = static_cast<const char*>(__builtin_frame_address(0));
+          static_cast<void>(*const_cast<const volatile char*>(here - 4 * kKiB * kKiB));
+        });
+        s.join();
+      },
+      testing::KilledBySignal(SIGSEGV), "");
 }
 
 TEST_F(overflow_death, a_strand_that_was_stolen) {
