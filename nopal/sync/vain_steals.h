@@ -8,7 +8,8 @@
 // A steal is in vain if the stolen strand ran for less than `short_run`, and for less than a
 // quarter of the search before it, sleep included. After `many` steals in vain the thief rests
 // before each search: at first briefly, then twice as long each time. A stolen strand that runs for
-// `short_run` or more halves their number.
+// `short_run` or more halves their number; where the thief rests, one that runs for longer than a
+// steal takes.
 //
 // What slow paths of forks take is no part of a run. A flat loop of forks may move to and fro
 // between two workers, each of which runs a few children in two microseconds, all but a few
@@ -44,7 +45,7 @@ public:
       pause(now);
       measures_ = false;
       ran_ = run_;
-      if (ran_ >= short_run)
+      if (ran_ >= short_run || (are_many() && ran_ >= long_steal))
         number_ >>= weight_;
       else if (ran_ < searched_ / 4)
         number_ = std::min(number_ + weight_, many + doublings);

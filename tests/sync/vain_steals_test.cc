@@ -44,6 +44,14 @@ TEST(vain_steals, a_longer_run_ends_the_rests) {
   EXPECT_EQ(searcher.step(40000, 100), 0u);
 }
 
+TEST(vain_steals, where_a_thief_rests_a_run_that_is_longer_than_a_steal_is_enough) {
+  thief searcher;
+  for (int i = 0; i < 33; ++i)
+    searcher.step(40000, 100);
+  ASSERT_NE(searcher.step(5000, 1600), 0u);
+  EXPECT_EQ(searcher.step(40000, 100), 0u);
+}
+
 TEST(vain_steals, short_runs_that_are_worth_their_search_are_none) {
   thief searcher;
   for (int i = 0; i < 200; ++i)
