@@ -15,8 +15,8 @@
 // between two workers, each of which runs a few children in two microseconds, all but a few
 // nanoseconds of them in slow paths.
 //
-// Bound: a continuation waits for its thief at most `rest_us_most` longer. Steals that are
-//        not worth it lose at most a fifth of a thief's time, since its search took the other four.
+// Bound: a continuation waits for its thief at most `rest_us_most` longer. Steals behind a
+//        search that are not worth it lose at most a fifth of a thief's time: it took the rest.
 // Ownership: the thread's. Times are cycles of the processor's clock.
 #pragma once
 

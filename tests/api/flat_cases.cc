@@ -8,7 +8,6 @@
 #include "nopal/vproc/worker.h"
 #include "tests/api/support.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -81,7 +80,7 @@ TEST(flat, thieves_soon_leave_empty_children_alone) {
   if (nopal::vproc::steals_forced())
     GTEST_SKIP() << "the clock decides nothing";
   constexpr std::uint64_t many = 100'000;
-  std::uint64_t least = many;
+  std::uint64_t steals = 0;
   for (int round = 0; round < 5; ++round) {
     nopal::scope s;
     for (int i = 0; i < children; ++i)
@@ -91,9 +90,9 @@ TEST(flat, thieves_soon_leave_empty_children_alone) {
     for (std::uint64_t i = 0; i < many; ++i)
       s.fork([] { asm volatile(""); });
     s.join();
-    least = std::min(least, nopal::stats().steals - before);
+    steals += nopal::stats().steals - before;
   }
-  EXPECT_LT(least, many / 20);
+  EXPECT_LT(steals, many / 10) << "of 500,000 forks";
 }
 
 TEST(flat, throws_what_the_first_child_throws) {

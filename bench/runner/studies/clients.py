@@ -23,9 +23,9 @@ SIZE = "quick"
 OURS, OWN = "nopal", "own"
 # parlaylib's, for it alone; of the others, whose loops are few and long, the mean is judged.
 EACH_MOST, MEAN_MOST = 1.03, 1.0
-# The argument of each example of parlaylib that needs no file. All run for ten milliseconds or
-# more, since they tell tenths of one. Without karatsuba, whose additions read behind the end of the
-# shorter number: whether that faults depends on what lies there.
+# The argument of each example of parlaylib that needs no file. All but two run for more than ten
+# milliseconds, since they tell tenths of one. Without karatsuba, whose additions read behind the
+# end of the shorter number: whether that faults depends on what lies there.
 EXAMPLES = {
     "2d_linear_program": 1000000, "3d_range": 30000, "BFS": 100000, "BFS_ligra": 300000,
     "bellman_ford": 100000, "betweenness_centrality": 100000, "bigint_add": 100000000,
