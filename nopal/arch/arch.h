@@ -120,6 +120,12 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
                : NOPAL_ADDRESS(thunk)                                                              \
                : "memory" NOPAL_MAY_THROW)
 
+// Asks for a cache line that this thread writes next, which another one has. It comes while the
+// thread waits for others. (Compilers' own prefetch asks for a line to read on most targets.)
+[[gnu::always_inline]] inline void will_write(const void* at) noexcept {
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(at)));
+}
+
 // Whether the stack pointer is below the address in `word`. This is one instruction; compilers
 // would make two of an atomic load and a comparison.
 template <class Word> [[gnu::always_inline]] inline bool stack_below(const Word& word) noexcept {

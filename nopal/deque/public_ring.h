@@ -16,6 +16,7 @@
 // Progress: an attempt to steal takes a bounded number of steps; it fails only if another succeeds.
 #pragma once
 
+#include "nopal/arch/arch.h"
 #include "nopal/base/atomic.h"
 #include "nopal/base/check.h"
 #include "nopal/config.h"
@@ -45,7 +46,7 @@ inline bool may_take(const void* wanted, const void* owner) noexcept {
 template <class T> inline void will_write(const T* next) noexcept {
   constexpr std::size_t line = 64;
   for (std::size_t at = 0; at < sizeof(T); at += line)
-    __builtin_prefetch(reinterpret_cast<const char*>(next) + at, 1);
+    arch::will_write(reinterpret_cast<const char*>(next) + at);
 }
 
 enum class outcome : std::uint8_t {
@@ -67,6 +68,7 @@ struct ring_word {
     return {(((old >> 32) + 1) << 32) | ((head & 0xffffu) << 16) | (tail & 0xffffu)};
   }
   ring_word pushed() const noexcept { return next(bits, head(), tail() + 1u); }
+  ring_word pushed_first() const noexcept { return next(bits, 0, 1); }
   ring_word withdrawn() const noexcept { return next(bits, head(), tail() - 1u); }
   ring_word stolen() const noexcept { return next(bits, head() + 1u, tail()); }
 };
@@ -82,14 +84,18 @@ public:
   void push(const entry<Record>& item, std::uintptr_t split) noexcept {
     ring_word word{word_.load(base::acquire)}; // T
     NOPAL_CHECK(word.count() < Capacity);
-    slot& free = slots_[word.tail() % Capacity];
+    // An empty ring begins anew at its first slot, which lies in the word's cache line. The slot is
+    // written now, so it remains this one if thieves empty the ring meanwhile.
+    const bool first = word.count() == 0;
+    slot& free = slots_[first ? 0 : word.tail() % Capacity];
     free.record.store(item.record, base::relaxed);
     free.frame.store(item.frame, base::relaxed);
     free.group.store(item.group, base::relaxed);
     free.error.store(item.error, base::relaxed);
     free.split = split;
-    while (!word_.compare_exchange_weak(word.bits, word.pushed().bits, base::release, // P
-                                        base::relaxed)) {
+    while (!word_.compare_exchange_weak(
+        word.bits, (first ? word.pushed_first() : word.pushed()).bits, base::release, // P
+        base::relaxed)) {
     }
   }
 
@@ -126,6 +132,9 @@ public:
                ? outcome::got
                : outcome::lost;
   }
+
+  // Any thread. A hint that it changes the ring next.
+  void will_change() const noexcept { arch::will_write(&word_); }
 
   // Any thread. Whether a thief that looks for this group (null: any) may take the oldest fork.
   bool holds(const void* group) const noexcept {

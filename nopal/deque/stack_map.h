@@ -117,7 +117,7 @@ public:
   bool publish(Record* newest, void* group) noexcept {
     const base::locked guard{lock_};
     group_ = group;
-    const bool any = publish_oldest(address(newest));
+    const bool any = publish_oldest(address(newest), Marks::highest); // no push comes meanwhile
     if (!any)
       ask(); // the forks are taken; the thief that asked may sleep by now, so the request stays
     else if (wanted_ > 1 && ring_.count() < wanted_)
@@ -166,6 +166,9 @@ public:
   // Thief. One attempt at the oldest public fork (of this group, if not null).
   outcome steal(void* group, entry<Record>& taken) noexcept { return ring_.steal(group, taken); }
 
+  // Any thread. A hint that it calls `steal` next.
+  void expect_steal() const noexcept { ring_.will_change(); }
+
   // Any thread.
   bool anything_public() const noexcept { return !ring_.empty(); }
 
@@ -192,7 +195,7 @@ public:
       if (claiming_ || limit_.searched() || !may_take(group, group_))
         return false;
       if (limit_.fenced())
-        return publish_oldest(bottom());
+        return publish_oldest(bottom(), highest_while_owner_pushes);
       const bool asked = limit_.is_asked();
       // Without a barrier this may miss a fork; the look before sleep (has_work) finds it.
       Record* oldest = oldest_private();
@@ -225,7 +228,7 @@ public:
   void publish_for_absent_owner() noexcept {
     const base::locked guard{lock_};
     if (limit_.stack() != stack::no_stack)
-      publish_oldest(bottom());
+      publish_oldest(bottom(), highest_while_owner_pushes);
   }
 
   // Thief, before it sleeps, after ask_before_sleep and the heavy barrier. Whether there is a fork
@@ -249,12 +252,12 @@ private:
 
   // Lock held. No pop gets past the lock meanwhile: the caller is the owner, or the deque is
   // fenced, or no vproc runs the worker. No open fork lies below `from`.
-  bool publish_oldest(std::uintptr_t from) noexcept {
+  template <class Search> bool publish_oldest(std::uintptr_t from, Search highest) noexcept {
     bool any = !ring_.empty(); // now: a thief may empty the ring before the return
-    for (Record* oldest = nullptr;
-         ring_.count() < wanted_ && (oldest = oldest_between(from, split_)) != nullptr;) {
-      Marks::claim(address(oldest), offset());
-      publish_claimed(oldest);
+    for (std::uintptr_t oldest = 0;
+         ring_.count() < wanted_ && (oldest = highest(from, split_, offset())) != 0;) {
+      Marks::claim(oldest, offset());
+      publish_claimed(reinterpret_cast<Record*>(oldest));
       any = true;
     }
     return any;
@@ -291,10 +294,15 @@ private:
   }
 
   Record* oldest_between(std::uintptr_t from, std::uintptr_t to) const noexcept {
-    const std::uintptr_t found = Marks::highest(from, to, offset());
-    // The owner may push meanwhile: the search may pass a place before a fork is opened there, and
-    // find a newer fork below. The older fork was marked first, so a second search finds it.
-    return reinterpret_cast<Record*>(found == 0 ? 0 : Marks::highest(found, to, offset()));
+    return reinterpret_cast<Record*>(highest_while_owner_pushes(from, to, offset()));
+  }
+
+  // The search may pass a place before a fork is opened there, and find a newer fork below. The
+  // older fork was marked first, so a second search finds it.
+  static std::uintptr_t highest_while_owner_pushes(std::uintptr_t from, std::uintptr_t to,
+                                                   std::uintptr_t offset) noexcept {
+    const std::uintptr_t found = Marks::highest(from, to, offset);
+    return found == 0 ? 0 : Marks::highest(found, to, offset);
   }
 
   // Read at every fork; written by threads that want the owner's attention.

@@ -153,8 +153,10 @@ NOPAL_SWITCHES bool take_back(fork_record* fork) noexcept {
   vproc::enter();
   worker* const self = vproc::current();
   pause_run(self);
-  if (!self->deque.take_back(fork))
+  if (!self->deque.take_back(fork)) {
+    expect_steal(self);
     return false;
+  }
   go_on_with_run(self);
   vproc::leave();
   return true;

@@ -68,6 +68,15 @@ bool steal_from_anybody(worker* self, next_step& next, unsigned most = kTries) n
   return false;
 }
 
+// With which slot the vproc's next steal at once begins. There may be fewer slots than when it was
+// drawn.
+std::uint32_t first_slot(const vproc::vproc* host, std::uint32_t count) noexcept {
+  return host->next_victim < count ? host->next_victim : 0;
+}
+std::uint32_t slot_after(std::uint32_t slot, std::uint32_t count) noexcept {
+  return slot + 1 < count ? slot + 1 : 0;
+}
+
 // Looks at a few workers before the vproc counts as searching. No publisher relies on this look, so
 // whatever it finds it need not hand over (sync/README.md).
 bool steal_at_once(worker* self, next_step& next) noexcept {
@@ -75,14 +84,15 @@ bool steal_at_once(worker* self, next_step& next) noexcept {
   if (!may_steal_at_once(self) || !take_stack(self))
     return false;
   const std::uint32_t count = vproc::slots_in_use();
-  std::uint32_t slot = self->host->random.below(count);
+  std::uint32_t slot = first_slot(self->host, count);
+  self->host->next_victim = self->host->random.below(count);
   for (std::uint32_t left = std::min(count, most); left != 0; --left) {
     worker* const victim = vproc::worker_in(slot);
     if (victim != self && victim != nullptr && steal_from(victim, self, next) == outcome::got) {
       note_steal_at_once(self);
       return true;
     }
-    slot = slot + 1 == count ? 0 : slot + 1;
+    slot = slot_after(slot, count);
   }
   return false;
 }
@@ -236,6 +246,20 @@ next_step find_work(worker* self, bool forked_first) noexcept {
   }
   end_search(self, next);
   return next;
+}
+
+void expect_steal(const worker* self) noexcept {
+  const std::uint32_t count = vproc::slots_in_use();
+  const std::uint32_t slot = first_slot(self->host, count);
+  worker* victim = vproc::worker_in(slot);
+  if (victim == self)
+    victim = vproc::worker_in(slot_after(slot, count));
+  const auto hint = [](const auto& deque) { // generic, so that a baseline's need not have it
+    if constexpr (requires { deque.expect_steal(); })
+      deque.expect_steal();
+  };
+  if (victim != nullptr)
+    hint(victim->deque);
 }
 
 bool thief_may_come(const worker* self) noexcept {

@@ -12,6 +12,9 @@ namespace nopal::inline NOPAL_ABI::sched {
 // `forked_first`.
 next_step find_work(worker* self, bool forked_first) noexcept;
 
+// A hint that the vproc looks for work next: the ring of its first victim comes meanwhile.
+void expect_steal(const worker* self) noexcept;
+
 // Whether a vproc searches that can take what this one makes public. If not, a forced steal would
 // wait in vain: each other vproc runs a strand, rests, lacks a stack, or waits for another group.
 bool thief_may_come(const worker* self) noexcept;

@@ -15,10 +15,12 @@ constexpr word kPagesAtOnce = 64; // the most that which_resident takes
 [[gnu::noinline]] NOPAL_READS_FRAMES word marks::highest_in(word from, word to,
                                                             word offset) noexcept {
   word found = 0;
-  while (to > from && found == 0) {
+  while (to > from) {
     to -= sizeof(word);
-    if (is_mark(to, base::load_relaxed_word(to + offset))) [[unlikely]]
+    if (is_mark(to, base::load_relaxed_word(to + offset))) [[unlikely]] {
       found = to;
+      break;
+    }
   }
   base::acquire_what_was_read(); // M
   arch::forget_registers();

@@ -102,6 +102,7 @@ struct vproc : role {
   std::uint32_t turns_owed = 0; // of ready strands, before the next alternative begins
   held_units units;
   stack::small::kept_for_vproc small_stacks;
+  std::uint32_t next_victim = 0; // the slot of the worker that its next steal at once begins with
   bool turn_over = false; // a tick has passed since an action yielded, or woken fibers came first
   bool in_pool = false;
   bool found_fiber = false; // its last search has found a fiber (sched/idle.h)

@@ -234,26 +234,36 @@ TEST(public_ring, is_first_in_first_out_for_thieves_and_last_in_for_the_owner) {
   fork_record records[4];
   continuation parents[4];
   int group = 0;
+  const auto push = [&](std::uintptr_t i) { ring.push({&records[i], &parents[i], &group}, i); };
+  std::uintptr_t split = 9;
+  std::uintptr_t oldest = 0; // remains, or the ring would begin anew
+  push(oldest);
   for (int round = 0; round < 100'000; ++round) { // positions wrap after 65,536
-    for (int i = 0; i < 4; ++i)
-      ring.push({&records[i], &parents[i], &group}, static_cast<std::uintptr_t>(i));
+    const std::uintptr_t next[] = {(oldest + 1) % 4, (oldest + 2) % 4, (oldest + 3) % 4};
+    for (const std::uintptr_t i : next)
+      push(i);
     entry<fork_record> taken{};
-    std::uintptr_t split = 9;
     ASSERT_EQ(ring.steal(&records, taken), outcome::foreign);
     ASSERT_TRUE(ring.holds(&group) && ring.holds(nullptr) && !ring.holds(&records));
-    ASSERT_FALSE(ring.withdraw(&records[0], split));
+    split = 9;
+    ASSERT_FALSE(ring.withdraw(&records[oldest], split));
     ASSERT_EQ(split, 9u);
     ASSERT_EQ(ring.steal(&group, taken), outcome::got);
-    ASSERT_EQ(taken.frame, &parents[0]);
-    ASSERT_TRUE(ring.withdraw(&records[3], split));
-    ASSERT_FALSE(ring.withdraw(&records[3], split));
+    ASSERT_EQ(taken.frame, &parents[oldest]);
+    ASSERT_TRUE(ring.withdraw(&records[next[2]], split));
+    ASSERT_EQ(split, next[2]) << "of the newest that was taken back";
+    ASSERT_FALSE(ring.withdraw(&records[next[2]], split));
     ASSERT_EQ(ring.steal(nullptr, taken), outcome::got);
-    ASSERT_EQ(taken.record, &records[1]);
-    ASSERT_TRUE(ring.withdraw(&records[2], split));
-    ASSERT_EQ(split, 2u) << "of the newest that was taken back";
-    ASSERT_TRUE(ring.empty());
-    ASSERT_EQ(ring.steal(nullptr, taken), outcome::empty);
+    ASSERT_EQ(taken.record, &records[next[0]]);
+    oldest = next[1];
   }
+  ASSERT_TRUE(ring.withdraw(&records[oldest], split));
+  ASSERT_TRUE(ring.empty());
+  entry<fork_record> taken{};
+  ASSERT_EQ(ring.steal(nullptr, taken), outcome::empty);
+  push(3);
+  ASSERT_EQ(ring.steal(nullptr, taken), outcome::got);
+  ASSERT_EQ(taken.frame, &parents[3]);
 }
 
 } // namespace nopal_test
