@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -190,6 +191,8 @@ class Checker:
             return True, output
         if done.returncode == 1 and " failed\n" in output and "INTERNAL" not in output:
             return False, output
+        if done.returncode in (-signal.SIGTERM, -signal.SIGINT, -signal.SIGKILL):
+            raise RuntimeError(f"{name} was ended from outside")
         if done.returncode < 0:
             return False, output  # without the lock it crashed
         raise RuntimeError(f"{name} ended with status {done.returncode} and no verdict")
