@@ -12,7 +12,8 @@
 //   P  push: word CAS release. Partner: S. A thief that sees the entry sees the frame behind it.
 //   S  steal, holds: word load acquire. Partner: P.
 //   T  steal: word CAS release. Partner: the acquire load of push, which fills the slot anew.
-//   B  take back: word CAS relaxed. The lock orders it after a push in the owner's name.
+//   B  take back: word CAS relaxed. The lock orders it after a push in the owner's name, which may
+//      have filled the same slot.
 // Progress: an attempt to steal takes a bounded number of steps; it fails only if another succeeds.
 #pragma once
 

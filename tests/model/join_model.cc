@@ -13,11 +13,11 @@ using deque::entry;
 using deque::outcome;
 
 // A scope with `Children` children, joined `Rounds` times. As in sched/steal.cc, the thread that
-// runs the main path publishes it and runs the child; a thief takes the main path from the ring and
-// only then counts its steal, perhaps long after the child has finished.
+// runs the main path publishes it in its own ring and runs the child; a thief takes the main path
+// from there and only then counts its steal, perhaps long after the child has finished.
 template <int Children, int Rounds, int Threads>
 struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
-  deque::public_ring<fork_record, 4> ring;
+  deque::public_ring<fork_record, 4> rings[Threads];
   join::wait_free join;
   base::atomic<bool> over{false};
 
@@ -34,13 +34,14 @@ struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
 
   void thread(unsigned self) {
     if (self == 0)
-      main_path(0);
-    while (!over.load(base::relaxed)) {
+      main_path(self, 0);
+    for (unsigned victim = self; !over.load(base::relaxed);) {
+      victim = (victim + 1) % Threads;
       entry<fork_record> taken{};
-      if (ring.steal(nullptr, taken) == outcome::got) {
+      if (victim != self && rings[victim].steal(nullptr, taken) == outcome::got) {
         const int child = static_cast<int>(taken.record - places);
         join.count_steal();
-        main_path(child + 1);
+        main_path(self, child + 1);
       } else {
         base::spin_pause();
       }
@@ -48,13 +49,13 @@ struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
   }
 
   // Runs the main path from the fork of `child` on; returns when this thread has left it.
-  void main_path(int child) noexcept {
+  void main_path(unsigned self, int child) noexcept {
     for (; child < Children; ++child) {
       const int now = round;
-      ring.push({&places[child], &rest, nullptr}, 0);
+      rings[self].push({&places[child], &rest, nullptr}, 0);
       results[child] = now + 1;
       std::uintptr_t split = 0;
-      if (ring.withdraw(&places[child], split))
+      if (rings[self].withdraw(&places[child], split))
         continue; // not detached: the same strand goes on
       if (!join.child_finished())
         return;
@@ -68,7 +69,7 @@ struct scope_of : scenario<scope_of<Children, Rounds, Threads>, Threads> {
       return;
     go_on();
     if (!over.load(base::relaxed))
-      main_path(0);
+      main_path(self, 0);
   }
 
   // The last to arrive at the join calls this.
