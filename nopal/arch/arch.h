@@ -120,8 +120,8 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
                : NOPAL_ADDRESS(thunk)                                                              \
                : "memory" NOPAL_MAY_THROW)
 
-// Asks for a cache line that this thread writes next, which another one has. It comes while the
-// thread waits for others. (Compilers' own prefetch asks for a line to read on most targets.)
+// A hint that this thread writes this cache line soon, which another thread's processor may have.
+// (Without -mprfchw, compilers turn __builtin_prefetch for writing into one for reading.)
 [[gnu::always_inline]] inline void will_write(const void* at) noexcept {
   asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(at)));
 }
