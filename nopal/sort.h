@@ -7,12 +7,12 @@
 //
 // Comparisons and projections are called as const, by several strands at a time. Work is
 // O(n log n), of a merge O(n); span O(n / 512 + log^3 n), of a merge O(log^2 n). Sorts take memory
-// for n elements and n bytes; a merge takes none.
+// for n elements and n bytes, or less (`sort`); a merge takes none.
 //
 // Exceptions: of several the serially first is thrown. Then, and where the strand is cancelled, all
 // elements are still valid objects, but some may be moved from, and some of a type that is only
-// bytes may have been replaced by copies of others. Where the memory is not there, std::bad_alloc
-// leaves them as they were.
+// bytes may have been replaced by others. Where the memory is not there, std::bad_alloc leaves all
+// of them; `sort` may have changed their order.
 #pragma once
 
 #include "nopal/algorithms/elements.h"
@@ -58,19 +58,27 @@ std::ranges::borrowed_iterator_t<Range> stable_sort(Range&& range, const Comp& c
   return nopal::stable_sort(first, first + std::ranges::distance(range), comp, proj);
 }
 
-/// Sorts. As std::ranges::sort; programs should not rely on the order of equal elements.
+/// Sorts; equal elements may change their order. As std::ranges::sort.
 /// @throws as stable_sort.
+/// @par Cost
+/// As stable_sort. Contiguous numbers of 32 MiB or more, and what else is no more than bytes, at
+/// most 16, take memory for at most 0.3 of them, of 800 MiB for 0.1, and what each strand's part
+/// takes, which is less than 32 MiB. Where there are few values they take it for all.
 template <std::random_access_iterator It, std::sized_sentinel_for<It> End,
           class Comp = std::ranges::less, class Proj = std::identity>
   requires parallel_sortable<It, Comp, Proj>
 It sort(It first, End last, const Comp& comp = {}, const Proj& proj = {}) {
-  return nopal::stable_sort(first, last, comp, proj);
+  const std::size_t count = algorithms::count_between(first, last);
+  algorithms::sort_range<algorithms::equal_ones::in_any_order>(algorithms::plain(first), count,
+                                                               algorithms::by(comp, proj));
+  return algorithms::at(first, count);
 }
 template <parallel_range Range, class Comp = std::ranges::less, class Proj = std::identity>
   requires parallel_sortable<std::ranges::iterator_t<Range>, Comp, Proj>
 std::ranges::borrowed_iterator_t<Range> sort(Range&& range, const Comp& comp = {},
                                              const Proj& proj = {}) {
-  return nopal::stable_sort(std::forward<Range>(range), comp, proj);
+  const auto first = std::ranges::begin(range);
+  return nopal::sort(first, first + std::ranges::distance(range), comp, proj);
 }
 
 /// Copies the elements of two sorted ranges, sorted, to `out`, which overlaps neither. Of equal

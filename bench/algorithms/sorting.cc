@@ -5,12 +5,15 @@
 //   2  few_values     as many, of 100 values
 //   3  almost_sorted  as many in order, of which one in a hundred has been exchanged
 //   4  strings        10^6 strings of about a dozen letters
+//   5  fractions      10^7 numbers of 64 bits with a fraction
 //
+// The size `paper` has ten times as many of each.
 // `serial` is std::sort, `tbb` std::sort(std::execution::par) on oneTBB.
 #include "bench/harness.h"
 #include "bench/random.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <functional>
@@ -94,6 +97,7 @@ public:
 
 using numbers = std::vector<std::uint32_t>;
 using strings = std::vector<std::string>;
+using fractions = std::vector<double>;
 
 numbers numbers_of(std::size_t count, long which) {
   numbers all(count);
@@ -114,21 +118,32 @@ strings strings_of(std::size_t count) {
   return all;
 }
 
+fractions fractions_of(std::size_t count) {
+  fractions all(count);
+  for (std::size_t i = 0; i < count; ++i)
+    all[i] = static_cast<double>(static_cast<std::int64_t>(mixed(i))) / 1024;
+  return all;
+}
+
 class sorting final : public experiment {
 public:
   sorting(const input& in, unsigned workers)
-      : which_{in.n.value_or(1)}, test_{in.chosen == size::test}, sort_{workers} {
-    if (which_ > 4)
+      : which_{in.n.value_or(1)}, size_{in.chosen}, sort_{workers} {
+    if (which_ > 5)
       throw std::invalid_argument("--n " + std::to_string(which_) +
-                                  " is not known; accepted are --n 1 to 4");
+                                  " is not known; accepted are --n 1 to 5");
   }
 
   long n() const override { return which_; }
   std::uint64_t forks() const override { return 0; }
   void prepare() override {
-    const std::size_t count = test_ ? 100'000 : 10'000'000;
+    const std::size_t count = size_ == size::test    ? 100'000
+                              : size_ == size::paper ? 100'000'000
+                                                     : 10'000'000;
     if (which_ == 4)
       strings_ = strings_of(count / 10);
+    else if (which_ == 5)
+      fractions_ = fractions_of(count);
     else
       numbers_ = numbers_of(count, which_);
     sum_ = sum();
@@ -140,12 +155,15 @@ public:
   void compute() override {
     if (which_ == 4)
       sort_(strings_);
+    else if (which_ == 5)
+      sort_(fractions_);
     else
       sort_(numbers_);
   }
   bool verify() override {
     return std::is_sorted(numbers_.begin(), numbers_.end()) &&
-           std::is_sorted(strings_.begin(), strings_.end()) && sum() == sum_;
+           std::is_sorted(strings_.begin(), strings_.end()) &&
+           std::is_sorted(fractions_.begin(), fractions_.end()) && sum() == sum_;
   }
   counters read_counters() const override { return {}; }
 
@@ -157,14 +175,17 @@ private:
       all += mixed(each);
     for (const std::string& each : strings_)
       all += std::hash<std::string>{}(each);
+    for (const double each : fractions_)
+      all += mixed(std::bit_cast<std::uint64_t>(each));
     return all;
   }
 
   const long which_;
-  const bool test_;
+  const size size_;
   sorter sort_;
   numbers numbers_;
   strings strings_;
+  fractions fractions_;
   std::uint64_t sum_ = 0;
 };
 

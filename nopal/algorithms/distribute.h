@@ -126,7 +126,7 @@ bool distribute(From from, To to, std::size_t count,
     sum += std::exchange(ends[bucket], sum);
   for (std::size_t i = 0; i < all.number * buckets; ++i)
     ends[i & (buckets - 1)] += std::exchange(places[i], ends[i & (buckets - 1)]);
-  bool copies = Less::template tells_apart<std::iter_value_t<From>>;
+  bool copies = tells_apart<std::iter_value_t<From>, Less>;
   for (std::size_t bucket = 0; copies && bucket < buckets; ++bucket)
     copies = over.equal(bucket) || ends[bucket] == (bucket == 0 ? 0 : ends[bucket - 1]);
   if (!copies)

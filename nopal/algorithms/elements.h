@@ -6,6 +6,7 @@
 #include "nopal/indices.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <iterator>
 #include <memory>
@@ -40,18 +41,24 @@ inline constexpr auto count_between = [](auto first, auto last) -> std::size_t {
 
 template <class T, class... Others>
 inline constexpr bool is_one_of = (std::is_same_v<T, Others> || ...);
-// Whether two elements are the same value where neither is less.
+// Whether a comparison is the standard's.
+enum class order : std::uint8_t { other, rising, falling };
 template <class T, class Comp>
+inline constexpr order order_of =
+    is_one_of<Comp, std::ranges::less, std::less<>, std::less<T>>            ? order::rising
+    : is_one_of<Comp, std::ranges::greater, std::greater<>, std::greater<T>> ? order::falling
+                                                                             : order::other;
+// Whether two elements are the same value where neither is less.
+template <class T, class Less>
 inline constexpr bool tells_apart =
-    std::is_integral_v<T> && is_one_of<Comp, std::ranges::less, std::ranges::greater, std::less<>,
-                                       std::greater<>, std::less<T>, std::greater<T>>;
+    std::is_integral_v<T> && Less::template order_of<T> != order::other;
 
 // The functions of users are called as const, since several strands call them at the same time.
 template <class Comp, class Proj> class by {
 public:
   template <class T>
-  static constexpr bool tells_apart =
-      std::is_same_v<Proj, std::identity> && algorithms::tells_apart<T, Comp>;
+  static constexpr order order_of =
+      std::is_same_v<Proj, std::identity> ? algorithms::order_of<T, Comp> : order::other;
 
   by(const Comp& comp, const Proj& proj) noexcept : comp_(comp), proj_(proj) {}
   template <class X, class Y> bool operator()(X&& x, Y&& y) const {

@@ -4,10 +4,14 @@
 // A distribution costs less than the seven levels of merges in whose place it is. What seems to be
 // in order is merged alone: that moves sequences and compares little. Both are stable. What is in
 // order throughout, either way round, is read once. Numbers that are equal are written, not moved.
+//
+// Many numbers are distributed where they lie before (distribute_in_place.h), and each bucket is
+// sorted so: to touch memory for the first time may cost more than the sort (docs/decisions.md).
 #pragma once
 
 #include "nopal/algorithms/blocks.h"
 #include "nopal/algorithms/distribute.h"
+#include "nopal/algorithms/distribute_in_place.h"
 #include "nopal/algorithms/elements.h"
 #include "nopal/algorithms/merge_sort.h"
 #include "nopal/algorithms/scratch.h"
@@ -19,7 +23,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <iterator>
+#include <limits>
+#include <new>
+#include <type_traits>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::algorithms {
@@ -29,6 +37,7 @@ namespace nopal::inline NOPAL_ABI::algorithms {
 template <class T> struct choice {
   std::size_t count = 0;
   bool repeated = false; // some elements of the sample are equal
+  bool all = false;      // the splitters are all values of the sample
   stand_in<T> chosen[most_splitters];
 };
 template <class It, class T, class Less>
@@ -50,7 +59,8 @@ void choose_splitters(It data, std::size_t count, choice<T>& to, const Less& bef
   for (std::size_t i = 1; i < size; ++i)
     distinct += before(sample[i - 1], sample[i]) ? 1 : 0;
   to.repeated = distinct < size;
-  const std::size_t step = distinct <= most_splitters ? 1 : (size + 1) / (most_splitters + 1);
+  to.all = distinct <= most_splitters;
+  const std::size_t step = to.all ? 1 : (size + 1) / (most_splitters + 1);
   // Where `less` is no order, more than `distinct` might seem to differ.
   for (std::size_t i = step - 1; i < size && to.count < most_splitters; i += step)
     if (to.count == 0 || before(to.chosen[to.count - 1], sample[i]))
@@ -94,7 +104,7 @@ void sort_values(Data data, Other other, std::size_t count, bool to_other, const
         const Other in_other = at(other, begin);
         if (!over.equal(bucket)) {
           sort_values(in_other, in_data, end - begin, !to_other, less, distributions - 1);
-        } else if constexpr (Less::template tells_apart<value>) {
+        } else if constexpr (tells_apart<value, Less>) {
           to_other ? fill_pieces(in_other, end - begin, over.value_of(bucket))
                    : fill_pieces(in_data, end - begin, over.value_of(bucket));
         } else if (!to_other) {
@@ -135,19 +145,93 @@ template <class It, class Less> bool sort_ordered(It first, std::size_t count, c
   return true;
 }
 
-template <class It, class Less> void sort_range(It first, std::size_t count, const Less& less) {
-  using value = std::iter_value_t<It>;
-  if (count <= 16)
-    return sort_by_insertion(sequence<It>{first, count}, less);
-  if (sort_ordered(first, count, less))
-    return;
-  scratch<value> buffer{count};
-  if constexpr (only_bytes<value>) {
+template <class It, class Less>
+void sort_with_scratch(It first, std::size_t count, const Less& less) {
+  scratch<std::iter_value_t<It>> buffer{count};
+  if constexpr (only_bytes<std::iter_value_t<It>>) {
     sort_values(first, buffer.begin(), count, false, less, 3);
   } else {
     buffer.take(first);
     sort_values(buffer.begin(), first, count, true, less, 3);
   }
+}
+
+// Floating-point numbers as integers that have the same order, where they lie. Comparisons of
+// integers cost less. The bits of negative numbers but the sign's fall as the numbers rise, so they
+// are turned.
+template <class T>
+using as_integer = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+template <class T, class Less>
+inline constexpr bool ordered_as_integers =
+    is_one_of<T, float, double> && std::numeric_limits<T>::is_iec559 &&
+    Less::template order_of<T> != order::other;
+template <class To, class From> void turn(From* first, std::size_t count) {
+  using integer = as_integer<From>;
+  for (From* const last = first + count; first != last; ++first) {
+    const auto bits = std::bit_cast<integer>(*first);
+    const integer turned = bits ^ (bits < 0 ? std::numeric_limits<integer>::max() : 0);
+    ::new (static_cast<void*>(first)) To{std::bit_cast<To>(turned)};
+  }
+}
+template <class T, class Comp>
+void sort_as_integers(T* first, std::size_t count, const Comp& comp) {
+  using integer = as_integer<T>;
+  const scratch<integer> buffer{count};
+  struct turned { // back, also where the strand is cancelled
+    integer* first;
+    std::size_t count;
+    ~turned() { turn<T>(first, count); }
+  } rest{reinterpret_cast<integer*>(first), count};
+  for_elements(count,
+               [first](std::size_t i, std::size_t length) { turn<integer>(first + i, length); });
+  base::light_barrier(); // compilers move no access across, though the types differ
+  const std::identity same;
+  sort_values(rest.first, buffer.begin(), count, false, by{comp, same}, 3);
+  base::light_barrier();
+  for_elements(count, [integers = rest.first](std::size_t i, std::size_t length) {
+    turn<T>(integers + i, length);
+  });
+  rest.count = 0;
+}
+
+// Buckets of many numbers are distributed as all of them, so many times at most, one below the
+// other.
+template <class T, class Less>
+void sort_in_place(T* first, std::size_t count, const Less& less, unsigned distributions) {
+  constexpr std::size_t many_bytes = std::size_t{32} << 20;
+  if (count * sizeof(T) >= many_bytes && distributions != 0) {
+    choice<T> chosen;
+    nopal::leaf([first, count, &less, to = &chosen] { choose_splitters(first, count, *to, less); });
+    if (chosen.count != 0 && !chosen.all) {
+      const splitters<T, Less> over{chosen.chosen, chosen.count, chosen.repeated, less};
+      return in_place_distribution{first, count, over}.run(
+          [&](std::size_t bucket, std::size_t begin, std::size_t end) {
+            if (!over.equal(bucket))
+              sort_in_place(first + begin, end - begin, less, distributions - 1);
+          });
+    }
+  }
+  if constexpr (!ordered_as_integers<T, Less>)
+    sort_with_scratch(first, count, less);
+  else if constexpr (Less::template order_of<T> == order::rising)
+    sort_as_integers(first, count, std::ranges::less{});
+  else
+    sort_as_integers(first, count, std::ranges::greater{});
+}
+
+enum class equal_ones : bool { keep_their_order, in_any_order };
+template <equal_ones Equal = equal_ones::keep_their_order, class It, class Less>
+void sort_range(It first, std::size_t count, const Less& less) {
+  using value = std::iter_value_t<It>;
+  if (count <= 16)
+    return sort_by_insertion(sequence<It>{first, count}, less);
+  if (sort_ordered(first, count, less))
+    return;
+  if constexpr (few_bytes<value> && std::is_same_v<It, value*> &&
+                (Equal == equal_ones::in_any_order || tells_apart<value, Less>))
+    sort_in_place(first, count, less, 3);
+  else
+    sort_with_scratch(first, count, less);
 }
 
 } // namespace nopal::inline NOPAL_ABI::algorithms

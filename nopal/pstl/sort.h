@@ -25,7 +25,7 @@ namespace nopal::inline NOPAL_ABI::pstl {
 // A comparison may be a function that changes itself; several strands call it.
 template <class Compare> struct called_as_const {
   const Compare& before;
-  template <class T> static constexpr bool tells_apart = algorithms::tells_apart<T, Compare>;
+  template <class T> static constexpr algorithms::order order_of = algorithms::order_of<T, Compare>;
 
   template <class Y, class X> bool operator()(Y&& y, X&& x) const {
     if constexpr (std::is_invocable_v<const Compare&, Y, X>) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The cases of lazy_cases.cc, elements_cases.cc, filter_cases.cc, pipeline_cases.cc,
-// random_cases.cc, scan_cases.cc, sort_cases.cc and worklist_cases.cc where almost every
-// continuation is stolen.
+// The cases of distribute_cases.cc, lazy_cases.cc, elements_cases.cc, filter_cases.cc,
+// pipeline_cases.cc, random_cases.cc, scan_cases.cc, sort_cases.cc and worklist_cases.cc where
+// almost every continuation is stolen.
 #include "tests/api/start.h"
 
 namespace {

@@ -17,6 +17,7 @@
 #include <limits>
 #include <memory>
 #include <numeric>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,15 @@ template <class T, class... Given> void expect_sorted(std::vector<T> all, const 
   const auto end = nopal::stable_sort(all, given...);
   ASSERT_EQ(end, all.end());
   ASSERT_TRUE(all == expected) << all.size() << " elements";
+}
+
+template <class T, class... Given>
+void expect_sorted_in_any_order_of_equals(std::vector<T> all, const Given&... given) {
+  const std::uint64_t sum = sum_of(all);
+  const auto end = nopal::sort(all, given...);
+  ASSERT_EQ(end, all.end());
+  ASSERT_TRUE(std::ranges::is_sorted(all, given...)) << all.size() << " elements";
+  ASSERT_EQ(sum_of(all), sum) << all.size() << " elements";
 }
 
 TEST(sort, of_numbers) {
@@ -148,6 +158,45 @@ TEST(sort, of_other_iterators) {
     nopal::sort(std::make_reverse_iterator(some.end()), std::make_reverse_iterator(some.begin()));
     ASSERT_TRUE(std::ranges::is_sorted(some, std::greater<>{}));
   }
+}
+
+// Both zeros and both infinities, in any order of equal ones, by each standard comparison.
+TEST(sort, of_fractions_of_either_sign) {
+  for (const std::size_t size : some_sizes()) {
+    std::vector<double> all{0.0,
+                            -0.0,
+                            std::numeric_limits<double>::infinity(),
+                            -std::numeric_limits<double>::infinity(),
+                            std::numeric_limits<double>::denorm_min(),
+                            std::numeric_limits<double>::lowest()};
+    for (const int each : numbers(size))
+      all.push_back((each - (1 << 29)) * 1e-3);
+    const std::vector<float> small(all.begin(), all.end());
+    expect_sorted_in_any_order_of_equals(all);
+    expect_sorted_in_any_order_of_equals(all, std::greater<>{});
+    expect_sorted_in_any_order_of_equals(all, std::less<double>{});
+    expect_sorted_in_any_order_of_equals(
+        all, [](double x, double y) { return std::abs(x) < std::abs(y); });
+    expect_sorted_in_any_order_of_equals(all, std::ranges::less{}, [](double x) { return -x; });
+    expect_sorted_in_any_order_of_equals(small);
+    expect_sorted_in_any_order_of_equals(small, std::ranges::greater{});
+    expect_sorted(all);
+  }
+}
+
+// So many that they are sorted where they lie; half of the second are equal.
+TEST(sort, of_numbers_where_they_lie) {
+  if (steals_forced())
+    return;
+  std::vector<std::int64_t> all(4'200'011);
+  std::mt19937_64 random{5};
+  for (std::int64_t& each : all)
+    each = static_cast<std::int64_t>(random());
+  expect_sorted_in_any_order_of_equals(all);
+  for (std::int64_t& each : all)
+    each = std::max<std::int64_t>(each % 40'000, -100);
+  expect_sorted_in_any_order_of_equals(std::vector<double>(all.begin(), all.end()),
+                                       std::greater<>{});
 }
 
 TEST(sort, of_elements_that_only_move) {

@@ -14,6 +14,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <random>
 #include <utility>
@@ -51,6 +52,14 @@ inline std::vector<int> numbers(std::size_t count, int below = 1 << 30) {
   for (int& each : all)
     each = any(random);
   return all;
+}
+
+// The same for all orders of the elements, and seldom for others.
+template <class T> std::uint64_t sum_of(const std::vector<T>& all) {
+  std::uint64_t sum = 0;
+  for (const T each : all)
+    sum += std::hash<T>{}(each) * (std::hash<T>{}(each) | 1);
+  return sum;
 }
 
 // A key, and where it stood.

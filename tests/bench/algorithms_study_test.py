@@ -36,10 +36,10 @@ class AlgorithmsStudy(fake_study.FakeStudy):
                 self.say("flat", runtime, workers,
                          told={"us0": times, "us1": times, "us10": times})
             for runtime in ("nopal", "tbb", "ips4o", "parlay"):
-                for keys in range(1, 5):
+                for keys in range(1, 6):
                     self.say("sorting", runtime, workers, n=keys,
                              time_s=ours if runtime == "nopal" else 1)
-        for keys in range(1, 5):
+        for keys in range(1, 6):
             self.say("sorting", "serial", n=keys, time_s=2)
         self.write_programs()
 
@@ -50,7 +50,7 @@ class AlgorithmsStudy(fake_study.FakeStudy):
         self.build_all()
         done = self.run_study("-n", 15)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.verdicts(), [True] * (12 * 5 + 2 * (4 * 3 + 2 + 1 + 1 + 3)))
+        self.assertEqual(self.verdicts(), [True] * (12 * 5 + 2 * (5 * 3 + 2 + 1 + 1 + 3)))
         self.assertAlmostEqual(self.only("geometric mean", "T2")["value"], 1.0)
         self.assertIn("Twelve loops without a grain, 2 workers", self.page)
 

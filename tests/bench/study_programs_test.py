@@ -155,7 +155,7 @@ class StudyPrograms(unittest.TestCase):
                     self.assertTrue(metrics and min(metrics.values()) >= 0, (problem, runtime))
         for runtime in ("serial", "nopal", "tbb", "ips4o", "parlay"):
             if "sorting" in BUILT.get(runtime, {"problems": []})["problems"]:
-                for keys in range(1, 5):
+                for keys in range(1, 6):
                     self.line("sorting", runtime, "--n", keys)
         self.assertLessEqual({"loops", "sorting", "scans", "words", "flat"},
                              set(BUILT["nopal"]["problems"]))

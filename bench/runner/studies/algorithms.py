@@ -21,7 +21,9 @@ OPENMP = ["openmp-gcc", "openmp-llvm"]
 SORTERS = {"ips4o": ("IPS4o's", 1.1), TBB: ("std::sort(par)'s on oneTBB", 1.0),
            "parlay": ("parlaylib's", 1.0)}
 SORTED = {f"{SORTING}@1": "uniform", f"{SORTING}@2": "few values",
-          f"{SORTING}@3": "almost sorted", f"{SORTING}@4": "strings"}
+          f"{SORTING}@3": "almost sorted", f"{SORTING}@4": "strings",
+          f"{SORTING}@5": "fractions"}
+SORTED_AT = {"test": ("10^5", "10^4"), "quick": ("10^7", "10^6"), "paper": ("10^8", "10^7")}
 LOOPS = ["memory", "stencil", "compute", "dear", "rising", "falling", "few_dear", "microsecond",
          "root", "tiny", "empty", "nested"]
 GRAINS = [1, 16, 256, 4096, 65536]
@@ -222,8 +224,10 @@ def sort_table(result):
     head = ["keys", "std::sort, ms"]
     for count in result.wish.workers:
         head += [f"T{count} / std::sort", "/ IPS4o", "/ std::sort(par)", "/ parlaylib"]
+    numbers, strings = SORTED_AT[result.wish.size]
     return Table("Sorts", head, that_say_something(rows),
-                 "10^7 numbers of 32 bits, 10^6 strings, all by comparison.")
+                 f"{numbers} numbers of 32 bits, or of 64 with a fraction, and {strings} strings, "
+                 "all by comparison.")
 
 
 def scan_table(result):
