@@ -70,26 +70,35 @@ public:
   }
 
 private:
-  static constexpr bool unrolled = few_bytes<T>;
+  static constexpr bool unrolled = compared_alone<T>;
 
-  // The number of splitters below an element is made of the answers, without a branch.
+  // The number of splitters below an element is made of the answers, without a branch. Elements
+  // that are not compared alone go down the tree side by side.
   template <bool Repeated, unsigned Levels = unrolled ? 1 : most_levels, class It>
   void classify(It first, std::size_t count, std::uint8_t* bucket, std::size_t* counts) const {
     if constexpr (Levels < most_levels)
       if (levels_ != Levels)
         return classify<Repeated, Levels + 1>(first, count, bucket, counts);
     const unsigned levels = unrolled ? Levels : levels_;
-    for (std::size_t i = 0; i < count; ++i, ++first) {
-      auto& element = *first;
-      std::size_t node = 1;
+    constexpr std::size_t at_once = unrolled ? 1 : 16;
+    for (std::size_t i = 0; i < count; i += at_once) {
+      const std::size_t some = unrolled ? 1 : std::min(at_once, count - i);
+      std::size_t node[at_once];
+      for (std::size_t k = 0; k < some; ++k)
+        node[k] = 1;
 #pragma GCC unroll 8
       for (unsigned level = 0; level < levels; ++level)
-        node = 2 * node + (less_(standing_for<T>(tree_[node]), element) ? 1 : 0);
-      node -= std::size_t{1} << levels;
-      if constexpr (Repeated)
-        node = 2 * node + (less_(element, standing_for<T>(sorted_[node])) ? 0 : 1);
-      bucket[i] = static_cast<std::uint8_t>(node);
-      ++counts[node];
+        for (std::size_t k = 0; k < some; ++k)
+          node[k] =
+              2 * node[k] + (less_(standing_for<T>(tree_[node[k]]), *at(first, i + k)) ? 1 : 0);
+      for (std::size_t k = 0; k < some; ++k) {
+        node[k] -= std::size_t{1} << levels;
+        if constexpr (Repeated)
+          node[k] =
+              2 * node[k] + (less_(*at(first, i + k), standing_for<T>(sorted_[node[k]])) ? 0 : 1);
+        bucket[i + k] = static_cast<std::uint8_t>(node[k]);
+        ++counts[node[k]];
+      }
     }
   }
 

@@ -91,7 +91,7 @@ template <class Data, class Other, class Less>
 void sort_serially(Data data, Other other, std::size_t count, bool to_other, const Less& less) {
   using value = std::iter_value_t<Data>;
   constexpr bool without_branches =
-      few_bytes<value> && std::is_same_v<Data, value*> && std::is_same_v<Other, value*>;
+      compared_alone<value> && std::is_same_v<Data, value*> && std::is_same_v<Other, value*>;
   if (count <= (without_branches ? few_elements : 16)) {
     if constexpr (without_branches)
       return sort_few(data, other, count, to_other, less);
