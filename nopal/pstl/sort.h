@@ -56,11 +56,18 @@ std::size_t bring_first(It first, std::size_t n, std::size_t wanted, std::size_t
   return count;
 }
 
+// How many pieces bring their first `wanted` elements to the front. Each has a heap of them, so few
+// pieces are made where that is much of a piece. Where it is a whole one, it is sorted instead.
+inline std::size_t pieces_for(std::size_t n, std::size_t wanted) {
+  const std::size_t least = workers();
+  const std::size_t most = 8 * least;
+  return wanted >= n / least ? most : std::clamp(n / wanted / 64, least, most);
+}
+
 // `wanted` is 0 where all elements are there, and sorted.
 template <class It, class Compare, class LeafSort>
 void sort(It first, It last, const Compare& before, const LeafSort& sort_leaf, std::size_t wanted) {
   constexpr std::size_t few = 500;
-  constexpr unsigned pieces_per_worker = 8;
   const std::size_t n = length_of(first, last);
   if (n <= few || workers() == 1 || (wanted != 0 && n <= algorithms::few_serially)) {
     sort_leaf(first, last, before);
@@ -69,7 +76,7 @@ void sort(It first, It last, const Compare& before, const LeafSort& sort_leaf, s
   apart([&] {
     std::size_t count = n;
     if (wanted != 0)
-      count = bring_first(first, n, wanted, std::max(few, n / (pieces_per_worker * workers()) + 1),
+      count = bring_first(first, n, wanted, std::max(few, n / pieces_for(n, wanted) + 1),
                           [&](It from, It to) { sort_leaf(from, to, before); });
     algorithms::sort_range(algorithms::plain(first), count, called_as_const<Compare>{before});
   });
