@@ -24,7 +24,7 @@ namespace nopal::inline NOPAL_ABI::algorithms {
 
 class block_moves {
 public:
-  using number = std::uint32_t; // of a slot or a saved block
+  using number = std::uint32_t; // of a slot or a saved block: enough for 8 TB in blocks of 2 KB
   static constexpr number none = ~number{0};
   static constexpr std::size_t segment = 256;
 

@@ -141,8 +141,7 @@ private:
     moves_.plan([is_taken](std::size_t slot) { return is_taken[slot] != 0; });
   }
 
-  // Before the first slot and behind the last one. If there is none, they are where the first one
-  // would be.
+  // Before the first slot and behind the last one; where there is no slot, all of the bucket.
   void fill_ends(std::size_t i) {
     const bounds& bucket = bounds_[i];
     std::size_t to = bucket.begin;
