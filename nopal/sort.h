@@ -5,9 +5,10 @@
 //     nopal::stable_sort(people, std::ranges::greater{}, &person::age);
 //     nopal::merge(left, right, out.begin());
 //
-// Comparisons and projections are called as const, by several strands at a time. Work is
-// O(n log n), of a merge O(n); span O(n / 512 + log^3 n), of a merge O(log^2 n). Sorts take memory
-// for n elements and n bytes, or less (`sort`); a merge takes none.
+// Comparisons and projections are called as const, by several strands at a time. Work is O(n log
+// n), of a merge O(n); span O(n / 512 + log^3 n), in place (`sort`) O(n / 128 + log^3 n), of a
+// merge O(log^2 n). Sorts take memory for n elements and n bytes, or less (`sort`); a merge takes
+// none.
 //
 // Exceptions: of several the serially first is thrown. Then, and where the strand is cancelled, all
 // elements are still valid objects, but some may be moved from, and some of a type that is only

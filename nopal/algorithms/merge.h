@@ -4,8 +4,8 @@
 // `less` is always asked about an element of the second sequence and one of the first.
 //
 // In parallel: the middle element of the longer sequence is looked for in the other one, and both
-// halves are merged at the same time. Serially, where an element is a few bytes: from both ends at
-// once and without branches, since which sequence is next cannot be foreseen; the two chains of
+// halves are merged at the same time. Serially, where an element is compared alone: from both ends
+// at once and without branches, since which sequence is next cannot be foreseen; the two chains of
 // loads and comparisons do not wait for each other.
 // Paper: the halves are those of "Multithreaded merge sort" (Cormen et al., chapter 27).
 #pragma once

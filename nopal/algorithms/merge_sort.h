@@ -4,7 +4,7 @@
 // `sort_between` sorts what lies in `data`, with `other` as long, and leaves it in either. The
 // halves are sorted into the one, and merged into the other, both in parallel; at each level all
 // elements change places. Elements of a few bytes are sorted four at a time by a network without
-// branches at the bottom; of others the places are sorted so, and each element moves once then.
+// branches at the bottom; of others the places are sorted, and each element moves once then.
 #pragma once
 
 #include "nopal/algorithms/elements.h"
