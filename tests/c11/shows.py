@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""Checks that a shared library shows the functions that a header for C declares, and no others of
-Nopal's: shows.py READELF HEADER LIBRARY
+"""Checks that a shared library shows the functions that headers for C declare, and no others of
+Nopal's: shows.py READELF LIBRARY HEADER...
 """
 
 import re
 import subprocess
 import sys
 
-readelf, header, library = sys.argv[1:]
-with open(header, encoding="utf-8") as file:
-    declared = set(re.findall(r"^NOPAL_C_API [^;]*?\b(nopal_\w+)\(", file.read(), re.MULTILINE))
+readelf, library, *headers = sys.argv[1:]
+declared = set()
+for header in headers:
+    with open(header, encoding="utf-8") as file:
+        declared |= set(re.findall(r"^NOPAL_C_API [^;]*?\b(nopal_\w+)\(", file.read(), re.MULTILINE))
 listing = subprocess.run(
     [readelf, "-W", "--dyn-syms", library], check=True, capture_output=True, text=True
 ).stdout

@@ -18,11 +18,12 @@ what gives the lock away. Truly parallel are:
   functions that wait                for files, sockets, time
 
 Exceptions: what a serial loop would have raised first is raised, and what comes after it is not
-begun any more. Each function here returns on the thread that called it, so what belongs to a
+begun any more. So is Ctrl-C, wherever it strikes on the calling thread: a call that returns has done
+all its work. Each function here returns on the thread that called it, so what belongs to a
 thread (threading.local, open locks) is as before; f itself is called on that thread, and on threads
 of Nopal's, each time as on a thread that is new to Python. A loop may be in a loop. After os.fork
 the child may not use Nopal (multiprocessing: use "spawn"). On Nopal's stacks a recursion has
-NOPAL_STACK_SIZE (1M) of room. Tested with CPython 3.11.
+NOPAL_STACK_SIZE (1M) of room. For CPython; tested with 3.11.
 """
 
 import ctypes
@@ -40,7 +41,9 @@ __all__ = ["Cancelled", "Error", "map", "native", "num_workers", "parallel_for",
 _ABI_VERSION = 1  # NOPAL_ABI_VERSION of the header that this file was written for
 _CANCELLED = -1
 _FunctionPointer = ctypes.CFUNCTYPE(None).__base__
-_RANGE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t)
+_INTERPRETER = ("PyGILState_Ensure", "PyGILState_Release", "PyEval_SaveThread",
+                "PyEval_RestoreThread", "PyObject_CallFunction", "Py_DecRef", "PyErr_Fetch",
+                "PyErr_Restore")  # the fields of nopal_python
 _STATISTICS = ("steals", "suspensions", "resumptions", "sleeps", "wakeups", "preemptions", "unmaps",
                "pages_returned", "page_counts", "stacks", "fiber_stacks", "stack_pages",
                "charged_pages", "suppressed_exceptions")
@@ -57,19 +60,27 @@ class Cancelled(BaseException):
 def _load():
     beside = os.path.join(os.path.dirname(__file__), "libnopal_c.so")
     library = ctypes.CDLL(beside if os.path.exists(beside) else "libnopal_c.so")
+    # This one is called with the interpreter's lock, and may raise.
+    loop = ctypes.PyDLL(library._name, handle=library._handle).nopal_python_loop
     size, pointer, number = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int
     library.nopal_message.restype = ctypes.c_char_p
     library.nopal_for_range_as.argtypes = [number, size, size, size, pointer, pointer]
     library.nopal_set_option.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
     library.nopal_num_workers.restype = ctypes.c_uint
     library.nopal_statistics_of.argtypes = [pointer, size]
-    return library
+    loop.argtypes = [number, pointer, size, size, ctypes.py_object]
+    return library, loop
 
 
-_library = _load()
+_library, _python_loop = _load()
+_interpreter = (ctypes.c_void_p * len(_INTERPRETER))(
+    *(ctypes.cast(getattr(ctypes.pythonapi, name), ctypes.c_void_p).value
+      for name in _INTERPRETER))
 
 
 def _check(result):
+    if result == _CANCELLED:
+        raise Cancelled
     if result < 0:
         raise Error(_library.nopal_message().decode())
 
@@ -79,7 +90,8 @@ class native:
     on the indices from begin to end - 1 and returns 0; another number ends the loop.
 
     Given as a function of ctypes, an address, or what has one (numba.cfunc). cffi:
-    native(int(ffi.cast("intptr_t", f))).
+    native(int(ffi.cast("intptr_t", f))). Not a function in Python that ctypes has wrapped: ctypes
+    forgets the exceptions of such functions.
     """
 
     def __init__(self, function, context=None):
@@ -95,24 +107,7 @@ class native:
 
 def _loop(n, grain, call):
     """call(begin, end) for pieces of range(n); raises the exception of the first piece."""
-    failures = []
-
-    def piece(_, begin, end):
-        try:
-            call(begin, end)
-            return 0
-        except Cancelled:
-            return _CANCELLED
-        except BaseException as error:  # of any kind: none may leave a function that C has called
-            failures.append((begin, error))
-            return 1
-
-    result = _library.nopal_for_range_as(_ABI_VERSION, 0, n, grain, _RANGE(piece), None)
-    if failures:
-        raise min(failures, key=lambda failure: failure[0])[1]
-    if result == _CANCELLED:
-        raise Cancelled
-    _check(result)
+    _check(_python_loop(_ABI_VERSION, _interpreter, n, grain, call))
 
 
 def parallel_for(n, f, grain=0):
@@ -121,8 +116,6 @@ def parallel_for(n, f, grain=0):
     n = max(operator.index(n), 0)
     if isinstance(f, native):
         result = _library.nopal_for_range_as(_ABI_VERSION, 0, n, grain, f.address, f.context)
-        if result == _CANCELLED:
-            raise Cancelled
         _check(result)
         if result:
             raise Error(f"the function of C returned {result}")
