@@ -88,6 +88,7 @@ private:
     if (each.count != 0)
       detail::by_pieces(std::size_t{0}, each.count, detail::grain_of(each.count, 0),
                         [&](std::size_t i, std::size_t j) { execute(to, i, j); });
+    detail::deliver_partials();
     to.set_value();
   }
 };

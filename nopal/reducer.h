@@ -14,17 +14,26 @@
 //       static void combine(int& low, int&& high) { low = std::max(low, high); }
 //     };
 //
-// What a child has added before it threw stays. A fiber's values (fiber.h) are combined when
-// nopal::run returns: those of the function that `run` was given come first, those of other fibers
-// in the order in which these ended.
+// What a child has added before it threw stays. What fibers add (fiber.h) is combined when the
+// nopal::run returns that waits for them: that of the function that `run` was given comes first,
+// that of other fibers in the order in which these ended.
+//
+// Where there is no serial order, what others add comes behind what is joined, in the order in which
+// they ended: the fibers of the `run` in which the reducer was made; tasks of a group and what is
+// submitted, when their function has returned; other threads, when they end. `value` is right where
+// the program waits for that: join, get, wait. Where one goes on that has added, it ends the program
+// with a sentence.
 // Paper: Reducers and Other Cilk++ Hyperobjects (SPAA 2009).
 #pragma once
 
 #include "nopal/config.h"
 
 #if !defined(NOPAL_SERIAL)
+#include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/join/partials.h"
+#include "nopal/sched/ancestry.h"
+#include "nopal/vproc/context.h"
 #include "nopal/vproc/strand.h"
 #include "nopal/vproc/worker.h"
 #endif
@@ -67,11 +76,12 @@ template <class T> struct NOPAL_TYPE appending {
 };
 
 /// A variable that strands add to.
-/// @pre What adds to it below the function that made it is joined before it is destroyed.
+/// @pre What adds to it has ended before it is destroyed. Checked by `value` and `take`: it is
+/// joined, or has ended as this page's head says.
 /// @par Threads
-/// `*` and `->` any strand, and the thread that made it; what they return is the strand's own until
-/// its next fork, join or wait. `value` and `take` the strand that made it, where it has joined all
-/// that adds.
+/// `*` and `->` any strand and any thread; what they return is the strand's own until its next fork,
+/// join or wait, and before the end of its function. `value` and `take` the strand that made it,
+/// where it has joined all that adds.
 /// @par Cost
 /// `*` and `->`: some twenty instructions; a value for each steal, made when the thief adds, and
 /// combined at the join. A fork costs nothing more.
@@ -92,7 +102,7 @@ public:
 #else
   ~reducer() {
     calls.destroy(join::partials::take(vproc::own_partials(), name_));
-    join::return_reducer_name(name_);
+    join::return_reducer_name(name_); // what others have of it goes with them
   }
 
   /// A value that the strand may add to.
@@ -107,12 +117,14 @@ public:
     return find_or_make();
   }
 
-  /// All that has been added, in serial order.
+  /// All that has been added, in serial order, and then what others have added.
   value_type& value() noexcept {
-    if (void* const added = join::partials::take(vproc::own_partials(), name_)) {
-      calls.combine(std::addressof(first_), added);
-      calls.destroy(added);
-    }
+    add(join::partials::take(vproc::own_partials(), name_));
+    add(name_.home->take_delivered());
+    NOPAL_ASSERT(name_.home->alone(),
+                 "the value of a nopal::reducer was asked for while a strand, a fiber or a thread "
+                 "that has added to it goes on, or is not joined by the one that asks; ask where "
+                 "it is: for fibers behind nopal::run, or make the reducer within it");
     return first_;
   }
 #endif
@@ -129,6 +141,18 @@ private:
   static void destroy(void* value) noexcept { delete static_cast<value_type*>(value); }
   static constexpr join::partial_calls calls{combine, destroy};
 
+  static const void* computation_here() noexcept {
+    const auto* const context = sched::current_context();
+    return context == nullptr ? nullptr : context->computation;
+  }
+
+  void add(void* taken) noexcept {
+    if (taken == nullptr)
+      return;
+    combine(std::addressof(first_), taken);
+    destroy(taken);
+  }
+
   [[gnu::noinline]] value_type& find_or_make() {
     join::partials* const own = vproc::own_partials();
     if (void* const found = own == nullptr ? nullptr : own->find(name_)) {
@@ -138,11 +162,11 @@ private:
     auto made = std::make_unique<value_type>(M{}.identity());
     NOPAL_IF_SEEN(base::note_use(made.get()));
     NOPAL_IF_SEEN(const base::unseen while_it_is_put);
-    join::partials::put(vproc::own_partials(), name_, {name_.number, made.get(), &calls});
+    join::partials::put(vproc::own_partials(), name_, made.get());
     return *made.release();
   }
 
-  const join::reducer_name name_ = join::take_reducer_name();
+  const join::reducer_name name_ = join::take_reducer_name(calls, computation_here());
 #endif
   value_type first_;
 };

@@ -68,6 +68,7 @@ public:
       thrown_ = join::handled_exception();
     }
     f.reset();
+    deliver_partials();
     come();
   }
   void fail(std::exception_ptr thrown) noexcept {
@@ -197,6 +198,7 @@ public:
   // False: the coroutine goes on here. It may go on elsewhere before this returns. A Caller is a
   // std::coroutine_handle, whose header some compilers lack.
   template <class Caller> bool await_suspend(Caller caller) noexcept {
+    deliver_partials_of_coroutine();
     caller_ = caller.address();
     resume_ = [](void* at) { Caller::from_address(at).resume(); };
     awaits_.item = this;

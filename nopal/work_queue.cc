@@ -80,6 +80,7 @@ private:
   void open() {
     const std::lock_guard guard{lock_};
     open_.emplace();
+    sched::current_context()->computation->delivers = true;
     while (vproc::fiber* const first = kept_.take())
       start(static_cast<runner*>(first));
   }
@@ -105,6 +106,12 @@ void work_queue::runner::free_it(spawned* self) noexcept {
     ended->items.serve(ended->taken);
   delete ended;
   host::all().ended();
+}
+
+void deliver_partials_of_coroutine() noexcept {
+  const vproc::fiber_context* const here = sched::current_context();
+  if (here != nullptr && here->runner != nullptr)
+    deliver_partials();
 }
 
 work_queue& work_queue::of_all() {
@@ -163,8 +170,10 @@ void work_queue::serve(queue::runner& own) noexcept {
     may_look = next.item != nullptr;
     if (!may_look)
       items_.look(own, next.follows, awaited);
-    for (work_item* at = next.item; at != nullptr; sched::give_way_if_told())
+    for (work_item* at = next.item; at != nullptr; sched::give_way_if_told()) {
       at = at->call(at, *this); // the item may be gone then
+      deliver_partials();       // of a coroutine
+    }
   }
 }
 

@@ -24,6 +24,8 @@
 #include "nopal/sync/dependents.h"
 #include "nopal/sync/standby_queue.h"
 #include "nopal/vproc/cancel_node.h"
+#include "nopal/vproc/strand.h"
+#include "nopal/vproc/worker.h"
 
 #include <cstdint>
 
@@ -31,6 +33,14 @@ NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::detail {
 
 class work_queue;
+
+// An item has called its function, and nobody has been told yet.
+inline void deliver_partials() noexcept {
+  if (vproc::current()->partials != nullptr) [[unlikely]]
+    vproc::deliver_partials();
+}
+// A coroutine that an item has resumed is about to be suspended, and may go on elsewhere at once.
+void deliver_partials_of_coroutine() noexcept;
 
 // Lies in memory of whoever adds it, and belongs to `call` from then on.
 struct work_item {
@@ -87,6 +97,7 @@ public:
     } catch (...) {
       fail();
     }
+    deliver_partials();
   }
   // Whether somebody waits for the end of the runners, which then look for more only while an item
   // is at work.

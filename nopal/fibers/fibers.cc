@@ -84,6 +84,17 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
   }
 }
 
+// The caller of `run` is given what the fiber has added to reducers, but for those that were made in
+// the computation: one that waits for this fiber within `run` may ask for their values.
+void give_partials(join::partials*& own, computation* joined, std::int64_t order) noexcept {
+  if (own == nullptr) [[likely]]
+    return;
+  if (joined->delivers)
+    return join::partials::deliver_all(own);
+  join::partials::deliver(own, joined);
+  joined->partial.add(own, order);
+}
+
 // Called on the fiber's stack. A fiber that is cancelled before it begins does not run its body.
 [[noreturn]] NOPAL_SWITCHES void begin_fiber(void* argument) noexcept {
   spawned* const body = stack::own(static_cast<spawned*>(argument));
@@ -93,7 +104,7 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
     call_catching(body, joined);
   {
     NOPAL_IF_SEEN(const base::unseen while_it_adds);
-    joined->partial.add(vproc::current()->partials, body->on_small_stack ? 1 : 0);
+    give_partials(vproc::current()->partials, joined, body->on_small_stack ? 1 : 0);
   }
   body->end(body); // from now on `body`, and the context in it, may be gone
   sched::displace_stack(stack::stack_of(arch::stack_pointer())); // nobody waits there any more

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tables of partial values, and the names of reducers.
+// Tables of partial values, the names of reducers, and what reducers are given.
 #include "nopal/join/partials.h"
 
+#include "nopal/base/sanitizer.h"
 #include "nopal/base/spin_lock.h"
 
 #include <algorithm>
@@ -18,7 +19,6 @@ struct names {
   base::spin_lock lock;
   std::vector<std::uint32_t> unused; // has room for all indices, so that to return one cannot fail
   std::uint32_t indices = 0;
-  std::uint64_t numbers = 0;
 };
 // Never destroyed: static reducers may be made and destroyed at any time.
 names& all_names() {
@@ -28,7 +28,38 @@ names& all_names() {
 
 } // namespace
 
-reducer_name take_reducer_name() {
+void reducer_home::deliver(void* value) noexcept {
+  {
+    const std::scoped_lock guard{lock_};
+    if (!ended_ && delivered_ != nullptr)
+      calls.combine(delivered_, value);
+    else if (!ended_)
+      delivered_ = std::exchange(value, nullptr);
+  }
+  if (value != nullptr)
+    calls.destroy(value);
+  release();
+}
+
+void* reducer_home::take_delivered() noexcept {
+  const std::scoped_lock guard{lock_};
+  return std::exchange(delivered_, nullptr);
+}
+
+void reducer_home::end() noexcept {
+  void* unused = nullptr;
+  {
+    const std::scoped_lock guard{lock_};
+    ended_ = true;
+    unused = std::exchange(delivered_, nullptr);
+  }
+  if (unused != nullptr)
+    calls.destroy(unused);
+  release();
+}
+
+reducer_name take_reducer_name(const partial_calls& calls, const void* made_in) {
+  auto home = std::make_unique<reducer_home>(calls, made_in);
   names& all = all_names();
   const base::locked guard{all.lock};
   if (all.unused.empty()) {
@@ -37,10 +68,11 @@ reducer_name take_reducer_name() {
   }
   const std::uint32_t index = all.unused.back();
   all.unused.pop_back();
-  return {index, ++all.numbers};
+  return {index, home.release()};
 }
 
 void return_reducer_name(reducer_name unused) noexcept {
+  unused.home->end();
   const base::locked guard{all_names().lock};
   all_names().unused.push_back(unused.index);
 }
@@ -53,47 +85,68 @@ partials* partials::make(std::uint32_t room) {
 }
 
 // A reducer that has ended may have left a value at its index, if it was destroyed too early.
-void partials::put(partials*& in, reducer_name name, partial added) {
-  if (in == nullptr || name.index >= in->room_) {
-    partials* const larger = make(std::max(4u, 2 * name.index));
+partial& partials::place(partials*& in, std::uint32_t index) {
+  if (in == nullptr || index >= in->room_) {
+    partials* const larger = make(std::max(4u, 2 * index));
     if (in != nullptr)
       std::copy_n(in->all(), in->room_, larger->all());
     ::operator delete(std::exchange(in, larger));
   }
-  partial& at = in->all()[name.index];
-  if (at.number != 0)
-    at.calls->destroy(at.value);
-  at = added;
+  partial& at = in->all()[index];
+  if (at.home != nullptr)
+    at.home->deliver(at.value);
+  return at;
+}
+
+void partials::put(partials*& in, reducer_name name, void* value) {
+  place(in, name.index) = {name.home, value};
+  name.home->hold();
 }
 
 void* partials::take(partials* from, reducer_name name) noexcept {
   void* const value = from == nullptr ? nullptr : from->find(name);
-  if (value != nullptr)
+  if (value != nullptr) {
     from->all()[name.index] = {};
+    name.home->release(); // the reducer holds it, too
+  }
   return value;
 }
 
-void partials::destroy(partials* unused) noexcept {
-  if (unused == nullptr)
+template <class Which> void partials::deliver_those(partials* from, const Which& which) noexcept {
+  const base::unseen while_they_are_combined;
+  for (std::uint32_t i = 0; i < from->room_; ++i)
+    if (partial& each = from->all()[i]; each.home != nullptr && which(*each.home)) {
+      const partial given = std::exchange(each, {});
+      given.home->deliver(given.value);
+    }
+}
+
+void partials::deliver(partials* from, const void* made_in) noexcept {
+  if (from != nullptr)
+    deliver_those(from, [=](const reducer_home& home) { return home.was_made_in(made_in); });
+}
+
+void partials::deliver_all(partials*& from) noexcept {
+  partials* const all = std::exchange(from, nullptr);
+  if (all == nullptr)
     return;
-  for (std::uint32_t i = 0; i < unused->room_; ++i)
-    if (const partial& each = unused->all()[i]; each.number != 0)
-      each.calls->destroy(each.value);
-  ::operator delete(unused);
+  deliver_those(all, [](const reducer_home&) { return true; });
+  ::operator delete(all);
 }
 
 partials* partials::combine(partials* low, partials* high) noexcept {
   if (low == nullptr || high == nullptr)
     return low != nullptr ? low : high;
   for (std::uint32_t i = 0; i < high->room_; ++i) {
-    partial& from = high->all()[i];
-    if (from.number == 0)
+    const partial from = high->all()[i];
+    if (from.home == nullptr)
       continue;
-    if (i < low->room_ && low->all()[i].number == from.number) {
-      low->all()[i].calls->combine(low->all()[i].value, from.value);
-      from.calls->destroy(from.value);
+    if (void* const before = low->find({i, from.home})) {
+      from.home->calls.combine(before, from.value);
+      from.home->calls.destroy(from.value);
+      from.home->release();
     } else {
-      put(low, {i, from.number}, from);
+      place(low, i) = from;
     }
   }
   ::operator delete(high);

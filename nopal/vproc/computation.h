@@ -59,6 +59,9 @@ public:
 
   // What its fibers have added to reducers, that of the function that `run` was given first.
   join::partials_list partial;
+  // Written by its first fiber before others: nobody waits for the end of the computation, so each
+  // fiber gives reducers themselves what it has added.
+  bool delivers = false;
 
   // Marked when the function that `run` was given has thrown: what else runs is to stop.
   join::cancelable failed;

@@ -9,7 +9,7 @@ namespace {
 
 struct outside_strands {
   join::partials* partials = nullptr;
-  ~outside_strands() { join::partials::destroy(std::exchange(partials, nullptr)); }
+  ~outside_strands() { join::partials::deliver_all(partials); }
 };
 
 } // namespace
@@ -24,6 +24,8 @@ join::partials*& own_partials() noexcept {
   worker* const self = current();
   return is_worker(self) ? self->partials : partials_of_thread();
 }
+
+void deliver_partials() noexcept { join::partials::deliver_all(current()->partials); }
 
 join::strand_state take_strand_state(const worker* self) noexcept {
   const bool alive = self->host->exceptions->alive();

@@ -17,6 +17,9 @@ void put_strand_state(worker* self, const join::strand_state& state, bool own_co
 // it runs no strand.
 join::partials*& own_partials() noexcept;
 join::partials*& partials_of_thread() noexcept;
+// The calling strand has ended a function that somebody may wait for who does not join the strand:
+// what it has added to reducers is theirs.
+void deliver_partials() noexcept;
 // The part of that which a stolen continuation needs: its exceptions and errno come another way.
 void put_control(worker* self, const arch::control_words& control, bool own_control) noexcept;
 

@@ -25,7 +25,7 @@ constexpr partial_calls calls{combine, destroy};
 
 void put(partials*& in, reducer_name name, const char* text) {
   ++alive;
-  partials::put(in, name, {name.number, new std::string{text}, &calls});
+  partials::put(in, name, new std::string{text});
 }
 std::string text_of(partials* in, reducer_name name) {
   const void* const found = in == nullptr ? nullptr : in->find(name);
@@ -35,7 +35,7 @@ std::string text_of(partials* in, reducer_name name) {
 struct names {
   explicit names(int number) {
     for (int i = 0; i < number; ++i)
-      all.push_back(take_reducer_name());
+      all.push_back(take_reducer_name(calls, nullptr));
   }
   ~names() {
     for (const reducer_name each : all)
@@ -44,6 +44,14 @@ struct names {
   reducer_name operator[](int i) const { return all[static_cast<std::size_t>(i)]; }
   std::vector<reducer_name> all;
 };
+
+// They are delivered, and what was delivered is destroyed.
+void destroy_all(partials*& some, const names& own) {
+  partials::deliver_all(some);
+  for (const reducer_name each : own.all)
+    if (void* const value = each.home->take_delivered())
+      destroy(value);
+}
 
 TEST(partials, are_found_by_their_names) {
   const names own{9};
@@ -57,7 +65,7 @@ TEST(partials, are_found_by_their_names) {
   EXPECT_EQ(text_of(some, own[8]), "-");
   EXPECT_EQ(partials::take(some, own[8]), nullptr);
   EXPECT_EQ(partials::take(nullptr, own[0]), nullptr);
-  partials::destroy(some);
+  destroy_all(some, own);
   EXPECT_EQ(alive, 0);
 }
 
@@ -71,12 +79,12 @@ TEST(partials, of_a_reducer_that_has_ended_are_not_those_of_the_next) {
   }
   const names next{1};
   EXPECT_EQ(next[0].index, before.index) << "places are used again";
-  EXPECT_NE(next[0].number, before.number) << "and names are not";
+  EXPECT_NE(next[0].home, before.home) << "and names are not";
   EXPECT_EQ(text_of(some, next[0]), "-");
   put(some, next[0], "new");
   EXPECT_EQ(alive, 1) << "what was left behind is destroyed";
   EXPECT_EQ(text_of(some, next[0]), "new");
-  partials::destroy(some);
+  partials::deliver_all(some);
 }
 
 TEST(partials, combine_in_order_whichever_has_more_room) {
@@ -89,13 +97,13 @@ TEST(partials, combine_in_order_whichever_has_more_room) {
     put(high, own[2], "only high");
     put(low, own[3], "only low");
     put(large_first ? low : high, own[11], "large");
-    partials* const all = partials::combine(low, high);
+    partials* all = partials::combine(low, high);
     EXPECT_EQ(text_of(all, own[1]), "ab");
     EXPECT_EQ(text_of(all, own[2]), "only high");
     EXPECT_EQ(text_of(all, own[3]), "only low");
     EXPECT_EQ(text_of(all, own[11]), "large");
     EXPECT_EQ(alive, 4);
-    partials::destroy(all);
+    destroy_all(all, own);
     EXPECT_EQ(alive, 0);
   }
 }
@@ -107,7 +115,48 @@ TEST(partials, of_nothing_are_those_of_the_other) {
   EXPECT_EQ(partials::combine(some, nullptr), some);
   EXPECT_EQ(partials::combine(nullptr, some), some);
   EXPECT_EQ(partials::combine(nullptr, nullptr), nullptr);
-  partials::destroy(some);
+  partials::deliver_all(some);
+}
+
+TEST(partials, that_are_delivered_are_their_reducers_in_order) {
+  const int here = 0;
+  names own{3};
+  own.all.push_back(take_reducer_name(calls, &here));
+  partials* some = nullptr;
+  put(some, own[0], "a");
+  put(some, own[1], "x");
+  put(some, own[3], "here");
+  EXPECT_FALSE(own[0].home->alone());
+  partials::deliver(some, &here);
+  EXPECT_EQ(text_of(some, own[3]), "-");
+  EXPECT_EQ(text_of(some, own[0]), "a");
+  partials::deliver_all(some);
+  EXPECT_EQ(some, nullptr);
+  put(some, own[0], "b");
+  partials::deliver_all(some);
+  for (const auto& [which, expected] : {std::pair{0, "ab"}, {1, "x"}, {3, "here"}}) {
+    void* const all = own[which].home->take_delivered();
+    ASSERT_NE(all, nullptr);
+    EXPECT_EQ(*static_cast<std::string*>(all), expected);
+    destroy(all);
+    EXPECT_TRUE(own[which].home->alone());
+  }
+  EXPECT_EQ(own[2].home->take_delivered(), nullptr);
+  EXPECT_EQ(alive, 0);
+}
+
+TEST(partials, that_are_delivered_to_a_reducer_that_has_ended_are_destroyed) {
+  partials* some = nullptr;
+  partials* other = nullptr;
+  {
+    const names one{1};
+    put(some, one[0], "late");
+    put(other, one[0], "early");
+    partials::deliver_all(other);
+  }
+  EXPECT_EQ(alive, 1);
+  partials::deliver_all(some);
+  EXPECT_EQ(alive, 0);
 }
 
 TEST(partials_list, gives_all_in_their_order_and_equal_ones_as_they_came) {
@@ -122,10 +171,10 @@ TEST(partials_list, gives_all_in_their_order_and_equal_ones_as_they_came) {
     EXPECT_EQ(some, nullptr) << "the list has it";
     list.add(some, order); // nothing
   }
-  partials* const all = list.take();
+  partials* all = list.take();
   EXPECT_EQ(text_of(all, own[0]), "abcde");
   EXPECT_EQ(list.take(), nullptr);
-  partials::destroy(all);
+  destroy_all(all, own);
   EXPECT_EQ(alive, 0);
 }
 
