@@ -15,6 +15,7 @@
 // unwinds the function that declares it.
 #pragma once
 
+#include "nopal/base/result_place.h"
 #include "nopal/cancel/cancel.h"
 #include "nopal/cancel/cancel_tree.h"
 #include "nopal/config.h"
@@ -23,7 +24,6 @@
 
 #include <exception>
 #include <memory>
-#include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -92,14 +92,16 @@ public:
         state_->node,
         [own = state_.get(),
          call = base::closure_of(std::forward<F>(f), std::forward<Args>(args)...)]() mutable {
-          if constexpr (std::is_void_v<T>) {
-            call();
-            own->value.emplace();
-          } else if constexpr (std::is_reference_v<T>) {
-            own->value.emplace(std::addressof(call()));
-          } else {
-            own->value.emplace(call());
-          }
+          own->value.make([&call]() -> place {
+            if constexpr (std::is_void_v<T>) {
+              call();
+              return {};
+            } else if constexpr (std::is_reference_v<T>) {
+              return std::addressof(call());
+            } else {
+              return call();
+            }
+          });
         });
   }
 
@@ -117,7 +119,7 @@ public:
     if constexpr (std::is_reference_v<T>)
       return static_cast<T>(**state_->value);
     else if constexpr (!std::is_void_v<T>)
-      return *std::move(state_->value);
+      return std::move(*state_->value);
   }
   /// Waits until it has ended, with all that it has spawned, however that was.
   void join() { state_->node.join(); }
@@ -132,7 +134,7 @@ private:
       std::conditional_t<std::is_void_v<T>, std::monostate,
                          std::conditional_t<std::is_reference_v<T>, std::add_pointer_t<T>, T>>;
   struct state {
-    std::optional<place> value;
+    base::result_place<place> value;
     cancel::failing_node node; // is destroyed first, and waits
   };
 

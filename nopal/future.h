@@ -17,6 +17,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/closure.h"
 #include "nopal/base/flag.h"
+#include "nopal/base/result_place.h"
 #include "nopal/config.h"
 #include "nopal/fiber.h"
 #include "nopal/fibers/waits.h"
@@ -116,7 +117,7 @@ public:
     if constexpr (std::is_reference_v<T>)
       return **shared->value;
     else if constexpr (!std::is_void_v<T>)
-      return *std::move(shared->value);
+      return std::move(*shared->value);
   }
 
 private:
@@ -129,14 +130,16 @@ private:
     virtual T call() = 0;
     void compute() noexcept {
       try {
-        if constexpr (std::is_void_v<T>) {
-          call();
-          value.emplace();
-        } else if constexpr (std::is_reference_v<T>) {
-          value.emplace(std::addressof(call()));
-        } else {
-          value.emplace(call());
-        }
+        value.make([this]() -> place {
+          if constexpr (std::is_void_v<T>) {
+            call();
+            return {};
+          } else if constexpr (std::is_reference_v<T>) {
+            return std::addressof(call());
+          } else {
+            return call();
+          }
+        });
       } catch (const cancelled& caught) {
         caught.note_kept();
         broken = sched::stops_here(); // else f has thrown it: of a region of its own
@@ -149,7 +152,7 @@ private:
 
     base::flag begun;
     bool broken = false; // the strand that has begun f was cancelled
-    std::optional<place> value;
+    base::result_place<place> value;
     std::exception_ptr thrown;
     fibers::event done;
   };

@@ -17,6 +17,7 @@
 
 #include "nopal/algorithms/elements.h"
 #include "nopal/algorithms/scan.h"
+#include "nopal/base/result_place.h"
 #include "nopal/config.h"
 #include "nopal/indices.h"
 
@@ -69,8 +70,8 @@ template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class
   requires parallel_scannable<It, Out, T, Combine, Proj>
 Out inclusive_scan(It first, End last, Out out, const Combine& combine, const Proj& proj, T init) {
   return algorithms::scan_blocks<algorithms::scan_kind::inclusive, T>(
-      first, algorithms::count_between(first, last), out, std::optional<T>{std::move(init)},
-      combine, proj);
+      first, algorithms::count_between(first, last), out,
+      base::make_held<T>([&] { return T(std::move(init)); }), combine, proj);
 }
 
 /// Writes the sum of `init` and all elements before each one to `out`, which may be `first`.
@@ -82,8 +83,8 @@ template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class
 Out exclusive_scan(It first, End last, Out out, T init, const Combine& combine = {},
                    const Proj& proj = {}) {
   return algorithms::scan_blocks<algorithms::scan_kind::exclusive, T>(
-      first, algorithms::count_between(first, last), out, std::optional<T>{std::move(init)},
-      combine, proj);
+      first, algorithms::count_between(first, last), out,
+      base::make_held<T>([&] { return T(std::move(init)); }), combine, proj);
 }
 template <parallel_range Range, class Out, class T, class Combine = std::plus<>,
           class Proj = std::identity>

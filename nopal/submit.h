@@ -23,6 +23,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/closure.h"
+#include "nopal/base/result_place.h"
 #include "nopal/concepts.h"
 #include "nopal/config.h"
 #include "nopal/fibers/waits.h"
@@ -55,15 +56,17 @@ public:
   // The function is destroyed before the result comes.
   template <class F, class... Args> void compute(std::optional<F>& f, Args&&... args) noexcept {
     try {
-      if constexpr (std::is_void_v<T>) {
-        base::call(*f, std::forward<Args>(args)...);
-        value_.emplace();
-      } else if constexpr (std::is_reference_v<T>) {
-        T&& refers = base::call(*f, std::forward<Args>(args)...);
-        value_.emplace(std::addressof(refers));
-      } else {
-        value_.emplace(base::call(*f, std::forward<Args>(args)...));
-      }
+      value_.make([&]() -> stored {
+        if constexpr (std::is_void_v<T>) {
+          base::call(*f, std::forward<Args>(args)...);
+          return {};
+        } else if constexpr (std::is_reference_v<T>) {
+          T&& refers = base::call(*f, std::forward<Args>(args)...);
+          return std::addressof(refers);
+        } else {
+          return base::call(*f, std::forward<Args>(args)...);
+        }
+      });
     } catch (...) {
       thrown_ = join::handled_exception();
     }
@@ -89,7 +92,7 @@ public:
     if constexpr (std::is_reference_v<T>)
       return static_cast<T>(**value_);
     else
-      return *std::move(value_);
+      return std::move(*value_);
   }
   T take() {
     if (has_failed())
@@ -99,6 +102,8 @@ public:
   }
 
 private:
+  using stored = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, given>;
+
   void come() noexcept {
     come_.happen();
     work_queue::of_all().release(followers_);
@@ -106,8 +111,7 @@ private:
 
   fibers::event come_; // first: reports name its address
   sync::dependents<work_item> followers_;
-  std::optional<std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, given>>
-      value_;
+  base::result_place<stored> value_;
   std::exception_ptr thrown_;
 };
 

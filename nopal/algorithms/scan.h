@@ -8,6 +8,7 @@
 
 #include "nopal/algorithms/blocks.h"
 #include "nopal/algorithms/elements.h"
+#include "nopal/base/result_place.h"
 #include "nopal/config.h"
 
 #include <cstddef>
@@ -26,7 +27,7 @@ using scanned = std::decay_t<std::invoke_result_t<const Proj&, std::iter_referen
 enum class scan_kind : bool { inclusive, exclusive };
 
 template <scan_kind Kind, class T, class In, class Out, class Combine, class Map> struct scan {
-  using value = T;
+  using value = base::held_value<T>; // large elements do not fit the frames here
   static constexpr bool in_order = false;
   static constexpr bool bracketed = !std::is_integral_v<T>;
 
@@ -36,28 +37,36 @@ template <scan_kind Kind, class T, class In, class Out, class Combine, class Map
   const Map& map;
   blocks all;
 
-  template <class Low> T both(Low&& low, T high) const {
-    return static_cast<T>(std::invoke(combine, std::forward<Low>(low), std::move(high)));
+  template <class Low> value both(Low&& low, value high) const {
+    return base::make_held<T>([&] {
+      return static_cast<T>(
+          std::invoke(combine, bare(std::forward<Low>(low)), bare(std::move(high))));
+    });
   }
-  T read(std::size_t i) const { return static_cast<T>(std::invoke(map, *at(in, i))); }
+  value read(std::size_t i) const {
+    return base::make_held<T>([&] { return static_cast<T>(std::invoke(map, *at(in, i))); });
+  }
+  template <class Held> static auto&& bare(Held&& held) noexcept {
+    return base::bare<T>(std::forward<Held>(held));
+  }
 
-  T sum(std::size_t block) const {
-    T total = read(all.begin(block));
+  value sum(std::size_t block) const {
+    value total = read(all.begin(block));
     for (std::size_t i = all.begin(block) + 1; i < all.end(block); ++i)
       total = both(std::move(total), read(i));
     return total;
   }
 
-  void add(std::optional<T>& before, T&& sum) const {
+  void add(std::optional<value>& before, value&& sum) const {
     if (before)
       before = both(*before, std::move(sum));
     else
       before.emplace(std::move(sum));
   }
 
-  void finish(std::optional<T>&& before, std::size_t block) const { pass(before, block); }
+  void finish(std::optional<value>&& before, std::size_t block) const { pass(before, block); }
 
-  void pass(std::optional<T>& before, std::size_t block) const {
+  void pass(std::optional<value>& before, std::size_t block) const {
     if (Kind == scan_kind::inclusive && !before)
       begin(before, block);
     else if constexpr (bracketed)
@@ -69,51 +78,51 @@ template <scan_kind Kind, class T, class In, class Out, class Combine, class Map
 private:
   // Nothing precedes the first block of an inclusive scan. Elements may be overwritten as soon as
   // they are read.
-  void begin(std::optional<T>& before, std::size_t block) const {
-    T total = read(all.begin(block));
-    *at(out, all.begin(block)) = total;
+  void begin(std::optional<value>& before, std::size_t block) const {
+    value total = read(all.begin(block));
+    *at(out, all.begin(block)) = bare(total);
     for (std::size_t i = all.begin(block) + 1; i < all.end(block); ++i) {
       total = both(std::move(total), read(i));
-      *at(out, i) = total;
+      *at(out, i) = bare(total);
     }
     before.emplace(std::move(total));
   }
 
-  void go_on(std::optional<T>& before, std::size_t block) const {
+  void go_on(std::optional<value>& before, std::size_t block) const {
     const std::size_t first = all.begin(block);
-    T total = read(first);
+    value total = read(first);
     if constexpr (Kind == scan_kind::inclusive)
-      *at(out, first) = both(*before, total);
+      *at(out, first) = bare(both(*before, total));
     else
-      *at(out, first) = *before;
+      *at(out, first) = bare(*before);
     for (std::size_t i = first + 1; i < all.end(block); ++i) {
-      T next = read(i);
+      value next = read(i);
       if constexpr (Kind == scan_kind::exclusive)
-        *at(out, i) = both(*before, total);
+        *at(out, i) = bare(both(*before, total));
       total = both(std::move(total), std::move(next));
       if constexpr (Kind == scan_kind::inclusive)
-        *at(out, i) = both(*before, total);
+        *at(out, i) = bare(both(*before, total));
     }
     before = both(*before, std::move(total));
   }
 
-  void go_on_serially(T& before, std::size_t block) const {
-    T total = before;
+  void go_on_serially(value& before, std::size_t block) const {
+    value total = before;
     for (std::size_t i = all.begin(block); i < all.end(block); ++i) {
-      const T next = read(i);
+      const value next = read(i);
       if constexpr (Kind == scan_kind::exclusive)
-        *at(out, i) = total;
+        *at(out, i) = bare(total);
       total = both(total, next);
       if constexpr (Kind == scan_kind::inclusive)
-        *at(out, i) = total;
+        *at(out, i) = bare(total);
     }
     before = total;
   }
 };
 
 template <scan_kind Kind, class T, class In, class Out, class Combine, class Map>
-Out scan_blocks(In in, std::size_t count, Out out, std::optional<T> init, const Combine& combine,
-                const Map& map) {
+Out scan_blocks(In in, std::size_t count, Out out, std::optional<base::held_value<T>> init,
+                const Combine& combine, const Map& map) {
   const blocks all{count};
   const auto from = plain(in);
   const auto to = plain(out);

@@ -9,10 +9,10 @@
 #include "nopal/base/faults.h"
 #include "nopal/base/os.h"
 #include "nopal/stack/small.h"
+#include "nopal/vproc/worker.h"
 
 #include <ucontext.h>
 
-#include <algorithm>
 #include <cstdio>
 
 namespace nopal::inline NOPAL_ABI::vproc {
@@ -37,13 +37,27 @@ bool is_within_reach(std::uintptr_t address, const void* context) noexcept {
   return address + base::page_size() >= stack_pointer_at(context);
 }
 
+// A frame that is larger than the guard below its stack leaps over it, to where no stack is or that
+// of another strand. So the stack that the thread's strand is on tells, and not the address.
+constexpr std::uintptr_t kLargestLeap = std::uintptr_t{64} << 20;
+
+// The stack that the strand has left at its lower end; no_stack: none.
+stack::stack_id left_by_strand(std::uintptr_t address, const void* context) noexcept {
+  const worker* const self = current();
+  if (!is_worker(self) || self->stack == stack::no_stack)
+    return stack::no_stack;
+  const std::uintptr_t low = stack::bottom(self->stack);
+  const std::uintptr_t at = stack_pointer_at(context);
+  return at < low && low - at < kLargestLeap && address < low ? self->stack : stack::no_stack;
+}
+
 // Whether both the fault and the stack pointer are near the end of the thread's own stack: a thread
 // that overflows it is at most one frame beyond.
 bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
   const std::uintptr_t at = stack_pointer_at(context);
   const std::uintptr_t own = lowest_of_this_threads_stack();
   const std::uintptr_t low = own != 0 ? own : lowest_known_to_others();
-  const std::uintptr_t frame = std::max(stack::largest_frame(), std::size_t{1} << 20);
+  const std::uintptr_t frame = kLargestLeap;
   const auto at_the_end = [=](std::uintptr_t place) {
     return place - (low - frame) < frame + base::page_size();
   };
@@ -51,8 +65,12 @@ bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
 }
 
 void look_at_fault(std::uintptr_t address, const void* context, bool is_first) {
-  if (stack::in_guard(address) && is_within_reach(address, context))
-    base::die_in_signal_handler(stack::small::holds(address) ? sentence_of_fibers : sentence);
+  if (is_within_reach(address, context)) {
+    const stack::stack_id left =
+        stack::in_guard(address) ? address : left_by_strand(address, context);
+    if (left != stack::no_stack)
+      base::die_in_signal_handler(stack::small::holds(left) ? sentence_of_fibers : sentence);
+  }
   if (stack::view::holds(address)) // the process shows nothing there
     base::die_in_signal_handler(
         "an address on the stack of another strand was used, which only that one's process and "
