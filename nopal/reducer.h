@@ -18,11 +18,11 @@
 // nopal::run returns that waits for them: that of the function that `run` was given comes first,
 // that of other fibers in the order in which these ended.
 //
-// Where there is no serial order, what others add comes behind what is joined, in the order in which
-// they ended: the fibers of the `run` in which the reducer was made; tasks of a group and what is
-// submitted, when their function has returned; other threads, when they end. `value` is right where
-// the program waits for that: join, get, wait. Where one goes on that has added, it ends the program
-// with a sentence.
+// Where there is no serial order, what others add comes behind what is joined, in the order in
+// which they ended: the fibers of the `run` in which the reducer was made; tasks of a group and
+// what is submitted, when their function has returned; other threads, when they end. `value` is
+// right where the program waits for that: join, get, wait. Where one goes on that has added, it
+// ends the program with a sentence.
 // Paper: Reducers and Other Cilk++ Hyperobjects (SPAA 2009).
 #pragma once
 
@@ -79,9 +79,9 @@ template <class T> struct NOPAL_TYPE appending {
 /// @pre What adds to it has ended before it is destroyed. Checked by `value` and `take`: it is
 /// joined, or has ended as this page's head says.
 /// @par Threads
-/// `*` and `->` any strand and any thread; what they return is the strand's own until its next fork,
-/// join or wait, and before the end of its function. `value` and `take` the strand that made it,
-/// where it has joined all that adds.
+/// `*` and `->` any strand and any thread; what they return is the strand's own until its next
+/// fork, join or wait, and before the end of its function. `value` and `take` the strand that made
+/// it, where it has joined all that adds.
 /// @par Cost
 /// `*` and `->`: some twenty instructions; a value for each steal, made when the thief adds, and
 /// combined at the join. A fork costs nothing more.

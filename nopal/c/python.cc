@@ -2,6 +2,8 @@
 // Loops over functions in Python, and the exceptions of these.
 #include "nopal/c/python.h"
 
+#include "nopal/config.h"
+
 #include <array>
 #include <cstdint>
 #include <mutex>

@@ -27,8 +27,8 @@ struct nopal_python {
 };
 
 /// Calls function(begin, end) for pieces of [0, n), as nopal_for_range. The caller holds the
-/// interpreter's lock, and holds it again afterwards. The exception of the serially first piece that
-/// has raised one is raised then; what is returned counts where there is none.
+/// interpreter's lock, and holds it again afterwards. Then the exception is raised of the serially
+/// first piece that has raised one; what is returned counts where none has.
 NOPAL_C_API int nopal_python_loop(int version, const nopal_python* python, size_t n, size_t grain,
                                   void* function);
 

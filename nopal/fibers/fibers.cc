@@ -84,8 +84,8 @@ NOPAL_SWITCHES void call_catching(spawned* body, computation* joined) noexcept {
   }
 }
 
-// The caller of `run` is given what the fiber has added to reducers, but for those that were made in
-// the computation: one that waits for this fiber within `run` may ask for their values.
+// The caller of `run` is given what the fiber has added to reducers, but for those that were made
+// in the computation: one that waits for this fiber within `run` may ask for their values.
 void give_partials(join::partials*& own, computation* joined, std::int64_t order) noexcept {
   if (own == nullptr) [[likely]]
     return;

@@ -11,7 +11,8 @@ readelf, library, *headers = sys.argv[1:]
 declared = set()
 for header in headers:
     with open(header, encoding="utf-8") as file:
-        declared |= set(re.findall(r"^NOPAL_C_API [^;]*?\b(nopal_\w+)\(", file.read(), re.MULTILINE))
+        declared.update(
+            re.findall(r"^NOPAL_C_API [^;]*?\b(nopal_\w+)\(", file.read(), re.MULTILINE))
 listing = subprocess.run(
     [readelf, "-W", "--dyn-syms", library], check=True, capture_output=True, text=True
 ).stdout

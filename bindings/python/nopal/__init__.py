@@ -18,8 +18,8 @@ what gives the lock away. Truly parallel are:
   functions that wait                for files, sockets, time
 
 Exceptions: what a serial loop would have raised first is raised, and what comes after it is not
-begun any more. So is Ctrl-C, wherever it strikes on the calling thread: a call that returns has done
-all its work. Each function here returns on the thread that called it, so what belongs to a
+begun any more. So is Ctrl-C, wherever it strikes on the calling thread: a call that returns has
+done all its work. Each function here returns on the thread that called it, so what belongs to a
 thread (threading.local, open locks) is as before; f itself is called on that thread, and on threads
 of Nopal's, each time as on a thread that is new to Python. A loop may be in a loop. After os.fork
 the child may not use Nopal (multiprocessing: use "spawn"). On Nopal's stacks a recursion has
