@@ -107,6 +107,12 @@ class Native(unittest.TestCase):
         with self.assertRaisesRegex(nopal.Error, "returned 42"):
             nopal.parallel_for(1000, nopal.native(LIBRARY.native_fails), 10)
 
+    def test_a_function_in_python_is_refused(self):
+        wrapped = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t,
+                                   ctypes.c_size_t)(lambda context, begin, end: 1 // 0)
+        with self.assertRaisesRegex(TypeError, "forget its exceptions"):
+            nopal.parallel_for(10, nopal.native(wrapped))
+
     def test_null_is_refused(self):
         with self.assertRaises(ValueError):
             nopal.native(0)

@@ -85,17 +85,25 @@ def _check(result):
         raise Error(_library.nopal_message().decode())
 
 
+def _refuse_wrapped(function):
+    """Refuses a function in Python that ctypes has wrapped: ctypes forgets its exceptions."""
+    kept = getattr(function, "_objects", None) or {}
+    if any(type(each).__name__ == "CThunkObject" for each in kept.values()):
+        raise TypeError("a function in Python was given as one of C, so that ctypes would forget "
+                        "its exceptions, Ctrl-C too; give the function itself")
+
+
 class native:
     """A function of C for parallel_for: int f(void* context, size_t begin, size_t end), which works
     on the indices from begin to end - 1 and returns 0; another number ends the loop.
 
     Given as a function of ctypes, an address, or what has one (numba.cfunc). cffi:
-    native(int(ffi.cast("intptr_t", f))). Not a function in Python that ctypes has wrapped: ctypes
-    forgets the exceptions of such functions.
+    native(int(ffi.cast("intptr_t", f))).
     """
 
     def __init__(self, function, context=None):
         if isinstance(function, _FunctionPointer):
+            _refuse_wrapped(function)
             self.address = ctypes.cast(function, ctypes.c_void_p).value
         else:
             self.address = int(getattr(function, "address", function))
@@ -147,6 +155,7 @@ def map(f, array, grain=0, pieces=False):
         _loop(len(items), grain, each)
         return results
     if isinstance(f, _FunctionPointer):
+        _refuse_wrapped(f)
         return _map_native(f, numpy.ascontiguousarray(array), grain)
     if isinstance(f, numpy.ufunc) and f.nin == 1 and f.nout == 1:
         out = numpy.empty(array.shape, f(array[:0]).dtype)
