@@ -120,8 +120,9 @@ public:
   /// All that has been added, in serial order, and then what others have added.
   value_type& value() noexcept {
     add(join::partials::take(vproc::own_partials(), name_));
+    const bool complete = name_.home->alone() || name_.home->alone_soon();
     add(name_.home->take_delivered());
-    NOPAL_ASSERT(name_.home->alone(),
+    NOPAL_ASSERT(complete,
                  "the value of a nopal::reducer was asked for while a strand, a fiber or a thread "
                  "that has added to it goes on, or is not joined by the one that asks; ask where "
                  "it is: for fibers behind nopal::run, or make the reducer within it");

@@ -2,6 +2,8 @@
 // Tables of partial values, the names of reducers, and what reducers are given.
 #include "nopal/join/partials.h"
 
+#include "nopal/base/clock.h"
+#include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/base/spin_lock.h"
 
@@ -27,6 +29,14 @@ names& all_names() {
 }
 
 } // namespace
+
+bool reducer_home::alone_soon() const noexcept {
+  using clock = std::chrono::steady_clock;
+  for (const auto begun = clock::now(); !alone(); base::give_way())
+    if (clock::now() - begun > std::chrono::seconds(1))
+      return false;
+  return true;
+}
 
 void reducer_home::deliver(void* value) noexcept {
   {

@@ -23,7 +23,8 @@
 //            only holder, or a value is missing.
 // Orders: D  release: fetch_sub acq_rel. Partner: D. The last holder deletes what the others used.
 //         `hold` and `alone` are relaxed: a value that `alone` is to miss was joined, which orders
-//         its release.
+//         its release, or was delivered under the lock before that. Who then takes the lock comes
+//         behind: were it before, it could not have read what happened after.
 //
 // Paper: Frigo, Halpern, Leiserson, Lewin-Berlin: Reducers and Other Cilk++ Hyperobjects
 // (SPAA 2009), section 4, whose maps are attached to frames at steals and joins, too.
@@ -61,6 +62,9 @@ public:
       delete this;
   }
   bool alone() const noexcept { return holders_.load(base::relaxed) == 1; }
+  // The same, but for up to a second it waits. A coroutine, or a sender of P2300, tells others of
+  // its end before the item that has called it returns, which delivers what it has added.
+  bool alone_soon() const noexcept;
 
   // A value from a table, which lies behind those that were delivered before.
   void deliver(void* value) noexcept;

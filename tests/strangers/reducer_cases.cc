@@ -126,7 +126,8 @@ TEST(reducer_of_submitted, may_be_made_in_such_a_function) {
             9);
 }
 
-// A coroutine that a thread waits for. What it adds before it waits is in time.
+// A coroutine that a thread waits for, and which tells that thread of its end before it has left
+// the function that has resumed it.
 struct coroutine {
   struct promise_type {
     std::promise<void> given;
@@ -143,13 +144,14 @@ coroutine adds(sum& to) {
   co_await nopal::submit(add_four, std::ref(to));
   *to += 1;
   co_await nopal::submit(add_four, std::ref(to));
+  *to += 1;
 }
 
-TEST(reducer_of_coroutines, is_complete_as_far_as_they_have_waited) {
+TEST(reducer_of_coroutines, is_complete_when_they_have_ended) {
   for (int round = 0; round < repetitions(100, 5); ++round) {
     sum all;
     adds(all).ended.get();
-    ASSERT_EQ(all.value(), 10);
+    ASSERT_EQ(all.value(), 11);
   }
 }
 
