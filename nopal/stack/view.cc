@@ -14,6 +14,9 @@
 #include <cstring>
 #include <utility>
 
+// Whether this is there was decided when the program was linked.
+extern "C" [[gnu::weak]] const char nopal_plain_stacks;
+
 namespace nopal::stack::view {
 
 range where;
@@ -91,6 +94,8 @@ void open(const slot_range& range) noexcept {
 }
 
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept {
+  if (&nopal_plain_stacks != nullptr)
+    return begin_plain(stack);
   const bool below = holds(frame_low);
   entry& begun = entry_of(stack);
   begun.frame_low = frame_low;

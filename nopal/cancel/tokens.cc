@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// How an observer begins. The linker takes this file from the library where a program asks a scope
+// or a cancelable for its token: the callbacks of tokens lie in frames, and refer to each other.
+#include "nopal/cancel/observers.h"
+
+#include "nopal/stack/view.h"
+
+#include <utility>
+
+namespace nopal::inline NOPAL_ABI::cancel {
+
+observer::observer(join::ancestor* innermost, std::vector<const join::cancelable*> nodes)
+    : join::descendant{kind::observer}, nodes_{std::move(nodes)} {
+  stack::view::need_plain_stacks();
+  place(innermost);
+  // After it was placed: a canceller marks its node before it looks below, so the mark is seen here
+  // or the observer there. Nobody has the token yet, so no callback runs.
+  if (std::optional<std::stop_source> now = due())
+    now->request_stop();
+}
+
+} // namespace nopal::inline NOPAL_ABI::cancel
