@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <signal.h>
 #include <span>
 #include <ucontext.h>
@@ -55,6 +56,8 @@ long waitid(long kind, long which, void* info, long options, void* usage,
 // A process other than the first has forked a child.
 void note_child(long pid) noexcept;
 void forget_children() noexcept;
+// A process of the program has begun, and may have been killed before it was in the table.
+void see_whether_ended(long pid) noexcept;
 // The handler of notices.
 void on_notice(int signal, siginfo_t* info, void* context);
 
@@ -68,7 +71,8 @@ struct refusal {
 };
 std::span<const refusal> refusals() noexcept;
 // Says so, once for each call, and returns the error that the program gets; or ends the program.
-long refuse(long number) noexcept;
+// Nothing: what would concern one process concerns all, as there is but one yet.
+std::optional<long> refuse(long number) noexcept;
 
 // By this signal the first process learns of ends of others, and that it must catch up. By default
 // it is ignored, so it does no harm to a program that is executed meanwhile. A thread that does not

@@ -80,16 +80,21 @@ void guard_own_stack() noexcept {
   install_guard(reinterpret_cast<std::uintptr_t>(low) - guard, guard);
 }
 
-void become_twin(long process, void* partner) {
+// The new process waits for its pid in the frame that holds the seat.
+twin& let_go_on(long process, void* at) noexcept {
+  const seat fresh = *static_cast<const seat*>(at);
   must_have_begun(process);
   release_own_log();
-  static_cast<twin*>(partner)->serve();
+  take_seat(fresh.self, static_cast<int>(process));
+  see_whether_ended(process);
+  return *fresh.partner;
 }
 
+void become_twin(long process, void* fresh) { let_go_on(process, fresh).serve(); }
+
 // Of a thread of another process: nothing stays.
-void vanish(long process, void*) {
-  must_have_begun(process);
-  release_own_log();
+void vanish(long process, void* fresh) {
+  let_go_on(process, fresh);
   raw(SYS_set_tid_address, nullptr);
   raw(SYS_set_robust_list, nullptr, 24);
   raw(SYS_exit, 0);
@@ -113,7 +118,7 @@ void begin_process(member* self, twin* partner, int* thread_id) noexcept {
   mine.partner = partner;
   mine.thread_id_at = thread_id;
   mine.self = self;
-  take_seat(self, mine.pid);
+  wait_for_seat(self, mine.pid);
   release_log(); // which its parent has taken
   raw(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
   const range view = view_range();
@@ -139,7 +144,7 @@ void become_process() noexcept {
   hold_log();
   prepare_seat(fresh.self);
   nopal_arch_part(kProcess | (in_first ? notice_signal : CLONE_PARENT), thread_id,
-                  fresh.stack_top(in_first), in_first ? become_twin : vanish, fresh.partner);
+                  fresh.stack_top(in_first), in_first ? become_twin : vanish, &fresh);
   begin_process(fresh.self, fresh.partner, thread_id);
   before.restore();
   guard_own_stack();

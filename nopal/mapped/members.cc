@@ -3,6 +3,7 @@
 #include "nopal/mapped/members.h"
 
 #include "nopal/base/die.h"
+#include "nopal/base/spin_lock.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/twin.h"
@@ -54,9 +55,22 @@ seat find_seat() noexcept {
 
 void prepare_seat(member* self) noexcept {
   self->applied.store(own().self->applied.load(base::relaxed), base::relaxed);
+  self->pid.store(member::beginning, base::release);
 }
 
 void take_seat(member* self, int pid) noexcept { self->pid.store(pid, base::release); }
+
+void wait_for_seat(const member* self, int pid) noexcept {
+  for (unsigned tries = 1; self->pid.load(base::acquire) != pid; ++tries)
+    base::wait_briefly(tries);
+}
+
+bool some_begin() noexcept {
+  bool some = false;
+  for (unsigned i = 0; i < members_used.load(base::acquire); ++i)
+    some |= members[i].pid.load(base::acquire) == member::beginning;
+  return some;
+}
 
 void add_dependent(twin* parent) noexcept { parent->dependents.fetch_add(1, base::relaxed); }
 

@@ -4,6 +4,8 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/die.h"
+#include "nopal/mapped/members.h"
+#include "nopal/mapped/sharing.h"
 
 #include <cerrno>
 #include <iterator>
@@ -12,10 +14,12 @@
 namespace nopal::mapped {
 namespace {
 
-constexpr const char kIdentity[] = "change it before this program begins (setpriv, sudo -u)";
+constexpr const char kIdentity[] = "change it before the program's first fork of a strand";
 constexpr const char kBegin[] = "call it in a program that begins this one";
 
 constexpr refusal table[] = {
+    {SYS_tgkill, "setgid (setuid, initgroups, or another call that changes the program's identity)",
+     kIdentity, true, false},
     {SYS_setuid, "setuid", kIdentity, true},
     {SYS_setgid, "setgid", kIdentity, true},
     {SYS_setreuid, "setreuid", kIdentity, true},
@@ -44,10 +48,12 @@ constinit base::atomic<bool> said[std::size(table)]{};
 
 std::span<const refusal> refusals() noexcept { return table; }
 
-long refuse(long number) noexcept {
+std::optional<long> refuse(long number) noexcept {
   for (const refusal& each : table) {
     if (each.number != number)
       continue;
+    if (each.instead == kIdentity && (is_only_process() || raw(SYS_getpid) != own().pid))
+      return {}; // in the latter case by a child that shares the memory until it executes a program
     if (each.ends)
       base::die("%s would change one process of nopal::mapped and not the others; %s, or link "
                 "nopal::nopal",

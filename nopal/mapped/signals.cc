@@ -54,16 +54,17 @@ bool is_for_the_first(int signal, const siginfo_t& info) noexcept {
 // What one process of the program sends another comes from the program. The C library compares the
 // number with its own, where it cancels threads.
 void name_sender(siginfo_t& info) noexcept {
-  if (info.si_code == SI_TKILL || info.si_code == SI_QUEUE)
-    for_each_member([&](member& each) {
-      if (each.pid.load(base::relaxed) == info.si_pid)
-        info.si_pid = first_pid();
-    });
+  if ((info.si_code == SI_TKILL || info.si_code == SI_QUEUE) && is_member(info.si_pid))
+    info.si_pid = first_pid();
 }
 
 void deliver(int signal, siginfo_t* info, void* context) {
   if (is_for_the_first(signal, *info))
     return;
+  if (signal == SIGCHLD && info->si_code <= CLD_CONTINUED - told_by_us)
+    info->si_code += told_by_us;
+  if (signal == SIGCHLD && info->si_code > 0 && is_member(info->si_pid))
+    return; // it was stopped, or goes on
   name_sender(*info);
   if (actions[signal].calls())
     return call_action(signal, info, context);
@@ -198,7 +199,7 @@ long change_action(long signal, const action* wanted, action* before, long mask_
                ? 0
                : raw(SYS_rt_sigaction, signal, wanted, before, mask_bytes);
   if (signal == SIGSYS && wanted != nullptr && wanted->handler > 1)
-    return refuse(SYS_rt_sigaction);
+    return *refuse(SYS_rt_sigaction);
   {
     const base::locked guard{actions_lock};
     const action was = actions[signal];

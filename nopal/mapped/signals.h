@@ -47,6 +47,10 @@ void call_action(int signal, siginfo_t* info, void* context);
 // The kernel's own action, at the same instruction or as soon as the handler returns.
 void happen_by_default(int signal, bool was_sent) noexcept;
 
+// What is taken from the code of a SIGCHLD that we send (waiting.cc): the kernel lets a program
+// send no code of its own but from its first thread.
+inline constexpr int told_by_us = 1 << 20;
+
 inline std::uint64_t& mask_of(ucontext_t& context) noexcept {
   return *reinterpret_cast<std::uint64_t*>(&context.uc_sigmask);
 }

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <iterator>
@@ -165,7 +166,12 @@ answer end_this_program(call& made) noexcept { end_program(made.arguments[0]); }
 answer number_of_program(call&) noexcept { return first_pid(); }
 
 // The thread may be one of another process, or the caller, whose signal comes with its own mask.
+// With one signal the C library makes all threads change their identity. What they are to do lies
+// in the caller's frame, and twins do not get it.
 answer kill_thread(call& made) noexcept {
+  constexpr long change_identity = __SIGRTMIN + 1;
+  if (made.arguments[2] == change_identity)
+    refuse(made.number);
   made.number = SYS_tkill;
   std::copy(made.arguments + 1, made.arguments + 3, made.arguments);
   return {};

@@ -4,6 +4,7 @@
 #include "nopal/mapped/calls.h"
 
 #include "nopal/base/die.h"
+#include "nopal/base/spin_lock.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/ranges.h"
@@ -14,6 +15,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -22,14 +24,26 @@
 namespace nopal::mapped {
 namespace {
 
-// Children that processes other than the first have forked: [pid, pid + 1). Those that execute a
-// program become children like others, and all are forgotten when they were waited for.
+// Children that processes other than the first have forked: [pid, pid + 1), with themselves as the
+// image. Those that execute a program become children like others, and all are forgotten when they
+// were waited for. `told`: of whose end the program has heard.
 // Notices, whose handler asks for them too, are blocked while a thread holds their lock.
-constinit piece_map forked;
+constinit piece_map forked, told;
+constinit base::spin_lock telling; // for tests of `told` and additions to it
 
+void add_child(piece_map& to, int pid) noexcept {
+  to.add(static_cast<std::uintptr_t>(pid), 1, static_cast<std::uintptr_t>(pid));
+}
+void take_out(piece_map& from, int pid) noexcept {
+  from.cut(static_cast<std::uintptr_t>(pid), 1, [](piece&) {});
+}
+bool holds(piece_map& in, int pid) noexcept {
+  return in.image_of(static_cast<std::uintptr_t>(pid)) != 0;
+}
 void forget_child(int pid) noexcept {
   const masked undisturbed{all_signals};
-  forked.cut(static_cast<std::uintptr_t>(pid), 1, [](piece&) {});
+  take_out(forked, pid);
+  take_out(told, pid);
 }
 
 struct request {
@@ -42,24 +56,62 @@ bool is_an_end(const siginfo_t& info) noexcept {
   return info.si_code == CLD_EXITED || info.si_code == CLD_KILLED || info.si_code == CLD_DUMPED;
 }
 
-bool is_ours(int pid) noexcept {
-  bool found = false;
-  for_each_member([&](member& each) { found |= each.pid.load(base::relaxed) == pid; });
-  return found;
+// Whether there is such a child; `found` is one of them that has ended, if there is one.
+bool some_child(long kind, long pid, siginfo_t& found) noexcept {
+  found = {};
+  return raw(SYS_waitid, kind, pid, &found, WEXITED | WNOHANG | WNOWAIT | (pid != 0 ? __WALL : 0),
+             nullptr) == 0;
 }
-
-// Of the children that `kind` selects: whether there is one, or one that has ended.
-enum class child_state { exists, has_ended };
-bool some_child(child_state wanted, long kind, long pid) noexcept {
-  siginfo_t found{};
-  const long result = raw(SYS_waitid, kind, pid, &found,
-                          WEXITED | WNOHANG | WNOWAIT | (pid != 0 ? __WALL : 0), nullptr);
-  return result == 0 && (wanted == child_state::exists || found.si_pid != 0);
-}
-bool some_forked(child_state wanted) noexcept {
+bool some_forked() noexcept {
+  siginfo_t any{};
   const masked undisturbed{all_signals};
   return forked.any(
-      [&](const piece& each) { return some_child(wanted, P_PID, static_cast<long>(each.at)); });
+      [&](const piece& each) { return some_child(P_PID, static_cast<long>(each.at), any); });
+}
+// One that has ended, and the program has not heard of it.
+bool find_ended(siginfo_t& found) noexcept {
+  const masked undisturbed{all_signals};
+  return forked.any([&](const piece& each) {
+    return !holds(told, static_cast<int>(each.at)) &&
+           some_child(P_PID, static_cast<long>(each.at), found) && found.si_pid != 0;
+  });
+}
+
+// Where the program ignores SIGCHLD, the kernel keeps no child that has ended; but it does not know
+// a child of another process as one.
+bool keeps_no_child(int pid) noexcept {
+  const action& wanted = actions[SIGCHLD];
+  return (wanted.handler == 1 || wanted.has(SA_NOCLDWAIT)) && holds(forked, pid);
+}
+void drop_child(int pid) noexcept {
+  raw(SYS_waitid, P_PID, pid, nullptr, WEXITED | WNOHANG | __WALL, nullptr);
+  forget_child(pid);
+}
+
+// Its notice may come before the child is known as forked, and be taken by several threads. One
+// that was waited for meanwhile leaves no trace.
+bool is_first_to_tell(int pid) noexcept {
+  siginfo_t end{};
+  const masked undisturbed{all_signals};
+  const base::locked guard{telling};
+  if (holds(told, pid))
+    return false;
+  if (some_child(P_PID, pid, end))
+    add_child(told, pid);
+  return true;
+}
+
+// SIGCHLD, instead of which a notice has come.
+void tell_program(siginfo_t end) noexcept {
+  if (keeps_no_child(end.si_pid))
+    return drop_child(end.si_pid);
+  if (!is_first_to_tell(end.si_pid))
+    return;
+  end.si_signo = SIGCHLD;
+  if (raw(SYS_rt_sigqueueinfo, own().pid, SIGCHLD, &end) != -EPERM)
+    return;
+  end.si_code -= told_by_us; // another thread than the first may not send it as the kernel would
+  raw(SYS_rt_sigqueueinfo, own().pid, SIGCHLD, &end);
 }
 
 // Takes the notice of a child that was seen. False: another thread has taken it.
@@ -73,6 +125,12 @@ bool take_notice(request& wanted, int pid) noexcept {
   return true;
 }
 
+long tell_of_ends() noexcept {
+  for (siginfo_t end{}; find_ended(end);)
+    tell_program(end);
+  return 0;
+}
+
 [[noreturn]] void end_as(int pid, int signal) noexcept {
   base::say("process %d of the program was killed by signal %d (%s), and the others end with it",
             pid, signal, sigabbrev_np(signal) != nullptr ? sigabbrev_np(signal) : "?");
@@ -84,7 +142,7 @@ bool take_notice(request& wanted, int pid) noexcept {
 }
 
 void attend_to_ends(const siginfo_t& notice) noexcept {
-  const bool is_childs = is_an_end(notice) && !is_ours(notice.si_pid);
+  const bool is_childs = is_an_end(notice) && !is_member(notice.si_pid);
   for_each_member([&](member& each) {
     const int pid = each.pid.load(base::relaxed);
     if (&each == own().self || pid <= 0) // another thread has seen its end
@@ -100,19 +158,16 @@ void attend_to_ends(const siginfo_t& notice) noexcept {
       end_as(pid, end.si_status);
     leave_seat(each, pid);
   });
-  if (!actions[SIGCHLD].calls() || !(is_childs || some_forked(child_state::has_ended)))
-    return;
-  siginfo_t child = notice;
-  child.si_signo = SIGCHLD;
-  child.si_code = is_childs ? notice.si_code : CLD_EXITED;
-  raw(SYS_rt_sigqueueinfo, own().pid, SIGCHLD, &child);
+  if (is_childs)
+    tell_program(notice);
+  tell_of_ends();
 }
 
 // waitid(2), without the processes of the program. Where there is nothing else, ECHILD.
 long wait_for_other(request& wanted) noexcept {
   for (;;) {
-    if (wanted.kind == P_ALL && !some_child(child_state::exists, P_ALL, 0) &&
-        !some_forked(child_state::exists))
+    siginfo_t any{};
+    if (wanted.kind == P_ALL && !some_child(P_ALL, 0, any) && !some_forked())
       return -ECHILD;
     wanted.info.si_pid = 0;
     const long result = raw(SYS_waitid, wanted.kind, wanted.which, &wanted.info,
@@ -120,8 +175,12 @@ long wait_for_other(request& wanted) noexcept {
     const int pid = wanted.info.si_pid;
     if (result != 0 || pid == 0)
       return result;
-    if (!is_ours(pid)) {
-      if ((wanted.options & WNOWAIT) != 0 || take_notice(wanted, pid))
+    if (!is_member(pid)) {
+      if (some_begin())
+        continue; // it may be one of these, which was killed
+      if (is_an_end(wanted.info) && keeps_no_child(pid))
+        drop_child(pid);
+      else if ((wanted.options & WNOWAIT) != 0 || take_notice(wanted, pid))
         return 0;
     } else if (is_an_end(wanted.info)) {
       attend_to_ends(wanted.info);
@@ -176,12 +235,28 @@ long wait4(int which, int* status, long options, void* usage, ucontext_t& contex
   return info.si_pid;
 }
 
+// It may have ended before, and its notice with that of another one.
 void note_child(long pid) noexcept {
-  const masked undisturbed{all_signals};
-  forked.add(static_cast<std::uintptr_t>(pid), 1, 0);
+  {
+    const masked undisturbed{all_signals};
+    add_child(forked, static_cast<int>(pid));
+  }
+  in_first_process(+[](long&) { return tell_of_ends(); }, pid);
 }
-// The list may be what another process was changing as this one was forked.
-void forget_children() noexcept { new (&forked) piece_map; }
+void see_whether_ended(long pid) noexcept {
+  pollfd end{static_cast<int>(raw(SYS_pidfd_open, pid, 0)), POLLIN, 0};
+  if (end.fd < 0)
+    return;
+  if (raw(SYS_poll, &end, 1, 0) == 1)
+    raw(SYS_kill, first_pid(), notice_signal);
+  raw(SYS_close, end.fd);
+}
+// The lists may be what another process was changing as this one was forked.
+void forget_children() noexcept {
+  new (&forked) piece_map;
+  new (&told) piece_map;
+  new (&telling) base::spin_lock;
+}
 
 // While one notice waits to be delivered a second is lost, so each is taken for all.
 void on_notice(int signal, siginfo_t* info, void* context) {
@@ -189,7 +264,7 @@ void on_notice(int signal, siginfo_t* info, void* context) {
   if (own().is_first)
     attend_to_ends(*info);
   const bool sent = info->si_code <= 0 || info->si_code == SI_KERNEL;
-  if (sent && !is_ours(info->si_pid))
+  if (sent && !is_member(info->si_pid))
     call_action(signal, info, context);
 }
 
