@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Programs whose strands reach frames of their cousins: through a list that is not ours, as the
-// callbacks of a stop token are. The linker takes this file from the library if the program may
-// call `need_plain_stacks`, or is linked with -u nopal_plain_stacks. Then no stack lies in a view.
+// callbacks of a stop token are, or where they submit work. The linker takes this file from the
+// library if the program may call `need_plain_stacks`, or is linked with -u nopal_plain_stacks. Then
+// no stack lies in a view.
 #include "nopal/stack/view.h"
 
 extern "C" const char nopal_plain_stacks = 1;
