@@ -40,6 +40,8 @@ constexpr refusal table[] = {
     {SYS_userfaultfd, "userfaultfd", "use mprotect and a handler of SIGSEGV", false},
     {SYS_execve, "execve in a worker", "use posix_spawn, or let main call it", false, false},
     {SYS_execveat, "execveat in a worker", "use posix_spawn, or let main call it", false, false},
+    {SYS_timer_create, "timer_create with SIGEV_THREAD in a worker",
+     "let main create one such timer before, or use SIGEV_SIGNAL", false, false},
     {SYS_rt_sigaction, "sigaction of SIGSYS", "let another signal do its work", false, false},
 };
 constinit base::atomic<bool> said[std::size(table)]{};

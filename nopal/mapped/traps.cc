@@ -24,6 +24,7 @@
 #include <linux/membarrier.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -85,14 +86,14 @@ answer made_by(long (*function)(Parameters...) noexcept, call& made) noexcept {
 // A function that takes what the kernel takes, and perhaps the context.
 template <auto Function> answer by(call& made) noexcept { return made_by(Function, made); }
 
-const trapped* entry_of(long number) noexcept;
+const trapped* entry_of(const call& made) noexcept;
 
 answer by_first(call& made) noexcept {
   struct request {
     const trapped* how; // in shared memory, as all constants are
     long arguments[6];
     char in[64], out[64];
-  } sent{entry_of(made.number), {}, {}, {}};
+  } sent{entry_of(made), {}, {}, {}};
   std::ranges::copy(made.arguments, sent.arguments);
   const auto there = [&](int which) {
     return which < 0 ? nullptr : argument<void*>(made, static_cast<std::size_t>(which));
@@ -114,6 +115,14 @@ answer by_first(call& made) noexcept {
   if (void* const out = there(sent.how->out); out != nullptr && result >= 0)
     std::memcpy(out, sent.out, sent.how->out_bytes);
   return result;
+}
+
+// The first process's kernel knows no threads of the others, as SIGEV_THREAD has one, too.
+answer create_timer(call& made) noexcept {
+  const auto* const how = argument<const sigevent*>(made, 1);
+  const bool is_for_thread = how != nullptr && (how->sigev_notify & SIGEV_THREAD_ID) != 0;
+  const answer given = by_first(made);
+  return is_for_thread && given == -EINVAL && !own().is_first ? refuse(made.number) : given;
 }
 
 // A limit holds for each process.
@@ -221,11 +230,15 @@ constexpr trapped table[] = {
     {SYS_setitimer, by_first, {}, 1, sizeof(itimerval), 2, sizeof(itimerval)},
     {SYS_getitimer, by_first, {}, -1, 0, 1, sizeof(itimerval)},
     {SYS_alarm, by_first},
-    {SYS_timer_create, by_first, {}, 1, sizeof(sigevent), 2, sizeof(int)},
+    {SYS_timer_create, create_timer, {}, 1, sizeof(sigevent), 2, sizeof(int)},
     {SYS_timer_settime, by_first, {}, 2, sizeof(itimerspec), 3, sizeof(itimerspec)},
     {SYS_timer_gettime, by_first, {}, -1, 0, 1, sizeof(itimerspec)},
     {SYS_timer_delete, by_first},
     {SYS_timer_getoverrun, by_first},
+    {SYS_prctl, by_first, {0, BPF_JEQ, PR_SET_PDEATHSIG}},
+    {SYS_prctl, by_first, {0, BPF_JEQ, PR_GET_PDEATHSIG}, -1, 0, 1, sizeof(int)},
+    {SYS_prctl, by_first, {0, BPF_JEQ, PR_SET_CHILD_SUBREAPER}},
+    {SYS_prctl, by_first, {0, BPF_JEQ, PR_GET_CHILD_SUBREAPER}, -1, 0, 1, sizeof(int)},
     {SYS_getppid, by_first},
     {SYS_setpgid, by_first},
     {SYS_setsid, by_first},
@@ -234,8 +247,12 @@ constexpr trapped table[] = {
     {SYS_getpgrp, by_first},
 };
 
-const trapped* entry_of(long number) noexcept {
-  const auto* const found = std::ranges::find(table, number, &trapped::number);
+const trapped* entry_of(const call& made) noexcept {
+  const auto* const found = std::ranges::find_if(table, [&](const trapped& each) {
+    return each.number == made.number &&
+           (each.when.test != BPF_JEQ ||
+            each.when.value == static_cast<std::uint32_t>(made.arguments[each.when.argument]));
+  });
   return found != std::end(table) ? found : nullptr;
 }
 
@@ -247,7 +264,7 @@ void on_trap(int, siginfo_t* info, void* context) {
   if (info->si_errno != trap_mark)
     return static_cast<void>(catch_up());
   call made{*static_cast<ucontext_t*>(context)};
-  const trapped* const entry = entry_of(made.number);
+  const trapped* const entry = entry_of(made);
   if (const answer given = entry != nullptr ? entry->by(made) : refuse(made.number))
     made.context.uc_mcontext.gregs[REG_RAX] = *given;
   else

@@ -5,7 +5,12 @@
 // no stack lies in a view.
 #include "nopal/stack/view.h"
 
-extern "C" const char nopal_plain_stacks = 1;
+NOPAL_HIDDEN_BEGIN
+extern "C" {
+extern const char nopal_plain_stacks;
+const char nopal_plain_stacks = 1;
+}
+NOPAL_HIDDEN_END
 
 namespace nopal::stack::view {
 

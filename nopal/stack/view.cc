@@ -15,7 +15,9 @@
 #include <utility>
 
 // Whether this is there was decided when the program was linked.
+NOPAL_HIDDEN_BEGIN
 extern "C" [[gnu::weak]] const char nopal_plain_stacks;
+NOPAL_HIDDEN_END
 
 namespace nopal::stack::view {
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <functional>
 #include <grp.h>
@@ -125,6 +126,13 @@ long call_refused(int number) {
     return std::signal(SIGSYS, [](int) {}) == SIG_ERR ? -1 : 0;
   case SYS_tgkill:
     return setgid(getgid());
+  case SYS_timer_create: {
+    sigevent by_thread{};
+    by_thread.sigev_notify = SIGEV_THREAD;
+    by_thread.sigev_notify_function = [](sigval) {};
+    timer_t timer{};
+    return timer_create(CLOCK_MONOTONIC, &by_thread, &timer);
+  }
   case SYS_execve:
     return execl("/bin/true", "true", nullptr);
   case SYS_execveat:

@@ -15,14 +15,18 @@
 
 #include <gtest/gtest.h>
 
+#include <aio.h>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
+#include <fcntl.h>
 #include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <thread>
+#include <unistd.h>
 
 namespace nopal_test {
 namespace {
@@ -214,6 +218,34 @@ bool submit_work() {
   return true;
 }
 
+// Threads of the C library serve requests of all, which lie in frames, and wake who waits there.
+bool read_files_beside() {
+  std::atomic<int> right{0};
+  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+  for (int round = 0; round < rounds; ++round) {
+    nopal::scope s;
+    for (int i = 0; i < children; ++i)
+      s.fork([&right, file, i] {
+        below(i % 3 * 5000 + 16, [&right, file] {
+          char text[4] = {};
+          aiocb wanted{};
+          wanted.aio_fildes = file;
+          wanted.aio_buf = text;
+          wanted.aio_nbytes = sizeof text;
+          const aiocb* const all[] = {&wanted};
+          if (aio_read(&wanted) != 0)
+            return;
+          while (aio_error(&wanted) == EINPROGRESS)
+            aio_suspend(all, 1, nullptr);
+          right += aio_return(&wanted) == sizeof text && text[1] == 'E' ? 1 : 0;
+        });
+      });
+    s.join();
+  }
+  close(file);
+  return right == rounds * children;
+}
+
 // Each in programs of their own, with one worker and with more, whose steals are forced or not.
 void everywhere(bool (*is_right)()) {
   struct {
@@ -250,6 +282,7 @@ TEST(mapped_cousins, call_callbacks_of_a_source_of_the_program) {
   everywhere(of_a_source_of_the_program);
 }
 TEST(mapped_cousins, call_callbacks_that_do_more) { everywhere(that_do_more); }
+TEST(mapped_cousins, read_files_beside) { everywhere(read_files_beside); }
 TEST(mapped_cousins, submit_work) { everywhere(submit_work); }
 
 } // namespace
