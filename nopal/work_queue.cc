@@ -10,7 +10,7 @@
 #include "nopal/runtime.h"
 #include "nopal/sched/ancestry.h"
 #include "nopal/sched/preemption.h"
-#include "nopal/stack/view.h"
+#include "nopal/stack/plain.h"
 #include "nopal/sync/linked_queue.h"
 
 #include <condition_variable>
@@ -70,7 +70,7 @@ public:
 
 private:
   // What is submitted may refer to frames of its strand, which the thread is not below.
-  host() { stack::view::need_plain_stacks(); }
+  host() { stack::need_plain_stacks(); }
 
   [[noreturn]] void serve() {
     for (;;) {

@@ -2,7 +2,7 @@
 // What an alarm does when it rings, and the threads that call the callbacks of tokens then.
 #include "nopal/cancel/alarms.h"
 
-#include "nopal/cancel/observers.h"
+#include "nopal/cancel/cancel.h"
 #include "nopal/join/cancelled.h"
 #include "nopal/vproc/threads.h"
 

@@ -8,12 +8,19 @@
 #include "nopal/join/join.h"
 
 #include <exception>
+#include <stop_token>
+#include <vector>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::cancel {
 
 // Tells the strands of that node to stop, and does not wait for them. Any thread.
 void cancel(join::cancelable& node, std::exception_ptr reason = nullptr) noexcept;
+
+// Cancels the node but for the callbacks of tokens, which run when a stop is requested of what it
+// returns.
+std::vector<std::stop_source> mark_and_tell(join::cancelable& node,
+                                            std::exception_ptr reason) noexcept;
 
 // The reason of the innermost node that stops the calling strand and has a reason; or null.
 std::exception_ptr reason() noexcept;

@@ -1,35 +1,23 @@
 // SPDX-License-Identifier: MIT
-// When an observer is due, and the order in which a node is cancelled.
+// How an observer begins. The linker takes this file from the library where a program asks a scope
+// or a cancelable for its token: callbacks of tokens lie in frames, and refer to each other.
 #include "nopal/cancel/observers.h"
 
 #include "nopal/sched/ancestry.h"
-#include "nopal/sched/stop.h"
+#include "nopal/stack/plain.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::cancel {
 
-std::optional<std::stop_source> observer::due() const {
-  const auto is_cancelled = [](const join::cancelable* node) { return node->cancelled(); };
-  if (source_.stop_requested() || !std::ranges::any_of(nodes_, is_cancelled))
-    return {};
-  return source_;
-}
-
-std::vector<std::stop_source> mark_and_tell(join::cancelable& node,
-                                            std::exception_ptr reason) noexcept {
-  std::vector<std::stop_source> due;
-  if (!node.mark(std::move(reason))) // first, so that a strand that is told finds the mark
-    return due; // only one of several cancellers goes on, so the announcement counts once
-  sched::announce_stop(
-      node.below, node.forked_at.load(base::relaxed),
-      [](join::descendant* seen, void* list) {
-        if (auto source = static_cast<observer*>(seen)->due())
-          static_cast<std::vector<std::stop_source>*>(list)->push_back(*std::move(source));
-      },
-      &due);
-  return due;
+observer::observer(join::ancestor* innermost, std::vector<const join::cancelable*> nodes)
+    : join::descendant{kind::observer}, nodes_{std::move(nodes)} {
+  stack::need_plain_stacks();
+  place(innermost);
+  // After it was placed: a canceller marks its node before it looks below, so the mark is seen here
+  // or the observer there. Nobody has the token yet, so no callback runs.
+  if (std::optional<std::stop_source> now = due())
+    now->request_stop();
 }
 
 std::vector<const join::cancelable*> enclosing_nodes() {

@@ -6,7 +6,7 @@
 #include "nopal/config.h"
 #include "nopal/join/cancelable.h"
 
-#include <exception>
+#include <algorithm>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -23,17 +23,17 @@ public:
 
   std::stop_token token() const noexcept { return source_.get_token(); }
   // Null: none of its nodes is cancelled, or a stop was requested before.
-  std::optional<std::stop_source> due() const;
+  std::optional<std::stop_source> due() const {
+    const auto is_cancelled = [](const join::cancelable* node) { return node->cancelled(); };
+    if (source_.stop_requested() || !std::ranges::any_of(nodes_, is_cancelled))
+      return {};
+    return source_;
+  }
 
 private:
   const std::vector<const join::cancelable*> nodes_;
   std::stop_source source_;
 };
-
-// Cancels the node but for the callbacks of tokens, which run when a stop is requested of what it
-// returns (cancel.h).
-std::vector<std::stop_source> mark_and_tell(join::cancelable& node,
-                                            std::exception_ptr reason) noexcept;
 
 // The regions and other nodes that would stop the calling strand if they were cancelled, the
 // innermost first.

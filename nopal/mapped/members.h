@@ -11,10 +11,10 @@ namespace nopal::mapped {
 
 inline constexpr unsigned most_members = 1024;
 
-// Ownership: a process that makes another claims an entry (pid: 0 to claimed). It stores `beginning`,
-// makes the process, and stores its pid, for which the new one waits: if that is killed in its
-// first instructions, there is somebody who knows it. The first process stores 0 again when that
-// process has ended.
+// Ownership: a process that makes another claims an entry (pid: 0 to claimed). It stores
+// `beginning`, makes the process, and stores its pid, for which the new one waits: if that is
+// killed in its first instructions, there is somebody who knows it. The first process stores 0
+// again when that process has ended.
 struct alignas(64) member {
   static constexpr int claimed = -1, beginning = -2;
   base::atomic<int> pid{0};               // of the system; 0: there is no such process

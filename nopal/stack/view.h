@@ -18,7 +18,7 @@
 //                         +----------------+           +----------------+
 //
 // A plain stack is one whose strands see it at its memory's addresses, as all stacks are where
-// workers are threads. Those of fibers are; and all are in a program that needs it (plain.cc).
+// workers are threads. Those of fibers are; and all are in a program that needs it (plain.h).
 //
 // Invariants
 //   V1  Between a running strand's stack pointer and the view's end, its process sees at each
@@ -64,9 +64,8 @@ void open(const slot_range& range) noexcept;
 // The empty stack is used from now on: below a frame of `parent` whose lowest byte is at
 // `frame_low`, or, if that is on no view, from the view's end.
 void begin(stack_id stack, std::uintptr_t frame_low, stack_id parent) noexcept;
-// As a plain stack; so does `begin` in a program that has called, or may call, `need_plain_stacks`.
+// As a plain stack; so does `begin` in a program that needs it (plain.h).
 void begin_plain(stack_id stack) noexcept;
-void need_plain_stacks() noexcept;
 std::uintptr_t top(stack_id stack) noexcept; // beyond `where`: a plain stack; 0: not begun
 
 // The process shows the stack and what is above it; nothing changes if it is a plain one, or small.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Signals and timers that a strand asks for, where its worker is a process: a timer that was to call
-// a function in a thread was refused without a word, and what a strand said of the program held for
-// its worker alone.
+// Signals and timers that a strand asks for, where its worker is a process: a timer that was to
+// call a function in a thread was refused without a word, and what a strand said of the program
+// held for its worker alone.
 #include "nopal/fork.h"
 #include "nopal/runtime.h"
 #include "tests/api/support.h"
