@@ -260,6 +260,8 @@ void finish_join(scope_frame* scope) {
 }
 
 void finish_join_in_destructor(scope_frame* scope) {
+  if (!scope->needs_join()) // its destructor had an old answer (scope_frame.h)
+    return;
   if (std::uncaught_exceptions() == 0)
     finish_join(scope);
   else
@@ -273,7 +275,8 @@ bool finish_region(join::region_frame* scope) {
 }
 
 bool is_unwound(const scope_frame* scope) noexcept {
-  return static_cast<unsigned>(std::uncaught_exceptions()) != scope->uncaught();
+  return scope->needs_join() && // the destructor's answer may be old (scope_frame.h)
+         static_cast<unsigned>(std::uncaught_exceptions()) != scope->uncaught();
 }
 
 void end_region(join::region_frame* scope) {

@@ -49,6 +49,41 @@ bool throws_across() {
   return false;
 }
 
+[[gnu::noinline]] long unless_fifth(long x) {
+  if (x % 5 == 0)
+    throw std::runtime_error{"of the fifth"};
+  return x;
+}
+
+// Where the compiler takes what stands between the calls for something that may throw, the cleanup
+// behind both calls and these may be given what was read before a call (join/scope_frame.h).
+[[gnu::noinline]] long ends_early(long seed) {
+  long sum = 0;
+  try {
+    for (long i = 0; i < 4; ++i) {
+      long x = 0;
+      nopal::scope s;
+      s.fork([&x, seed, i, text = std::string("a child's own")] {
+        x = unless_fifth(seed + i) + static_cast<long>(text.size());
+      });
+      if (seed % 13 == i)
+        continue;
+      sum += unless_fifth(seed + i + 2);
+      s.join();
+      sum += x;
+    }
+  } catch (const std::runtime_error&) {
+    return -1;
+  }
+  return sum;
+}
+bool ends_early_as_often_as_children_throw() {
+  long early = 0;
+  for (long seed = 0; seed < 130; ++seed)
+    early += ends_early(seed) == -1;
+  return early == 128;
+}
+
 } // namespace
 
 int main() {
@@ -56,7 +91,8 @@ int main() {
   options.num_workers = 2;
   nopal::configure(options);
   nopal::vproc::force_steals(1);
-  if (fib(8) != 21 || words_and_moved(10, 20, 30) != 3 + 60 + 5 + 5 || !throws_across()) {
+  if (fib(8) != 21 || words_and_moved(10, 20, 30) != 3 + 60 + 5 + 5 || !throws_across() ||
+      !ends_early_as_often_as_children_throw()) {
     std::fprintf(stderr, "small: a result is wrong\n");
     return EXIT_FAILURE;
   }
