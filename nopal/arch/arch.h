@@ -10,6 +10,7 @@
 // Paper: fibril-spaa16, section 4.2.
 #pragma once
 
+#include "nopal/arch/offsets.h"
 #include "nopal/arch/pin_frame.h"
 #include "nopal/base/refused.h"
 #include "nopal/config.h"
@@ -53,10 +54,12 @@ struct context {
   std::uintptr_t preserved[5];  // rbx, r12, r13, r14, r15
 };
 
-inline constexpr std::uintptr_t frame_flags = 7;
+inline constexpr std::uintptr_t frame_flags = NOPAL_FRAME_FLAGS;
 
-static_assert(offsetof(context, resume_at) == 0 && offsetof(context, frame_pointer) == 16);
-static_assert(offsetof(context, preserved) == 24);
+static_assert(offsetof(context, resume_at) == NOPAL_AT_RESUME &&
+              offsetof(context, stack_pointer) == NOPAL_AT_STACK_POINTER &&
+              offsetof(context, frame_pointer) == NOPAL_AT_FRAME_POINTER &&
+              offsetof(context, preserved) == NOPAL_AT_PRESERVED);
 
 // A thief's stack pointer and the one it replaces are equal modulo this, since the frame may have
 // aligned itself for vector registers.
@@ -67,6 +70,7 @@ inline constexpr std::uintptr_t alignment = 256;
 struct runner {
   std::uintptr_t scheduler_stack = 0;
 };
+static_assert(offsetof(runner, scheduler_stack) == NOPAL_AT_SCHEDULER_STACK);
 
 // The worker that runs on this thread. Only `current` and x86_64.S read it: a strand changes
 // threads at forks and joins, and a compiler that kept the variable's address would then read the
@@ -113,11 +117,11 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
 #define NOPAL_RECORD_RETURN "movq %%rsp, 0(%%rdi)\n\t" // some baselines define another one
 #define NOPAL_RECORD_CALLER_AND_GO_TO(thunk)                                                       \
   NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW                                                                \
-  asm volatile(NOPAL_RECORD_RETURN "movq %%rbx, 24(%%rdi)\n\t"                                     \
-                                   "movq %%r12, 32(%%rdi)\n\tmovq %%r13, 40(%%rdi)\n\t"            \
-                                   "movq %%r14, 48(%%rdi)\n\tmovq %%r15, 56(%%rdi)\n\tjmp %P0"     \
+  asm volatile(NOPAL_RECORD_RETURN "movq %%rbx, %c1(%%rdi)\n\tmovq %%r12, 8+%c1(%%rdi)\n\t"        \
+                                   "movq %%r13, 16+%c1(%%rdi)\n\tmovq %%r14, 24+%c1(%%rdi)\n\t"    \
+                                   "movq %%r15, 32+%c1(%%rdi)\n\tjmp %P0"                          \
                :                                                                                   \
-               : NOPAL_ADDRESS(thunk)                                                              \
+               : NOPAL_ADDRESS(thunk), "i"(NOPAL_AT_PRESERVED)                                     \
                : "memory" NOPAL_MAY_THROW)
 
 // A hint that this thread writes this cache line soon, which another thread's processor may have.

@@ -3,8 +3,10 @@
 // only, so it works for a core file too, and without debugging information.
 #pragma once
 
+#include "nopal/arch/offsets.h"
 #include "nopal/config.h"
 
+#include <cstddef>
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
@@ -16,7 +18,9 @@ struct gdb_range {
   std::uintptr_t bytes;
   std::uintptr_t slot_bytes;
 };
-extern "C" gdb_range nopal_gdb_range; // zeroes until the range is reserved
+static_assert(sizeof(gdb_range) == 8 * NOPAL_GDB_RANGE_WORDS && offsetof(gdb_range, base) == 0 &&
+              offsetof(gdb_range, bytes) == 8); // of the script
+extern "C" gdb_range nopal_gdb_range;           // zeroes until the range is reserved
 
 // Notes in the highest word below `top` that a function whose frame lies on another stack is about
 // to call from this empty stack, with this stack pointer.

@@ -4,6 +4,7 @@
 // which the filter of system calls lets through.
 #pragma once
 
+#include "nopal/arch/offsets.h"
 #include "nopal/config.h"
 
 #include <cstddef>
@@ -37,7 +38,6 @@ long nopal_arch_raw_thread(long flags, void* stack_top, void (*body)(void* argum
 // Where a trapped system call is made anew: a return address lies at the stack pointer, and the
 // caller's stack pointer is NOPAL_ARCH_AGAIN above it.
 void nopal_arch_again();
-#define NOPAL_ARCH_AGAIN 136 /* the red zone and the return address */
 
 } // extern "C"
 

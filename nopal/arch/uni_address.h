@@ -29,10 +29,16 @@ struct task_context {
   void* resume_at;
 
   void keep_control_words() noexcept { // the upper half of mxcsr holds nothing
-    asm volatile("stmxcsr 4(%0)\n\tfnstcw 6(%0)" : : "r"(this) : "memory");
+    asm volatile("stmxcsr %c1(%0)\n\tfnstcw %c2(%0)"
+                 :
+                 : "r"(this), "i"(offsetof(task_context, vector)), "i"(offsetof(task_context, x87))
+                 : "memory");
   }
 };
-static_assert(sizeof(task_context) == 64 && offsetof(task_context, vector) == 4);
+// What the stub below and x86_64_uni_address.S push: a return address, six registers, one word.
+static_assert(sizeof(task_context) == 64 && offsetof(task_context, resume_at) == 56 &&
+              offsetof(task_context, preserved) == 8 &&
+              offsetof(task_context, x87) == offsetof(task_context, vector) + 2);
 
 // A spawn's stub is a NOPAL_FORK_STUB whose one statement is NOPAL_PUSH_CALLER_AND_CALL. It pushes
 // its caller's context and calls the thunk with a pointer to that as the first argument, where the

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The operations of arch.h for x86-64, System V calling convention.
 //
-//   context:   0 resume_at   8 rsp   16 rbp, flags   24 rbx   32 r12   40 r13   48 r14   56 r15
-//
 // For the caller of a fork's stub (arch.h) or of nopal_arch_suspend these are ordinary calls, which
 // clobber what calls clobber. The caller's frame, before and after a thief has taken it over:
 //
@@ -16,8 +14,7 @@
 // The scope's constructor records rsp and rbp, except where nopal_arch_park does. Where a context
 // is resumed, rdi holds its address (x86_64_c.S).
 
-#define SCHEDULER_STACK 0 /* offset of runner::scheduler_stack */
-#define FRAME_FLAGS 7 /* arch::frame_flags */
+#include "nopal/arch/offsets.h"
 
 #if defined(NOPAL_SHARED)
 #define NOPAL_SHOWN
@@ -25,18 +22,18 @@
 #include "nopal/arch/x86_64_function.inc"
 
     .macro record_registers
-    movq %rbx, 24(%rdi)
-    movq %r12, 32(%rdi)
-    movq %r13, 40(%rdi)
-    movq %r14, 48(%rdi)
-    movq %r15, 56(%rdi)
+    movq %rbx, NOPAL_AT_PRESERVED(%rdi)
+    movq %r12, 8+NOPAL_AT_PRESERVED(%rdi)
+    movq %r13, 16+NOPAL_AT_PRESERVED(%rdi)
+    movq %r14, 24+NOPAL_AT_PRESERVED(%rdi)
+    movq %r15, 32+NOPAL_AT_PRESERVED(%rdi)
     .endm
 
     /* The undefined rip tells debuggers and unwinders that the frame has no caller. */
     .macro call_on_scheduler_stack then
     movq nopal_self@gottpoff(%rip), %rax
     movq %fs:(%rax), %rax
-    movq SCHEDULER_STACK(%rax), %rsp
+    movq NOPAL_AT_SCHEDULER_STACK(%rax), %rsp
     .cfi_undefined rip
     xorl %ebp, %ebp
     call *\then
@@ -47,7 +44,7 @@
 
     function nopal_arch_suspend
     movq (%rsp), %rax
-    movq %rax, 0(%rdi)
+    movq %rax, NOPAL_AT_RESUME(%rdi)
     record_registers
     movq %rsi, %rdx
     leaq 8(%rsp), %rsi
@@ -59,9 +56,10 @@
     .cfi_def_cfa_offset 16
     .cfi_offset rbp, -16
     leaq .Lparked(%rip), %rax
-    movq %rax, 0(%rdi)
-    movq %rsp, 8(%rdi)
-    movq %rsp, 16(%rdi) /* not rbp, which may hold anything: its low bits would pass for flags */
+    movq %rax, NOPAL_AT_RESUME(%rdi)
+    movq %rsp, NOPAL_AT_STACK_POINTER(%rdi)
+    /* not rbp, which may hold anything: its low bits would pass for flags */
+    movq %rsp, NOPAL_AT_FRAME_POINTER(%rdi)
     record_registers
     movq %rsi, %rdx
     movq %rsp, %rsi
@@ -81,26 +79,26 @@
     .cfi_def_cfa_offset 16
     .cfi_offset rbp, -16
     leaq .Lparked(%rip), %rax
-    movq %rax, 0(%rdi)
-    movq %rsp, 8(%rdi)
-    movq %rsp, 16(%rdi)
+    movq %rax, NOPAL_AT_RESUME(%rdi)
+    movq %rsp, NOPAL_AT_STACK_POINTER(%rdi)
+    movq %rsp, NOPAL_AT_FRAME_POINTER(%rdi)
     record_registers
     movq %rsi, %rdi
-    movq 8(%rsi), %rsi
+    movq NOPAL_AT_STACK_POINTER(%rsi), %rsi
     jmp nopal_arch_resume
     end_function nopal_arch_switch
 
     function nopal_arch_resume
     movq %rsi, %rsp
     .cfi_undefined rip
-    movq 16(%rdi), %rbp
-    andq $~FRAME_FLAGS, %rbp
-    movq 24(%rdi), %rbx
-    movq 32(%rdi), %r12
-    movq 40(%rdi), %r13
-    movq 48(%rdi), %r14
-    movq 56(%rdi), %r15
-    jmp *0(%rdi)
+    movq NOPAL_AT_FRAME_POINTER(%rdi), %rbp
+    andq $~NOPAL_FRAME_FLAGS, %rbp
+    movq NOPAL_AT_PRESERVED(%rdi), %rbx
+    movq 8+NOPAL_AT_PRESERVED(%rdi), %r12
+    movq 16+NOPAL_AT_PRESERVED(%rdi), %r13
+    movq 24+NOPAL_AT_PRESERVED(%rdi), %r14
+    movq 32+NOPAL_AT_PRESERVED(%rdi), %r15
+    jmp *NOPAL_AT_RESUME(%rdi)
     end_function nopal_arch_resume
 
     function nopal_arch_leave

@@ -2,87 +2,64 @@
 // Forks of C functions, for x86-64, System V calling convention (nopal/c/fork.h).
 //
 // nopal_c_fork_<class> is called in the place of the child, with the child's own arguments in their
-// registers, and in r10, the register of the static chain, the address of the scope:
-//
-//   scope   0 child, then resume_at   8 rsp   16 rbp, flags   24 rbx   32 r12   40 r13   48 r14
-//           56 r15   64 state   72 where the result goes
-//
-// The caller has written the words 0 and 72. The class says what the child's result is: 0 none, or
-// none that is wanted; an integer or a pointer of 1, 2, 4 or 8 bytes; 20 a float; 24 a double.
+// registers, and in r10, the register of the static chain, the address of the scope: a
+// join::scope_frame, and behind it the word that says where the result goes. The caller has written
+// that word and the first one, which has the child's address until the fork begins. The class says
+// what the child's result is: 0 none, or none that is wanted; an integer or a pointer of 1, 2, 4 or
+// 8 bytes; 20 a float; 24 a double. offsets_c.h has the numbers of all words.
 //
 // The function does what a stub (NOPAL_FORK_STUB) and a thunk (nopal/sched/thunk.h) do together. It
 // changes rax, r10 and r11 alone before it calls the child, so no argument is lost. It returns, or
 // a thief's jump arrives, behind the call; the registers of results then hold nothing. No exception
-// leaves it. Its frame:
+// leaves it. Its frame begins with the fork's record, behind which lies where the result goes.
 //
-//   rsp     0 mark   8 scope and kind   16 steals_before   24 failed   32 where the result goes
-//
-// The address in r10 has the kind already (KIND). Only complete() writes the word 32, before the
-// main path can overwrite the word 72. So a result is stored when it is known whether the fork was
-// ours still; until then it lies in the word 24, which only children that throw need.
+// The address in r10 has the kind already (NOPAL_INTO_PLACE). Only complete() writes the word
+// behind the record, before the main path can overwrite that behind the scope. So a result is
+// stored when it is known whether the fork was ours still; until then it lies in the record's word
+// `failed`, which only children that throw need.
 //
 // nopal_c_fork_words_<class> is called where the child may have arguments on the stack. The caller
-// has also written an upper bound of their words, an even number, into the word 24 of the scope,
-// and into the word 32 the stack pointer that all forks and joins of the function have (S). Its
-// address has no kind. Its frame, with a copy of the words below it:
-//
-//   rbp     -16 where the result goes   -48 the record
+// has also written an upper bound of their words, an even number, into the scope's first word for
+// registers, and into the next one the stack pointer that all forks and joins of the function have
+// (S). Its address has no kind. Its frame is the same, with a copy of the words below it.
 //
 // The call may have moved the stack pointer by the words that it has pushed, but a thief must find
 // S. So the word below S, where a plain call leaves its return address, becomes the address of
 // go_on: the thief begins there, moves its stack pointer by as much, and goes behind the call. Both
-// numbers are in the word 72 by then: the lower 48 bits are the address, the upper 16 are how far,
-// in units of 16 bytes. The pushed words are the callee's (System V), which has copied them.
+// numbers are in the word behind the scope by then: the lower 48 bits are the address, the upper 16
+// are how far, in units of 16 bytes. The pushed words are the callee's (System V), which has copied
+// them.
 //
-// A block is what the slow path keeps of a call:
-//
-//   block   0 child   8 where the result goes   16 class   20 words on the stack (both 32 bits)
-//           24 rdi, rsi, rdx, rcx, r8, r9   72 where the words are   80 xmm0 to xmm7
+// A block is what the slow path keeps of a call: `arguments` in nopal/c/fork.cc. Its class and its
+// words are both 32 bits, of one word.
 
-#define WORDS 24
-#define STACK_POINTER 32
-#define RESULT 72
-#define RECORD 32 /* the record's size; what is above it in the frame says where the result goes */
-#define VALUE 24 /* join::fork_record::failed */
-#define KIND 3   /* join::fork_kind::into_place */
-#define FRAME 40
-#define FRAME_OF_WORDS 48
-#define MARK_DISTANCE (3 - (32 << 20)) /* stack::marks::kDistance */
-#define SELF_EXCEPTIONS 8 /* vproc::worker_deque */
-#define SELF_LIMIT 64
-#define UNCAUGHT 8 /* join::exception_state */
-#define BLOCK_CLASS 16
-#define BLOCK_WORDS 20
-#define BLOCK_GENERAL 24
-#define BLOCK_STACK 72
-#define BLOCK_VECTORS 80
-#define BLOCK 208
 #define VECTORS 8 /* an upper bound of the vector registers in use, for a child like printf */
 
+#include "nopal/arch/offsets_c.h"
 #include "nopal/arch/x86_64_function.inc"
 
     .macro save_arguments block
-    movq %rdi, BLOCK_GENERAL+0(\block)
-    movq %rsi, BLOCK_GENERAL+8(\block)
-    movq %rdx, BLOCK_GENERAL+16(\block)
-    movq %rcx, BLOCK_GENERAL+24(\block)
-    movq %r8, BLOCK_GENERAL+32(\block)
-    movq %r9, BLOCK_GENERAL+40(\block)
+    movq %rdi, NOPAL_BLOCK_GENERAL+0(\block)
+    movq %rsi, NOPAL_BLOCK_GENERAL+8(\block)
+    movq %rdx, NOPAL_BLOCK_GENERAL+16(\block)
+    movq %rcx, NOPAL_BLOCK_GENERAL+24(\block)
+    movq %r8, NOPAL_BLOCK_GENERAL+32(\block)
+    movq %r9, NOPAL_BLOCK_GENERAL+40(\block)
     .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    movaps %xmm\n, BLOCK_VECTORS+16*\n(\block)
+    movaps %xmm\n, NOPAL_BLOCK_VECTORS+16*\n(\block)
     .endr
     .endm
 
     .macro load_arguments block
     .irp n, 0, 1, 2, 3, 4, 5, 6, 7
-    movaps BLOCK_VECTORS+16*\n(\block), %xmm\n
+    movaps NOPAL_BLOCK_VECTORS+16*\n(\block), %xmm\n
     .endr
-    movq BLOCK_GENERAL+0(\block), %rdi
-    movq BLOCK_GENERAL+8(\block), %rsi
-    movq BLOCK_GENERAL+16(\block), %rdx
-    movq BLOCK_GENERAL+24(\block), %rcx
-    movq BLOCK_GENERAL+32(\block), %r8
-    movq BLOCK_GENERAL+40(\block), %r9
+    movq NOPAL_BLOCK_GENERAL+0(\block), %rdi
+    movq NOPAL_BLOCK_GENERAL+8(\block), %rsi
+    movq NOPAL_BLOCK_GENERAL+16(\block), %rdx
+    movq NOPAL_BLOCK_GENERAL+24(\block), %rcx
+    movq NOPAL_BLOCK_GENERAL+32(\block), %r8
+    movq NOPAL_BLOCK_GENERAL+40(\block), %r9
     .endm
 
     /* By the class in the register `class`. */
@@ -112,20 +89,20 @@
     .endm
 
     .macro record_registers kind
-    movq %rbx, 24-\kind(%r10)
-    movq %r12, 32-\kind(%r10)
-    movq %r13, 40-\kind(%r10)
-    movq %r14, 48-\kind(%r10)
-    movq %r15, 56-\kind(%r10)
+    movq %rbx, NOPAL_AT_PRESERVED-\kind(%r10)
+    movq %r12, 8+NOPAL_AT_PRESERVED-\kind(%r10)
+    movq %r13, 16+NOPAL_AT_PRESERVED-\kind(%r10)
+    movq %r14, 24+NOPAL_AT_PRESERVED-\kind(%r10)
+    movq %r15, 32+NOPAL_AT_PRESERVED-\kind(%r10)
     .endm
 
     /* Where the result goes of a fork that is ours. */
     .macro load_place kind, at, base
     .if \kind != 0
-    movq 8+\at(\base), %r10
-    movq RESULT-\kind(%r10), %r10
+    movq NOPAL_AT_SCOPE+\at(\base), %r10
+    movq NOPAL_AT_RESULT-\kind(%r10), %r10
     .else
-    movq RECORD+\at(\base), %r10
+    movq NOPAL_RECORD_BYTES+\at(\base), %r10
     .endif
     .endm
 
@@ -133,15 +110,15 @@
     .macro open_fork at, base, slow
     movq nopal_self@gottpoff(%rip), %rax
     movq %fs:(%rax), %r10
-    movq SELF_EXCEPTIONS(%r10), %rax
-    cmpq $0, (%rax)
+    movq NOPAL_AT_EXCEPTIONS(%r10), %rax
+    cmpq $0, NOPAL_AT_CAUGHT(%rax)
     jne \slow
-    cmpl $0, UNCAUGHT(%rax)
+    cmpl $0, NOPAL_AT_UNCAUGHT(%rax)
     jne \slow
-    leaq MARK_DISTANCE+\at(\base), %rax
+    leaq NOPAL_MARK_DISTANCE+\at(\base), %rax
     movq %rax, \at(\base) /* M of nopal/stack/marks.h, L of nopal/deque/stack_map.h */
     movl $VECTORS, %eax /* no register keeps a mark */
-    cmpq SELF_LIMIT(%r10), %rsp
+    cmpq NOPAL_AT_LIMIT(%r10), %rsp
     jb \slow
     .endm
 
@@ -197,36 +174,36 @@
     .macro slow_paths name, class, kind, at, base
 .Lslow_\name:
     leaq \at(\base), %rax
-    subq $BLOCK, %rsp
+    subq $NOPAL_BLOCK_BYTES, %rsp
     .ifc \base, %rsp
-    .cfi_def_cfa_offset FRAME+8+BLOCK
+    .cfi_def_cfa_offset NOPAL_FORK_FRAME+8+NOPAL_BLOCK_BYTES
     .endif
     movq %r11, (%rsp)
     load_place \kind, 0, %rax
-    movq %r10, 8(%rsp)
-    leaq BLOCK(%rsp), %r10
-    movq %r10, BLOCK_STACK(%rsp)
+    movq %r10, NOPAL_BLOCK_RESULT(%rsp)
+    leaq NOPAL_BLOCK_BYTES(%rsp), %r10
+    movq %r10, NOPAL_BLOCK_STACK(%rsp)
     subq %rax, %r10
     negq %r10
     shlq $32-3, %r10 /* the words, above the class */
     orq $\class, %r10
-    movq %r10, BLOCK_CLASS(%rsp)
+    movq %r10, NOPAL_BLOCK_CLASS(%rsp)
     movq %rsp, %r10
     call fork_slow
-    addq $BLOCK, %rsp
+    addq $NOPAL_BLOCK_BYTES, %rsp
     .ifc \base, %rsp
-    .cfi_def_cfa_offset FRAME+8
+    .cfi_def_cfa_offset NOPAL_FORK_FRAME+8
     .endif
     testl %eax, %eax
     jne .Lrun_\name
     jmp .Ldone_\name
 .Lreturned_\name:
     leaq \at(\base), %rdi
-    leaq VALUE(%rdi), %r10
+    leaq NOPAL_AT_FAILED(%rdi), %r10
     store_result \class, %r10
     movl $\class & 15, %esi /* the result's size */
     call nopal_c_child_returned
-    movq VALUE+\at(\base), %rax
+    movq NOPAL_AT_FAILED+\at(\base), %rax
     movq %rax, %xmm0
     jmp .Lours_\name
 .Lthrew_\name:
@@ -239,18 +216,18 @@
     .macro fork_function name, class
     function \name
     begin_catching \name
-    movq -KIND(%r10), %r11
-    movq %rsp, -KIND(%r10)
-    record_registers KIND
-    subq $FRAME, %rsp
-    .cfi_def_cfa_offset FRAME+8
-    movq %r10, 8(%rsp)
-    run_child \name, \class, KIND, 0, %rsp
-    addq $FRAME, %rsp
+    movq NOPAL_AT_RESUME-NOPAL_INTO_PLACE(%r10), %r11
+    movq %rsp, NOPAL_AT_RESUME-NOPAL_INTO_PLACE(%r10)
+    record_registers NOPAL_INTO_PLACE
+    subq $NOPAL_FORK_FRAME, %rsp
+    .cfi_def_cfa_offset NOPAL_FORK_FRAME+8
+    movq %r10, NOPAL_AT_SCOPE(%rsp)
+    run_child \name, \class, NOPAL_INTO_PLACE, 0, %rsp
+    addq $NOPAL_FORK_FRAME, %rsp
     .cfi_def_cfa_offset 8
     ret
-    .cfi_def_cfa_offset FRAME+8
-    slow_paths \name, \class, KIND, 0, %rsp
+    .cfi_def_cfa_offset NOPAL_FORK_FRAME+8
+    slow_paths \name, \class, NOPAL_INTO_PLACE, 0, %rsp
     end_function \name
     catch_table \name
     .endm
@@ -263,39 +240,39 @@
     .cfi_offset rbp, -16
     movq %rsp, %rbp
     .cfi_def_cfa_register rbp
-    subq $FRAME_OF_WORDS, %rsp
-    movq (%r10), %r11
-    movq %r10, 8-FRAME_OF_WORDS(%rbp) /* the kind is plain */
+    subq $NOPAL_FORK_FRAME_OF_WORDS, %rsp
+    movq NOPAL_AT_RESUME(%r10), %r11
+    movq %r10, NOPAL_AT_SCOPE-NOPAL_FORK_FRAME_OF_WORDS(%rbp) /* the kind is plain */
     .if \class != 0
-    movq RESULT(%r10), %rax
-    movq %rax, RECORD-FRAME_OF_WORDS(%rbp)
+    movq NOPAL_AT_RESULT(%r10), %rax
+    movq %rax, NOPAL_RECORD_BYTES-NOPAL_FORK_FRAME_OF_WORDS(%rbp)
     .endif
-    movl WORDS(%r10), %eax
+    movl NOPAL_AT_PRESERVED(%r10), %eax
 1:  pushq 8(%rbp,%rax,8)
     pushq (%rbp,%rax,8)
     subl $2, %eax
     jne 1b
-    movq STACK_POINTER(%r10), %rax
+    movq 8+NOPAL_AT_PRESERVED(%r10), %rax
     subq $8, %rax
-    movq %rax, (%r10)
+    movq %rax, NOPAL_AT_RESUME(%r10)
     subq %rbp, %rax
     subq $8, %rax
     je 2f
     pushq 8(%rbp)
-    popq RESULT(%r10)
+    popq NOPAL_AT_RESULT(%r10)
     shrl $4, %eax
-    movw %ax, RESULT+6(%r10)
-    movq (%r10), %rax
+    movw %ax, NOPAL_AT_RESULT+6(%r10)
+    movq NOPAL_AT_RESUME(%r10), %rax
     pushq address_of_go_on(%rip)
     popq (%rax)
 2:  record_registers 0
-    run_child \name, \class, 0, -FRAME_OF_WORDS, %rbp
+    run_child \name, \class, 0, -NOPAL_FORK_FRAME_OF_WORDS, %rbp
     leave
     .cfi_remember_state
     .cfi_def_cfa rsp, 8
     ret
     .cfi_restore_state
-    slow_paths \name, \class, 0, -FRAME_OF_WORDS, %rbp
+    slow_paths \name, \class, 0, -NOPAL_FORK_FRAME_OF_WORDS, %rbp
     end_function \name
     catch_table \name
     .endm
@@ -317,10 +294,10 @@
 go_on:
     .cfi_startproc
     .cfi_undefined rip
-    movzwl RESULT+6(%rdi), %eax
+    movzwl NOPAL_AT_RESULT+6(%rdi), %eax
     shll $4, %eax
     subq %rax, %rsp
-    movq RESULT(%rdi), %rax
+    movq NOPAL_AT_RESULT(%rdi), %rax
     shlq $16, %rax
     shrq $16, %rax
     jmp *%rax
@@ -361,8 +338,8 @@ fork_slow:
     .cfi_offset rbx, -24
     subq $8, %rsp
     movq %rdi, %rbx
-    movl BLOCK_WORDS(%rbx), %ecx
-    movq BLOCK_STACK(%rbx), %rsi
+    movl NOPAL_BLOCK_WORDS(%rbx), %ecx
+    movq NOPAL_BLOCK_STACK(%rbx), %rsi
 1:  subl $1, %ecx
     js 2f
     pushq (%rsi,%rcx,8)
@@ -370,8 +347,8 @@ fork_slow:
 2:  load_arguments %rbx
     movl $VECTORS, %eax
     call *(%rbx)
-    movq 8(%rbx), %rcx
-    movl BLOCK_CLASS(%rbx), %edx
+    movq NOPAL_BLOCK_RESULT(%rbx), %rcx
+    movl NOPAL_BLOCK_CLASS(%rbx), %edx
     store_any_result %edx, %rcx
     movq -8(%rbp), %rbx
     leave

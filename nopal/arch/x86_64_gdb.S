@@ -6,6 +6,8 @@
 // lies between the two. So the script puts a frame of this function there. The frame keeps the
 // stack pointer and most registers, and its caller continues at the address in rcx.
 
+#include "nopal/arch/offsets.h"
+
     .text
     .type nopal_gdb_trampoline, @function
     .p2align 4
@@ -25,11 +27,11 @@ nopal_gdb_trampoline:
     .size nopal_gdb_trampoline, .-nopal_gdb_trampoline
 
     .data
-    .globl nopal_gdb_range /* gdb.h; the fourth word says where the trampoline is */
+    .globl nopal_gdb_range /* gdb.h; the word behind it says where the trampoline is */
     .type nopal_gdb_range, @object
     .p2align 3
 nopal_gdb_range:
-    .quad 0, 0, 0
+    .fill NOPAL_GDB_RANGE_WORDS, 8
     .quad nopal_gdb_trampoline
     .size nopal_gdb_range, .-nopal_gdb_range
 

@@ -2,12 +2,10 @@
 // The operations of mapped.h for x86-64, System V calling convention. The kernel takes the fourth
 // argument in r10, and clobbers rax, rcx and r11.
 
-#define FUTEX_WAKE 1
-#define NR_CLONE 56
-#define NR_EXIT 60
-#define NR_FUTEX 202
-
+#include "nopal/arch/offsets.h"
 #include "nopal/arch/x86_64_function.inc"
+
+#include <asm/unistd.h>
 
     .text
     .p2align 9 /* so that the range crosses no multiple of 4 GiB */
@@ -42,7 +40,7 @@ nopal_arch_calls:
     .cfi_undefined rip
     xorl %edx, %edx
     xorl %r8d, %r8d
-    movl $NR_CLONE, %eax
+    movl $__NR_clone, %eax
     syscall
     testq %rax, %rax
     jz .Lparted
@@ -72,7 +70,7 @@ nopal_arch_calls:
     xorl %edx, %edx
     xorl %r10d, %r10d
     xorl %r8d, %r8d
-    movl $NR_CLONE, %eax
+    movl $__NR_clone, %eax
     syscall
     pushq %rax
     pushq %rax
@@ -92,7 +90,7 @@ nopal_arch_calls:
     xorl %edx, %edx
     xorl %r10d, %r10d
     xorl %r8d, %r8d
-    movl $NR_CLONE, %eax
+    movl $__NR_clone, %eax
     syscall
     testq %rax, %rax
     jz .Lbegun
@@ -109,19 +107,19 @@ nopal_arch_calls:
     function nopal_arch_end_thread
     .cfi_undefined rip
     movl $0, (%rdi)
-    movl $FUTEX_WAKE, %esi
+    movl $NOPAL_FUTEX_WAKE, %esi
     movl $0x7fffffff, %edx
-    movl $NR_FUTEX, %eax
+    movl $__NR_futex, %eax
     syscall
     xorl %edi, %edi
-    movl $NR_EXIT, %eax
+    movl $__NR_exit, %eax
     syscall
     ud2
     end_function nopal_arch_end_thread
 
     function nopal_arch_again
     syscall
-    ret $128
+    ret $NOPAL_ARCH_AGAIN - 8
     end_function nopal_arch_again
 
     .globl nopal_arch_calls_end

@@ -2,12 +2,14 @@
 // What a fork in C calls when it is not a plain call (fork.h). C and assembly call these functions,
 // so they have no namespace.
 #include "nopal/arch/arch.h"
+#include "nopal/arch/offsets_c.h"
 #include "nopal/base/check.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/config.h"
 #include "nopal/join/failure.h"
 #include "nopal/join/join.h"
 #include "nopal/sched/forks.h"
+#include "nopal/stack/marks.h"
 #include "nopal/vproc/worker_deque.h"
 
 #include <cxxabi.h>
@@ -33,20 +35,31 @@ struct arguments {
   alignas(16) std::uint64_t vectors[8][2];
 };
 
-// x86_64_c.S states these numbers.
-static_assert(sizeof(arguments) == 208 && offsetof(arguments, result_class) == 16 &&
-              offsetof(arguments, words) == 20 && offsetof(arguments, general) == 24 &&
-              offsetof(arguments, on_the_stack) == 72 && offsetof(arguments, vectors) == 80);
-static_assert(sizeof(scope_frame) == 72);
-static_assert(sizeof(fork_record) == 32 && offsetof(fork_record, scope_and_kind) == 8 &&
-              offsetof(fork_record, failed) == 24);
-static_assert(static_cast<int>(join::fork_kind::into_place) == 3);
-static_assert(offsetof(join::exception_state, uncaught) == 8);
+// The numbers of assembly and of C (arch/offsets_c.h).
+static_assert(offsetof(arguments, child) == 0 &&
+              offsetof(arguments, result) == NOPAL_BLOCK_RESULT &&
+              offsetof(arguments, result_class) == NOPAL_BLOCK_CLASS &&
+              offsetof(arguments, words) == NOPAL_BLOCK_WORDS &&
+              NOPAL_BLOCK_WORDS == NOPAL_BLOCK_CLASS + 4 &&
+              offsetof(arguments, general) == NOPAL_BLOCK_GENERAL &&
+              offsetof(arguments, on_the_stack) == NOPAL_BLOCK_STACK &&
+              offsetof(arguments, vectors) == NOPAL_BLOCK_VECTORS &&
+              sizeof(arguments) == NOPAL_BLOCK_BYTES);
+static_assert(sizeof(scope_frame) == NOPAL_AT_RESULT);
+static_assert(offsetof(fork_record, mark) == 0 &&
+              offsetof(fork_record, scope_and_kind) == NOPAL_AT_SCOPE &&
+              offsetof(fork_record, failed) == NOPAL_AT_FAILED &&
+              sizeof(fork_record) == NOPAL_RECORD_BYTES);
+static_assert(static_cast<int>(join::fork_kind::plain) == 0 &&
+              static_cast<int>(join::fork_kind::into_place) == NOPAL_INTO_PLACE);
+static_assert(offsetof(join::exception_state, caught) == NOPAL_AT_CAUGHT &&
+              offsetof(join::exception_state, uncaught) == NOPAL_AT_UNCAUGHT);
+static_assert(stack::marks::distance == NOPAL_MARK_DISTANCE);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
-// The limit is the first word of the deque (deque/stack_map.h).
-static_assert(offsetof(vproc::worker_deque, exceptions) == 8 &&
-              offsetof(vproc::worker_deque, deque) == 64);
+static_assert(offsetof(vproc::worker_deque, exceptions) == NOPAL_AT_EXCEPTIONS &&
+              offsetof(vproc::worker_deque, deque) + vproc::deque_type::limit_at() ==
+                  NOPAL_AT_LIMIT);
 #pragma GCC diagnostic pop
 
 extern "C" void nopal_c_call(arguments* block);
@@ -59,12 +72,16 @@ void drop(void*) {}
 extern "C" {
 
 // The record, which assembly writes, will lie below the stack pointer of the call that this one
-// precedes: 48 bytes, or 64 and those of the words that the call pushes, at most so many. Not
-// inlined, so that the stack pointer is the caller's.
+// precedes, and below a return address: at the lower end of a frame, or with the frame pointer below
+// those words that the call pushes, at most so many. Not inlined, so that the stack pointer is the
+// caller's.
 NOPAL_OWN [[gnu::noinline]] void nopal_c_note_fork(scope_frame* frame,
                                                    std::uintptr_t words) noexcept {
   const std::uintptr_t caller = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 16;
-  for (std::uintptr_t below = 48; below <= 64 + 8 * words; below += 16)
+  constexpr std::uintptr_t least = 8 + NOPAL_FORK_FRAME;
+  constexpr std::uintptr_t with_words = 16 + NOPAL_FORK_FRAME_OF_WORDS;
+  static_assert((with_words - least) % 16 == 0);
+  for (std::uintptr_t below = least; below <= with_words + 8 * words; below += 16)
     base::happens_before(reinterpret_cast<const void*>(caller - below));
   base::happens_before(frame);
 }

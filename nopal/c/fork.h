@@ -25,9 +25,11 @@
 #pragma GCC system_header // its macros use what ISO C lacks
 
 #include "nopal/arch/c.h"
+#include "nopal/arch/offsets_c.h"
 #include "nopal/base/refused.h"
 #include "nopal/config.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
 // What the function has written until now, it has written before its child and its continuation.
@@ -52,6 +54,12 @@ struct nopal_c_frame {
   void* state;
   uintptr_t result;
 };
+_Static_assert(offsetof(struct nopal_c_frame, child) == NOPAL_AT_RESUME &&
+                   offsetof(struct nopal_c_frame, stack_pointer) == NOPAL_AT_STACK_POINTER &&
+                   offsetof(struct nopal_c_frame, frame_pointer) == NOPAL_AT_FRAME_POINTER &&
+                   offsetof(struct nopal_c_frame, preserved) == NOPAL_AT_PRESERVED &&
+                   offsetof(struct nopal_c_frame, result) == NOPAL_AT_RESULT,
+               "a frame in C is not what a scope is in C++");
 
 typedef void nopal_c_then(struct nopal_c_frame*, uintptr_t);
 
@@ -99,7 +107,7 @@ NOPAL_C_INLINE int nopal_c_may_fork(struct nopal_c_frame* frame) {
 
 // Waits for all children; throws what nopal::scope::join throws.
 NOPAL_C_INLINE void nopal_c_join(struct nopal_c_frame* frame) {
-  if (__builtin_expect((frame->frame_pointer & 7) != 0, 0)) {
+  if (__builtin_expect((frame->frame_pointer & NOPAL_FRAME_FLAGS) != 0, 0)) {
     nopal_c_then* const then = nopal_c_before_join(frame, NOPAL_C_HERE);
     if (then != 0)
       nopal_arch_suspend(frame, then);
@@ -110,7 +118,7 @@ NOPAL_C_INLINE void nopal_c_join(struct nopal_c_frame* frame) {
 
 // The same for the attribute cleanup: while an exception unwinds the function it throws nothing.
 NOPAL_C_INLINE void nopal_c_end(struct nopal_c_frame* frame) {
-  if (__builtin_expect((frame->frame_pointer & 7) != 0, 0)) {
+  if (__builtin_expect((frame->frame_pointer & NOPAL_FRAME_FLAGS) != 0, 0)) {
     nopal_c_then* const then = nopal_c_before_join(frame, NOPAL_C_HERE);
     if (then != 0)
       nopal_arch_suspend(frame, then);
@@ -243,7 +251,7 @@ NOPAL_C_INLINE void nopal_c_check_joined(const struct nopal_c_frame* frame) {
 #define NOPAL_C_LOUD
 #endif
 
-#define NOPAL_C_KIND(words) ((words) == 0 ? 3 : 0) // join::fork_kind: into_place, or plain
+#define NOPAL_C_KIND(words) ((words) == 0 ? NOPAL_INTO_PLACE : 0) // join::fork_kind; 0: plain
 #define NOPAL_C_FORK_BY(frame, stored, place, by, keep, fn, args)                                  \
   do {                                                                                             \
     NOPAL_C_QUIET                                                                                  \

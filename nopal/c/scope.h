@@ -45,7 +45,7 @@ __attribute__((visibility("hidden"))) int nopal_join_result(struct nopal_c_frame
 // may be missing; or NOPAL_EXCEPTION.
 NOPAL_C_INLINE int nopal_join(struct nopal_c_frame* scope) {
   NOPAL_IF_CHECKED(scope->result = 0);
-  if (__builtin_expect((scope->frame_pointer & 7) == 0, 1))
+  if (__builtin_expect((scope->frame_pointer & NOPAL_FRAME_FLAGS) == 0, 1))
     return 0;
   nopal_c_then* const then = nopal_c_before_join(scope, NOPAL_C_HERE);
   if (then != 0)

@@ -23,6 +23,7 @@
 #include "nopal/config.h"
 #include "nopal/stack/bounds.h"
 
+#include <cstddef>
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
@@ -45,6 +46,8 @@ public:
   }
   // The same for a record at the stack pointer.
   [[gnu::always_inline]] bool allows_here() const noexcept { return !arch::stack_below(value_); }
+
+  static constexpr std::size_t value_at() noexcept { return offsetof(limit, value_); }
 
   // Any thread.
   void ask() noexcept {

@@ -51,6 +51,8 @@
 #include "nopal/stack/bounds.h"
 #include "nopal/stack/marks.h"
 
+#include <cstddef>
+
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::deque {
 
@@ -64,6 +66,14 @@ public:
   // While the deque has no stack each push returns false. So `adopt` may come after the first push.
   static constexpr bool adopts_late = true;
   error_place error;
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"
+  // Where the word lies that a push compares with the stack pointer: forks in C read it.
+  static constexpr std::size_t limit_at() noexcept {
+    return offsetof(stack_map, limit_) + limit<Stacks>::value_at();
+  }
+#pragma GCC diagnostic pop
 
   // Before use. The limit begins as asked: the first push returns false, as all do where no strands
   // run. Fenced: no heavy barrier on this kernel, so every push and pop takes the slow path.

@@ -13,6 +13,7 @@
 #include "nopal/mapped/twin.h"
 
 #include <csignal>
+#include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
@@ -185,6 +186,7 @@ void end_thread(long code) noexcept {
   own_state& mine = own();
   if (!mine.is_first && raw(SYS_gettid) == mine.pid) {
     const masked undisturbed{all_signals}; // who joins the thread may free this stack
+    static_assert(NOPAL_FUTEX_WAKE == FUTEX_WAKE);
     nopal_arch_end_thread(mine.thread_id_at);
   }
   raw(SYS_exit, code);

@@ -41,7 +41,7 @@ namespace nopal::stack {
 struct marks {
   // Owner. `at` is the record's first word.
   [[gnu::always_inline]] static void open(void* at) noexcept {
-    arch::store_own_address<kDistance>(*static_cast<std::uintptr_t*>(at)); // M
+    arch::store_own_address<distance>(*static_cast<std::uintptr_t*>(at)); // M
   }
 
   // Owner. Closes the fork. False: a thief had claimed it.
@@ -67,11 +67,11 @@ struct marks {
   static std::uintptr_t lowest(std::uintptr_t from, std::uintptr_t to,
                                std::uintptr_t offset = 0) noexcept;
 
-private:
-  static constexpr std::ptrdiff_t kDistance = 3 - (std::ptrdiff_t{32} << 20);
+  static constexpr std::ptrdiff_t distance = 3 - (std::ptrdiff_t{32} << 20);
 
+private:
   static std::uintptr_t open_mark(std::uintptr_t at) noexcept {
-    return at + static_cast<std::uintptr_t>(kDistance);
+    return at + static_cast<std::uintptr_t>(distance);
   }
   static std::uintptr_t claimed_mark(std::uintptr_t at) noexcept { return open_mark(at) - 1; }
   static bool is_mark(std::uintptr_t at, std::uintptr_t word) noexcept {

@@ -109,9 +109,7 @@ void expect_serial_sums() {
   EXPECT_EQ(alive.load(), 0) << "an exception was destroyed twice, or not at all";
 }
 
-TEST(unwound, what_a_child_throws_is_thrown_once) {
-  expect_serial_sums();
-}
+TEST(unwound, what_a_child_throws_is_thrown_once) { expect_serial_sums(); }
 
 TEST(unwound, what_a_detached_child_throws_is_thrown_once) { // in a process of its own
   const auto forced = [] {
