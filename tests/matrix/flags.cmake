@@ -47,6 +47,8 @@ foreach(compiler GCC CLANG)
     FLAGS -O1 ELSEWHERE -fsplit-stack)
   matrix_test(${compiler} large_code_model SMALL FLAGS -O1 -mcmodel=large)
 endforeach()
+# Loads and stores count as what may throw, and what is around them moves.
+matrix_test(GCC non_call_exceptions SMALL FLAGS -O2 -fnon-call-exceptions)
 matrix_test(GCC m32 SMALL REFUSED "Nopal runs on x86-64 Linux" FLAGS -m32)
 matrix_test(CLANG safe_stack SMALL REFUSED "cannot be used with -fsanitize=safe-stack"
   FLAGS -O1 -fsanitize=safe-stack -Wfatal-errors)
@@ -78,9 +80,15 @@ endif()
 matrix_library(GCC gcc_O0 LONG FLAGS -O0)
 matrix_library(GCC gcc_O3_lto LONG FLAGS -O3 -flto)
 matrix_library(CLANG clang_O3 LONG FLAGS -O3)
+matrix_library(GCC gcc_non_call LONG FLAGS -O2 -fnon-call-exceptions)
 matrix_test(CLANG library_gcc_O0 LONG LIBRARY gcc_O0 FLAGS -O2)
 matrix_test(GCC library_clang_O3 LONG LIBRARY clang_O3 FLAGS -O2)
 matrix_test(GCC library_lto LONG LIBRARY gcc_O3_lto FLAGS -O3 -flto)
+matrix_test(GCC library_lto_non_call LONG LIBRARY gcc_O3_lto FLAGS -O2 -flto -fnon-call-exceptions)
+foreach(level -Og -O2 -O3)
+  matrix_test(GCC library_non_call${level} LONG LIBRARY gcc_non_call
+    FLAGS ${level} -fnon-call-exceptions)
+endforeach()
 
 # The cross product: level x vector registers x one more thing.
 set(level_names O0 O1 Os O2 O3)
@@ -122,22 +130,30 @@ endforeach()
 # One more flag at a time, each of which changes what is around a call or a frame.
 set(GCC_flags -fstack-check -mindirect-branch=thunk -mfunction-return=thunk -fharden-compares
   -fharden-conditional-branches -fprofile-generate -fwhole-program -fipa-pta -mstackrealign
-  -mpreferred-stack-boundary=5 -fno-asynchronous-unwind-tables -mtune=intel)
+  -mpreferred-stack-boundary=5 -fno-asynchronous-unwind-tables -mtune=intel
+  -Og -fno-ipa-ra -fgcse-las -mfentry)
 set(CLANG_flags -fsanitize=kcfi -fsanitize=function -fsanitize=leak -fxray-instrument -mretpoline
   -mlvi-hardening -fprofile-instr-generate -Oz -mstackrealign)
 set(both_flags -pg -ftrapv -fno-rtti -mno-red-zone -D_FORTIFY_SOURCE=3 -fzero-call-used-regs=all
   -mharden-sls=all -fpatchable-function-entry=16,2 -ftrivial-auto-var-init=pattern
-  -mcmodel=medium)
+  -mcmodel=medium -fno-strict-aliasing)
 foreach(compiler GCC CLANG)
   foreach(flag IN LISTS ${compiler}_flags both_flags)
     set(beside "")
     if(flag MATCHES "thunk")
       set(beside -fcf-protection=none) # GCC has one or the other
+    elseif(flag STREQUAL "-mfentry")
+      set(beside -pg)
     endif()
     string(MAKE_C_IDENTIFIER small${flag} name)
     matrix_test(${compiler} ${name} SMALL LONG FLAGS -O2 ${flag} ${beside})
   endforeach()
   matrix_test(${compiler} small_static SMALL LONG FLAGS -O2 -static)
+endforeach()
+foreach(flag -O3 -flto -fipa-pta -ftrapv -fgcse-las -fdelete-dead-exceptions -fno-strict-aliasing
+    -finstrument-functions)
+  string(MAKE_C_IDENTIFIER small_non_call${flag} name)
+  matrix_test(GCC ${name} SMALL LONG FLAGS -O2 ${flag} -fnon-call-exceptions)
 endforeach()
 if(has_cfi)
   matrix_test(CLANG small_thin_lto SMALL LONG FLAGS -O2 -flto=thin -fuse-ld=lld)
