@@ -32,6 +32,8 @@ long add_or_throw(int a, int b, int c, int d, int e, int f, int g, int h) {
   return a + b + c + d + e + f + g + h + sum_in_c(5) - 32;
 }
 
+int same(const int* number) { return *number; }
+
 void finish(int* finished) { std::atomic_ref{*finished}.fetch_add(sum_in_c(5) / 32); }
 
 namespace {
@@ -42,6 +44,15 @@ bool throws_from_child(void (*forks)(int*)) {
     forks(&finished);
   } catch (const std::runtime_error& caught) {
     return caught.what() == std::string_view{"thrown"} && finished >= 1;
+  }
+  return false;
+}
+
+bool throws_at_a_join() {
+  try {
+    throw_at_a_join();
+  } catch (const std::runtime_error& caught) {
+    return caught.what() == std::string_view{"thrown"};
   }
   return false;
 }
@@ -88,6 +99,7 @@ int main(int argc, char** argv) {
     CHECK(throws_from_child(fork_and_throw));
     CHECK(throws_from_child(fork_many_and_throw));
     CHECK(throws_through_c());
+    CHECK(throws_at_a_join());
     CHECK(forks_in_handler());
   }
   return 0;
