@@ -120,7 +120,7 @@ protected:
     if (!frame->is_of(this_frame()))
       sched::scope_misused();
     if (frame->steals() != 0)
-      arch::nopal_arch_suspend(frame, sched::main_path_waits);
+      arch::suspend(frame, sched::main_path_waits);
     note_join();
   }
   // Whether there is nothing to wait for.

@@ -212,5 +212,17 @@ void nopal_arch_switch(context* from, const context* to);
 void nopal_arch_call_on(void (*f)(void*), void* argument, std::uintptr_t stack_pointer) noexcept;
 }
 
+// How a header calls the first of these. From libnopal.so its address comes from the global offset
+// table: around a call through the procedure linkage table an auditor (LD_AUDIT) has a frame.
+[[gnu::always_inline]] inline void suspend(context* at, void (*then)(context*, std::uintptr_t)) {
+#if defined(NOPAL_SHARED)
+  decltype(&nopal_arch_suspend) function;
+  asm volatile("movq nopal_arch_suspend@GOTPCREL(%%rip), %0" : "=r"(function));
+  function(at, then);
+#else
+  nopal_arch_suspend(at, then);
+#endif
+}
+
 } // namespace nopal::arch
 NOPAL_HIDDEN_END
