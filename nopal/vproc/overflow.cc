@@ -31,6 +31,14 @@ std::uintptr_t stack_pointer_at(const void* context) noexcept {
   return static_cast<std::uintptr_t>(registers[REG_RSP]);
 }
 
+// Whether the stack pointer is in a guard, or in the lowest page above one. Where it is not, nobody
+// has come to a guard by calls, but by a pointer: a collector reads on from a strand's stack to the
+// end of its thread's, say.
+bool is_at_an_end(const void* context) noexcept {
+  const std::uintptr_t at = stack_pointer_at(context);
+  return stack::in_guard(at) || stack::in_guard(at - base::page_size());
+}
+
 // A function uses what is above its stack pointer, and a few words below it. An address further
 // below, in a guard, comes from the program's data: it is no overflow.
 bool is_within_reach(std::uintptr_t address, const void* context) noexcept {
@@ -66,8 +74,9 @@ bool left_own_stack(std::uintptr_t address, const void* context) noexcept {
 
 void look_at_fault(std::uintptr_t address, const void* context, bool is_first) {
   if (is_within_reach(address, context)) {
-    const stack::stack_id left =
-        stack::in_guard(address) ? address : left_by_strand(address, context);
+    const stack::stack_id left = stack::in_guard(address) && is_at_an_end(context)
+                                     ? address
+                                     : left_by_strand(address, context);
     if (left != stack::no_stack)
       base::die_in_signal_handler(stack::small::holds(left) ? sentence_of_fibers : sentence);
   }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <thread>
 
 namespace nopal_test {
 namespace {
@@ -142,6 +143,56 @@ TEST_F(overflow_death, is_not_said_of_an_address_far_below_the_stack_pointer) {
         s.join();
       },
       testing::KilledBySignal(SIGSEGV), "");
+}
+
+// As a conservative collector does.
+void scan(const char* from, const char* to) {
+  for (; from < to; from += sizeof(void*))
+    static_cast<void>(*const_cast<const volatile char*>(from));
+}
+const char* here() { return static_cast<const char*>(__builtin_frame_address(0)); }
+
+// From the stack pointer to the upper end of the thread's own stack.
+[[gnu::noinline]] void scan_own_stack() {
+  pthread_attr_t attributes;
+  void* low = nullptr;
+  std::size_t bytes = 0;
+  ASSERT_EQ(pthread_getattr_np(pthread_self(), &attributes), 0);
+  pthread_attr_getstack(&attributes, &low, &bytes);
+  pthread_attr_destroy(&attributes);
+  scan(here(), static_cast<const char*>(low) + bytes);
+}
+
+TEST_F(overflow_death, is_not_said_of_a_scan_that_ends_where_a_threads_stack_ends) {
+  if (on_valgrind())
+    GTEST_SKIP() << "Valgrind knows no guard regions";
+  if (on_views())
+    GTEST_SKIP() << "other strands' stacks lie there";
+  const auto in_strand = [] {
+    nopal::configure({.num_workers = 1});
+    nopal::scope s;
+    s.fork([] { scan_own_stack(); });
+    s.join();
+    std::_Exit(4);
+  };
+  const auto in_fiber = [] {
+    nopal::configure({.num_workers = 1});
+    nopal::run([] { nopal::spawn([] { scan_own_stack(); }); });
+    std::_Exit(4);
+  };
+  const auto of_another_threads_strand = [] {
+    nopal::configure({.num_workers = 1});
+    nopal::scope s;
+    s.fork([] {
+      const char* const from = here();
+      std::thread([from] { scan(from, from + 64 * kKiB * kKiB); }).join();
+    });
+    s.join();
+    std::_Exit(4);
+  };
+  EXPECT_EXIT(in_strand(), testing::KilledBySignal(SIGSEGV), "^$");
+  EXPECT_EXIT(in_fiber(), testing::KilledBySignal(SIGSEGV), "^$");
+  EXPECT_EXIT(of_another_threads_strand(), testing::KilledBySignal(SIGSEGV), "^$");
 }
 
 TEST_F(overflow_death, a_strand_that_was_stolen) {
