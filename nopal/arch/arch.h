@@ -102,7 +102,12 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
 #define NOPAL_CANNOT_BE_SEEN_NOT_TO_THROW                                                          \
   if (false)                                                                                       \
     throw 0;
+#if __has_attribute(                                                                               \
+    no_sanitize_coverage) // else -fsanitize-coverage puts a call before the statement
+#define NOPAL_OPAQUE noipa, no_sanitize_coverage
+#else
 #define NOPAL_OPAQUE noipa
+#endif
 #define NOPAL_STUB_PARAMETERS(...)
 #endif
 #define NOPAL_FORK_STUB                                                                            \

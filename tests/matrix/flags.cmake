@@ -49,6 +49,8 @@ foreach(compiler GCC CLANG)
 endforeach()
 # Loads and stores count as what may throw, and what is around them moves.
 matrix_test(GCC non_call_exceptions SMALL FLAGS -O2 -fnon-call-exceptions)
+# Calls of the sanitizer, which no stub may have before its statement.
+matrix_test(GCC traced SMALL FLAGS -O1 -fsanitize-coverage=trace-pc -DCALLS_AT_EACH_BLOCK)
 matrix_test(GCC m32 SMALL REFUSED "Nopal runs on x86-64 Linux" FLAGS -m32)
 matrix_test(CLANG safe_stack SMALL REFUSED "cannot be used with -fsanitize=safe-stack"
   FLAGS -O1 -fsanitize=safe-stack -Wfatal-errors)
