@@ -72,9 +72,9 @@ void drop(void*) {}
 extern "C" {
 
 // The record, which assembly writes, will lie below the stack pointer of the call that this one
-// precedes, and below a return address: at the lower end of a frame, or with the frame pointer below
-// those words that the call pushes, at most so many. Not inlined, so that the stack pointer is the
-// caller's.
+// precedes: at the lower end of a frame behind the return address, or also behind the frame pointer
+// and those words that the call pushes, at most so many. Not inlined, so that the stack pointer is
+// the caller's.
 NOPAL_OWN [[gnu::noinline]] void nopal_c_note_fork(scope_frame* frame,
                                                    std::uintptr_t words) noexcept {
   const std::uintptr_t caller = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) + 16;

@@ -39,11 +39,11 @@ struct NOPAL_TYPE scope_frame : arch::context {
     return reinterpret_cast<std::uintptr_t>(resume_at) + sizeof(void*);
   }
 
-  // The fast path of a join is this test and one branch. Inlined into a destructor that an exception
-  // runs it may give an old answer: where a cleanup begins, behind calls that throw and behind what
-  // cannot change the word but may throw too (a pure function; with -fnon-call-exceptions, a load),
-  // GCC may read the word before such a call (-fgcse). Of these calls only those change it that end
-  // a join, and throw. So an old answer is `true`, and what it leads to asks again, out of line.
+  // The fast path of a join is this test and one branch. In a cleanup it may give an old answer:
+  // behind calls that throw, and behind what may throw too but cannot change the word (a pure
+  // function; with -fnon-call-exceptions, a load), GCC may read the word before such a call
+  // (-fgcse). Only those change it that end a join, and throw. So an old answer is `true`, and what
+  // it leads to asks again, out of line.
   bool needs_join() const noexcept { return (frame_pointer & arch::frame_flags) != 0; }
   bool active() const noexcept { return (frame_pointer & kActive) != 0; }
   // Precondition: the scope is active, or it has forked and its last fork is not complete; or it is
