@@ -100,6 +100,7 @@ inline std::uint64_t stack_canary() noexcept {
 extern "C" {
 // The lower and the upper end of this process's region. The stubs of iso-address read it.
 extern std::uintptr_t nopal_own_region[2];
+static_assert(sizeof nopal_own_region == 16); // in x86_64_uni_address.S, too
 
 // Calls f(argument) on the caller's stack, and stores the stack pointer in `entry`. Returns when f
 // returns, or when nopal_arch_exit is called with the same `entry`, on whatever stack.

@@ -29,6 +29,7 @@ struct note {
   std::uint32_t to_descriptor[2];
 };
 extern "C" const note nopal_note;
+static_assert(offsetof(note, name) == 12 && offsetof(note, to_descriptor) == 20);
 
 namespace {
 
