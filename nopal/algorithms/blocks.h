@@ -19,6 +19,7 @@
 #pragma once
 
 #include "nopal/algorithms/lazy.h"
+#include "nopal/cancel.h"
 #include "nopal/config.h"
 
 #include <algorithm>
@@ -55,6 +56,24 @@ void for_blocks(const blocks& all, const Body& body, past_cost& past = past_cost
       body(block);
   };
   for_long_pieces(all.number, some, all.length, past);
+}
+
+// The same, of what moves elements: also where the strand is cancelled, so that none is left
+// between two places. Few are moved here and now.
+inline constexpr std::size_t few_serially = 1024;
+template <class Body> void move_blocks(const blocks& all, const Body& body) {
+  if (all.count <= few_serially)
+    for (std::size_t block = 0; block < all.number; ++block)
+      body(block);
+  else
+    nopal::shielded([&all, &body] { for_blocks(all, body); });
+}
+// body(from, length) for all elements.
+template <class Body> void for_elements(std::size_t count, const Body& body) {
+  if (count <= few_serially)
+    body(0, count);
+  else
+    nopal::shielded([count, &body] { for_long_pieces(count, body); });
 }
 
 template <class Process> class prefixes {

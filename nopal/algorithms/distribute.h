@@ -110,11 +110,13 @@ private:
 };
 
 // Moves all to `to`, and calls use(bucket, begin, end) for each bucket, possibly at the same time.
-// Where each bucket holds copies of its splitter, nothing is moved.
+// Where each bucket holds copies of its splitter, nothing is moved. Where a use throws, or the strand
+// is cancelled after the moves, undo(bucket, begin, end, used) is called for each bucket in turn.
 // False: there was no memory, and nothing happened.
-template <class From, class To, class Less, class Use>
+template <class From, class To, class Less, class Use, class Undo>
 bool distribute(From from, To to, std::size_t count,
-                const splitters<std::iter_value_t<From>, Less>& over, const Use& use) {
+                const splitters<std::iter_value_t<From>, Less>& over, const Use& use,
+                const Undo& undo) {
   const blocks all{count, std::clamp<std::size_t>(count >> 14, 1, 512)};
   const std::size_t buckets = over.buckets();
   const memory<std::uint8_t> chosen{count, std::nothrow};
@@ -139,7 +141,7 @@ bool distribute(From from, To to, std::size_t count,
   for (std::size_t bucket = 0; copies && bucket < buckets; ++bucket)
     copies = over.equal(bucket) || ends[bucket] == (bucket == 0 ? 0 : ends[bucket - 1]);
   if (!copies)
-    for_blocks(all, [&](std::size_t block) {
+    move_blocks(all, [&](std::size_t block) {
       const std::uint8_t* const bucket = chosen.get();
       std::size_t* const next = &places[block * buckets];
       for (std::size_t i = all.begin(block), end = all.end(block); i < end; ++i) {
@@ -151,11 +153,25 @@ bool distribute(From from, To to, std::size_t count,
               reinterpret_cast<const void*>(reinterpret_cast<std::uintptr_t>(place) + 128), 1);
       }
     });
-  for_long_pieces(buckets, [&](std::size_t i, std::size_t pieces) {
-    for (const std::size_t end = i + pieces; i < end; ++i)
-      if (const std::size_t begin = i == 0 ? 0 : ends[i - 1]; begin != ends[i])
-        use(i, begin, ends[i]);
-  });
+  bool used[2 * (most_splitters + 1)] = {};
+  const auto use_bucket = [&](std::size_t i, const auto& by) {
+    if (const std::size_t begin = i == 0 ? 0 : ends[i - 1]; begin != ends[i])
+      by(i, begin, ends[i]);
+  };
+  try {
+    for_long_pieces(buckets, [&](std::size_t i, std::size_t pieces) {
+      for (const std::size_t end = i + pieces; i < end; ++i) {
+        use_bucket(i, use);
+        used[i] = true;
+      }
+    });
+  } catch (...) {
+    for (std::size_t i = 0; i < buckets; ++i)
+      use_bucket(i, [&](std::size_t bucket, std::size_t begin, std::size_t end) {
+        undo(bucket, begin, end, used[bucket]);
+      });
+    throw;
+  }
   return true;
 }
 

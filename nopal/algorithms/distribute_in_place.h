@@ -40,31 +40,22 @@ public:
         saved_(block_moves::most_saved(count / length, buckets_) * length),
         bounds_(new bounds[buckets_]) {}
 
-  // Moves all, and calls use(bucket, begin, end) for each bucket, possibly at the same time.
+  // Moves all, and calls use(bucket, begin, end) for each bucket, possibly at the same time. Where a
+  // comparison throws, or the strand is cancelled, all are there again, in some order.
   template <class Use> void run(const Use& use) {
-    for_blocks(stripes_, [this](std::size_t stripe) { form_blocks(stripe); });
+    try {
+      for_blocks(stripes_, [this](std::size_t stripe) { form_blocks(stripe); });
+    } catch (...) {
+      for (std::size_t stripe = 0; stripe < stripes_.number; ++stripe)
+        take_back(stripe);
+      throw;
+    }
     find_bounds();
-    plan();
-    for_long_pieces(
-        moves_.saves(),
-        [this](std::size_t i, std::size_t some) {
-          for (const std::size_t end = i + some; i < end; ++i)
-            moves_.template run_save<length>(i, data_, saved_.get());
-        },
-        length);
-    for_long_pieces(
-        moves_.segments(),
-        [this](std::size_t i, std::size_t some) {
-          for (const std::size_t end = i + some; i < end; ++i)
-            moves_.template run_segment<length>(i, data_, saved_.get());
-        },
-        block_moves::segment * length);
+    nopal::shielded([this] { move_to_buckets(); }); // no element is left between two places
     for_long_pieces(buckets_, [this, &use](std::size_t i, std::size_t some) {
-      for (const std::size_t end = i + some; i < end; ++i) {
-        fill_ends(i);
+      for (const std::size_t end = i + some; i < end; ++i)
         if (bounds_[i].begin != bounds_[i].end)
           use(i, bounds_[i].begin, bounds_[i].end);
-      }
     });
   }
 
@@ -91,7 +82,14 @@ private:
     T* front = data_ + stripes_.begin(stripe);
     for (std::size_t i = stripes_.begin(stripe); i < stripes_.end(stripe); i += some) {
       const std::size_t size = std::min(some, stripes_.end(stripe) - i);
-      over_.classify(data_ + i, size, bucket, &counts_[stripe * buckets_]);
+      try {
+        over_.classify(data_ + i, size, bucket, &counts_[stripe * buckets_]);
+      } catch (...) { // as if the stripe had not begun
+        for (std::size_t b = 0; b < buckets_; ++b)
+          front = std::copy_n(buffers + b * length, filled[b], front);
+        std::fill_n(&counts_[stripe * buckets_], buckets_, std::size_t{0});
+        throw;
+      }
       for (std::size_t j = 0; j < size; ++j) {
         const std::size_t b = bucket[j];
         T* const buffer = buffers + b * length;
@@ -103,6 +101,38 @@ private:
         }
       }
     }
+  }
+  // What is left in its buffers fits behind its blocks.
+  void take_back(std::size_t stripe) {
+    const std::size_t* const counts = &counts_[stripe * buckets_];
+    T* front = data_ + stripes_.begin(stripe);
+    for (std::size_t b = 0; b < buckets_; ++b)
+      front += counts[b] - counts[b] % length;
+    for (std::size_t b = 0; b < buckets_; ++b)
+      front =
+          std::copy_n(buffers_.get() + (stripe * buckets_ + b) * length, counts[b] % length, front);
+  }
+
+  void move_to_buckets() {
+    plan();
+    for_long_pieces(
+        moves_.saves(),
+        [this](std::size_t i, std::size_t some) {
+          for (const std::size_t end = i + some; i < end; ++i)
+            moves_.template run_save<length>(i, data_, saved_.get());
+        },
+        length);
+    for_long_pieces(
+        moves_.segments(),
+        [this](std::size_t i, std::size_t some) {
+          for (const std::size_t end = i + some; i < end; ++i)
+            moves_.template run_segment<length>(i, data_, saved_.get());
+        },
+        block_moves::segment * length);
+    for_long_pieces(buckets_, [this](std::size_t i, std::size_t some) {
+      for (const std::size_t end = i + some; i < end; ++i)
+        fill_ends(i);
+    });
   }
 
   void find_bounds() {

@@ -7,6 +7,9 @@
 // halves are merged at the same time. Serially, where an element is compared alone: from both ends
 // at once and without branches, since which sequence is next cannot be foreseen; the two chains of
 // loads and comparisons do not wait for each other.
+//
+// Whatever `less` answers, each element is taken once. Where it throws, or the strand is cancelled,
+// elements that were to be moved have all been moved to the output, in some order.
 // Paper: the halves are those of "Multithreaded merge sort" (Cormen et al., chapter 27).
 #pragma once
 
@@ -21,6 +24,7 @@
 #include <iterator>
 #include <memory>
 #include <type_traits>
+#include <utility>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::algorithms {
@@ -51,6 +55,16 @@ template <class Carry, class It, class Out> Out carry_all(sequence<It> from, Out
     *out = Carry::from(at(from.begin, i));
   return out;
 }
+template <class Carry, class A, class B, class Out>
+void carry_both(sequence<A> low, sequence<B> high, Out out) {
+  carry_all<Carry>(high, carry_all<Carry>(low, out));
+}
+// Moves many, also where the strand is cancelled.
+template <class It, class Out> void bring(sequence<It> from, Out to) {
+  for_elements(from.count, [begin = from.begin, to](std::size_t i, std::size_t length) {
+    std::move(at(begin, i), at(begin, i + length), at(to, i));
+  });
+}
 
 template <class T> inline constexpr bool few_bytes = only_bytes<T> && sizeof(T) <= 16;
 // Whether comparisons are likely to read these alone. What is behind a pointer comes from memory:
@@ -75,10 +89,41 @@ template <class T> const T& standing_for(const stand_in<T>& of) {
 template <class It, class T>
 inline constexpr bool points_to = std::is_same_v<It, T*> || std::is_same_v<It, const T*>;
 
+template <class Carry, class A, class B, class Out, class Less>
+void merge_forwards(sequence<A> low, sequence<B> high, Out out, const Less& less) {
+  A x = low.begin;
+  B y = high.begin;
+  const A x_end = at(x, low.count);
+  const B y_end = at(y, high.count);
+  const auto rest = [](auto from, auto to) {
+    return sequence<decltype(from)>{from, static_cast<std::size_t>(to - from)};
+  };
+  try {
+    for (; x != x_end && y != y_end; ++out) {
+      if (less(*y, *x)) {
+        *out = Carry::from(y);
+        ++y;
+      } else {
+        *out = Carry::from(x);
+        ++x;
+      }
+    }
+  } catch (...) {
+    if constexpr (std::is_same_v<Carry, moving>)
+      carry_both<Carry>(rest(x, x_end), rest(y, y_end), out);
+    throw;
+  }
+  carry_both<Carry>(rest(x, x_end), rest(y, y_end), out);
+}
+
 // So many steps from both ends are safe as the shorter sequence is long: a side takes at most one
-// element at each.
+// element at each. Where `less` is no order, as with NaN, the ends may pass each other in a
+// sequence: it gave some elements twice, and the other one's were left out. Nothing else can go
+// wrong, since a side takes each element once, and all is merged anew then, from one end.
 template <class X, class Y, class T, class Less>
-void merge_without_branches(sequence<X*> low, sequence<Y*> high, T* out, const Less& less) {
+void merge_without_branches(sequence<X*> low, sequence<Y*> high, T* const merged,
+                            const Less& less) {
+  T* out = merged;
   T* out_end = out + low.count + high.count;
   X* x = low.begin;
   Y* y = high.begin;
@@ -96,44 +141,37 @@ void merge_without_branches(sequence<X*> low, sequence<Y*> high, T* out, const L
       y_end -= !of_x;
     }
   }
-  // Where `less` is no order, as with NaN, one sequence may have given more than it had.
-  if (const std::ptrdiff_t rest = std::min(x_end - x, out_end - out); rest > 0)
-    out = std::copy(x, x + rest, out);
-  std::copy(y, y + (out_end - out), out);
-}
-
-template <class Carry, class A, class B, class Out, class Less>
-void merge_forwards(sequence<A> low, sequence<B> high, Out out, const Less& less) {
-  A x = low.begin;
-  B y = high.begin;
-  const A x_end = at(x, low.count);
-  const B y_end = at(y, high.count);
-  for (; x != x_end && y != y_end; ++out) {
-    if (less(*y, *x)) {
-      *out = Carry::from(y);
-      ++y;
-    } else {
-      *out = Carry::from(x);
-      ++x;
-    }
-  }
-  out = carry_all<Carry>(sequence<A>{x, static_cast<std::size_t>(x_end - x)}, out);
-  carry_all<Carry>(sequence<B>{y, static_cast<std::size_t>(y_end - y)}, out);
+  if (x == x_end)
+    std::copy(y, y_end, out);
+  else if (y == y_end)
+    std::copy(x, x_end, out);
+  else
+    merge_forwards<copying>(low, high, merged, less);
 }
 
 // Sequences that are in order already, or the other way round, are carried only.
 template <class Carry, class A, class B, class Out, class Less>
 void merge_serially(sequence<A> low, sequence<B> high, Out out, const Less& less) {
   using value = std::iter_value_t<A>;
-  if (low.count == 0 || high.count == 0 || !less(*high.begin, *at(low.begin, low.count - 1))) {
-    carry_all<Carry>(high, carry_all<Carry>(low, out));
-  } else if (less(*at(high.begin, high.count - 1), *low.begin)) {
-    carry_all<Carry>(low, carry_all<Carry>(high, out));
-  } else if constexpr (compared_alone<value> && points_to<A, value> && points_to<B, value> &&
-                       points_to<Out, value>) {
-    merge_without_branches(low, high, out, less);
-  } else {
-    merge_forwards<Carry>(low, high, out, less);
+  constexpr bool without_branches =
+      compared_alone<value> && points_to<A, value> && points_to<B, value> && points_to<Out, value>;
+  bool forwards = false; // by what brings the rest along itself
+  try {
+    if (low.count == 0 || high.count == 0 || !less(*high.begin, *at(low.begin, low.count - 1))) {
+      carry_both<Carry>(low, high, out);
+    } else if (less(*at(high.begin, high.count - 1), *low.begin)) {
+      carry_both<Carry>(high, low, out);
+    } else if constexpr (without_branches) {
+      merge_without_branches(low, high, out, less);
+    } else {
+      forwards = true;
+      merge_forwards<Carry>(low, high, out, less);
+    }
+  } catch (...) {
+    if constexpr (std::is_same_v<Carry, moving>)
+      if (!forwards)
+        carry_both<Carry>(low, high, out);
+    throw;
   }
 }
 
@@ -163,7 +201,7 @@ std::size_t place_of(const Mark& mark, sequence<It> in, const Less& less) {
 
 // leaf(low, high, out) merges a part. It may destroy what it reads: nothing else is compared with
 // these elements then.
-template <class A, class B, class Out, class Less, class Leaf>
+template <class Carry, class A, class B, class Out, class Less, class Leaf>
 void merge_by_parts(sequence<A> low, sequence<B> high, Out out, const Less& less,
                     const Leaf& leaf) {
   constexpr std::size_t serial = 4096;
@@ -171,20 +209,40 @@ void merge_by_parts(sequence<A> low, sequence<B> high, Out out, const Less& less
     return leaf(low, high, out);
   std::size_t of_low = low.count / 2;
   std::size_t of_high = high.count / 2;
-  if (low.count >= high.count)
-    of_high = place_of<mark_of::low>(*at(low.begin, of_low), high, less);
-  else
-    of_low = place_of<mark_of::high>(*at(high.begin, of_high), low, less);
-  nopal::invoke([&] { merge_by_parts(low.front(of_low), high.front(of_high), out, less, leaf); },
-                [&] {
-                  merge_by_parts(low.behind(of_low), high.behind(of_high),
-                                 at(out, of_low + of_high), less, leaf);
-                });
+  bool begun[2] = {};
+  const auto with_part = [&](bool upper, const auto& use) {
+    if (upper)
+      use(low.behind(of_low), high.behind(of_high), at(out, of_low + of_high));
+    else
+      use(low.front(of_low), high.front(of_high), out);
+  };
+  const auto merge_part = [&](bool upper) {
+    begun[upper] = true;
+    with_part(upper, [&](sequence<A> x, sequence<B> y, Out to) {
+      merge_by_parts<Carry>(x, y, to, less, leaf);
+    });
+  };
+  try {
+    if (low.count >= high.count)
+      of_high = place_of<mark_of::low>(*at(low.begin, of_low), high, less);
+    else
+      of_low = place_of<mark_of::high>(*at(high.begin, of_high), low, less);
+    nopal::invoke([&] { merge_part(false); }, [&] { merge_part(true); });
+  } catch (...) {
+    if constexpr (std::is_same_v<Carry, moving>)
+      for (const bool upper : {false, true})
+        if (!begun[upper])
+          with_part(upper, [](sequence<A> x, sequence<B> y, Out to) {
+            bring(x, to);
+            bring(y, at(to, x.count));
+          });
+    throw;
+  }
 }
 
 template <class Carry, class A, class B, class Out, class Less>
 void merge_in_parallel(sequence<A> low, sequence<B> high, Out out, const Less& less) {
-  merge_by_parts(low, high, out, less, [&less](sequence<A> x, sequence<B> y, Out to) {
+  merge_by_parts<Carry>(low, high, out, less, [&less](sequence<A> x, sequence<B> y, Out to) {
     nopal::leaf([=, &less] { merge_serially<Carry>(x, y, to, less); });
   });
 }

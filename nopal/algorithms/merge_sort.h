@@ -5,6 +5,9 @@
 // halves are sorted into the one, and merged into the other, both in parallel; at each level all
 // elements change places. Elements of a few bytes are sorted four at a time by a network without
 // branches at the bottom; of others the places are sorted, and each element moves once then.
+//
+// Whatever `less` answers, elements only change places. Where it throws, or the strand is
+// cancelled, each function here leaves all of them in `data`, in some order.
 #pragma once
 
 #include "nopal/algorithms/elements.h"
@@ -29,9 +32,14 @@ template <class It, class Less> void sort_by_insertion(sequence<It> all, const L
       continue;
     auto moved = std::ranges::iter_move(at(all.begin, i));
     std::size_t to = i;
-    do
-      *at(all.begin, to) = std::ranges::iter_move(at(all.begin, to - 1));
-    while (--to > 0 && less(moved, *at(all.begin, to - 1)));
+    try {
+      do
+        *at(all.begin, to) = std::ranges::iter_move(at(all.begin, to - 1));
+      while (--to > 0 && less(moved, *at(all.begin, to - 1)));
+    } catch (...) {
+      *at(all.begin, to) = std::move(moved);
+      throw;
+    }
     *at(all.begin, to) = std::move(moved);
   }
 }
@@ -63,13 +71,19 @@ void sort_few(T* data, T* other, std::size_t count, bool to_other, const Less& l
   sort_by_insertion(sequence<T*>{data + sorted, count - sorted}, less);
   T* from = data;
   T* to = other;
-  for (std::size_t width = 4; width < count; width *= 2, std::swap(from, to))
-    for (std::size_t i = 0; i < count; i += 2 * width) {
-      const std::size_t low = std::min(width, count - i);
-      const std::size_t high = std::min(width, count - i - low);
-      merge_without_branches(sequence<T*>{from + i, low}, sequence<T*>{from + i + low, high},
-                             to + i, less);
-    }
+  try {
+    for (std::size_t width = 4; width < count; width *= 2, std::swap(from, to))
+      for (std::size_t i = 0; i < count; i += 2 * width) {
+        const std::size_t low = std::min(width, count - i);
+        const std::size_t high = std::min(width, count - i - low);
+        merge_without_branches(sequence<T*>{from + i, low}, sequence<T*>{from + i + low, high},
+                               to + i, less);
+      }
+  } catch (...) { // a merge has changed nothing but its output
+    if (from == other)
+      std::copy(from, from + count, data);
+    throw;
+  }
   if ((from == other) != to_other)
     std::copy(from, from + count, to);
 }
@@ -87,6 +101,38 @@ void merge_halves(Data data, Other other, std::size_t count, bool to_other, cons
     from_to(other, data);
 }
 
+// Sorts the halves, which both(f, g) does, by sort(data, other, count, to_other), and merges them.
+template <class Data, class Other, class Both, class Sort, class Merge>
+void sort_halves(Data data, Other other, std::size_t count, bool to_other, const Both& both,
+                 const Sort& sort, const Merge& merge) {
+  const std::size_t half = count / 2;
+  bool sorted[2] = {};
+  bool merging = false;
+  const auto with_half = [=](bool upper, const auto& use) {
+    const std::size_t from = upper ? half : 0;
+    use(at(data, from), at(other, from), upper ? count - half : half);
+  };
+  const auto sort_half = [&](bool upper) {
+    with_half(upper, [&](Data x, Other y, std::size_t n) { sort(x, y, n, !to_other); });
+    sorted[upper] = true;
+  };
+  try {
+    both([&] { sort_half(false); }, [&] { sort_half(true); });
+    merging = true;
+    merge_halves(data, other, count, to_other, merge);
+  } catch (...) {
+    // What is merged, wholly or not, lies where it was to go; a half that is sorted, opposite to
+    // that; one that is not, in `data`.
+    if (merging == to_other)
+      for (const bool upper : {false, true})
+        if (sorted[upper])
+          with_half(upper, [](Data to, Other from, std::size_t n) {
+            bring(sequence<Other>{from, n}, to);
+          });
+    throw;
+  }
+}
+
 template <class Data, class Other, class Less>
 void sort_serially(Data data, Other other, std::size_t count, bool to_other, const Less& less) {
   using value = std::iter_value_t<Data>;
@@ -100,12 +146,14 @@ void sort_serially(Data data, Other other, std::size_t count, bool to_other, con
       carry_all<moving>(sequence<Data>{data, count}, other);
     return;
   }
-  const std::size_t half = count / 2;
-  sort_serially(data, other, half, !to_other, less);
-  sort_serially(at(data, half), at(other, half), count - half, !to_other, less);
-  merge_halves(data, other, count, to_other, [&less](auto low, auto high, auto out) {
-    merge_serially<moving>(low, high, out, less);
-  });
+  sort_halves(
+      data, other, count, to_other,
+      [](const auto& f, const auto& g) {
+        f();
+        g();
+      },
+      [&less](Data x, Other y, std::size_t n, bool to_y) { sort_serially(x, y, n, to_y, less); },
+      [&less](auto low, auto high, auto out) { merge_serially<moving>(low, high, out, less); });
 }
 
 template <class It, class Less> bool in_order(It first, std::size_t count, const Less& less) {
@@ -114,8 +162,6 @@ template <class It, class Less> bool in_order(It first, std::size_t count, const
       return false;
   return true;
 }
-
-inline constexpr std::size_t few_serially = 1024;
 
 // Compares elements by their places.
 template <class Less> struct by_place {
@@ -151,13 +197,10 @@ void sort_between(Data data, Other other, std::size_t count, bool to_other, cons
         sort_serially(data, other, count, to_other, less);
       }
     });
-  const std::size_t half = count / 2;
-  nopal::invoke(
-      [&] { sort_between(data, other, half, !to_other, less); },
-      [&] { sort_between(at(data, half), at(other, half), count - half, !to_other, less); });
-  merge_halves(data, other, count, to_other, [&less](auto low, auto high, auto out) {
-    merge_in_parallel<moving>(low, high, out, less);
-  });
+  sort_halves(
+      data, other, count, to_other, [](const auto& f, const auto& g) { nopal::invoke(f, g); },
+      [&less](Data x, Other y, std::size_t n, bool to_y) { sort_between(x, y, n, to_y, less); },
+      [&less](auto low, auto high, auto out) { merge_in_parallel<moving>(low, high, out, less); });
 }
 
 } // namespace nopal::inline NOPAL_ABI::algorithms

@@ -86,7 +86,7 @@ std::size_t partition_stably(It first, std::size_t count, const Pred& wanted) {
     return others;
   scratch<value> buffer{count};
   buffer.take(first);
-  for_blocks(all, [&, from_buffer = buffer.begin()](std::size_t block) {
+  move_blocks(all, [&, from_buffer = buffer.begin()](std::size_t block) {
     It to_wanted = at(first, places[block]);
     It to_others = at(first, others + (all.begin(block) - places[block]));
     for (std::size_t i = all.begin(block); i < all.end(block); ++i) {

@@ -3,7 +3,7 @@
 //
 // Elements that are no more than bytes are written there unmade. Others are moved there, each piece
 // by the strand that comes to it; the destructor destroys what was made, also where a constructor
-// has thrown, or the strand was cancelled.
+// has thrown.
 #pragma once
 
 #include "nopal/algorithms/blocks.h"
@@ -41,7 +41,7 @@ public:
 
   // Moves the range here.
   template <class It> void take(It first) {
-    for_blocks(all_, [this, first](std::size_t block) {
+    move_blocks(all_, [this, first](std::size_t block) {
       std::uninitialized_move(at(first, all_.begin(block)), at(first, all_.end(block)),
                               begin() + all_.begin(block));
       made_[block] = true;

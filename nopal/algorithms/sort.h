@@ -67,21 +67,13 @@ void choose_splitters(It data, std::size_t count, choice<T>& to, const Less& bef
       to.chosen[to.count++] = sample[i];
 }
 
-// body(from, length) for all elements, where these are few at once.
-template <class Body> void for_elements(std::size_t count, const Body& body) {
-  if (count <= few_serially)
-    body(0, count);
-  else
-    for_long_pieces(count, body);
-}
-
 template <class It, class T> void fill_pieces(It to, std::size_t count, const T& copied) {
   for_elements(count, [to, &copied](std::size_t i, std::size_t length) {
     std::fill_n(at(to, i), length, copied);
   });
 }
 
-// As sort_between, after at most so many distributions, one below the other.
+// As sort_between, also where something throws, after at most so many distributions, one below the other.
 template <class Data, class Other, class Less>
 void sort_values(Data data, Other other, std::size_t count, bool to_other, const Less& less,
                  unsigned distributions) {
@@ -98,22 +90,27 @@ void sort_values(Data data, Other other, std::size_t count, bool to_other, const
   if (chosen.count == 0)
     return sort_between(data, other, count, to_other, less);
   const splitters<value, Less> over{chosen.chosen, chosen.count, chosen.repeated, less};
-  const bool done = distribute(
-      data, other, count, over, [&](std::size_t bucket, std::size_t begin, std::size_t end) {
-        const Data in_data = at(data, begin);
-        const Other in_other = at(other, begin);
-        if (!over.equal(bucket)) {
-          sort_values(in_other, in_data, end - begin, !to_other, less, distributions - 1);
-        } else if constexpr (tells_apart<value, Less>) {
-          to_other ? fill_pieces(in_other, end - begin, over.value_of(bucket))
-                   : fill_pieces(in_data, end - begin, over.value_of(bucket));
-        } else if (!to_other) {
-          for_elements(end - begin, [in_data, in_other](std::size_t i, std::size_t length) {
-            std::move(at(in_other, i), at(in_other, i + length), at(in_data, i));
-          });
-        }
-      });
-  if (!done)
+  const auto finish = [&](std::size_t bucket, std::size_t begin, std::size_t end) {
+    const Data in_data = at(data, begin);
+    const Other in_other = at(other, begin);
+    if (!over.equal(bucket)) {
+      sort_values(in_other, in_data, end - begin, !to_other, less, distributions - 1);
+    } else if constexpr (tells_apart<value, Less>) {
+      to_other ? fill_pieces(in_other, end - begin, over.value_of(bucket))
+               : fill_pieces(in_data, end - begin, over.value_of(bucket));
+    } else if (!to_other) {
+      bring(sequence<Other>{in_other, end - begin}, in_data);
+    }
+  };
+  // What is not where it was to be is in `other`, but for values that are written.
+  const auto undo = [&](std::size_t bucket, std::size_t begin, std::size_t end, bool finished) {
+    if constexpr (tells_apart<value, Less>)
+      if (over.equal(bucket))
+        return fill_pieces(at(data, begin), end - begin, over.value_of(bucket));
+    if (to_other || !finished)
+      bring(sequence<Other>{at(other, begin), end - begin}, at(data, begin));
+  };
+  if (!distribute(data, other, count, over, finish, undo))
     sort_between(data, other, count, to_other, less);
 }
 
@@ -152,7 +149,12 @@ void sort_with_scratch(It first, std::size_t count, const Less& less) {
     sort_values(first, buffer.begin(), count, false, less, 3);
   } else {
     buffer.take(first);
-    sort_values(buffer.begin(), first, count, true, less, 3);
+    try {
+      sort_values(buffer.begin(), first, count, true, less, 3);
+    } catch (...) {
+      bring(sequence<std::iter_value_t<It>*>{buffer.begin(), count}, first);
+      throw;
+    }
   }
 }
 
@@ -177,21 +179,23 @@ template <class T, class Comp>
 void sort_as_integers(T* first, std::size_t count, const Comp& comp) {
   using integer = as_integer<T>;
   const scratch<integer> buffer{count};
-  struct turned { // back, also where the strand is cancelled
-    integer* first;
-    std::size_t count;
-    ~turned() { turn<T>(first, count); }
-  } rest{reinterpret_cast<integer*>(first), count};
+  integer* const integers = reinterpret_cast<integer*>(first);
+  const auto turn_back = [integers, count] {
+    base::light_barrier(); // compilers move no access across, though the types differ
+    for_elements(count,
+                 [integers](std::size_t i, std::size_t length) { turn<T>(integers + i, length); });
+  };
   for_elements(count,
                [first](std::size_t i, std::size_t length) { turn<integer>(first + i, length); });
-  base::light_barrier(); // compilers move no access across, though the types differ
-  const std::identity same;
-  sort_values(rest.first, buffer.begin(), count, false, by{comp, same}, 3);
   base::light_barrier();
-  for_elements(count, [integers = rest.first](std::size_t i, std::size_t length) {
-    turn<T>(integers + i, length);
-  });
-  rest.count = 0;
+  const std::identity same;
+  try {
+    sort_values(integers, buffer.begin(), count, false, by{comp, same}, 3);
+  } catch (...) { // the strand is cancelled
+    turn_back();
+    throw;
+  }
+  turn_back();
 }
 
 // Buckets of many numbers are distributed as all of them, so many times at most, one below the

@@ -44,8 +44,8 @@ void merge(X x, X x_last, Y y, Y y_last, Out out, const Compare& before, const L
     leaf(a.begin, at(a.begin, a.count), b.begin, at(b.begin, b.count), to, before);
   };
   apart([&] {
-    algorithms::merge_by_parts(low, high, out, called_as_const<Compare>{before},
-                               merge_ref<X, Y, Out>{part});
+    algorithms::merge_by_parts<algorithms::copying>(
+        low, high, out, called_as_const<Compare>{before}, merge_ref<X, Y, Out>{part});
   });
 }
 

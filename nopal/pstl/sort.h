@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The standard's sort, stable_sort and partial sorts, by the sort of algorithms/sort.h.
 //
-// Where only the first elements are wanted, the algorithm brings a serial sort of its own, which
-// may also bring the elements there: it is called once for each piece, before anything reads the
-// piece. Then the first elements of all pieces move to the front of the range and are sorted.
+// The algorithm brings a serial sort of its own, which may also bring the elements there: where only
+// the first ones are wanted it is called once for each piece, before anything reads the piece. Then
+// the first elements of all pieces move to the front of the range and are sorted. Where a whole
+// piece is wanted, it is called for one element at a time: std::sort reads and writes beyond a
+// piece where the comparison is no order, and the sort of algorithms/sort.h loses nothing.
 //
 // Where a comparison or a move throws, the program ends (std::terminate); of std::bad_alloc alone
 // the algorithm's caller learns.
@@ -37,14 +39,19 @@ template <class Compare> struct called_as_const {
   }
 };
 
-// leaf(from, to) for each piece, which then has its first `wanted` elements in front. These move to
-// the front of the range. Returns how many they are.
+// leaf(from, to) for each piece, which then has its first `wanted` elements in front, and for each
+// element, where all of a piece are wanted. These move to the front of the range. Returns how many
+// they are.
 template <class It, class Leaf>
 std::size_t bring_first(It first, std::size_t n, std::size_t wanted, std::size_t piece,
                         const Leaf& leaf) {
   const auto sort_pieces = [&](std::size_t i, std::size_t j) {
-    for (; i < j; ++i)
-      leaf(at(first, i * piece), at(first, std::min(n, (i + 1) * piece)));
+    for (; i < j; ++i) {
+      const std::size_t end = std::min(n, (i + 1) * piece);
+      const std::size_t step = wanted < end - i * piece ? piece : 1;
+      for (std::size_t k = i * piece; k < end; k += step)
+        leaf(at(first, k), at(first, std::min(end, k + step)));
+    }
   };
   run_pieces(detail::parts_of(n, piece), 1, piece_ref{sort_pieces});
   if (wanted >= piece)
@@ -69,17 +76,24 @@ template <class It, class Compare, class LeafSort>
 void sort(It first, It last, const Compare& before, const LeafSort& sort_leaf, std::size_t wanted) {
   constexpr std::size_t few = 500;
   const std::size_t n = length_of(first, last);
-  if (n <= few || workers() == 1 || (wanted != 0 && n <= algorithms::few_serially)) {
+  // A part of the elements is wanted from one piece, or they are no objects in memory.
+  const bool one_piece = n <= algorithms::few_serially || workers() == 1;
+  if ((wanted != 0 && wanted < n && one_piece) || !algorithms::written<It>) {
     sort_leaf(first, last, before);
     return;
   }
-  apart([&] {
+  const auto sort_all = [&] {
     std::size_t count = n;
     if (wanted != 0)
       count = bring_first(first, n, wanted, std::max(few, n / pieces_for(n, wanted) + 1),
                           [&](It from, It to) { sort_leaf(from, to, before); });
-    algorithms::sort_range(algorithms::plain(first), count, called_as_const<Compare>{before});
-  });
+    if constexpr (algorithms::written<It>)
+      algorithms::sort_range(algorithms::plain(first), count, called_as_const<Compare>{before});
+  };
+  if (n <= few)
+    sort_all(); // which forks nothing
+  else
+    apart(sort_all);
 }
 
 } // namespace nopal::inline NOPAL_ABI::pstl
