@@ -88,8 +88,9 @@ template <class In, class Out, class Keeps> struct copy_kept {
   }
 };
 
-// Moves what is kept to the front. A block's elements go where those of others lie that are done,
-// so the second passes follow one another. keeps(i, last) may read the element i, and `last`, the
+// Moves what is kept to the front. A block's elements change places with others that are done, so
+// the second passes follow one another, and no element is lost where the loop ends early.
+// keeps(i, last) may read the element i, and `last`, the
 // last one kept before it; keeps.first(block) says it of the first element of a block, whose
 // neighbour may have moved.
 template <class It, class Keeps> struct move_kept {
@@ -124,7 +125,7 @@ template <class It, class Keeps> struct move_kept {
 private:
   void move(std::size_t from, std::size_t to) const {
     if (from != to)
-      *at(first, to) = std::ranges::iter_move(at(first, from));
+      std::ranges::iter_swap(at(first, to), at(first, from));
   }
 };
 

@@ -32,6 +32,9 @@ template <class Body> void run_blocks(const algorithms::blocks& all, const Body&
 
 // sum(i, length) of each block; then total(the sum of init and all); then scan(i, length, prefix)
 // of each block. T is trivial, and combine does not throw.
+// A set operation looks for the ends of its blocks by the program's comparison. Where that is no
+// order the blocks overlap, elements are doubled, and more is written than there is room for; and
+// nothing shows it. So all is one block there.
 template <class Index, class T, class Sum, class Combine, class Scan, class Total>
 void strict_scan(Index n, T init, const Sum& sum, Combine combine, const Scan& scan,
                  const Total& total) {
@@ -39,7 +42,9 @@ void strict_scan(Index n, T init, const Sum& sum, Combine combine, const Scan& s
     total(init);
     return;
   }
-  const algorithms::blocks all = blocks_of(static_cast<std::size_t>(n));
+  constexpr bool of_sets = requires(T range) { range.__buf_pos; }; // by the name in the library
+  const auto count = static_cast<std::size_t>(n);
+  const algorithms::blocks all = of_sets ? algorithms::blocks{count, 1, 1} : blocks_of(count);
   const auto begin = [&](std::size_t block) { return static_cast<Index>(all.begin(block)); };
   const auto length = [&](std::size_t block) {
     return static_cast<Index>(all.end(block) - all.begin(block));
