@@ -11,9 +11,11 @@
 // or the first of the others. Predicates and projections are called as const, by several strands
 // at a time, once for each element. Work O(n); span O(n / 512), beside what each comment says.
 //
-// Exceptions: of several the serially first is thrown. Then, and where the strand is cancelled, all
-// elements are still valid objects; some may be moved from, and the order of a partition may be
-// any.
+// Whatever predicates answer, no element is doubled, and a partition loses none.
+//
+// Exceptions: of several the serially first is thrown. Then, and where the strand is cancelled, the
+// range holds all its elements, in some order. Only where a move throws some may be moved from; all
+// are valid objects then, too.
 #pragma once
 
 #include "nopal/algorithms/elements.h"

@@ -10,10 +10,13 @@
 // merge O(log^2 n). Sorts take memory for n elements and n bytes, or less (`sort`); a merge takes
 // none.
 //
-// Exceptions: of several the serially first is thrown. Then, and where the strand is cancelled, all
-// elements are still valid objects, but some may be moved from, and some of a type that is only
-// bytes may have been replaced by others. Where the memory is not there, std::bad_alloc leaves all
-// of them; `sort` may have changed their order.
+// A comparison that is no strict weak order, as `<` is none where one key is NaN, leaves elements in
+// any order, and nothing worse: none is lost, none is there twice, and all functions end.
+//
+// Exceptions: of several the serially first is thrown. Then, where the strand is cancelled, and
+// where the memory is not there (std::bad_alloc), the range holds all its elements, in some order;
+// to bring them back takes up to n moves. Only where a move throws some may be moved from; all are
+// valid objects then, too. What a merge has written is any of its input.
 #pragma once
 
 #include "nopal/algorithms/elements.h"

@@ -110,8 +110,9 @@ private:
 };
 
 // Moves all to `to`, and calls use(bucket, begin, end) for each bucket, possibly at the same time.
-// Where each bucket holds copies of its splitter, nothing is moved. Where a use throws, or the strand
-// is cancelled after the moves, undo(bucket, begin, end, used) is called for each bucket in turn.
+// Where each bucket holds copies of its splitter, nothing is moved. Where a use throws, or the
+// strand is cancelled after the moves, undo(bucket, begin, end, used) is called for each bucket in
+// turn.
 // False: there was no memory, and nothing happened.
 template <class From, class To, class Less, class Use, class Undo>
 bool distribute(From from, To to, std::size_t count,

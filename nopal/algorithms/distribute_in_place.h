@@ -40,8 +40,8 @@ public:
         saved_(block_moves::most_saved(count / length, buckets_) * length),
         bounds_(new bounds[buckets_]) {}
 
-  // Moves all, and calls use(bucket, begin, end) for each bucket, possibly at the same time. Where a
-  // comparison throws, or the strand is cancelled, all are there again, in some order.
+  // Moves all, and calls use(bucket, begin, end) for each bucket, possibly at the same time. Where
+  // a comparison throws, or the strand is cancelled, all are there again, in some order.
   template <class Use> void run(const Use& use) {
     try {
       for_blocks(stripes_, [this](std::size_t stripe) { form_blocks(stripe); });

@@ -73,7 +73,8 @@ template <class It, class T> void fill_pieces(It to, std::size_t count, const T&
   });
 }
 
-// As sort_between, also where something throws, after at most so many distributions, one below the other.
+// As sort_between, also where something throws, after at most so many distributions, one below the
+// other.
 template <class Data, class Other, class Less>
 void sort_values(Data data, Other other, std::size_t count, bool to_other, const Less& less,
                  unsigned distributions) {

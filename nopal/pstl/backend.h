@@ -14,6 +14,7 @@
 #include "nopal/pstl/apart.h"
 #include "nopal/pstl/loops.h"
 #include "nopal/pstl/merge.h"
+#include "nopal/pstl/order.h"
 #include "nopal/pstl/scan.h"
 #include "nopal/pstl/sort.h"
 

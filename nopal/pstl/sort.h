@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The standard's sort, stable_sort and partial sorts, by the sort of algorithms/sort.h.
 //
-// The algorithm brings a serial sort of its own, which may also bring the elements there: where only
-// the first ones are wanted it is called once for each piece, before anything reads the piece. Then
-// the first elements of all pieces move to the front of the range and are sorted. Where a whole
-// piece is wanted, it is called for one element at a time: std::sort reads and writes beyond a
-// piece where the comparison is no order, and the sort of algorithms/sort.h loses nothing.
+// The algorithm brings a serial sort of its own, which may also bring the elements there: where
+// only the first ones are wanted it is called once for each piece, before anything reads the piece.
+// Then the first elements of all pieces move to the front of the range and are sorted. Where a
+// whole piece is wanted, it is called for one element at a time: std::sort reads and writes beyond
+// a piece where the comparison is no order. So the sort of algorithms/sort.h does all the rest.
 //
 // Where a comparison or a move throws, the program ends (std::terminate); of std::bad_alloc alone
 // the algorithm's caller learns.

@@ -46,13 +46,16 @@ TYPED_TEST(std_bad_order, partial_sorts_lose_and_double_nothing) {
   for_each_order<TypeParam>([&](const auto& given, hostile before) {
     for (const std::size_t wanted : {given.size() / 50, given.size() / 2, given.size()}) {
       auto all = given;
-      const auto middle = all.begin() + static_cast<std::ptrdiff_t>(wanted);
-      std::partial_sort(par, all.begin(), middle, all.end(), before);
+      const auto first = static_cast<std::ptrdiff_t>(wanted);
+      std::partial_sort(par, all.begin(), all.begin() + first, all.end(), before);
       EXPECT_TRUE(all_there(all, given.size())) << wanted;
       std::vector<TypeParam> some(wanted);
       const auto end =
           std::partial_sort_copy(par, given.begin(), given.end(), some.begin(), some.end(), before);
       EXPECT_TRUE(end == some.end() && none_twice(some.begin(), end, given.size())) << wanted;
+      all = given;
+      std::nth_element(par, all.begin(), all.begin() + first, all.end(), before);
+      EXPECT_TRUE(all_there(all, given.size())) << wanted;
     }
   });
 }
@@ -104,6 +107,7 @@ TYPED_TEST(std_bad_order, sets_double_nothing) {
           set(par, given.begin(), given.end(), others.begin(), others.end(), out.begin(), before);
       EXPECT_TRUE(none_twice(out.begin(), end, size));
     };
+    std::includes(par, given.begin(), given.end(), others.begin(), others.end(), before);
     check([](auto&&... with) { return std::set_union(with...); });
     check([](auto&&... with) { return std::set_intersection(with...); });
     check([](auto&&... with) { return std::set_difference(with...); });

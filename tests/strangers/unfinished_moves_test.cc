@@ -164,12 +164,14 @@ TEST(unfinished_sort, of_numbers_loses_nothing_at_a_deadline) {
 // So many that they are distributed where they lie.
 TEST(unfinished_sort, in_place_loses_nothing) {
   constexpr int count = (32 << 20) / sizeof(record) + 1000;
-  auto all = elements<record>(count);
+  const auto given = elements<record>(count);
   for (const long at : {1'000'000L, 2'097'000L, 9'000'000L, 18'000'000L, 30'000'000L}) {
+    auto all = given;
     std::atomic<long> left{at};
     const auto throws = [] { throw stopped{}; };
     EXPECT_THROW(nopal::sort(all, watched<decltype(throws)>{&left, &throws}), stopped);
     EXPECT_TRUE(all_there(all, count)) << at;
+    all = given;
     left = at;
     nopal::cancel_scope s;
     const auto cancels = [&s] { s.cancel(); };
