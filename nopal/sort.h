@@ -10,8 +10,8 @@
 // merge O(log^2 n). Sorts take memory for n elements and n bytes, or less (`sort`); a merge takes
 // none.
 //
-// A comparison that is no strict weak order, as `<` is none where one key is NaN, leaves elements in
-// any order, and nothing worse: none is lost, none is there twice, and all functions end.
+// A comparison that is no strict weak order, as `<` is none where one key is NaN, leaves elements
+// in any order, and nothing worse: none is lost, none is there twice, and all functions end.
 //
 // Exceptions: of several the serially first is thrown. Then, where the strand is cancelled, and
 // where the memory is not there (std::bad_alloc), the range holds all its elements, in some order;

@@ -138,9 +138,10 @@ bool distribute(From from, To to, std::size_t count,
     sum += std::exchange(ends[bucket], sum);
   for (std::size_t i = 0; i < all.number * buckets; ++i)
     ends[i & (buckets - 1)] += std::exchange(places[i], ends[i & (buckets - 1)]);
+  const auto begin_of = [ends](std::size_t bucket) { return bucket == 0 ? 0 : ends[bucket - 1]; };
   bool copies = tells_apart<std::iter_value_t<From>, Less>;
   for (std::size_t bucket = 0; copies && bucket < buckets; ++bucket)
-    copies = over.equal(bucket) || ends[bucket] == (bucket == 0 ? 0 : ends[bucket - 1]);
+    copies = over.equal(bucket) || ends[bucket] == begin_of(bucket);
   if (!copies)
     move_blocks(all, [&](std::size_t block) {
       const std::uint8_t* const bucket = chosen.get();
@@ -155,22 +156,18 @@ bool distribute(From from, To to, std::size_t count,
       }
     });
   bool used[2 * (most_splitters + 1)] = {};
-  const auto use_bucket = [&](std::size_t i, const auto& by) {
-    if (const std::size_t begin = i == 0 ? 0 : ends[i - 1]; begin != ends[i])
-      by(i, begin, ends[i]);
-  };
   try {
     for_long_pieces(buckets, [&](std::size_t i, std::size_t pieces) {
-      for (const std::size_t end = i + pieces; i < end; ++i) {
-        use_bucket(i, use);
-        used[i] = true;
-      }
+      for (const std::size_t end = i + pieces; i < end; ++i)
+        if (begin_of(i) != ends[i]) {
+          use(i, begin_of(i), ends[i]);
+          used[i] = true;
+        }
     });
   } catch (...) {
     for (std::size_t i = 0; i < buckets; ++i)
-      use_bucket(i, [&](std::size_t bucket, std::size_t begin, std::size_t end) {
-        undo(bucket, begin, end, used[bucket]);
-      });
+      if (begin_of(i) != ends[i])
+        undo(i, begin_of(i), ends[i], used[i]);
     throw;
   }
   return true;

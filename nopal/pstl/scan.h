@@ -32,8 +32,8 @@ template <class Body> void run_blocks(const algorithms::blocks& all, const Body&
 
 // sum(i, length) of each block; then total(the sum of init and all); then scan(i, length, prefix)
 // of each block. T is trivial, and combine does not throw.
-// A set operation of GCC 14 looks for the ends of its blocks by the program's comparison, so they may
-// overlap (order.h), and nothing shows it. So all is one block there.
+// A set operation of GCC 14 looks for the ends of its blocks by the program's comparison, so they
+// may overlap (order.h), and nothing shows it. So all is one block there.
 template <class Index, class T, class Sum, class Combine, class Scan, class Total>
 void strict_scan(Index n, T init, const Sum& sum, Combine combine, const Scan& scan,
                  const Total& total) {
