@@ -71,7 +71,8 @@ template <class T, class Container = std::vector<T>> Container elements(int coun
   std::shuffle(numbers.begin(), numbers.end(), random);
   Container all;
   for (const int number : numbers)
-    all.push_back(made<T>(number, static_cast<int>(random() % (count / 3 + 1))));
+    all.push_back(
+        made<T>(number, static_cast<int>(random() % static_cast<unsigned>(count / 3 + 1))));
   return all;
 }
 // One key is no number. Of plain doubles it takes the place of 0.
