@@ -85,11 +85,18 @@ template <class F> std::optional<alternative_value<F>> ask(F& alternative) {
   }
 }
 
-// The alternative that an element of a range stands for.
-template <class At, class F> struct applied {
+// The alternative that an element of a range stands for. What f returns may refer to the element,
+// which ends here if it is a value.
+template <class At, class F, class Each = std::iter_reference_t<At>> struct applied {
+  using given = std::invoke_result_t<F&, Each>;
+  using kept = std::conditional_t<std::is_reference_v<Each>, given, std::remove_cvref_t<given>>;
   At at;
   F* f;
-  std::invoke_result_t<F&, std::iter_reference_t<At>> operator()() { return base::call(*f, *at); }
+  kept operator()()
+    requires std::is_convertible_v<given, kept>
+  {
+    return base::call(*f, *at);
+  }
 };
 template <class Range, class F>
 using applied_in = applied<std::ranges::iterator_t<Range>, std::remove_reference_t<F>>;
@@ -101,8 +108,8 @@ template <class Element, class F> struct copied_application {
   std::invoke_result_t<F&, Element&> operator()() { return base::call(f, element); }
 };
 template <class Range, class F>
-concept copied_elements = std::is_constructible_v<std::ranges::range_value_t<Range>,
-                                                  std::ranges::range_reference_t<Range>> &&
+concept copied_elements = std::is_convertible_v<std::ranges::range_reference_t<Range>,
+                                                std::ranges::range_value_t<Range>> &&
                           std::is_invocable_v<F&, std::ranges::range_value_t<Range>&>;
 template <class Range, class F>
 using copy_applied = copied_application<std::ranges::range_value_t<Range>, std::decay_t<F>>;

@@ -57,8 +57,7 @@ template <parallel_range Range, class Out, class Pred, class Proj = std::identit
   requires requires(std::ranges::iterator_t<Range> it, Out out, const Pred& pred,
                     const Proj& proj) { nopal::copy_if(it, it, out, pred, proj); }
 Out copy_if(Range&& range, Out out, const Pred& pred, const Proj& proj = {}) {
-  const auto first = std::ranges::begin(range);
-  return nopal::copy_if(first, first + std::ranges::distance(range), out, pred, proj);
+  return nopal::copy_if(std::ranges::begin(range), algorithms::end_of(range), out, pred, proj);
 }
 
 /// Copies the first element of each group of equal neighbours, in order, to `out`, which does not
@@ -68,7 +67,8 @@ Out copy_if(Range&& range, Out out, const Pred& pred, const Proj& proj = {}) {
 /// A bit of memory for each element.
 template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class Out,
           class Same = std::ranges::equal_to, class Proj = std::identity>
-  requires algorithms::written<Out> && std::indirectly_copyable<It, Out> &&
+  requires algorithms::read_again<It> && algorithms::written<Out> &&
+           std::indirectly_copyable<It, Out> &&
            std::indirect_equivalence_relation<const Same&, std::projected<It, const Proj&>>
 Out unique_copy(It first, End last, Out out, const Same& same = {}, const Proj& proj = {}) {
   const auto alike = algorithms::by(same, proj);
@@ -84,8 +84,7 @@ template <parallel_range Range, class Out, class Same = std::ranges::equal_to,
   requires requires(std::ranges::iterator_t<Range> it, Out out, const Same& same,
                     const Proj& proj) { nopal::unique_copy(it, it, out, same, proj); }
 Out unique_copy(Range&& range, Out out, const Same& same = {}, const Proj& proj = {}) {
-  const auto first = std::ranges::begin(range);
-  return nopal::unique_copy(first, first + std::ranges::distance(range), out, same, proj);
+  return nopal::unique_copy(std::ranges::begin(range), algorithms::end_of(range), out, same, proj);
 }
 
 /// Moves the elements that `pred` is false for to the front, in order, and returns their end.
@@ -105,8 +104,7 @@ template <parallel_range Range, class Pred, class Proj = std::identity>
   requires parallel_permutable<std::ranges::iterator_t<Range>, Pred, Proj>
 std::ranges::borrowed_iterator_t<Range> remove_if(Range&& range, const Pred& pred,
                                                   const Proj& proj = {}) {
-  const auto first = std::ranges::begin(range);
-  return nopal::remove_if(first, first + std::ranges::distance(range), pred, proj);
+  return nopal::remove_if(std::ranges::begin(range), algorithms::end_of(range), pred, proj);
 }
 
 /// Moves the first element of each group of equal neighbours to the front, in order, and returns
@@ -131,8 +129,7 @@ template <parallel_range Range, class Same = std::ranges::equal_to, class Proj =
   }
 std::ranges::borrowed_iterator_t<Range> unique(Range&& range, const Same& same = {},
                                                const Proj& proj = {}) {
-  const auto first = std::ranges::begin(range);
-  return nopal::unique(first, first + std::ranges::distance(range), same, proj);
+  return nopal::unique(std::ranges::begin(range), algorithms::end_of(range), same, proj);
 }
 
 /// Puts the elements that `pred` is true for before the others, and returns the first of these. The
@@ -151,8 +148,7 @@ template <parallel_range Range, class Pred, class Proj = std::identity>
   requires parallel_permutable<std::ranges::iterator_t<Range>, Pred, Proj>
 std::ranges::borrowed_iterator_t<Range> partition(Range&& range, const Pred& pred,
                                                   const Proj& proj = {}) {
-  const auto first = std::ranges::begin(range);
-  return nopal::partition(first, first + std::ranges::distance(range), pred, proj);
+  return nopal::partition(std::ranges::begin(range), algorithms::end_of(range), pred, proj);
 }
 
 /// As partition, but both parts keep their order.
@@ -171,8 +167,7 @@ template <parallel_range Range, class Pred, class Proj = std::identity>
   requires parallel_permutable<std::ranges::iterator_t<Range>, Pred, Proj>
 std::ranges::borrowed_iterator_t<Range> stable_partition(Range&& range, const Pred& pred,
                                                          const Proj& proj = {}) {
-  const auto first = std::ranges::begin(range);
-  return nopal::stable_partition(first, first + std::ranges::distance(range), pred, proj);
+  return nopal::stable_partition(std::ranges::begin(range), algorithms::end_of(range), pred, proj);
 }
 
 } // namespace nopal::inline NOPAL_ABI

@@ -14,6 +14,7 @@
 // fixed pieces, chooses a grain of at most 65,536.
 #pragma once
 
+#include "nopal/algorithms/elements.h"
 #include "nopal/algorithms/search.h"
 #include "nopal/concepts.h"
 #include "nopal/config.h"
@@ -101,9 +102,9 @@ T reduce_while(First first, Last last, T init, const Combine& combine, const Map
   const auto piece = [&](index from, std::size_t length) {
     detail::until_stop<index, std::optional<T>> some;
     for (std::size_t i = 0; i < length && !some.stopped; ++i) {
-      const index at = detail::advance(from, i);
-      if (auto&& result = detail::call(map, at); !result)
-        some.stopped = at;
+      index at = detail::advance(from, i); // lives as long as what map gives, which may refer to it
+      if (auto&& result = detail::call(map, std::move(at)); !result)
+        some.stopped = detail::advance(from, i);
       else if (some.value)
         detail::add(*some.value, combine, *std::forward<decltype(result)>(result));
       else
@@ -159,15 +160,14 @@ template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class
 It for_each_while(It first, End last, const F& f, std::size_t grain = 0) {
   using step = std::iter_difference_t<It>;
   const std::size_t count = detail::count_of(last - first);
-  const detail::element_call<It, F> goes_on{first, f};
+  const detail::element_call<bool, It, F> goes_on{first, f};
   return first + static_cast<step>(for_index_while(std::size_t{0}, count, goes_on, grain));
 }
 template <parallel_range Range, class F>
   requires std::predicate<const F&, std::ranges::range_reference_t<Range>>
 std::ranges::borrowed_iterator_t<Range> for_each_while(Range&& range, const F& f,
                                                        std::size_t grain = 0) {
-  const auto first = std::ranges::begin(range);
-  return for_each_while(first, first + std::ranges::distance(range), f, grain);
+  return nopal::for_each_while(std::ranges::begin(range), algorithms::end_of(range), f, grain);
 }
 
 /// The first element for which `wanted` is true, or the end.
@@ -183,8 +183,20 @@ template <parallel_range Range, class Wanted>
   requires std::predicate<const Wanted&, std::ranges::range_reference_t<Range>>
 std::ranges::borrowed_iterator_t<Range> find_if(Range&& range, const Wanted& wanted,
                                                 std::size_t grain = 0) {
-  const auto first = std::ranges::begin(range);
-  return find_if(first, first + std::ranges::distance(range), wanted, grain);
+  return nopal::find_if(std::ranges::begin(range), algorithms::end_of(range), wanted, grain);
+}
+
+/// The same with wanted(proj(element)).
+template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class Wanted, class Proj>
+  requires std::predicate<const Wanted&, algorithms::given_by<Proj, It>>
+It find_if(It first, End last, const Wanted& wanted, const Proj& proj, std::size_t grain = 0) {
+  return nopal::find_if(first, last, algorithms::on(wanted, proj), grain);
+}
+template <parallel_range Range, class Wanted, class Proj>
+  requires std::predicate<const Wanted&, algorithms::given_by<Proj, std::ranges::iterator_t<Range>>>
+std::ranges::borrowed_iterator_t<Range> find_if(Range&& range, const Wanted& wanted,
+                                                const Proj& proj, std::size_t grain = 0) {
+  return nopal::find_if(range, algorithms::on(wanted, proj), grain);
 }
 
 } // namespace nopal::inline NOPAL_ABI

@@ -39,11 +39,10 @@ template <class I, class Piece>
 void by_pieces(I first, std::size_t count, std::size_t grain, const Piece& piece) {
   if (grain == 0)
     return algorithms::for_pieces(count, [first, &piece](std::size_t from, std::size_t length) {
-      const I begin = advance(first, from);
-      static_cast<void>(call(piece, begin, advance(begin, length)));
+      static_cast<void>(call(piece, advance(first, from), advance(first, from + length)));
     });
   const auto leaf = [&piece](I from, std::size_t length) {
-    static_cast<void>(call(piece, from, advance(from, length)));
+    static_cast<void>(call(piece, advance(from, 0), advance(from, length)));
     return std::monostate{};
   };
   over_pieces(first, count, grain, leaf, [](std::monostate, std::monostate) {});

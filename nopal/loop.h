@@ -23,6 +23,7 @@
 #pragma once
 
 #include "nopal/algorithms/brackets.h"
+#include "nopal/algorithms/elements.h"
 #include "nopal/algorithms/lazy.h"
 #include "nopal/config.h"
 #include "nopal/fork.h"
@@ -183,15 +184,17 @@ template <class Init> using value_from = typename first_value<Init>::type;
 template <class Init>
 concept counted_once = std::same_as<Init, value_from<Init>>;
 
+template <class Each, class T, class Combine, class Map>
+concept folds = std::is_move_constructible_v<T> && std::is_move_assignable_v<T> &&
+                std::invocable<const Map&, Each> &&
+                combines_with<Combine, T, std::invoke_result_t<const Map&, Each>>;
+template <class Each, class T, class Combine, class Map>
+concept reduces = counted_once<T> && folds<Each, T, Combine, Map> && combines_with<Combine, T, T> &&
+                  std::convertible_to<std::invoke_result_t<const Map&, Each>, T>;
 template <class First, class Last, class T, class Combine, class Map>
-concept can_fold =
-    bounds<First, Last> && std::is_move_constructible_v<T> && std::is_move_assignable_v<T> &&
-    std::invocable<const Map&, index_of<First, Last>> &&
-    combines_with<Combine, T, std::invoke_result_t<const Map&, index_of<First, Last>>>;
+concept can_fold = bounds<First, Last> && folds<index_of<First, Last>, T, Combine, Map>;
 template <class First, class Last, class T, class Combine, class Map>
-concept can_reduce =
-    can_fold<First, Last, T, Combine, Map> && combines_with<Combine, T, T> &&
-    std::convertible_to<std::invoke_result_t<const Map&, index_of<First, Last>>, T>;
+concept can_reduce = bounds<First, Last> && reduces<index_of<First, Last>, T, Combine, Map>;
 
 // What is wrong with a reduction, if it can be said.
 enum class reduction { unknown, swapped, of_two_types };
@@ -237,12 +240,13 @@ template <class I, class F> struct index_piece {
       static_cast<void>(call(f, advance(first, i)));
   }
 };
-template <class It, class F> struct element_call {
+template <class Result, class It, class F> struct element_call {
   It first;
   algorithms::held<F> f;
 
-  decltype(auto) operator()(std::size_t i) const {
-    return call(f, first[static_cast<std::iter_difference_t<It>>(i)]);
+  // An element that is a value ends here, so no reference that f returns leaves this.
+  Result operator()(std::size_t i) const {
+    return static_cast<Result>(call(f, first[static_cast<std::iter_difference_t<It>>(i)]));
   }
 };
 
@@ -265,6 +269,23 @@ T sum_of_pieces(I first, std::size_t count, std::size_t grain, std::size_t bytes
   return *algorithms::sum_in_brackets<kept<T>>(parts_of(count, grain), grain, of_piece, unite);
 }
 
+// The sum of `init` and all map(element(i)). Each is added in the expression that makes the element:
+// what map gives may refer to it, and it may be a value.
+template <class I, class T, class Combine, class Map, class Element>
+T reduce_elements(I first, std::size_t count, T init, const Combine& combine, const Map& map,
+                  std::size_t grain, const Element& element) {
+  if (count == 0)
+    return init;
+  const auto piece = [&](I from, std::size_t length) -> T {
+    T total = static_cast<T>(call(map, element(from)));
+    for (std::size_t i = 1; i < length; ++i)
+      add(total, combine, call(map, element(advance(from, i))));
+    return total;
+  };
+  add(init, combine, sum_of_pieces<T>(first, count, grain, bytes_of(init), piece, combine));
+  return init;
+}
+
 } // namespace detail
 
 /// combine(... combine(combine(init, map(first)), map(first + 1)) ...), in this order but bracketed
@@ -273,23 +294,12 @@ T sum_of_pieces(I first, std::size_t count, std::size_t grain, std::size_t bytes
 /// that of std::transform_reduce. `combine` returns the sum, or takes its first argument by
 /// reference and adds to it.
 template <class First, class Last, class T, class Combine, class Map>
-  requires detail::counted_once<T> && detail::can_reduce<First, Last, T, Combine, Map>
+  requires detail::can_reduce<First, Last, T, Combine, Map>
 T reduce(First first, Last last, T init, const Combine& combine, const Map& map,
          std::size_t grain = 0) {
   const detail::indices all{first, last};
-  if (all.count == 0)
-    return init;
-  using index = typename decltype(all)::type;
-  const auto piece = [&](index from, std::size_t length) -> T {
-    T total = static_cast<T>(detail::call(map, from));
-    for (std::size_t i = 1; i < length; ++i)
-      detail::add(total, combine, detail::call(map, detail::advance(from, i)));
-    return total;
-  };
-  const std::size_t bytes = detail::bytes_of(init);
-  detail::add(init, combine,
-              detail::sum_of_pieces<T>(all.first, all.count, grain, bytes, piece, combine));
-  return init;
+  return detail::reduce_elements(all.first, all.count, std::move(init), combine, map, grain,
+                                 [](typename decltype(all)::type i) { return i; });
 }
 
 /// The same, where each piece begins with a copy of an identity: for results of map that are no T,
@@ -340,15 +350,26 @@ void for_index(First first, Last last, const F& f, std::size_t grain = 0) {
 template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class F>
   requires std::invocable<const F&, std::iter_reference_t<It>>
 void for_each(It first, End last, const F& f, std::size_t grain = 0) {
-  for_index(std::size_t{0}, detail::count_of(last - first), detail::element_call<It, F>{first, f},
-            grain);
+  for_index(std::size_t{0}, detail::count_of(last - first),
+            detail::element_call<void, It, F>{first, f}, grain);
 }
 
 template <parallel_range Range, class F>
   requires std::invocable<const F&, std::ranges::range_reference_t<Range>>
 void for_each(Range&& range, const F& f, std::size_t grain = 0) {
-  const auto first = std::ranges::begin(range);
-  for_each(first, first + std::ranges::distance(range), f, grain);
+  nopal::for_each(std::ranges::begin(range), algorithms::end_of(range), f, grain);
+}
+
+/// The same with f(proj(element)).
+template <std::random_access_iterator It, std::sized_sentinel_for<It> End, class F, class Proj>
+  requires std::invocable<const F&, algorithms::given_by<Proj, It>>
+void for_each(It first, End last, const F& f, const Proj& proj, std::size_t grain = 0) {
+  nopal::for_each(first, last, algorithms::on<void>(f, proj), grain);
+}
+template <parallel_range Range, class F, class Proj>
+  requires std::invocable<const F&, algorithms::given_by<Proj, std::ranges::iterator_t<Range>>>
+void for_each(Range&& range, const F& f, const Proj& proj, std::size_t grain = 0) {
+  nopal::for_each(range, algorithms::on<void>(f, proj), grain);
 }
 
 } // namespace nopal::inline NOPAL_ABI

@@ -72,18 +72,19 @@ using stage_result = std::conditional_t<std::is_void_v<std::invoke_result_t<F&, 
 template <class Source>
 using item_of = std::remove_cvref_t<decltype(*std::declval<std::invoke_result_t<Source&>>())>;
 
-// Whether items of this type can go through all of these stages.
-template <class In, class... Stages> inline constexpr bool items_pass = true;
-template <class In, stage_order Order, class F, class... Rest>
-inline constexpr bool items_pass<In, stage_of_pipeline<Order, F>, Rest...> = [] {
+// Whether items that are made of a Given can go through all of these stages.
+template <class Given, class... Stages> inline constexpr bool items_pass = true;
+template <class Given, stage_order Order, class F, class... Rest>
+inline constexpr bool items_pass<Given, stage_of_pipeline<Order, F>, Rest...> = [] {
   using called = called_as<Order, F>;
-  if constexpr (!std::move_constructible<In> || !std::is_invocable_v<called&, In>)
+  using in = std::decay_t<Given>;
+  if constexpr (!std::move_constructible<in> || !std::is_convertible_v<Given, in> ||
+                !std::is_invocable_v<called&, in>)
     return false;
-  else if constexpr (sizeof...(Rest) == 0)
-    return true;
+  else if constexpr (std::is_void_v<std::invoke_result_t<called&, in>>)
+    return sizeof...(Rest) == 0;
   else
-    return !std::is_void_v<std::invoke_result_t<called&, In>> &&
-           items_pass<stage_result<called, In>, Rest...>;
+    return items_pass<std::invoke_result_t<called&, in>, Rest...>;
 }();
 
 // False: the source gives none.

@@ -31,14 +31,14 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-/// What a scan sums up in a T and writes to Out: combine(T, T) is a T, as what proj(element) is.
+/// What a scan sums up in a T and writes to Out: combine(T, T) is a T, as what proj(element) is. An
+/// element is read twice, so reading it does not move it.
 template <class It, class Out, class T, class Combine, class Proj>
 concept parallel_scannable =
-    std::random_access_iterator<It> && algorithms::written<Out> && std::copyable<T> &&
-    std::invocable<const Proj&, std::iter_reference_t<It>> &&
-    std::convertible_to<std::invoke_result_t<const Proj&, std::iter_reference_t<It>>, T> &&
-    std::invocable<const Combine&, T, T> && std::invocable<const Combine&, const T&, T> &&
+    algorithms::read_again<It> && algorithms::written<Out> && std::copyable<T> &&
+    std::convertible_to<algorithms::given_by<Proj, It>, T> &&
     std::convertible_to<std::invoke_result_t<const Combine&, T, T>, T> &&
+    std::convertible_to<std::invoke_result_t<const Combine&, T&, T>, T> &&
     std::indirectly_writable<Out, const T&>;
 
 /// Writes the sum of all elements up to and including each one to `out`, which may be `first`.
@@ -60,8 +60,8 @@ template <parallel_range Range, class Out, class Combine = std::plus<>, class Pr
                               algorithms::scanned<std::ranges::iterator_t<Range>, Proj>, Combine,
                               Proj>
 Out inclusive_scan(Range&& range, Out out, const Combine& combine = {}, const Proj& proj = {}) {
-  const auto first = std::ranges::begin(range);
-  return nopal::inclusive_scan(first, first + std::ranges::distance(range), out, combine, proj);
+  return nopal::inclusive_scan(std::ranges::begin(range), algorithms::end_of(range), out, combine,
+                               proj);
 }
 
 /// As inclusive_scan, with `init` before the first element.
@@ -72,6 +72,13 @@ Out inclusive_scan(It first, End last, Out out, const Combine& combine, const Pr
   return algorithms::scan_blocks<algorithms::scan_kind::inclusive, T>(
       first, algorithms::count_between(first, last), out,
       base::make_held<T>([&] { return T(std::move(init)); }), combine, proj);
+}
+
+template <parallel_range Range, class Out, class Combine, class Proj, class T>
+  requires parallel_scannable<std::ranges::iterator_t<Range>, Out, T, Combine, Proj>
+Out inclusive_scan(Range&& range, Out out, const Combine& combine, const Proj& proj, T init) {
+  return nopal::inclusive_scan(std::ranges::begin(range), algorithms::end_of(range), out, combine,
+                               proj, std::move(init));
 }
 
 /// Writes the sum of `init` and all elements before each one to `out`, which may be `first`.
@@ -91,9 +98,8 @@ template <parallel_range Range, class Out, class T, class Combine = std::plus<>,
   requires parallel_scannable<std::ranges::iterator_t<Range>, Out, T, Combine, Proj>
 Out exclusive_scan(Range&& range, Out out, T init, const Combine& combine = {},
                    const Proj& proj = {}) {
-  const auto first = std::ranges::begin(range);
-  return nopal::exclusive_scan(first, first + std::ranges::distance(range), out, std::move(init),
-                               combine, proj);
+  return nopal::exclusive_scan(std::ranges::begin(range), algorithms::end_of(range), out,
+                               std::move(init), combine, proj);
 }
 
 } // namespace nopal::inline NOPAL_ABI

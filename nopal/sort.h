@@ -33,11 +33,13 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-/// What can be sorted in parallel: std::sortable, by functions that are called as const, and
-/// elements that are objects in memory.
+/// What can be sorted in parallel: std::sortable, by functions that are called as const and with
+/// constants too, and elements that are objects in memory.
 template <class It, class Comp = std::ranges::less, class Proj = std::identity>
 concept parallel_sortable =
     algorithms::written<It> && std::sortable<It, const Comp&, const Proj&> &&
+    std::strict_weak_order<const Comp&, algorithms::given_by<Proj, It>,
+                           algorithms::given_by_constant<Proj, It>> &&
     std::constructible_from<std::iter_value_t<It>, std::iter_rvalue_reference_t<It>>;
 
 /// Sorts; equal elements keep their order. As std::ranges::stable_sort.
@@ -58,8 +60,7 @@ template <parallel_range Range, class Comp = std::ranges::less, class Proj = std
   requires parallel_sortable<std::ranges::iterator_t<Range>, Comp, Proj>
 std::ranges::borrowed_iterator_t<Range> stable_sort(Range&& range, const Comp& comp = {},
                                                     const Proj& proj = {}) {
-  const auto first = std::ranges::begin(range);
-  return nopal::stable_sort(first, first + std::ranges::distance(range), comp, proj);
+  return nopal::stable_sort(std::ranges::begin(range), algorithms::end_of(range), comp, proj);
 }
 
 /// Sorts; equal elements may change their order. As std::ranges::sort.
@@ -81,17 +82,24 @@ template <parallel_range Range, class Comp = std::ranges::less, class Proj = std
   requires parallel_sortable<std::ranges::iterator_t<Range>, Comp, Proj>
 std::ranges::borrowed_iterator_t<Range> sort(Range&& range, const Comp& comp = {},
                                              const Proj& proj = {}) {
-  const auto first = std::ranges::begin(range);
-  return nopal::sort(first, first + std::ranges::distance(range), comp, proj);
+  return nopal::sort(std::ranges::begin(range), algorithms::end_of(range), comp, proj);
 }
+
+/// What can be merged in parallel: std::mergeable, by functions that are called as const and with
+/// constants too, to objects in memory.
+template <class It1, class It2, class Out, class Comp, class Proj1, class Proj2>
+concept parallel_mergeable =
+    algorithms::written<Out> &&
+    std::mergeable<It1, It2, Out, const Comp&, const Proj1&, const Proj2&> &&
+    std::predicate<const Comp&, algorithms::given_by_constant<Proj2, It2>,
+                   algorithms::given_by_constant<Proj1, It1>>;
 
 /// Copies the elements of two sorted ranges, sorted, to `out`, which overlaps neither. Of equal
 /// elements those of the first range come first. Returns the end of the output.
 template <std::random_access_iterator It1, std::sized_sentinel_for<It1> End1,
           std::random_access_iterator It2, std::sized_sentinel_for<It2> End2, class Out,
           class Comp = std::ranges::less, class Proj1 = std::identity, class Proj2 = std::identity>
-  requires algorithms::written<Out> &&
-           std::mergeable<It1, It2, Out, const Comp&, const Proj1&, const Proj2&>
+  requires parallel_mergeable<It1, It2, Out, Comp, Proj1, Proj2>
 Out merge(It1 first1, End1 last1, It2 first2, End2 last2, Out out, const Comp& comp = {},
           const Proj1& proj1 = {}, const Proj2& proj2 = {}) {
   const auto low = algorithms::sequence_of(first1, last1);
@@ -105,15 +113,13 @@ Out merge(It1 first1, End1 last1, It2 first2, End2 last2, Out out, const Comp& c
 }
 template <parallel_range Range1, parallel_range Range2, class Out, class Comp = std::ranges::less,
           class Proj1 = std::identity, class Proj2 = std::identity>
-  requires algorithms::written<Out> &&
-           std::mergeable<std::ranges::iterator_t<Range1>, std::ranges::iterator_t<Range2>, Out,
-                          const Comp&, const Proj1&, const Proj2&>
+  requires parallel_mergeable<std::ranges::iterator_t<Range1>, std::ranges::iterator_t<Range2>, Out,
+                              Comp, Proj1, Proj2>
 Out merge(Range1&& range1, Range2&& range2, Out out, const Comp& comp = {}, const Proj1& proj1 = {},
           const Proj2& proj2 = {}) {
-  const auto first1 = std::ranges::begin(range1);
-  const auto first2 = std::ranges::begin(range2);
-  return nopal::merge(first1, first1 + std::ranges::distance(range1), first2,
-                      first2 + std::ranges::distance(range2), out, comp, proj1, proj2);
+  return nopal::merge(std::ranges::begin(range1), algorithms::end_of(range1),
+                      std::ranges::begin(range2), algorithms::end_of(range2), out, comp, proj1,
+                      proj2);
 }
 
 } // namespace nopal::inline NOPAL_ABI

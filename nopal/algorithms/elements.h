@@ -22,6 +22,18 @@ template <class It>
 concept written =
     std::random_access_iterator<It> && std::is_lvalue_reference_v<std::iter_reference_t<It>>;
 
+// Elements that may be read again: to read them moves nothing out of them.
+template <class It>
+concept read_again =
+    std::random_access_iterator<It> && !std::is_rvalue_reference_v<std::iter_reference_t<It>>;
+
+// What a function is given of an element, and of one that is a constant meanwhile.
+template <class Proj, class It>
+using given_by = std::invoke_result_t<const Proj&, std::iter_reference_t<It>>;
+template <class Proj, class It>
+using given_by_constant =
+    std::invoke_result_t<const Proj&, const std::remove_reference_t<std::iter_reference_t<It>>&>;
+
 // Function objects, so that no namespace of an argument is searched.
 inline constexpr auto at = []<class It>(It first, std::size_t index) -> It {
   return first + static_cast<std::iter_difference_t<It>>(index);
@@ -37,6 +49,11 @@ inline constexpr auto plain = []<class It>(It first) {
 
 inline constexpr auto count_between = [](auto first, auto last) -> std::size_t {
   return detail::count_of(last - first);
+};
+
+// An iterator, also where the range ends with something else.
+inline constexpr auto end_of = [](auto& range) {
+  return std::ranges::begin(range) + std::ranges::distance(range);
 };
 
 template <class T, class... Others>
@@ -71,9 +88,9 @@ private:
   const Proj& proj_;
 };
 
-template <class Pred, class Proj> auto on(const Pred& pred, const Proj& proj) {
-  return [&pred, &proj](auto&& x) -> bool {
-    return std::invoke(pred, std::invoke(proj, std::forward<decltype(x)>(x)));
+template <class Result = bool, class F, class Proj> auto on(const F& f, const Proj& proj) {
+  return [&f, &proj](auto&& x) -> Result {
+    return static_cast<Result>(std::invoke(f, std::invoke(proj, std::forward<decltype(x)>(x))));
   };
 }
 

@@ -21,8 +21,10 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::algorithms {
 
+// What a scan sums up: copies, also where the elements are read through objects that refer to them.
 template <class It, class Proj>
-using scanned = std::decay_t<std::invoke_result_t<const Proj&, std::iter_reference_t<It>>>;
+using scanned = std::conditional_t<std::is_same_v<Proj, std::identity>, std::iter_value_t<It>,
+                                   std::decay_t<given_by<Proj, It>>>;
 
 enum class scan_kind : bool { inclusive, exclusive };
 
