@@ -296,16 +296,16 @@ private:
 
 /// A stage that has any number of items at a time: f(item) is what the next stage is given. f is
 /// called as const, by several strands at a time.
-template <class F> auto parallel_stage(F f) {
+template <std::move_constructible F> auto parallel_stage(F f) {
   return detail::stage_of_pipeline<detail::stage_order::parallel, F>{std::move(f)};
 }
 /// A stage that has one item at a time, in the order in which the source gave them. A call sees
 /// what the call before did, so f may keep a state.
-template <class F> auto ordered_stage(F f) {
+template <std::move_constructible F> auto ordered_stage(F f) {
   return detail::stage_of_pipeline<detail::stage_order::ordered, F>{std::move(f)};
 }
 /// A stage that has one item at a time, in the order in which they come. f may keep a state.
-template <class F> auto unordered_stage(F f) {
+template <std::move_constructible F> auto unordered_stage(F f) {
   return detail::stage_of_pipeline<detail::stage_order::unordered, F>{std::move(f)};
 }
 
