@@ -7,11 +7,11 @@
 //     auto number = nopal::count_if(items, fits);
 //     auto [low, high] = nopal::min_max(items, {}, &item::weight);
 //
-// They have the parameters of their counterparts in std::ranges, on ranges and iterators with
-// random access. What is written is an object in memory (no std::vector<bool>). Functions and
-// projections are called as const, by several strands at a time. Nobody chooses a grain: loops
-// split where a thread has nothing to do (algorithms/lazy.h). sort.h, scan.h and filter.h have
-// others.
+// They have the parameters of their counterparts in std::ranges: a range, or an iterator and its
+// end, of random access and a known size. Elements may be values. What is written is an object in
+// memory (no std::vector<bool>). Functions and projections are called as const, by several strands
+// at a time. Nobody chooses a grain: loops split where a thread has nothing to do
+// (algorithms/lazy.h). sort.h, scan.h and filter.h have others.
 //
 // Work O(n), span O(log n) and a piece of the loop, no memory. Exceptions: of several the serially
 // first is thrown; some of the output may be written then, and where the strand is cancelled.

@@ -5,7 +5,6 @@
 // the same values. A cell that is missing does not compile: the table is made of the two lists.
 #pragma once
 
-#include "nopal/runtime.h"
 #include "tests/strangers/range_kinds.h"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,6 @@
 #include "nopal/for_range.h"
 #include "nopal/pipeline.h"
 #include "nopal/worklist.h"
-#include "tests/api/start.h"
 #include "tests/strangers/range_table.h"
 
 #include <numeric>
@@ -16,8 +15,6 @@
 
 namespace nopal_test {
 namespace {
-
-const start this_program{2, 5};
 
 using reads = row<need::to_read>;
 using reads_range = row<need::to_read, form::range_alone>;

@@ -5,15 +5,12 @@
 #include "nopal/filter.h"
 #include "nopal/scan.h"
 #include "nopal/sort.h"
-#include "tests/api/start.h"
 #include "tests/strangers/range_table.h"
 
 #include <numeric>
 
 namespace nopal_test {
 namespace {
-
-const start this_program{2, 5};
 
 using reads = row<need::to_read>;
 using reads_again = row<need::to_read_again>;
