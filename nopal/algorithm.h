@@ -35,11 +35,12 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI {
 
-/// A predicate of projected elements, and an order of them, as std::ranges asks for.
+/// A predicate of projected elements, as std::ranges asks for one.
 template <class It, class Pred, class Proj>
 concept parallel_predicate =
     std::random_access_iterator<It> &&
     std::indirect_unary_predicate<const Pred&, std::projected<It, const Proj&>>;
+/// An order of projected elements, as std::ranges asks for one.
 template <class It, class Comp, class Proj>
 concept parallel_order =
     std::random_access_iterator<It> &&

@@ -85,18 +85,12 @@ template <class F> std::optional<alternative_value<F>> ask(F& alternative) {
   }
 }
 
-// The alternative that an element of a range stands for. What f returns may refer to the element,
-// which ends here if it is a value.
-template <class At, class F, class Each = std::iter_reference_t<At>> struct applied {
-  using given = std::invoke_result_t<F&, Each>;
-  using kept = std::conditional_t<std::is_reference_v<Each>, given, std::remove_cvref_t<given>>;
+// The alternative that an element of a range stands for.
+template <class At, class F, class Kept = base::kept_result<F&, std::iter_reference_t<At>>>
+struct applied {
   At at;
   F* f;
-  kept operator()()
-    requires std::is_convertible_v<given, kept>
-  {
-    return base::call(*f, *at);
-  }
+  Kept operator()() { return base::call(*f, *at); }
 };
 template <class Range, class F>
 using applied_in = applied<std::ranges::iterator_t<Range>, std::remove_reference_t<F>>;

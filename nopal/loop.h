@@ -269,8 +269,8 @@ T sum_of_pieces(I first, std::size_t count, std::size_t grain, std::size_t bytes
   return *algorithms::sum_in_brackets<kept<T>>(parts_of(count, grain), grain, of_piece, unite);
 }
 
-// The sum of `init` and all map(element(i)). Each is added in the expression that makes the element:
-// what map gives may refer to it, and it may be a value.
+// The sum of `init` and all map(element(i)). Each is added in the expression that makes the
+// element: what map gives may refer to it, and it may be a value.
 template <class I, class T, class Combine, class Map, class Element>
 T reduce_elements(I first, std::size_t count, T init, const Combine& combine, const Map& map,
                   std::size_t grain, const Element& element) {

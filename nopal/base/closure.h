@@ -21,6 +21,12 @@ template <class F, class... Args>
     return std::forward<F>(f)(std::forward<Args>(args)...);
 }
 
+// What is kept of a result that may refer to the argument: a copy, where that is a value and ends.
+template <class F, class Each, class Result = std::invoke_result_t<F, Each>,
+          class Copy = std::remove_cvref_t<Result>>
+  requires std::is_reference_v<Each> || std::is_convertible_v<Result, Copy>
+using kept_result = std::conditional_t<std::is_reference_v<Each>, Result, Copy>;
+
 // A child or a fiber can own each of these values: a copy, or, of an rvalue, what is moved.
 template <class... Parts>
 concept copied = (std::is_constructible_v<std::decay_t<Parts>, Parts> && ...);

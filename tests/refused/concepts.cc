@@ -13,11 +13,16 @@
 // parallel_sortable: no matching function for call to .sort | parallel_sortable
 // parallel_scannable: no matching function for call to .inclusive_scan | parallel_scannable
 // parallel_permutable: no matching function for call to .partition | parallel_permutable
+// parallel_mergeable: no matching function for call to .merge | parallel_mergeable
+// parallel_predicate: no matching function for call to .count_if | parallel_predicate
+// parallel_order: no matching function for call to .min_element | parallel_order
+// parallel_transformed: no matching function for call to .transform | parallel_transformed
 // parallel_range: no matching function for call to .for_each | parallel_range
 // select_case: no matching function for call to .select | select_case
 // otherwise_first: no matching function for call to .select | selectable
 // otherwise_alone: no matching function for call to .select | selectable
 // nothing_selected: no matching function for call to .select | selectable
+#include "nopal/algorithm.h"
 #include "nopal/channel.h"
 #include "nopal/either.h"
 #include "nopal/fiber.h"
@@ -37,6 +42,7 @@ int main() {
   [[maybe_unused]] int x = 1;
   [[maybe_unused]] std::list<int> items;
   [[maybe_unused]] std::vector<bool> bits;
+  [[maybe_unused]] std::vector<int> numbered;
   [[maybe_unused]] nopal::channel<int> numbers;
   nopal::scope s;
 #if FORKABLE
@@ -61,6 +67,14 @@ int main() {
   nopal::inclusive_scan(bits, &x, 1);
 #elif PARALLEL_PERMUTABLE
   nopal::partition(bits, [](bool bit) { return bit; });
+#elif PARALLEL_MERGEABLE
+  nopal::merge(numbered, numbered, &x, [](int& a, int& b) { return a < b; });
+#elif PARALLEL_PREDICATE
+  nopal::count_if(numbered, [](int&&) { return true; });
+#elif PARALLEL_ORDER
+  nopal::min_element(numbered, [](int, int) {});
+#elif PARALLEL_TRANSFORMED
+  nopal::transform(numbered, bits.begin(), [](int i) { return i > 0; });
 #elif PARALLEL_RANGE
   nopal::for_each(items, [](int) {});
 #elif SELECT_CASE

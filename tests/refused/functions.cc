@@ -128,6 +128,10 @@ template <class F, class... In> void in_each_place(const F& f, In&... in) {
   NOPAL_TRY(nopal::max(in..., {}, f));
   NOPAL_TRY(nopal::min_max(in..., f));
   NOPAL_TRY(nopal::min_max(in..., {}, f));
+}
+template <class F, class... In> void in_each_place_of_changes(const F& f, In&... in) {
+  long* const out = nullptr;
+  const std::identity same;
   NOPAL_TRY(nopal::sort(in..., f));
   NOPAL_TRY(nopal::sort(in..., {}, f));
   NOPAL_TRY(nopal::stable_sort(in..., f));
@@ -176,6 +180,8 @@ template <class... F> void with_each_kind(const F&... f) {
   auto values = std::views::iota(0L, 0L);
   (in_each_place(f, objects), ...);
   (in_each_place(f, values), ...);
+  (in_each_place_of_changes(f, objects), ...);
+  (in_each_place_of_changes(f, values), ...);
 }
 
 using numbers = std::vector<long>&;

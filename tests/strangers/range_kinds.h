@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The columns of the table of ranges and algorithms (range_table.h): ranges as programs have them,
-// whose elements are objects, values, objects that refer to others, or bits, with ends of all kinds.
-// The key of the element i is i, of a bit whether i is large.
+// whose elements are objects, values, objects that refer to others, or bits, with ends of all
+// kinds. The key of the element i is i, of a bit whether i is large.
 #pragma once
 
 #include <algorithm>
