@@ -90,9 +90,13 @@ template <class T> struct array {
   T* end() const { return begin() + 2 * elements; }
   std::unique_ptr<T[]> all = std::make_unique<T[]>(2 * elements);
 };
+struct number { // a type of no kind's elements
+  number(long from = 0) : value(from) {}
+  long value;
+};
 template <class Value> struct output {
   array<Value> values{};
-  array<unsigned long> numbers{}; // a type of no kind's elements
+  array<number> numbers{};
   Value sample{};
   output() {
     if constexpr (std::is_same_v<Value, std::string>)
@@ -152,8 +156,8 @@ left call(const F& f, Range& range, Out& out, In&... in) {
   all.notes = noted;
   for (const auto& each : out.values)
     all.outputs.push_back(digest(each));
-  for (const unsigned long each : out.numbers)
-    all.outputs.push_back(static_cast<long>(each));
+  for (const number& each : out.numbers)
+    all.outputs.push_back(each.value);
   if constexpr (Row::asks == need::to_write)
     for (const auto& each : range)
       all.range.push_back(digest(each));
