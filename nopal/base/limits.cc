@@ -139,13 +139,13 @@ std::size_t threads_now() noexcept {
     std::size_t processes = 0;
     bool known = true;
   } all;
-  const auto add = [](int pid, void* to) {
+  const auto add = [](int pid, std::size_t ours, void* to) {
     char path[32];
     std::snprintf(path, sizeof path, "/proc/%d/status", pid);
     const std::size_t threads = number_in(path, kThreads, 0);
     auto& sum = *static_cast<decltype(all)*>(to);
     sum.known = sum.known && threads != 0;
-    sum.threads += threads;
+    sum.threads += threads - std::min(ours, threads);
     sum.processes += 1;
   };
   shared->for_each_process(add, &all);

@@ -27,8 +27,9 @@ struct sharing {
   std::size_t view_room;
   // The signal with which the processes tell each other something: handled, but not the program's.
   int notice_signal;
-  // Calls see(pid, to) with the system's number of each process, the first one last.
-  void (*for_each_process)(void (*see)(int pid, void* to), void* to) noexcept;
+  // Calls see(pid, ours, to) with the system's number of each process, the first one last, and with
+  // how many of its threads run no code of the program, at least.
+  void (*for_each_process)(void (*see)(int pid, std::size_t ours, void* to), void* to) noexcept;
 };
 
 // Null: threads. Set once, before any constructor of the program.

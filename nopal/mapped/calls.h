@@ -15,7 +15,7 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::mapped {
 
-// mappings.cc: those that change the address space. The break lies behind the memory that the
+// mappings.cc, rights.cc: those that change the address space. The break lies behind the memory that the
 // program has begun with.
 void open_break() noexcept;
 long change_break(std::uintptr_t to) noexcept;
@@ -23,7 +23,8 @@ long map(std::uintptr_t at, std::size_t bytes, int access, int flags, int file,
          long offset) noexcept;
 long unmap(std::uintptr_t at, std::size_t bytes) noexcept;
 long protect(std::uintptr_t at, std::size_t bytes, int access) noexcept;
-long remap(std::uintptr_t at, std::size_t before, std::size_t bytes, int flags) noexcept;
+long remap(std::uintptr_t at, std::size_t before, std::size_t bytes, int flags,
+           std::uintptr_t to) noexcept;
 inline constexpr int dont_need_locked = 24, install_guard_advice = 102; // older headers lack them
 long advise(std::uintptr_t at, std::size_t bytes, int advice) noexcept;
 // For a fork: no other process changes anything meanwhile.

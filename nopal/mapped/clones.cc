@@ -109,6 +109,16 @@ long make_twin(wish& wanted) noexcept {
   return nopal_arch_raw_thread(kRawThread, wanted.partner->stack_top(), serve, wanted.partner);
 }
 
+// A thread of this process that attends to the log, on a private stack.
+void begin_attendant() noexcept {
+  if (own().has_attendant.exchange(true, base::acq_rel))
+    return;
+  void* const stack = reinterpret_cast<void*>(layout::own + layout::own_bytes / 4);
+  must_have_begun(
+      nopal_arch_raw_thread(kRawThread, stack, [](void*) { attend_to_log(); }, nullptr));
+  own().self->attended.store(true, base::release);
+}
+
 void begin_process(member* self, twin* partner, int* thread_id) noexcept {
   raw(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
   if (raw(SYS_getppid) != first_pid())
@@ -119,8 +129,10 @@ void begin_process(member* self, twin* partner, int* thread_id) noexcept {
   mine.partner = partner;
   mine.thread_id_at = thread_id;
   mine.self = self;
+  mine.has_attendant.store(false, base::relaxed);
   wait_for_seat(self, mine.pid);
   release_log(); // which its parent has taken
+  begin_attendant();
   raw(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
   const range view = view_range();
   raw(SYS_mmap, view.low, view.end - view.low, PROT_NONE,
@@ -137,7 +149,9 @@ void become_process() noexcept {
   int* thread_id = nullptr;
   raw(SYS_prctl, PR_GET_TID_ADDRESS, &thread_id);
   const bool in_first = own().is_first;
-  if (!in_first) {
+  if (in_first) {
+    begin_attendant();
+  } else {
     wish wanted{fresh.partner};
     must_have_begun(in_first_process(make_twin, wanted));
     add_dependent(own().partner);
@@ -186,6 +200,8 @@ void end_thread(long code) noexcept {
   own_state& mine = own();
   if (!mine.is_first && raw(SYS_gettid) == mine.pid) {
     const masked undisturbed{all_signals}; // who joins the thread may free this stack
+    dismiss_attendant();
+    raw(SYS_set_tid_address, nullptr); // while it is there, the kernel would store 0 there again
     static_assert(NOPAL_FUTEX_WAKE == FUTEX_WAKE);
     nopal_arch_end_thread(mine.thread_id_at);
   }

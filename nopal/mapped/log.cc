@@ -14,9 +14,11 @@
 #include "nopal/mapped/calls.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/ranges.h"
+#include "nopal/mapped/signals.h"
 
 #include <algorithm>
+#include <limits>
+#include <linux/futex.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -33,51 +35,39 @@ constexpr unsigned kAsksAgain = 256;
 constinit change entries[kCapacity]{};
 constinit base::spin_lock lock;
 constinit base::atomic<std::uint64_t> count{0};
-constinit std::uint64_t retired = 0; // under the lock
+constinit std::uint64_t retired = 0;           // under the lock
+constinit base::atomic<std::uint32_t> bell{0}; // for which attendants wait
 
-long forbid(std::uintptr_t at, std::size_t bytes) noexcept {
-  return raw(SYS_mmap, at, bytes, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);
+long map_here(const change& made) noexcept {
+  const long mapped = raw(SYS_mmap, made.at, made.bytes, made.access, made.flags | MAP_FIXED,
+                          made.descriptor, made.where);
+  // With the flag that its neighbours have it becomes one mapping with them.
+  const bool is_in_arena = made.descriptor == memory_file && made.at - layout::arena == made.where;
+  if (is_in_arena && made.where >= layout::dumped_bytes)
+    raw(SYS_madvise, made.at, made.bytes, MADV_DONTDUMP);
+  return mapped;
 }
 
 long apply(const change& made) noexcept {
   switch (made.what) {
   case change::kind::map:
-    return raw(SYS_mmap, made.at, made.bytes, made.access, made.flags | MAP_FIXED, made.descriptor,
-               made.where);
+    return map_here(made);
   case change::kind::unmap:
-    return forbid(made.at, made.bytes);
-  case change::kind::release:
     return raw(SYS_munmap, made.at, made.bytes);
   case change::kind::protect:
     return raw(SYS_mprotect, made.at, made.bytes, made.access);
-  case change::kind::move: {
-    const long moved = raw(SYS_mremap, made.at, made.bytes_before, made.bytes,
-                           MREMAP_MAYMOVE | MREMAP_FIXED, made.where);
-    if (moved >= 0)
-      forbid(made.at, made.bytes_before);
-    return moved;
-  }
+  case change::kind::remap:
+    return raw(SYS_mremap, made.at, made.bytes_before, made.bytes, made.flags, made.where);
   case change::kind::act:
     install_action(made.access);
   }
   return 0;
 }
 
-void free_addresses(std::uintptr_t at, std::size_t bytes) noexcept {
-  for (ranges* each : {&private_files, &shared_files})
-    if (each->hold(at))
-      each->give(at, bytes);
-}
-
 // All processes have applied it.
 void retire(const change& made) noexcept {
   if (made.what == change::kind::map && made.descriptor != memory_file)
     raw(SYS_close, made.descriptor);
-  if (made.what == change::kind::unmap)
-    free_addresses(made.at, made.bytes);
-  if (made.what == change::kind::move)
-    free_addresses(made.at, made.bytes_before);
 }
 
 void retire_what_all_have() noexcept {
@@ -93,11 +83,23 @@ bool is_behind(const member& each, std::uint64_t target) noexcept {
   return each.applied.load(base::acquire) < target; // (A)
 }
 
+void ring() noexcept {
+  bell.fetch_add(1, base::acq_rel);
+  raw(SYS_futex, &bell, FUTEX_WAKE, std::numeric_limits<int>::max());
+}
+
 void ask_to_catch_up(std::uint64_t target) noexcept {
+  bool rings = false;
   for_each_member([&](member& each) {
-    if (&each != own().self && is_behind(each, target))
-      raw(SYS_kill, each.pid.load(base::relaxed), &each == members ? notice_signal : SIGSYS);
+    if (&each == own().self || !is_behind(each, target))
+      return;
+    if (each.attended.load(base::acquire))
+      rings = true;
+    else
+      raw(SYS_kill, each.pid.load(base::relaxed), SIGSYS);
   });
+  if (rings)
+    ring();
 }
 
 bool some_are_behind(std::uint64_t target) noexcept {
@@ -113,7 +115,8 @@ bool maps(const change& made) noexcept {
 }
 
 // Other threads of this process run meanwhile. So a page goes at once from what it was to what it
-// is after [number, end), without what a later entry replaces. What they touch too early faults.
+// is after [number, end), without what a later entry replaces, unless it is moved before. What they
+// touch too early faults.
 void apply_what_stays(std::uint64_t number, std::uint64_t end) noexcept {
   const change& made = entries[number % kCapacity];
   if (!maps(made))
@@ -124,6 +127,8 @@ void apply_what_stays(std::uint64_t number, std::uint64_t end) noexcept {
     bool replaced = false;
     for (std::uint64_t later = number + 1; later < end && !replaced; ++later) {
       const change& other = entries[later % kCapacity];
+      if (other.what == change::kind::remap)
+        break;
       if (!maps(other) || other.at + other.bytes <= at)
         continue;
       replaced = other.at <= at;
@@ -182,7 +187,7 @@ void release_log() noexcept {
 long log_change(const change& made) noexcept {
   hold_log();
   const long result = apply(made);
-  if (result >= 0 || result < -4095) {
+  if (result >= 0 || result < -4095 || made.what == change::kind::protect) {
     const std::uint64_t number = count.load(base::relaxed);
     retire_what_all_have();
     for (unsigned tries = 1; number - retired == kCapacity; ++tries) {
@@ -198,8 +203,8 @@ long log_change(const change& made) noexcept {
   return result;
 }
 
-// A process that does not catch up in time is in a system call that blocks SIGSYS meanwhile (as
-// sigsuspend may); it catches up when that returns.
+// A process that does not catch up in time is about to end, or, without an attendant, in a system
+// call that blocks SIGSYS meanwhile (as sigsuspend may); it catches up when that returns.
 void make_all_catch_up() noexcept {
   const std::uint64_t target = count.load(base::acquire);
   timespec begin{};
@@ -213,6 +218,25 @@ void make_all_catch_up() noexcept {
       return;
     base::wait_briefly(tries + 1);
   }
+}
+
+// (C) The bell rings after an entry was counted.
+void attend_to_log() noexcept {
+  constexpr std::uint64_t all_but_faults = ~(bit_of(SIGSEGV) | bit_of(SIGBUS));
+  raw(SYS_rt_sigprocmask, SIG_SETMASK, &all_but_faults, nullptr, sizeof all_but_faults);
+  for (;;) {
+    const std::uint32_t rung = bell.load(base::acquire);
+    catch_up();
+    if (!own().has_attendant.load(base::acquire))
+      raw(SYS_exit, 0);
+    raw(SYS_futex, &bell, FUTEX_WAIT, rung, nullptr);
+  }
+}
+
+void dismiss_attendant() noexcept {
+  own().self->attended.store(false, base::release);
+  own().has_attendant.store(false, base::release);
+  ring();
 }
 
 void forget_log() noexcept {

@@ -6,13 +6,12 @@
 #include "nopal/base/spin_lock.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/ranges.h"
+#include "nopal/mapped/places.h"
 #include "nopal/mapped/sharing.h"
 #include "nopal/mapped/signals.h"
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <iterator>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -20,7 +19,6 @@
 namespace nopal::mapped {
 namespace {
 
-constexpr int kAll = PROT_READ | PROT_WRITE;
 constexpr int kFixed = MAP_FIXED | MAP_FIXED_NOREPLACE;
 
 struct {
@@ -28,262 +26,191 @@ struct {
   std::uintptr_t begin = 0, now = 0, end = 0;
 } constinit the_break;
 
-bool is_private_to_process(std::uintptr_t at) noexcept {
-  return at - layout::own < layout::own_bytes || layout::view_end - 1 - at < layout::view_room;
-}
-bool is_in_break(std::uintptr_t at) noexcept {
-  return at - the_break.begin < the_break.end - the_break.begin;
-}
-bool is_plain(std::uintptr_t at) noexcept { return arena.hold(at) || is_in_break(at); }
-bool is_error(long result) noexcept { return result < 0 && result >= -4095; }
-
-// Of shared memory that is mapped twice, as the break is, the place in the arena.
-std::uintptr_t in_arena(std::uintptr_t at) noexcept {
-  return is_in_break(at) ? images.image_of(at) : at;
-}
-void drop(std::uintptr_t at, std::size_t bytes) noexcept { drop_pages(in_arena(at), bytes); }
-
-// Whether rights of this shared memory had been taken away. Now they have not.
-bool permit(std::uintptr_t at, std::size_t bytes) noexcept {
-  bool some = false;
-  forbidden.cut(at, bytes, [&](piece&) { some = true; });
-  if (some)
-    log_change({.what = change::kind::protect, .access = kAll, .at = at, .bytes = up(bytes)});
-  return some;
-}
-
-void give_images(std::uintptr_t at, std::size_t bytes) noexcept {
-  images.cut(at, bytes, [](piece& each) { give_memory(each.image, each.end - each.at); });
-}
-
-// `replaces`: other processes may have mapped what was there before. They would not fault, and not
-// see what is there now.
-long map_image(std::uintptr_t at, std::size_t bytes, int access, std::uintptr_t image,
-               bool replaces = true) noexcept {
-  const long mapped = log_change({.what = change::kind::map,
-                                  .access = access,
-                                  .flags = MAP_SHARED,
-                                  .descriptor = memory_file,
-                                  .at = at,
-                                  .bytes = bytes,
-                                  .where = image - layout::arena});
-  if (is_error(mapped))
-    return give_memory(image, bytes), mapped;
-  if (replaces)
-    make_all_catch_up(); // before the memory of an older image is used again
-  give_images(at, bytes);
-  images.add(at, bytes, image);
-  return mapped;
-}
-
-// A real file: also memory that is to be shared with children.
-long map_file(std::uintptr_t at, std::size_t bytes, int access, int flags, int file,
-              long offset) noexcept {
-  const long kept = raw(SYS_fcntl, file, 1030 /* F_DUPFD_CLOEXEC */, first_descriptor);
-  if (kept < 0)
-    return kept;
-  const long mapped = log_change({.what = change::kind::map,
-                                  .access = access,
-                                  .flags = flags & MAP_TYPE,
-                                  .descriptor = static_cast<int>(kept),
-                                  .at = at,
-                                  .bytes = bytes,
-                                  .where = static_cast<std::uintptr_t>(offset)});
-  if (is_error(mapped))
-    raw(SYS_close, kept);
-  return mapped;
-}
-
-void read_into(std::uintptr_t part, std::size_t bytes, int file, long offset) noexcept {
-  for (std::size_t done = 0; done < bytes;) {
-    const long got =
-        raw(SYS_pread64, file, part + done, bytes - done, offset + static_cast<long>(done));
-    if (got <= 0)
-      break;
-    done += static_cast<std::size_t>(got);
-  }
-}
+// A range of the program's that is to be mapped. Nothing was there, if `at` was `chosen` here.
+struct place {
+  std::uintptr_t at;
+  std::size_t bytes;
+  bool chosen;
+};
 
 // The C library maps its arenas and the stacks of threads with one of these flags and without
 // rights, and grants them piece by piece. All processes would have to be told each time.
 constexpr int kGrantedLater = MAP_NORESERVE | MAP_STACK;
 
-long map_anonymous(std::uintptr_t at, std::size_t bytes, int access, int flags) noexcept {
-  if ((flags & (MAP_HUGETLB | MAP_32BIT)) != 0)
-    return -ENOMEM;
-  if ((flags & kFixed) == 0) {
-    at = arena.take(bytes);
-    if (at == 0)
-      return -ENOMEM;
-  } else if (!is_plain(at)) {
-    return map_image(at, bytes, access, take_memory(bytes));
-  } else if ((flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE) {
-    return -EEXIST;
-  } else {
-    drop(at, bytes);
-    permit(at, bytes);
-  }
-  if (access != kAll && ((access & PROT_EXEC) != 0 || (flags & kGrantedLater) == 0))
-    protect(at, bytes, access);
-  return static_cast<long>(at);
+int rights_of_memory(int access, int flags) noexcept {
+  return (flags & kGrantedLater) != 0 && (access & PROT_EXEC) == 0 ? all_rights : access;
 }
 
-long map_shared_with_children(std::size_t bytes, int access) noexcept {
+long map_image(std::uintptr_t at, std::size_t bytes, int access) noexcept {
+  const std::uintptr_t image = take_plain(bytes);
+  if (image == 0)
+    return -ENOMEM;
+  const long mapped = show(image, at, bytes, access);
+  if (is_error(mapped))
+    return give_memory(image, bytes), mapped;
+  make_all_catch_up(); // before the memory of an older image is used again
+  settle(at, bytes, becomes::something_else);
+  images.add(at, bytes, image);
+  return mapped;
+}
+
+// Where memory lies at its own address already, only its contents and rights change.
+long map_plain(std::uintptr_t at, std::size_t bytes, int access) noexcept {
+  if (is_plain(at, bytes)) {
+    arena.claim(at, bytes);
+    drop_pages(at, bytes);
+    change_rights(at, bytes, access);
+    return static_cast<long>(at);
+  }
+  const long mapped = show(at, at, bytes, access);
+  if (is_error(mapped))
+    return mapped;
+  make_all_catch_up();
+  settle(at, bytes, becomes::memory_of_its_own);
+  if (access != all_rights)
+    forbidden.add(at, bytes, static_cast<std::uintptr_t>(access));
+  return mapped;
+}
+
+// A real file: also memory that is to be shared with children.
+long map_file(const place& to, int access, int flags, int file, long offset) noexcept {
+  const long kept = raw(SYS_fcntl, file, 1030 /* F_DUPFD_CLOEXEC */, first_descriptor);
+  if (kept < 0)
+    return kept;
+  const long mapped = log_change({.what = change::kind::map,
+                                  .access = access,
+                                  .flags = flags & ~(kFixed | MAP_32BIT | MAP_POPULATE),
+                                  .descriptor = static_cast<int>(kept),
+                                  .at = to.at,
+                                  .bytes = to.bytes,
+                                  .where = static_cast<std::uintptr_t>(offset)});
+  if (is_error(mapped)) {
+    raw(SYS_close, kept);
+  } else if (!to.chosen) {
+    make_all_catch_up();
+    settle(to.at, to.bytes, becomes::something_else);
+  }
+  return mapped;
+}
+
+long map_shared_with_children(const place& to, int access) noexcept {
   const int file = new_memory_file("nopal-shared");
   if (file < 0)
     return file;
-  raw(SYS_ftruncate, file, bytes);
-  const std::uintptr_t at = shared_files.take(bytes);
-  const long mapped = map_file(at, bytes, access, MAP_SHARED, file, 0);
+  raw(SYS_ftruncate, file, to.bytes);
+  const long mapped = map_file(to, access, MAP_SHARED, file, 0);
   raw(SYS_close, file);
   return mapped;
 }
 
-long map_opened(std::uintptr_t at, std::size_t bytes, int access, int flags, int file,
-                long offset) noexcept {
-  const bool is_private = (flags & MAP_TYPE) == MAP_PRIVATE;
-  const bool chosen = (flags & kFixed) == 0;
-  ranges& zone = is_private ? private_files : shared_files;
-  if (chosen)
-    at = zone.take(bytes + page); // a page that stays free, as a guard
-  if (at == 0)
-    return -ENOMEM;
-  long mapped = 0;
-  if (is_private && (access & PROT_WRITE) != 0) {
-    const std::uintptr_t image = take_memory(bytes);
-    read_into(image, bytes, file, offset);
-    mapped = map_image(at, bytes, access, image, !chosen);
-  } else {
-    mapped = map_file(at, bytes, access, flags, file, offset);
-    if (!chosen && !is_error(mapped))
-      make_all_catch_up();
-  }
-  if (is_error(mapped) && chosen)
-    zone.give(at, bytes + page);
+// Elsewhere in this process the file is only looked at: the kernel finds the errors.
+long map_opened_privately(const place& to, int access, int flags, int file, long offset) noexcept {
+  const long seen = raw(SYS_mmap, 0, to.bytes, access | PROT_READ, flags & ~(kFixed | MAP_POPULATE),
+                        file, offset);
+  if (is_error(seen))
+    return seen;
+  const long mapped = map_copy(static_cast<std::uintptr_t>(seen), to.at, to.bytes, access);
+  raw(SYS_munmap, seen, to.bytes);
   return mapped;
 }
 
-// What is where nothing may be must be found out first, as the log's mappings replace.
-long probe(std::uintptr_t at, std::size_t bytes) noexcept {
-  return raw(SYS_mmap, at, bytes, PROT_NONE,
-             MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+long map_opened(place to, int access, int flags, int file, long offset) noexcept {
+  const bool is_copied = (flags & MAP_TYPE) == MAP_PRIVATE && (access & PROT_WRITE) != 0;
+  ranges& zone = (flags & MAP_TYPE) == MAP_PRIVATE ? private_files : shared_files;
+  if (to.chosen && (to.at = zone.take(to.bytes)) == 0)
+    return -ENOMEM;
+  const long mapped = (flags & MAP_ANONYMOUS) != 0 ? map_shared_with_children(to, access)
+                      : is_copied ? map_opened_privately(to, access, flags, file, offset)
+                                  : map_file(to, access, flags, file, offset);
+  if (is_error(mapped) && to.chosen)
+    zone.give(to.at, to.bytes);
+  return mapped;
 }
 
-// A private mapping of a file that is to be written: what it shows becomes an image.
-long make_writable(std::uintptr_t at, std::size_t bytes, int access) noexcept {
-  const std::uintptr_t image = take_memory(bytes);
-  raw(SYS_pwrite64, memory_file, at, bytes, offset_of(image));
-  const long mapped = map_image(at, bytes, access, image);
-  return is_error(mapped) ? mapped : 0;
+// Where the program asks for a place of a kind, or where nothing may be replaced. Negative: an
+// error.
+long choose(place& to, int flags) noexcept {
+  if ((flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE)
+    return is_nothing(to.at, to.bytes) ? 0 : -EEXIST;
+  if ((flags & MAP_FIXED) != 0)
+    return 0;
+  to.chosen = true;
+  if ((flags & MAP_32BIT) != 0) {
+    const long low = raw(SYS_mmap, 0, to.bytes, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_32BIT, -1, 0);
+    if (is_error(low))
+      return low;
+    raw(SYS_munmap, low, to.bytes);
+    to = {static_cast<std::uintptr_t>(low), to.bytes, false};
+  } else if (const std::uintptr_t hint = up(to.at);
+             (arena.hold(hint) || private_files.hold(hint) || shared_files.hold(hint)) &&
+             is_nothing(hint, to.bytes)) {
+    to = {hint, to.bytes, false};
+  }
+  return 0;
 }
 
 } // namespace
 
+long map_memory(std::uintptr_t at, std::size_t bytes, int access) noexcept {
+  const extent own_part = part_in_arena(at, bytes);
+  if (own_part.bytes == bytes)
+    return map_plain(at, bytes, access);
+  if (own_part.bytes == 0)
+    return map_image(at, bytes, access);
+  const std::uintptr_t border = own_part.at == at ? at + own_part.bytes : own_part.at;
+  const long rest = map_memory(border, at + bytes - border, access);
+  return is_error(rest) ? rest : map_memory(at, border - at, access);
+}
+
+long unmap_all(std::uintptr_t at, std::size_t bytes) noexcept {
+  const long result = log_change({.what = change::kind::unmap, .at = at, .bytes = bytes});
+  if (is_error(result))
+    return result;
+  make_all_catch_up();
+  settle(at, bytes, becomes::nothing);
+  return 0;
+}
+
 long map(std::uintptr_t at, std::size_t bytes, int access, int flags, int file,
          long offset) noexcept {
-  if (bytes == 0 || bytes > layout::arena_bytes)
-    return bytes == 0 ? -EINVAL : -ENOMEM;
-  bytes = up(bytes);
-  const bool fixed = (flags & kFixed) != 0;
-  if (fixed && at % page != 0)
+  const int type = flags & MAP_TYPE;
+  const bool is_anonymous = (flags & MAP_ANONYMOUS) != 0;
+  const bool is_fixed = (flags & kFixed) != 0;
+  if (offset % static_cast<long>(page) != 0 || bytes == 0 || (is_fixed && at % page != 0) ||
+      (type != MAP_PRIVATE && type != MAP_SHARED && (is_anonymous || type != MAP_SHARED_VALIDATE)))
     return -EINVAL;
-  if (fixed && is_private_to_process(at))
+  if (bytes > layout::arena_bytes || (flags & MAP_HUGETLB) != 0)
+    return -ENOMEM;
+  bytes = up(bytes);
+  if (is_fixed && is_private(at, bytes))
     return raw(SYS_mmap, at, bytes, access, flags, file, offset);
-  if ((flags & MAP_FIXED_NOREPLACE) == MAP_FIXED_NOREPLACE && !is_plain(at))
-    if (const long there = probe(at, bytes); is_error(there))
-      return there;
-  if ((flags & MAP_ANONYMOUS) == 0)
-    return map_opened(at, bytes, access, flags, file, offset);
-  if ((flags & MAP_TYPE) != MAP_PRIVATE && !fixed)
-    return map_shared_with_children(bytes, access);
-  return map_anonymous(at, bytes, access, flags);
+  if (is_fixed && (at + bytes < at || touches_private(at, bytes)))
+    return -ENOMEM;
+  const changing held;
+  place to{at, bytes, false};
+  if (const long chosen = choose(to, flags); is_error(chosen))
+    return chosen;
+  if (!is_anonymous || type != MAP_PRIVATE)
+    return map_opened(to, access, flags, file, offset);
+  if (to.chosen && (to.at = take_plain(bytes)) == 0)
+    return -ENOMEM;
+  if (!to.chosen)
+    return map_memory(to.at, bytes, rights_of_memory(access, flags));
+  change_rights(to.at, bytes, rights_of_memory(access, flags));
+  return static_cast<long>(to.at);
 }
 
 long unmap(std::uintptr_t at, std::size_t bytes) noexcept {
-  if (bytes == 0 || at % page != 0)
-    return -EINVAL;
   bytes = up(bytes);
-  if (is_private_to_process(at))
+  if (at % page != 0 || bytes == 0 || at + bytes < at)
+    return -EINVAL;
+  if (is_private(at, bytes))
     return raw(SYS_munmap, at, bytes);
-  if (is_plain(at)) {
-    drop(at, bytes);
-    permit(at, bytes);
-    if (arena.hold(at))
-      arena.give(at, bytes);
-    return 0;
-  }
-  give_images(at, bytes);
-  const bool in_zone = private_files.hold(at) || shared_files.hold(at);
-  const auto what = in_zone ? change::kind::unmap : change::kind::release;
-  return std::min(0l, log_change({.what = what, .at = at, .bytes = bytes}));
-}
-
-// Taking rights away holds for all when this returns; what is given is mapped at the next fault.
-long protect(std::uintptr_t at, std::size_t bytes, int access) noexcept {
-  if (at % page != 0)
+  if (touches_private(at, bytes))
     return -EINVAL;
-  bytes = up(bytes);
-  if (is_private_to_process(at))
-    return raw(SYS_mprotect, at, bytes, access);
-  if (private_files.hold(at) && (access & PROT_WRITE) != 0 && images.image_of(at) == 0)
-    return make_writable(at, bytes, access);
-  if (is_plain(at) && access == kAll)
-    return permit(at, bytes), 0;
-  const long result =
-      log_change({.what = change::kind::protect, .access = access, .at = at, .bytes = bytes});
-  if (is_plain(at) && (access & kAll) != kAll && result == 0) {
-    forbidden.cut(at, bytes, [](piece&) {});
-    forbidden.add(at, bytes, 0);
-    make_all_catch_up();
-  }
-  return result;
-}
-
-long remap(std::uintptr_t at, std::size_t before, std::size_t bytes, int flags) noexcept {
-  before = up(before);
-  bytes = up(bytes);
-  if (at % page != 0 || bytes == 0 || before == 0)
-    return -EINVAL;
-  const bool in_zone = private_files.hold(at) || shared_files.hold(at);
-  if ((flags & ~MREMAP_MAYMOVE) != 0 || (!arena.hold(at) && !in_zone))
-    return -ENOMEM;
-  if (bytes <= before) {
-    if (bytes < before)
-      unmap(at + bytes, before - bytes);
-    return static_cast<long>(at);
-  }
-  if ((flags & MREMAP_MAYMOVE) == 0)
-    return -ENOMEM;
-  if (in_zone) {
-    ranges& zone = private_files.hold(at) ? private_files : shared_files;
-    const std::uintptr_t place = zone.take(bytes + page);
-    images.cut(at, before, [=](piece& each) {
-      images.add(each.at - at + place, each.end - each.at, each.image);
-    });
-    return log_change({.what = change::kind::move,
-                       .at = at,
-                       .bytes = bytes,
-                       .where = place,
-                       .bytes_before = before});
-  }
-  const std::uintptr_t fresh = arena.take(bytes);
-  if (fresh == 0)
-    return -ENOMEM;
-  std::memcpy(reinterpret_cast<void*>(fresh), reinterpret_cast<const void*>(at), before);
-  unmap(at, before);
-  return static_cast<long>(fresh);
-}
-
-long advise(std::uintptr_t at, std::size_t bytes, int advice) noexcept {
-  const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE || advice == dont_need_locked;
-  if (!is_plain(at))
-    return raw(SYS_madvise, at, bytes, advice);
-  if (advice == install_guard_advice || at % page != 0)
-    return -EINVAL; // a guard would hold for this process alone
-  if (!drops)
-    return raw(SYS_madvise, at, bytes, advice);
-  drop(at, bytes);
-  return 0;
+  const changing held;
+  return unmap_all(at, bytes);
 }
 
 void open_break() noexcept {
@@ -292,8 +219,8 @@ void open_break() noexcept {
   constexpr std::size_t room = 64 * layout::gib;
   const std::uintptr_t part = take_memory(room);
   const long got =
-      raw(SYS_mmap, the_break.begin, room, kAll, MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE,
-          memory_file, offset_of(part));
+      raw(SYS_mmap, the_break.begin, room, all_rights,
+          MAP_SHARED | MAP_FIXED_NOREPLACE | MAP_NORESERVE, memory_file, offset_of(part));
   if (got != static_cast<long>(the_break.begin))
     return give_memory(part, room); // then the break stays where it is
   raw(SYS_madvise, the_break.begin, room, MADV_DONTDUMP);
@@ -316,12 +243,13 @@ namespace {
 
 // All of these lists, in the order in which their locks are taken.
 constexpr base::spin_lock* kLocks[] = {
-    &the_break.lock,      &images.lock(), &forbidden.lock(), &private_files.lock(),
-    &shared_files.lock(), &arena.lock(),  &spares.lock(),    &actions_lock};
+    &the_break.lock,       &images.lock(),       &forbidden.lock(), &covered.lock(), &holes.lock(),
+    &private_files.lock(), &shared_files.lock(), &arena.lock(),     &spares.lock(),  &actions_lock};
 
 } // namespace
 
 void hold_mappings() noexcept {
+  places_lock.lock();
   hold_log();
   for (base::spin_lock* const each : kLocks)
     each->lock();
@@ -330,6 +258,7 @@ void hold_mappings() noexcept {
 void release_mappings() noexcept {
   std::for_each(std::rbegin(kLocks), std::rend(kLocks), [](auto* each) { each->unlock(); });
   release_log();
+  places_lock.unlock();
 }
 
 } // namespace nopal::mapped

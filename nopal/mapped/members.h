@@ -20,6 +20,7 @@ struct alignas(64) member {
   base::atomic<int> pid{0};               // of the system; 0: there is no such process
   base::atomic<std::uint64_t> applied{0}; // entries of the log, which its owner counts (log.h)
   base::atomic<bool> applying{false};     // a thread of it applies some now
+  base::atomic<bool> attended{false};     // by a thread that does nothing else (log.h)
 
   bool is_alive() const noexcept { return pid.load(base::acquire) > 0; }
 };

@@ -26,8 +26,6 @@ struct reserved {
 };
 constexpr reserved kReserved[] = {
     {layout::own, layout::own_bytes, PROT_READ | PROT_WRITE},
-    {layout::private_files, layout::files_bytes, PROT_NONE},
-    {layout::shared_files, layout::files_bytes, PROT_NONE},
     {layout::view_end - layout::view_room, layout::view_room, PROT_NONE},
 };
 
@@ -79,7 +77,7 @@ const char* open_memory() noexcept {
   for (const reserved& each : kReserved)
     fits = fits && map_exactly(each.at, each.bytes, each.access, MAP_PRIVATE | MAP_ANONYMOUS, -1);
   if (!fits)
-    return "12 TiB of addresses (ulimit -v)";
+    return "8 TiB of addresses (ulimit -v)";
   raw(SYS_madvise, layout::arena + layout::dumped_bytes, layout::arena_bytes - layout::dumped_bytes,
       MADV_DONTDUMP);
   arena.open(layout::arena + page, layout::arena_bytes - page); // address 0 of it is no address

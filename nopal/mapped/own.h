@@ -19,6 +19,7 @@ struct own_state {
   twin* partner;     // null in the first process
   int* thread_id_at; // in the control block of the thread that became this process
   base::atomic<std::uintptr_t> last_fault; // which, when and whose
+  base::atomic<bool> has_attendant;        // a thread that attends to the log is to be there
 };
 
 inline own_state& own() noexcept { return *reinterpret_cast<own_state*>(layout::own); }

@@ -4,6 +4,7 @@
 
 #include "nopal/arch/mapped.h"
 
+#include <cstring>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -42,6 +43,29 @@ bool read_mappings(char* buffer, std::size_t bytes, std::string_view& text) noex
     raw(SYS_close, file);
   text = {buffer, length};
   return got == 0;
+}
+
+open_mappings::open_mappings() noexcept
+    : file_{raw(SYS_open, "/proc/self/maps", O_RDONLY | O_CLOEXEC)}, text_{buffer_, 0} {}
+
+open_mappings::~open_mappings() {
+  if (file_ >= 0)
+    raw(SYS_close, file_);
+}
+
+// A line that is longer than the buffer is cut, in its name, and its rest is left out.
+bool open_mappings::next(mapping& found) noexcept {
+  while (!has_line() && text_.size() < sizeof buffer_) {
+    std::memmove(buffer_, text_.data(), text_.size());
+    const long got = raw(SYS_read, file_, buffer_ + text_.size(), sizeof buffer_ - text_.size());
+    if (got <= 0)
+      break;
+    text_ = {buffer_, text_.size() + static_cast<std::size_t>(got)};
+  }
+  if (!has_line() && text_.size() == sizeof buffer_)
+    for (char c = 0; c != '\n' && raw(SYS_read, file_, &c, 1) == 1;) {
+    }
+  return next_mapping(text_, found);
 }
 
 // from-to rwxp offset device inode   name

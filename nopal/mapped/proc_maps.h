@@ -26,5 +26,22 @@ bool read_mappings(char* buffer, std::size_t bytes, std::string_view& text) noex
 // Takes the next line off the text. False: there is none.
 bool next_mapping(std::string_view& text, mapping& found) noexcept;
 
+// The list while it is read, in little memory. What is mapped meanwhile may be in it or not.
+class open_mappings {
+public:
+  open_mappings() noexcept;
+  ~open_mappings();
+  open_mappings(const open_mappings&) = delete;
+  open_mappings& operator=(const open_mappings&) = delete;
+  bool next(mapping& found) noexcept;
+
+private:
+  bool has_line() const noexcept { return text_.find('\n') != std::string_view::npos; }
+
+  long file_;
+  std::string_view text_;
+  char buffer_[2048];
+};
+
 } // namespace nopal::mapped
 NOPAL_HIDDEN_END

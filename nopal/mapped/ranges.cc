@@ -3,6 +3,7 @@
 #include "nopal/mapped/ranges.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace nopal::mapped {
 
@@ -107,6 +108,53 @@ void ranges::give(std::uintptr_t at, std::size_t bytes) noexcept {
   }
   *fresh = {*link, at, end, 0};
   *link = fresh;
+}
+
+void ranges::claim(std::uintptr_t at, std::size_t bytes) noexcept {
+  piece* const fresh = spares.take();
+  piece* spare = fresh;
+  const base::locked guard{lock_};
+  const std::uintptr_t end = at + up(bytes);
+  for (piece** link = &free_; *link != nullptr;) {
+    piece* const found = *link;
+    if (found->end <= at || found->at >= end) {
+      link = &found->next;
+    } else if (found->at < at) { // its end, or its middle, is taken
+      if (found->end > end) {
+        *fresh = {found->next, end, found->end, 0};
+        found->next = std::exchange(spare, nullptr);
+      }
+      found->end = at;
+      link = &found->next;
+    } else if (found->end > end) {
+      found->at = end;
+    } else {
+      *link = found->next;
+      spares.give(found);
+    }
+  }
+  if (end > next_) {
+    if (at > next_) { // what lies between is free
+      piece** link = &free_;
+      while (*link != nullptr)
+        link = &(*link)->next;
+      *fresh = {nullptr, next_, at, 0};
+      *link = std::exchange(spare, nullptr);
+    }
+    next_ = end;
+  }
+  if (spare != nullptr)
+    spares.give(spare);
+}
+
+bool ranges::has_free(std::uintptr_t at, std::size_t bytes) noexcept {
+  const base::locked guard{lock_};
+  if (at >= next_)
+    return hold(at) && bytes <= from_ + bytes_ - at;
+  for (const piece* each = free_; each != nullptr; each = each->next)
+    if (each->at <= at && at < each->end)
+      return at + bytes <= each->end;
+  return false;
 }
 
 } // namespace nopal::mapped

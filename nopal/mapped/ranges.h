@@ -6,6 +6,7 @@
 #include "nopal/base/spin_lock.h"
 #include "nopal/config.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +16,7 @@ namespace nopal::mapped {
 inline constexpr std::size_t page = 4096;
 constexpr std::size_t up(std::size_t bytes) noexcept { return (bytes + page - 1) & -page; }
 
-// A piece [at, end) of a list; `image` is its owner's.
+// A piece [at, end) of a list; `image` is its owner's, and counts on with the addresses.
 struct piece {
   piece* next;
   std::uintptr_t at, end, image;
@@ -44,21 +45,27 @@ public:
     first_ = made;
   }
 
-  // The place in the image of the piece that holds this address; 0: there is none.
-  std::uintptr_t image_of(std::uintptr_t at) noexcept {
-    const base::locked guard{lock_};
-    for (const piece* each = first_; each != nullptr; each = each->next)
-      if (at >= each->at && at < each->end)
-        return each->image + (at - each->at);
-    return 0;
-  }
-
   template <class Question> bool any(Question question) noexcept {
     const base::locked guard{lock_};
     for (const piece* each = first_; each != nullptr; each = each->next)
       if (question(*each))
         return true;
     return false;
+  }
+
+  // Calls visit(piece) for each part of a piece in [at, at + bytes), and leaves them there.
+  template <class Visit> void each(std::uintptr_t at, std::size_t bytes, Visit visit) noexcept {
+    const std::uintptr_t end = at + bytes;
+    any([&](const piece& whole) {
+      if (whole.at < end && at < whole.end) {
+        const std::uintptr_t low = std::max(at, whole.at);
+        visit(piece{nullptr, low, std::min(end, whole.end), whole.image + (low - whole.at)});
+      }
+      return false;
+    });
+  }
+  bool touch(std::uintptr_t at, std::size_t bytes) noexcept {
+    return any([=](const piece& whole) { return whole.at < at + bytes && at < whole.end; });
   }
 
   // Takes [at, at + bytes) out, and calls visit(piece) for each part of a piece that lay there.
@@ -90,6 +97,9 @@ public:
   std::uintptr_t take(std::size_t bytes) noexcept;
   // A part that is free already stays so.
   void give(std::uintptr_t at, std::size_t bytes) noexcept;
+  // Takes these addresses; a part that is in use already stays so.
+  void claim(std::uintptr_t at, std::size_t bytes) noexcept;
+  bool has_free(std::uintptr_t at, std::size_t bytes) noexcept;
   constexpr base::spin_lock& lock() noexcept { return lock_; }
 
 private:
@@ -100,8 +110,13 @@ private:
 
 // Parts of the arena that are mapped again elsewhere: the image is the part's address.
 inline constinit piece_map images;
-// Parts of shared memory that the program may not read or not write now.
+// Added to the image: it is a copy of a file.
+inline constexpr std::uintptr_t is_copy = 1;
+// Parts of the arena's own memory that do not have the rights to be read and written: the image is
+// what rights they have.
 inline constinit piece_map forbidden;
+// Addresses of the arena without memory of their own: something else is mapped there, or nothing.
+inline constinit piece_map covered, holes;
 inline constinit ranges arena, private_files, shared_files; // layout.h
 
 } // namespace nopal::mapped

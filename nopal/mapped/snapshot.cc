@@ -39,11 +39,8 @@ void copy_data(int to) noexcept {
 }
 
 void replace_mappings(int fresh) noexcept {
-  char buffer[96 << 10];
-  std::string_view text;
-  if (!read_mappings(buffer, sizeof buffer, text))
-    base::die("fork: the process has too many mappings");
-  for (mapping each{}; next_mapping(text, each);)
+  open_mappings all;
+  for (mapping each{}; all.next(each);)
     if (each.shared && each.name.starts_with("/memfd:nopal-mapped"))
       raw(SYS_mmap, each.from, each.to - each.from, each.access,
           MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fresh, each.offset);
@@ -80,6 +77,8 @@ void take_snapshot() noexcept {
   self.partner = nullptr;
   members[0].applied.store(applied, base::relaxed);
   members[0].applying.store(true, base::relaxed); // as the log is held
+  members[0].attended.store(false, base::relaxed);
+  self.has_attendant.store(false, base::relaxed);
   members[0].pid.store(self.pid, base::release);
 }
 

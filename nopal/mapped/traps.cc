@@ -170,6 +170,17 @@ answer reach_all_processes(call& made) noexcept {
   return {};
 }
 
+// What others have mapped is mapped here, too, when the kernel looks.
+answer after_catching_up(call&) noexcept {
+  catch_up();
+  return {};
+}
+
+// There are no keys (filter.cc), but -1 is none.
+answer protect_without_key(call& made) noexcept {
+  return made.arguments[3] == -1 ? by<protect>(made) : -EINVAL;
+}
+
 answer end_this_thread(call& made) noexcept { end_thread(made.arguments[0]); }
 answer end_this_program(call& made) noexcept { end_program(made.arguments[0]); }
 answer number_of_program(call&) noexcept { return first_pid(); }
@@ -203,10 +214,13 @@ constexpr trapped table[] = {
     {SYS_munmap, by<unmap>},
     {SYS_mprotect, by<protect>},
     {SYS_mremap, by<remap>},
-    {SYS_madvise, by<advise>, {2, BPF_JEQ, MADV_DONTNEED}},
-    {SYS_madvise, by<advise>, {2, BPF_JEQ, MADV_FREE}},
-    {SYS_madvise, by<advise>, {2, BPF_JEQ, dont_need_locked}},
-    {SYS_madvise, by<advise>, {2, BPF_JEQ, install_guard_advice}},
+    {SYS_madvise, by<advise>},
+    {SYS_pkey_mprotect, protect_without_key},
+    {SYS_msync, after_catching_up},
+    {SYS_mincore, after_catching_up},
+    {SYS_mlock, after_catching_up},
+    {SYS_mlock2, after_catching_up},
+    {SYS_munlock, after_catching_up},
     {SYS_brk, by<change_break>},
     {SYS_rt_sigprocmask, by<change_mask>},
     {SYS_rt_sigaction, by<change_action>},

@@ -24,21 +24,21 @@
 namespace nopal::mapped {
 namespace {
 
-// Children that processes other than the first have forked: [pid, pid + 1), with themselves as the
-// image. Those that execute a program become children like others, and all are forgotten when they
-// were waited for. `told`: of whose end the program has heard.
+// Children that processes other than the first have forked: [pid, pid + 1). Those that execute a
+// program become children like others, and all are forgotten when they were waited for. `told`: of
+// whose end the program has heard.
 // Notices, whose handler asks for them too, are blocked while a thread holds their lock.
 constinit piece_map forked, told;
 constinit base::spin_lock telling; // for tests of `told` and additions to it
 
 void add_child(piece_map& to, int pid) noexcept {
-  to.add(static_cast<std::uintptr_t>(pid), 1, static_cast<std::uintptr_t>(pid));
+  to.add(static_cast<std::uintptr_t>(pid), 1, 0);
 }
 void take_out(piece_map& from, int pid) noexcept {
   from.cut(static_cast<std::uintptr_t>(pid), 1, [](piece&) {});
 }
 bool holds(piece_map& in, int pid) noexcept {
-  return in.image_of(static_cast<std::uintptr_t>(pid)) != 0;
+  return in.touch(static_cast<std::uintptr_t>(pid), 1);
 }
 void forget_child(int pid) noexcept {
   const masked undisturbed{all_signals};

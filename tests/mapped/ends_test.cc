@@ -212,7 +212,7 @@ TEST_F(mapped_death, where_something_is_forbidden_the_program_says_so_and_has_th
                 const rlimit few{std::size_t{4} << 30, std::size_t{4} << 30};
                 setrlimit(RLIMIT_AS, &few);
               }),
-              testing::ExitedWithCode(3), "runs on threads.*12 TiB.*\nthreads\n$");
+              testing::ExitedWithCode(3), "runs on threads.*8 TiB.*\nthreads\n$");
   EXPECT_EXIT(execute_where([] {
                 const rlimit few{std::size_t{4} << 30, std::size_t{4} << 30};
                 setrlimit(RLIMIT_FSIZE, &few);

@@ -70,14 +70,14 @@ std::size_t threads_while(void (*happens)()) {
   found_by = nopal::base::shared;
   behind_the_first = happens;
   nopal::base::sharing slow = *found_by;
-  slow.for_each_process = [](void (*see)(int, void*), void* to) noexcept {
+  slow.for_each_process = [](void (*see)(int, std::size_t, void*), void* to) noexcept {
     struct passing {
-      void (*see)(int, void*);
+      void (*see)(int, std::size_t, void*);
       void* to;
     } all{see, to};
     found_by->for_each_process(
-        [](int pid, void* at) {
-          static_cast<passing*>(at)->see(pid, static_cast<passing*>(at)->to);
+        [](int pid, std::size_t ours, void* at) {
+          static_cast<passing*>(at)->see(pid, ours, static_cast<passing*>(at)->to);
           if (auto* const happening = std::exchange(behind_the_first, nullptr))
             happening();
         },
@@ -132,8 +132,8 @@ TEST_F(mapped_process, a_thread_that_becomes_one_is_counted) {
 TEST_F(mapped_process, threads_of_one_that_has_just_ended_are_not_known) {
   found_by = nopal::base::shared;
   nopal::base::sharing ended = *found_by;
-  ended.for_each_process = [](void (*see)(int, void*), void* to) noexcept {
-    see(std::numeric_limits<int>::max(), to);
+  ended.for_each_process = [](void (*see)(int, std::size_t, void*), void* to) noexcept {
+    see(std::numeric_limits<int>::max(), 0, to);
     found_by->for_each_process(see, to);
   };
   nopal::base::shared = &ended;
