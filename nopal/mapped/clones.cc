@@ -132,8 +132,8 @@ void begin_process(member* self, twin* partner, int* thread_id) noexcept {
   mine.has_attendant.store(false, base::relaxed);
   wait_for_seat(self, mine.pid);
   release_log(); // which its parent has taken
+  raw(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0); // of one thread, it is quick
   begin_attendant();
-  raw(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
   const range view = view_range();
   raw(SYS_mmap, view.low, view.end - view.low, PROT_NONE,
       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0);

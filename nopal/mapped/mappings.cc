@@ -38,7 +38,7 @@ struct place {
 constexpr int kGrantedLater = MAP_NORESERVE | MAP_STACK;
 
 int rights_of_memory(int access, int flags) noexcept {
-  return (flags & kGrantedLater) != 0 && (access & PROT_EXEC) == 0 ? all_rights : access;
+  return (flags & kGrantedLater) != 0 && access == PROT_NONE ? all_rights : access;
 }
 
 long map_image(std::uintptr_t at, std::size_t bytes, int access) noexcept {
@@ -103,6 +103,19 @@ long map_shared_with_children(const place& to, int access) noexcept {
   return mapped;
 }
 
+// Pages that would show nothing of the file's are a SIGBUS in the copy, too.
+std::size_t copy_pages(std::uintptr_t source, std::uintptr_t to, std::size_t bytes) noexcept {
+  std::size_t done = 0;
+  while (done < bytes) {
+    const long got =
+        raw(SYS_pwrite64, memory_file, source + done, bytes - done, offset_of(to + done));
+    if (got <= 0)
+      break;
+    done += static_cast<std::size_t>(got);
+  }
+  return up(done);
+}
+
 // Elsewhere in this process the file is only looked at: the kernel finds the errors.
 long map_opened_privately(const place& to, int access, int flags, int file, long offset) noexcept {
   const long seen = raw(SYS_mmap, 0, to.bytes, access | PROT_READ, flags & ~(kFixed | MAP_POPULATE),
@@ -143,8 +156,7 @@ long choose(place& to, int flags) noexcept {
     raw(SYS_munmap, low, to.bytes);
     to = {static_cast<std::uintptr_t>(low), to.bytes, false};
   } else if (const std::uintptr_t hint = up(to.at);
-             (arena.hold(hint) || private_files.hold(hint) || shared_files.hold(hint)) &&
-             is_nothing(hint, to.bytes)) {
+             hint != 0 && !touches_private(hint, to.bytes) && is_nothing(hint, to.bytes)) {
     to = {hint, to.bytes, false};
   }
   return 0;
@@ -161,6 +173,27 @@ long map_memory(std::uintptr_t at, std::size_t bytes, int access) noexcept {
   const std::uintptr_t border = own_part.at == at ? at + own_part.bytes : own_part.at;
   const long rest = map_memory(border, at + bytes - border, access);
   return is_error(rest) ? rest : map_memory(at, border - at, access);
+}
+
+long map_copy(std::uintptr_t source, std::uintptr_t at, std::size_t bytes, int access) noexcept {
+  const std::uintptr_t image = take_plain(bytes);
+  if (image == 0)
+    return -ENOMEM;
+  const std::size_t shown = copy_pages(source, image, bytes);
+  long mapped = static_cast<long>(at);
+  if (shown != 0)
+    mapped = show(image, at, shown, access);
+  if (shown != bytes && !is_error(mapped))
+    mapped = show(beyond_memory, at + shown, bytes - shown, access);
+  if (is_error(mapped))
+    return give_memory(image, bytes), mapped;
+  make_all_catch_up();
+  settle(at, bytes, becomes::something_else);
+  if (shown != 0)
+    images.add(at, shown, image | is_copy);
+  if (shown != bytes)
+    give_memory(image + shown, bytes - shown);
+  return static_cast<long>(at);
 }
 
 long unmap_all(std::uintptr_t at, std::size_t bytes) noexcept {

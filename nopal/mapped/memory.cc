@@ -81,6 +81,8 @@ const char* open_memory() noexcept {
   raw(SYS_madvise, layout::arena + layout::dumped_bytes, layout::arena_bytes - layout::dumped_bytes,
       MADV_DONTDUMP);
   arena.open(layout::arena + page, layout::arena_bytes - page); // address 0 of it is no address
+  holes.open(layout::arena, layout::arena_bytes);
+  holes.claim(layout::arena, layout::arena_bytes);
   private_files.open(layout::private_files, layout::files_bytes);
   shared_files.open(layout::shared_files, layout::files_bytes);
   return nullptr;

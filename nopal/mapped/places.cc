@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Addresses of the arena where nothing is are used again many at a time, since then all processes
-// must have mapped its memory there: a system call of theirs would not wait for that.
+// Addresses of the arena where nothing is are used again when there are no others, all at a time:
+// then all processes must have mapped its memory there, as a system call of theirs would not wait.
 #include "nopal/mapped/places.h"
 
 #include "nopal/mapped/log.h"
@@ -13,20 +13,18 @@
 namespace nopal::mapped {
 namespace {
 
-constexpr unsigned kMostHoles = 64;
-constinit unsigned holes_made = 0; // since they were filled
-
 void fill_holes() noexcept {
   bool filled = true;
-  holes.each(layout::arena, layout::arena_bytes, [&](const piece& each) {
-    filled = filled && !is_error(show(each.at, each.at, each.end - each.at, all_rights));
+  holes.each_free([&](std::uintptr_t at, std::size_t bytes) {
+    filled = filled && !is_error(show(at, at, bytes, all_rights));
   });
   if (!filled)
     return;
   make_all_catch_up();
-  holes.cut(layout::arena, layout::arena_bytes,
-            [](piece& each) { give_memory(each.at, each.end - each.at); });
-  holes_made = 0;
+  holes.each_free([](std::uintptr_t at, std::size_t bytes) {
+    holes.claim(at, bytes);
+    give_memory(at, bytes);
+  });
 }
 
 bool is_within(std::uintptr_t from, std::size_t room, std::uintptr_t at,
@@ -62,7 +60,7 @@ bool touches_private(std::uintptr_t at, std::size_t bytes) noexcept {
 
 bool is_plain(std::uintptr_t at, std::size_t bytes) noexcept {
   return is_within(layout::arena, layout::arena_bytes, at, bytes) && !covered.touch(at, bytes) &&
-         !holes.touch(at, bytes);
+         !holes.touches_free(at, bytes);
 }
 
 bool is_nothing(std::uintptr_t at, std::size_t bytes) noexcept {
@@ -76,17 +74,9 @@ bool is_nothing(std::uintptr_t at, std::size_t bytes) noexcept {
   return there == static_cast<long>(at);
 }
 
-bool find_mapping(std::uintptr_t at, mapping& found) noexcept {
-  open_mappings all;
-  while (all.next(found) && found.from <= at)
-    if (at < found.to)
-      return true;
-  return false;
-}
-
 bool is_memory(const mapping& found) noexcept {
   return found.shared && found.offset < layout::arena_bytes &&
-         found.name.starts_with("/memfd:nopal-mapped");
+         found.name.starts_with(memory_name_there);
 }
 
 std::uintptr_t take_plain(std::size_t bytes) noexcept {
@@ -110,17 +100,15 @@ void settle(std::uintptr_t at, std::size_t bytes, becomes what) noexcept {
   if (own_part.bytes == 0)
     return;
   const auto ignore = [](piece&) {};
-  for (piece_map* each : {&forbidden, &covered, &holes})
+  for (piece_map* each : {&forbidden, &covered})
     each->cut(own_part.at, own_part.bytes, ignore);
+  holes.claim(own_part.at, own_part.bytes);
   arena.claim(own_part.at, own_part.bytes);
   drop_pages(own_part.at, own_part.bytes);
   if (what == becomes::something_else)
     covered.add(own_part.at, own_part.bytes, 0);
-  if (what != becomes::nothing)
-    return;
-  holes.add(own_part.at, own_part.bytes, 0);
-  if (++holes_made > kMostHoles)
-    fill_holes();
+  if (what == becomes::nothing)
+    holes.give(own_part.at, own_part.bytes);
 }
 
 void drop(std::uintptr_t at, std::size_t bytes) noexcept {

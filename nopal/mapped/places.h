@@ -55,9 +55,9 @@ inline extent part_in_arena(std::uintptr_t at, std::size_t bytes) noexcept {
 bool is_plain(std::uintptr_t at, std::size_t bytes) noexcept;
 bool is_nothing(std::uintptr_t at, std::size_t bytes) noexcept;
 
-// What this process has mapped at this address. False: nothing.
-bool find_mapping(std::uintptr_t at, mapping& found) noexcept;
+// Whether a mapping of this process shows the arena's memory.
 bool is_memory(const mapping& found) noexcept;
+inline constexpr const char* memory_name_there = "/memfd:nopal-mapped";
 
 // Addresses for memory, which is zero; 0: there are none.
 std::uintptr_t take_plain(std::size_t bytes) noexcept;

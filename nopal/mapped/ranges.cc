@@ -147,6 +147,17 @@ void ranges::claim(std::uintptr_t at, std::size_t bytes) noexcept {
     spares.give(spare);
 }
 
+bool ranges::find_free(std::uintptr_t& at, std::uintptr_t& end) noexcept {
+  const base::locked guard{lock_};
+  for (const piece* each = free_; each != nullptr; each = each->next)
+    if (each->end > at) {
+      at = std::max(at, each->at);
+      end = each->end;
+      return true;
+    }
+  return false;
+}
+
 bool ranges::has_free(std::uintptr_t at, std::size_t bytes) noexcept {
   const base::locked guard{lock_};
   if (at >= next_)

@@ -100,9 +100,22 @@ public:
   // Takes these addresses; a part that is in use already stays so.
   void claim(std::uintptr_t at, std::size_t bytes) noexcept;
   bool has_free(std::uintptr_t at, std::size_t bytes) noexcept;
+  // Calls visit(at, bytes) for each part of the free list; it may claim it.
+  template <class Visit> void each_free(Visit visit) noexcept {
+    for (std::uintptr_t at = 0, end = 0; find_free(at, end); at = end)
+      visit(at, end - at);
+  }
+  bool touches_free(std::uintptr_t at, std::size_t bytes) noexcept {
+    const std::uintptr_t behind = at + bytes;
+    std::uintptr_t end = 0;
+    return find_free(at, end) && at < behind;
+  }
   constexpr base::spin_lock& lock() noexcept { return lock_; }
 
 private:
+  // The first part of the free list that ends behind `at`, from there on.
+  bool find_free(std::uintptr_t& at, std::uintptr_t& end) noexcept;
+
   base::spin_lock lock_;
   std::uintptr_t from_ = 0, bytes_ = 0, next_ = 0;
   piece* free_ = nullptr; // by address
@@ -115,9 +128,10 @@ inline constexpr std::uintptr_t is_copy = 1;
 // Parts of the arena's own memory that do not have the rights to be read and written: the image is
 // what rights they have.
 inline constinit piece_map forbidden;
-// Addresses of the arena without memory of their own: something else is mapped there, or nothing.
-inline constinit piece_map covered, holes;
+// Addresses of the arena without memory of their own: something else is mapped there.
+inline constinit piece_map covered;
 inline constinit ranges arena, private_files, shared_files; // layout.h
+inline constinit ranges holes; // of the arena: nothing is there, and these are free addresses, too
 
 } // namespace nopal::mapped
 NOPAL_HIDDEN_END

@@ -7,7 +7,7 @@
 #include "nopal/base/die.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/proc_maps.h"
+#include "nopal/mapped/places.h"
 #include "nopal/mapped/sharing.h"
 
 #include <fcntl.h>
@@ -21,27 +21,30 @@ namespace {
 
 constinit base::atomic<std::uint32_t> copying{0};
 
+// The file is mapped once more, as a part of it may have no rights at its own address, or not be
+// there.
 void copy_data(int to) noexcept {
   const long end = static_cast<long>(layout::arena_bytes);
+  const long all = raw(SYS_mmap, 0, end, PROT_READ, MAP_SHARED | MAP_NORESERVE, memory_file, 0);
   for (long data = 0; data < end;) {
     data = raw(SYS_lseek, memory_file, data, SEEK_DATA);
     if (data < 0)
-      return; // no more data
+      break; // no more data
     const long hole = raw(SYS_lseek, memory_file, data, SEEK_HOLE);
     while (data < hole) {
-      const long done = raw(SYS_pwrite64, to, layout::arena + static_cast<std::uintptr_t>(data),
-                            hole - data, data);
+      const long done = raw(SYS_pwrite64, to, all + data, hole - data, data);
       if (done <= 0)
         base::die("fork: the copy of the program's memory could not be made");
       data += done;
     }
   }
+  raw(SYS_munmap, all, end);
 }
 
 void replace_mappings(int fresh) noexcept {
   open_mappings all;
   for (mapping each{}; all.next(each);)
-    if (each.shared && each.name.starts_with("/memfd:nopal-mapped"))
+    if (each.shared && each.name.starts_with(memory_name_there))
       raw(SYS_mmap, each.from, each.to - each.from, each.access,
           MAP_SHARED | MAP_FIXED | MAP_NORESERVE, fresh, each.offset);
 }
