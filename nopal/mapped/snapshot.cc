@@ -21,24 +21,19 @@ namespace {
 
 constinit base::atomic<std::uint32_t> copying{0};
 
-// The file is mapped once more, as a part of it may have no rights at its own address, or not be
-// there.
-void copy_data(int to) noexcept {
+// From file to file, as a part of the memory may have no rights at its own address, or not be there.
+bool copy_data(int to) noexcept {
   const long end = static_cast<long>(layout::arena_bytes);
-  const long all = raw(SYS_mmap, 0, end, PROT_READ, MAP_SHARED | MAP_NORESERVE, memory_file, 0);
   for (long data = 0; data < end;) {
     data = raw(SYS_lseek, memory_file, data, SEEK_DATA);
     if (data < 0)
-      break; // no more data
+      return true; // no more data
     const long hole = raw(SYS_lseek, memory_file, data, SEEK_HOLE);
-    while (data < hole) {
-      const long done = raw(SYS_pwrite64, to, all + data, hole - data, data);
-      if (done <= 0)
-        base::die("fork: the copy of the program's memory could not be made");
-      data += done;
-    }
+    for (long behind = data; data < hole;)
+      if (raw(SYS_copy_file_range, memory_file, &data, to, &behind, hole - data, 0) <= 0)
+        return false;
   }
-  raw(SYS_munmap, all, end);
+  return true;
 }
 
 void replace_mappings(int fresh) noexcept {
@@ -60,11 +55,12 @@ void wait_for_snapshot() noexcept {
 
 void take_snapshot() noexcept {
   const int fresh = new_memory_file(memory_name);
-  if (fresh < 0 || raw(SYS_ftruncate, fresh, layout::arena_bytes) != 0)
-    base::die("fork: no file for a copy of the program's memory");
-  copy_data(fresh);
+  const bool copied =
+      fresh >= 0 && raw(SYS_ftruncate, fresh, layout::arena_bytes) == 0 && copy_data(fresh);
   copying.store(0, base::release); // in what is shared still
   raw(SYS_futex, &copying, FUTEX_WAKE, 1);
+  if (!copied)
+    base::die("fork: the copy of the program's memory could not be made");
   replace_mappings(fresh);
   copying.store(0, base::relaxed);
   raw(SYS_dup3, fresh, memory_file, O_CLOEXEC); // whose number the filter protects

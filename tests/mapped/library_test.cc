@@ -264,6 +264,36 @@ TEST_F(mapped_library, a_library_that_one_loads_the_other_calls) {
   b.run([&] { EXPECT_EQ(dlclose(library), 0); });
 }
 
+// The C library reserves addresses, maps the library over a part of them, and gives back the rest.
+TEST_F(mapped_library, a_library_with_larger_pages_is_loaded_closed_and_loaded_again) {
+  for (const char* const name : {NOPAL_TEST_PLUG_16384, NOPAL_TEST_PLUG_65536,
+                                 NOPAL_TEST_PLUG_2097152, NOPAL_TEST_PLUG_16384})
+    for (const bool in_first : {true, false, true}) {
+      void* library = nullptr;
+      const auto load = [&] { library = dlopen(name, RTLD_NOW); };
+      in_first ? load() : a.run(load);
+      ASSERT_NE(library, nullptr) << dlerror();
+      const auto variable = reinterpret_cast<int (*)(int)>(dlsym(library, "plug_variable"));
+      const auto zeros = reinterpret_cast<int (*)()>(dlsym(library, "plug_zeros"));
+      EXPECT_EQ(variable(4), 5);
+      EXPECT_EQ(zeros(), 1);
+      b.run([&] {
+        EXPECT_EQ(variable(1), 6);
+        EXPECT_EQ(zeros(), 2);
+      });
+      EXPECT_EQ(zeros(), 3);
+      EXPECT_EQ(dlclose(library), 0);
+    }
+}
+
+TEST_F(mapped_library, the_systems_openblas_is_loaded_and_closed) {
+  void* library = nullptr;
+  a.run([&] { library = dlopen("libopenblas.so.0", RTLD_NOW); });
+  if (library == nullptr)
+    GTEST_SKIP() << "this system has none";
+  b.run([&] { EXPECT_EQ(dlclose(library), 0); });
+}
+
 // Another process may apply the first half of what loading maps, and then must see the second.
 TEST_F(mapped_library, libraries_are_loaded_while_another_touches_new_files) {
   std::atomic<bool> stop{false};
