@@ -84,12 +84,11 @@ long map_file(const place& to, int access, int flags, int file, long offset) noe
                                   .at = to.at,
                                   .bytes = to.bytes,
                                   .where = static_cast<std::uintptr_t>(offset)});
-  if (is_error(mapped)) {
-    raw(SYS_close, kept);
-  } else if (!to.chosen) {
-    make_all_catch_up();
+  if (is_error(mapped))
+    return raw(SYS_close, kept), mapped;
+  make_all_catch_up(); // a system call of another process would not find it
+  if (!to.chosen)
     settle(to.at, to.bytes, becomes::something_else);
-  }
   return mapped;
 }
 

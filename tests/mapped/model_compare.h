@@ -2,7 +2,7 @@
 // The sequences of model.h in this program, and in one whose workers are threads.
 #pragma once
 
-#include "model.h"
+#include "model_calls.h"
 
 #include <fstream>
 #include <memory>

@@ -132,6 +132,24 @@ TEST_F(mapped_mappings, what_is_unmapped_faults_in_every_worker) {
   }
 }
 
+TEST_F(mapped_mappings, a_system_call_finds_what_another_worker_has_mapped) {
+  char *file = nullptr, *granted = nullptr;
+  elsewhere([&] {
+    file = map(nullptr, bytes, PROT_READ, MAP_SHARED, file_);
+    granted = map(nullptr, bytes, PROT_NONE, anonymous);
+    mprotect(granted, bytes, rw);
+  });
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  EXPECT_EQ(write(ends[1], file, page), static_cast<ssize_t>(page));
+  EXPECT_EQ(read(ends[0], granted, page), static_cast<ssize_t>(page));
+  EXPECT_EQ(granted[9], 'd');
+  for (char* const each : {file, granted})
+    munmap(each, bytes);
+  for (const int end : ends)
+    close(end);
+}
+
 TEST_F(mapped_mappings, a_place_of_ones_own_is_taken_again_where_nothing_is) {
   char* const at = map(nullptr, bytes, rw, anonymous);
   at[page] = 1;
