@@ -15,8 +15,8 @@
 NOPAL_HIDDEN_BEGIN
 namespace nopal::mapped {
 
-// mappings.cc, rights.cc: those that change the address space. The break lies behind the memory that the
-// program has begun with.
+// mappings.cc, rights.cc, remap.cc: those that change the address space. The break lies behind the
+// memory that the program has begun with.
 void open_break() noexcept;
 long change_break(std::uintptr_t to) noexcept;
 long map(std::uintptr_t at, std::size_t bytes, int access, int flags, int file,

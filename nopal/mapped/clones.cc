@@ -131,7 +131,7 @@ void begin_process(member* self, twin* partner, int* thread_id) noexcept {
   mine.self = self;
   mine.has_attendant.store(false, base::relaxed);
   wait_for_seat(self, mine.pid);
-  release_log(); // which its parent has taken
+  release_log();                                                       // which its parent has taken
   raw(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0); // of one thread, it is quick
   begin_attendant();
   const range view = view_range();

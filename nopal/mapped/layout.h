@@ -7,8 +7,7 @@
 //                   at its own address.
 //   own             a page and a stack that are private to each process
 //   private_files   addresses for private mappings of files
-//   shared_files    addresses for shared mappings of files: nothing is
-//                   there until something is mapped
+//   shared_files    addresses for shared mappings of files: at first nothing is there
 //   view            each process maps what it likes
 #pragma once
 

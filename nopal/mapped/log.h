@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a process has changed that each process must change for itself: mappings, rights, and actions
-// of signals. The others apply it when they fault, or when they are asked to: then a thread that
-// does nothing else applies it, since a signal would end a call in which the program waits.
+// What a process has changed that each process must change for itself: mappings, rights, and
+// actions of signals. The others apply it when they fault, or when they are asked to: then a thread
+// that does nothing else applies it, since a signal would end a call in which the program waits.
 //
 // Invariant: retired <= each process's `applied` <= count <= retired + capacity. Entries below
 //            `retired` are forgotten, and their descriptors closed. A process that has applied n

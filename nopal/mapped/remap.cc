@@ -16,8 +16,8 @@
 namespace nopal::mapped {
 namespace {
 
-// What this mapping of the arena's file shows of [from, end), to where `from` is to be; what was never
-// written stays so.
+// What this mapping of the arena's file shows of [from, end), to where `from` is to be; what was
+// never written stays so.
 void copy_memory(const mapping& shown, std::uintptr_t end, std::uintptr_t to,
                  std::uintptr_t from) noexcept {
   const std::uintptr_t low = std::max(from, shown.from);

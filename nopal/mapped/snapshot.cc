@@ -21,7 +21,7 @@ namespace {
 
 constinit base::atomic<std::uint32_t> copying{0};
 
-// From file to file, as a part of the memory may have no rights at its own address, or not be there.
+// From file to file: a part of the memory may have no rights at its own address, or not be there.
 bool copy_data(int to) noexcept {
   const long end = static_cast<long>(layout::arena_bytes);
   for (long data = 0; data < end;) {

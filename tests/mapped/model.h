@@ -218,6 +218,7 @@ private:
   std::string advise();
   std::string make_wrong();
   std::string fork_and_look();
+  std::string truncate(unsigned count);
 
   agent workers_[agents];
   char* area_[areas] = {};

@@ -239,6 +239,10 @@ inline std::string model::fork_and_look() {
   return answer("fork", {}, waited) + " " + std::to_string(status) + text;
 }
 
+inline std::string model::truncate(unsigned count) {
+  return answer("truncate", {0, 0, count}, ftruncate(shared_, static_cast<off_t>(count * page)));
+}
+
 inline std::string model::make(call what) {
   const auto first_of = [&](const part& of) { return area_[of.area] + of.first * page; };
   switch (what) {
@@ -288,10 +292,8 @@ inline std::string model::make(call what) {
     return answer("write", {0, number, 1},
                   pwrite(shared_, whole.data(), page, static_cast<off_t>(number * page)));
   }
-  case call::truncate: {
-    const unsigned count = random_->below(file_pages);
-    return answer("truncate", {0, 0, count}, ftruncate(shared_, static_cast<off_t>(count * page)));
-  }
+  case call::truncate:
+    return truncate(random_->below(file_pages));
   case call::wrong:
     return make_wrong();
   case call::fork:

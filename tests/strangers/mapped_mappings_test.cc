@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A program's file was overwritten by its heap: it had mapped the file over a reservation, and given
-// that back; later malloc returned memory that was the file. Anonymous memory over a file's mapping
-// kept the file's bytes. What was unmapped stayed readable, and some kinds of mappings were refused.
+// A program's file was overwritten by its heap: it had mapped the file over a reservation, and had
+// given that back; later malloc returned memory that was the file. Anonymous memory over a file's
+// mapping kept the file's bytes. What was unmapped stayed readable, and some kinds of mappings were
+// refused.
 #include <nopal/fork.h>
 
 #include <gtest/gtest.h>
