@@ -121,8 +121,8 @@ void decide_by_number(program& filter) noexcept {
                 each.when.unless);
   filter.on(SYS_clone3, error(ENOSYS)); // the C library uses clone, whose arguments are in sight
   filter.on(SYS_pkey_alloc, error(ENOSPC)); // keys are a process's and a thread's own
-  for (const std::uint32_t advice : {MADV_DONTNEED, MADV_FREE, dont_need_locked})
-    filter.on(SYS_process_madvise, 3, BPF_JEQ, advice, error(EINVAL)); // as before Linux 6.13
+  for (const int advice : {MADV_DONTNEED, MADV_FREE, dont_need_locked}) // as before Linux 6.13
+    filter.on(SYS_process_madvise, 3, BPF_JEQ, static_cast<unsigned>(advice), error(EINVAL));
   filter.on(SYS_close, 0, BPF_JEQ, static_cast<std::uint32_t>(memory_file), error(EBADF));
   for (const int duplicate : {SYS_dup2, SYS_dup3})
     filter.on(duplicate, 1, BPF_JEQ, static_cast<std::uint32_t>(memory_file), error(EBADF));

@@ -141,10 +141,9 @@ private:
 
   void fill(int file, char letter) {
     EXPECT_EQ(ftruncate(file, 0), 0);
-    const std::string text(page, letter);
-    for (std::size_t i = 0; i < file_pages / 2; ++i) {
+    for (int i = 0; i < static_cast<int>(file_pages) / 2; ++i) {
       const std::string whole(page, static_cast<char>(letter - i));
-      EXPECT_EQ(pwrite(file, whole.data(), page, static_cast<off_t>(i * page)),
+      EXPECT_EQ(pwrite(file, whole.data(), page, i * static_cast<off_t>(page)),
                 static_cast<ssize_t>(page));
     }
   }
