@@ -27,6 +27,12 @@ long remap(std::uintptr_t at, std::size_t before, std::size_t bytes, int flags,
            std::uintptr_t to) noexcept;
 inline constexpr int dont_need_locked = 24, install_guard_advice = 102; // older headers lack them
 long advise(std::uintptr_t at, std::size_t bytes, int advice) noexcept;
+// What these do while `changing` (places.h) lives.
+long map_memory(std::uintptr_t at, std::size_t bytes, int access) noexcept;
+long unmap_all(std::uintptr_t at, std::size_t bytes) noexcept;
+long change_rights(std::uintptr_t at, std::size_t bytes, int access) noexcept;
+// What a private mapping of a file shows becomes an image at `at`.
+long map_copy(std::uintptr_t source, std::uintptr_t at, std::size_t bytes, int access) noexcept;
 // For a fork: no other process changes anything meanwhile.
 void hold_mappings() noexcept;
 void release_mappings() noexcept;

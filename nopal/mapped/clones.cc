@@ -111,12 +111,12 @@ long make_twin(wish& wanted) noexcept {
 
 // A thread of this process that attends to the log, on a private stack.
 void begin_attendant() noexcept {
-  if (own().has_attendant.exchange(true, base::acq_rel))
+  if (!claim_attendant())
     return;
   void* const stack = reinterpret_cast<void*>(layout::own + layout::own_bytes / 4);
   must_have_begun(
       nopal_arch_raw_thread(kRawThread, stack, [](void*) { attend_to_log(); }, nullptr));
-  own().self->attended.store(true, base::release);
+  note_attendant();
 }
 
 void begin_process(member* self, twin* partner, int* thread_id) noexcept {
@@ -129,7 +129,6 @@ void begin_process(member* self, twin* partner, int* thread_id) noexcept {
   mine.partner = partner;
   mine.thread_id_at = thread_id;
   mine.self = self;
-  mine.has_attendant.store(false, base::relaxed);
   wait_for_seat(self, mine.pid);
   release_log();                                                       // which its parent has taken
   raw(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0); // of one thread, it is quick

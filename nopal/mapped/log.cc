@@ -233,6 +233,9 @@ void attend_to_log() noexcept {
   }
 }
 
+bool claim_attendant() noexcept { return !own().has_attendant.exchange(true, base::acq_rel); }
+void note_attendant() noexcept { own().self->attended.store(true, base::release); }
+
 void dismiss_attendant() noexcept {
   own().self->attended.store(false, base::release);
   own().has_attendant.store(false, base::release);

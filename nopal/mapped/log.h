@@ -43,6 +43,8 @@ void make_all_catch_up() noexcept;
 // What the thread of a process does that applies what the others ask for, until it is dismissed: by
 // the thread that the process began with, as it ends. Threads that go on are sent SIGSYS instead.
 [[noreturn]] void attend_to_log() noexcept;
+bool claim_attendant() noexcept; // false: the process has one
+void note_attendant() noexcept;  // it has begun
 void dismiss_attendant() noexcept;
 
 // For a clone of this process: nobody applies anything and nobody logs anything in between.

@@ -62,6 +62,7 @@ void prepare_seat(member* self) noexcept {
 void take_seat(member* self, int pid) noexcept { self->pid.store(pid, base::release); }
 
 void wait_for_seat(const member* self, int pid) noexcept {
+  own().has_attendant.store(false, base::relaxed); // the parent's page, copied, says otherwise
   for (unsigned tries = 1; self->pid.load(base::acquire) != pid; ++tries)
     base::wait_briefly(tries);
 }

@@ -75,12 +75,5 @@ void drop(std::uintptr_t at, std::size_t bytes) noexcept;
 long show(std::uintptr_t part, std::uintptr_t at, std::size_t bytes, int access) noexcept;
 inline constexpr std::uintptr_t beyond_memory = layout::arena + layout::arena_bytes;
 
-// With `changing` alive, what the system calls do.
-long map_memory(std::uintptr_t at, std::size_t bytes, int access) noexcept;
-long unmap_all(std::uintptr_t at, std::size_t bytes) noexcept;
-long change_rights(std::uintptr_t at, std::size_t bytes, int access) noexcept;
-// What a private mapping of a file shows becomes an image at `at`.
-long map_copy(std::uintptr_t source, std::uintptr_t at, std::size_t bytes, int access) noexcept;
-
 } // namespace nopal::mapped
 NOPAL_HIDDEN_END
