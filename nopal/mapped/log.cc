@@ -14,7 +14,6 @@
 #include "nopal/mapped/calls.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
-#include "nopal/mapped/signals.h"
 
 #include <algorithm>
 #include <limits>
@@ -222,7 +221,8 @@ void make_all_catch_up() noexcept {
 
 // (C) The bell rings after an entry was counted.
 void attend_to_log() noexcept {
-  constexpr std::uint64_t all_but_faults = ~(bit_of(SIGSEGV) | bit_of(SIGBUS));
+  constexpr std::uint64_t all_but_faults =
+      ~(std::uint64_t{1} << (SIGSEGV - 1) | std::uint64_t{1} << (SIGBUS - 1));
   raw(SYS_rt_sigprocmask, SIG_SETMASK, &all_but_faults, nullptr, sizeof all_but_faults);
   for (;;) {
     const std::uint32_t rung = bell.load(base::acquire);
