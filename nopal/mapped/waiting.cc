@@ -31,9 +31,7 @@ namespace {
 constinit piece_map forked, told;
 constinit base::spin_lock telling; // for tests of `told` and additions to it
 
-void add_child(piece_map& to, int pid) noexcept {
-  to.add(static_cast<std::uintptr_t>(pid), 1, 0);
-}
+void add_child(piece_map& to, int pid) noexcept { to.add(static_cast<std::uintptr_t>(pid), 1, 0); }
 void take_out(piece_map& from, int pid) noexcept {
   from.cut(static_cast<std::uintptr_t>(pid), 1, [](piece&) {});
 }
