@@ -109,10 +109,12 @@ long make_twin(wish& wanted) noexcept {
   return nopal_arch_raw_thread(kRawThread, wanted.partner->stack_top(), serve, wanted.partner);
 }
 
-// A thread of this process that attends to the log, on a private stack.
+// A thread of this process that attends to the log, on a private stack, which is too small for
+// handlers of signals.
 void begin_attendant() noexcept {
   if (!claim_attendant())
     return;
+  const masked undisturbed{all_signals};
   void* const stack = reinterpret_cast<void*>(layout::own + layout::own_bytes / 4);
   must_have_begun(
       nopal_arch_raw_thread(kRawThread, stack, [](void*) { attend_to_log(); }, nullptr));

@@ -16,6 +16,7 @@
 #include "nopal/mapped/memory.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <linux/futex.h>
 #include <sys/mman.h>
@@ -87,15 +88,19 @@ void ring() noexcept {
   raw(SYS_futex, &bell, FUTEX_WAKE, std::numeric_limits<int>::max());
 }
 
-void ask_to_catch_up(std::uint64_t target) noexcept {
+// One that begins catches up by itself, when its attendant begins. Signals are sent less and less
+// often: their handlers lie one above the other on a stack, if that thread is slow.
+void ask_to_catch_up(std::uint64_t target, unsigned tries) noexcept {
   bool rings = false;
   for_each_member([&](member& each) {
     if (&each == own().self || !is_behind(each, target))
       return;
-    if (each.attended.load(base::acquire))
-      rings = true;
-    else
-      raw(SYS_kill, each.pid.load(base::relaxed), SIGSYS);
+    const attendance attended = each.attended.load(base::acquire);
+    rings = rings || attended == attendance::there;
+    // It may leave its seat now, and no number there is a process then: -1 would be all of them.
+    const int pid = each.pid.load(base::acquire);
+    if (attended == attendance::dismissed && std::has_single_bit(tries) && pid > 0)
+      raw(SYS_kill, pid, SIGSYS);
   });
   if (rings)
     ring();
@@ -190,7 +195,7 @@ long log_change(const change& made) noexcept {
     const std::uint64_t number = count.load(base::relaxed);
     retire_what_all_have();
     for (unsigned tries = 1; number - retired == kCapacity; ++tries) {
-      ask_to_catch_up(retired + 1);
+      ask_to_catch_up(retired + 1, tries);
       base::wait_briefly(tries);
       retire_what_all_have();
     }
@@ -208,14 +213,14 @@ void make_all_catch_up() noexcept {
   const std::uint64_t target = count.load(base::acquire);
   timespec begin{};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &begin);
-  for (unsigned tries = 0; some_are_behind(target); ++tries) {
-    if (tries % kAsksAgain == 0) // again: a thread leaves it to another one that applies less
-      ask_to_catch_up(target);
+  for (unsigned tries = 1; some_are_behind(target); ++tries) {
+    if (tries % kAsksAgain == 1) // again: a thread leaves it to another one that applies less
+      ask_to_catch_up(target, tries / kAsksAgain + 1);
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
     if (now.tv_sec > begin.tv_sec + kPatienceSeconds)
       return;
-    base::wait_briefly(tries + 1);
+    base::wait_briefly(tries);
   }
 }
 
@@ -234,10 +239,10 @@ void attend_to_log() noexcept {
 }
 
 bool claim_attendant() noexcept { return !own().has_attendant.exchange(true, base::acq_rel); }
-void note_attendant() noexcept { own().self->attended.store(true, base::release); }
+void note_attendant() noexcept { own().self->attended.store(attendance::there, base::release); }
 
 void dismiss_attendant() noexcept {
-  own().self->attended.store(false, base::release);
+  own().self->attended.store(attendance::dismissed, base::release);
   own().has_attendant.store(false, base::release);
   ring();
 }

@@ -55,7 +55,7 @@ seat find_seat() noexcept {
 
 void prepare_seat(member* self) noexcept {
   self->applied.store(own().self->applied.load(base::relaxed), base::relaxed);
-  self->attended.store(false, base::relaxed);
+  self->attended.store(attendance::begins, base::relaxed);
   self->pid.store(member::beginning, base::release);
 }
 

@@ -15,12 +15,14 @@ inline constexpr unsigned most_members = 1024;
 // `beginning`, makes the process, and stores its pid, for which the new one waits: if that is
 // killed in its first instructions, there is somebody who knows it. The first process stores 0
 // again when that process has ended.
+enum class attendance : std::uint8_t { begins, there, dismissed };
 struct alignas(64) member {
   static constexpr int claimed = -1, beginning = -2;
   base::atomic<int> pid{0};               // of the system; 0: there is no such process
   base::atomic<std::uint64_t> applied{0}; // entries of the log, which its owner counts (log.h)
   base::atomic<bool> applying{false};     // a thread of it applies some now
-  base::atomic<bool> attended{false};     // by a thread that does nothing else (log.h)
+  base::atomic<attendance> attended{
+      attendance::begins}; // by a thread that does nothing else (log.h)
 
   bool is_alive() const noexcept { return pid.load(base::acquire) > 0; }
 };

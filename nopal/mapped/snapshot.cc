@@ -76,7 +76,7 @@ void take_snapshot() noexcept {
   self.partner = nullptr;
   members[0].applied.store(applied, base::relaxed);
   members[0].applying.store(true, base::relaxed); // as the log is held
-  members[0].attended.store(false, base::relaxed);
+  members[0].attended.store(attendance::begins, base::relaxed);
   self.has_attendant.store(false, base::relaxed);
   members[0].pid.store(self.pid, base::release);
 }

@@ -33,7 +33,7 @@ namespace {
 void for_each_process(void (*see)(int pid, std::size_t ours, void* to), void* to) noexcept {
   for (unsigned i = members_used.load(base::acquire); i-- != 0;)
     if (const int pid = members[i].pid.load(base::acquire); pid > 0)
-      see(pid, members[i].attended.load(base::acquire) ? 1 : 0, to);
+      see(pid, members[i].attended.load(base::acquire) == attendance::there ? 1 : 0, to);
 }
 
 constexpr base::sharing kSharing{become_process,   map_again,         install_guard,

@@ -51,6 +51,14 @@ public:
              ptrace(PTRACE_SETOPTIONS, program_, nullptr,
                     PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_EXITKILL) == 0;
   }
+  // All its tasks end with the program; who comes next would hear of them else.
+  ~debugger() {
+    for (pid_t task = 0; (task = waitpid(-1, &status_, __WALL)) > 0;)
+      if (WIFSTOPPED(status_))
+        go_on(task, 0);
+  }
+  debugger(const debugger&) = delete;
+  debugger& operator=(const debugger&) = delete;
   bool begun() const { return begun_; }
 
   // Kills the process that begins so late, in its first instruction or where it makes or has made
