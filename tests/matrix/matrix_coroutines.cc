@@ -104,7 +104,8 @@ struct by_reduce_while {
 struct by_find_if {
   static long twice(long n) {
     const std::vector<long> all{n, n + 1, 2 * n, 2 * n + 1};
-    return *nopal::find_if(all, [n](long each) { return each > n + 1; }, 1);
+    const auto found = nopal::find_if(all, [n](long each) { return each > n + 1; }, 1);
+    return found == all.end() ? 0 : *found;
   }
 };
 struct by_for_index_while {

@@ -4,6 +4,7 @@
 // where there is no memory.
 #include "nopal/cancel.h"
 #include "nopal/filter.h"
+#include "nopal/invoke.h"
 #include "nopal/sort.h"
 #include "tests/strangers/orders.h"
 
@@ -182,6 +183,7 @@ TEST(unfinished_sort, in_place_loses_nothing) {
 }
 
 TYPED_TEST(unfinished_moves, lose_nothing_without_memory) {
+  nopal::invoke([] {}, [] {}); // the threads begin, for which there is to be memory
   for (const std::size_t count : {17u, 5000u, 20000u}) {
     const auto without_memory = [count](const auto& run) {
       for (long allowed = 0, ended = 0; ended == 0; ++allowed) {
