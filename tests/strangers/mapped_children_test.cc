@@ -4,6 +4,7 @@
 #include "nopal/fork.h"
 #include "nopal/runtime.h"
 #include "tests/api/support.h"
+#include "tests/strangers/elsewhere.h"
 
 #include <gtest/gtest.h>
 
@@ -43,20 +44,6 @@ protected:
     sigaction(SIGCHLD, &wanted, nullptr);
   }
 };
-
-// In another worker, while this thread runs a strand.
-template <class Body> void elsewhere(Body body) {
-  gate stolen, done;
-  nopal::scope s;
-  s.fork([&] {
-    stolen.open();
-    done.wait();
-  });
-  stolen.wait();
-  body();
-  done.open();
-  s.join();
-}
 
 pid_t child_that_exits(int with) {
   const pid_t child = fork();

@@ -5,6 +5,7 @@
 #include "nopal/fork.h"
 #include "nopal/invoke.h"
 #include "tests/api/support.h"
+#include "tests/strangers/elsewhere.h"
 
 #include <gtest/gtest.h>
 
@@ -20,19 +21,6 @@ namespace nopal_test {
 namespace {
 
 const start this_program{3};
-
-template <class Body> void elsewhere(Body body) {
-  gate stolen, done;
-  nopal::scope s;
-  s.fork([&] {
-    stolen.open();
-    done.wait();
-  });
-  stolen.wait();
-  body();
-  done.open();
-  s.join();
-}
 
 const auto change = [](int how) {
   const uid_t user = getuid();

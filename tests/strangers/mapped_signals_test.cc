@@ -5,6 +5,7 @@
 #include "nopal/fork.h"
 #include "nopal/runtime.h"
 #include "tests/api/support.h"
+#include "tests/strangers/elsewhere.h"
 
 #include <gtest/gtest.h>
 
@@ -31,19 +32,6 @@ void call(sigval with) { called += with.sival_int; }
 void wait_for(const std::atomic<int>& value, int wanted) {
   while (value != wanted)
     std::this_thread::yield();
-}
-
-template <class Body> void elsewhere(Body body) {
-  gate stolen, done;
-  nopal::scope s;
-  s.fork([&] {
-    stolen.open();
-    done.wait();
-  });
-  stolen.wait();
-  body();
-  done.open();
-  s.join();
 }
 
 timer_t timer_that(int notifies) {
