@@ -90,9 +90,8 @@ template <class In, class Out, class Keeps> struct copy_kept {
 
 // Moves what is kept to the front. A block's elements change places with others that are done, so
 // the second passes follow one another, and no element is lost where the loop ends early.
-// keeps(i, last) may read the element i, and `last`, the
-// last one kept before it; keeps.first(block) says it of the first element of a block, whose
-// neighbour may have moved.
+// keeps(i, last) may read the element i, and `last`, the last one kept before it.
+// keeps.first(block) says it of the first element of a block, whose neighbour may have moved.
 template <class It, class Keeps> struct move_kept {
   using value = std::size_t;
   static constexpr bool in_order = true;

@@ -109,8 +109,7 @@ long make_twin(wish& wanted) noexcept {
   return nopal_arch_raw_thread(kRawThread, wanted.partner->stack_top(), serve, wanted.partner);
 }
 
-// A thread of this process that attends to the log, on a private stack, which is too small for
-// handlers of signals.
+// A thread of this process that attends to the log. Its stack is too small for signals' handlers.
 void begin_attendant() noexcept {
   if (!claim_attendant())
     return;

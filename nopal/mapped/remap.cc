@@ -191,15 +191,14 @@ long remap(std::uintptr_t at, std::size_t before, std::size_t bytes, int flags,
     unmap_all(at + asked.bytes, asked.before - asked.bytes);
     rest.before = asked.bytes;
   }
-  if (!asked.is_fixed() && !asked.keeps()) {
-    if (rest.before == rest.bytes)
-      return static_cast<long>(at);
-  }
+  const bool may_stay = !asked.is_fixed() && !asked.keeps();
+  if (may_stay && rest.before == rest.bytes)
+    return static_cast<long>(at);
   if (at + rest.before > found.to)
     return -EFAULT;
   if (is_copied(at) && (asked.keeps() || rest.bytes > rest.before))
     return -ENOMEM; // what the file has is not known any more
-  if (!asked.is_fixed() && !asked.keeps() && rest.before != 0) {
+  if (may_stay && rest.before != 0) {
     const long grown = grow_in_place(rest, found);
     if (!is_error(grown) || !asked.may_move())
       return grown;

@@ -47,10 +47,13 @@ std::uintptr_t end_of_use(std::uintptr_t at, std::uintptr_t end, int advice) noe
   return end;
 }
 
+bool drops(int advice) noexcept {
+  return advice == MADV_DONTNEED || advice == MADV_FREE || advice == dont_need_locked;
+}
+
 long advise_held(std::uintptr_t at, std::size_t bytes, int advice) noexcept {
-  const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE || advice == dont_need_locked;
   const long result = raw(SYS_madvise, at, bytes, advice == MADV_FREE ? MADV_DONTNEED : advice);
-  if (drops && (result == 0 || result == -ENOMEM))
+  if (drops(advice) && (result == 0 || result == -ENOMEM))
     drop(at, bytes);
   return result;
 }
@@ -96,8 +99,7 @@ long advise(std::uintptr_t at, std::size_t bytes, int advice) noexcept {
   const std::size_t whole = up(bytes);
   if (advice == install_guard_advice || at % page != 0 || at + whole < at)
     return -EINVAL; // a guard would hold for this process alone
-  const bool drops = advice == MADV_DONTNEED || advice == MADV_FREE || advice == dont_need_locked;
-  if (drops && is_plain(at, whole))
+  if (drops(advice) && is_plain(at, whole))
     return drop(at, whole), 0;
   if (advice == MADV_DONTFORK || advice == MADV_DOFORK)
     return 0; // the other processes of the program are made as by fork
