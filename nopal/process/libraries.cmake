@@ -37,10 +37,10 @@ function(nopal_add_process_library name)
   set_property(GLOBAL APPEND PROPERTY nopal_process_sources ${arg_SOURCES})
 endfunction()
 
-# steal_service.cc is in the library without MPI for its test.
+# secret.cc and steal_service.cc are in the library without MPI for their tests.
 nopal_process_objects(process_common launch/local.cc launch/watch.cc options.cc run/ends.cc
   run/guard.cc run/heap.cc run/libraries.cc run/runtime.cc run/statistics.cc session.cc
-  transport/shared_memory.cc transport/steal_service.cc)
+  transport/secret.cc transport/shared_memory.cc transport/steal_service.cc)
 if(NOPAL_CHECKS)
   target_sources(nopal_process_common PRIVATE ${PROJECT_SOURCE_DIR}/tools/isolation.cc)
 endif()
