@@ -3,6 +3,7 @@
 #include "nopal/work_queue.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/per_process.h"
 #include "nopal/base/thread.h"
 #include "nopal/fiber.h"
 #include "nopal/fibers/fibers.h"
@@ -42,8 +43,9 @@ struct work_queue::runner : fibers::spawned {
 class work_queue::host {
 public:
   static host& all() {
-    static auto* const made = new host; // never destroyed: its thread uses it
-    return *made;
+    static constinit base::per_process<host>
+        here; // its thread uses it as long as the process lives
+    return here.get();
   }
 
   std::uint32_t most_at_work() const noexcept { return most_; }
@@ -69,6 +71,8 @@ public:
   }
 
 private:
+  friend base::per_process<host>;
+
   // What is submitted may refer to frames of its strand, which the thread is not below.
   host() { stack::need_plain_stacks(); }
 
@@ -119,8 +123,8 @@ void deliver_partials_of_coroutine() noexcept {
 }
 
 work_queue& work_queue::of_all() {
-  static auto* const made = new work_queue;
-  return *made;
+  static constinit base::per_process<work_queue> here;
+  return here.get();
 }
 
 void work_queue::add(work_item* added) noexcept {

@@ -1,23 +1,52 @@
 // SPDX-License-Identifier: MIT
-// The number of forks is counted in each child, before fork() returns there.
+// The handler that fork() calls in the child.
 #include "nopal/base/child.h"
 
-#include "nopal/base/atomic.h"
+#include "nopal/base/die.h"
+#include "nopal/base/shared.h"
 
 #include <pthread.h>
 
 namespace nopal::base {
 namespace {
 
-// Relaxed: the child has one thread when it is written.
-constinit atomic<std::uint32_t> behind{0};
+void begin_anew() noexcept {
+  this_process += 1;
+  if (shared == nullptr)
+    in_child::all_begin_anew();
+}
 
-[[gnu::constructor]] void count_forks() noexcept {
-  pthread_atfork(nullptr, nullptr, [] { behind.fetch_add(1, relaxed); });
+// Before the program's constructors, which may fork, and whose handlers may use Nopal.
+[[gnu::constructor(101)]] void watch_forks() noexcept {
+  pthread_atfork(nullptr, nullptr, begin_anew);
 }
 
 } // namespace
 
-std::uint32_t forks_behind() noexcept { return behind.load(relaxed); }
+constinit const in_child* in_child::first_ = nullptr;
+
+void in_child::all_begin_anew() noexcept {
+  for (const in_child* each = first_; each != nullptr; each = each->next_)
+    each->begin_anew_();
+}
+
+std::uint32_t forks_behind() noexcept { return this_process - 1; }
+
+void lost_in_child() noexcept {
+  die("this process is a child of fork(), which a strand called, and that strand has come to the "
+      "end of what began before: its parents and children may be on threads that exist in the "
+      "parent process alone; call fork() where no strand runs, or let the child end by exec, "
+      "_exit or exit");
+}
+void changing_in_parent() noexcept {
+  die("this process is a child of fork(), and another thread of the parent was changing an object "
+      "of Nopal (a channel, a mutex, a queue) when fork() was called; let the child make objects "
+      "of its own");
+}
+void awaited_in_parent() noexcept {
+  die("this process is a child of fork(), and a strand or thread of the parent waits at an object "
+      "of Nopal (a channel, a mutex, a future) that the child uses, and does not exist here; let "
+      "the child make objects of its own");
+}
 
 } // namespace nopal::base

@@ -1,8 +1,26 @@
 // SPDX-License-Identifier: MIT
-// How a process that fork(2) has made is told from its parent.
+// The child of fork(2): how it is told from its parent, and how each room begins anew there.
+//
+// fork() copies all memory and one thread. Of Nopal's other threads, groups, deques, queues, alarms
+// and counts only their memory is left in the child, in whatever state it was. So the child forgets
+// all that: what a room keeps for the process becomes what it was before the first fork of a
+// strand, and new threads begin at the first use. Nothing is done before fork() and no lock is
+// taken for it, so it costs the parent nothing, and may be called anywhere: in a signal handler, on
+// any thread, while a lock of Nopal is held.
+//
+// What is kept for a process is of one of these kinds:
+//   in_child        objects of a file that its own function resets, locks included
+//   per_process     an object that each process makes at its first use (base/per_process.h)
+//   free lists      (scopes' states, names of reducers) right at any time; a few entries are lost
+//   spin locks      each says in which process it was taken (base/spin_lock.h)
+// repo.child finds locks and objects that are of none.
+//
+// Programs that are linked with nopal::mapped do none of this (shared.h).
 #pragma once
 
 #include "nopal/config.h"
+
+#include <pthread.h>
 
 #include <cstdint>
 
@@ -17,6 +35,45 @@ namespace nopal::base {
 /// @par Threads
 /// Any, and signal handlers.
 std::uint32_t forks_behind() noexcept;
+
+/// The same plus 1, so that 0 is no process. Written in a child while that has one thread.
+inline constinit std::uint32_t this_process = 1;
+
+/// A file's part in the child. An object of static storage, of which no constructor of the program
+/// is ahead (NOPAL_IN_CHILD).
+class in_child {
+public:
+  /// The function is called in the child before fork() returns there. It takes no lock, allocates
+  /// nothing and calls no other room's part, so the order of the parts is of no account.
+  explicit in_child(void (*begin_anew)() noexcept) noexcept
+      : begin_anew_{begin_anew}, next_{first_} {
+    first_ = this;
+  }
+  in_child(const in_child&) = delete;
+  in_child& operator=(const in_child&) = delete;
+
+  static void all_begin_anew() noexcept;
+
+private:
+  static const in_child* first_;
+
+  void (*const begin_anew_)() noexcept;
+  const in_child* const next_;
+};
+#define NOPAL_IN_CHILD(begin_anew)                                                                 \
+  [[gnu::init_priority(101)]] const ::nopal::base::in_child part_in_child { begin_anew }
+
+/// A mutex in the child: nobody holds it.
+template <class Mutex> void renew(Mutex& lock) noexcept {
+  pthread_mutex_init(lock.native_handle(), nullptr);
+}
+
+/// Ends the program: what is called as part of the parent's strand or thread cannot be right here.
+[[noreturn]] void lost_in_child() noexcept;
+/// The same for an object that another thread was changing when fork() was called.
+[[noreturn]] void changing_in_parent() noexcept;
+/// The same for an object that a strand or thread of the parent waits for, or is part of.
+[[noreturn]] void awaited_in_parent() noexcept;
 
 } // namespace nopal::base
 NOPAL_HIDDEN_END

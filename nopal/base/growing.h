@@ -21,8 +21,8 @@ class growing {
 public:
   // Before use. False: the addresses are refused.
   bool open(std::size_t bytes) noexcept {
+    bytes_ = bytes; // first, so that memory which has addresses is complete (base/child.h)
     at_ = static_cast<char*>(reserve(bytes, page_size()));
-    bytes_ = bytes;
     return at_ != nullptr;
   }
   void* start() const noexcept { return at_; }

@@ -84,6 +84,8 @@ void* reserve(std::size_t bytes, std::size_t alignment) noexcept {
   return region;
 }
 
+void unreserve(void* at, std::size_t bytes) noexcept { munmap(at, bytes); }
+
 bool commit(void* at, std::size_t bytes) noexcept {
   if (shared != nullptr)
     return true; // shared memory is always usable

@@ -24,6 +24,9 @@ bool enable_heavy_barrier() noexcept;
 // memory behind it. Null when the address space does not have it.
 void* reserve(std::size_t bytes, std::size_t alignment) noexcept;
 
+// The converse, for whole pages of it.
+void unreserve(void* at, std::size_t bytes) noexcept;
+
 // `commit` makes reserved memory usable: pages appear, zeroed, when touched, or at once if the
 // memory is locked. `forbid` takes the access away. False: the kernel refuses; errno says why.
 bool commit(void* at, std::size_t bytes) noexcept;

@@ -6,6 +6,7 @@
 
 #include "nopal/affine.h"
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/base/die.h"
 #include "nopal/cancel.h"
 #include "nopal/config.h"
@@ -192,6 +193,11 @@ std::variant<resolved_options, std::string> resolve(const options& asked,
 
 std::mutex lock; // guards `decided`, and options while one is set
 bool decided = false;
+
+NOPAL_IN_CHILD([]() noexcept {
+  base::renew(lock);
+  decided = false;
+});
 
 } // namespace
 } // namespace nopal::inline NOPAL_ABI::c

@@ -2,6 +2,7 @@
 // What an alarm does when it rings, and the threads that call the callbacks of tokens then.
 #include "nopal/cancel/alarms.h"
 
+#include "nopal/base/per_process.h"
 #include "nopal/cancel/cancel.h"
 #include "nopal/join/cancelled.h"
 #include "nopal/vproc/threads.h"
@@ -23,8 +24,8 @@ class callback_threads {
 public:
   // Never destroyed: the threads use it as long as the process lives.
   static callback_threads& all() {
-    static auto* const made = new callback_threads;
-    return *made;
+    static constinit base::per_process<callback_threads> here;
+    return here.get();
   }
 
   void request_stop(const std::vector<std::stop_source>& sources) {
@@ -58,7 +59,10 @@ private:
         std::stop_source next = std::move(due_.front());
         due_.pop_front();
         begin_another(guard);
+        const std::uint32_t here = base::this_process;
         next.request_stop();
+        if (here != base::this_process)
+          base::lost_in_child();
       }
       guard.lock();
     }

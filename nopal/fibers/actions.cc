@@ -4,6 +4,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
+#include "nopal/base/per_process.h"
 #include "nopal/fibers/fibers.h"
 #include "nopal/fibers/places.h"
 #include "nopal/sched/ancestry.h"
@@ -27,8 +28,8 @@ void prepare(user_action* unused, bool again) noexcept {
 
 // Stands for the computation outside of one that a strand of none has begun.
 vproc::computation* no_computation() {
-  static auto* const none = new vproc::computation;
-  return none;
+  static constinit base::per_process<vproc::computation> none;
+  return &none.get();
 }
 
 void check_asked(const user_action* asked) noexcept {

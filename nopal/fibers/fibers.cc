@@ -102,6 +102,7 @@ void give_partials(join::partials*& own, computation* joined, std::int64_t order
   vproc::cancel_node* const cancels = body->own.cancels;
   if (!sched::is_cancelled(&body->own))
     call_catching(body, joined);
+  vproc::strands_own();
   {
     NOPAL_IF_SEEN(const base::unseen while_it_adds);
     give_partials(vproc::current()->partials, joined, body->on_small_stack ? 1 : 0);

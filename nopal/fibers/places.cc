@@ -3,6 +3,7 @@
 #include "nopal/fibers/places.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/ancestry.h"
 #include "nopal/sched/park.h"
@@ -22,6 +23,8 @@ using vproc::worker;
 namespace {
 
 base::spin_lock provision_lock; // guards what all computations have provisioned
+
+NOPAL_IN_CHILD([]() noexcept { provision_lock.begin_anew(); });
 
 computation& current_computation() noexcept {
   fiber_context* const caller = sched::current_context();

@@ -5,6 +5,7 @@
 #include "nopal/base/check.h"
 #include "nopal/base/die.h"
 #include "nopal/base/flag.h"
+#include "nopal/base/per_process.h"
 #include "nopal/fibers/ordered_strands.h"
 #include "nopal/sched/park.h"
 #include "nopal/vproc/ready.h"
@@ -34,8 +35,8 @@ semaphore_state* blocking_places() {
   const vproc::worker* const self = vproc::current();
   if (!vproc::is_worker(self) || vproc::virtual_workers() != 0 || self->host->blocked.any())
     return nullptr;
-  static auto* const all = new semaphore_state{vproc::options_in_force().max_blocking.value};
-  return all; // never destroyed: strands block as long as the process lives
+  static constinit base::per_process<semaphore_state> all; // strands block as long as it lives
+  return &all.get(vproc::options_in_force().max_blocking.value);
 }
 
 } // namespace
@@ -112,7 +113,7 @@ blocking_place::blocking_place() : from_{blocking_places()} {
 }
 
 blocking_place::~blocking_place() {
-  if (from_ != nullptr)
+  if (from_ != nullptr && taken_in_ == base::this_process)
     release(*from_, 1);
 }
 

@@ -4,6 +4,7 @@
 // `cancelled` if its strand is cancelled meanwhile, and returns false if the time comes first.
 #pragma once
 
+#include "nopal/base/child.h"
 #include "nopal/config.h"
 #include "nopal/fibers/timed.h"
 #include "nopal/sync/once_event.h"
@@ -67,7 +68,8 @@ public:
   blocking_place& operator=(const blocking_place&) = delete;
 
 private:
-  semaphore_state* const from_; // null: it needs none
+  semaphore_state* const from_;                       // null: it needs none
+  const std::uint32_t taken_in_ = base::this_process; // in the child of fork() none is given back
 };
 
 void sleep_until(time_point until);

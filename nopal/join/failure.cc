@@ -3,6 +3,7 @@
 #include "nopal/join/failure.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/base/spin_lock.h"
 #include "nopal/join/cancelled.h"
@@ -25,6 +26,8 @@ namespace {
 base::spin_lock failures_lock;
 base::atomic<std::uint64_t> total_suppressed{0};
 thread_local std::uint64_t last_join_suppressed = 0;
+
+NOPAL_IN_CHILD([]() noexcept { failures_lock.begin_anew(); });
 
 // The Itanium C++ ABI fixes these two fields (section 2.2.2).
 exception_state& thread_state() noexcept {

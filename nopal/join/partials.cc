@@ -4,6 +4,7 @@
 
 #include "nopal/base/clock.h"
 #include "nopal/base/os.h"
+#include "nopal/base/per_process.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/base/spin_lock.h"
 
@@ -20,13 +21,14 @@ namespace {
 struct names {
   base::spin_lock lock;
   std::vector<std::uint32_t> unused; // has room for all indices, so that to return one cannot fail
-  std::uint32_t indices = 0;
 };
 // Never destroyed: static reducers may be made and destroyed at any time.
-names& all_names() {
-  static auto* const all = new names;
-  return *all;
-}
+base::per_process<names> all;
+names& all_names() { return all.get(); }
+
+// Written under the lock. The child of fork() goes on counting, since reducers of the parent's are
+// there; it does not use again what the parent would have.
+std::uint32_t indices = 0;
 
 } // namespace
 
@@ -73,8 +75,8 @@ reducer_name take_reducer_name(const partial_calls& calls, const void* made_in) 
   names& all = all_names();
   const base::locked guard{all.lock};
   if (all.unused.empty()) {
-    all.unused.reserve(all.indices + 1);
-    all.unused.push_back(all.indices++);
+    all.unused.reserve(indices + 1);
+    all.unused.push_back(indices++);
   }
   const std::uint32_t index = all.unused.back();
   all.unused.pop_back();

@@ -3,6 +3,7 @@
 #include "nopal/join/scope_state.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/base/free_list.h"
 #include "nopal/base/growing.h"
 #include "nopal/base/limits.h"
@@ -35,10 +36,14 @@ std::uint32_t new_state() noexcept {
 
 } // namespace
 
+// In the child of fork() the table stays: the thread that forked may have a scope in it, and of the
+// parent's other threads a few states are lost.
 void open_states() noexcept {
-  const std::size_t room = base::address_space_left() / 16;
-  number_of_states = std::min(number_of_states, room / sizeof(scope_state));
-  NOPAL_ASSERT(states.open(number_of_states * sizeof(scope_state)),
+  const bool has_table = states.start() != nullptr;
+  if (!has_table)
+    number_of_states =
+        std::min(number_of_states, base::address_space_left() / 16 / sizeof(scope_state));
+  NOPAL_ASSERT(has_table || states.open(number_of_states * sizeof(scope_state)),
                "no addresses for a table of %zu scopes: %s", number_of_states,
                base::why_refused(number_of_states * sizeof(scope_state)).text);
   free_states.open(states.start(), sizeof(scope_state));
@@ -51,6 +56,7 @@ scope_state* take_state() noexcept {
   scope_state* const state = &all_states()[number];
   new (&state->join) wait_free;
   new (&state->below) ancestor;
+  state->made_in = base::this_process;
   state->failures = nullptr;
   state->stops = 0;
   state->first_failure.store(no_failure, base::relaxed);

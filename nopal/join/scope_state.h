@@ -49,6 +49,7 @@ struct alignas(64) scope_state {
   bool structured;       // set when a fork is completed (fork_kind)
   unsigned uncaught;     // exceptions, where the scope forks; constant while it is active
   bool of_region;        // set before the first steal
+  std::uint32_t made_in; // the process in which a scope took it (base/child.h)
   partials_list partial; // of strands that have ended or wait, until the main path goes on
   ancestor below;        // the stacks of the thieves that had the main path, and what is below them
   // The main path's state while that is suspended. While it runs, its exceptions lie here if they

@@ -20,6 +20,7 @@ bool affine_call::possible() noexcept {
 }
 
 void affine_call::come_back() noexcept {
+  vproc::strands_own();
   while (vproc::current()->host != note_.home) // a reclaimer may resume it elsewhere
     park([own = note_.own, home = note_.home](vproc::fiber* strand) {
       strand->group = own;

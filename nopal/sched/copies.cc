@@ -9,6 +9,7 @@
 #include "nopal/sched/copies.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/sched/stop.h"
 #include "nopal/vproc/overflow.h"
 
@@ -82,6 +83,12 @@ int look_at_file(dl_phdr_info* file, std::size_t, void* open) {
 // inlined: a compiler would keep its place across a change of threads.
 thread_local worker* aside __attribute__((tls_model("initial-exec"))) = nullptr;
 
+// In the child of fork() the other copies are there, and begin anew too.
+NOPAL_IN_CHILD([]() noexcept {
+  base::renew(lock);
+  aside = nullptr;
+});
+
 bool set_aside() noexcept {
   worker* const self = vproc::current();
   if (!vproc::is_worker(self))
@@ -94,6 +101,8 @@ bool set_aside() noexcept {
 // Another group may have taken the vproc's signals meanwhile, so the strand looks at itself again.
 void go_on() noexcept {
   worker* const self = take_aside();
+  if (self == nullptr)
+    base::lost_in_child();
   arch::nopal_self = self;
   look_at_next_fork();
 }

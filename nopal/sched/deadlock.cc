@@ -6,6 +6,7 @@
 #include "nopal/base/die.h"
 #include "nopal/base/flag.h"
 #include "nopal/base/limits.h"
+#include "nopal/base/per_process.h"
 #include "nopal/sched/stop.h"
 #include "nopal/sync/choice.h"
 #include "nopal/sync/linked_queue.h"
@@ -38,10 +39,10 @@ struct outside {
   std::mutex lock;
   sync::linked_queue<thread_that_waits, sync::by_next_and_before> threads;
 };
-outside& all_outside() {
-  static auto* const all = new outside;
-  return *all;
-}
+base::per_process<outside> outside_here;
+outside& all_outside() { return outside_here.get(); }
+
+NOPAL_IN_CHILD([]() noexcept { reported.reset(); });
 
 // Whether no thread runs strands or looks for work, and one waits for its group.
 bool nobody_runs() noexcept {

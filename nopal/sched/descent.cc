@@ -3,6 +3,7 @@
 // placed once.
 #include "nopal/sched/descent.h"
 
+#include "nopal/base/per_process.h"
 #include "nopal/sched/ancestry.h"
 #include "nopal/stack/marks.h"
 #include "nopal/vproc/cancel_node.h"
@@ -130,8 +131,8 @@ ancestor* placed_region(const region_frame* frame, std::uintptr_t at, stack::sta
 }
 
 join::ancestor& below_several() noexcept {
-  static auto* const node = new join::ancestor; // never destroyed: cancellers may come late
-  return *node;
+  static constinit base::per_process<join::ancestor> node; // cancellers may come late
+  return node.get();
 }
 
 void place_stack(stack::stack_id on, std::uintptr_t from) noexcept {

@@ -11,6 +11,7 @@
 #include "nopal/sched/forks.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/sched/ancestry.h"
@@ -150,8 +151,8 @@ NOPAL_SWITCHES bool fork_slow(fork_record* fork, const body_calls& child, void* 
 }
 
 NOPAL_SWITCHES bool take_back(fork_record* fork) noexcept {
+  worker* const self = vproc::strands_own();
   vproc::enter();
-  worker* const self = vproc::current();
   pause_run(self);
   if (!self->deque.take_back(fork)) {
     expect_steal(self);
@@ -181,8 +182,7 @@ NOPAL_SWITCHES void child_returned(fork_record* fork) noexcept {
 
 NOPAL_SWITCHES void child_threw(fork_record* fork) noexcept {
   vproc::enter();
-  worker* const self = vproc::current();
-  const bool ours = vproc::pop(fork) || self->deque.take_back(fork);
+  const bool ours = vproc::pop(fork) || vproc::strands_own()->deque.take_back(fork);
   if (join::attach_failure(fork, !ours))
     announce_stop(fork->scope()->below());
   if (!ours)
@@ -218,11 +218,13 @@ void skip_child(scope_frame* scope) noexcept {
 }
 
 NOPAL_SWITCHES void main_path_waits(arch::context* at, std::uintptr_t left) noexcept {
-  vproc::enter();
   auto* const scope = static_cast<scope_frame*>(at);
-  worker* const self = vproc::current();
+  worker* const self = vproc::strands_own();
+  vproc::enter();
   note_wait(self);
   join::scope_state& state = scope->state();
+  if (state.made_in != base::this_process)
+    base::lost_in_child(); // children of the scope run in the parent process
   NOPAL_ASSERT(
       left == state.stolen_at,
       "scopes of one function were joined out of order, or its frame changed size (alloca) "

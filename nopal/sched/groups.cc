@@ -22,6 +22,7 @@
 #include "nopal/sched/groups.h"
 #include "nopal/arch/gdb.h"
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/base/faults.h"
 #include "nopal/base/os.h"
 #include "nopal/base/sanitizer.h"
@@ -67,19 +68,29 @@ struct membership {
   }
   ~membership() {
     membership_ended = true;
-    vproc::return_vproc(host);
+    if (host != nullptr && taken_in == base::this_process)
+      vproc::return_vproc(host);
+  }
+  // In the child of fork() the thread takes another vproc. (The one that it had is lost.)
+  vproc::vproc* host_here() noexcept {
+    if (taken_in != base::this_process) {
+      host = vproc::take_vproc();
+      taken_in = base::this_process;
+    }
+    return host;
   }
 
   const int error_before = *base::this_threads_error(); // a fork does not change errno
   const base::signal_stack for_overflows;
-  vproc::vproc* const host = vproc::take_vproc();
+  vproc::vproc* host = nullptr;
+  std::uint32_t taken_in = 0; // the process in which `host` was taken
 };
 
 vproc::vproc* vproc_of_this_thread() noexcept {
   if (membership_ended)
     return vproc::take_vproc();
-  static thread_local const membership kept;
-  return kept.host;
+  static thread_local membership kept;
+  return kept.host_here();
 }
 
 // The child of a group's outermost fork.
@@ -114,8 +125,8 @@ NOPAL_SWITCHES void run_first_child(void* argument) noexcept {
   vproc::leave(); // run_group has entered
   const bool failed = join::run_catching_amid(std::move(child->handled), child->uncaught, fork,
                                               child->calls.run, child->closure);
+  worker* const self = vproc::strands_own(); // perhaps not the one that began the child
   vproc::enter();
-  worker* const self = vproc::current(); // perhaps not the one that began the child
   const bool ours = !child->offered || self->deque.take_back_root(fork);
   if (failed && join::attach_failure(fork, !ours))
     announce_stop(fork->scope()->below());
@@ -315,6 +326,8 @@ NOPAL_SWITCHES void run_group(fork_record* fork, const body_calls& calls, void* 
 NOPAL_SWITCHES void fork_in_new_group(fork_record* fork, const body_calls& child,
                                       void* closure) noexcept {
   vproc::check_no_handler();
+  if (fork->scope()->steals() != 0 && fork->scope()->state().made_in != base::this_process)
+    base::lost_in_child(); // children of the scope run in the parent process
   run_group(fork, child, closure, true, 0);
 }
 

@@ -28,6 +28,7 @@ namespace {
 // A thread that runs no strands waits itself. Its errno is unchanged, as a strand's is.
 void wait_as_thread(fiber& waiting) noexcept {
   const int error = *base::this_threads_error();
+  waiting.waits_in = base::this_process;
   if (waiting.enqueue(&waiting, waiting.argument).tag == signal::kind::stop) {
     const thread_that_waits noted{waiting.waits};
     waiting.waker.wait();

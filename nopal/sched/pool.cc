@@ -4,11 +4,13 @@
 #include "nopal/sched/pool.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/base/thread.h"
 #include "nopal/sched/copies.h"
 #include "nopal/stack/small.h"
+#include "nopal/vproc/entry.h"
 #include "nopal/vproc/overflow.h"
 #include "nopal/vproc/settings.h"
 #include "nopal/vproc/spares.h"
@@ -25,8 +27,16 @@ namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
 base::atomic<bool> started{false}; // the pool runs
-std::mutex lock;                   // held to start or end the pool; guards `opened`
+std::mutex lock;                   // held to start or end the pool; guards the rest
 bool opened = false;
+bool prints_at_exit = false;
+
+// The child of fork() opens all anew at its first fork of a strand, as if it was the first process.
+NOPAL_IN_CHILD([]() noexcept {
+  started.store(false, base::relaxed);
+  base::renew(lock);
+  opened = false;
+});
 
 void say_about_fibers() {
   const auto guard = stack::small::guarded_by();
@@ -73,7 +83,8 @@ void open_all() {
   vproc::open_timer(without_barrier, use.tick.value,
                     {vproc::lend_place_of_another, vproc::take_place_back});
   vproc::report_stack_overflows(lowest_stack_known_to_others);
-  if (use.stats.value)
+  vproc::watch_ends_of_threads();
+  if (use.stats.value && !std::exchange(prints_at_exit, true))
     std::atexit(vproc::print_statistics);
 }
 

@@ -28,7 +28,7 @@ bool must_give_way(vproc::vproc* host) noexcept {
 } // namespace
 
 void give_way_if_told() noexcept {
-  vproc::vproc* const host = vproc::current()->host;
+  vproc::vproc* const host = vproc::strands_own()->host;
   if (!must_give_way(host) || current_masks()->any())
     return;
   vproc::heed_preemption(host); // before the turn ends: the next strand's turn begins unasked

@@ -53,6 +53,12 @@ std::uintptr_t thief_stack_pointer(stack::stack_id empty, const scope_frame* sco
   return below - ((below - at) & (arch::alignment - 1));
 }
 
+// What the scheduler has called, or a signal handler on its thread, may have called fork().
+void check_process(const worker* self) noexcept {
+  if (self->host->made_in != base::this_process) [[unlikely]]
+    base::lost_in_child();
+}
+
 // An action is asked as code of no strand: what it calls must not change stacks.
 signal ask(worker* self, vproc::action* asked, signal received) noexcept {
   asked->pushed = false;    // the action may push itself again, and decides for this vproc alone
@@ -60,6 +66,7 @@ signal ask(worker* self, vproc::action* asked, signal received) noexcept {
   self->host->asked = asked;
   arch::nopal_self = &vproc::no_worker; // a fork of the action finds no worker (vproc/entry.h)
   const signal answer = asked->receive(asked, received); // may be the end of the action
+  check_process(self);
   arch::nopal_self = self;
   self->host->asked = nullptr;
   return answer;
@@ -182,6 +189,7 @@ NOPAL_SWITCHES void resume(worker* self, pool_ended) noexcept {
 
 // The vproc's own scheduler: it answers below all actions.
 NOPAL_SWITCHES signal work(worker* self, signal received) noexcept {
+  check_process(self);
   const bool preempted = received.tag == signal::kind::preempt;
   if (preempted)
     vproc::make_ready(received.strand);

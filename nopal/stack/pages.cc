@@ -9,6 +9,7 @@
 // a strand that leaves a stack gives its dead pages back by one call. With an unlimited one nothing
 // happens.
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/config/options.h"
@@ -16,6 +17,7 @@
 #include "nopal/stack/stack.h"
 
 #include <algorithm>
+#include <memory>
 
 namespace nopal::stack {
 
@@ -50,6 +52,16 @@ alignas(64) base::atomic<std::uint64_t> returned{0};
 base::atomic<std::uint64_t> unmaps{0};
 base::atomic<std::uint64_t> counts{0};
 base::atomic<std::uint32_t> clock_hand{0};
+
+// The account is of the child's own stacks (stack.cc).
+NOPAL_IN_CHILD([]() noexcept {
+  budget = ~std::uint32_t{0};
+  retirements = nullptr;
+  std::construct_at(&account);
+  for (base::atomic<std::uint64_t>* const each : {&returned, &unmaps, &counts})
+    each->store(0, base::relaxed);
+  clock_hand.store(0, base::relaxed);
+});
 
 void tell(event what, stack_id stack, std::uintptr_t frames) noexcept {
   if (auto* const observe = observer.load(base::relaxed))

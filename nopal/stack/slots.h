@@ -23,6 +23,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::stack {
@@ -111,6 +112,16 @@ struct slot_range : slots {
   void set_fiber(stack_id stack, void* fiber) noexcept {
     if (fibers_ != nullptr)
       fibers_[number_of(stack)] = fiber;
+  }
+
+  // In the child of fork(), where no stack of the parent's is used again: gives back the addresses
+  // of slots from this number on, and is as before `open`. The other stacks keep what they hold, as
+  // memory that is the parent's too until one of both writes it: frames there may be pointed to.
+  void begin_anew(std::uint32_t used) noexcept {
+    if (used < capacity)
+      base::unreserve(reinterpret_cast<void*>(start(used)), bytes - used * slot_bytes);
+    std::destroy_at(this);
+    std::construct_at(this);
   }
 
 private:

@@ -20,6 +20,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/base/growing.h"
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
@@ -31,6 +32,7 @@
 #include <array>
 #include <bit>
 #include <cstdlib>
+#include <memory>
 #include <utility>
 
 namespace nopal::stack::small {
@@ -78,8 +80,23 @@ std::uint32_t waiting_count = 0;           // under the lock
 
 alignas(64) base::atomic<std::uint32_t> ready{0};
 base::atomic<std::uint32_t> making{0};
-bool each_alone = false;       // under the lock `making`
-std::uint32_t guard_pages = 0; // stacks that take two mappings; under the lock, too
+bool each_alone = false;          // under the lock `making`
+std::uint32_t guard_pages = 0;    // stacks that take two mappings; under the lock, too
+std::size_t most_guard_pages = 0; // 0: not known yet; under the lock, too
+
+// After that nothing is open: the child reserves a range of its own.
+NOPAL_IN_CHILD([]() noexcept {
+  in_use.begin_anew(std::max(in_use.created(), ready.load(base::relaxed)));
+  the_range = {};
+  std::construct_at(&keeps_pages);
+  kept.store(0, base::relaxed);
+  waiting_lock.begin_anew();
+  waiting_count = 0;
+  ready.store(0, base::relaxed);
+  making.store(0, base::relaxed);
+  each_alone = false;
+  guard_pages = 0;
+});
 
 void* place(std::uintptr_t address) noexcept { return reinterpret_cast<void*>(address); }
 unsigned char& keeps(std::uint32_t n) noexcept {
@@ -109,9 +126,10 @@ std::size_t stacks_by_mappings() noexcept {
 }
 
 void count_guard_page() noexcept {
-  static const std::size_t most = stacks_by_mappings();
-  if (guard_pages == most)
-    all_are_in_use(most);
+  if (most_guard_pages == 0)
+    most_guard_pages = stacks_by_mappings();
+  if (guard_pages == most_guard_pages)
+    all_are_in_use(most_guard_pages);
   ++guard_pages;
 }
 

@@ -7,6 +7,7 @@
 
 #include "nopal/arch/gdb.h"
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
 #include "nopal/stack/small.h"
@@ -37,6 +38,14 @@ struct range {
 bool few_stacks = false;                    // stacks may run out
 std::size_t thieves_stacks = 0;             // a thief makes a stack only if there are fewer
 base::atomic<std::uint32_t> coming_back{0}; // stacks taken from the pool and left to reclaimers
+
+// After that nothing is open: the child reserves a range of its own.
+NOPAL_IN_CHILD([]() noexcept {
+  large_ones.begin_anew(large_ones.created());
+  few_stacks = false;
+  thieves_stacks = 0;
+  coming_back.store(0, base::relaxed);
+});
 
 // Returns a pooled stack, or a new one if there are fewer than `most`, or no_stack. If a reclaimer
 // is giving back the pages of a pooled stack, the stack is left to the reclaimer.

@@ -2,6 +2,7 @@
 // The alarms' thread.
 #include "nopal/vproc/alarms.h"
 
+#include "nopal/base/per_process.h"
 #include "nopal/stack/stack.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/threads.h"
@@ -15,8 +16,8 @@ struct alarm_thread {
 
   // Never destroyed: the thread uses it as long as the process lives.
   static alarm_thread& only_thread() {
-    static auto* const thread = new alarm_thread;
-    return *thread;
+    static constinit base::per_process<alarm_thread> thread;
+    return thread.get();
   }
   [[noreturn]] static void* run(void*) noexcept {
     for (alarm_thread& self = only_thread();;)
@@ -27,12 +28,16 @@ struct alarm_thread {
 
 void alarm::set(clock::time_point at) {
   alarm_thread& thread = alarm_thread::only_thread();
+  set_in_ = base::this_process;
   thread.all.add(at, stack::seen(stack::no_stack, this));
   if (!thread.started.load(base::relaxed) && !thread.started.exchange(true, base::relaxed))
     start_helper(alarm_thread::run, "watches deadlines and timeouts");
 }
 
+// The alarms' thread of the parent does not ring in the child of fork().
 void alarm::reset_slow() noexcept {
+  if (set_in_ != base::this_process)
+    return rung();
   alarm_thread::only_thread().all.take_back(stack::seen(stack::no_stack, this));
 }
 

@@ -61,6 +61,7 @@ private:
   void reset_slow() noexcept;
 
   base::atomic<std::uint32_t> place{queue::absent};
+  std::uint32_t set_in_ = 0; // the process in which it was set last
   const ringer ring_;
 
   friend queue;

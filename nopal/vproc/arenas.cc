@@ -6,6 +6,7 @@
 #include "nopal/vproc/arenas.h"
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/per_process.h"
 #include "nopal/base/spin_lock.h"
 #include "nopal/vproc/ready_queues.h"
 #include "nopal/vproc/table.h"
@@ -19,10 +20,13 @@ base::spin_lock lock;
 base::atomic<std::size_t> open_count{0};
 
 // Used under the lock. Never destroyed: vprocs look at it as long as the process lives.
-std::vector<group*>& open_arenas() {
-  static auto* const all = new std::vector<group*>;
-  return *all;
-}
+base::per_process<std::vector<group*>> all_arenas;
+std::vector<group*>& open_arenas() { return all_arenas.get(); }
+
+NOPAL_IN_CHILD([]() noexcept {
+  lock.begin_anew();
+  open_count.store(0, base::relaxed);
+});
 
 // Lock held.
 int free_places(const group* arena) noexcept {

@@ -5,6 +5,7 @@
 #include "nopal/vproc/entry.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 #include "nopal/base/sanitizer.h"
 #include "nopal/vproc/worker.h"
 
@@ -17,6 +18,12 @@ namespace {
 
 // Only this thread, and signal handlers that interrupt it, read and write this.
 thread_local bool inside __attribute__((tls_model("initial-exec"))) = false;
+
+// The child of fork() is outside, also if the scheduler had called what forked.
+NOPAL_IN_CHILD([]() noexcept { inside = false; });
+
+pthread_key_t key;
+bool has_key = false;
 
 // The C library calls this when a thread ends, but not when the process does.
 void thread_ends(void*) {
@@ -40,10 +47,13 @@ void thread_ends(void*) {
 // A thread that did not enter stays inside.
 [[gnu::noinline]] void leave_if(bool entered) noexcept { inside = !entered; }
 
+void watch_ends_of_threads() noexcept {
+  if (!has_key)
+    has_key = pthread_key_create(&key, thread_ends) == 0;
+}
+
 void watch_this_threads_end() noexcept {
-  static pthread_key_t key;
-  static const bool made = pthread_key_create(&key, thread_ends) == 0;
-  if (made)
+  if (has_key)
     pthread_setspecific(key, &inside); // any value but null
 }
 

@@ -23,6 +23,8 @@ void leave() noexcept;
 bool enter_if_outside() noexcept;
 void leave_if(bool entered) noexcept;
 
+// Called before the next, under the pool's lock.
+void watch_ends_of_threads() noexcept;
 // Called once on each thread that runs strands. Precondition from then on, checked when the thread
 // ends: it runs no strand. A thread that ends there (pthread_exit, pthread_cancel) would leave a
 // computation unfinished.

@@ -49,12 +49,13 @@ struct fiber : arch::context {
   join::strand_state state;
   join::partials* partials = nullptr; // what the strand has added to reducers; null: nothing
   bool own_control = false;           // the strand's control words are not its group's
-  bool stack_in_use = false; // its stack was not retired, since it is ready at once (park.cc)
-  bool plain = false;        // the same, and it has only registers, a stack and errno (park.cc)
-  bool turn_ended = false;   // it was preempted: fibers that its vproc keeps go first
-  bool again = false;        // the action that it starts has yielded
-  bool anywhere = false;     // the action that it starts goes on on any vproc, pinned or not
-  sync::thread_waker waker;  // of a thread that runs no strands
+  bool stack_in_use = false;  // its stack was not retired, since it is ready at once (park.cc)
+  bool plain = false;         // the same, and it has only registers, a stack and errno (park.cc)
+  bool turn_ended = false;    // it was preempted: fibers that its vproc keeps go first
+  bool again = false;         // the action that it starts has yielded
+  bool anywhere = false;      // the action that it starts goes on on any vproc, pinned or not
+  sync::thread_waker waker;   // of a thread that runs no strands
+  std::uint32_t waits_in = 0; // the process in which such a thread waits
   // A strand that can be cancelled while it waits: its waker and the canceller claim this, and the
   // first claim decides. Else null.
   sync::choice* waits = nullptr;

@@ -38,6 +38,7 @@ struct group {
   vproc* host = nullptr;   // the waiting thread's
   // The state that the waiting thread had before, and takes up again when the group ends.
   worker* outer = nullptr;
+  std::uint32_t begun_in = 0; // the process (base/child.h)
   bool outer_aside = false;   // `outer` was set aside for another copy (sched/copies.h)
   copy* outer_copy = nullptr; // the copy whose strand the thread ran; null: none
   role outer_role;            // the role of its vproc

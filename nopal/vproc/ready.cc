@@ -52,7 +52,10 @@ void make_ready(fiber* strand) noexcept {
   base::happens_before(strand);
   NOPAL_IF_SEEN(const base::unseen while_it_is_added);
   group* const fibers_group = strand->group; // the strand may end once it is in a queue
-  if (fibers_group == nullptr) {             // a thread that runs no strands waits
+  const std::uint32_t there = fibers_group != nullptr ? fibers_group->begun_in : strand->waits_in;
+  if (there != base::this_process) [[unlikely]]
+    base::awaited_in_parent();
+  if (fibers_group == nullptr) { // a thread that runs no strands waits
     idle.waiting.count_out();
     return strand->waker.wake();
   }

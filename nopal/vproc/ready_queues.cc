@@ -2,12 +2,20 @@
 // The order in which a vproc looks at its three queues.
 #include "nopal/vproc/ready_queues.h"
 
+#include "nopal/base/child.h"
 #include "nopal/vproc/settings.h"
 #include "nopal/vproc/table.h"
+
+#include <memory>
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
 shared_fibers shared_ready;
+
+namespace {
+// Fibers that are ready at fork() run in the parent.
+NOPAL_IN_CHILD([]() noexcept { std::construct_at(&shared_ready); });
+} // namespace
 
 // Each queue comes first now and then, since the one before it might never be empty; after a tick
 // the shared fibers that were woken do.

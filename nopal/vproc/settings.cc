@@ -3,6 +3,7 @@
 #include "nopal/vproc/settings.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/child.h"
 
 #include <mutex>
 
@@ -17,14 +18,24 @@ unsigned virtual_count = 0;
 
 std::mutex lock; // guards all below
 bool forked = false;
-// Made at its first use: static objects of the program may configure before those of this file
-// exist.
-config::options& wanted() {
-  static auto* const options = new config::options;
-  return *options;
+// What was asked for; null: nothing yet. Each change makes a new object, and none is destroyed: the
+// child of fork() finds one that is complete, and the last static destructor may fork.
+const config::options* asked_for = nullptr;
+const config::options& wanted() {
+  if (asked_for == nullptr)
+    asked_for = new config::options;
+  return *asked_for;
 }
-// Null until the options are asked for. Never destroyed: the last static destructor may fork.
+void want(const config::options& asked) { asked_for = new config::options(asked); }
+// Null until the options are asked for. Never destroyed, too.
 const config::resolved_options* resolved = nullptr;
+
+// The child of fork() decides anew, with what its parent was asked for.
+NOPAL_IN_CHILD([]() noexcept {
+  base::renew(lock);
+  forked = false;
+  resolved = nullptr;
+});
 
 const config::resolved_options& decide() {
   if (resolved == nullptr)
@@ -40,13 +51,16 @@ void set_options(const config::options& asked) {
   NOPAL_ASSERT(resolved == nullptr,
                "nopal::configure was called after nopal::num_workers, which had to decide "
                "what the options are; call it before");
-  wanted() = asked;
+  want(asked);
 }
 
 bool set_num_workers(unsigned number) {
   const std::scoped_lock guard{lock};
-  if (resolved == nullptr)
-    wanted().num_workers = number;
+  if (resolved == nullptr) {
+    config::options next = wanted();
+    next.num_workers = number;
+    want(next);
+  }
   return resolved == nullptr;
 }
 
@@ -72,7 +86,9 @@ void force_steals(std::uint64_t seed) {
   NOPAL_ASSERT(resolved == nullptr,
                "steals were forced after the first fork, or after the options were decided");
   forced = true;
-  wanted().seed = seed;
+  config::options next = wanted();
+  next.seed = seed;
+  want(next);
 }
 
 bool steals_forced() noexcept { return forced; }

@@ -6,6 +6,7 @@
 #include "nopal/vproc/spares.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/per_process.h"
 #include "nopal/vproc/arenas.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/settings.h"
@@ -29,10 +30,14 @@ unsigned called = 0;  // calls that no spare has taken yet
 thread_local std::chrono::nanoseconds lent_so_far __attribute__((tls_model("initial-exec"))){0};
 
 // Never destroyed: spares wait for it as long as the process lives.
-std::condition_variable& spare_wanted() {
-  static auto* const wanted = new std::condition_variable;
-  return *wanted;
-}
+base::per_process<std::condition_variable> wanted_here;
+std::condition_variable& spare_wanted() { return wanted_here.get(); }
+
+NOPAL_IN_CHILD([]() noexcept {
+  base::renew(lock);
+  lent_places = active = 0;
+  resting = called = 0;
+});
 
 // Calls at most one spare: each call lends the place of one thread that ran. False: none is called.
 bool call_spare(int places) noexcept {
@@ -144,7 +149,7 @@ lending_asleep::lending_asleep(vproc* sleeper)
 }
 
 void lending::take_back() noexcept {
-  if (lent_ == nullptr)
+  if (lent_ == nullptr || lent_in_ != base::this_process)
     return;
   lent_so_far += std::chrono::steady_clock::now() - begin_;
   take_spare_back(places_);

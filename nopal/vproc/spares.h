@@ -12,6 +12,7 @@
 // Wanted spares = lent places; a spare beyond that rests when it next looks for work.
 #pragma once
 
+#include "nopal/base/child.h"
 #include "nopal/base/clock.h"
 #include "nopal/config.h"
 
@@ -38,6 +39,7 @@ private:
 
   vproc* const lent_;
   std::chrono::steady_clock::time_point begin_;
+  const std::uint32_t lent_in_ = base::this_process; // in the child of fork() nothing is lent
   int places_ = 0;
   bool goes_back_ = false; // the strand goes on without its actions, and soon to its scheduler
   group* bound_ = nullptr; // the innermost arena of which a place is lent, if it is one

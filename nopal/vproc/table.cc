@@ -3,8 +3,10 @@
 #include "nopal/vproc/table.h"
 
 #include "nopal/base/check.h"
+#include "nopal/base/per_process.h"
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <vector>
@@ -36,22 +38,34 @@ struct unused {
   std::uint64_t seed = 0;
 };
 
+// Never destroyed: forks may come as late as from the last static destructor. Not in the heap, where
+// ThreadSanitizer sees the allocation, but not what orders it before uses if the library is built
+// without it.
+alignas(unused) char room_of_unused[sizeof(unused)];
+base::per_process<unused> all_unused{room_of_unused};
+
+// The child of fork() has no vproc, worker or group. Those of its parent are never freed either.
+NOPAL_IN_CHILD([]() noexcept {
+  std::construct_at(&suspended);
+  for (std::uint32_t i = 0; i < in_use.load(base::relaxed); ++i)
+    table[i].store(nullptr, base::relaxed);
+  for (std::uint32_t i = 0; i < vprocs_made.load(base::relaxed); ++i)
+    vprocs[i].store(nullptr, base::relaxed);
+  for (std::uint32_t i = 0; i < pool_made.load(base::relaxed); ++i)
+    pool[i].store(nullptr, base::relaxed);
+  for (base::atomic<std::uint64_t>& each : live)
+    each.store(0, base::relaxed);
+  for (base::atomic<std::uint32_t>* const each : {&in_use, &vprocs_made, &pool_made})
+    each->store(0, base::relaxed);
+});
+
 // Holds the lock, which is the table's too, as long as it lives.
 class locked_unused {
 public:
   unused* operator->() const noexcept { return &all_; }
 
 private:
-  // Never destroyed: forks may come as late as from the last static destructor. Not in the heap,
-  // where ThreadSanitizer sees the allocation, but not the guard of `made` if the library is built
-  // without it.
-  static unused& all() {
-    alignas(unused) static char room[sizeof(unused)];
-    static auto* const made = ::new (room) unused;
-    return *made;
-  }
-
-  unused& all_ = all();
+  unused& all_ = all_unused.get();
   const std::scoped_lock<std::mutex> guard_{all_.lock};
 };
 
@@ -190,7 +204,9 @@ void put_back_worker(worker* self, worker* left) noexcept {
 group* take_group() noexcept {
   const locked_unused all;
   all->groups_in_use += 1; // before anything of it runs: the pool does not end from now on
-  return take(all->groups);
+  group* const taken = take(all->groups);
+  taken->begun_in = base::this_process;
+  return taken;
 }
 
 void return_group(group* ended) noexcept {

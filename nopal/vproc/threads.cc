@@ -4,6 +4,7 @@
 
 #include "nopal/base/check.h"
 #include "nopal/base/faults.h"
+#include "nopal/base/per_process.h"
 #include "nopal/base/shared.h"
 #include "nopal/base/thread.h"
 #include "nopal/config/topology.h"
@@ -42,10 +43,14 @@ struct pool_state {
   std::function<void()> at_start;
   std::function<void()> at_end;
 };
-pool_state& pool() {
-  static auto* const state = new pool_state;
-  return *state;
-}
+base::per_process<pool_state> pool_here;
+pool_state& pool() { return pool_here.get(); }
+
+// The child of fork() has one thread, which is none of the pool.
+NOPAL_IN_CHILD([]() noexcept {
+  ends.store(false, base::relaxed);
+  running = nullptr;
+});
 
 [[gnu::noinline]] void set_running(const char* what) noexcept { running = what; }
 
@@ -53,8 +58,11 @@ void call(const std::function<void()>& callback, const char* name) noexcept {
   set_running(name);
   if (!callback)
     return;
+  const std::uint32_t here = base::this_process;
   try {
     callback();
+    if (here != base::this_process)
+      base::lost_in_child();
   } catch (...) {
     base::die("%s, a callback given to nopal::configure, was left by an exception", name);
   }

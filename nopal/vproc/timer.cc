@@ -7,6 +7,7 @@
 #include "nopal/vproc/timer.h"
 
 #include "nopal/base/atomic.h"
+#include "nopal/base/child.h"
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/join/cancelable.h"
@@ -15,6 +16,7 @@
 #include "nopal/vproc/threads.h"
 #include "nopal/vproc/wake.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace nopal::inline NOPAL_ABI::vproc {
@@ -37,6 +39,13 @@ unsigned ignored[most_vprocs]; // of each vproc: ticks in a row whose signal it 
                                // the timer's thread uses this.
 
 base::count alternatives;
+
+// In the child of fork() the timer is not open. What `alternatives` counts may still end.
+NOPAL_IN_CHILD([]() noexcept {
+  state.store(off, base::relaxed);
+  standing_in.store(0, base::relaxed);
+  said_that_none_is_left = false;
+});
 
 // Whether the vproc's strand keeps something else from running. A wrong answer costs a tick.
 bool competes(const vproc* host) noexcept {
@@ -111,6 +120,7 @@ void rest() noexcept {
 }
 
 [[noreturn]] void* run_timer(void*) noexcept {
+  std::ranges::fill(ignored, 0u); // the parent's timer used it, if this is the child of fork()
   for (unsigned quiet = 0;;) {
     idle.waiting.count_in(); // a tick finds nothing to do where all others wait
     base::sleep_us(tick_us);

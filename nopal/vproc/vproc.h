@@ -9,6 +9,7 @@
 #pragma once
 
 #include "nopal/arch/arch.h"
+#include "nopal/base/child.h"
 #include "nopal/base/count.h"
 #include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
@@ -93,10 +94,11 @@ struct role {
 struct vproc : role {
   const join::exception_state* exceptions = &join::no_exceptions; // its thread's
   int* error = nullptr;                                           // its thread's errno
-  arch::context* beginning = nullptr;    // where a pool thread began, and ends
-  const action* asked = nullptr;         // the action that decides now
-  bool watched = base::a_tool_watches(); // a tool must see each switch of stacks
-  std::uint32_t number = 0;              // its index among all vprocs
+  arch::context* beginning = nullptr;               // where a pool thread began, and ends
+  const action* asked = nullptr;                    // the action that decides now
+  bool watched = base::a_tool_watches();            // a tool must see each switch of stacks
+  std::uint32_t number = 0;                         // its index among all vprocs
+  const std::uint32_t made_in = base::this_process; // base/child.h
   // Strands of virtual workers, less the one that runs. A spare may run one of them meanwhile.
   base::count set_aside;
   std::uint32_t turns_owed = 0; // of ready strands, before the next alternative begins

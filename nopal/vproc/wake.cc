@@ -2,11 +2,25 @@
 // The thread that a publisher wakes. sync/README.md names each step.
 #include "nopal/vproc/wake.h"
 
+#include "nopal/base/child.h"
 #include "nopal/vproc/table.h"
+
+#include <memory>
 
 namespace nopal::inline NOPAL_ABI::vproc {
 
 sync::idle_count idle;
+
+namespace {
+// In the child of fork() nobody sleeps, and the thread that watched for events is not there.
+NOPAL_IN_CHILD([]() noexcept {
+  sync::watch* const events = idle.events.load(base::relaxed);
+  std::construct_at(&idle);
+  idle.events.store(events, base::relaxed);
+  if (events != nullptr)
+    events->leave();
+});
+} // namespace
 
 // Begins at a random thread, so that wake-ups spread; the pool's vprocs stay in their table.
 bool wake_pool_thread(worker* self) noexcept {

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "nopal/arch/arch.h"
+#include "nopal/base/child.h"
 #include "nopal/config.h"
 #include "nopal/join/join.h"
 #include "nopal/join/partials.h"
@@ -107,6 +108,15 @@ struct stand_in : worker {
 extern constinit stand_in no_worker;
 
 inline bool is_worker(const worker* self) noexcept { return self != &no_worker; }
+// The worker of the calling strand, after code of the program. Ends the program if that called
+// fork(), and this is the child: there the thread has left its strand (worker.cc), and the scheduler
+// that it would go on with runs in the parent alone.
+[[gnu::always_inline]] inline worker* strands_own() noexcept {
+  worker* const self = current();
+  if (!is_worker(self)) [[unlikely]]
+    base::lost_in_child();
+  return self;
+}
 // Whether the calling thread runs a strand.
 inline bool on_strand() noexcept { return is_worker(current()); }
 

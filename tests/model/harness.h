@@ -232,6 +232,7 @@ inline void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected
 inline void futex_wake_one(atomic<std::uint32_t>& word) noexcept { model::futexes.wake_one(word); }
 
 // NOPAL_ASSERT and NOPAL_CHECK end here.
+[[noreturn]] inline void changing_in_parent() noexcept { std::abort(); } // no model forks
 inline void die(const char* format, ...) noexcept {
   rl::ctx().fail_test(format, rl::test_result_user_assert_failed, model_info(place::current()));
   std::abort(); // a failed test does not come back
