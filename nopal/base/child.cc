@@ -2,7 +2,10 @@
 // The handler that fork() calls in the child.
 #include "nopal/base/child.h"
 
+#include "nopal/base/atomic.h"
+#include "nopal/base/clock.h"
 #include "nopal/base/die.h"
+#include "nopal/base/os.h"
 #include "nopal/base/shared.h"
 
 #include <pthread.h>
@@ -10,15 +13,30 @@
 namespace nopal::base {
 namespace {
 
+// Threads that ask the dynamic linker. Relaxed: a thread that begins to meanwhile is as one that
+// forked first.
+atomic<std::uint32_t> asking{0};
+thread_local bool asks __attribute__((tls_model("initial-exec"))) = false; // or its handler does
+
+void wait_for_linker() noexcept {
+  using clock = std::chrono::steady_clock;
+  if (asking.load(relaxed) == 0 || asks)
+    return;
+  for (const auto begun = clock::now();
+       asking.load(relaxed) != 0 && clock::now() - begun < std::chrono::seconds(1);)
+    give_way();
+}
+
 void begin_anew() noexcept {
   this_process += 1;
+  asking.store(asks ? 1 : 0, relaxed);
   if (shared == nullptr)
     in_child::all_begin_anew();
 }
 
 // Before the program's constructors, which may fork, and whose handlers may use Nopal.
 [[gnu::constructor(101)]] void watch_forks() noexcept {
-  pthread_atfork(nullptr, nullptr, begin_anew);
+  pthread_atfork(wait_for_linker, nullptr, begin_anew);
 }
 
 } // namespace
@@ -28,6 +46,15 @@ constinit const in_child* in_child::first_ = nullptr;
 void in_child::all_begin_anew() noexcept {
   for (const in_child* each = first_; each != nullptr; each = each->next_)
     each->begin_anew_();
+}
+
+in_linker::in_linker() noexcept {
+  asks = true;
+  asking.fetch_add(1, relaxed);
+}
+in_linker::~in_linker() {
+  asking.fetch_sub(1, relaxed);
+  asks = false;
 }
 
 std::uint32_t forks_behind() noexcept { return this_process - 1; }

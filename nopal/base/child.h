@@ -4,9 +4,10 @@
 // fork() copies all memory and one thread. Of Nopal's other threads, groups, deques, queues, alarms
 // and counts only their memory is left in the child, in whatever state it was. So the child forgets
 // all that: what a room keeps for the process becomes what it was before the first fork of a
-// strand, and new threads begin at the first use. Nothing is done before fork() and no lock is
-// taken for it, so it costs the parent nothing, and may be called anywhere: in a signal handler, on
-// any thread, while a lock of Nopal is held.
+// strand, and new threads begin at the first use. No lock is taken before fork(), so it costs the
+// parent nothing, and may be called anywhere: in a signal handler, on any thread, while a lock of
+// Nopal is held. It waits for one thing: for a thread that asks the dynamic linker (in_linker),
+// whose lock the child cannot reset.
 //
 // What is kept for a process is of one of these kinds:
 //   in_child        objects of a file that its own function resets, locks included
@@ -67,6 +68,17 @@ private:
 template <class Mutex> void renew(Mutex& lock) noexcept {
   pthread_mutex_init(lock.native_handle(), nullptr);
 }
+
+/// While it lives, the calling thread may hold the dynamic linker's lock. fork() on another thread
+/// waits for its end, but not longer than a second: the thread that forks may have that lock itself,
+/// in a constructor of a library that is being loaded, so that this one waits for it.
+class in_linker {
+public:
+  in_linker() noexcept;
+  ~in_linker();
+  in_linker(const in_linker&) = delete;
+  in_linker& operator=(const in_linker&) = delete;
+};
 
 /// Ends the program: what is called as part of the parent's strand or thread cannot be right here.
 [[noreturn]] void lost_in_child() noexcept;

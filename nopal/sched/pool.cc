@@ -30,6 +30,9 @@ base::atomic<bool> started{false}; // the pool runs
 std::mutex lock;                   // held to start or end the pool; guards the rest
 bool opened = false;
 bool prints_at_exit = false;
+// Its answers are the same in the child of fork(), which does not ask again: a thread of the program
+// may have held the linker's lock. A copy of Nopal that is loaded later meets this one.
+base::atomic<bool> linker_asked{false};
 
 // The child of fork() opens all anew at its first fork of a strand, as if it was the first process.
 NOPAL_IN_CHILD([]() noexcept {
@@ -88,14 +91,11 @@ void open_all() {
     std::atexit(vproc::print_statistics);
 }
 
-} // namespace
-
-void start(vproc::pool_body body) noexcept {
-  vproc::check_no_callback();
-  if (started.load(base::acquire))
+// Not under the lock: a library that is being loaded may fork in its constructors.
+void ask_linker() noexcept {
+  if (linker_asked.load(base::relaxed))
     return;
-  const int error = *base::this_threads_error();
-  // Not under the lock: a library that is being loaded may fork in its constructors.
+  const base::in_linker asking;
   const char* const not_pinned = base::pin_this_library();
   NOPAL_ASSERT(not_pinned == nullptr,
                "the library that contains Nopal cannot be kept loaded, which it must be while its "
@@ -103,6 +103,17 @@ void start(vproc::pool_body body) noexcept {
                not_pinned);
   base::measure_threads();
   meet_other_copies();
+  linker_asked.store(true, base::relaxed);
+}
+
+} // namespace
+
+void start(vproc::pool_body body) noexcept {
+  vproc::check_no_callback();
+  if (started.load(base::acquire))
+    return;
+  const int error = *base::this_threads_error();
+  ask_linker();
   base::set_error(error);
   const std::scoped_lock guard{lock};
   if (started.load(base::relaxed))
