@@ -26,8 +26,8 @@
 namespace nopal::inline NOPAL_ABI::sched {
 namespace {
 
-base::atomic<bool> started{false}; // the pool runs
-std::mutex lock;                   // held to start or end the pool; guards the rest
+base::atomic<std::uint32_t> started{0}; // the process in which the pool runs; 0: it does not
+std::mutex lock;                        // held to start or end the pool; guards the rest
 bool opened = false;
 bool prints_at_exit = false;
 // Its answers are the same in the child of fork(), which does not ask again: a thread of the program
@@ -36,7 +36,7 @@ base::atomic<bool> linker_asked{false};
 
 // The child of fork() opens all anew at its first fork of a strand, as if it was the first process.
 NOPAL_IN_CHILD([]() noexcept {
-  started.store(false, base::relaxed);
+  started.store(0, base::relaxed);
   base::renew(lock);
   opened = false;
 });
@@ -110,19 +110,23 @@ void ask_linker() noexcept {
 
 void start(vproc::pool_body body) noexcept {
   vproc::check_no_callback();
-  if (started.load(base::acquire))
+  if (started.load(base::acquire) == base::this_process)
     return;
+  NOPAL_ASSERT(started.load(base::relaxed) == 0,
+               "this process is a child of fork() of a program that is linked with nopal::mapped, "
+               "where only the parent runs strands; let the child end by exec, _exit or exit");
   const int error = *base::this_threads_error();
   ask_linker();
   base::set_error(error);
   const std::scoped_lock guard{lock};
-  if (started.load(base::relaxed))
+  if (started.load(base::relaxed) != 0)
     return;
   if (!std::exchange(opened, true))
     open_all();
   vproc::start_pool_threads(vproc::options_in_force(), vproc::options_asked(), body);
   base::set_error(error);
-  started.store(true, base::release); // last: a thread that sees it uses all of the above
+  started.store(base::this_process,
+                base::release); // last: a thread that sees it uses all of the above
 }
 
 void stop() {
@@ -130,12 +134,12 @@ void stop() {
                "nopal::stop_workers was called by a strand; call it where no computation runs");
   vproc::check_no_callback();
   const std::scoped_lock guard{lock};
-  if (!started.load(base::relaxed))
+  if (started.load(base::relaxed) != base::this_process)
     return;
   NOPAL_ASSERT(vproc::clear_if_no_group(started),
                "nopal::stop_workers was called while a computation runs on another thread; call it "
                "where none runs");
-  // `started` is false now, so a thread that forks waits for the lock until the pool has ended.
+  // `started` is 0 now, so a thread that forks waits for the lock until the pool has ended.
   vproc::tell_pool_threads_to_end();
   vproc::wake_resting_spares();
   vproc::join_pool_threads();

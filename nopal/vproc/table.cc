@@ -215,11 +215,11 @@ void return_group(group* ended) noexcept {
   all->groups.push_back(ended);
 }
 
-bool clear_if_no_group(base::atomic<bool>& flag) noexcept {
+bool clear_if_no_group(base::atomic<std::uint32_t>& word) noexcept {
   const locked_unused all;
   const bool none = all->groups_in_use == 0;
   if (none)
-    flag.store(false, base::relaxed);
+    word.store(0, base::relaxed);
   return none;
 }
 

@@ -59,8 +59,8 @@ extern sync::suspended_workers<worker> suspended;
 
 group* take_group() noexcept;
 void return_group(group* unused) noexcept;
-// Clears the flag if no group is in use. A group that is taken later finds it cleared.
-bool clear_if_no_group(base::atomic<bool>& flag) noexcept;
+// Makes the word 0 if no group is in use. A group that is taken later finds it so.
+bool clear_if_no_group(base::atomic<std::uint32_t>& word) noexcept;
 
 // The thread that has run this worker of the pool ends. Another one may run it later.
 void leave_to_next_thread(worker* left) noexcept;

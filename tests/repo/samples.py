@@ -262,7 +262,31 @@ DOCUMENTS_SAMPLES = [
                "`nopal::scope`, `suite.*`, `plugin.calls_8`, 1 <!-- files examples/*.cc -->"),
 ]
 
+ANEW = "NOPAL_IN_CHILD([]() noexcept { base::renew(lock); });\n"
+CHILD_SAMPLES = [
+    ("lock does not begin", {"nopal/vproc/a.cc": "std::mutex lock;\n"}, []),
+    ("lock does not begin", {"nopal/vproc/a.cc": "alignas(64) base::spin_lock lock;\n"}, []),
+    ("lock does not begin", {"nopal/base/a.h": "inline constinit spin_lock lock;\n"}, []),
+    ("changed does not begin", {"nopal/c/a.cc": "std::condition_variable changed;\n"}, []),
+    (None, {"nopal/vproc/a.cc": "std::mutex lock; // of all\n" + ANEW}, []),
+    (None, {"nopal/vproc/a.cc": "std::mutex lock;\n"}, ["nopal/vproc/a.cc lock: it may"]),
+    (None, {"nopal/mapped/a.cc": "std::mutex lock;\n"}, []),
+    ("lock is a lock of an object", {"nopal/io/a.h": "struct a {\n  std::mutex lock;\n};\n"}, []),
+    (None, {"nopal/io/a.h": "struct a {\n  base::spin_lock lock;\n};\n"}, []),
+    (None, {"nopal/io/a.cc": "struct a {\n  std::mutex lock;\n};\nbase::per_process<a> all;\n"},
+     []),
+    ("all is made behind a guard",
+     {"nopal/io/a.cc": "a& get() {\n  static auto* const all = new a;\n  return *all;\n}\n"}, []),
+    ("most is made behind a guard",
+     {"nopal/io/a.cc": "int get() {\n  static const int most = count();\n  return most;\n}\n"},
+     []),
+    (None, {"nopal/io/a.cc": "a& get() {\n  static constinit base::per_process<a> all;\n"
+                             "  return all.get();\n}\n"}, []),
+]
+
+
 SAMPLES = {
+    "child": CHILD_SAMPLES,
     "layers": LAYERS_SAMPLES,
     "calls": CALLS_SAMPLES,
     "seams": SEAMS_SAMPLES,

@@ -21,9 +21,9 @@ Exceptions: what a serial loop would have raised first is raised, and what comes
 begun any more. So is Ctrl-C, wherever it strikes on the calling thread: a call that returns has
 done all its work. Each function here returns on the thread that called it, so what belongs to a
 thread (threading.local, open locks) is as before; f itself is called on that thread, and on threads
-of Nopal's, each time as on a thread that is new to Python. A loop may be in a loop. After os.fork
-the child may not use Nopal (multiprocessing: use "spawn"). On Nopal's stacks a recursion has
-NOPAL_STACK_SIZE (1M) of room. For CPython; tested with 3.11.
+of Nopal's, each time as on a thread that is new to Python. A loop may be in a loop. A child of
+os.fork (multiprocessing: "fork") has workers of its own; one that f has forked does not return from
+f. On Nopal's stacks a recursion has NOPAL_STACK_SIZE (1M) of room. For CPython; tested with 3.11.
 """
 
 import ctypes
