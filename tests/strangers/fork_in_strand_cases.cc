@@ -190,8 +190,8 @@ TEST(ForkInAStrand, ThatIsTheBodyOfRun) {
 }
 TEST(ForkInAStrand, ThatWakesAFiberOfTheParent) {
   forking forks;
+  nopal::channel<int> values;
   nopal::run([&] {
-    nopal::channel<int> values;
     nopal::spawn([&] {
       for (const int each : values)
         static_cast<void>(each);
@@ -268,16 +268,17 @@ TEST(ForkInACallback, OfATokenAtADeadline) {
   forking forks;
   std::atomic<bool> called{false};
   nopal::cancel_scope s{1ms};
-  const std::stop_token token = s.token();
-  s.fork([&] {
-    const std::stop_callback note{token, [&] {
-                                    forks();
-                                    called = true;
-                                  }};
-    while (!called)
-      usleep(100);
+  const std::stop_callback note{s.token(), [&] {
+                                  forks();
+                                  called = true;
+                                }};
+  s.fork([] {
+    for (;;)
+      nopal::poll();
   });
   static_cast<void>(s.try_join());
+  while (!called)
+    std::this_thread::yield();
   EXPECT_TRUE(is_told(forks.comes_back())) << forks.comes_back();
 }
 
