@@ -1,52 +1,86 @@
 // SPDX-License-Identifier: MIT
-// Opening, closing, reading and writing.
+// Taking descriptors over, closing them, and giving them up.
 #include "nopal/io/descriptor.h"
 
+#include "nopal/io/blocking_file.h"
 #include "nopal/io/events.h"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <utility>
 
 namespace nopal::inline NOPAL_ABI::io {
+namespace {
 
-descriptor::descriptor(int fd) : fd_{fd} {
+int flags_of(int fd) {
   const int flags = fcntl(fd, F_GETFL);
-  if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+  if (flags < 0)
     fail(errno, "nopal::io was given no descriptor");
+  return flags;
 }
 
-descriptor::descriptor(descriptor&& other) noexcept { *this = std::move(other); }
+} // namespace
+
+descriptor::descriptor(int fd) {
+  const int flags = flags_of(fd);
+  const bool shared = is_shared(fd, flags);
+  if (!shared && (flags & O_NONBLOCK) == 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+    fail(errno, "nopal::io cannot set O_NONBLOCK");
+  adopt(fd, shared ? kind::blocking : kind::other);
+}
+
+descriptor::descriptor(int fd, keep_blocking_t) {
+  adopt(fd, (flags_of(fd) & O_NONBLOCK) == 0 ? kind::blocking : kind::other);
+}
+
+// What is known of the number is written first: who enters sees it (A of uses.h). Those that waited
+// for the number, whoever it belonged to, look anew.
+void descriptor::adopt(int fd, kind what) {
+  entry& own = entry_of(fd);
+  own.watched.store(false, base::relaxed);
+  own.emptied.store(0, base::relaxed);
+  own.is_tcp.store(what == kind::tcp, base::relaxed);
+  own.keeps_blocking.store(what == kind::blocking, base::relaxed);
+  const std::uint32_t generation = own.used.adopt();
+  wake_all(own);
+  name_.store(static_cast<std::uint64_t>(fd) << 32 | generation, base::relaxed);
+}
 
 descriptor& descriptor::operator=(descriptor&& other) noexcept {
   if (this == &other)
     return *this;
   close();
-  is_tcp_ = other.is_tcp_;
-  watched_.store(other.watched_.load(base::relaxed), base::relaxed);
-  emptied_.store(other.emptied_.load(base::relaxed), base::relaxed);
-  fd_.store(other.release(), base::relaxed);
+  name_.store(other.name_.exchange(kNone, base::relaxed), base::relaxed);
   return *this;
 }
 
 int descriptor::release() noexcept {
-  watched_.store(false, base::relaxed);
-  emptied_.store(0, base::relaxed);
-  return fd_.exchange(-1, base::relaxed);
+  const name given = name_of(name_.exchange(kNone, base::relaxed));
+  entry* const own = find_entry(given.number);
+  if (own != nullptr && own->used.give_up(given.generation)) {
+    take_no_more_events_of(given.number, *own);
+    wake_all(*own);
+  }
+  return given.number;
 }
 
 // A strand may be about to wait: it compares what it has counted before.
 void descriptor::close() noexcept {
-  const bool watched = watched_.load(base::relaxed);
-  const int fd = release();
-  if (fd < 0)
+  const name closed = name_of(name_.exchange(kNone, base::relaxed));
+  entry* const own = find_entry(closed.number);
+  if (own == nullptr)
     return;
-  if (watched)
-    forget(fd);
-  ::close(fd);
-  wake_all(fd);
+  switch (own->used.close(closed.generation)) {
+  case uses::ending::by_the_owner:
+    wake_all(*own); // of those that wait for the number alone (wait_readable)
+    give_back(closed.number, *own);
+    break;
+  case uses::ending::by_a_user:
+    wake_all(*own);
+    break;
+  case uses::ending::not_mine:
+    break;
+  }
 }
 
 } // namespace nopal::inline NOPAL_ABI::io

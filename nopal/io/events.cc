@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: MIT
-// The epoll, its events, and the table of descriptors.
+// The watch for events, and who is told of them.
 //
-// The kernel keeps what is in the epoll; here are only the strands that wait. The table grows by
-// pieces, which are never freed.
+// The kernel keeps what is in the epoll; here are only the strands that wait.
 #include "nopal/io/events.h"
 
-#include "nopal/base/atomic.h"
+#include "nopal/base/os.h"
+#include "nopal/io/blocked.h"
+#include "nopal/io/own.h"
 #include "nopal/vproc/ready.h"
 #include "nopal/vproc/timer.h"
 #include "nopal/vproc/wake.h"
 
+#include <pthread.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <limits>
-#include <memory>
-#include <system_error>
 
 namespace nopal::inline NOPAL_ABI::io {
 namespace {
@@ -28,118 +27,104 @@ constexpr std::uint32_t kAll = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLPRI | EPOL
 constexpr std::uint32_t kIn = EPOLLIN | EPOLLRDHUP | EPOLLPRI | EPOLLHUP | EPOLLERR;
 constexpr std::uint32_t kOut = EPOLLOUT | EPOLLHUP | EPOLLERR;
 constexpr int kTogether = 128; // events that are taken at a time
+// A watcher looks so often whether the program has closed the epoll, which would not wake it.
+constexpr int kLook_ms = 1000;
+constexpr unsigned kRefused_us = 10'000; // where the system refuses an epoll
 
-constexpr std::size_t kPiece = 1024;
-constexpr std::size_t kPieces = 4096;
-base::atomic<entry*> pieces[kPieces]; // release and acquire: a piece is whole when others see it
+// Of the watcher alone.
+epoll_event taken[kTogether];
+int number_taken = 0;
 
-struct poller {
-  int epoll = -1;
-  int interrupt = -1; // an eventfd, level-triggered: only the watcher whose wait it ends resets it
-  epoll_event taken[kTogether];
-  int number = 0; // of those taken
-
-  static poller& instance();
-  poller();
-  void deliver(const epoll_event* events, int count) const noexcept;
-};
-
-// Rounded up, so that the time has come if nothing else has; -1: for ever.
+// Rounded up, so that the time has come if nothing else has.
 int ms_until(std::int64_t until_ns) noexcept {
-  using std::chrono::ceil, std::chrono::hours, std::chrono::milliseconds, std::chrono::nanoseconds;
+  using std::chrono::ceil, std::chrono::milliseconds, std::chrono::nanoseconds;
   if (until_ns == std::numeric_limits<std::int64_t>::max())
-    return -1;
+    return kLook_ms;
   const nanoseconds left =
       nanoseconds{until_ns} - std::chrono::steady_clock::now().time_since_epoch();
-  return static_cast<int>(ceil<milliseconds>(std::clamp<nanoseconds>(left, {}, hours{1})).count());
+  constexpr milliseconds most{kLook_ms};
+  return static_cast<int>(ceil<milliseconds>(std::clamp<nanoseconds>(left, {}, most)).count());
 }
 
+// False, and errno: the epoll refuses, or this file cannot be waited for.
+bool add(int descriptor) noexcept {
+  epoll_event event{kAll, {.fd = descriptor}};
+  for (const int how : {EPOLL_CTL_MOD, EPOLL_CTL_ADD, EPOLL_CTL_MOD}) {
+    if (epoll_ctl(own_epoll(), how, descriptor, &event) == 0)
+      return true;
+    if (errno != ENOENT && errno != EEXIST)
+      return false;
+  }
+  return false;
+}
+
+// Whether there is an epoll. Where the program has closed the last one, a new one gets all that the
+// old one had; what the program has closed, too, is told so.
+bool has_epoll() noexcept {
+  const own_are found = check_own();
+  if (found == own_are::made_anew)
+    any_entry([](int descriptor, entry& own) {
+      if (own.watched.load(base::relaxed) && !add(descriptor)) {
+        own.watched.store(false, base::relaxed);
+        wake_all(own);
+      }
+      return false;
+    });
+  return found != own_are::refused;
+}
+
+void deliver(const epoll_event* events, int count) noexcept {
+  for (int i = 0; i < count; ++i) {
+    entry* const changed = find_entry(events[i].data.fd); // null: the alarm's
+    if (changed == nullptr)
+      continue;
+    if ((events[i].events & (EPOLLPRI | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0)
+      changed->more_than_data.store(true, base::relaxed);
+    if ((events[i].events & kIn) != 0)
+      vproc::make_all_ready(changed->in.happen());
+    if ((events[i].events & kOut) != 0)
+      vproc::make_all_ready(changed->out.happen());
+  }
+}
+
+// The alarm rings until the watcher whose wait it has ended turns it off.
 bool wait(std::int64_t until_ns) noexcept {
-  poller& all = poller::instance();
-  all.number = std::max(0, epoll_wait(all.epoll, all.taken, kTogether, ms_until(until_ns)));
-  for (int i = 0; i < all.number; ++i)
-    if (std::uint64_t times = 0; all.taken[i].data.fd == all.interrupt)
-      static_cast<void>(read(all.interrupt, &times, sizeof times));
-  return all.number != 0;
+  number_taken = 0;
+  if (!has_epoll()) {
+    base::sleep_us(kRefused_us);
+    return true; // as if interrupted: an interrupt may have been lost
+  }
+  number_taken = std::max(0, epoll_wait(own_epoll(), taken, kTogether, ms_until(until_ns)));
+  for (int i = 0; i < number_taken; ++i)
+    if (taken[i].data.fd == kAlarm)
+      ring(own_epoll(), own_alarm(), false);
+  return number_taken != 0;
 }
+// A watcher that waits in an epoll that was closed looks soon.
 void interrupt() noexcept {
-  constexpr std::uint64_t once = 1;
-  static_cast<void>(write(poller::instance().interrupt, &once, sizeof once));
+  if (!ring(own_epoll(), own_alarm(), true) && has_epoll())
+    ring(own_epoll(), own_alarm(), true);
 }
-void deliver() noexcept {
-  const poller& all = poller::instance();
-  all.deliver(all.taken, all.number);
-}
+void deliver_taken() noexcept { deliver(taken, number_taken); }
 void look() noexcept {
-  const poller& all = poller::instance();
+  if (!has_epoll())
+    return;
   epoll_event found[kTogether];
-  all.deliver(found, epoll_wait(all.epoll, found, kTogether, 0));
+  deliver(found, epoll_wait(own_epoll(), found, kTogether, 0));
 }
 
 // Stops at the first such entry, which in a server is that of a socket that it listens to.
 bool awaited() noexcept {
-  for (const base::atomic<entry*>& each : pieces)
-    if (entry* const piece = each.load(base::acquire))
-      for (std::size_t i = 0; i < kPiece; ++i)
-        if (piece[i].in.awaited() || piece[i].out.awaited())
-          return true;
-  return false;
+  return any_entry([](int, entry& own) { return own.in.awaited() || own.out.awaited(); });
 }
 
-sync::watch for_events{{wait, interrupt, deliver, look, awaited}};
+sync::watch for_events{{wait, interrupt, deliver_taken, look, awaited}};
 
-// Never destroyed: threads of the pool use it as long as the process lives.
-poller& poller::instance() {
-  static auto* const only = new poller;
-  return *only;
+// No thread of the child of fork() watches.
+[[gnu::constructor]] void tell_children() noexcept {
+  pthread_atfork(nullptr, nullptr, [] { for_events.leave(); });
 }
 
-poller::poller() : epoll{epoll_create1(EPOLL_CLOEXEC)} {
-  interrupt = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  epoll_event event{EPOLLIN, {.fd = interrupt}};
-  if (epoll < 0 || interrupt < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, interrupt, &event) != 0) {
-    const int error = errno;
-    close(epoll);
-    close(interrupt);
-    fail(error, "nopal::io needs an epoll and an eventfd");
-  }
-}
-
-void poller::deliver(const epoll_event* events, int count) const noexcept {
-  for (int i = 0; i < count; ++i) {
-    if (events[i].data.fd == interrupt)
-      continue;
-    entry& changed = entry_of(events[i].data.fd); // it was there when the descriptor was added
-    if ((events[i].events & (EPOLLPRI | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0)
-      changed.more_than_data.store(true, base::relaxed);
-    if ((events[i].events & kIn) != 0)
-      vproc::make_all_ready(changed.in.happen());
-    if ((events[i].events & kOut) != 0)
-      vproc::make_all_ready(changed.out.happen());
-  }
-}
-
-} // namespace
-
-void fail(int error, const char* what) {
-  throw std::system_error(error, std::generic_category(), what);
-}
-
-entry& entry_of(int descriptor) {
-  const auto number = static_cast<unsigned>(descriptor);
-  if (descriptor < 0 || number >= kPieces * kPiece)
-    fail(EBADF, "nopal::io was given no descriptor");
-  base::atomic<entry*>& piece = pieces[number / kPiece];
-  entry* seen = piece.load(base::acquire);
-  if (seen == nullptr) {
-    auto made = std::make_unique<entry[]>(kPiece);
-    if (piece.compare_exchange_strong(seen, made.get(), base::acq_rel, base::acquire))
-      seen = made.release();
-  }
-  return seen[number % kPiece];
-}
-
-namespace {
 // From the first time on threads without work watch. Those that sleep already are woken for it.
 void begin_to_watch() noexcept {
   if (vproc::idle.events.load(base::relaxed) != nullptr)
@@ -149,35 +134,37 @@ void begin_to_watch() noexcept {
   vproc::wake_pool();
   vproc::want_ticks();
 }
+
 } // namespace
 
-bool take_events_of(int descriptor) {
-  const poller& all = poller::instance();
+bool take_events_of(int descriptor, entry& own) {
+  if (!has_epoll())
+    fail(errno, "nopal::io needs an epoll and an eventfd");
   begin_to_watch();
-  epoll_event event{kAll, {.fd = descriptor}};
-  for (const int how : {EPOLL_CTL_MOD, EPOLL_CTL_ADD, EPOLL_CTL_MOD}) {
-    if (epoll_ctl(all.epoll, how, descriptor, &event) == 0)
-      return true;
-    if (errno == EPERM)
-      return false;
-    if (errno != ENOENT && errno != EEXIST)
-      break;
-  }
-  fail(errno, "nopal::io cannot wait for a descriptor");
+  own.watched.store(true, base::relaxed); // first: a new epoll gets it, too
+  if (add(descriptor))
+    return true;
+  const int error = errno;
+  own.watched.store(false, base::relaxed);
+  if (error == EPERM)
+    return false;
+  fail(error, "nopal::io cannot wait for a descriptor");
 }
 
-void forget(int descriptor) noexcept {
-  epoll_ctl(poller::instance().epoll, EPOLL_CTL_DEL, descriptor, nullptr);
-}
-
-// Where a piece is not there, no strand waits.
-void wake_all(int descriptor) noexcept {
-  const auto number = static_cast<unsigned>(descriptor);
-  if (number >= kPieces * kPiece || pieces[number / kPiece].load(base::acquire) == nullptr)
-    return;
-  entry& own = entry_of(descriptor);
+void wake_all(entry& own) noexcept {
   vproc::make_all_ready(own.in.happen());
   vproc::make_all_ready(own.out.happen());
+  wake_threads(own);
+}
+
+void take_no_more_events_of(int descriptor, entry& own) noexcept {
+  if (own.watched.exchange(false, base::relaxed))
+    epoll_ctl(own_epoll(), EPOLL_CTL_DEL, descriptor, nullptr);
+}
+
+void give_back(int descriptor, entry& own) noexcept {
+  take_no_more_events_of(descriptor, own);
+  close(descriptor);
 }
 
 } // namespace nopal::inline NOPAL_ABI::io

@@ -2,14 +2,34 @@
 // What sockets have beside other descriptors.
 #include "nopal/io/sockets.h"
 
+#include "nopal/fibers/waits.h"
 #include "nopal/io/attempts.h"
+#include "nopal/io/blocking_file.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 
 namespace nopal::inline NOPAL_ABI::io {
+// A socket that the system has just opened; it is closed if it cannot be taken over.
+struct opened {
+  static descriptor take_over(int fd, const sockaddr* peer) {
+    const bool tcp = peer->sa_family == AF_INET || peer->sa_family == AF_INET6;
+    descriptor made;
+    try {
+      made.adopt(fd, tcp ? descriptor::kind::tcp : descriptor::kind::other);
+    } catch (...) {
+      close(fd);
+      throw;
+    }
+    return made;
+  }
+};
+
 namespace {
 constexpr char what[] = "nopal::io, sockets";
 
@@ -17,7 +37,33 @@ descriptor open_socket(const address& at) {
   const int fd = socket(at.get()->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0)
     fail(errno, what);
-  return attempts::open(fd, at.get());
+  return opened::take_over(fd, at.get());
+}
+
+// What a connection brings that went wrong before it was accepted (accept(2)).
+bool is_connections_own(int error) noexcept {
+  constexpr std::array all{ECONNABORTED, EPROTO,       ENETDOWN,    ENOPROTOOPT, EHOSTDOWN,
+                           ENONET,       EHOSTUNREACH, ENETUNREACH, EOPNOTSUPP};
+  return std::ranges::find(all, error) != all.end();
+}
+
+// Where the queue of a listening UNIX socket is full, no event says when that changes.
+constexpr std::chrono::microseconds kFirstPause{200};
+constexpr std::chrono::microseconds kLongestPause{20'000};
+
+// The error, 0: connected.
+int try_to_connect(const descriptor& made, const address& to, clock::time_point until) {
+  for (auto pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
+    if (::connect(made.get(), to.get(), to.size()) == 0)
+      return 0;
+    const int error = *base::this_threads_error();
+    if (error != EAGAIN || to.get()->sa_family != AF_UNIX)
+      return error;
+    const clock::time_point now = clock::now();
+    if (now >= until)
+      return ETIMEDOUT;
+    fibers::sleep_until(std::min(until, now + pause));
+  }
 }
 } // namespace
 
@@ -61,22 +107,29 @@ descriptor listen(const address& at) {
 
 descriptor accept(descriptor& listening, clock::time_point until) {
   sockaddr peer{};
-  const int fd =
-      attempts::retry(listening, direction::in, until, [&](int from, const entry&, std::uint32_t) {
-        socklen_t size = sizeof peer; // the family will do
-        return accept4(from, &peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-      });
-  return attempts::open(fd, &peer);
+  use held{listening};
+  const int fd = held.retry(direction::in, until, [&](std::uint32_t) {
+    socklen_t size = sizeof peer; // the family will do
+    const int got = held.own.keeps_blocking.load(base::relaxed)
+                        ? accept_blocking(held.fd, &peer, &size)
+                        : accept4(held.fd, &peer, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (got < 0 && is_connections_own(*base::this_threads_error()))
+      base::set_error(EINTR); // the next one
+    return got;
+  });
+  return opened::take_over(fd, &peer);
 }
 
 // While the connection is under way the socket has no peer, and no error.
 descriptor connect(const address& to, clock::time_point until) {
   descriptor made = open_socket(to);
-  if (::connect(made.get(), to.get(), to.size()) == 0)
+  const int begun = try_to_connect(made, to, until);
+  if (begun == 0)
     return made;
-  if (errno != EINPROGRESS && errno != EINTR)
-    fail(errno, what);
-  attempts::retry(made, direction::out, until, [](int fd, const entry&, std::uint32_t) {
+  if (begun != EINPROGRESS && begun != EINTR)
+    fail(begun, what);
+  use held{made};
+  held.retry(direction::out, until, [fd = held.fd](std::uint32_t) {
     int error = 0;
     socklen_t size = sizeof error;
     sockaddr_storage peer;

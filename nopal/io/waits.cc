@@ -3,37 +3,55 @@
 #include "nopal/io/waits.h"
 
 #include "nopal/fibers/timed.h"
+#include "nopal/io/blocked.h"
 #include "nopal/io/events.h"
 #include "nopal/vproc/worker.h"
 
 #include <poll.h>
 
-#include <algorithm>
 #include <cerrno>
 
 namespace nopal::inline NOPAL_ABI::io {
 namespace {
 
-constexpr std::chrono::hours kLongest{24}; // a number of milliseconds that poll(2) takes
+constexpr char what[] = "nopal::io cannot wait for a descriptor";
 
-// Whether it is ready within so many milliseconds.
-bool poll_one(int descriptor, direction where, int timeout_ms) {
-  pollfd asked{descriptor,
-               static_cast<short>(where == direction::in ? POLLIN | POLLRDHUP : POLLOUT), 0};
-  const int found = poll(&asked, 1, timeout_ms);
-  if ((found < 0 && errno != EINTR) || (asked.revents & POLLNVAL) != 0)
-    fail(found < 0 ? errno : EBADF, "nopal::io cannot wait for a descriptor");
-  return found > 0;
-}
+// Holds the number for the wait, if a descriptor owns it.
+class number_in_use {
+public:
+  number_in_use(int fd, entry& own) noexcept
+      : fd_{fd}, own_{own}, generation_{own.used.generation()},
+        owned_{own.used.enter(generation_)} {}
+  ~number_in_use() {
+    if (owned_ && own_.used.leave(generation_))
+      give_back(fd_, own_);
+  }
+  number_in_use(const number_in_use&) = delete;
+  number_in_use& operator=(const number_in_use&) = delete;
 
-bool wait_for(int descriptor, direction where, clock::time_point until) {
-  if (!vproc::on_strand())
-    return block(descriptor, where, until);
-  if (poll_one(descriptor, where, 0))
-    return true;
-  entry& own = entry_of(descriptor);
+  bool was_closed() const noexcept { return owned_ && !own_.used.is_open(generation_); }
+
+private:
+  const int fd_;
+  entry& own_;
+  const std::uint32_t generation_;
+  const bool owned_;
+};
+
+bool wait_for(int fd, direction where, clock::time_point until) {
+  entry& own = entry_of(fd);
+  const number_in_use held{fd, own};
+  const bool strand = vproc::on_strand();
   const std::uint32_t seen = own.side(where).count();
-  return !take_events_of(descriptor) || wait(own, where, seen, until);
+  if (held.was_closed())
+    fail(EBADF, what);
+  if (poll_one(fd, where, 0))
+    return true;
+  const bool ready = !strand ? block(fd, own, where, seen, until)
+                             : !take_events_of(fd, own) || wait(own, where, seen, until);
+  if (held.was_closed())
+    fail(EBADF, what);
+  return ready;
 }
 
 } // namespace
@@ -46,16 +64,13 @@ bool wait(entry& own, direction where, std::uint32_t seen, clock::time_point unt
       [&events](vproc::fiber* strand) { events.leave(strand); });
 }
 
-bool block(int descriptor, direction where, clock::time_point until) {
-  using std::chrono::milliseconds;
-  for (;;) {
-    const auto left = until == never ? clock::duration::max() : until - clock::now();
-    const auto ms = std::chrono::ceil<milliseconds>(std::min<clock::duration>(left, kLongest));
-    if (poll_one(descriptor, where, static_cast<int>(std::max<milliseconds::rep>(0, ms.count()))))
-      return true;
-    if (left <= clock::duration::zero())
-      return false;
-  }
+bool poll_one(int descriptor, direction where, int timeout_ms) {
+  pollfd asked{descriptor,
+               static_cast<short>(where == direction::in ? POLLIN | POLLRDHUP : POLLOUT), 0};
+  const int found = poll(&asked, 1, timeout_ms);
+  if ((found < 0 && errno != EINTR) || (asked.revents & POLLNVAL) != 0)
+    fail(found < 0 ? errno : EBADF, what);
+  return found > 0;
 }
 
 bool wait_readable(int fd, clock::time_point until) { return wait_for(fd, direction::in, until); }

@@ -19,7 +19,7 @@ inline constexpr clock::time_point never = clock::time_point::max();
 /// (O_NONBLOCK). Where the time comes first it returns false.
 ///
 /// A descriptor that is closed by close(2) meanwhile wakes nobody; see descriptor::close.
-/// @throws std::system_error if it is no descriptor; `cancelled`.
+/// @throws std::system_error if it is no descriptor, or descriptor::close closes it; `cancelled`.
 /// @par Threads
 /// Any thread, any strand; a thread that runs no strands blocks.
 /// @par Cost
@@ -34,8 +34,8 @@ enum class direction : unsigned char;
 // Waits until more events have come than `seen`; false: the time came first. Throws `cancelled`.
 // Precondition: a strand calls, and the descriptor's events are taken.
 bool wait(entry& own, direction where, std::uint32_t seen, clock::time_point until);
-// A thread that runs no strands blocks instead.
-bool block(int descriptor, direction where, clock::time_point until);
+// Whether it is ready within so many milliseconds, by poll(2).
+bool poll_one(int descriptor, direction where, int timeout_ms);
 
 } // namespace nopal::inline NOPAL_ABI::io
 NOPAL_HIDDEN_END

@@ -35,6 +35,7 @@ HEADERS = (
     "nopal/deque/public_ring.h",
     "nopal/base/spin_lock.h",
     "nopal/io/event_count.h",
+    "nopal/io/uses.h",
     "nopal/join/cancelable.h",
     "nopal/join/descent.h",
     "nopal/deque/stack_map.h",

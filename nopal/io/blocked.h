@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// How a thread that runs no strands waits for a descriptor: in an epoll of its own, in which the
+// alarm rings if the descriptor is closed meanwhile.
+#pragma once
+
+#include "nopal/config.h"
+#include "nopal/io/table.h"
+#include "nopal/io/waits.h"
+
+#include <cstdint>
+
+NOPAL_HIDDEN_BEGIN
+namespace nopal::inline NOPAL_ABI::io {
+
+// Waits until it is ready, or more has happened than `seen`; false: the time came first.
+bool block(int descriptor, entry& own, direction where, std::uint32_t seen,
+           clock::time_point until);
+
+// Wakes the threads that wait so. Called after it was counted that something has happened.
+void wake_threads(entry& own) noexcept;
+
+} // namespace nopal::inline NOPAL_ABI::io
+NOPAL_HIDDEN_END

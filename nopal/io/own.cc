@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+// The runtime's epoll and its alarm: made, checked, made anew.
+#include "nopal/io/own.h"
+
+#include "nopal/base/atomic.h"
+#include "nopal/base/spin_lock.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <memory>
+
+namespace nopal::inline NOPAL_ABI::io {
+namespace {
+
+// Linux gives each process room for 64 numbers. A table of more is made while other threads wait.
+constexpr int kLeast = 56;
+constexpr int kAfterStandard = 3;
+
+// Written under the lock. Relaxed: who reads one of the old and one of the new finds them lost.
+base::spin_lock making;
+base::atomic<int> epoll{-1};
+base::atomic<int> alarm_in_it{-1};
+
+int control(int in, int how, int descriptor, std::uint32_t events) noexcept {
+  epoll_event event{events, {.fd = kAlarm}};
+  return epoll_ctl(in, how, descriptor, &event) == 0 ? 0 : errno;
+}
+
+// What was lost is not closed: the numbers may be another's.
+bool make() noexcept {
+  const int made = out_of_the_way(epoll_create1(EPOLL_CLOEXEC));
+  const int rung = made < 0 ? -1 : out_of_the_way(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const int error = rung < 0 ? errno : control(made, EPOLL_CTL_ADD, rung, 0);
+  if (error != 0) {
+    if (made >= 0)
+      close(made);
+    if (rung >= 0)
+      close(rung);
+    errno = error;
+    return false;
+  }
+  epoll.store(made, base::relaxed);
+  alarm_in_it.store(rung, base::relaxed);
+  return true;
+}
+
+[[gnu::constructor]] void tell_children() noexcept {
+  pthread_atfork(nullptr, nullptr, [] {
+    std::construct_at(&making);
+    const int copy = epoll.exchange(-1, base::relaxed);
+    const int copy_of_alarm = alarm_in_it.exchange(-1, base::relaxed);
+    if (copy < 0 || !is_own(copy, copy_of_alarm))
+      return;
+    close(copy);
+    close(copy_of_alarm);
+  });
+}
+
+} // namespace
+
+int own_epoll() noexcept { return epoll.load(base::relaxed); }
+int own_alarm() noexcept { return alarm_in_it.load(base::relaxed); }
+
+// An epoll refuses to add what is in it. One that does not refuse is not the runtime's.
+bool is_own(int in, int rung) noexcept {
+  const int error = control(in, EPOLL_CTL_ADD, rung, 0);
+  if (error == 0)
+    control(in, EPOLL_CTL_DEL, rung, 0);
+  return error == EEXIST;
+}
+
+bool ring(int in, int rung, bool on) noexcept {
+  return control(in, EPOLL_CTL_MOD, rung, on ? std::uint32_t{EPOLLOUT} : 0) == 0;
+}
+
+own_are check_own() noexcept {
+  if (is_own(own_epoll(), own_alarm()))
+    return own_are::as_before;
+  const base::locked guard{making};
+  if (is_own(own_epoll(), own_alarm()))
+    return own_are::as_before;
+  return make() ? own_are::made_anew : own_are::refused;
+}
+
+int out_of_the_way(int descriptor) noexcept {
+  if (descriptor < 0 || descriptor >= kLeast)
+    return descriptor;
+  for (const int least : {kLeast, kAfterStandard}) {
+    const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, least);
+    if (moved < 0)
+      continue;
+    close(descriptor);
+    return moved;
+  }
+  return descriptor;
+}
+
+} // namespace nopal::inline NOPAL_ABI::io
