@@ -6,6 +6,7 @@
 #include "nopal/io/events.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <cerrno>
 
@@ -17,6 +18,15 @@ int flags_of(int fd) {
   if (flags < 0)
     fail(errno, "nopal::io was given no descriptor");
   return flags;
+}
+
+// Where the system refuses (no number is free), the file is closed by the last use.
+void replace_by_nothing(int fd) noexcept {
+  const int nothing = open("/", O_PATH | O_CLOEXEC);
+  if (nothing < 0)
+    return;
+  dup3(nothing, fd, O_CLOEXEC);
+  ::close(nothing);
 }
 
 } // namespace
@@ -64,23 +74,23 @@ int descriptor::release() noexcept {
   return given.number;
 }
 
-// A strand may be about to wait: it compares what it has counted before.
+// The file is closed at once, also if calls are amid: they find a file at the number that answers
+// EBADF to all that they may ask. A strand may be about to wait: it compares what it has counted
+// before.
 void descriptor::close() noexcept {
   const name closed = name_of(name_.exchange(kNone, base::relaxed));
   entry* const own = find_entry(closed.number);
   if (own == nullptr)
     return;
-  switch (own->used.close(closed.generation)) {
-  case uses::ending::by_the_owner:
-    wake_all(*own); // of those that wait for the number alone (wait_readable)
+  const uses::ending ending = own->used.close(closed.generation);
+  if (ending == uses::ending::not_mine)
+    return;
+  take_no_more_events_of(closed.number, *own);
+  if (ending == uses::ending::amid_uses)
+    replace_by_nothing(closed.number);
+  wake_all(*own);
+  if (ending == uses::ending::at_once || own->used.leave(closed.generation))
     give_back(closed.number, *own);
-    break;
-  case uses::ending::by_a_user:
-    wake_all(*own);
-    break;
-  case uses::ending::not_mine:
-    break;
-  }
 }
 
 } // namespace nopal::inline NOPAL_ABI::io

@@ -7,7 +7,8 @@
 // Word:      generation, 32 bits | closed, 1 bit | users, 31 bits
 // Contract:  a generation is one adoption of the number. Who names another one than the word has
 //            (the number was adopted twice, or closed by the system call) changes nothing.
-// Invariant: users = calls of `enter` that returned true - calls of `leave`, of this generation.
+// Invariant: users = calls of `enter` that returned true + calls of `close` amid uses
+//                    - calls of `leave`, of this generation.
 //            The number goes back once users = 0 and it is closed, and exactly one call finds that
 //            this has become so: it returns true.
 // Orders:
@@ -51,15 +52,15 @@ public:
   }
 
   enum class ending : unsigned char {
-    not_mine,    // it is closed already, or another generation's
-    by_a_user,   // the last user gives the number back
-    by_the_owner // there is no user: the caller gives the number back
+    not_mine,  // it is closed already, or another generation's
+    amid_uses, // the caller is a user now, too, and calls `leave`
+    at_once    // there is no user: the caller gives the number back
   };
   ending close(std::uint32_t generation) noexcept {
     std::uint64_t seen = word_.load(base::relaxed);
     while (is_open(seen, generation))
-      if (replace(seen, seen | kClosed))
-        return (seen & kUsers) == 0 ? ending::by_the_owner : ending::by_a_user;
+      if (replace(seen, (seen | kClosed) + ((seen & kUsers) != 0 ? 1 : 0)))
+        return (seen & kUsers) == 0 ? ending::at_once : ending::amid_uses;
     return ending::not_mine;
   }
   // The number stays open and belongs to nobody here. Users that are amid end their call.

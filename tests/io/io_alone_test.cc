@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cases of io_cases.cc with one worker.
+// The cases of io_cases.cc and closing_cases.cc with one worker.
 #include "tests/api/start.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cases of io_cases.cc where almost every continuation is stolen.
+// The cases of io_cases.cc and closing_cases.cc where almost every continuation is stolen.
 #include "tests/api/start.h"
 
 namespace {

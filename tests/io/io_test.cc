@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The cases of io_cases.cc with four workers, with forks that need the thread that watches, and
-// errors.
+// The cases of io_cases.cc and closing_cases.cc with four workers, with forks that need the thread
+// that watches, and errors.
 #include "nopal/fiber.h"
 #include "nopal/io.h"
 #include "tests/api/support.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The cases of io_cases.cc with two workers.
+// The cases of io_cases.cc and closing_cases.cc with two workers.
 #include "tests/api/start.h"
 
 namespace {

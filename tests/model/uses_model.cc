@@ -27,14 +27,16 @@ template <int Users> struct closes : scenario<closes<Users>, Users + 1> {
     check(word.enter(next) && file == 2, "the next owner cannot use its number");
     check(!word.leave(next), "an open number is given back");
     check(word.close(kFirst) == io::uses::ending::not_mine, "the number was closed twice");
-    check(word.close(next) == io::uses::ending::by_the_owner, "the next owner's number stays");
+    check(word.close(next) == io::uses::ending::at_once, "the next owner's number stays");
     file = 0;
   }
   void thread(unsigned self) {
     if (self == Users) {
       file = 1;
       check(word.adopt() == kFirst, "the first generation");
-      if (word.close(kFirst) == io::uses::ending::by_the_owner)
+      const auto ending = word.close(kFirst);
+      check(file == 1, "the owner closes what the next owner has");
+      if (ending == io::uses::ending::at_once || word.leave(kFirst))
         give_back();
     } else if (word.enter(kFirst)) {
       check(file == 1, "a user meets what the next owner has");
@@ -55,7 +57,7 @@ struct adopted_twice : scenario<adopted_twice, 2> {
     if (self == 0) {
       const std::uint32_t mine = word.adopt();
       check(open.load(base::relaxed) == 1, "the first owner's user has closed the second's number");
-      check(word.close(mine) == io::uses::ending::by_the_owner, "the first owner's user counts");
+      check(word.close(mine) == io::uses::ending::at_once, "the first owner's user counts");
     } else if (word.enter(kFirst) && word.leave(kFirst)) {
       open.store(0, base::relaxed);
     }
