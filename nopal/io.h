@@ -16,8 +16,11 @@
 //
 // Each call takes a time of the steady clock until which it waits, by default for ever; after that
 // it throws std::system_error (ETIMEDOUT), or returns false. What fails throws std::system_error. A
-// strand that is cancelled while it waits throws
-// nopal::cancelled (cancel.h).
+// strand that is cancelled while it waits throws nopal::cancelled (cancel.h).
+//
+// A descriptor may be closed while others use it: they throw std::system_error (EBADF), and no call
+// meets a descriptor that gets the number next. In a child of fork() each descriptor is the child's
+// copy, which it may use and close.
 #pragma once
 
 #include "nopal/config.h"

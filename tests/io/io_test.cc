@@ -6,9 +6,13 @@
 #include "tests/api/support.h"
 #include "tests/io/descriptors.h"
 
-#include <cerrno>
-
+#include <sys/resource.h>
 #include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <thread>
 
 namespace nopal_test {
 namespace {
@@ -44,6 +48,54 @@ TEST(io, a_refused_connection_is_an_error) {
     server.close();
     EXPECT_EQ(error_of([&] { io::connect(at); }), ECONNREFUSED);
   });
+}
+
+// In a process of its own, whose limit is lowered until no number is free.
+TEST(io, where_no_descriptor_is_left_a_connection_waits_for_the_next_accept) {
+  const auto body = [] {
+    int errors = 0;
+    bool read = false;
+    nopal::run([&] {
+      descriptor server = io::listen(io::address::loopback(0));
+      descriptor client = io::connect(io::address::local(server));
+      rlimit before{}, none{};
+      getrlimit(RLIMIT_NOFILE, &before);
+      none = before;
+      none.rlim_cur = 3;
+      setrlimit(RLIMIT_NOFILE, &none);
+      for (int i = 0; i < 3; ++i)
+        errors += error_of([&] { io::accept(server); }) == EMFILE ? 1 : 0;
+      errors += error_of([&] { io::connect(io::address::local(server)); }) == EMFILE ? 1 : 0;
+      setrlimit(RLIMIT_NOFILE, &before);
+      io::write_all(client, "x");
+      descriptor peer = io::accept(server);
+      read = read_exactly(peer, 1) == "x";
+    });
+    std::_Exit(errors == 4 && read ? 0 : 1);
+  };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(body(), testing::ExitedWithCode(0), "");
+}
+
+// A thread that runs no strands waits without the descriptors that it would take for this.
+TEST(io, where_no_descriptor_is_left_threads_and_strands_wait_all_the_same) {
+  const auto body = [] {
+    pair first = connected();
+    pair second = connected();
+    const rlimit none{3, 3}; // all that are left are taken
+    setrlimit(RLIMIT_NOFILE, &none);
+    std::atomic<int> error{-1};
+    std::thread waits{[&] { error = error_of([&] { read_exactly(first.left, 1); }); }};
+    std::this_thread::yield();
+    first.left.close();
+    waits.join();
+    const int strands = error_of([&] {
+      nopal::run([&] { read_exactly(second.left, 1); }); // the first, which needs an epoll
+    });
+    std::_Exit(error == EBADF && strands == EMFILE ? 0 : 1);
+  };
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(body(), testing::ExitedWithCode(0), "");
 }
 
 TEST(io, who_watches_is_woken_for_forks) {

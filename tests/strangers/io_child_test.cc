@@ -123,6 +123,22 @@ TEST(io_child, waits_and_closes_without_its_parents_epoll) {
   });
 }
 
+// Where threads run strands in the child, too.
+TEST(io_child, DISABLED_has_strands_that_wait_for_what_it_inherited_and_for_its_own) {
+  pair inherited = connected();
+  serve_around([&] {
+    pair own = connected();
+    for (pair* each : {&inherited, &own})
+      nopal::run([&] {
+        nopal::spawn([&] { io::write_all(each->left, read_exactly(each->left, 1)); });
+        io::write_all(each->right, "x");
+        if (read_exactly(each->right, 1) != "x")
+          _exit(2);
+      });
+    _exit(0);
+  });
+}
+
 // A child of a child, from within a strand.
 TEST(io_child, of_a_child_of_a_strand) {
   nopal::run([] {
