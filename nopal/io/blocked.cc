@@ -4,6 +4,7 @@
 
 #include "nopal/io/own.h"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -79,16 +80,26 @@ private:
 
 } // namespace
 
+bool poll_one(int descriptor, direction where, int timeout_ms) {
+  pollfd asked{descriptor,
+               static_cast<short>(where == direction::in ? POLLIN | POLLRDHUP : POLLOUT), 0};
+  const int found = poll(&asked, 1, timeout_ms);
+  if ((found < 0 && errno != EINTR) || (asked.revents & POLLNVAL) != 0)
+    fail(found < 0 ? errno : EBADF, what);
+  return found > 0;
+}
+
 bool block(int descriptor, entry& own, direction where, std::uint32_t seen,
-           clock::time_point until) {
+           std::chrono::steady_clock::time_point until) {
   using std::chrono::ceil, std::chrono::milliseconds;
+  using clock = std::chrono::steady_clock;
   const waiting_thread self{own};
   bool rings = self.works();
   if (rings && !self.add(descriptor, where))
     return true;
   while (own.side(where).count() == seen) {
     const milliseconds most = rings ? kLook : kLookWithoutAlarm;
-    const clock::duration left = until == never ? most : until - clock::now();
+    const clock::duration left = until == clock::time_point::max() ? most : until - clock::now();
     const auto turn =
         std::max(milliseconds::zero(), ceil<milliseconds>(std::min<clock::duration>(left, most)));
     if (rings ? self.wait(turn) : poll_one(descriptor, where, static_cast<int>(turn.count())))

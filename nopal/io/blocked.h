@@ -5,16 +5,19 @@
 
 #include "nopal/config.h"
 #include "nopal/io/table.h"
-#include "nopal/io/waits.h"
 
+#include <chrono>
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::io {
 
+// Whether it is ready within so many milliseconds, by poll(2). Throws std::system_error.
+bool poll_one(int descriptor, direction where, int timeout_ms);
+
 // Waits until it is ready, or more has happened than `seen`; false: the time came first.
 bool block(int descriptor, entry& own, direction where, std::uint32_t seen,
-           clock::time_point until);
+           std::chrono::steady_clock::time_point until);
 
 // Wakes the threads that wait so. Called after it was counted that something has happened.
 void wake_threads(entry& own) noexcept;

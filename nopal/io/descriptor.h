@@ -45,8 +45,8 @@ public:
   /// throw std::system_error (EBADF) then. The system gets the number back when the last call that
   /// is amid ends, so none meets the descriptor that gets the number next.
   void close() noexcept;
-  /// Gives the descriptor up, and leaves it open. Who waits for it throws std::system_error (EBADF).
-  /// A call that is amid in another thread may still use the number when this returns.
+  /// Gives the descriptor up, and leaves it open. Who waits for it throws std::system_error
+  /// (EBADF). A call that is amid in another thread may still use the number when this returns.
   int release() noexcept;
 
 private:

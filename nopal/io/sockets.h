@@ -39,9 +39,9 @@ private:
 
 /// A stream socket that listens, with SO_REUSEADDR.
 descriptor listen(const address& at);
-/// The next connection. Passes over those that are gone already. Where the process or the system has
-/// no descriptor left it throws std::system_error (EMFILE, ENFILE); the connection waits for the
-/// next accept.
+/// The next connection. Passes over those that are gone already. Where the process or the system
+/// has no descriptor left it throws std::system_error (EMFILE, ENFILE); the connection waits for
+/// the next accept.
 descriptor accept(descriptor& listening, clock::time_point until = never);
 /// A stream socket that is connected to this address. Where the queue of a listening UNIX socket is
 /// full, it tries again, at growing times of at most 20 ms.

@@ -17,8 +17,8 @@ namespace nopal::inline NOPAL_ABI::io {
 std::size_t read_some(descriptor& from, std::span<char> into, clock::time_point until = never);
 /// Writes all of it; waits as often as the other end is slow. Where that end is closed it throws
 /// std::system_error (EPIPE); a socket sends no SIGPIPE, a pipe does.
-/// However it ends (its time has come, it fails, the strand is cancelled), `*sent` is how many bytes
-/// the system has taken, from the first one on.
+/// However it ends (its time has come, it fails, the strand is cancelled), `*sent` is how many
+/// bytes the system has taken, from the first one on.
 void write_all(descriptor& to, std::string_view what, clock::time_point until = never,
                std::size_t* sent = nullptr);
 

@@ -7,8 +7,6 @@
 #include "nopal/io/events.h"
 #include "nopal/vproc/worker.h"
 
-#include <poll.h>
-
 #include <cerrno>
 
 namespace nopal::inline NOPAL_ABI::io {
@@ -62,15 +60,6 @@ bool wait(entry& own, direction where, std::uint32_t seen, clock::time_point unt
       until, sync::wanted::event, nullptr,
       [&](vproc::fiber* strand) { return events.join(strand, seen); },
       [&events](vproc::fiber* strand) { events.leave(strand); });
-}
-
-bool poll_one(int descriptor, direction where, int timeout_ms) {
-  pollfd asked{descriptor,
-               static_cast<short>(where == direction::in ? POLLIN | POLLRDHUP : POLLOUT), 0};
-  const int found = poll(&asked, 1, timeout_ms);
-  if ((found < 0 && errno != EINTR) || (asked.revents & POLLNVAL) != 0)
-    fail(found < 0 ? errno : EBADF, what);
-  return found > 0;
 }
 
 bool wait_readable(int fd, clock::time_point until) { return wait_for(fd, direction::in, until); }

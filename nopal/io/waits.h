@@ -34,8 +34,6 @@ enum class direction : unsigned char;
 // Waits until more events have come than `seen`; false: the time came first. Throws `cancelled`.
 // Precondition: a strand calls, and the descriptor's events are taken.
 bool wait(entry& own, direction where, std::uint32_t seen, clock::time_point until);
-// Whether it is ready within so many milliseconds, by poll(2).
-bool poll_one(int descriptor, direction where, int timeout_ms);
 
 } // namespace nopal::inline NOPAL_ABI::io
 NOPAL_HIDDEN_END
