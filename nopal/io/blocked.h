@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How a thread that runs no strands waits for a descriptor: in an epoll of its own, in which the
-// alarm rings if the descriptor is closed meanwhile.
+// How a thread that runs no strands waits for a descriptor: by poll(2), which its bell ends if the
+// descriptor is closed meanwhile (own.h).
 #pragma once
 
 #include "nopal/config.h"

@@ -32,6 +32,20 @@ int control(int in, int how, int descriptor, std::uint32_t events) noexcept {
   return epoll_ctl(in, how, descriptor, &event) == 0 ? 0 : errno;
 }
 
+int moved_to(int least, int descriptor) noexcept {
+  if (descriptor < 0 || descriptor >= least)
+    return descriptor;
+  const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, least);
+  if (moved < 0)
+    return descriptor;
+  close(descriptor);
+  return moved;
+}
+// A number that programs do not get soon.
+int out_of_the_way(int descriptor) noexcept {
+  return moved_to(kAfterStandard, moved_to(kLeast, descriptor));
+}
+
 // What was lost is not closed: the numbers may be another's.
 bool make() noexcept {
   const int made = out_of_the_way(epoll_create1(EPOLL_CLOEXEC));
@@ -50,9 +64,23 @@ bool make() noexcept {
   return true;
 }
 
+// Never one that was lost.
+void close_if_own(int in, int rung) noexcept {
+  if (in >= 0 && is_own(in, rung))
+    close(in);
+}
+
+struct owned_bell : bell {
+  ~owned_bell() { close_if_own(epoll, alarm); }
+};
+thread_local owned_bell of_this_thread;
+
 [[gnu::constructor]] void tell_children() noexcept {
   pthread_atfork(nullptr, nullptr, [] {
     std::construct_at(&making);
+    bell& mine = of_this_thread;
+    close_if_own(mine.epoll, mine.alarm);
+    mine = {};
     const int copy = epoll.exchange(-1, base::relaxed);
     const int copy_of_alarm = alarm_in_it.exchange(-1, base::relaxed);
     if (copy < 0 || !is_own(copy, copy_of_alarm))
@@ -88,17 +116,17 @@ own_are check_own() noexcept {
   return make() ? own_are::made_anew : own_are::refused;
 }
 
-int out_of_the_way(int descriptor) noexcept {
-  if (descriptor < 0 || descriptor >= kLeast)
-    return descriptor;
-  for (const int least : {kLeast, kAfterStandard}) {
-    const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, least);
-    if (moved < 0)
-      continue;
-    close(descriptor);
-    return moved;
+bell& this_threads_bell() noexcept {
+  bell& mine = of_this_thread;
+  if (mine.epoll >= 0 || (own_alarm() < 0 && check_own() == own_are::refused))
+    return mine;
+  mine.alarm = own_alarm();
+  mine.epoll = moved_to(kAfterStandard, epoll_create1(EPOLL_CLOEXEC));
+  if (mine.epoll >= 0 && control(mine.epoll, EPOLL_CTL_ADD, mine.alarm, 0) != 0) {
+    close(mine.epoll);
+    mine.epoll = -1;
   }
-  return descriptor;
+  return mine;
 }
 
 } // namespace nopal::inline NOPAL_ABI::io

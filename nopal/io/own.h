@@ -35,8 +35,14 @@ bool is_own(int epoll, int alarm) noexcept;
 // From now on the epoll reports the alarm, or no longer. False: one of them was lost.
 bool ring(int epoll, int alarm, bool on) noexcept;
 
-// A number that programs do not get soon, in the place of this one, for a file of the runtime.
-int out_of_the_way(int descriptor) noexcept;
+// An epoll with the alarm in it, by which a thread that waits without a strand is woken (blocked.h):
+// who rings there makes it readable. A thread has one from its first wait until it ends.
+struct bell {
+  int epoll = -1;
+  int alarm = -1;
+};
+// Its epoll is -1 where the system refuses one. One that was lost is set to -1 by who finds it so.
+bell& this_threads_bell() noexcept;
 
 } // namespace nopal::inline NOPAL_ABI::io
 NOPAL_HIDDEN_END

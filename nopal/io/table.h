@@ -24,9 +24,9 @@ enum class direction : unsigned char { in, out };
 
 // A thread that runs no strands and waits (blocked.h).
 struct blocked_thread {
-  int epoll = -1;
-  int alarm = -1; // the number that is in this epoll
-  blocked_thread* next = nullptr;
+  int epoll;
+  int alarm; // the number that is in this epoll
+  blocked_thread* next;
 };
 
 // It lives as long as the process. What follows `used` belongs to the generation that `used` has.
