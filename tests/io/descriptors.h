@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/io.h"
+#include "nopal/runtime.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -11,6 +12,7 @@
 #include <array>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 namespace nopal_test {
@@ -56,6 +58,17 @@ inline std::string read_exactly(descriptor& from, std::size_t count) {
     got += more;
   }
   return all;
+}
+
+// Until a strand waits for a descriptor.
+inline void wait_for_one_that_waits() {
+  std::string report;
+  while (report.find("waits for a descriptor") == std::string::npos) {
+    testing::internal::CaptureStderr();
+    nopal::report_waiting();
+    report = testing::internal::GetCapturedStderr();
+    std::this_thread::yield();
+  }
 }
 
 // The error that a call throws; 0: none.

@@ -56,6 +56,7 @@ template <class Body> void serve_around(Body body) {
     EXPECT_EQ(read_exactly(mine, 1), "x");
   };
   ask();
+  wait_for_one_that_waits();
   EXPECT_EQ(status_of_child(body), 0);
   ask();
   server.join();
