@@ -33,12 +33,12 @@ bool judge(const pollfd& asked) {
 class listed {
 public:
   listed(entry& own, const bell& by) noexcept : own_{own}, self_{by.epoll, by.alarm, nullptr} {
-    const base::locked guard{own.threads_lock};
+    const base::locked guard{own.lock};
     self_.next = own.threads;
     own.threads = &self_;
   }
   ~listed() {
-    const base::locked guard{own_.threads_lock};
+    const base::locked guard{own_.lock};
     blocked_thread** at = &own_.threads;
     while (*at != nullptr && *at != &self_)
       at = &(*at)->next;
@@ -91,7 +91,7 @@ bool block(int descriptor, entry& own, direction where, std::uint32_t seen,
 
 // The list's lock keeps each thread in it there.
 void wake_threads(entry& own) noexcept {
-  const base::locked guard{own.threads_lock};
+  const base::locked guard{own.lock};
   for (const blocked_thread* each = own.threads; each != nullptr; each = each->next)
     ring(each->epoll, each->alarm, true);
 }

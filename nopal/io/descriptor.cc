@@ -85,9 +85,13 @@ void descriptor::close() noexcept {
   const uses::ending ending = own->used.close(closed.generation);
   if (ending == uses::ending::not_mine)
     return;
-  take_no_more_events_of(closed.number, *own);
-  if (ending == uses::ending::amid_uses)
+  if (ending == uses::ending::amid_uses) {
+    {
+      const base::locked guard{own->lock}; // no user takes events of it after this
+      take_no_more_events_of(closed.number, *own);
+    }
     replace_by_nothing(closed.number);
+  }
   wake_all(*own);
   if (ending == uses::ending::at_once || own->used.leave(closed.generation))
     give_back(closed.number, *own);

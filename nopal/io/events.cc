@@ -141,11 +141,16 @@ bool take_events_of(int descriptor, entry& own) {
   if (!has_epoll())
     fail(errno, "nopal::io needs an epoll and an eventfd");
   begin_to_watch();
-  own.watched.store(true, base::relaxed); // first: a new epoll gets it, too
-  if (add(descriptor))
-    return true;
-  const int error = errno;
-  own.watched.store(false, base::relaxed);
+  int error = EBADF;
+  {
+    const base::locked guard{own.lock};
+    own.watched.store(true, base::relaxed); // first: a new epoll gets it, too
+    if (!own.used.is_closing() && add(descriptor))
+      return true;
+    if (!own.used.is_closing())
+      error = errno;
+    own.watched.store(false, base::relaxed);
+  }
   if (error == EPERM)
     return false;
   fail(error, "nopal::io cannot wait for a descriptor");

@@ -22,7 +22,7 @@ void begin_in_child(int descriptor, entry& own) noexcept {
     close(descriptor);
   std::construct_at(&own.in);
   std::construct_at(&own.out);
-  std::construct_at(&own.threads_lock);
+  std::construct_at(&own.lock);
   own.threads = nullptr;
   own.emptied.store(0, base::relaxed);
   own.watched.store(false, base::relaxed);

@@ -41,7 +41,8 @@ struct alignas(64) entry {
   base::atomic<bool> watched{false};        // its events are taken
   base::atomic<bool> is_tcp{false};         // a read that gives less than was asked for empties it
   base::atomic<bool> keeps_blocking{false}; // without O_NONBLOCK (blocking_file.h)
-  base::spin_lock threads_lock;
+  // Of the list, and held while the number gets into the epoll, or out of it amid uses.
+  base::spin_lock lock;
   blocked_thread* threads = nullptr;
 
   event_count<vproc::fiber>& side(direction where) noexcept {

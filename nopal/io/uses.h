@@ -76,6 +76,11 @@ public:
   bool is_open(std::uint32_t generation) const noexcept {
     return is_open(word_.load(base::relaxed), generation);
   }
+  // Closed amid uses: the number is not free yet.
+  bool is_closing() const noexcept {
+    const std::uint64_t seen = word_.load(base::relaxed);
+    return (seen & kClosed) != 0 && (seen & kUsers) != 0;
+  }
   std::uint32_t generation() const noexcept { return generation_of(word_.load(base::relaxed)); }
 
   // In the child of fork(), where no other thread is: the users are the parent's. True: it was
