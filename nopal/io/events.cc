@@ -120,9 +120,12 @@ bool awaited() noexcept {
 
 sync::watch for_events{{wait, interrupt, deliver_taken, look, awaited}};
 
-// No thread of the child of fork() watches.
+// No thread of the child of fork() watches, until a strand there waits for a descriptor.
 [[gnu::constructor]] void tell_children() noexcept {
-  pthread_atfork(nullptr, nullptr, [] { for_events.leave(); });
+  pthread_atfork(nullptr, nullptr, [] {
+    for_events.leave();
+    vproc::idle.events.store(nullptr, base::relaxed);
+  });
 }
 
 // From the first time on threads without work watch. Those that sleep already are woken for it.

@@ -35,8 +35,9 @@ bool is_own(int epoll, int alarm) noexcept;
 // From now on the epoll reports the alarm, or no longer. False: one of them was lost.
 bool ring(int epoll, int alarm, bool on) noexcept;
 
-// An epoll with the alarm in it, by which a thread that waits without a strand is woken (blocked.h):
-// who rings there makes it readable. A thread has one from its first wait until it ends.
+// An epoll with the alarm in it, by which a thread that waits and runs no strands is woken
+// (blocked.h): who rings there makes it readable. A thread has one from its first wait until it
+// ends.
 struct bell {
   int epoll = -1;
   int alarm = -1;
