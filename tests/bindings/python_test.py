@@ -3,8 +3,11 @@
 bindings/python/build --test."""
 
 import ctypes
+import importlib.util
+import os
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -144,6 +147,68 @@ class Map(unittest.TestCase):
     def test_raises(self):
         with self.assertRaisesRegex(ValueError, "1 elements for"):
             nopal.map(lambda piece: piece[:1], numpy.arange(100.0), 10, pieces=True)
+
+
+# Other interpreters of a process: `run(kind, text)` runs the text in a new one. The kind "isolated"
+# has a lock of its own, where CPython knows such.
+INTERPRETERS = """
+try:
+    import _interpreters
+    def run(kind, text):
+        return _interpreters.exec(_interpreters.create(kind), text)
+except ImportError:
+    import _xxsubinterpreters
+    def run(kind, text):
+        try:
+            one = _xxsubinterpreters.create(isolated=kind == "isolated")
+        except TypeError:  # CPython before 3.9
+            one = _xxsubinterpreters.create()
+        _xxsubinterpreters.run_string(one, text)
+import os, sys
+TEXT = f"import sys; sys.path[:] = {sys.path!r}" + '''
+try:
+    import nopal
+    said = "imported"
+except ImportError as error:
+    said = str(error)
+open(OUTPUT, "w").write(said)
+'''
+def refused(kind):
+    path = os.path.join(os.environ["SCRATCH"], kind)
+    run(kind, TEXT.replace("OUTPUT", repr(path)))
+    said = open(path).read()
+    return said.startswith("Nopal ") and "main" in said
+"""
+RIGHT = "assert nopal.map(abs, [-1] * 1000) == [1] * 1000\n"
+
+
+class OtherInterpreters(unittest.TestCase):
+    def setUp(self):
+        if not any(map(importlib.util.find_spec, ("_interpreters", "_xxsubinterpreters"))):
+            self.skipTest("this Python has no module for interpreters")
+
+    def in_new_process(self, text):
+        with tempfile.TemporaryDirectory() as scratch:
+            return subprocess.run([sys.executable, "-c", INTERPRETERS + text], check=False, text=True,
+                                  env={**os.environ, "SCRATCH": scratch}, timeout=PATIENCE,
+                                  capture_output=True)
+
+    def test_are_refused_and_the_main_one_goes_on(self):
+        for kind in ("legacy", "isolated"):
+            done = self.in_new_process(f"import nopal\n{RIGHT}assert refused({kind!r})\n" + RIGHT)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_are_refused_before_the_main_one_imports(self):
+        for kind in ("legacy", "isolated"):
+            done = self.in_new_process(f"assert refused({kind!r})\nimport nopal\n" + RIGHT)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_are_refused_on_another_thread_while_a_loop_runs(self):
+        done = self.in_new_process(
+            "import nopal, threading\nseen = []\n"
+            "t = threading.Thread(target=lambda: seen.append(refused('legacy')))\nt.start()\n"
+            f"while t.is_alive():\n    {RIGHT}t.join()\nassert seen == [True]\n" + RIGHT)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 class Control(unittest.TestCase):

@@ -23,13 +23,31 @@ done all its work. Each function here returns on the thread that called it, so w
 thread (threading.local, open locks) is as before; f itself is called on that thread, and on threads
 of Nopal's, each time as on a thread that is new to Python. A loop may be in a loop. A child of
 os.fork (multiprocessing: "fork") has workers of its own; one that f has forked does not return from
-f. On Nopal's stacks a recursion has NOPAL_STACK_SIZE (1M) of room. For CPython; tested with 3.11.
+f. Only the main interpreter of a process imports the module. On Nopal's stacks a recursion has
+NOPAL_STACK_SIZE (1M) of room. For CPython; tested with 3.11.
 """
 
-import ctypes
+try:
+    import ctypes
+except ImportError as error:  # an interpreter with a lock of its own refuses it until CPython 3.13
+    raise ImportError("Nopal needs ctypes, which this interpreter does not import; where a process "
+                      "has several interpreters, import Nopal in the main one") from error
 import operator
 import os
 
+
+def _refuse_other_interpreters():
+    """PyGILState_Ensure, by which Nopal's threads enter Python, knows the main interpreter alone."""
+    names = ("PyInterpreterState_Get", "_PyInterpreterState_Get")  # the second is CPython 3.8's
+    name = next(each for each in names if hasattr(ctypes.pythonapi, each))
+    state = ctypes.PYFUNCTYPE(ctypes.c_void_p)
+    this, main = (state((each, ctypes.pythonapi))() for each in (name, "PyInterpreterState_Main"))
+    if this != main:
+        raise ImportError("Nopal was imported in a subinterpreter, but its threads can enter the "
+                          "main interpreter alone; import it there, or use several processes")
+
+
+_refuse_other_interpreters()  # before NumPy, which warns of them
 try:
     import numpy
 except ImportError:  # then map takes sequences
