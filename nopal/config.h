@@ -64,6 +64,9 @@
   NOPAL_JOIN_NAMES(NOPAL_JOIN_NAMES(v, NOPAL_VERSION_MAJOR),                                       \
                    NOPAL_JOIN_NAMES(_, NOPAL_VERSION_MINOR))
 #define NOPAL_ABI NOPAL_JOIN_NAMES(NOPAL_VERSION_NAME, NOPAL_ABI_KIND)
+// The same for the rooms that are compiled once for every choice of parts: base, config, arch,
+// stack and mapped.
+#define NOPAL_ABI_OF_ALL_PARTS NOPAL_JOIN_NAMES(NOPAL_VERSION_NAME, NOPAL_ABI_CHECKS)
 
 // Around all that Nopal's headers declare. A program and the shared libraries that it loads may
 // each contain Nopal (sched/copies.h); none is to use what another one has compiled. A program that

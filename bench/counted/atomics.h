@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <source_location>
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 using bench::counted::event;
 using access_at = std::source_location;
@@ -135,4 +135,4 @@ inline bool replace_word(std::uintptr_t at, std::uintptr_t& expected, std::uintp
 
 void wait_briefly(unsigned n) noexcept;
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

@@ -10,6 +10,7 @@
 // Paper: fibril-spaa16, section 4.2.
 #pragma once
 
+#include "nopal/arch/names.h"
 #include "nopal/arch/offsets.h"
 #include "nopal/arch/pin_frame.h"
 #include "nopal/base/refused.h"
@@ -19,7 +20,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::arch {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch {
 
 // What a thread computes floating-point numbers with: rounding, precision, masks, flush to zero.
 struct control_words {
@@ -79,7 +80,8 @@ extern "C" constinit thread_local runner* nopal_self __attribute__((tls_model("i
 
 [[gnu::always_inline]] inline runner* current() noexcept {
   runner* self;
-  asm volatile("movq nopal_self@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0" : "=r"(self));
+  asm volatile("movq " NOPAL_TEXT(nopal_self) "@gottpoff(%%rip), %0\n\tmovq %%fs:(%0), %0"
+               : "=r"(self));
   return self;
 }
 
@@ -222,12 +224,12 @@ void nopal_arch_call_on(void (*f)(void*), void* argument, std::uintptr_t stack_p
 [[gnu::always_inline]] inline void suspend(context* at, void (*then)(context*, std::uintptr_t)) {
 #if defined(NOPAL_SHARED)
   decltype(&nopal_arch_suspend) function;
-  asm volatile("movq nopal_arch_suspend@GOTPCREL(%%rip), %0" : "=r"(function));
+  asm volatile("movq " NOPAL_TEXT(nopal_arch_suspend) "@GOTPCREL(%%rip), %0" : "=r"(function));
   function(at, then);
 #else
   nopal_arch_suspend(at, then);
 #endif
 }
 
-} // namespace nopal::arch
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch
 NOPAL_HIDDEN_END

@@ -3,6 +3,7 @@
 // only, so it works for a core file too, and without debugging information.
 #pragma once
 
+#include "nopal/arch/names.h"
 #include "nopal/arch/offsets.h"
 #include "nopal/config.h"
 
@@ -10,7 +11,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::arch {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch {
 
 // Where the stacks lie: in slots of equal size, each stack at the upper end of its slot.
 struct gdb_range {
@@ -28,5 +29,5 @@ inline void tell_gdb(std::uintptr_t top, std::uintptr_t stack_pointer) noexcept 
   reinterpret_cast<std::uintptr_t*>(top)[-1] = stack_pointer;
 }
 
-} // namespace nopal::arch
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch
 NOPAL_HIDDEN_END

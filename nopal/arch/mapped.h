@@ -4,6 +4,7 @@
 // which the filter of system calls lets through.
 #pragma once
 
+#include "nopal/arch/names.h"
 #include "nopal/arch/offsets.h"
 #include "nopal/config.h"
 
@@ -41,7 +42,7 @@ void nopal_arch_again();
 
 } // extern "C"
 
-namespace nopal::arch {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch {
 
 inline long argument_of_call(const volatile void* value) noexcept {
   return reinterpret_cast<long>(value);
@@ -60,5 +61,5 @@ template <class... Arguments> long raw(long number, Arguments... arguments) noex
   return nopal_arch_raw(number, all[0], all[1], all[2], all[3], all[4], all[5]);
 }
 
-} // namespace nopal::arch
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch
 NOPAL_HIDDEN_END

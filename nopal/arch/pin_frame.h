@@ -2,6 +2,7 @@
 // How a function that forks must be compiled, in C and C++.
 #pragma once
 
+#include "nopal/arch/names.h"
 #include "nopal/config.h"
 
 // For a scope's constructor: the compiler then addresses the function's locals through a register

@@ -20,7 +20,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::arch {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch {
 
 struct task_context {
   std::uint32_t upper;       // where the task's frames end, in the runtime's measure, which sets it
@@ -62,10 +62,16 @@ static_assert(sizeof(task_context) == 64 && offsetof(task_context, resume_at) ==
 // spawns it: below its caller, or at the upper end if its caller lies in another region.
 #if NOPAL_PROCESS_REGIONS
 #define NOPAL_CALL_ON_OWN_REGION(thunk)                                                            \
-  "movq %%rsp, %%rbp\n\tcmpq nopal_own_region(%%rip), %%rsp\n\tjb 1f\n\t"                          \
-  "cmpq nopal_own_region+8(%%rip), %%rsp\n\tjbe 2f\n"                                              \
-  "1:\tmovq nopal_own_region+8(%%rip), %%rsp\n"                                                    \
-  "2:\tcall " thunk "\n\tmovq %%rbp, %%rsp\n\tmovq 48(%%rsp), %%rbp\n\t"
+  "movq %%rsp, %%rbp\n\tcmpq " NOPAL_TEXT(                                                         \
+      nopal_own_region) "(%%rip), %%rsp\n\tjb 1f\n\t"                                              \
+                        "cmpq " NOPAL_TEXT(                                                        \
+                            nopal_own_region) "+8(%%rip), %%rsp\n\tjbe 2f\n"                       \
+                                              "1:\tmovq " NOPAL_TEXT(                              \
+                                                  nopal_own_region) "+8(%%rip), %%rsp\n"           \
+                                                                    "2:\tcall " thunk              \
+                                                                    "\n\tmovq %%rbp, "             \
+                                                                    "%%rsp\n\tmovq 48(%%rsp), "    \
+                                                                    "%%rbp\n\t"
 #else
 #define NOPAL_CALL_ON_OWN_REGION(thunk) "call " thunk "\n\t"
 #endif
@@ -119,5 +125,5 @@ void nopal_arch_suspend_task(void (*then)(task_context*, void*), void* argument,
                                         std::uintptr_t stack_pointer) noexcept;
 }
 
-} // namespace nopal::arch
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch
 NOPAL_HIDDEN_END

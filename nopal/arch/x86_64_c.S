@@ -279,10 +279,16 @@
 
     .text
 
-    .irp class, 0, 1, 2, 4, 8
-    fork_function nopal_c_fork_\class, \class
-    fork_words_function nopal_c_fork_words_\class, \class
-    .endr
+    fork_function nopal_c_fork_0, 0
+    fork_words_function nopal_c_fork_words_0, 0
+    fork_function nopal_c_fork_1, 1
+    fork_words_function nopal_c_fork_words_1, 1
+    fork_function nopal_c_fork_2, 2
+    fork_words_function nopal_c_fork_words_2, 2
+    fork_function nopal_c_fork_4, 4
+    fork_words_function nopal_c_fork_words_4, 4
+    fork_function nopal_c_fork_8, 8
+    fork_words_function nopal_c_fork_words_8, 8
     fork_function nopal_c_fork_float, 20
     fork_words_function nopal_c_fork_words_float, 20
     fork_function nopal_c_fork_double, 24

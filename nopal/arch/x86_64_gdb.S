@@ -6,6 +6,7 @@
 // lies between the two. So the script puts a frame of this function there. The frame keeps the
 // stack pointer and most registers, and its caller continues at the address in rcx.
 
+#include "nopal/arch/names.h"
 #include "nopal/arch/offsets.h"
 
     .text
@@ -31,6 +32,7 @@ nopal_gdb_trampoline:
     .type nopal_gdb_range, @object
     .p2align 3
 nopal_gdb_range:
+nopal_gdb_words: /* the same for the script, which knows no versions */
     .fill NOPAL_GDB_RANGE_WORDS, 8
     .quad nopal_gdb_trampoline
     .size nopal_gdb_range, .-nopal_gdb_range

@@ -74,7 +74,7 @@ class NopalUnwinder(gdb.unwinder.Unwinder):
         space = gdb.current_progspace()
         if space not in self.ranges:
             try:
-                at = int(gdb.parse_and_eval("(unsigned long) &nopal_gdb_range"))
+                at = int(gdb.parse_and_eval("(unsigned long) &nopal_gdb_words"))
                 words = nopal_words(at, 4)
             except gdb.error:
                 words = None

@@ -3,6 +3,8 @@
 // shared library, that Nopal is linked into has one: where the copy's descriptor lies, relative to
 // the word that says so. No other copy's note has this one's name, so the symbol is hidden.
 
+#include "nopal/arch/names.h"
+
     .hidden nopal_copy
     .hidden nopal_note
 

@@ -19,7 +19,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 template <class T> using atomic = std::atomic<T>;
 
@@ -75,6 +75,6 @@ void heavy_barrier() noexcept;
 // For a thread that spins, with n = 1, 2 and so on: a pause, or at each 64th call its time slice.
 void wait_briefly(unsigned n) noexcept;
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END
 #endif

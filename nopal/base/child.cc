@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 namespace {
 
 // Threads that ask the dynamic linker. Relaxed: a thread that begins to meanwhile is as one that
@@ -76,4 +76,4 @@ void awaited_in_parent() noexcept {
       "the child make objects of its own");
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

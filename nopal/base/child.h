@@ -26,7 +26,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 /// How many calls of fork() lie between the process that began the program and this one. It has
 /// grown when fork() returns in the child. What belongs to one process alone keeps the number that
@@ -87,5 +87,5 @@ public:
 /// The same for an object that a strand or thread of the parent waits for, or is part of.
 [[noreturn]] void awaited_in_parent() noexcept;
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

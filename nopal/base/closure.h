@@ -10,7 +10,7 @@
 #include <utility>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 // Does what std::invoke does, whose header takes longer to compile than all others of a fork.
 template <class F, class... Args>
@@ -55,5 +55,5 @@ template <class F, class... Args>
   };
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

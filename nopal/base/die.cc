@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 namespace {
 
 char prefix[] = "nopal: ";
@@ -62,4 +62,4 @@ void say(const char* format, ...) noexcept {
   errno = saved_errno;
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

@@ -5,7 +5,7 @@
 #include "nopal/config.h"
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 // The exit status of a program that Nopal ends: EX_SOFTWARE of sysexits.h, neither 0 nor 1.
 inline constexpr int exit_status_died = 70;
@@ -24,5 +24,5 @@ inline constexpr int exit_status_died = 70;
 // Prints `nopal: <line>` and a newline with a single write, and returns. It leaves errno as it was.
 void say(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

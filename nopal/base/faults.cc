@@ -10,7 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 namespace {
 
 // The guard below a signal stack, on which handlers of the program run too.
@@ -158,4 +158,4 @@ signal_stack::~signal_stack() {
   munmap(memory_, size_);
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 // A look is called at each fault of any thread, on that thread's signal stack. It ends the program,
 // or returns. `context` is the ucontext_t; `is_first`: the program had no handler before.
@@ -43,5 +43,5 @@ private:
   std::size_t size_ = 0;
 };
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

@@ -17,7 +17,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 class free_list {
 public:
@@ -80,5 +80,5 @@ private:
   alignas(64) atomic<std::uint32_t> created_{0};
 };
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

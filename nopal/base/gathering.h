@@ -11,7 +11,7 @@
 #include "nopal/config.h"
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 // A Node has a member `handed_over<Node*> next`.
 template <class Node> class gathering {
@@ -34,5 +34,5 @@ private:
   atomic<Node*> newest_{nullptr};
 };
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

@@ -15,7 +15,7 @@
 #include <cstddef>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 class growing {
 public:
@@ -49,5 +49,5 @@ private:
   atomic<std::size_t> usable_{0};
 };
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

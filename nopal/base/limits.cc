@@ -16,7 +16,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 namespace {
 
 // The number in the first line of a kernel's file that has this format; `otherwise` without one.
@@ -204,4 +204,4 @@ reason why_no_thread(int error, std::size_t stack_bytes) noexcept {
   return why("%s", std::strerror(error));
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

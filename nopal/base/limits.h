@@ -10,7 +10,7 @@
 #include <cstddef>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 // How many bytes of addresses may be reserved: what RLIMIT_AS leaves, and RLIMIT_MEMLOCK where all
 // future memory is locked. Without such a limit, all.
@@ -42,5 +42,5 @@ struct reason {
 reason why_refused(std::size_t bytes) noexcept; // the error is in errno
 reason why_no_thread(int error, std::size_t stack_bytes) noexcept;
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

@@ -25,7 +25,7 @@ extern "C" [[gnu::weak]] decltype(dlopen) dlopen;
 extern "C" [[gnu::weak]] decltype(dladdr1) dladdr1;
 extern "C" [[gnu::weak]] decltype(dlerror) dlerror;
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 namespace {
 
 atomic<bool> enabled{false}; // the heavy barrier
@@ -218,4 +218,4 @@ void wait_briefly(unsigned n) noexcept {
 [[gnu::noinline]] int* this_threads_error() noexcept { return &errno; }
 [[gnu::noinline]] void set_error(int value) noexcept { errno = value; }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

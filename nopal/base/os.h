@@ -10,7 +10,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 constexpr std::size_t page_size() noexcept { return 4096; } // of every x86-64 processor
 constexpr std::size_t huge_page_size() noexcept { return std::size_t{2} << 20; }
@@ -86,5 +86,5 @@ NOPAL_READS_FRAMES inline int read_error(const int* from) noexcept {
   return *static_cast<const volatile int*>(from);
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

@@ -16,7 +16,7 @@
 #include <new>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 template <class T> class per_process {
 public:
@@ -54,5 +54,5 @@ private:
   void* const room_ = nullptr;
 };
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

@@ -19,7 +19,7 @@ extern "C" {
 [[gnu::weak]] void AnnotateIgnoreSyncEnd(const char* file, int line);
 }
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 bool strands_apart = false;
 
@@ -365,4 +365,4 @@ NOPAL_SWITCHES void note_use_of_worker(unsigned number) noexcept {
   note_use(&keys_of_workers[number % 64]);
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

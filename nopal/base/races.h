@@ -31,7 +31,7 @@
 #include "nopal/config.h"
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 struct seen_strand;
 inline constexpr unsigned most_seen = 240;
@@ -113,5 +113,5 @@ private:
 void note_use(const void* key) noexcept;
 void note_use_of_worker(unsigned number) noexcept;
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

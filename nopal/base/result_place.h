@@ -11,7 +11,7 @@
 #include <utility>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 // At most one T, within this object.
 template <class T> class result_place {
@@ -76,5 +76,5 @@ template <class T, class Held> [[gnu::always_inline]] inline auto&& bare(Held&& 
     return *std::forward<Held>(held);
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

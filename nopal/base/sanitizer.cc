@@ -43,7 +43,7 @@ extern "C" {
 [[gnu::weak]] void* __get_unsafe_stack_ptr();
 }
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 namespace {
 
 // Calls a tool's function. Without the tool the function's address is null, and so is the result.
@@ -225,4 +225,4 @@ NOPAL_SWITCHES std::uintptr_t clear_used_part(std::uintptr_t bottom, std::uintpt
   return lowest;
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

@@ -18,7 +18,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 // "split-stack" or "sanitize=safe-stack" if a file of this program was compiled with that option;
 // else null. With the first, functions find the limit of their stack in the thread, and may move to
@@ -120,5 +120,5 @@ template <class Body> NOPAL_CHILD_BODY inline decltype(auto) call_body(Body& bod
   return body();
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

@@ -9,7 +9,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 // All memory is shared between the processes but the view: the addresses [view_end - view_room,
 // view_end), where each process maps what it wants, with no access until then.
@@ -35,5 +35,5 @@ struct sharing {
 // Null: threads. Set once, before any constructor of the program.
 inline constinit const sharing* shared = nullptr;
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

@@ -19,7 +19,7 @@
 // Weak, so that a statically linked program does not take the dynamic linker along.
 extern "C" [[gnu::weak]] decltype(dlsym) dlsym;
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 namespace {
 
 constexpr std::size_t kOwn = std::size_t{64} << 10;
@@ -118,4 +118,4 @@ thread_refused::thread_refused(int error, std::size_t room, std::size_t guard) n
                 why_no_thread(error, stack_bytes(room) + guard).text);
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

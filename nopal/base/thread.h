@@ -11,7 +11,7 @@
 #include <memory>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 // Computes how large their stacks must be, unless that is known. Takes the dynamic linker's lock,
 // so the caller holds none of Nopal's: a library that is being loaded may fork in its constructors.
@@ -50,5 +50,5 @@ struct thread_refused {
   char text[448];
 };
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 NOPAL_HIDDEN_END

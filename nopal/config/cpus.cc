@@ -9,7 +9,7 @@
 #include <charconv>
 #include <cstring>
 
-namespace nopal::config {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
 namespace {
 
 // Far above any kernel's limit; it keeps a damaged list or mask from costing memory.
@@ -266,4 +266,4 @@ std::optional<std::vector<int>> parse_cpu_list(std::string_view text) {
   return cpus;
 }
 
-} // namespace nopal::config
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config

@@ -17,7 +17,7 @@
 #include <vector>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::config {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
 
 struct cpu_count {
   unsigned count = 1; // never below 1
@@ -37,5 +37,5 @@ std::vector<int> affinity_cpus(int (*get)(pid_t, std::size_t, cpu_set_t*) = sche
 // Parses the kernel's list format, "0-3,8": ascending, not empty. Nothing for any other text.
 std::optional<std::vector<int>> parse_cpu_list(std::string_view text);
 
-} // namespace nopal::config
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config
 NOPAL_HIDDEN_END

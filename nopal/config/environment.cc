@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-namespace nopal::config {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
 namespace {
 
 // Nothing unless the whole text is a number; from_chars by itself accepts text behind the number.
@@ -61,4 +61,4 @@ file_text read_file(const std::string& path) {
   return result;
 }
 
-} // namespace nopal::config
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config

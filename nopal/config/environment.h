@@ -10,7 +10,7 @@
 #include <string_view>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::config {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
 
 // Nothing unless the whole text is decimal digits (no sign, space or suffix) of at most 64 bits.
 std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept;
@@ -32,5 +32,5 @@ struct file_text {
 
 file_text read_file(const std::string& path);
 
-} // namespace nopal::config
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config
 NOPAL_HIDDEN_END

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-namespace nopal::config {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
 
 std::optional<number> parse_flag(std::string_view text) noexcept {
   return text.size() == 1 ? parse_decimal(text) : std::nullopt;
@@ -40,4 +40,4 @@ void resolver::complain(const std::string& what, const rule& option, const char*
     complaint_ = what + ", but it must be " + option.accepted + spelling;
 }
 
-} // namespace nopal::config
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config

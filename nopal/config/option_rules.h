@@ -14,7 +14,7 @@
 #include <string_view>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::config {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
 
 // Each value is handled as a number: a flag as 0 or 1, a choice by its place in a list.
 using number = std::uint64_t;
@@ -88,5 +88,5 @@ private:
   std::string complaint_;
 };
 
-} // namespace nopal::config
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config
 NOPAL_HIDDEN_END

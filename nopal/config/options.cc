@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <unistd.h>
 
-namespace nopal::config {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
 namespace {
 
 bool is_budget(number bytes) noexcept { return bytes <= number{1} << 40 || bytes == unlimited; }
@@ -205,4 +205,4 @@ resolved_options resolve_or_die(const options& asked, const defaults& usual) {
   return std::move(resolved);
 }
 
-} // namespace nopal::config
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config

@@ -19,7 +19,7 @@
 #include <vector>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::config {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
 
 inline constexpr unsigned most_workers = 1024;
 
@@ -119,5 +119,5 @@ std::vector<std::string> unknown_variables(const char* const* environment);
 // no other thread changes the environment meanwhile (setenv).
 resolved_options resolve_or_die(const options& asked, const defaults& usual);
 
-} // namespace nopal::config
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config
 NOPAL_HIDDEN_END

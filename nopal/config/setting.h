@@ -8,7 +8,7 @@
 #include <string>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::config {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
 
 // A value and its source: "set by the program", a variable's name, "default" or "from the clock".
 // The source is empty for a number of workers that the machine suggests.
@@ -20,5 +20,5 @@ template <class T> struct setting {
 // Returns the value of a variable, or null if it is not set: std::getenv, or a test's function.
 using variable_lookup = std::function<const char*(const char* name)>;
 
-} // namespace nopal::config
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config
 NOPAL_HIDDEN_END

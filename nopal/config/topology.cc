@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-namespace nopal::config {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
 namespace {
 
 // A physical core: its package, and the lowest CPU on it. CPUs with the same place share the core.
@@ -59,4 +59,4 @@ int bind_thread(pthread_t thread, const std::vector<int>& cpus) {
   return pthread_setaffinity_np(thread, bytes, mask.data());
 }
 
-} // namespace nopal::config
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config

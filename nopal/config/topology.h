@@ -10,7 +10,7 @@
 #include <vector>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::config {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
 
 // Orders the CPUs of an affinity mask in rounds: the first has one CPU of each physical core, the
 // second another one of each, and so on. In a round all CPUs of one package come before those of
@@ -21,5 +21,5 @@ std::vector<int> bind_order(const std::vector<int>& affinity, const std::string&
 // Lets a thread run on these CPUs only, at least one. Returns 0 or the error. For any thread.
 [[nodiscard]] int bind_thread(pthread_t thread, const std::vector<int>& cpus);
 
-} // namespace nopal::config
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config
 NOPAL_HIDDEN_END

@@ -8,7 +8,7 @@
 #include <span>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 struct text_range {
   std::uintptr_t from, to;
@@ -38,5 +38,5 @@ void rewrite_futexes(std::uintptr_t from, std::uintptr_t to) noexcept;
 // The memory that the program has when it begins becomes shared, at its place, main's stack too.
 void convert_memory() noexcept;
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

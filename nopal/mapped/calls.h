@@ -13,7 +13,7 @@
 #include <ucontext.h>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 // mappings.cc, rights.cc, remap.cc: those that change the address space. The break lies behind the
 // memory that the program has begun with.
@@ -88,5 +88,5 @@ inline constexpr int notice_signal = SIGURG;
 // signals.cc: tells the kernel, for this process, what the table says of a signal.
 void install_action(int signal) noexcept;
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

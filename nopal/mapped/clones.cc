@@ -5,6 +5,7 @@
 
 #include "nopal/base/die.h"
 #include "nopal/base/shared.h"
+#include "nopal/config.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
@@ -23,7 +24,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 constexpr long kProcess =
@@ -224,4 +225,4 @@ void open_processes() noexcept {
   take_seat(mine.self, mine.pid);
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

@@ -5,6 +5,7 @@
 
 #include "nopal/arch/arch.h"
 #include "nopal/base/die.h"
+#include "nopal/config.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/proc_maps.h"
 #include "nopal/mapped/ranges.h"
@@ -16,7 +17,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 constexpr std::size_t kListBytes = std::size_t{1} << 20;
@@ -139,4 +140,4 @@ void convert_memory() noexcept {
   }
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

@@ -3,6 +3,7 @@
 // are let through whatever else is true, the kernel does not run the filter (since Linux 5.11).
 #include "nopal/mapped/before_main.h"
 
+#include "nopal/config.h"
 #include "nopal/mapped/calls.h"
 #include "nopal/mapped/layout.h"
 #include "nopal/mapped/memory.h"
@@ -18,7 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 constexpr std::uint32_t kTrap = SECCOMP_RET_TRAP | trap_mark;
@@ -168,4 +169,4 @@ int install_filter(std::span<const text_range> text) noexcept {
   return refused;
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

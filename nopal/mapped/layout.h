@@ -17,7 +17,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped::layout {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped::layout {
 
 constexpr std::size_t gib = std::size_t{1} << 30;
 
@@ -31,5 +31,5 @@ inline constexpr std::uintptr_t view_end = 0x2f00'0000'0000, view_room = 2 * gib
 // Core files contain this much of the arena: to write a sparse part would allocate it.
 inline constexpr std::size_t dumped_bytes = std::size_t{64} << 20;
 
-} // namespace nopal::mapped::layout
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped::layout
 NOPAL_HIDDEN_END

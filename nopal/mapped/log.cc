@@ -23,7 +23,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 using arch::raw;
@@ -252,4 +252,4 @@ void forget_log() noexcept {
     retire(entries[retired % kCapacity]);
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

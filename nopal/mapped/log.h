@@ -14,7 +14,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 struct change {
   enum class kind : std::uint8_t {
@@ -53,5 +53,5 @@ void release_log() noexcept;
 void release_own_log() noexcept; // in one of the two processes
 void forget_log() noexcept;      // in a process that was forked: it is the only one
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

@@ -4,6 +4,7 @@
 #include "nopal/mapped/calls.h"
 
 #include "nopal/base/spin_lock.h"
+#include "nopal/config.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/places.h"
@@ -16,7 +17,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 constexpr int kFixed = MAP_FIXED | MAP_FIXED_NOREPLACE;
@@ -293,4 +294,4 @@ void release_mappings() noexcept {
   places_lock.unlock();
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

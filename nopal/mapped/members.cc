@@ -11,7 +11,7 @@
 #include <new>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 constinit twin* twins[most_members]{};
@@ -85,4 +85,4 @@ void leave_seat(member& left, int pid) noexcept {
   left.pid.store(0, base::release);
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

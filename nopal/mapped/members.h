@@ -7,7 +7,7 @@
 #include "nopal/mapped/own.h"
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 inline constexpr unsigned most_members = 1024;
 
@@ -68,5 +68,5 @@ void add_dependent(twin* parent) noexcept;
 // are children of that.
 void leave_seat(member& left, int pid) noexcept;
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

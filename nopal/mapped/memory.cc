@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 using arch::raw;
@@ -119,4 +119,4 @@ long map_part(std::uintptr_t part, std::uintptr_t at, std::size_t bytes, int acc
              offset_of(part));
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

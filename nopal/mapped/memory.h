@@ -10,7 +10,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 // The arena's file. Its number is high, as are those of descriptors that the log keeps: from
 // first_descriptor on, where programs have none.
@@ -38,5 +38,5 @@ void give_memory(std::uintptr_t at, std::size_t bytes) noexcept; // and their ad
 long map_part(std::uintptr_t part, std::uintptr_t at, std::size_t bytes, int access,
               int more_flags = 0) noexcept;
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

@@ -7,7 +7,7 @@
 #include "nopal/mapped/layout.h"
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 struct member;
 class twin;
@@ -29,5 +29,5 @@ inline void* own_stack_top() noexcept {
   return reinterpret_cast<void*>(layout::own + layout::own_bytes);
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

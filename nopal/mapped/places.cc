@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 void fill_holes() noexcept {
@@ -130,4 +130,4 @@ long show(std::uintptr_t part, std::uintptr_t at, std::size_t bytes, int access)
                      .where = part - layout::arena});
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

@@ -20,7 +20,7 @@
 #include <sys/mman.h>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 inline constexpr int all_rights = PROT_READ | PROT_WRITE;
 
@@ -75,5 +75,5 @@ void drop(std::uintptr_t at, std::size_t bytes) noexcept;
 long show(std::uintptr_t part, std::uintptr_t at, std::size_t bytes, int access) noexcept;
 inline constexpr std::uintptr_t beyond_memory = layout::arena + layout::arena_bytes;
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

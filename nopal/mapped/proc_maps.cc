@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 using arch::raw;
@@ -95,4 +95,4 @@ bool next_mapping(std::string_view& text, mapping& found) noexcept {
   return true;
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

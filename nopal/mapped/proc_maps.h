@@ -9,7 +9,7 @@
 #include <string_view>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 struct mapping {
   std::uintptr_t from, to;
@@ -43,5 +43,5 @@ private:
   char buffer_[2048];
 };
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 piece* spare_pieces::take() noexcept {
   for (;;) {
@@ -168,4 +168,4 @@ bool ranges::has_free(std::uintptr_t at, std::size_t bytes) noexcept {
   return false;
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

@@ -11,7 +11,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 inline constexpr std::size_t page = 4096;
 constexpr std::size_t up(std::size_t bytes) noexcept { return (bytes + page - 1) & -page; }
@@ -133,5 +133,5 @@ inline constinit piece_map covered;
 inline constinit ranges arena, private_files, shared_files; // layout.h
 inline constinit ranges holes; // of the arena: nothing is there, and these are free addresses, too
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

@@ -4,6 +4,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/die.h"
+#include "nopal/config.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/sharing.h"
 
@@ -11,7 +12,7 @@
 #include <iterator>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 constexpr const char kIdentity[] = "change it before the program's first fork of a strand";
@@ -68,4 +69,4 @@ std::optional<long> refuse(long number) noexcept {
   return -EPERM;
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

@@ -2,6 +2,8 @@
 // mremap. Memory is copied, since its place in the arena follows from its address; a file's mapping
 // is moved, in each process.
 #include "nopal/mapped/calls.h"
+
+#include "nopal/config.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/places.h"
@@ -13,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 // What this mapping of the arena's file shows of [from, end), to where `from` is to be; what was
@@ -206,4 +208,4 @@ long remap(std::uintptr_t at, std::size_t before, std::size_t bytes, int flags,
   return move(rest, found);
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

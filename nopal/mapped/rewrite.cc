@@ -4,6 +4,7 @@
 // it was, so whoever jumps there is right, and unwinders find the function around it.
 #include "nopal/mapped/before_main.h"
 
+#include "nopal/config.h"
 #include "nopal/mapped/ranges.h"
 #include "nopal/mapped/sharing.h"
 
@@ -11,7 +12,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 constexpr unsigned char kSite[] = {0xb8, 202, 0, 0, 0, 0x0f, 0x05};
@@ -65,4 +66,4 @@ void rewrite_futexes(std::uintptr_t from, std::uintptr_t to) noexcept {
   raw(SYS_mprotect, reinterpret_cast<std::uintptr_t>(aside) & -page, page, PROT_READ | PROT_EXEC);
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

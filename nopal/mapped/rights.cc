@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rights and advice. What lies in a range is looked up where the call depends on it.
 #include "nopal/mapped/calls.h"
+
+#include "nopal/config.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/places.h"
@@ -11,7 +13,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 // Private mappings of files that are to be written become images.
@@ -111,4 +113,4 @@ long advise(std::uintptr_t at, std::size_t bytes, int advice) noexcept {
   return end != at + whole && (result == 0 || result == -ENOMEM) ? -EINVAL : result;
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

@@ -10,7 +10,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 // A system call that is never trapped.
 using arch::raw;
@@ -29,7 +29,7 @@ struct range {
 };
 range view_range() noexcept;
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 
 // The linker takes the room from its archive since a program is linked with -u of this name. It is
 // called before any constructor, with main's arguments.

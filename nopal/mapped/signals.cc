@@ -13,7 +13,7 @@
 #include <iterator>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 constexpr int kOurs[] = {SIGSYS, notice_signal, SIGSEGV, SIGBUS};
@@ -221,4 +221,4 @@ masked::masked(std::uint64_t mask) noexcept {
 
 masked::~masked() { raw(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, sizeof before_); }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

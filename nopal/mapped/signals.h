@@ -15,7 +15,7 @@
 #include <ucontext.h>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 // What the program wants done at a signal, as the kernel's sigaction. The mask's bit 0 is signal 1.
 struct action {
@@ -72,5 +72,5 @@ private:
   std::uint64_t before_;
 };
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

@@ -5,6 +5,7 @@
 
 #include "nopal/base/atomic.h"
 #include "nopal/base/die.h"
+#include "nopal/config.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
 #include "nopal/mapped/places.h"
@@ -16,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 constinit base::atomic<std::uint32_t> copying{0};
@@ -81,4 +82,4 @@ void take_snapshot() noexcept {
   members[0].pid.store(self.pid, base::release);
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

@@ -5,6 +5,7 @@
 
 #include "nopal/base/die.h"
 #include "nopal/base/shared.h"
+#include "nopal/config.h"
 #include "nopal/mapped/calls.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/memory.h"
@@ -27,7 +28,7 @@ extern "C" {
 [[gnu::weak]] void __tsan_init();
 }
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 void for_each_process(void (*see)(int pid, std::size_t ours, void* to), void* to) noexcept {
@@ -122,7 +123,7 @@ bool install_guard(std::uintptr_t at, std::size_t bytes) noexcept {
 
 range view_range() noexcept { return {layout::view_end - layout::view_room, layout::view_end}; }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 
 extern "C" {
 
@@ -142,6 +143,6 @@ void nopal_mapped_start(int, char**, char** environment) {
 
 // Only executables have such an array; the linker refuses it in a shared library.
 [[gnu::section(".preinit_array"),
-  gnu::used]] void (*nopal_mapped_first)(int, char**, char**) = nopal_mapped_start;
+  gnu::used]] static void (*nopal_mapped_first)(int, char**, char**) = nopal_mapped_start;
 
 } // extern "C"

@@ -32,7 +32,7 @@
 #include <ucontext.h>
 #include <utility>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 // A trapped call. What it consists of is written back to the registers where it is made again.
 struct call {
@@ -285,4 +285,4 @@ void on_trap(int, siginfo_t* info, void* context) {
     made.make_again();
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

@@ -11,7 +11,7 @@
 #include <span>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 // The handler of SIGSYS. The signal means a trapped call, or that this process must catch up with
 // the log.
@@ -42,5 +42,5 @@ std::span<const trapped> trapped_calls() noexcept;
 // What the filter hands over with a trap, so that it is known from other signals.
 inline constexpr int trap_mark = 0x4e50;
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

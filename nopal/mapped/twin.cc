@@ -9,7 +9,7 @@
 #include <linux/futex.h>
 #include <sys/syscall.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 void twin::change_to(std::uint32_t state) noexcept {
   state_.store(state, base::release);
@@ -56,4 +56,4 @@ long in_first_process(long (*function)(void*), void* data, std::size_t size) noe
   return own().partner->ask(function, data, size);
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

@@ -16,7 +16,7 @@
 #include <cstring>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 
 class twin {
 public:
@@ -74,5 +74,5 @@ template <class Data> long in_first_process(long (*function)(Data&), Data& data)
   return result;
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped
 NOPAL_HIDDEN_END

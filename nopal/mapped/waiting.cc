@@ -5,6 +5,7 @@
 
 #include "nopal/base/die.h"
 #include "nopal/base/spin_lock.h"
+#include "nopal/config.h"
 #include "nopal/mapped/log.h"
 #include "nopal/mapped/members.h"
 #include "nopal/mapped/ranges.h"
@@ -21,7 +22,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-namespace nopal::mapped {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped {
 namespace {
 
 // Children that processes other than the first have forked: [pid, pid + 1). Those that execute a
@@ -266,4 +267,4 @@ void on_notice(int signal, siginfo_t* info, void* context) {
     call_action(signal, info, context);
 }
 
-} // namespace nopal::mapped
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::mapped

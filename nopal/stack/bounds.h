@@ -7,7 +7,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::stack {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack {
 
 // A stack is named by its slot's lowest address; 0 is no stack.
 using stack_id = std::uintptr_t;
@@ -27,5 +27,5 @@ struct bounds {
   static std::uintptr_t offset(stack_id stack) noexcept { return stack::offset(stack); }
 };
 
-} // namespace nopal::stack
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack
 NOPAL_HIDDEN_END

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace nopal::stack {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack {
 
 using word = std::uintptr_t;
 constexpr word kPagesAtOnce = 64; // the most that which_resident takes
@@ -86,4 +86,4 @@ word marks::highest(word from, word to, word offset) noexcept {
   return found;
 }
 
-} // namespace nopal::stack
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack

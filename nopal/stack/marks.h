@@ -36,7 +36,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::stack {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack {
 
 struct marks {
   // Owner. `at` is the record's first word.
@@ -81,5 +81,5 @@ private:
                                    std::uintptr_t offset) noexcept;
 };
 
-} // namespace nopal::stack
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack
 NOPAL_HIDDEN_END

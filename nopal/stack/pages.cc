@@ -12,6 +12,7 @@
 #include "nopal/base/child.h"
 #include "nopal/base/limits.h"
 #include "nopal/base/os.h"
+#include "nopal/config.h"
 #include "nopal/config/options.h"
 #include "nopal/stack/small.h"
 #include "nopal/stack/stack.h"
@@ -19,7 +20,7 @@
 #include <algorithm>
 #include <memory>
 
-namespace nopal::stack {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack {
 
 base::atomic<void (*)(event, stack_id, std::uintptr_t)> observer{nullptr};
 
@@ -186,4 +187,4 @@ usage measure() noexcept {
           .counts = counts.load(base::relaxed)};
 }
 
-} // namespace nopal::stack
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack

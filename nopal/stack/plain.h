@@ -10,10 +10,10 @@
 NOPAL_HIDDEN_BEGIN
 extern "C" const char nopal_plain_stacks;
 
-namespace nopal::stack {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack {
 
 // Any thread. It does nothing: that it may be called decides.
 void need_plain_stacks() noexcept;
 
-} // namespace nopal::stack
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack
 NOPAL_HIDDEN_END

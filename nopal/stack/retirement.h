@@ -38,7 +38,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::stack {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack {
 
 // Pages charged to all stacks together.
 class page_account {
@@ -144,5 +144,5 @@ private:
   base::handed_over<void*> handoff_group_{nullptr};
 };
 
-} // namespace nopal::stack
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack
 NOPAL_HIDDEN_END

@@ -26,7 +26,7 @@
 #include <memory>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::stack {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack {
 
 // What the user of each stack keeps for itself (stack.h).
 inline constexpr std::uintptr_t owners_bytes = 80;
@@ -133,5 +133,5 @@ private:
   void** fibers_ = nullptr;
 };
 
-} // namespace nopal::stack
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack
 NOPAL_HIDDEN_END

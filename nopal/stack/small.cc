@@ -35,7 +35,7 @@
 #include <memory>
 #include <utility>
 
-namespace nopal::stack::small {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack::small {
 
 slot_range in_use;
 
@@ -299,4 +299,4 @@ void guard_here(stack_id stack) noexcept {
   made |= bit;
 }
 
-} // namespace nopal::stack::small
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack::small

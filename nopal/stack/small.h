@@ -30,7 +30,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::stack::small {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack::small {
 
 extern slot_range in_use;
 
@@ -76,5 +76,5 @@ guard guarded_by() noexcept;
 // Where workers are processes, each makes a stack's guard for itself before it first runs there.
 void guard_here(stack_id stack) noexcept;
 
-} // namespace nopal::stack::small
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack::small
 NOPAL_HIDDEN_END

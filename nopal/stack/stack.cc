@@ -14,7 +14,7 @@
 
 #include <algorithm>
 
-namespace nopal::stack {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack {
 
 slot_range large_ones;
 
@@ -182,4 +182,4 @@ void set_fiber(stack_id stack, void* fiber) noexcept {
   (small::holds(stack) ? small::in_use : large_ones).set_fiber(stack, fiber);
 }
 
-} // namespace nopal::stack
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack

@@ -32,7 +32,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::stack {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack {
 
 // Reserves the range. If the address space has no room for it, the program ends with a message.
 // `budget` and `max_stacks` are those of config/options.h.
@@ -178,5 +178,5 @@ usage measure() noexcept;
 void open_book(std::size_t stacks, std::size_t budget_bytes) noexcept;
 void come_back(stack_id stack) noexcept;
 
-} // namespace nopal::stack
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack
 NOPAL_HIDDEN_END

@@ -19,7 +19,7 @@ NOPAL_HIDDEN_BEGIN
 extern "C" [[gnu::weak]] const char nopal_plain_stacks;
 NOPAL_HIDDEN_END
 
-namespace nopal::stack::view {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack::view {
 
 range where;
 
@@ -144,4 +144,4 @@ stack_id stack_of_owners(const void* in_room) noexcept {
 
 counts counted() noexcept { return {shows.load(base::relaxed), maps.load(base::relaxed)}; }
 
-} // namespace nopal::stack::view
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack::view

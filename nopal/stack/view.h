@@ -41,7 +41,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::stack::view {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack::view {
 
 // Where each process maps its view; empty where workers are threads.
 struct range {
@@ -89,5 +89,5 @@ struct counts {
 };
 counts counted() noexcept;
 
-} // namespace nopal::stack::view
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack::view
 NOPAL_HIDDEN_END

@@ -17,7 +17,7 @@
 #include <cstdint>
 
 NOPAL_HIDDEN_BEGIN
-namespace nopal::stack::view {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack::view {
 
 // How a stack lies in views.
 struct segment {
@@ -100,5 +100,5 @@ void change(const parts& now, const parts& next, std::uintptr_t end, Map map) no
   }
 }
 
-} // namespace nopal::stack::view
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::stack::view
 NOPAL_HIDDEN_END

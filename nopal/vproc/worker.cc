@@ -28,9 +28,9 @@ NOPAL_IN_CHILD([]() noexcept {
 
 } // namespace nopal::inline NOPAL_ABI::vproc
 
-namespace nopal::arch {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch {
 extern "C" {
 constinit thread_local runner* nopal_self __attribute__((tls_model("initial-exec"))) =
     &vproc::no_worker;
 }
-} // namespace nopal::arch
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch

@@ -6,14 +6,14 @@
 // lock, by Offer::taken, or later, as the main path, whichever the join asks for.
 #include "tests/model/mapped.h"
 
-namespace nopal::arch {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch {
 
 // The stacks of the model have room for any fork, so a limit above 0 was lowered (no_bounds).
 template <class T> bool stack_below(const base::atomic<T>& limit) noexcept {
   return limit.load(base::relaxed) != 0;
 }
 
-} // namespace nopal::arch
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch
 
 #include "bench/baseline/chase_lev.h"
 #include "bench/baseline/locked.h"

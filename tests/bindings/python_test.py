@@ -189,9 +189,9 @@ class OtherInterpreters(unittest.TestCase):
 
     def in_new_process(self, text):
         with tempfile.TemporaryDirectory() as scratch:
-            return subprocess.run([sys.executable, "-c", INTERPRETERS + text], check=False, text=True,
-                                  env={**os.environ, "SCRATCH": scratch}, timeout=PATIENCE,
-                                  capture_output=True)
+            return subprocess.run(
+                [sys.executable, "-c", INTERPRETERS + text], check=False, text=True,
+                env={**os.environ, "SCRATCH": scratch}, timeout=PATIENCE, capture_output=True)
 
     def test_are_refused_and_the_main_one_goes_on(self):
         for kind in ("legacy", "isolated"):

@@ -17,7 +17,7 @@ listing = subprocess.run(
     [readelf, "-W", "--dyn-syms", library], check=True, capture_output=True, text=True
 ).stdout
 lines = [line.split() for line in listing.splitlines()]
-shown = {words[7] for words in lines
+shown = {words[7].partition("@")[0] for words in lines
          if len(words) > 7 and words[0].endswith(":") and words[6] != "UND"}
 ours = {name for name in shown if "nopal" in name}
 if not declared or ours != declared:

@@ -191,7 +191,7 @@ template <int Strands> struct earlier : alarms<earlier<Strands>, Strands + 1> {
 // Relacy replaces the other ones.
 void operator delete(void* freed, std::size_t) noexcept { ::operator delete(freed); }
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected,
                       std::int64_t until_ns) noexcept {
@@ -202,7 +202,7 @@ void futex_wait_until(atomic<std::uint32_t>& word, std::uint32_t expected,
   model::fake_clock::time = std::max(model::fake_clock::time, until);
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 
 int main(int argc, char** argv) {
   using namespace nopal::model;

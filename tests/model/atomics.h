@@ -35,7 +35,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 using order = rl::memory_order;
 inline constexpr order relaxed = rl::mo_relaxed;
@@ -236,4 +236,4 @@ inline void heavy_barrier(place at = place::current()) noexcept {
 
 inline void wait_briefly(unsigned, place at = place::current()) noexcept { spin_pause(at); }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

@@ -111,11 +111,11 @@ private:
 
 } // namespace nopal::model
 
-namespace nopal::arch {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch {
 
 // Does what the shipped instruction does.
 template <class T> bool stack_below(const base::atomic<T>& word) noexcept {
   return model::fake_stack::current->bottom() < word.load(base::relaxed);
 }
 
-} // namespace nopal::arch
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::arch

@@ -216,7 +216,7 @@ private:
 
 } // namespace nopal::model
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 inline void futex_wait(atomic<std::uint32_t>& word, std::uint32_t expected) noexcept {
   model::futexes.wait(word, expected);
@@ -238,4 +238,4 @@ inline void die(const char* format, ...) noexcept {
   std::abort(); // a failed test does not come back
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

@@ -43,10 +43,10 @@ private:
 
 } // namespace nopal::model
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 inline void* map_zeroed(std::size_t bytes) noexcept {
   return model::mapped_memory::current->map(bytes);
 }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base

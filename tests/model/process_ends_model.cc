@@ -8,11 +8,11 @@
 
 #include "nopal/process/run/ends.cc"
 
-namespace nopal::base {
+namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base {
 
 void sleep_us(unsigned) noexcept { spin_pause(); }
 
-} // namespace nopal::base
+} // namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::base
 
 namespace nopal::model {
 namespace {

@@ -23,6 +23,7 @@ import upwards
 
 _SOURCE = re.compile(r"/CMakeFiles/[^/]+\.dir/(.+)\.(?:o|obj)$")
 _PARTS = r"v\d+_\w+"  # NOPAL_ABI in config.h
+_VERSIONED = re.compile(rf"^(nopal_\w+?)_{_PARTS}$")  # nopal/arch/names.h
 _SYMBOL = re.compile(r"^(.*\.(?:o|obj)):\s*(?:[0-9a-fA-F]+)?\s+([A-Za-z]) (.*)$")
 
 
@@ -42,7 +43,8 @@ def listed(nm, objects):
     for line in done.stdout.split("\n"):
         match = _SYMBOL.match(line)
         if match and "nopal" in match[3]:
-            symbols.append((source_of(match[1]), match[2], match[3]))
+            name = _VERSIONED.sub(r"\1", match[3])
+            symbols.append((source_of(match[1]), match[2], name))
     return symbols, []
 
 

@@ -37,7 +37,7 @@ import os
 
 
 def _refuse_other_interpreters():
-    """PyGILState_Ensure, by which Nopal's threads enter Python, knows the main interpreter alone."""
+    """PyGILState_Ensure, by which our threads enter Python, knows the main interpreter alone."""
     names = ("PyInterpreterState_Get", "_PyInterpreterState_Get")  # the second is CPython 3.8's
     name = next(each for each in names if hasattr(ctypes.pythonapi, each))
     state = ctypes.PYFUNCTYPE(ctypes.c_void_p)
