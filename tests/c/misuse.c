@@ -42,6 +42,28 @@ static void on_the_heap(void) {
   fibril_join(frame);
 }
 
+// Two frames of this size, each of which is written at its lower end alone.
+__attribute__((noinline)) static int leap(size_t bytes, int more) {
+  volatile char* const frame = __builtin_alloca(bytes);
+  frame[0] = 1;
+  return (more == 0 ? 0 : leap(bytes, more - 1)) + frame[0];
+}
+
+// On the main thread's own stack it does nothing.
+__attribute__((noinline)) static void leap_if_stolen(uintptr_t begin, size_t bytes) {
+  const uintptr_t away = (uintptr_t)__builtin_frame_address(0) - begin;
+  if (away + (64 << 20) > 128 << 20)
+    leap(bytes, 1);
+}
+
+static void leap_in_a_child(size_t bytes) {
+  fibril_t fr;
+  fibril_init(&fr);
+  for (int i = 0; i < 100000; ++i)
+    fibril_fork(&fr, leap_if_stolen, ((uintptr_t)__builtin_frame_address(0), bytes));
+  fibril_join(&fr);
+}
+
 int main(int argc, char** argv) {
   CHECK(argc == 2);
   const char* const what = argv[1];
@@ -71,6 +93,10 @@ int main(int argc, char** argv) {
     in_another_function();
   } else if (strcmp(what, "unjoined") == 0) {
     leave_unjoined();
+  } else if (strncmp(what, "leap_", 5) == 0) {
+    force_steals(1);
+    CHECK(fibril_rt_init(2) == FIBRIL_SUCCESS);
+    leap_in_a_child((size_t)atol(what + 5) << 10);
   } else {
     force_steals(1);
     on_the_heap();
