@@ -40,9 +40,10 @@ template <class T>
 inline constexpr std::uint32_t class_of_result = class_of(std::max(sizeof(T), sizeof(error_text)));
 
 // Runs the child without offering the continuation: the caller is amid exceptions, or the queue has
-// no room. When the child ends, both may be in another process than the cell.
+// no room. Or the caller is no task, and the program ends. When the child ends, both may be in another process than the cell.
 template <class Body>
 [[gnu::noinline, gnu::cold]] void run_closed(cell_reference ref, Body body) noexcept {
+  require_region("spawn");
   try {
     const result_of_body<Body> result = call(body);
     finish(ref, cell_value, &result, sizeof result);
@@ -70,10 +71,11 @@ template <class Body>
   error_text text;
   context->upper = this_worker.upper; // moves with the frames, as the control words do
   context->keep_control_words();
-  if (this_worker.exceptions->alive() || !this_worker.queue.push(this_worker.open_segment(context)))
-      [[unlikely]]
+  const std::uintptr_t lower = this_worker.above_region(context);
+  if (this_worker.exceptions->alive() || lower >= this_worker.region_bytes ||
+      !this_worker.queue.push(this_worker.open_segment(lower))) [[unlikely]]
     return run_closed(ref, body);
-  this_worker.upper = this_worker.upper_of_child(context);
+  this_worker.upper = this_worker.upper_of_child(context, lower);
   ++this_worker.done.tasks;
   try {
     return end_child(context, ref, cell_value, call(body));
@@ -163,9 +165,12 @@ public:
 
   /// For the function `join`.
   [[gnu::always_inline]] inline T join() {
+    if (arch::stack_pointer() >= this_worker.region_end) [[unlikely]]
+      require_region("join"); // other stacks lie above; join_slow looks more closely
     std::array<unsigned char, sizeof(kept)> result; // a T need not have a default
-    cell* const own = this_worker.if_own(at_);
-    if (own != nullptr && own->state.load(base::acquire) == cell_value) [[likely]] {
+    const std::uint64_t own_at = at_ ^ this_worker.home;
+    cell* const own = reinterpret_cast<cell*>(own_at);
+    if (own_at >> address_bits == 0 && own->state.load(base::acquire) == cell_value) [[likely]] {
       std::memcpy(&result, own->payload(), sizeof result);
       this_worker.cells.free(own, detail::class_of_result<kept>);
     } else {

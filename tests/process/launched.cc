@@ -4,7 +4,9 @@
 //
 // usage: launched N RUNS [FOLDER [LEVEL]]
 //   N        or a word for what happens after so many runs of fib(10): `exit`, a task exits with 3;
-//            `alone`, process 0 runs once more; `upward`, a task goes on elsewhere, and prints
+//            `alone`, process 0 runs once more; `forks`, tasks fork and execute other programs, and
+//            it prints whether all was well; `parents`, each process forks one that lives as long as
+//            FOLDER, and then all compute without an end; `upward`, a task goes on elsewhere, and prints
 //            whether it still rounds upwards; `before`, each prints that before its session, and
 //            process 0 prints the name that `ps` has and what it has read before
 //   FOLDER   each process says there what it has to say, in a file that its number at the system
@@ -14,14 +16,17 @@
 //            MPI_THREAD_FUNNELED, 2 MPI_THREAD_SERIALIZED, 3 MPI_THREAD_MULTIPLE
 #include "nopal/process.h"
 
+#include <cerrno>
 #include <cfenv>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <string>
 #include <string_view>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern "C" { // the same in both MPIs, each of which has a header of its own
@@ -62,9 +67,60 @@ int upward() {
   return mode == FE_UPWARD ? 1 : 0;
 }
 
+// 1 if the child ends as it should, and the frame stays as it was.
+int fork_in_task(int depth) {
+  char own[4096];
+  std::memset(own, depth, sizeof own);
+  asm volatile("" : : "r"(own) : "memory");
+  if (depth > 0) {
+    process::task<int> child = process::spawn(fork_in_task, depth - 1);
+    const int other = fork_in_task(depth - 1);
+    return process::join(child) * other;
+  }
+  const pid_t child = fork();
+  if (child == 0) {
+    std::memset(own, 5, sizeof own);
+    asm volatile("" : : "r"(own) : "memory");
+    execl("/bin/sh", "sh", "-c", "exit 7", nullptr);
+    _exit(9);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  for (const char each : own)
+    if (each != depth)
+      return 0;
+  return WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 1 : 0;
+}
+
+// The child does not look like this program to who looks for its processes.
+void become_parent(char* folder) {
+  const std::string own_folder = folder;
+  if (const pid_t child = fork(); child != 0) {
+    std::ofstream{own_folder + "/parent." + std::to_string(getpid())};
+    return;
+  }
+  std::memset(folder, 0, own_folder.size());
+  for (const int each : {0, 1, 2})
+    close(each);
+  while (access(own_folder.c_str(), F_OK) == 0)
+    usleep(1000);
+  _exit(0);
+}
+
 std::string read_before; // by main
 
-void happen(process::session& session, std::string_view what) {
+void happen(process::session& session, std::string_view what, char* folder) {
+  if (what == "forks") {
+    const int well = session.run(fork_in_task, 6);
+    if (session.rank() == 0)
+      std::printf("forks: %d\n", well);
+  }
+  if (what == "parents") {
+    become_parent(folder);
+    for (;;)
+      session.run(fib, 34);
+  }
   if (what == "exit")
     session.run(exits, 5);
   if (what == "before" && session.rank() == 0) {
@@ -102,7 +158,7 @@ void compute(int argc, char** argv) {
       std::printf("%u processes: fib(%d) = %ld\n", session.size(), n, got);
   }
   if (is_word)
-    happen(session, argv[1]);
+    happen(session, argv[1], argv[3]);
   std::fflush(stdout);
 }
 

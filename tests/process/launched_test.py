@@ -10,6 +10,8 @@ usage: launched_test.py CASE MPI LAUNCHER PROGRAM [MORE]     MPI is openmpi or m
                    MORE times, by each transport, under a launcher that does not clean up: each
                    other one says so and exits with 70
   launcher         the same with the launcher killed
+  forks            by each transport: tasks fork and execute other programs; and one of four
+                   processes is killed that each have a child, which lives on
 
 MPICH's daemon ends the others too, when it notices; so under it not each of them comes to say so.
 Where an MPI meets the death in a call of its own, it ends the process in words of its own.
@@ -183,9 +185,9 @@ def texts(folder):
     return found
 
 
-def wait_until_connected(folder, processes):
+def wait_until_connected(folder, processes, sign="connected."):
     def all_are():
-        return sum(name.startswith("connected.") for name in os.listdir(folder)) == processes
+        return sum(name.startswith(sign) for name in os.listdir(folder)) == processes
 
     if not wait_until(all_are):
         raise TimeoutError(f"{processes} processes have not connected within {SECONDS} s")
@@ -230,12 +232,12 @@ class Killing:
 
     processes = 4
 
-    def __init__(self, launcher, transport, begun=4, more=()):
+    def __init__(self, launcher, transport, begun=4, more=(), what="34", runs="1000"):
         self.launcher = launcher
         self.folder = tempfile.TemporaryDirectory()
         # The shell notes how its process has ended, since the launcher does not say.
         shell = 'trap "" USR1; "$@" 2>"$0/said.$$"; code=$?; echo $code >"$0/status.$$"; exit $code'
-        words = [launcher.program, "34", "1000", self.folder.name]
+        words = [launcher.program, what, runs, self.folder.name]
         self.running = subprocess.Popen(
             launcher.command(
                 self.processes, "sh", "-c", shell, self.folder.name, *words, more=more
@@ -329,6 +331,25 @@ def check_killed(launcher, times):
     return problems
 
 
+def check_forks(launcher):
+    chance = random.Random(1)
+    problems = []
+    for transport in TRANSPORTS:
+        done = launcher.run(4, "forks", "1", **TRANSPORTS[transport])
+        wanted = "4 processes: fib(10) = 55\nforks: 1\n"
+        if done.returncode != 0 or done.stdout != wanted or done.stderr:
+            problems.append(
+                f"forks by {transport}: exit {done.returncode}, {done.stdout!r}, {done.stderr!r}"
+            )
+        more = WITHOUT_CLEANUP[launcher.mpi]
+        killing = Killing(launcher, transport, 4, more, "parents", "1")
+        wait_until_connected(killing.folder.name, 4, "parent.")
+        seconds, wrong = killing.kill_one(0, chance)
+        print(f"{transport}, killed parent: {seconds:.3f} s later {wrong or 'all well'}", flush=True)
+        problems += [f"a child of a dead process by {transport}: {each}" for each in wrong]
+    return problems
+
+
 def adopted_statuses():
     found = []
     try:
@@ -384,6 +405,8 @@ def main(case, mpi, path, program, more=None):
     launcher = Launcher(mpi, path, program)
     if case in TRANSPORTS:
         problems = check_computes(launcher, case)
+    elif case == "forks":
+        problems = check_forks(launcher)
     elif case == "killed":
         problems = check_killed(launcher, int(more))
     else:

@@ -9,6 +9,8 @@
 #include "nopal/process/transport/shared_memory.h"
 
 #include <memory>
+#include <unistd.h>
+#include <vector>
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI::process {
@@ -25,10 +27,19 @@ public:
   // sentence if another process that this one has begun does not end as it should.
   virtual void finish() noexcept = 0;
 
+  // Called in a process that the program has forked from this one. It keeps no connection open by
+  // which others would notice that this one dies.
+  void leave_in_child() noexcept {
+    for (const int each : watched_)
+      close(each);
+    watched_.clear();
+  }
+
 protected:
   explicit launch(engine carrier) noexcept : carrier_{carrier} {}
 
   const engine carrier_;
+  std::vector<int> watched_; // descriptors that tell of the life of this process or of others
 };
 
 // Begins the launch that options and the environment ask for. A program is linked with one of its

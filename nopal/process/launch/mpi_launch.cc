@@ -69,6 +69,8 @@ public:
     std::vector<watch::watched> others = ring_.connect(*this);
     if (mpi != nullptr)
       others.push_back(watched(launcher));
+    for (const watch::watched& each : others)
+      watched_.push_back(each.descriptor);
     watch_.start(std::move(others));
   }
   ~mpi_launch() override { watch_.stop(); }
@@ -117,6 +119,7 @@ public:
     if (initialises_mpi_)
       MPI_Finalize();
     ring_.end_well();
+    watched_.clear(); // the watch closes them
     watch_.stop();
   }
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+#include <unistd.h>
 
 namespace nopal::inline NOPAL_ABI::process {
 namespace {
@@ -17,18 +18,24 @@ namespace {
 // guard_region writes these before the handler is installed, and the handler only reads them: it
 // formats nothing.
 layout guarded;
+pid_t own_process = 0;
 char sentence[256];
 std::optional<base::signal_stack> own_stack;
 
 void look_at_fault(std::uintptr_t at, const void*, bool) {
   if (at >= guarded.guard_at() && at < guarded.region_at())
     base::die_in_signal_handler(sentence);
+  if (at >= block_at && at < guarded.region_end() && getpid() != own_process)
+    base::die_in_signal_handler(
+        "a process that was made in a task by _Fork or clone has none of the task's stacks; fork "
+        "and posix_spawn make processes that have");
 }
 
 } // namespace
 
 void guard_region(const layout& memory) {
   guarded = memory;
+  own_process = getpid();
   std::snprintf(sentence, sizeof sentence,
                 "the tasks of a process need more than the uni-address region of %zu bytes for "
                 "their stacks; set NOPAL_REGION_SIZE or process::options::region_size to a larger "

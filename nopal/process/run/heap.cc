@@ -10,14 +10,19 @@
 namespace nopal::inline NOPAL_ABI::process {
 
 void heap::open(std::uintptr_t at, std::size_t bytes) {
-  *this = {};
+  close(nullptr);
   from_ = next_ = at;
   end_ = at + bytes;
 }
 
+void heap::close(const char* why) {
+  *this = {};
+  closed_ = why;
+}
+
 cell* heap::allocate_slow(std::uint32_t size_class) noexcept {
-  if (end_ == from_)
-    base::die("process::spawn was called outside of process::session::run: only a task spawns");
+  if (closed_ != nullptr)
+    base::die("%s", closed_);
   if (!collect(size_class, 1))
     grow(size_class);
   if (free_[size_class] == nullptr)

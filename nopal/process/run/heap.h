@@ -52,9 +52,14 @@ constexpr std::uint32_t class_of(std::size_t payload) noexcept {
 }
 
 class heap {
+  static constexpr char outside_of_runs[] =
+      "process::spawn was called outside of process::session::run: only a task spawns";
+
 public:
-  // Makes the heap empty: all cells that there were are gone. Without bytes it is closed.
+  // Makes the heap empty: all cells that there were are gone.
   void open(std::uintptr_t at, std::size_t bytes);
+  // The same, and there is no room: an allocation ends the program with this sentence.
+  void close(const char* why = outside_of_runs);
 
   // The cell's state is pending. Ends the program with a sentence if there is no room, or if the
   // heap is closed, as outside of runs.
@@ -85,6 +90,7 @@ private:
   };
 
   cell* free_[size_classes] = {};
+  const char* closed_ = outside_of_runs; // null: the heap is open
   std::uintptr_t from_ = 0;
   std::uintptr_t next_ = 0;
   std::uintptr_t end_ = 0;

@@ -21,6 +21,7 @@
 #include "nopal/process/launch/watch.h"
 #include "nopal/process/remote_error.h"
 #include "nopal/process/run/ends.h"
+#include "nopal/process/run/forked.h"
 #include "nopal/process/run/guard.h"
 #include "nopal/process/run/isolation.h"
 #include "nopal/process/run/libraries.h"
@@ -198,7 +199,7 @@ void steal_and_resume(bool may_send) {
   note_own_stack();
   arch::set_stack_canary(now->own_canary);
   timed clock;
-  const segment task = this_worker.open_segment(context);
+  const segment task = this_worker.open_segment(this_worker.above_region(context));
   base::forget_frames(this_worker.region, this_worker.region + this_worker.upper);
   context->keep_control_words();
   cell* const frames = this_worker.cells.allocate(class_of(task.size()));
@@ -262,9 +263,17 @@ std::uint64_t common_canary() {
   return canaries[0];
 }
 
+// In a child of fork(), which has no part in the session.
+void leave_session() {
+  this_worker.cells.close(came_to_a_spawn);
+  this_worker.home = no_run; // so a join takes the slow path
+  now->processes->leave_in_child();
+}
+
 } // namespace
 
 void finish(cell_reference ref, cell_state reached, const void* bytes, std::size_t size) noexcept {
+  refuse_in_child();
   if (cell* const own = this_worker.if_own(ref)) // a put has a fence, which nobody needs here
     std::memcpy(own->payload(), bytes, size);
   else
@@ -286,9 +295,21 @@ error_text keep_error() noexcept {
   return {this_worker.reference_to(kept), text.size()};
 }
 
-void join_slow(cell_reference ref, void* result, std::size_t size) {
+void require_region(const char* function) noexcept {
+  refuse_in_child();
+  if (arch::stack_pointer() - this_worker.region < this_worker.region_bytes)
+    return;
   if (this_worker.home == no_run)
-    base::die("process::join was called outside of process::session::run: only a task joins");
+    base::die("process::%s was called outside of process::session::run: only a task %ss", function,
+              function);
+  base::die("process::%s was called on a stack that is no task's, as in a child of a nopal::scope, "
+            "in a fiber, on another thread, or while such a child runs: only a task calls it, "
+            "by itself",
+            function);
+}
+
+void join_slow(cell_reference ref, void* result, std::size_t size) {
+  require_region("join");
   cell_state reached;
   while ((reached = state_of(ref)) == cell_pending)
     arch::nopal_arch_suspend_task(suspend, &ref, now->stack);
@@ -300,6 +321,7 @@ void join_slow(cell_reference ref, void* result, std::size_t size) {
 }
 
 void finish_run(bool failed, const void* bytes, std::size_t size) noexcept {
+  refuse_in_child();
   now->ending.end_run(failed, bytes, size);
   leave_task();
 }
@@ -318,6 +340,7 @@ void run(void (*root)(void*), const void* closure, std::size_t closure_size, voi
     base::die("process::session::run was called in a task, which spawns and joins instead");
   now->libraries.warn_of_new();
   const arch::control_words control = arch::control_words::now();
+  note_run(true);
   this_worker.home = std::uint64_t{rank()} << address_bits;
   this_worker.cells.open(now->memory.heap_at(), now->memory.heap_size);
   now->own_canary = arch::stack_canary();
@@ -335,8 +358,9 @@ void run(void (*root)(void*), const void* closure, std::size_t closure_size, voi
   const bool well = now->ending.take_result(result, size, error);
   now->ending.meet(); // no process begins the next run before all have come so far
   // All cells go, also those that no task has joined. No other process reads one any more.
-  this_worker.cells.open(0, 0);
+  this_worker.cells.close();
   this_worker.home = no_run;
+  note_run(false);
   if (!well)
     throw_remote_error(error);
 }
@@ -350,6 +374,8 @@ void begin(std::unique_ptr<launch> processes, const options& settings) {
   std::destroy_at(&this_worker); // what an earlier session has left
   std::construct_at(&this_worker);
   this_worker.region = now->memory.region_at();
+  this_worker.region_end = now->memory.region_end();
+  this_worker.region_bytes = this_worker.region_end - this_worker.region;
   const std::uintptr_t own_end = now->memory.region_end_of(rank());
   arch::nopal_own_region[0] = own_end - now->memory.region_size;
   arch::nopal_own_region[1] = own_end;
@@ -360,6 +386,7 @@ void begin(std::unique_ptr<launch> processes, const options& settings) {
   guard_region(now->memory);
   now->libraries = {};
   now->process = getpid();
+  prepare_forks(now->memory, leave_session);
   static const int registered = std::atexit(stop_threads_at_exit); // once
   static_cast<void>(registered);
   if (rank() != 0)
@@ -378,6 +405,7 @@ void end() noexcept {
       ends::of_session); // no process needs anything of another one for a task any more
   if (*now->settings.stats)
     print_statistics(*now->processes, now->processes->engine_name(), now->memory);
+  leave_forks_alone();
   unguard_region();
   now->engine->flush();
   now->processes->finish();

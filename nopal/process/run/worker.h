@@ -51,6 +51,7 @@ struct worker {
   queue_owner<own_queue> queue;
   std::uint32_t upper = 0;   // the upper end of the running task's segment, from the region's lower
   std::uintptr_t region = 0; // where the region begins
+  std::uintptr_t region_bytes = 0, region_end = 0;
   std::uint64_t home = no_run; // this process in the upper bits, as in a reference, during a run
   const join::exception_state* exceptions = nullptr; // of the thread that runs tasks
   heap cells;
@@ -58,19 +59,24 @@ struct worker {
 
   // The upper end of a child's segment, where its parent's context is this. With regions apart the
   // child of a task from elsewhere begins at the upper end of this process's own.
-  std::uint32_t upper_of_child(const void* context) const noexcept {
-    const auto at = reinterpret_cast<std::uintptr_t>(context);
+  std::uint32_t upper_of_child([[maybe_unused]] const void* context,
+                               std::uintptr_t above_region) const noexcept {
+    [[maybe_unused]] const auto at = reinterpret_cast<std::uintptr_t>(context);
     if constexpr (NOPAL_PROCESS_REGIONS != 0)
       if (at < arch::nopal_own_region[0] || at > arch::nopal_own_region[1])
         return distance(arch::nopal_own_region[1]);
-    return distance(at);
+    return static_cast<std::uint32_t>(above_region);
+  }
+  // How far above the lower end of the region this is: less than region_bytes if it lies there.
+  std::uintptr_t above_region(const void* at) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(at) - region;
   }
   std::uint32_t distance(std::uintptr_t at) const noexcept {
     return static_cast<std::uint32_t>(at - region);
   }
-  // The running task's segment, when it has pushed this context.
-  segment open_segment(const void* context) const noexcept {
-    return {distance(reinterpret_cast<std::uintptr_t>(context)), upper};
+  // The running task's segment, when it has pushed a context so far above the lower end.
+  segment open_segment(std::uintptr_t lower) const noexcept {
+    return {static_cast<std::uint32_t>(lower), upper};
   }
   cell_reference reference_to(const cell* own) const noexcept {
     return home | reinterpret_cast<std::uintptr_t>(own);

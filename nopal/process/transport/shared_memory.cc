@@ -36,6 +36,7 @@ std::uintptr_t map_or_die(void* at, std::size_t bytes, int flags, int file) {
   if (got == MAP_FAILED || (at != nullptr && got != at))
     base::die("%zu bytes of shared memory could not be mapped for the processes: %s", bytes,
               std::strerror(errno));
+  madvise(got, bytes, MADV_DONTFORK); // see run/forked.h
   return reinterpret_cast<std::uintptr_t>(got);
 }
 
