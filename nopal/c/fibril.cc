@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The runtime as <fibril.h> shows it.
 #include "nopal/config.h"
+#include "nopal/config/environment.h"
 #include "nopal/config/options.h"
 #include "nopal/vproc/settings.h"
 #include "nopal/vproc/statistics.h"
@@ -27,7 +28,7 @@ int number_asked(int number) noexcept {
     return static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
   if (number != from_environment)
     return number;
-  const char* const variable = std::getenv("FIBRIL_NPROCS");
+  const char* const variable = config::variable("FIBRIL_NPROCS");
   if (variable == nullptr)
     return 0;
   char* end = nullptr;

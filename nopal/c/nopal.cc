@@ -10,6 +10,7 @@
 #include "nopal/base/die.h"
 #include "nopal/cancel.h"
 #include "nopal/config.h"
+#include "nopal/config/environment.h"
 #include "nopal/invoke.h"
 #include "nopal/loop.h"
 #include "nopal/runtime.h"
@@ -313,7 +314,7 @@ unsigned nopal_num_workers(void) {
 int nopal_start_as(int version) {
   if (!is_ours(version))
     return refuse_version(version);
-  const auto outcome = resolve(nopal::vproc::options_asked(), std::getenv);
+  const auto outcome = resolve(nopal::vproc::options_asked(), nopal::config::variable);
   if (const auto* const complaint = std::get_if<std::string>(&outcome))
     return note(NOPAL_REFUSED, "%s", complaint->c_str());
   return result_of([] { nopal::affine([] {}); });

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Strict parsers, and a reader of the kernel's small files, whose size the kernel does not tell.
+// Variables, strict parsers, and a reader of the kernel's small files, whose size the kernel does not tell.
 #include "nopal/config/environment.h"
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
@@ -20,6 +22,13 @@ std::optional<std::uint64_t> parse_whole(std::string_view text, int base) noexce
 }
 
 } // namespace
+
+const char* variable(const char* name) noexcept { return secure_getenv(name); }
+
+const char* const* all_variables() noexcept {
+  static constexpr const char* none[] = {nullptr};
+  return getauxval(AT_SECURE) != 0 ? none : environ;
+}
 
 std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept {
   return parse_whole(text, 10);

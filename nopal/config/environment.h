@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parses the text of variables and reads the kernel's files, without a state: for any thread.
+// Reads and parses variables, and reads the kernel's files, without a state: for any thread.
 #pragma once
 
 #include "nopal/config.h"
@@ -11,6 +11,13 @@
 
 NOPAL_HIDDEN_BEGIN
 namespace nopal::inline NOPAL_ABI_OF_ALL_PARTS::config {
+
+// The value of a variable, or null: it is not set, or the program has rights that its user lacks
+// (set-user-ID, capabilities of the file: AT_SECURE), and obeys no environment. All of Nopal asks
+// here, which a test checks.
+const char* variable(const char* name) noexcept;
+// All variables, as in environ; none where `variable` knows none.
+const char* const* all_variables() noexcept;
 
 // Nothing unless the whole text is decimal digits (no sign, space or suffix) of at most 64 bits.
 std::optional<std::uint64_t> parse_decimal(std::string_view text) noexcept;

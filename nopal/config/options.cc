@@ -193,10 +193,10 @@ resolved_options resolve_or_die(const options& asked, const defaults& usual) {
   const auto affinity = static_cast<unsigned>(affinity_cpus().size());
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
   auto outcome =
-      resolve(asked, usual, std::getenv, available_cpus(affinity), static_cast<std::uint64_t>(now));
+      resolve(asked, usual, variable, available_cpus(affinity), static_cast<std::uint64_t>(now));
   if (const auto* const complaint = std::get_if<std::string>(&outcome))
     base::die("%s", complaint->c_str());
-  for (const std::string& warning : unknown_variables(environ))
+  for (const std::string& warning : unknown_variables(all_variables()))
     base::say("%s", warning.c_str());
   auto& resolved = std::get<resolved_options>(outcome);
   if (resolved.verbose.value)

@@ -41,8 +41,10 @@ constexpr base::sharing kSharing{become_process,   map_again,         install_gu
                                  layout::view_end, layout::view_room, notice_signal,
                                  for_each_process};
 
-// The C library has not begun: there is no getenv.
+// As config::variable, but the C library has not begun.
 bool is_switched_off(const char* const* environment) noexcept {
+  if (getauxval(AT_SECURE) != 0)
+    return false;
   for (; *environment != nullptr; ++environment)
     if (std::string_view{*environment} == "NOPAL_MAPPED=0")
       return true;

@@ -5,6 +5,7 @@
 
 #include "nopal/base/die.h"
 #include "nopal/config.h"
+#include "nopal/config/environment.h"
 #include "nopal/process/launch/launch.h"
 
 #include <chrono>
@@ -18,7 +19,7 @@ namespace {
 
 options options_or_die(const options& wanted) {
   const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-  auto outcome = resolve(wanted, std::getenv, static_cast<std::uint64_t>(now));
+  auto outcome = resolve(wanted, config::variable, static_cast<std::uint64_t>(now));
   if (const auto* const complaint = std::get_if<std::string>(&outcome))
     base::die("%s", complaint->c_str());
   return std::get<options>(outcome);

@@ -8,7 +8,8 @@
 //            it prints whether all was well; `parents`, each process forks one that lives as long as
 //            FOLDER, and then all compute without an end; `upward`, a task goes on elsewhere, and prints
 //            whether it still rounds upwards; `before`, each prints that before its session, and
-//            process 0 prints the name that `ps` has and what it has read before
+//            process 0 prints the name that `ps` has, what it has read before, and how a program
+//            that it begins is begun
 //   FOLDER   each process says there what it has to say, in a file that its number at the system
 //            names, and makes another one, connected.NUMBER, when the session has begun; not if
 //            there is a LEVEL
@@ -127,6 +128,9 @@ void happen(process::session& session, std::string_view what, char* folder) {
     std::string name;
     std::getline(std::ifstream{"/proc/self/comm"}, name);
     std::printf("%s: %s\n", name.c_str(), read_before.c_str());
+    std::fflush(stdout);
+    static_cast<void>(std::system( // NOLINT
+        "echo its programs: $(cat /proc/self/personality) ${NOPAL_ADDRESSES_FIXED-unset}"));
   }
   if (what == "alone" && session.rank() == 0)
     session.run(fib, 10);

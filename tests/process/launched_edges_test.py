@@ -86,6 +86,8 @@ def check_edges(launcher, times):
         done = run("before", given="a line\n")
         if done.stdout.count("before") != 4 or "test_process_la: a line" not in done.stdout:
             problems.append(f"{transport}, before the session: {done.stdout!r}, {done.stderr!r}")
+        if "its programs: 00000000 unset\n" not in done.stdout:
+            problems.append(f"{transport}, programs that it begins: {done.stdout!r}")
         done = run("exit", *one_host.WITHOUT_CLEANUP[launcher.mpi])
         statuses = sorted(map(int, _EXITS.findall(done.stdout)))
         if launcher.mpi == "openmpi" and statuses != [3] + [one_host.DIED] * 3:

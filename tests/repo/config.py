@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Checks that a file of nopal/ that names a macro of config.h includes config.h itself. The header
-of a .cc file, of the same path and stem, may include it in the file's place.
+of a .cc file, of the same path and stem, may include it in the file's place. And that one file
+alone reads the environment, which a set-user-ID program must not obey.
 
 usage: config.py ROOT
 
@@ -14,6 +15,8 @@ import sys
 import tree
 
 _CONFIG = "nopal/config.h"
+_ENVIRONMENT = "nopal/config/environment.cc"
+_READS = re.compile(r"\b(?:secure_)?getenv\b|\benviron\b")
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(NOPAL_\w+)", re.MULTILINE)
 
 
@@ -30,8 +33,14 @@ def has_config(root, path):
 
 
 def check(root):
+    problems = [
+        f"{path}:{tree.line_of(tree.read(root, path), match.start())}: names {match[0]}, which only "
+        f"{_ENVIRONMENT} does; ask config::variable"
+        for path in tree.cpp_files(root, "nopal")
+        if path != _ENVIRONMENT
+        for match in _READS.finditer(tree.code_only(tree.read(root, path)))
+    ]
     macros = set(_DEFINED.findall(tree.code_only(tree.read(root, _CONFIG))))
-    problems = []
     for path in tree.cpp_files(root, "nopal"):
         text = tree.read(root, path)
         if path == _CONFIG or has_config(root, path):

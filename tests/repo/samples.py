@@ -155,6 +155,11 @@ CONFIG_SAMPLES = [
                              + NAMES_ABI}, []),
     (None, {**CONFIG, "nopal/a.h": include("nopal/config.h") + NAMES_ABI,
             "nopal/a.cc": include("nopal/a.h") + NAMES_ABI}, []),
+    *((f"names {reads}, which only", {**CONFIG, "nopal/io/a.cc": f"auto* a = {text};\n"}, [])
+      for reads, text in (("getenv", 'std::getenv("A")'), ("secure_getenv", 'secure_getenv("A")'),
+                          ("environ", "*environ"))),
+    (None, {**CONFIG, "nopal/config/environment.cc": 'auto* a = secure_getenv("A");\n'}, []),
+    (None, {**CONFIG, "nopal/a.cc": '// getenv\nauto* a = "getenv";\n'}, []),
 ]
 
 CIRCLE = {"nopal/sched/a.h": "", "nopal/sched/a.cc": include("nopal/sched/a.h", "nopal/sched/b.h"),

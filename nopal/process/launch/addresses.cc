@@ -3,6 +3,7 @@
 #include "nopal/process/launch/addresses.h"
 
 #include "nopal/base/die.h"
+#include "nopal/config/environment.h"
 #include "nopal/process/launch/known_mpis.h"
 
 #include <algorithm>
@@ -12,7 +13,9 @@
 #include <cstring>
 #include <link.h>
 #include <string>
+#include <string_view>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 #include <vector>
 
@@ -20,7 +23,10 @@ namespace nopal::inline NOPAL_ABI::process {
 namespace {
 
 constexpr const char* the_program = "the program";
-constexpr const char* tried = "NOPAL_ADDRESSES_FIXED"; // set for the program that is begun anew
+// Set for the program that is begun anew: `name`, and the name that the process had.
+constexpr const char* tried = "NOPAL_ADDRESSES_FIXED";
+constexpr std::string_view had_name = "name ";
+constexpr std::size_t longest_name = 16; // with the zero at its end
 
 struct loaded {
   std::uintptr_t at;
@@ -84,24 +90,37 @@ void judge(const loaded& first, const loaded& other, unsigned process) {
                              "anew at fixed ones");
 }
 
+// The process was begun anew, and has its addresses. What it begins itself is to be as if it had
+// not been.
+void forget_the_beginning(std::string_view before, int kind) {
+  if (before.starts_with(had_name)) {
+    prctl(PR_SET_NAME, before.data() + had_name.size());
+    personality(static_cast<unsigned long>(kind & ~ADDR_NO_RANDOMIZE));
+  }
+  unsetenv(tried);
+}
+
 // Before main and what it does: a process that a launcher has begun switches the randomisation of
-// addresses off, and begins anew, once, by the name of its file.
+// addresses off, and begins anew, once. It executes its file, whatever has the file's name by now.
+// A program with rights that its user lacks knows of no launcher (config::variable).
 [[gnu::constructor]] void fix_addresses(int, char** argv, char**) {
   if (std::ranges::none_of(known_mpis,
-                           [](const known_mpi& each) { return std::getenv(each.number); }))
+                           [](const known_mpi& each) { return config::variable(each.number); }))
     return;
   asked_system = true;
   note_libraries();
   const int now = personality(0xffffffff);
-  if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0 || std::getenv(tried) != nullptr ||
+  if (const char* const before = config::variable(tried))
+    return forget_the_beginning(before, now);
+  if (now == -1 || (now & ADDR_NO_RANDOMIZE) != 0 ||
       personality(static_cast<unsigned long>(now | ADDR_NO_RANDOMIZE)) == -1)
     return;
-  setenv(tried, "1", 1);
-  char path[4096] = {};
-  if (readlink("/proc/self/exe", path, sizeof path - 1) > 0)
-    execv(path, argv);
+  char own_name[longest_name] = {};
+  prctl(PR_GET_NAME, own_name);
+  setenv(tried, (std::string(had_name) + own_name).c_str(), 1);
   execv("/proc/self/exe", argv);
-  personality(static_cast<unsigned long>(now)); // it could not be begun anew
+  unsetenv(tried); // it could not be begun anew
+  personality(static_cast<unsigned long>(now));
 }
 
 } // namespace

@@ -63,7 +63,7 @@ class begun_processes {
 public:
   begun_processes(const known_mpi& mpi, pid_t launcher) noexcept
       : variable_{mpi.number}, launcher_{launcher} {
-    if (const char* const processes = std::getenv(mpi.size_on_machine))
+    if (const char* const processes = config::variable(mpi.size_on_machine))
       wanted_ = std::strtoul(processes, nullptr, 10);
   }
   begun_processes(const begun_processes&) = delete;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nopal/config.h"
+#include "nopal/config/environment.h"
 
 #include <cstdlib>
 
@@ -27,7 +28,8 @@ inline constexpr known_mpi known_mpis[] = {
 // The MPI whose launcher has begun this process and others; null if none has.
 inline const known_mpi* mpi_of_several() noexcept {
   for (const known_mpi& each : known_mpis)
-    if (const char* const size = std::getenv(each.size); size != nullptr && std::atoi(size) > 1)
+    if (const char* const size = config::variable(each.size);
+        size != nullptr && std::atoi(size) > 1)
       return &each;
   return nullptr;
 }

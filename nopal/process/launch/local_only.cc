@@ -2,6 +2,7 @@
 // The library without MPI: the program forks its processes (local.cc).
 #include "nopal/base/die.h"
 #include "nopal/config.h"
+#include "nopal/config/environment.h"
 #include "nopal/process/launch/known_mpis.h"
 #include "nopal/process/launch/launch.h"
 
@@ -19,7 +20,7 @@ std::unique_ptr<launch> begin_launch(const options& settings) {
     base::die("mpirun of %s has begun %s processes (%s), and the program is linked with "
               "nopal::process, which forks processes by itself: link nopal::%s, or begin it "
               "without mpirun and with NOPAL_PROCESSES",
-              mpi->name, std::getenv(mpi->size), mpi->size, mpi->library);
+              mpi->name, config::variable(mpi->size), mpi->size, mpi->library);
   return fork_processes(settings);
 }
 

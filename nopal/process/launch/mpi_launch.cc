@@ -9,6 +9,7 @@
 // Where no launcher has begun the process, it forks the others (local.cc).
 #include "nopal/base/die.h"
 #include "nopal/config.h"
+#include "nopal/config/environment.h"
 #include "nopal/process/launch/addresses.h"
 #include "nopal/process/launch/agreement.h"
 #include "nopal/process/launch/beginning.h"
@@ -187,7 +188,8 @@ std::unique_ptr<launch> begin_launch(const options& settings) {
   if (after != 0)
     base::die("MPI has ended, with the session before or by the program: a program that makes "
               "several sessions initialises and ends MPI itself");
-  const bool begun = std::getenv(own.size) != nullptr || std::getenv(own.number) != nullptr;
+  const bool begun =
+      config::variable(own.size) != nullptr || config::variable(own.number) != nullptr;
   const bool launched = begun || before != 0;
   // Under the launcher of the other MPI each process would have a world of its own, and compute all
   // by itself.

@@ -16,6 +16,7 @@
 #include "nopal/base/os.h"
 #include "nopal/base/random.h"
 #include "nopal/base/sanitizer.h"
+#include "nopal/config/environment.h"
 #include "nopal/config/options.h"
 #include "nopal/process/launch/launch.h"
 #include "nopal/process/launch/watch.h"
@@ -238,7 +239,7 @@ NOPAL_SWITCHES void enter_run(void* given) {
 }
 
 void say_what_is_in_force() {
-  for (const std::string& warning : config::unknown_variables(environ))
+  for (const std::string& warning : config::unknown_variables(config::all_variables()))
     base::say("%s", warning.c_str());
   if (*now->settings.verbose)
     base::say("%u processes by %s, each with a region of %zu bytes and a heap of %zu bytes; seed "

@@ -11,6 +11,7 @@
 #include "nopal/base/die.h"
 #include "nopal/base/os.h"
 #include "nopal/base/thread.h"
+#include "nopal/config/environment.h"
 #include "nopal/process/transport/steal_service.h"
 
 #include <algorithm>
@@ -151,7 +152,7 @@ ucp_context_h make_context() {
   require(ucp_config_read("NOPAL", nullptr, &config), "read its configuration");
   // Shared memory is for processes of one machine, which need no UCX; and its files in /dev/shm
   // have names for some milliseconds, so that a process that is killed then leaves them behind.
-  if (std::getenv("NOPAL_UCX_TLS") == nullptr)
+  if (config::variable("NOPAL_UCX_TLS") == nullptr)
     require(ucp_config_modify(config, "TLS", "^shm"), "do without shared memory");
   ucp_params_t wanted{};
   wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED;
